@@ -1,0 +1,50 @@
+"""Every error that crosses a module boundary, with whose fault it is.
+
+KgtuiError
+  |- UsageError          the caller asked for something that cannot be: says what to type instead
+  |- CandidateError      the candidate is at fault: becomes an outcome, never a traceback
+  |- UnsupportedError    this machine or version cannot do it: says what is missing
+  |- StoreError          the session store: locked, corrupt, newer, read-only or full
+  '- EngineError         ours: never counts against a candidate
+       |- ChildDiedError     a child process ended without a reply
+       |- DeadlineError      a child process did not reply in time
+       '- WireError          a child process said something that is no reply
+"""
+
+from __future__ import annotations
+
+
+class KgtuiError(Exception):
+    """The root: its text is one or two sentences that a user can act on."""
+
+
+class UsageError(KgtuiError):
+    """The request cannot be carried out as typed; the text names the next step."""
+
+
+class CandidateError(KgtuiError):
+    """The candidate's text or behaviour is at fault."""
+
+
+class UnsupportedError(KgtuiError):
+    """What was asked for does not exist on this machine or in this version."""
+
+
+class StoreError(KgtuiError):
+    """The session store could not be opened or written."""
+
+
+class EngineError(KgtuiError):
+    """A fault of kgtui itself or of its trusted processes."""
+
+
+class ChildDiedError(EngineError):
+    """A child process ended without replying."""
+
+
+class DeadlineError(EngineError):
+    """A child process did not reply before its deadline."""
+
+
+class WireError(EngineError):
+    """A child process sent a line that is not the reply to the command in flight."""

@@ -1,0 +1,139 @@
+"""What happens during a run, as a stream of past events.
+
+The screen, the command line, the store and a replay are consumers of the same stream.  Every event
+says how many seconds after the start of its run it happened, by the parent's clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import msgspec
+
+from engine.model import CaseResult, CompiledKernel, Finding, Launch, Location, Outcome, Stage, Stream, Verdict
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunStarted:
+    """A candidate is being judged; `cases` is how many cases the plan has."""
+
+    at_s: float
+    problem: str
+    digest: str
+    device: str
+    device_name: str
+    target: str | None
+    cases: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageStarted:
+    """A stage began; `total` is its number of steps where that is known."""
+
+    at_s: float
+    stage: Stage
+    total: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageFinished:
+    """A stage ended.  A `message` says why when the outcome is not PASS."""
+
+    at_s: float
+    stage: Stage
+    outcome: Outcome
+    elapsed_s: float
+    message: str = ""
+    location: Location | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindingRaised:
+    """A check or a probe observed something, or says that it could not check."""
+
+    at_s: float
+    finding: Finding
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseFinished:
+    """Case `number` of `total` was judged."""
+
+    at_s: float
+    number: int
+    total: int
+    result: CaseResult
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelLaunched:
+    """A kernel was launched with a specialisation that this run had not seen."""
+
+    at_s: float
+    launch: Launch
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelCompiled:
+    """Launch `number` of `total` was compiled for the target."""
+
+    at_s: float
+    number: int
+    total: int
+    kernel: CompiledKernel
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogWritten:
+    """Text that the candidate printed, or a word of the engine's own."""
+
+    at_s: float
+    stream: Stream
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFinished:
+    """The last event of every run."""
+
+    at_s: float
+    verdict: Verdict
+
+
+Event: TypeAlias = (
+    RunStarted | StageStarted | StageFinished | FindingRaised | CaseFinished | KernelLaunched | KernelCompiled
+    | LogWritten | RunFinished
+)  # fmt: skip
+
+EVENT_TYPES: dict[str, type[Event]] = {
+    kind.__name__: kind
+    for kind in (
+        RunStarted, StageStarted, StageFinished, FindingRaised, CaseFinished, KernelLaunched, KernelCompiled,
+        LogWritten, RunFinished,
+    )
+}  # fmt: skip
+
+
+def to_plain(event: Event) -> dict[str, Any]:  # Any: JSON values of every shape
+    """The event as JSON-ready values, its type under "event"."""
+    return {"event": type(event).__name__, **msgspec.to_builtins(event)}
+
+
+def to_json(event: Event) -> str:
+    """The event as one line of JSON."""
+    return msgspec.json.encode(to_plain(event)).decode()
+
+
+def from_json(text: str | bytes) -> Event:
+    """The event that `to_json` wrote.
+
+    Raises:
+        ValueError: the text is not an event, or of a kind this version does not know.
+    """
+    try:
+        plain = msgspec.json.decode(text, type=dict[str, Any])
+        kind = EVENT_TYPES[plain.pop("event")]
+        return msgspec.convert(plain, kind)
+    except (msgspec.MsgspecError, KeyError) as error:
+        raise ValueError(f"not a run event: {error}; it was written by another version, or is damaged") from error
