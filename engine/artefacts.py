@@ -1,0 +1,53 @@
+"""Texts and binaries of compiled kernels, stored once each under their content hash.
+
+Files, not rows: they are large, immutable and read by other programs.  Nothing is ever overwritten.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.model import Artefact
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArtefactStore:
+    """A folder of files named by the SHA-256 of their content, two letters a subfolder."""
+
+    folder: Path
+
+    def put(self, kind: str, content: bytes) -> Artefact:
+        """Store `content` unless it is there already.
+
+        Raises:
+            OSError: the folder cannot be written.
+        """
+        digest = hashlib.sha256(content).hexdigest()
+        path = self._path(digest)
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # Written aside and renamed: another process may be storing the same content.
+            handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(content)
+                Path(aside).replace(path)
+            except OSError:
+                Path(aside).unlink(missing_ok=True)
+                raise
+        return Artefact(kind=kind, digest=digest, bytes=len(content))
+
+    def read(self, digest: str) -> bytes:
+        """The content with this hash.
+
+        Raises:
+            FileNotFoundError: it was never stored here, or was deleted.
+        """
+        return self._path(digest).read_bytes()
+
+    def _path(self, digest: str) -> Path:
+        return self.folder / digest[:2] / digest[2:]

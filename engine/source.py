@@ -1,0 +1,110 @@
+"""Reading a candidate: from bytes to a syntax tree, without running any of it.
+
+The first answer after a save: a syntax error with its line and column, or a missing entry, in
+milliseconds and before any child process is troubled.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.errors import CandidateError
+from engine.model import Candidate, Location
+
+MAX_SOURCE_BYTES = 4 << 20
+_DIRECTIVE = re.compile(r"^#\s*kgtui:\s*(.*)$")
+
+
+class SourceError(CandidateError):
+    """The text is no candidate; `location` says where."""
+
+    def __init__(self, message: str, location: Location | None = None) -> None:
+        super().__init__(message)
+        self.location = location
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A candidate's text that parses and defines its entry."""
+
+    text: str
+    tree: ast.Module
+
+
+def read_source(candidate: Candidate, entry: str) -> Source:
+    """Decode and parse the candidate and find the function `entry` at its top level.
+
+    Raises:
+        SourceError: not text, not Python, or without the entry; says where and what to do.
+    """
+    text = decode(candidate.source, candidate.filename)
+    try:
+        tree = ast.parse(text, filename=candidate.filename)
+    except SyntaxError as error:
+        raise SourceError(f"syntax error: {error.msg}", _location(error)) from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise SourceError(f"{candidate.filename} cannot be parsed: {error}") from error
+    _require_entry(tree, entry, candidate.filename)
+    return Source(text=text, tree=tree)
+
+
+def decode(content: bytes, filename: str) -> str:
+    """The text of a Python file in UTF-8.
+
+    Raises:
+        SourceError: it is too large, binary, or in another encoding.
+    """
+    if len(content) > MAX_SOURCE_BYTES:
+        raise SourceError(f"{filename} has {len(content)} bytes; a candidate is one Python file of at most 4 MiB")
+    if b"\0" in content:
+        raise SourceError(f"{filename} is a binary file; a candidate is one Python file in UTF-8")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise SourceError(f"{filename} is not UTF-8; save it in that encoding", Location(line=line)) from error
+
+
+def directives(text: str) -> dict[str, str]:
+    """What the `# kgtui: key=value ...` lines at the head of a file ask for."""
+    found: dict[str, str] = {}
+    for line in text.splitlines()[:20]:
+        match = _DIRECTIVE.match(line.strip())
+        if match:
+            found.update(pair.split("=", 1) for pair in match.group(1).split() if "=" in pair)
+    return found
+
+
+def sibling_imports(tree: ast.Module, folder: Path) -> tuple[Path, ...]:
+    """Files beside the candidate that its own import statements name."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update(alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            names.add(node.module.partition(".")[0])
+    return tuple(path for name in sorted(names) if (path := folder / f"{name}.py").is_file())
+
+
+def _require_entry(tree: ast.Module, entry: str, filename: str) -> None:
+    defined = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    defined += [target.id for node in tree.body if isinstance(node, ast.Assign)
+                for target in node.targets if isinstance(target, ast.Name)]  # fmt: skip
+    defined += [alias.asname or alias.name for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)
+                for alias in node.names]  # fmt: skip
+    if entry in defined or "*" in defined:
+        return
+    # A conditional or dynamic definition may still make it: the load decides about those.
+    if any(isinstance(node, ast.If | ast.Try | ast.With | ast.For | ast.While) for node in tree.body):
+        return
+    close = difflib.get_close_matches(entry, defined, n=1)
+    hint = f"; rename {close[0]!r}?" if close else f"; add `def {entry}(...)`"
+    raise SourceError(f"{filename} does not define {entry!r}, the function that is called{hint}")
+
+
+def _location(error: SyntaxError) -> Location | None:
+    return Location(line=error.lineno, column=error.offset) if error.lineno else None

@@ -1,0 +1,279 @@
+"""What parent and children say to each other: one JSON object a line, strictly typed.
+
+The parent writes commands, a child writes replies; each reply carries the random id of the command
+that it answers.  Nothing here is ever unpickled, and a line that does not fit its type is an error
+of the child that sent it, never a guess.
+"""
+
+from __future__ import annotations
+
+import enum
+import secrets
+from typing import Annotated, TypeAlias
+
+import msgspec
+
+from engine.errors import WireError
+from engine.model import Launch, OutOfBounds, OutputReport
+
+MAX_LINE_BYTES = 4 << 20
+
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A frozen record that travels as JSON with its type under "type"."""
+
+
+class StorageSpec(Message):
+    """A block of raw bytes in an arena file, 256-byte aligned; all tensors of a case view such blocks."""
+
+    offset: Count
+    bytes: Count
+
+
+class TensorSpec(Message, tag_field="kind", tag="tensor"):
+    """A tensor: a strided view, in elements, of storage number `storage` of its arena."""
+
+    storage: Count
+    dtype: str
+    shape: tuple[Count, ...]
+    strides: tuple[int, ...]
+    first: Count
+
+
+class ScalarSpec(Message, tag_field="kind", tag="scalar"):
+    """A bool, int, str or None."""
+
+    value: bool | int | str | None
+
+
+class FloatSpec(Message, tag_field="kind", tag="float"):
+    """A float in hexadecimal, which JSON cannot round and which knows nan and inf."""
+
+    hex: str
+
+
+class DTypeSpec(Message, tag_field="kind", tag="dtype"):
+    """A torch.dtype by its name."""
+
+    name: str
+
+
+class SequenceSpec(Message, tag_field="kind", tag="sequence"):
+    """A list or tuple of values."""
+
+    items: tuple[ValueSpec, ...]
+    is_tuple: bool
+
+
+ValueSpec: TypeAlias = TensorSpec | ScalarSpec | FloatSpec | DTypeSpec | SequenceSpec
+
+
+class ArenaSpec(Message):
+    """A file of shared memory: where it is and how it is cut into storages."""
+
+    path: str
+    storages: tuple[StorageSpec, ...]
+    bytes: Count
+
+
+# ---------------------------------------------------------------- commands
+
+
+class Command(Message, tag_field="type"):
+    """What every command carries: the id that its reply must repeat."""
+
+    id: str
+
+
+class Load(Command, tag="load"):
+    """Import the candidate at `path`; its own imports are looked up in `folder` after the standard library."""
+
+    path: str
+    folder: str | None
+    entry: str
+
+
+class Call(Command, tag="call"):
+    """Call the entry on tensors in `arena`; returned tensors go as raw bytes to the file `outputs`.
+
+    `poison` is the byte that fills every uninitialised allocation of the candidate.
+    """
+
+    case: str
+    arguments: tuple[ValueSpec, ...]
+    arena: ArenaSpec
+    outputs: str
+    max_output_bytes: Count
+    poison: Annotated[int, msgspec.Meta(ge=0, le=255)]
+
+
+class Prepare(Command, tag="prepare"):
+    """Make inputs and expected outputs of a case, and lay the inputs out in `arena_path`."""
+
+    origin: str
+    case: str
+    arena_path: str
+
+
+class Refill(Command, tag="refill"):
+    """Write the arena of the case again for call number `call`: poisoned anew, with new content when `fresh`."""
+
+    call: Count
+    fresh: bool
+    poison: Annotated[int, msgspec.Meta(ge=0, le=255)]
+
+
+class Compare(Command, tag="compare"):
+    """Compare what the worker left in the arena and in `outputs` with what was expected of this call."""
+
+    outputs: str
+    returned: tuple[ReturnedSpec, ...]
+
+
+class Release(Command, tag="release"):
+    """Forget the case in hand."""
+
+
+class Compile(Command, tag="compile"):
+    """Compile one launch for a target and leave its stages as files in `folder`."""
+
+    launch: Launch
+    target: str
+    folder: str
+
+
+# ---------------------------------------------------------------- replies
+
+
+class ReturnedSpec(Message):
+    """One value that the entry returned: a tensor's bytes in the outputs file, or the name of another type."""
+
+    type_name: str
+    dtype: str = ""
+    shape: tuple[Count, ...] = ()
+    offset: Count = 0
+    bytes: Count = 0
+
+
+class Reply(Message, tag_field="type"):
+    """What every reply carries: the id of its command."""
+
+    id: str
+
+
+class Ready(Reply, tag="ready"):
+    """The child is warm; `confinement` names what it has given up."""
+
+    confinement: tuple[str, ...] = ()
+    versions: dict[str, str] = {}
+
+
+class Done(Reply, tag="done"):
+    """The command was carried out and has nothing else to tell."""
+
+
+class Loaded(Reply, tag="loaded"):
+    """The candidate was imported; `siblings` are the files of its own folder that it imported."""
+
+    siblings: tuple[str, ...] = ()
+
+
+class Prepared(Reply, tag="prepared"):
+    """Inputs lie in the arena.  The seed stays with the judge until the case has ended."""
+
+    arguments: tuple[ValueSpec, ...]
+    arena: ArenaSpec
+    elapsed_s: float
+
+
+class Called(Reply, tag="called"):
+    """The entry returned."""
+
+    returned: tuple[ReturnedSpec, ...]
+    launches: tuple[Launch, ...]
+    elapsed_s: float
+
+
+class Compared(Reply, tag="compared"):
+    """How the outputs of one call compare; `digest` identifies their bytes, `mutated` says what should not have changed."""
+
+    reports: tuple[OutputReport, ...]
+    digest: str
+    mutated: str | None
+    seed: int
+
+
+class Compiled(Reply, tag="compiled"):
+    """A launch was compiled; `stages` maps artefact kinds to file names in the command's folder."""
+
+    stages: dict[str, str]
+    registers: int | None = None
+    spill_bytes: int | None = None
+    shared_bytes: int | None = None
+
+
+class FailureKind(enum.StrEnum):
+    """Why a command could not be carried out."""
+
+    RAISED = "raised"
+    EXITED = "exited"
+    NO_ENTRY = "no_entry"
+    OUT_OF_MEMORY = "out_of_memory"
+    OUT_OF_BOUNDS = "out_of_bounds"
+    COMPILE = "compile"
+    UNSUPPORTED = "unsupported"
+    ENGINE = "engine"
+
+
+class Failed(Reply, tag="failed"):
+    """The command failed; `line` is a line of the candidate's file, `trace` the whole traceback for the log."""
+
+    kind: FailureKind
+    message: str
+    line: int | None = None
+    trace: str = ""
+    out_of_bounds: OutOfBounds | None = None
+    launches: tuple[Launch, ...] = ()
+
+
+AnyCommand: TypeAlias = Load | Call | Prepare | Refill | Compare | Release | Compile
+AnyReply: TypeAlias = Ready | Done | Loaded | Prepared | Called | Compared | Compiled | Failed
+
+_commands = msgspec.json.Decoder(AnyCommand)
+_replies = msgspec.json.Decoder(AnyReply)
+
+
+def new_id() -> str:
+    """128 random bits in hexadecimal: nobody who has not read the command can answer it."""
+    return secrets.token_hex(16)
+
+
+def encode(message: Message) -> bytes:
+    """One line, newline included."""
+    return msgspec.json.encode(message) + b"\n"
+
+
+def decode_command(line: bytes) -> AnyCommand:
+    """The command on this line.
+
+    Raises:
+        WireError: it is none.
+    """
+    try:
+        return _commands.decode(line)
+    except msgspec.MsgspecError as error:
+        raise WireError(f"not a command: {error}") from error
+
+
+def decode_reply(line: bytes) -> AnyReply:
+    """The reply on this line.
+
+    Raises:
+        WireError: it is none.
+    """
+    try:
+        return _replies.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise WireError(f"not a reply: {error}") from error
