@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import torch
 
     Value: TypeAlias = (
-        torch.Tensor | torch.dtype | bool | int | float | str | None | list["Value"] | tuple["Value", ...]
+        torch.Tensor | torch.dtype | bool | int | float | str | list["Value"] | tuple["Value", ...] | None
     )
     Arguments: TypeAlias = tuple[Value, ...]
     Outputs: TypeAlias = torch.Tensor | tuple[torch.Tensor, ...]
@@ -257,7 +257,7 @@ class Problem:
         unknown = (set(self.mutates) - set(self.arguments)) | (set(self.written_only) - set(self.mutates))
         if unknown:
             raise ValueError(
-                f"{self.origin}: {sorted(unknown)[0]!r} is not an argument of {self.signature!r} that is written in place"
+                f"{self.origin}: {sorted(unknown)[0]!r} is no argument of {self.signature!r} that is written in place"
             )
         if self.returns + len(self.mutates) < 1:
             raise ValueError(

@@ -75,7 +75,10 @@ def directives(text: str) -> dict[str, str]:
     for line in text.splitlines()[:20]:
         match = _DIRECTIVE.match(line.strip())
         if match:
-            found.update(pair.split("=", 1) for pair in match.group(1).split() if "=" in pair)
+            for pair in match.group(1).split():
+                key, equals, value = pair.partition("=")
+                if equals:
+                    found[key] = value
     return found
 
 

@@ -25,14 +25,14 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """A frozen record that travels as JSON with its type under "type"."""
 
 
-class StorageSpec(Message):
+class StorageSpec(Message, frozen=True):
     """A block of raw bytes in an arena file, 256-byte aligned; all tensors of a case view such blocks."""
 
     offset: Count
     bytes: Count
 
 
-class TensorSpec(Message, tag_field="kind", tag="tensor"):
+class TensorSpec(Message, tag_field="kind", tag="tensor", frozen=True):
     """A tensor: a strided view, in elements, of storage number `storage` of its arena."""
 
     storage: Count
@@ -42,25 +42,25 @@ class TensorSpec(Message, tag_field="kind", tag="tensor"):
     first: Count
 
 
-class ScalarSpec(Message, tag_field="kind", tag="scalar"):
+class ScalarSpec(Message, tag_field="kind", tag="scalar", frozen=True):
     """A bool, int, str or None."""
 
     value: bool | int | str | None
 
 
-class FloatSpec(Message, tag_field="kind", tag="float"):
+class FloatSpec(Message, tag_field="kind", tag="float", frozen=True):
     """A float in hexadecimal, which JSON cannot round and which knows nan and inf."""
 
     hex: str
 
 
-class DTypeSpec(Message, tag_field="kind", tag="dtype"):
+class DTypeSpec(Message, tag_field="kind", tag="dtype", frozen=True):
     """A torch.dtype by its name."""
 
     name: str
 
 
-class SequenceSpec(Message, tag_field="kind", tag="sequence"):
+class SequenceSpec(Message, tag_field="kind", tag="sequence", frozen=True):
     """A list or tuple of values."""
 
     items: tuple[ValueSpec, ...]
@@ -70,7 +70,7 @@ class SequenceSpec(Message, tag_field="kind", tag="sequence"):
 ValueSpec: TypeAlias = TensorSpec | ScalarSpec | FloatSpec | DTypeSpec | SequenceSpec
 
 
-class ArenaSpec(Message):
+class ArenaSpec(Message, frozen=True):
     """A file of shared memory: where it is and how it is cut into storages."""
 
     path: str
@@ -81,13 +81,13 @@ class ArenaSpec(Message):
 # ---------------------------------------------------------------- commands
 
 
-class Command(Message, tag_field="type"):
+class Command(Message, tag_field="type", frozen=True):
     """What every command carries: the id that its reply must repeat."""
 
     id: str
 
 
-class Load(Command, tag="load"):
+class Load(Command, tag="load", frozen=True):
     """Import the candidate at `path`; its own imports are looked up in `folder` after the standard library."""
 
     path: str
@@ -95,7 +95,7 @@ class Load(Command, tag="load"):
     entry: str
 
 
-class Call(Command, tag="call"):
+class Call(Command, tag="call", frozen=True):
     """Call the entry on tensors in `arena`; returned tensors go as raw bytes to the file `outputs`.
 
     `poison` is the byte that fills every uninitialised allocation of the candidate.
@@ -109,7 +109,7 @@ class Call(Command, tag="call"):
     poison: Annotated[int, msgspec.Meta(ge=0, le=255)]
 
 
-class Prepare(Command, tag="prepare"):
+class Prepare(Command, tag="prepare", frozen=True):
     """Make inputs and expected outputs of a case, and lay the inputs out in `arena_path`."""
 
     origin: str
@@ -117,7 +117,7 @@ class Prepare(Command, tag="prepare"):
     arena_path: str
 
 
-class Refill(Command, tag="refill"):
+class Refill(Command, tag="refill", frozen=True):
     """Write the arena of the case again for call number `call`: poisoned anew, with new content when `fresh`."""
 
     call: Count
@@ -125,18 +125,18 @@ class Refill(Command, tag="refill"):
     poison: Annotated[int, msgspec.Meta(ge=0, le=255)]
 
 
-class Compare(Command, tag="compare"):
+class Compare(Command, tag="compare", frozen=True):
     """Compare what the worker left in the arena and in `outputs` with what was expected of this call."""
 
     outputs: str
     returned: tuple[ReturnedSpec, ...]
 
 
-class Release(Command, tag="release"):
+class Release(Command, tag="release", frozen=True):
     """Forget the case in hand."""
 
 
-class Compile(Command, tag="compile"):
+class Compile(Command, tag="compile", frozen=True):
     """Compile one launch for a target and leave its stages as files in `folder`."""
 
     launch: Launch
@@ -147,7 +147,7 @@ class Compile(Command, tag="compile"):
 # ---------------------------------------------------------------- replies
 
 
-class ReturnedSpec(Message):
+class ReturnedSpec(Message, frozen=True):
     """One value that the entry returned: a tensor's bytes in the outputs file, or the name of another type."""
 
     type_name: str
@@ -157,30 +157,30 @@ class ReturnedSpec(Message):
     bytes: Count = 0
 
 
-class Reply(Message, tag_field="type"):
+class Reply(Message, tag_field="type", frozen=True):
     """What every reply carries: the id of its command."""
 
     id: str
 
 
-class Ready(Reply, tag="ready"):
+class Ready(Reply, tag="ready", frozen=True):
     """The child is warm; `confinement` names what it has given up."""
 
     confinement: tuple[str, ...] = ()
     versions: dict[str, str] = {}
 
 
-class Done(Reply, tag="done"):
+class Done(Reply, tag="done", frozen=True):
     """The command was carried out and has nothing else to tell."""
 
 
-class Loaded(Reply, tag="loaded"):
+class Loaded(Reply, tag="loaded", frozen=True):
     """The candidate was imported; `siblings` are the files of its own folder that it imported."""
 
     siblings: tuple[str, ...] = ()
 
 
-class Prepared(Reply, tag="prepared"):
+class Prepared(Reply, tag="prepared", frozen=True):
     """Inputs lie in the arena.  The seed stays with the judge until the case has ended."""
 
     arguments: tuple[ValueSpec, ...]
@@ -188,7 +188,7 @@ class Prepared(Reply, tag="prepared"):
     elapsed_s: float
 
 
-class Called(Reply, tag="called"):
+class Called(Reply, tag="called", frozen=True):
     """The entry returned."""
 
     returned: tuple[ReturnedSpec, ...]
@@ -196,8 +196,8 @@ class Called(Reply, tag="called"):
     elapsed_s: float
 
 
-class Compared(Reply, tag="compared"):
-    """How the outputs of one call compare; `digest` identifies their bytes, `mutated` says what should not have changed."""
+class Compared(Reply, tag="compared", frozen=True):
+    """How the outputs of one call compare; `digest` is of their bytes, `mutated` says what should not have changed."""
 
     reports: tuple[OutputReport, ...]
     digest: str
@@ -205,7 +205,7 @@ class Compared(Reply, tag="compared"):
     seed: int
 
 
-class Compiled(Reply, tag="compiled"):
+class Compiled(Reply, tag="compiled", frozen=True):
     """A launch was compiled; `stages` maps artefact kinds to file names in the command's folder."""
 
     stages: dict[str, str]
@@ -227,7 +227,7 @@ class FailureKind(enum.StrEnum):
     ENGINE = "engine"
 
 
-class Failed(Reply, tag="failed"):
+class Failed(Reply, tag="failed", frozen=True):
     """The command failed; `line` is a line of the candidate's file, `trace` the whole traceback for the log."""
 
     kind: FailureKind
@@ -241,8 +241,8 @@ class Failed(Reply, tag="failed"):
 AnyCommand: TypeAlias = Load | Call | Prepare | Refill | Compare | Release | Compile
 AnyReply: TypeAlias = Ready | Done | Loaded | Prepared | Called | Compared | Compiled | Failed
 
-_commands = msgspec.json.Decoder(AnyCommand)
-_replies = msgspec.json.Decoder(AnyReply)
+_commands: msgspec.json.Decoder[AnyCommand] = msgspec.json.Decoder(AnyCommand)
+_replies: msgspec.json.Decoder[AnyReply] = msgspec.json.Decoder(AnyReply)
 
 
 def new_id() -> str:
