@@ -1,0 +1,1 @@
+"""What the screen knows, as frozen records and pure functions; nothing here draws or does anything."""

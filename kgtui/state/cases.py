@@ -1,0 +1,190 @@
+"""The cases of a run: one row each, and why a failed one failed.
+
+A case that this run has not judged yet keeps the row of the run before it, marked as stale.
+"""
+
+from __future__ import annotations
+
+from engine.model import Case, CaseResult, Outcome, OutOfBounds, OutputReport
+from kgtui.state.glyphs import Glyphs, outcome_tone, outcome_words
+from kgtui.state.lines import Column, Line, Row, Span, Tone, line, muted, strong
+from kgtui.state.run import RunView
+from kgtui.state.strip import seconds
+
+MAX_ROWS = 300
+COLUMNS = (
+    Column(label="case", width=23),
+    Column(label="outcome", width=16),
+    Column(label="wrong", width=9),
+    Column(label="max abs", width=9),
+    Column(label="max rel", width=9),
+    Column(label="ulp", width=9),
+    Column(label="took", width=8),
+    Column(label="note", width=40),
+)
+_FAILED_OUTPUTS_SHOWN = 4
+
+
+def case_rows(
+    cases: tuple[Case, ...], view: RunView, before: RunView, *, glyphs: Glyphs, wanted: str = "", stale: bool = False
+) -> tuple[Row, ...]:
+    """A row for every case, those of `view` first in the order they were judged; `wanted` filters by any cell."""
+    names = list(dict.fromkeys([result.case for result in view.cases[:MAX_ROWS]] + [case.name for case in cases]))
+    now, earlier = {result.case: result for result in view.cases}, {result.case: result for result in before.cases}
+    rows = []
+    for name in names:
+        if name in now:
+            row = _row(name, now[name], glyphs, stale=stale)
+        elif name in earlier and (view.running or stale):
+            row = _row(name, earlier[name], glyphs, stale=True)
+        else:
+            row = _row(name, None, glyphs, stale=False)
+        if wanted.lower() in " ".join(cell.text for cell in row.cells).lower():
+            rows.append(row)
+    return tuple(rows[:MAX_ROWS])
+
+
+def case_detail(result: CaseResult, *, glyphs: Glyphs) -> tuple[Line, ...]:
+    """What happened to one case, most telling first: the worst element, then how much and where."""
+    state = Span(f"{glyphs.outcome(result.outcome)} {outcome_words(result.outcome)}", outcome_tone(result.outcome))
+    where = f" line {result.location.line}" if result.location else ""
+    lines: list[Line] = [line(strong(result.case), "  ", state, muted(where))]
+    if result.message:
+        lines.append(line(result.message))
+    if result.out_of_bounds:
+        lines += _out_of_bounds(result.out_of_bounds)
+    wrong = [report for report in result.outputs if report.outcome is not Outcome.PASS]
+    for report in wrong[:_FAILED_OUTPUTS_SHOWN]:
+        lines += [(), *_report(report, glyphs)]
+    if len(wrong) > _FAILED_OUTPUTS_SHOWN:
+        lines.append(line(muted(f"and {len(wrong) - _FAILED_OUTPUTS_SHOWN} more outputs that differ")))
+    lines += [(), line(muted(f"{result.calls} calls, {seconds(result.elapsed_s)}, inputs from seed {result.seed}"))]
+    return tuple(lines)
+
+
+def error_map(rows: tuple[str, ...], *, glyphs: Glyphs) -> tuple[Line, ...]:
+    """The output as a small heat map: one sign a tile, darker for a larger share of wrong elements."""
+    return tuple(tuple(_tile(sign, glyphs) for sign in row) for row in rows)
+
+
+def reading(report: OutputReport) -> str:
+    """What the pattern of wrong elements looks like, or nothing; a hint where to look, never a verdict."""
+    rows, total = report.error_map, report.total
+    if not rows or not report.mismatched:
+        return ""
+    if report.mismatched == total:
+        return "every element is wrong: a missing scale, another axis, or nothing was written"
+    ulp = report.max_ulp_error
+    if ulp is not None and ulp <= 64 and not report.nonfinite_got:
+        return "all errors are a few representable numbers wide: looks like a loss of precision"
+    columns = {j for row in rows for j, sign in enumerate(row) if sign != "."}
+    lines = {i for i, row in enumerate(rows) if row.strip(".")}
+    width, height = len(rows[0]), len(rows)
+    if width > 1 and columns and min(columns) == width - 1:
+        return "only the end of the last dimension is wrong: look at the mask of the tail block"
+    if width > 1 and columns == {0}:
+        return "only the start of the last dimension is wrong: look at the first block and its offset"
+    if height > 1 and lines and min(lines) == height - 1:
+        return "only the last rows are wrong: look at the grid and the mask of the last program"
+    if len(lines) == 1 and height > 1:
+        return "the wrong elements lie in one band of rows: look at the program that writes it"
+    return ""
+
+
+def _row(name: str, result: CaseResult | None, glyphs: Glyphs, *, stale: bool) -> Row:
+    dash = muted(glyphs.dash)
+    if result is None:
+        return Row(key=name, cells=(Span(name), muted(f"{glyphs.outcome(None)} not judged"), *[dash] * 5, Span("")))
+    word = Span(f"{glyphs.outcome(result.outcome)} {outcome_words(result.outcome)}", outcome_tone(result.outcome))
+    wrong = sum(report.mismatched for report in result.outputs)
+    note = " ".join((result.message or _where(result)).split())
+    return Row(
+        key=name,
+        stale=stale,
+        cells=(
+            Span(name),
+            word,
+            Span(f"{wrong:,}" if wrong else glyphs.dash, Tone.BAD if wrong else Tone.MUTED),
+            _largest([report.max_absolute_error for report in result.outputs], dash),
+            _largest([report.max_relative_error for report in result.outputs], dash),
+            _largest([report.max_ulp_error for report in result.outputs], dash),
+            muted(seconds(result.elapsed_s)),
+            muted(f"stale; {note}" if stale and note else "stale" if stale else note),
+        ),
+    )
+
+
+def _where(result: CaseResult) -> str:
+    worst = next((report.worst for report in result.outputs if report.worst), None)
+    return f"worst at {_index(worst.index)}" if worst else ""
+
+
+def _largest(errors: list[float | None], absent: Span) -> Span:
+    known = [error for error in errors if error is not None]
+    return Span(number(max(known))) if known else absent
+
+
+def number(value: float) -> str:
+    """An error in at most seven characters."""
+    return "0" if value == 0 else f"{value:.0f}" if value >= 1 and value == int(value) < 1e6 else f"{value:.1e}"
+
+
+def _index(index: tuple[int, ...]) -> str:
+    return f"[{', '.join(map(str, index))}]"
+
+
+def _out_of_bounds(report: OutOfBounds) -> list[Line]:
+    place = f" at line {report.location.line}" if report.location else ""
+    program = ", ".join(map(str, report.program))
+    return [
+        line(Span(f"{report.access} out of bounds", Tone.BAD), f" in {report.kernel}{place}"),
+        line(
+            muted("  tensor "), strong(report.tensor), muted("  index "), Span(f"{report.index:,}", Tone.BAD),
+            muted("  it has elements 0 to "), f"{report.elements - 1:,}", muted(f"  program ({program})"),
+        ),
+    ]  # fmt: skip
+
+
+def _report(report: OutputReport, glyphs: Glyphs) -> list[Line]:
+    shape = f"{report.dtype}[{', '.join(map(str, report.shape))}]" if report.dtype else ""
+    lines: list[Line] = [line(muted("output "), strong(report.name), muted(f"  {shape}  "), report.message)]
+    if report.worst:
+        lines += [
+            line(muted("worst at  "), Span(_index(report.worst.index), Tone.LINK)),
+            line(muted("expected  "), Span(report.worst.expected, Tone.GOOD)),
+            line(muted("got       "), Span(report.worst.got, Tone.BAD)),
+        ]
+    errors = [
+        f"{name} {number(value)}"
+        for name, value in (
+            ("absolute", report.max_absolute_error),
+            ("relative", report.max_relative_error),
+            ("ulp", report.max_ulp_error),
+        )
+        if value is not None
+    ]
+    if errors:
+        lines.append(line(muted("largest   "), "  ".join(errors)))
+    if report.total:
+        share = 100 * report.mismatched / report.total
+        lines.append(line(muted("wrong     "), f"{report.mismatched:,} of {report.total:,} elements ({share:.3g} %)"))
+    if report.nonfinite_got or report.nonfinite_expected:
+        got, expected = f"{report.nonfinite_got:,}", f"{report.nonfinite_expected:,}"
+        lines.append(line(muted("nan, inf  "), Span(got, Tone.BAD), f" where {expected} are expected"))
+    if report.first_wrong is not None and report.last_wrong is not None:
+        lines.append(line(muted("from, to  "), f"{_index(report.first_wrong)} to {_index(report.last_wrong)}"))
+    if hint := reading(report):
+        lines.append(line(muted("reading   "), Span(hint, Tone.WARN)))
+    if report.error_map:
+        empty, *_, full = glyphs.heat
+        lines.append(line(muted(f"where     {empty} right to {full} all wrong; a row of tiles is a band of rows")))
+        lines += [line(muted("          "), *spans) for spans in error_map(report.error_map, glyphs=glyphs)]
+    return lines
+
+
+def _tile(sign: str, glyphs: Glyphs) -> Span:
+    if sign == ".":
+        return Span(glyphs.heat[0], Tone.MUTED)
+    if sign == "#":
+        return Span(glyphs.heat[4], Tone.BAD)
+    return Span(glyphs.heat[1 + (int(sign) - 1) // 3], Tone.BAD)

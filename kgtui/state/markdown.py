@@ -1,0 +1,61 @@
+"""A run as Markdown, for a pull request or a chat: what `Y` puts on the clipboard."""
+
+from __future__ import annotations
+
+from engine.model import CaseResult, Outcome
+from kgtui.state.cases import case_detail, number
+from kgtui.state.glyphs import Glyphs, outcome_words
+from kgtui.state.lines import plain_text
+from kgtui.state.run import RunView
+from kgtui.state.status import Desk
+from kgtui.state.strip import seconds
+
+_DETAILED = 3
+
+
+def run_markdown(view: RunView, desk: Desk, *, glyphs: Glyphs) -> str:
+    """The whole result: verdict, cases, why the first ones failed, findings, kernels."""
+    number_of = f" (run #{desk.number})" if desk.number is not None else ""
+    lines = [f"### {view.problem}: {_word(view)}{number_of}", ""]
+    if view.verdict:
+        lines += [view.verdict.sentence, ""]
+    where = f"{view.device_name or view.device}{f', compiled for {view.target}' if view.target else ''}"
+    lines += [f"- file `{desk.filename}`, sha256 `{view.digest[:12]}`", f"- device {where}", ""]
+    lines += ["| case | outcome | wrong | max abs | ulp | took |", "|---|---|---|---|---|---|"]
+    lines += [_case(result, glyphs) for result in view.cases]
+    for result in view.failed[:_DETAILED]:
+        lines += ["", "```text", plain_text(case_detail(result, glyphs=glyphs)), "```"]
+    if view.findings:
+        lines += ["", "Findings:", ""]
+    for found in view.findings:
+        place = f"line {found.location.line}: " if found.location else ""
+        lines.append(f"- {found.severity}, {found.check}: {place}{found.message}")
+    if view.kernels:
+        lines += ["", "| kernel | target | registers | spill | shared |", "|---|---|---|---|---|"]
+    for kernel in view.kernels:
+        resources = (kernel.registers, kernel.spill_bytes, kernel.shared_bytes)
+        cells = " | ".join(glyphs.dash if value is None else str(value) for value in resources)
+        lines.append(f"| {_cell(kernel.launch.kernel)} | {kernel.target} | {cells} |")
+    return "\n".join(lines) + "\n"
+
+
+def _word(view: RunView) -> str:
+    if view.verdict is None:
+        return "not finished"
+    return "flagged" if view.verdict.flagged else outcome_words(view.verdict.outcome)
+
+
+def _case(result: CaseResult, glyphs: Glyphs) -> str:
+    wrong = sum(report.mismatched for report in result.outputs)
+    errors = [report.max_absolute_error for report in result.outputs if report.max_absolute_error is not None]
+    ulps = [report.max_ulp_error for report in result.outputs if report.max_ulp_error is not None]
+    word = outcome_words(result.outcome) if result.outcome is not Outcome.PASS else "pass"
+    cells = (
+        _cell(result.case), word, f"{wrong:,}", number(max(errors)) if errors else glyphs.dash,
+        number(max(ulps)) if ulps else glyphs.dash, seconds(result.elapsed_s),
+    )  # fmt: skip
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,205 @@
+"""The list of operators: what can be chosen, filtered, in an order that puts the last work first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from textual.fuzzy import FuzzySearch
+
+from engine.model import Outcome, Problem, Tier
+from kgtui.seams import LastRun, RecentFile
+from kgtui.state.glyphs import TONES, Glyphs, State, outcome_words, state_of
+from kgtui.state.lines import Column, Line, Row, Span, Tone, line, muted, strong
+from kgtui.state.tables import ago
+
+MAX_ROWS = 300
+RECENT_FILES = 5
+COLUMNS = (
+    Column(label="operator", width=34),
+    Column(label="source", width=8),
+    Column(label="category", width=15),
+    Column(label="last verdict", width=17),
+    Column(label="touched", width=12),
+    Column(label="runs", width=5),
+)
+RAIL_COLUMNS = (Column(label="operator", width=26), Column(label="", width=3))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facets:
+    """What the list is narrowed to; None in a facet means all."""
+
+    query: str = ""
+    source: str | None = None
+    category: str | None = None
+    dtype: str | None = None
+
+    def admits(self, problem: Problem) -> bool:
+        """Whether the facets, the query aside, let this operator through."""
+        return (
+            self.source in (None, problem.source)
+            and self.category in (None, problem.category)
+            and (self.dtype is None or any(case.dtype.short == self.dtype for case in problem.cases))
+        )
+
+    def cycled(self, facet: str, problems: tuple[Problem, ...]) -> Facets:
+        """The next value of `facet` (source, category or dtype) among those that occur, then all again."""
+        match facet:
+            case "source":
+                return replace(self, source=_after(self.source, {problem.source for problem in problems}))
+            case "category":
+                return replace(self, category=_after(self.category, {problem.category for problem in problems}))
+            case "dtype":
+                occurring = {case.dtype.short for problem in problems for case in problem.cases}
+                return replace(self, dtype=_after(self.dtype, occurring))
+        raise ValueError(f"facets are source, category and dtype, not {facet!r}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """A row of the list: an operator, and the file for one of the recent ones."""
+
+    problem: Problem
+    file: Path | None = None
+
+
+def choices(
+    problems: tuple[Problem, ...], recent: tuple[RecentFile, ...], last: dict[str, LastRun], facets: Facets
+) -> tuple[Choice, ...]:
+    """Recent files, then operators: by how well they match, or those with runs first, newest first."""
+    by_name = {problem.name: problem for problem in problems}
+    files = tuple(
+        Choice(problem=by_name[file.problem], file=file.path)
+        for file in recent[:RECENT_FILES]
+        if file.problem in by_name
+    )
+    search = FuzzySearch()
+    scored: list[tuple[float, float, str, Choice]] = []
+    for choice in (*files, *(Choice(problem=problem) for problem in problems)):
+        problem = choice.problem
+        if not facets.admits(problem):
+            continue
+        score = _score(search, facets.query, choice) if facets.query else 1.0
+        if score > 0:
+            touched = last[problem.name].run.started_at.timestamp() if problem.name in last else 0.0
+            place = -1.0 if choice.file else 0.0
+            scored.append((place if not facets.query else -score, -touched, problem.name, choice))
+    if facets.query:
+        scored.sort(key=lambda entry: (entry[0], entry[3].file is None, entry[2]))
+    else:
+        # Files keep the order they came in, newest first: the sort is stable.
+        scored.sort(key=lambda entry: (entry[0], 0.0 if entry[3].file else entry[1], "" if entry[3].file else entry[2]))
+    return tuple(entry[3] for entry in scored[:MAX_ROWS])
+
+
+def operator_rows(
+    chosen: tuple[Choice, ...], last: dict[str, LastRun], *, glyphs: Glyphs, now: datetime
+) -> tuple[Row, ...]:
+    """A row for every choice; its key is its place."""
+    rows = []
+    for place, choice in enumerate(chosen):
+        name = Span(f"{glyphs.then} {choice.file.name}", Tone.LINK) if choice.file else Span(choice.problem.name)
+        rows.append(
+            Row(
+                key=str(place),
+                cells=(
+                    name,
+                    muted(choice.problem.source),
+                    muted(choice.problem.category if not choice.file else choice.problem.name.partition("::")[2]),
+                    *_last_cells(last.get(choice.problem.name), glyphs, now),
+                ),
+            )
+        )
+    return tuple(rows)
+
+
+def rail_rows(problems: tuple[Problem, ...], last: dict[str, LastRun], *, glyphs: Glyphs) -> tuple[Row, ...]:
+    """The short list beside the workbench; a row's key is the operator's name."""
+    rows = []
+    for problem in problems[:MAX_ROWS]:
+        state = _last_state(last.get(problem.name))
+        rows.append(Row(key=problem.name, cells=(Span(problem.name), Span(glyphs.state(state), TONES[state]))))
+    return tuple(rows)
+
+
+def facet_line(facets: Facets, shown: int, total: int) -> Line:
+    """How the list is narrowed and how much of it is left."""
+    parts: list[Span] = [strong(f"{shown}"), muted(f" of {total}   ")]
+    for key, name, value in (
+        ("s", "source", facets.source),
+        ("c", "category", facets.category),
+        ("d", "dtype", facets.dtype),
+    ):
+        parts += [Span(key, Tone.LINK), muted(f" {name} "), strong(value) if value else muted("all"), Span("   ")]
+    return tuple(parts)
+
+
+def preview(choice: Choice, *, file: Path, file_exists: bool, sample: bool) -> tuple[Line, ...]:
+    """What a reader wants to know of an operator before opening it."""
+    problem = choice.problem
+    tiers = Counter(case.tier for case in problem.cases)
+    counts = ", ".join(f"{tiers[tier]} {tier}" for tier in Tier if tiers[tier])
+    dtypes = " ".join(dict.fromkeys(case.dtype.short for case in problem.cases))
+    case = problem.cases[0]
+    cost, tolerance = problem.cost(case), problem.tolerance(case)
+    exact = tolerance.relative == tolerance.absolute == 0
+    bound = "equal to the bit" if exact else f"relative {tolerance.relative:.1e}, absolute {tolerance.absolute:.1e}"
+    moved = f"{cost.flops:,} flops, {_bytes(cost.bytes_read)} read, {_bytes(cost.bytes_written)} written"
+    if file_exists:
+        opens = f"enter opens {file}"
+    elif sample:
+        opens = f"enter copies the sample to {file}"
+    else:
+        opens = f"n makes {file} from a template"
+    return (
+        line(strong(problem.name), muted(f"  {problem.category}")),
+        line(problem.summary),
+        (),
+        line(muted("signature  "), problem.signature),
+        line(muted("cases      "), counts),
+        line(muted("dtypes     "), dtypes),
+        line(muted("tolerance  "), f"{bound}", muted(f"  ({case.name})")),
+        line(muted("cost       "), moved, muted(f"  ({case.name})")),
+        line(muted("file       "), Span(opens, Tone.LINK)),
+    )
+
+
+def _score(search: FuzzySearch, query: str, choice: Choice) -> float:
+    names = (choice.problem.name, choice.problem.category, choice.file.name if choice.file else "")
+    return max(search.match(query, name)[0] for name in names if name)
+
+
+def _after(value: str | None, occurring: set[str]) -> str | None:
+    values = sorted(occurring)
+    if value is None:
+        return values[0] if values else None
+    place = values.index(value) + 1 if value in values else len(values)
+    return values[place] if place < len(values) else None
+
+
+def _last_cells(last: LastRun | None, glyphs: Glyphs, now: datetime) -> tuple[Span, Span, Span]:
+    if last is None:
+        return muted(glyphs.dash), muted(glyphs.dash), muted("0")
+    state = _last_state(last)
+    word = "flagged" if last.run.flagged else outcome_words(last.run.outcome) if last.run.outcome else "cut short"
+    return (
+        Span(f"{glyphs.state(state)} {word}", TONES[state]),
+        muted(ago(last.run.started_at, now)),
+        muted(str(last.runs)),
+    )
+
+
+def _last_state(last: LastRun | None) -> State:
+    if last is None:
+        return State.IDLE
+    flagged = last.run.flagged and last.run.outcome is Outcome.PASS
+    return State.FLAGGED if flagged else state_of(last.run.outcome)
+
+
+def _bytes(count: int) -> str:
+    if count < 10_000:
+        return f"{count:,} B"
+    return f"{count / 1024:,.0f} KiB" if count < 10 << 20 else f"{count / (1 << 20):,.0f} MiB"

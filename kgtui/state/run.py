@@ -1,0 +1,202 @@
+"""A run as the screen sees it, made from nothing but its events.
+
+The same events give the same view, live or replayed from the store, so an old run opens exactly as it
+was.  Nothing here reads a clock, a file or a widget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from engine.events import (
+    CaseFinished,
+    Event,
+    FindingRaised,
+    KernelCompiled,
+    KernelLaunched,
+    LogWritten,
+    RunFinished,
+    RunStarted,
+    StageFinished,
+    StageStarted,
+)  # fmt: skip
+from engine.model import (
+    CaseResult,
+    CompiledKernel,
+    Finding,
+    Launch,
+    Location,
+    Outcome,
+    Severity,
+    Stage,
+    Stream,
+    Verdict,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageView:
+    """A stage that began; `outcome` is None while it goes on."""
+
+    stage: Stage
+    started_s: float
+    total: int | None = None
+    outcome: Outcome | None = None
+    elapsed_s: float | None = None
+    message: str = ""
+    location: Location | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogLine:
+    """A piece of text that was written during the run."""
+
+    at_s: float
+    stream: Stream
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunView:
+    """All that the events of one run have said so far; the empty one is "no run yet"."""
+
+    problem: str = ""
+    digest: str = ""
+    device: str = ""
+    device_name: str = ""
+    target: str | None = None
+    planned: int = 0
+    at_s: float = 0.0
+    stages: tuple[StageView, ...] = ()
+    cases: tuple[CaseResult, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    launches: tuple[Launch, ...] = ()
+    kernels: tuple[CompiledKernel, ...] = ()
+    kernels_planned: int = 0
+    log: tuple[LogLine, ...] = ()
+    verdict: Verdict | None = None
+
+    @property
+    def started(self) -> bool:
+        """Whether any run is shown at all."""
+        return bool(self.digest)
+
+    @property
+    def running(self) -> bool:
+        """Whether the run has begun and no verdict has come."""
+        return self.started and self.verdict is None
+
+    @property
+    def active(self) -> StageView | None:
+        """The stage that goes on, or None."""
+        return next((stage for stage in reversed(self.stages) if stage.outcome is None), None)
+
+    @property
+    def failed(self) -> tuple[CaseResult, ...]:
+        """The cases that were judged and did not pass, in the order they were judged."""
+        return tuple(case for case in self.cases if case.outcome is not Outcome.PASS)
+
+    @property
+    def error_lines(self) -> tuple[int, ...]:
+        """Source lines that something went wrong on, each once, in ascending order."""
+        places = [stage.location for stage in self.stages if stage.outcome is not Outcome.PASS]
+        places += [case.location for case in self.failed]
+        places += [case.out_of_bounds.location for case in self.failed if case.out_of_bounds]
+        places += [found.location for found in self.findings if found.severity in (Severity.SUSPECT, Severity.PROOF)]
+        places += [kernel.location for kernel in self.kernels if kernel.outcome is not Outcome.PASS]
+        places += [self.verdict.location] if self.verdict else []
+        return tuple(sorted({place.line for place in places if place}))
+
+    def case(self, name: str) -> CaseResult | None:
+        """What became of the case called `name`, or None when it was not judged yet."""
+        return next((case for case in self.cases if case.case == name), None)
+
+    def stage(self, stage: Stage) -> StageView | None:
+        """What is known of `stage`, or None when it has not begun."""
+        return next((seen for seen in self.stages if seen.stage is stage), None)
+
+
+def reduce(view: RunView, event: Event) -> RunView:
+    """The view after one more event."""
+    return reduce_all(view, (event,))
+
+
+def reduce_all(view: RunView, events: Iterable[Event]) -> RunView:
+    """The view after `events`, the same as `reduce` one by one.
+
+    A batch copies each list once: event by event, ten thousand of them would copy the lists ten thousand times.
+    """
+    draft = _Draft(view)
+    for event in events:
+        draft.take(event)
+    return draft.view()
+
+
+class _Draft:
+    """A view that is being changed; lives for one batch."""
+
+    def __init__(self, view: RunView) -> None:
+        self._start(view)
+
+    def _start(self, view: RunView) -> None:
+        self._scalars = view
+        self._stages = list(view.stages)
+        self._cases = list(view.cases)
+        self._findings = list(view.findings)
+        self._launches = list(view.launches)
+        self._kernels = list(view.kernels)
+        self._kernels_planned = view.kernels_planned
+        self._log = list(view.log)
+        self._verdict = view.verdict
+        self._at_s = view.at_s
+
+    def take(self, event: Event) -> None:
+        match event:
+            case RunStarted():
+                self._start(_begun(event))
+            case StageStarted():
+                self._stages.append(StageView(stage=event.stage, started_s=event.at_s, total=event.total))
+            case StageFinished():
+                self._finish(event)
+            case FindingRaised():
+                self._findings.append(event.finding)
+            case CaseFinished():
+                self._cases.append(event.result)
+            case KernelLaunched():
+                self._launches.append(event.launch)
+            case KernelCompiled():
+                self._kernels.append(event.kernel)
+                self._kernels_planned = event.total
+            case LogWritten():
+                self._log.append(LogLine(at_s=event.at_s, stream=event.stream, text=event.text))
+            case RunFinished():
+                self._verdict = event.verdict
+        self._at_s = event.at_s
+
+    def _finish(self, event: StageFinished) -> None:
+        """Close the open stage of this name; a stage that never said it began is taken as begun."""
+        opened = next(
+            (i for i, seen in enumerate(self._stages) if seen.stage is event.stage and not seen.outcome), None
+        )
+        if opened is None:
+            opened = len(self._stages)
+            self._stages.append(StageView(stage=event.stage, started_s=max(0.0, event.at_s - event.elapsed_s)))
+        self._stages[opened] = replace(
+            self._stages[opened], outcome=event.outcome, elapsed_s=event.elapsed_s, message=event.message,
+            location=event.location,
+        )  # fmt: skip
+
+    def view(self) -> RunView:
+        return replace(
+            self._scalars, at_s=self._at_s, stages=tuple(self._stages), cases=tuple(self._cases),
+            findings=tuple(self._findings), launches=tuple(self._launches), kernels=tuple(self._kernels),
+            kernels_planned=self._kernels_planned, log=tuple(self._log), verdict=self._verdict,
+        )  # fmt: skip
+
+
+def _begun(event: RunStarted) -> RunView:
+    return RunView(
+        problem=event.problem, digest=event.digest, device=event.device, device_name=event.device_name,
+        target=event.target, planned=event.cases,
+    )  # fmt: skip

@@ -1,0 +1,104 @@
+"""What the workbench is doing, in one state: a pure function of the run, the file and the mode."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from engine.model import Outcome, Stage
+from kgtui.state.glyphs import BUSY, State, state_of
+from kgtui.state.run import RunView
+
+_STATES = {
+    Stage.PARSE: State.LOADING,
+    Stage.STATIC: State.LOADING,
+    Stage.LOAD: State.LOADING,
+    Stage.VERIFY: State.VERIFYING,
+    Stage.COMPILE: State.COMPILING,
+}
+
+
+class Mode(enum.StrEnum):
+    """Whether single letters are commands or text."""
+
+    WATCH = "watch"
+    EDIT = "edit"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Desk:
+    """What surrounds the run on the screen.
+
+    `content_digest` is the hash of what the file holds now; `unsaved` says that the editor holds something else.
+    `elapsed_s` is the time since the save for a run that goes on.  `number` is the run's in the store, None when
+    nothing is kept; `cached` says that it was answered from the store, `opened` that it is an old run looked at.
+    """
+
+    operator: str
+    filename: str
+    mode: Mode = Mode.WATCH
+    paused: bool = False
+    unsaved: bool = False
+    waiting: bool = False
+    content_digest: str = ""
+    device: str = "cpu"
+    target: str | None = None
+    number: int | None = None
+    cached: bool = False
+    opened: bool = False
+    elapsed_s: float = 0.0
+    notice: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Status:
+    """The state and, for a stage with steps, how far it is."""
+
+    state: State
+    detail: str = ""
+
+    @property
+    def busy(self) -> bool:
+        """Whether it will go on by itself."""
+        return self.state in BUSY
+
+
+def status_of(view: RunView, desk: Desk) -> Status:
+    """The one state that the strip shows."""
+    if view.running and not desk.opened:
+        return _running(view)
+    if desk.waiting:
+        return Status(state=State.STARTING)
+    if desk.opened:
+        return _finished(view)
+    if desk.unsaved:
+        return Status(state=State.EDITED)
+    if desk.paused:
+        return Status(state=State.PAUSED)
+    return _finished(view)
+
+
+def is_stale(view: RunView, desk: Desk) -> bool:
+    """Whether the results are of another text than the file holds, or the editor shows."""
+    if not view.started or desk.opened:
+        return False
+    return desk.unsaved or bool(desk.content_digest and desk.content_digest != view.digest)
+
+
+def _running(view: RunView) -> Status:
+    active = view.active
+    if active is None:
+        return Status(state=State.LOADING)
+    state = _STATES[active.stage]
+    done = {Stage.VERIFY: len(view.cases), Stage.COMPILE: len(view.kernels)}.get(active.stage)
+    total = active.total if active.total is not None else {Stage.VERIFY: view.planned}.get(active.stage)
+    return Status(state=state, detail="" if done is None or total is None else f"{done}/{total}")
+
+
+def _finished(view: RunView) -> Status:
+    verdict = view.verdict
+    if verdict is None:
+        return Status(state=State.IDLE)
+    if verdict.flagged and verdict.outcome is Outcome.PASS:
+        return Status(state=State.FLAGGED)
+    return Status(state=state_of(verdict.outcome))

@@ -1,0 +1,116 @@
+"""The verdict strip: what happens, how far it is, and what it came to, in three lines."""
+
+from __future__ import annotations
+
+from engine.model import Outcome, Stage
+from kgtui.state.glyphs import TONES, Glyphs, State, state_of
+from kgtui.state.lines import Line, Span, Tone, line, muted, strong
+from kgtui.state.run import RunView, StageView
+from kgtui.state.status import Desk, Status, status_of
+
+_STAGE_WORDS = {
+    Stage.PARSE: "read",
+    Stage.STATIC: "check",
+    Stage.LOAD: "load",
+    Stage.VERIFY: "verify",
+    Stage.COMPILE: "compile",
+}
+_IDLE_SENTENCE = "save the file to judge it; r runs it as it is"
+
+
+def head(view: RunView, desk: Desk, glyphs: Glyphs) -> tuple[Line, Line]:
+    """The first line, its left and its right part: state, what is judged and where; the run's number."""
+    status = status_of(view, desk)
+    tone = TONES[status.state]
+    words = f"{glyphs.state(status.state)} {status.state}{' ' + status.detail if status.detail else ''}"
+    left = [Span(words, Tone.STRONG if tone is Tone.PLAIN else tone), Span(f" {elapsed(status, view, desk)}", tone)]
+    place = f"{desk.device} to {desk.target}" if desk.target else desk.device
+    for text in (desk.operator, desk.filename, place):
+        left += [muted(f" {glyphs.dot} "), strong(text) if text == desk.operator else Span(text)]
+    return tuple(left), line(muted(_number(desk)))
+
+
+def progress(view: RunView, desk: Desk, glyphs: Glyphs) -> tuple[Line, Line]:
+    """The second line, its left and its right part: the stages of the run; the mode."""
+    parts: list[Span] = [muted("saved")]
+    for stage in Stage:
+        if stage is Stage.COMPILE and view.started and view.target is None:
+            continue
+        parts += [muted(f" {glyphs.then} "), *_stage(stage, view, glyphs)]
+    mode = [Span(f"{desk.mode.upper()} mode", Tone.STRONG)]
+    if desk.paused:
+        mode.insert(0, Span(f"{glyphs.state(State.PAUSED)} paused  ", Tone.WARN))
+    return tuple(parts), tuple(mode)
+
+
+def sentence(view: RunView, desk: Desk) -> Line:
+    """The third line: what the run came to, or what is to be done."""
+    if desk.notice:
+        return line(Span(desk.notice, Tone.WARN))
+    if desk.unsaved and not view.running:
+        return line(Span("not saved yet: ctrl+s saves and judges; the results below are of the saved text", Tone.WARN))
+    if view.verdict is not None:
+        flagged = "flagged: " if view.verdict.flagged else ""
+        return line(f"{flagged}{view.verdict.sentence}")
+    if view.failed:
+        first = view.failed[0]
+        return line(Span(f"{len(view.failed)} failed so far, first {first.case}: {first.message or first.outcome}"))
+    if view.running:
+        return line(muted(f"{len(view.cases)} of {view.planned} cases judged, none failed"))
+    return line(muted(_IDLE_SENTENCE))
+
+
+def title(view: RunView, desk: Desk, glyphs: Glyphs) -> str:
+    """The terminal's title: state and operator."""
+    status = status_of(view, desk)
+    return f"{glyphs.state(status.state)} {status.state} {desk.operator}"
+
+
+def elapsed(status: Status, view: RunView, desk: Desk) -> str:
+    """How long the run takes or took; nothing when none did."""
+    if status.busy:
+        return seconds(desk.elapsed_s)
+    return seconds(view.at_s) if view.verdict and status.state not in (State.EDITED, State.PAUSED) else ""
+
+
+def seconds(duration_s: float) -> str:
+    """A duration in three or four characters and its unit."""
+    if duration_s < 0.001:
+        return "0 ms"
+    if duration_s < 0.1:
+        return f"{duration_s * 1000:.0f} ms"
+    if duration_s < 100:
+        return f"{duration_s:.2f} s" if duration_s < 10 else f"{duration_s:.1f} s"
+    return f"{duration_s / 60:.0f} min"
+
+
+def _number(desk: Desk) -> str:
+    if desk.number is None:
+        return "not kept" if desk.elapsed_s or desk.opened else ""
+    if desk.opened:
+        return f"run #{desk.number} as it was"
+    return f"cached #{desk.number}" if desk.cached else f"run #{desk.number}"
+
+
+def _stage(stage: Stage, view: RunView, glyphs: Glyphs) -> tuple[Span, ...]:
+    word, seen = _STAGE_WORDS[stage], view.stage(stage)
+    if seen is None:
+        return (muted(f"{word} {glyphs.dash}"),)
+    count = _count(stage, view, seen)
+    if seen.outcome is None:
+        return (Span(f"{word.upper()} {count}".rstrip(), Tone.BUSY),)
+    if seen.outcome is Outcome.PASS:
+        took = f" {seconds(seen.elapsed_s)}" if seen.elapsed_s is not None and seen.elapsed_s >= 0.01 else ""
+        return (Span(f"{word} {count}".rstrip() + took), Span(f" {glyphs.state(State.PASSED)}", Tone.GOOD))
+    state = state_of(seen.outcome)
+    return (Span(f"{word.upper()} {count}".rstrip() + f" {glyphs.state(state)}", TONES[state]),)
+
+
+def _count(stage: Stage, view: RunView, seen: StageView) -> str:
+    if stage is Stage.VERIFY:
+        passed = sum(case.outcome is Outcome.PASS for case in view.cases)
+        return f"{passed}/{seen.total or view.planned}"
+    if stage is Stage.COMPILE and (seen.total or view.kernels_planned):
+        built = sum(kernel.outcome is Outcome.PASS for kernel in view.kernels)
+        return f"{built}/{seen.total or view.kernels_planned}"
+    return ""

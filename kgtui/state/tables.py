@@ -1,0 +1,150 @@
+"""Rows of the tables beside the cases: findings, compiled kernels, past runs."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from engine.model import CompiledKernel, Finding, Severity
+from kgtui.seams import PastRun
+from kgtui.state.glyphs import TONES, Glyphs, State, outcome_tone, outcome_words, state_of
+from kgtui.state.lines import Column, Line, Row, Span, Tone, line, muted, strong
+from kgtui.state.run import RunView
+from kgtui.state.strip import seconds
+
+FINDING_COLUMNS = (
+    Column(label="line", width=6),
+    Column(label="weight", width=9),
+    Column(label="check", width=17),
+    Column(label="observation", width=90),
+)
+KERNEL_COLUMNS = (
+    Column(label="kernel", width=24),
+    Column(label="built", width=17),
+    Column(label="regs", width=6),
+    Column(label="spill", width=7),
+    Column(label="shared", width=9),
+    Column(label="warps", width=6),
+    Column(label="stages", width=7),
+    Column(label="took", width=9),
+    Column(label="specialised on", width=60),
+)
+HISTORY_COLUMNS = (
+    Column(label="run", width=7),
+    Column(label="when", width=14),
+    Column(label="outcome", width=16),
+    Column(label="cases", width=10),
+    Column(label="where", width=18),
+    Column(label="source", width=10),
+    Column(label="took", width=9),
+)
+_WEIGHTS = {
+    Severity.NOTE: Tone.MUTED,
+    Severity.HINT: Tone.BUSY,
+    Severity.SUSPECT: Tone.WARN,
+    Severity.PROOF: Tone.BAD,
+}
+_HEAVIEST_FIRST = (Severity.PROOF, Severity.SUSPECT, Severity.HINT, Severity.NOTE)
+
+
+def findings_in_order(view: RunView) -> tuple[Finding, ...]:
+    """The findings, heaviest first, then in the order they were raised."""
+    return tuple(sorted(view.findings, key=lambda finding: _HEAVIEST_FIRST.index(finding.severity)))
+
+
+def finding_rows(view: RunView, *, glyphs: Glyphs, stale: bool = False) -> tuple[Row, ...]:
+    """A row for every finding; its key is its place in `findings_in_order`."""
+    return tuple(
+        Row(
+            key=str(place),
+            stale=stale,
+            cells=(
+                Span(str(found.location.line) if found.location else glyphs.dash, Tone.LINK),
+                Span(found.severity, _WEIGHTS[found.severity]),
+                Span(found.check),
+                Span(f"{found.case}: {found.message}" if found.case else found.message),
+            ),
+        )
+        for place, found in enumerate(findings_in_order(view))
+    )
+
+
+def finding_detail(finding: Finding) -> tuple[Line, ...]:
+    """One finding in full."""
+    place = f"line {finding.location.line}" if finding.location else "no line"
+    case = f", case {finding.case}" if finding.case else ""
+    weight = Span(finding.severity, _WEIGHTS[finding.severity])
+    return (line(weight, "  ", strong(finding.check), muted(f"  {place}{case}")), line(finding.message))
+
+
+def kernel_rows(view: RunView, *, glyphs: Glyphs, stale: bool = False) -> tuple[Row, ...]:
+    """A row for every compiled specialisation; its key is its place in the view."""
+    return tuple(
+        Row(key=str(place), cells=_kernel_cells(kernel, glyphs), stale=stale)
+        for place, kernel in enumerate(view.kernels)
+    )
+
+
+def kernel_note(view: RunView) -> Line:
+    """Why there is no kernel to show."""
+    if view.target is None and view.started:
+        return line(muted("nothing was compiled: this run had no target; t chooses one"))
+    if view.running:
+        return line(muted("the launches are compiled after the cases"))
+    if view.started and not view.launches:
+        return line(muted("the candidate launched no Triton kernel, so there is nothing to compile"))
+    return line(muted("no kernel was compiled yet"))
+
+
+def history_rows(runs: tuple[PastRun, ...], *, glyphs: Glyphs, now: datetime, current: int | None) -> tuple[Row, ...]:
+    """A row for every run of this operator, newest first."""
+    return tuple(
+        Row(key=str(run.number), cells=_run_cells(run, glyphs, now, is_current=run.number == current)) for run in runs
+    )
+
+
+def ago(then: datetime, now: datetime) -> str:
+    """How long ago, in words short enough for a column."""
+    passed_s = max(0.0, (now - then).total_seconds())
+    if passed_s < 60:
+        return "just now"
+    if passed_s < 3600:
+        return f"{passed_s // 60:.0f} min ago"
+    if passed_s < 86400:
+        return f"{passed_s // 3600:.0f} h ago"
+    return f"{then:%Y-%m-%d}"
+
+
+def _kernel_cells(kernel: CompiledKernel, glyphs: Glyphs) -> tuple[Span, ...]:
+    launch, dash = kernel.launch, glyphs.dash
+    constants = " ".join(f"{name}={value}" for name, value in launch.constants.items())
+    word = Span(f"{glyphs.outcome(kernel.outcome)} {outcome_words(kernel.outcome)}", outcome_tone(kernel.outcome))
+    return (
+        Span(launch.kernel),
+        word,
+        Span(dash if kernel.registers is None else str(kernel.registers)),
+        Span(dash if kernel.spill_bytes is None else f"{kernel.spill_bytes} B", _spill_tone(kernel.spill_bytes)),
+        Span(dash if kernel.shared_bytes is None else f"{kernel.shared_bytes:,} B"),
+        Span(str(launch.num_warps)),
+        Span(str(launch.num_stages)),
+        muted(seconds(kernel.elapsed_s)),
+        muted(" ".join((kernel.message or constants).split())),
+    )
+
+
+def _spill_tone(spill_bytes: int | None) -> Tone:
+    return Tone.WARN if spill_bytes else Tone.PLAIN
+
+
+def _run_cells(run: PastRun, glyphs: Glyphs, now: datetime, *, is_current: bool) -> tuple[Span, ...]:
+    state = State.FLAGGED if run.flagged else state_of(run.outcome)
+    word = "flagged" if run.flagged else outcome_words(run.outcome) if run.outcome else "cut short"
+    where = f"{run.device} to {run.target}" if run.target else run.device
+    return (
+        Span(f"#{run.number}", Tone.STRONG if is_current else Tone.PLAIN),
+        muted(ago(run.started_at, now)),
+        Span(f"{glyphs.state(state)} {word}", TONES[state]),
+        Span(glyphs.dash if run.passed is None else f"{run.passed}/{run.total}"),
+        muted(where),
+        Span(run.digest[:8]),
+        muted(glyphs.dash if run.elapsed_s is None else seconds(run.elapsed_s)),
+    )
