@@ -7,14 +7,16 @@ to the same protocols.  Nothing here imports any of them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from engine.events import Event
-from engine.model import Candidate, Outcome, Plan, Problem
+from engine.model import Candidate, Outcome, Plan, Problem, Tier
+from kgtui.watching.records import Saved, WatchTrouble
 
 
 class Judging(Protocol):
@@ -75,29 +77,59 @@ class RecentFile:
     judged_at: datetime
 
 
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What is to be judged.  `cases` names the only ones to run; `again` asks for a run even of known content."""
+
+    problem: Problem
+    path: Path
+    content: bytes
+    device: str
+    target: str | None
+    tiers: tuple[Tier, ...] = (Tier.SMOKE, Tier.FULL)
+    cases: tuple[str, ...] = ()
+    again: bool = False
+
+    @cached_property
+    def candidate(self) -> Candidate:
+        """The content as the engine takes it."""
+        return Candidate(
+            source=self.content, problem=self.problem.name, filename=self.path.name, folder=self.path.parent
+        )
+
+    def plan(self, failed_before: tuple[str, ...]) -> Plan:
+        """The cases to run, those of `failed_before` first unless they were picked by hand."""
+        if self.cases:
+            picked = tuple(case for case in self.problem.cases if case.name in self.cases)
+            return Plan(problem=self.problem, cases=picked, device=self.device, target=self.target)
+        return Plan.for_tiers(
+            self.problem, tiers=self.tiers, device=self.device, target=self.target, failed_before=failed_before
+        )
+
+
 class Recording(Protocol):
-    """The store, as one session of this screen uses it.
+    """The store, as one session of this screen uses it.  Called from threads, one call at a time.
 
     Every method raises StoreError when the store is locked, full or damaged.
     """
 
-    def begin(self, candidate: Candidate, plan: Plan) -> int:
-        """Note that a run begins; its number is what `record` and the screen call it."""
+    def begin(self, order: Order) -> int:
+        """Note that a run begins; its number is what the other methods and the screen call it."""
 
-    def record(self, number: int, event: Event) -> None:
-        """Keep one event; it is on disk, or safe from a kill of this process, when this returns."""
+    def record(self, number: int, events: Sequence[Event]) -> None:
+        """Keep the next events of a run; they are safe from a kill of this process when this returns."""
 
-    def cached(self, candidate: Candidate, plan: Plan) -> int | None:
-        """The newest finished run of the same text under the same plan, or None."""
+    def cached(self, order: Order) -> int | None:
+        """The newest finished run that answers this order already, or None."""
 
-    def failed_cases(self, problem: str) -> tuple[str, ...]:
-        """The cases that failed in the newest finished run of this operator."""
+    def failed_cases(self, order: Order) -> tuple[str, ...]:
+        """The cases that failed when this file was judged last."""
 
     def events(self, number: int) -> tuple[Event, ...]:
         """The events of a run in their order."""
 
-    def source(self, number: int) -> bytes:
-        """The text that a run judged."""
+    def source(self, digest: str) -> bytes:
+        """The text that was judged under this hash."""
 
     def runs(self, problem: str, *, limit: int) -> tuple[PastRun, ...]:
         """The newest runs of this operator."""
@@ -112,27 +144,30 @@ class Recording(Protocol):
         """Release the database."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class FileSaved:
-    """New content of the watched file, whichever program wrote it."""
-
-    path: Path
-    content: bytes
-    digest: str
-
-
 class Watching(Protocol):
     """A watcher of one file; it calls back from a thread of its own."""
 
     def start(self) -> None:
         """Begin to watch."""
 
+    def follow(self, siblings: Iterable[Path]) -> None:
+        """Watch these imported files too, instead of those named before."""
+
     def stop(self) -> None:
         """Stop and wait until no callback can come any more."""
+
+
+class WatcherFactory(Protocol):
+    """Makes a watcher; `known_digest` is the content that the screen has already."""
+
+    def __call__(
+        self, path: Path, on_save: Callable[[Saved], None], on_trouble: Callable[[WatchTrouble], None], *,
+        known_digest: str | None,
+    ) -> Watching: ...  # fmt: skip
 
 
 EngineFactory: TypeAlias = Callable[[], Judging]
 StoreOpener: TypeAlias = Callable[[], Recording]
 Catalogue: TypeAlias = Callable[[], tuple[Problem, ...]]
-WatcherFactory: TypeAlias = Callable[[Path, Callable[[FileSaved], None], Callable[[str], None]], Watching]
 ArtefactReader: TypeAlias = Callable[[str], bytes]
+Scaffold: TypeAlias = Callable[[Problem], str]

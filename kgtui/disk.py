@@ -1,0 +1,108 @@
+"""The user's file: read it, and replace it without ever leaving half of it behind.
+
+The only place where the screen writes a file of the user's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from engine.errors import UsageError
+
+BOM = b"\xef\xbb\xbf"
+
+
+def read(path: Path) -> bytes:
+    """The content of the kernel file.
+
+    Raises:
+        UsageError: it is missing, a folder, or not readable; says what to do.
+    """
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise UsageError(f"{path} does not exist; make it with `kgtui new`, or name another file") from error
+    except IsADirectoryError as error:
+        raise UsageError(f"{path} is a folder; a candidate is one Python file") from error
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}; check its permissions") from error
+
+
+def editable_text(content: bytes) -> str | None:
+    """The text of a file that can be edited here and written back as it was; None for any other content."""
+    if b"\0" in content:
+        return None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+
+
+def encoded(text: str, *, like: bytes) -> bytes:
+    """The text as bytes, with the byte order mark that the file had."""
+    return (BOM if like.startswith(BOM) else b"") + text.encode()
+
+
+def write(path: Path, content: bytes) -> None:
+    """Replace the content of `path` in one step and keep its permissions.
+
+    Written in place where a rename would change what the file is: another owner's, one with several
+    names, or one in a folder that cannot be written.
+
+    Raises:
+        UsageError: the disk is full, or the file may not be written; the caller still has the text.
+    """
+    target = path.resolve()
+    try:
+        if _keeps_identity(target) and _replace(target, content):
+            return
+        with target.open("wb") as file:
+            file.write(content)
+    except OSError as error:
+        raise UsageError(f"{path} was not saved: {error.strerror}; the text is still here") from error
+
+
+def _keeps_identity(target: Path) -> bool:
+    try:
+        known = target.stat()
+    except FileNotFoundError:
+        return True
+    return known.st_uid == os.geteuid() and known.st_nlink == 1
+
+
+def _replace(target: Path, content: bytes) -> bool:
+    """Write aside and rename; False when the folder does not allow it.
+
+    Raises:
+        OSError: the disk is full; nothing has changed.
+    """
+    try:
+        handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.tmp.")
+    except PermissionError:
+        return False
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(aside).chmod(_mode(target))
+        Path(aside).replace(target)
+    except OSError:
+        with contextlib.suppress(OSError):
+            Path(aside).unlink()
+        raise
+    return True
+
+
+def _mode(target: Path) -> int:
+    """The permissions that the file has, or that a new one gets from the process's mask."""
+    try:
+        return stat.S_IMODE(target.stat().st_mode)
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask

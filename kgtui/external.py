@@ -1,0 +1,45 @@
+"""The user's own editor: which command opens the file at a line, and where it runs.
+
+Inside tmux a new pane, so that both stay on the screen; elsewhere the terminal itself.  The
+environment is an argument; nothing here starts a process.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_PLUS_LINE = frozenset(
+    {"vi", "vim", "nvim", "gvim", "view", "nano", "emacs", "emacsclient", "kak", "joe", "micro", "ne"}
+)
+_COLON_LINE = frozenset({"hx", "helix", "subl", "zed"})
+_GOTO_LINE = frozenset({"code", "codium", "cursor", "windsurf"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opening:
+    """The command to run; `takes_terminal` says that the screen must step aside until it ends."""
+
+    command: tuple[str, ...]
+    takes_terminal: bool
+
+
+def opening(path: Path, *, line: int, environment: Mapping[str, str]) -> Opening:
+    """How to open `path` at `line` (from one) in the editor that VISUAL or EDITOR names, else vi."""
+    editor = environment.get("VISUAL") or environment.get("EDITOR") or "vi"
+    command = (*shlex.split(editor), *_place(Path(shlex.split(editor)[0]).name, path, line))
+    if environment.get("TMUX"):
+        return Opening(command=("tmux", "split-window", "-h", shlex.join(command)), takes_terminal=False)
+    return Opening(command=command, takes_terminal=True)
+
+
+def _place(program: str, path: Path, line: int) -> tuple[str, ...]:
+    if program in _PLUS_LINE:
+        return (f"+{line}", str(path))
+    if program in _COLON_LINE:
+        return (f"{path}:{line}",)
+    if program in _GOTO_LINE:
+        return ("--goto", f"{path}:{line}")
+    return (str(path),)

@@ -1,0 +1,176 @@
+"""Every action of the screen, once: its keys, its words, and where it works.
+
+The bindings, the help, the palette and the key table of the README are made from this list.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from textual.binding import Binding
+
+
+class Where(enum.StrEnum):
+    """The screen that an action belongs to."""
+
+    EVERYWHERE = "everywhere"
+    OPERATORS = "operators"
+    WORKBENCH = "workbench"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Action:
+    """One thing that a user can do.
+
+    `call` is what the screen runs; `bar` puts it on the key bar; `priority` gives it the key before the focused
+    widget, so that it works while text is typed.
+    """
+
+    id: str
+    keys: tuple[str, ...]
+    label: str
+    help: str
+    group: str
+    where: Where
+    call: str
+    bar: bool = False
+    priority: bool = False
+    listed: bool = True
+
+
+_NAMES = {
+    "question_mark": "?", "slash": "/", "left_square_bracket": "[", "right_square_bracket": "]", "escape": "esc",
+    "f1": "F1", "f4": "F4", "f5": "F5",
+}  # fmt: skip
+
+ACTIONS = (
+    # Everywhere
+    Action(id="operators", keys=("ctrl+o",), label="operators", help="choose another operator", group="Screens",
+           where=Where.EVERYWHERE, call="app.operators", bar=True, priority=True),
+    Action(id="help", keys=("question_mark", "f1"), label="help", help="show every key", group="Screens",
+           where=Where.EVERYWHERE, call="app.help", bar=True),
+    Action(id="palette", keys=("ctrl+p",), label="palette", help="find an action by its name", group="Screens",
+           where=Where.EVERYWHERE, call="app.command_palette", priority=True, listed=False),
+    Action(id="quit", keys=("ctrl+q",), label="quit", help="leave; asks once when there is unsaved text",
+           group="Screens", where=Where.EVERYWHERE, call="app.leave", bar=True, priority=True),
+    # Operators
+    Action(id="open", keys=("enter",), label="open", help="open the operator's kernel file", group="List",
+           where=Where.OPERATORS, call="screen.open", bar=True),
+    Action(id="new", keys=("n",), label="new file", help="make a new kernel file from a template", group="List",
+           where=Where.OPERATORS, call="screen.new", bar=True),
+    Action(id="filter", keys=("slash",), label="filter", help="narrow the list by a few letters", group="List",
+           where=Where.OPERATORS, call="screen.filter", bar=True),
+    Action(id="facet-source", keys=("s",), label="source", help="next source: aten, vllm, cublas, all", group="List",
+           where=Where.OPERATORS, call="screen.facet('source')", bar=True),
+    Action(id="facet-category", keys=("c",), label="category", help="next category", group="List",
+           where=Where.OPERATORS, call="screen.facet('category')", bar=True),
+    Action(id="facet-dtype", keys=("d",), label="dtype", help="next element type", group="List",
+           where=Where.OPERATORS, call="screen.facet('dtype')", bar=True),
+    Action(id="back", keys=("escape",), label="back", help="clear the filter; then back to the workbench",
+           group="List", where=Where.OPERATORS, call="screen.back", priority=True),
+    # Workbench: the loop
+    Action(id="run", keys=("r", "f5"), label="run", help="judge the saved file again, all cases", group="Loop",
+           where=Where.WORKBENCH, call="screen.run_again", bar=True),
+    Action(id="failed", keys=("f",), label="failed", help="judge only the cases that failed", group="Loop",
+           where=Where.WORKBENCH, call="screen.run_failed", bar=True),
+    Action(id="alone", keys=("a",), label="case alone", help="judge only the case under the cursor", group="Loop",
+           where=Where.WORKBENCH, call="screen.run_alone"),
+    Action(id="pause", keys=("p",), label="pause", help="stop judging on save; again to go on", group="Loop",
+           where=Where.WORKBENCH, call="screen.pause"),
+    Action(id="target", keys=("t",), label="target", help="compile for the next target", group="Loop",
+           where=Where.WORKBENCH, call="screen.next_target"),
+    # Workbench: the source
+    Action(id="edit", keys=("e",), label="edit", help="edit the file here; esc returns to watching", group="Source",
+           where=Where.WORKBENCH, call="screen.edit", bar=True),
+    Action(id="save", keys=("ctrl+s",), label="save", help="write the file and judge it", group="Source",
+           where=Where.WORKBENCH, call="screen.save", priority=True),
+    Action(id="editor", keys=("E", "f4"), label="editor", help="open $EDITOR at the cursor, beside this in tmux",
+           group="Source", where=Where.WORKBENCH, call="screen.editor", bar=True),
+    # Workbench: panes
+    Action(id="tab-cases", keys=("1",), label="cases", help="every case, and why one failed", group="Panes",
+           where=Where.WORKBENCH, call="screen.tab('cases')"),
+    Action(id="tab-findings", keys=("2",), label="findings", help="what the checks observed", group="Panes",
+           where=Where.WORKBENCH, call="screen.tab('findings')"),
+    Action(id="tab-ir", keys=("3",), label="IR", help="compiled kernels, their resources and code", group="Panes",
+           where=Where.WORKBENCH, call="screen.tab('ir')"),
+    Action(id="tab-history", keys=("4",), label="history", help="earlier runs of this operator", group="Panes",
+           where=Where.WORKBENCH, call="screen.tab('history')"),
+    Action(id="tab-log", keys=("5",), label="log", help="what the kernel and the engine wrote", group="Panes",
+           where=Where.WORKBENCH, call="screen.tab('log')"),
+    Action(id="next-tab", keys=("right_square_bracket",), label="next tab", help="the next tab", group="Panes",
+           where=Where.WORKBENCH, call="screen.turn_tab(1)"),
+    Action(id="previous-tab", keys=("left_square_bracket",), label="previous tab", help="the tab before",
+           group="Panes", where=Where.WORKBENCH, call="screen.turn_tab(-1)"),
+    Action(id="next-pane", keys=("tab",), label="next pane", help="move to the next pane", group="Panes",
+           where=Where.WORKBENCH, call="app.focus_next"),
+    Action(id="previous-pane", keys=("shift+tab",), label="previous pane", help="move to the pane before",
+           group="Panes", where=Where.WORKBENCH, call="app.focus_previous"),
+    Action(id="zoom", keys=("z",), label="zoom", help="give this pane the whole screen; again to undo",
+           group="Panes", where=Where.WORKBENCH, call="screen.zoom", bar=True),
+    Action(id="ir-pane", keys=("i",), label="IR pane", help="show or hide the code beside the results",
+           group="Panes", where=Where.WORKBENCH, call="screen.ir_pane"),
+    Action(id="ir-form", keys=("x",), label="IR form", help="next form: ttir, ttgir, llir, ptx, sass",
+           group="Panes", where=Where.WORKBENCH, call="screen.ir_form"),
+    # Workbench: inside a pane
+    Action(id="search", keys=("slash",), label="search", help="search the text, or filter the cases", group="In a pane",
+           where=Where.WORKBENCH, call="screen.search", bar=True),
+    Action(id="next-hit", keys=("n",), label="next hit", help="the next place that matches", group="In a pane",
+           where=Where.WORKBENCH, call="screen.hit(1)"),
+    Action(id="previous-hit", keys=("N",), label="previous hit", help="the matching place before", group="In a pane",
+           where=Where.WORKBENCH, call="screen.hit(-1)"),
+    Action(id="follow", keys=("enter",), label="follow", help="go from an error to its line; open the old run here",
+           group="In a pane", where=Where.WORKBENCH, call="screen.follow"),
+    Action(id="copy", keys=("y",), label="copy", help="copy the value under the cursor", group="In a pane",
+           where=Where.WORKBENCH, call="screen.copy_value"),
+    Action(id="copy-all", keys=("Y",), label="copy all", help="copy the whole result as Markdown", group="In a pane",
+           where=Where.WORKBENCH, call="screen.copy_result"),
+    *(
+        Action(id=f"move-{name}", keys=(key,), label=name, help=f"move {name}", group="In a pane", where=where,
+               call=f"screen.move('{name}')", listed=False)
+        for where in (Where.OPERATORS, Where.WORKBENCH)
+        for key, name in (("h", "left"), ("j", "down"), ("k", "up"), ("l", "right"), ("g", "top"), ("G", "bottom"))
+    ),
+    Action(id="escape", keys=("escape",), label="back",
+           help="one step back: leave editing, the search, the zoom, an old run; then cancel the run",
+           group="In a pane", where=Where.WORKBENCH, call="screen.step_back", priority=True),
+)  # fmt: skip
+
+
+def actions_of(where: Where) -> tuple[Action, ...]:
+    """The actions of one screen, in their order."""
+    return tuple(action for action in ACTIONS if action.where is where)
+
+
+def bindings_of(where: Where) -> list[Binding]:
+    """The bindings of one screen."""
+    return [
+        Binding(
+            ",".join(action.keys),
+            action.call,
+            action.label,
+            show=False,
+            priority=action.priority,
+            id=f"{where.value}.{action.id}",
+        )
+        for action in actions_of(where)
+    ]
+
+
+def shown_keys(action: Action) -> str:
+    """The keys of an action as a person reads them."""
+    return " ".join(_NAMES.get(key, key) for key in action.keys)
+
+
+def first_key(action: Action) -> str:
+    """The first key of an action as a person reads it."""
+    return _NAMES.get(action.keys[0], action.keys[0])
+
+
+def key_table_markdown() -> str:
+    """The table of keys in the README."""
+    lines = ["| key | action | where |", "|---|---|---|"]
+    for action in ACTIONS:
+        keys = " ".join(f"`{_NAMES.get(key, key)}`" for key in action.keys)
+        lines.append(f"| {keys} | {action.help} | {action.where} |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,233 @@
+"""The loop from a save to its verdict, without a screen.
+
+One run at a time, always of the newest content: a new order stops the run that goes on, and orders
+that were overtaken while waiting are never judged.  An event is in the store before anybody sees
+it.  Trouble with the store never stops a run; it is said, and the run goes on unrecorded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from engine.errors import KgtuiError, StoreError
+from engine.events import CaseFinished, Event, RunFinished, RunStarted
+from engine.model import Candidate, Outcome, Plan, Verdict
+from kgtui.seams import Judging, Order, Recording
+
+# An engine with thousands of events ready never suspends by itself; the screen must get its turn in between.
+_TURN_S = 0.01
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunHeader:
+    """A run that is about to be shown: its number in the store, None when nothing is kept."""
+
+    number: int | None
+    cached: bool
+    digest: str
+
+
+class Audience(Protocol):
+    """Who is told; called on the event loop, must return quickly."""
+
+    def run_began(self, header: RunHeader) -> None:
+        """The events that follow belong to this run."""
+
+    def events_happened(self, events: Sequence[Event]) -> None:
+        """The next events of the run, already recorded."""
+
+    def trouble_arose(self, message: str) -> None:
+        """Something is wrong beside the run: the store cannot be read or written."""
+
+
+class Loop:
+    """Judges orders one after the other; `serve` runs until it is cancelled."""
+
+    def __init__(
+        self,
+        judging: Judging,
+        *,
+        audience: Audience,
+        clock: Callable[[], float],
+        recording: Recording | None = None,
+    ) -> None:
+        self.recording = recording
+        self._judging = judging
+        self._audience = audience
+        self._clock = clock
+        self._waiting: Order | None = None
+        self._arrived = asyncio.Event()
+        self._cancelled: asyncio.Event | None = None
+        self._failed_cases: dict[str, tuple[str, ...]] = {}
+
+    @property
+    def busy(self) -> bool:
+        """Whether a run goes on or waits."""
+        return self._cancelled is not None or self._waiting is not None
+
+    def submit(self, order: Order) -> None:
+        """Judge this next; whatever runs or waits is overtaken."""
+        self._waiting = order
+        self._arrived.set()
+        self._stop_current()
+
+    def cancel(self) -> bool:
+        """Stop the run that goes on and forget the one that waits; False when there is neither."""
+        was_busy = self.busy
+        self._waiting = None
+        self._stop_current()
+        return was_busy
+
+    async def serve(self) -> None:
+        """Judge orders as they come, for ever."""
+        while True:
+            await self._arrived.wait()
+            self._arrived.clear()
+            if self._waiting is None:
+                continue
+            order, self._waiting, self._cancelled = self._waiting, None, asyncio.Event()
+            try:
+                await self._judge(order, self._cancelled)
+            finally:
+                self._cancelled = None
+
+    def _stop_current(self) -> None:
+        if self._cancelled is not None:
+            self._cancelled.set()
+
+    async def _judge(self, order: Order, cancelled: asyncio.Event) -> None:
+        if not order.again and not order.cases and await self._replay(order):
+            return
+        plan = order.plan(await self._failed_before(order))
+        number = await self._begin(order)
+        self._audience.run_began(RunHeader(number=number, cached=False, digest=order.candidate.digest))
+        inbox = _Inbox()
+        reading = asyncio.create_task(self._read(order.candidate, plan, cancelled, inbox))
+        failed: list[str] = []
+        try:
+            while batch := await inbox.take():
+                number = await self._record(number, batch)
+                self._audience.events_happened(batch)
+                failed += _failed_in(batch)
+                if _says_of_the_candidate(batch[-1]):
+                    self._failed_cases[order.problem.name] = tuple(failed)
+        finally:
+            reading.cancel()
+            await asyncio.wait([reading])
+
+    async def _read(self, candidate: Candidate, plan: Plan, cancelled: asyncio.Event, inbox: _Inbox) -> None:
+        """Take the engine's events as they come, so that a slow store never holds up the judge."""
+        last_turn = self._clock()
+        try:
+            async for event in self._events(candidate, plan, cancelled):
+                inbox.put(event)
+                if self._clock() - last_turn > _TURN_S:
+                    await asyncio.sleep(0)
+                    last_turn = self._clock()
+        finally:
+            inbox.close()
+
+    async def _events(self, candidate: Candidate, plan: Plan, cancelled: asyncio.Event) -> AsyncIterator[Event]:
+        """The engine's events, closed with a verdict of ours when the engine fails to give one."""
+        at_s, started, complaint = 0.0, False, "the engine ended the run without a verdict; r runs it again"
+        try:
+            async for event in self._judging.evaluate(candidate, plan, cancelled=cancelled):
+                at_s, started = event.at_s, True
+                yield event
+                if isinstance(event, RunFinished):
+                    return
+        except KgtuiError as error:
+            complaint = str(error)
+        except Exception as error:  # the edge: a fault of the engine must not take the screen with it
+            complaint = f"the engine failed: {type(error).__name__}: {error}; r runs it again"
+        if not started:
+            yield RunStarted(
+                at_s=0.0, problem=plan.problem.name, digest=candidate.digest, device=plan.device,
+                device_name=self._judging.device_name, target=plan.target, cases=len(plan.cases),
+            )  # fmt: skip
+        verdict = Verdict(outcome=Outcome.ENGINE_ERROR, sentence=complaint, passed=0, total=len(plan.cases))
+        yield RunFinished(at_s=at_s, verdict=verdict)
+
+    async def _failed_before(self, order: Order) -> tuple[str, ...]:
+        if order.problem.name in self._failed_cases or self.recording is None:
+            return self._failed_cases.get(order.problem.name, ())
+        try:
+            return await asyncio.to_thread(self.recording.failed_cases, order)
+        except StoreError as error:
+            self._audience.trouble_arose(str(error))
+            return ()
+
+    async def _replay(self, order: Order) -> bool:
+        """Show the stored run that answers this very order; False when there is none."""
+        if self.recording is None:
+            return False
+        try:
+            number = await asyncio.to_thread(self.recording.cached, order)
+            if number is None:
+                return False
+            events = await asyncio.to_thread(self.recording.events, number)
+        except StoreError as error:
+            self._audience.trouble_arose(str(error))
+            return False
+        self._audience.run_began(RunHeader(number=number, cached=True, digest=order.candidate.digest))
+        self._audience.events_happened(events)
+        return True
+
+    async def _begin(self, order: Order) -> int | None:
+        if self.recording is None:
+            return None
+        try:
+            return await asyncio.to_thread(self.recording.begin, order)
+        except StoreError as error:
+            self._audience.trouble_arose(f"this run is not kept: {error}")
+            return None
+
+    async def _record(self, number: int | None, events: Sequence[Event]) -> int | None:
+        """Keep the events; after a failure the rest of the run is not kept, and that is said once."""
+        if number is None or self.recording is None:
+            return None
+        try:
+            await asyncio.to_thread(self.recording.record, number, events)
+        except StoreError as error:
+            self._audience.trouble_arose(f"the rest of this run is not kept: {error}")
+            return None
+        return number
+
+
+class _Inbox:
+    """Events on their way from the engine to the store, taken out in batches."""
+
+    def __init__(self) -> None:
+        self._events: list[Event] = []
+        self._closed = False
+        self._changed = asyncio.Event()
+
+    def put(self, event: Event) -> None:
+        self._events.append(event)
+        self._changed.set()
+
+    def close(self) -> None:
+        self._closed = True
+        self._changed.set()
+
+    async def take(self) -> tuple[Event, ...]:
+        """All that has arrived, once there is any; empty after the last."""
+        while not self._events and not self._closed:
+            self._changed.clear()
+            await self._changed.wait()
+        batch, self._events = tuple(self._events), []
+        return batch
+
+
+def _failed_in(events: Sequence[Event]) -> list[str]:
+    results = (event.result for event in events if isinstance(event, CaseFinished))
+    return [result.case for result in results if result.outcome is not Outcome.PASS]
+
+
+def _says_of_the_candidate(event: Event) -> bool:
+    """Whether this is a verdict that the candidate earned, so that its failed cases go first next time."""
+    ours = (Outcome.CANCELLED, Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED)
+    return isinstance(event, RunFinished) and event.verdict.outcome not in ours
