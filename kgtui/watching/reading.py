@@ -1,0 +1,76 @@
+"""Look at a file without trusting that its writer has finished.
+
+Only `os.stat` and one read: nothing here waits, and nothing here runs inside an event handler,
+because reading a watched file makes events of its own.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import warnings
+from pathlib import Path
+from typing import TypeAlias
+
+LARGEST_BYTES = 16 << 20
+MOST_LINKS = 40
+
+Signature: TypeAlias = tuple[int, int, int, int]
+
+
+def signature_of(path: Path) -> Signature | None:
+    """Device, inode, size and time of change in nanoseconds; None where there is no such file.
+
+    Raises:
+        OSError: there is something, and its status cannot be read.
+    """
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def read_unchanged(path: Path, signature: Signature) -> bytes | None:
+    """The content at `signature`; None when the file changed before, while or after it was read.
+
+    Raises:
+        OSError: it cannot be read, or is too large to be a kernel.
+    """
+    if signature[2] > LARGEST_BYTES:
+        raise OSError(0, f"it has {signature[2]:,} bytes, and a source file has at most {LARGEST_BYTES:,}")
+    try:
+        content = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return content if signature_of(path) == signature else None
+
+
+def parses(path: Path, content: bytes) -> bool:
+    """True unless this is Python source with a syntax error."""
+    if path.suffix != ".py":
+        return True
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an invalid escape would be reported on the user's screen
+            ast.parse(content)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def places_of(path: Path) -> tuple[str, ...]:
+    """Where events about `path` may be reported: itself, and each file that it is a link to.
+
+    The directories are free of links, since a watch on a link sees nothing of what it points to.
+    """
+    places: list[str] = []
+    while len(places) < MOST_LINKS:
+        place = Path(os.path.realpath(path.parent)) / path.name
+        if str(place) in places:
+            break
+        places.append(str(place))
+        if not place.is_symlink():
+            break
+        path = place.parent / place.readlink()
+    return tuple(places)
