@@ -1,0 +1,224 @@
+"""One connection to one store: opened with care, shared by threads, failing in our words.
+
+The only module that calls sqlite3.connect.  It must never delete, replace or repair a file, and
+never write to one that another program made.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import stat
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+from sessions.errors import (
+    PRIMARY_CODE_MASK,
+    StorePathError,
+    StoreVersionError,
+    damaged,
+    from_os,
+    from_sqlite,
+    read_only,
+)
+from sessions.migrations import APPLICATION_ID, SCHEMA_VERSION, migrate
+
+Value: TypeAlias = str | bytes | int | float | None
+Values: TypeAlias = Mapping[str, Value]
+
+_WAL_RETRY_S = 0.01
+_COUNT_TABLES = "select count(*) from sqlite_master where type = 'table'"
+_COUNT_OUR_TABLES = "select count(*) from sqlite_master where type = 'table' and name in ('runs', 'events', 'sessions')"
+
+
+class Database:
+    """A connection that one thread uses at a time, whichever thread that is."""
+
+    def __init__(self, connection: sqlite3.Connection, *, path: Path | None, busy_timeout_s: float) -> None:
+        self.path = path
+        self._connection = connection
+        self._busy_timeout_s = busy_timeout_s
+        self._lock = threading.RLock()
+
+    def rows(self, statement: str, values: Values | None = None) -> list[sqlite3.Row]:
+        """Every row of a query.
+
+        Raises:
+            StoreError: the store could not be read.
+        """
+        with self._lock, self._explained():
+            return self._connection.execute(statement, values or {}).fetchall()
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Hold the write lock for the block: all of its statements are kept, or none.
+
+        Raises:
+            StoreError: the lock could not be had, or a statement or the commit failed.
+        """
+        with self._lock, self._explained():
+            # Immediate, for a deferred transaction that read first cannot wait for its turn to write.
+            self._connection.execute("begin immediate")
+            try:
+                yield self._connection
+                self._connection.execute("commit")
+            except BaseException:
+                if self._connection.in_transaction:
+                    with contextlib.suppress(sqlite3.Error):  # the first failure is the one to report
+                        self._connection.execute("rollback")
+                raise
+
+    def close(self) -> None:
+        """Close the connection.  Safe to call twice."""
+        with self._lock, self._explained():
+            self._connection.close()
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise from_sqlite(error, path=self.path, busy_timeout_s=self._busy_timeout_s) from error
+
+
+def open_file(path: Path, *, is_read_only: bool, busy_timeout_s: float) -> Database:
+    """The store at `path`, made or migrated where that is needed and allowed.
+
+    Raises:
+        StoreError: one of the kinds of sessions.errors.
+    """
+    try:
+        _refuse_what_is_no_file(path, must_exist=is_read_only)
+        if not is_read_only:
+            path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise from_os(error, path=path) from error
+    try:
+        if is_read_only:
+            return _open_to_read(path, busy_timeout_s=busy_timeout_s)
+        return _open_to_write(path, busy_timeout_s=busy_timeout_s)
+    except sqlite3.Error as error:
+        raise from_sqlite(error, path=path, busy_timeout_s=busy_timeout_s) from error
+
+
+def open_memory() -> Database:
+    """A store that lives as long as this process."""
+    connection = _connect(":memory:", busy_timeout_s=0)
+    migrate(connection)
+    connection.execute("pragma foreign_keys = on")
+    return Database(connection, path=None, busy_timeout_s=0)
+
+
+def _open_to_write(path: Path, *, busy_timeout_s: float) -> Database:
+    written = [path.parent, path] if path.exists() else [path.parent]
+    # Asked beforehand: SQLite opens a file that it may not write without a word, and fails at the first event.
+    if not all(os.access(place, os.W_OK, effective_ids=True) for place in written):
+        raise read_only(str(path))
+    connection = _connect(f"{path.absolute().as_uri()}?mode=rwc", busy_timeout_s=busy_timeout_s)
+    try:
+        if _version(connection, path=path) < SCHEMA_VERSION:
+            migrate(connection)
+        mode = _turn_wal_on(connection, patience_s=busy_timeout_s)
+        # With a write-ahead log NORMAL outlives the death of any process; without one it could damage the file.
+        connection.execute(f"pragma synchronous = {'normal' if mode == 'wal' else 'full'}")
+        connection.execute("pragma foreign_keys = on")
+    except BaseException:
+        connection.close()
+        raise
+    return Database(connection, path=path, busy_timeout_s=busy_timeout_s)
+
+
+def _open_to_read(path: Path, *, busy_timeout_s: float) -> Database:
+    uri = path.absolute().as_uri()
+    try:
+        return _read_only_database(f"{uri}?mode=ro", path=path, busy_timeout_s=busy_timeout_s)
+    except sqlite3.OperationalError:
+        # A store in a folder that may not be written cannot have the index of its log made.  If the log
+        # is empty, the file alone is the whole store, and can be read as one that nobody changes.
+        log = path.with_name(path.name + "-wal")
+        if os.access(path.parent, os.W_OK, effective_ids=True) or (log.exists() and log.stat().st_size):
+            raise
+        return _read_only_database(f"{uri}?mode=ro&immutable=1", path=path, busy_timeout_s=busy_timeout_s)
+
+
+def _read_only_database(uri: str, *, path: Path, busy_timeout_s: float) -> Database:
+    connection = _connect(uri, busy_timeout_s=busy_timeout_s)
+    try:
+        version = _version(connection, path=path)
+        if version < SCHEMA_VERSION:
+            raise StoreVersionError(
+                f"{path}: has schema version {version}, this program reads version {SCHEMA_VERSION}; "
+                "open it once for writing (start the workbench on it) to bring it up to date"
+            )
+    except BaseException:
+        connection.close()
+        raise
+    return Database(connection, path=path, busy_timeout_s=busy_timeout_s)
+
+
+def _connect(uri: str, *, busy_timeout_s: float) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        uri,
+        uri=uri != ":memory:",
+        timeout=busy_timeout_s,
+        isolation_level=None,  # transactions begin where we say so
+        check_same_thread=False,  # Database has a lock of its own
+    )
+    connection.row_factory = sqlite3.Row
+    return connection
+
+
+def _refuse_what_is_no_file(path: Path, *, must_exist: bool) -> None:
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        if must_exist:
+            raise StorePathError(f"{path}: there is no session store here; the first run makes one") from None
+        return
+    if stat.S_ISDIR(mode):
+        raise StorePathError(f"{path}: is a folder; name a file in it, such as {path / 'sessions.db'}")
+    if not stat.S_ISREG(mode):
+        raise StorePathError(f"{path}: is not a regular file; a session store is an SQLite file of its own")
+
+
+def _version(connection: sqlite3.Connection, *, path: Path) -> int:
+    """The schema version of a store of ours; 0 for a file without tables.
+
+    Raises:
+        StoreError: the tables are another program's, newer than we are, or gone.
+    """
+    connection.execute("begin")  # one snapshot: another process may be making the tables right now
+    (application_id,) = connection.execute("pragma application_id").fetchone()
+    (version,) = connection.execute("pragma user_version").fetchone()
+    (tables,) = connection.execute(_COUNT_TABLES).fetchone()
+    (tables_of_ours,) = connection.execute(_COUNT_OUR_TABLES).fetchone()
+    connection.execute("commit")
+    if tables and application_id != APPLICATION_ID:
+        raise StorePathError(f"{path}: is a database of another program; name another file for the session store")
+    if version > SCHEMA_VERSION:
+        raise StoreVersionError(
+            f"{path}: has schema version {version}, this program knows versions up to {SCHEMA_VERSION}; "
+            "update kgtui, or name another store"
+        )
+    if version and tables_of_ours != 3:
+        raise damaged(str(path), reason="its tables are missing")
+    return int(version)
+
+
+def _turn_wal_on(connection: sqlite3.Connection, *, patience_s: float) -> str:
+    """The journal mode that the file has now; other than wal where its file system cannot do that."""
+    deadline_s = time.monotonic() + patience_s
+    while True:
+        try:
+            (mode,) = connection.execute("pragma journal_mode = wal").fetchone()
+            return str(mode)
+        except sqlite3.OperationalError as error:
+            # The change of mode ignores the busy time-out, so the waiting is ours.
+            is_busy = error.sqlite_errorcode & PRIMARY_CODE_MASK == sqlite3.SQLITE_BUSY
+            if not is_busy or time.monotonic() > deadline_s:
+                raise
+            time.sleep(_WAL_RETRY_S)

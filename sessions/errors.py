@@ -1,0 +1,108 @@
+"""Why a store could not be opened or written, each with what to do about it.
+
+StoreError (engine.errors)
+  |- StorePathError      the path cannot be a store: a folder, a file of another program, nothing there to read
+  |- StoreDamagedError   not an SQLite file, or a broken one; it is never deleted or overwritten
+  |- StoreVersionError   written by a newer kgtui, or too old to be read without changing it
+  |- StoreLockedError    somebody else held the write lock for longer than the time-out
+  |- StoreReadOnlyError  the file or its folder may not be written
+  '- StoreFullError      the disk (or the quota) is full
+
+SQLite's failures are told apart by their result codes, never by their words.
+"""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from pathlib import Path
+
+from engine.errors import StoreError
+
+MEMORY_NAME = "the store in memory"
+PRIMARY_CODE_MASK = 0xFF  # the low byte of an extended result code is the kind of failure
+
+
+class StorePathError(StoreError):
+    """The path names something that is not, and cannot become, a session store."""
+
+
+class StoreDamagedError(StoreError):
+    """The file is not an SQLite database, or a damaged one."""
+
+
+class StoreVersionError(StoreError):
+    """The schema of the file is not one that this program can use."""
+
+
+class StoreLockedError(StoreError):
+    """Another process held the write lock for longer than the time-out."""
+
+
+class StoreReadOnlyError(StoreError):
+    """The store, or the folder that it lies in, may not be written."""
+
+
+class StoreFullError(StoreError):
+    """There is no space left to write to."""
+
+
+def from_sqlite(error: sqlite3.Error, *, path: Path | None, busy_timeout_s: float) -> StoreError:
+    """The store's own error for a failure that SQLite reported; None for `path` is a store in memory."""
+    where = MEMORY_NAME if path is None else str(path)
+    code = getattr(error, "sqlite_errorcode", None)  # absent on errors that Python's own driver raises
+    match None if code is None else code & PRIMARY_CODE_MASK:
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return StoreLockedError(
+                f"{where}: another process has held it locked for more than {busy_timeout_s:g} s; "
+                "close whatever else has it open for writing, then try again"
+            )
+        case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
+            return damaged(where, reason=str(error))
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
+            return read_only(where)
+        case sqlite3.SQLITE_FULL:
+            return full(where)
+        case sqlite3.SQLITE_CANTOPEN:
+            return StorePathError(
+                f"{where}: SQLite cannot open or make this file; check the permissions of the file and of its folder"
+            )
+        case sqlite3.SQLITE_IOERR:
+            return StoreError(
+                f"{where}: reading or writing failed ({error}); check the disk, "
+                "and keep the store on a local file system"
+            )
+    return StoreError(f"{where}: SQLite refused the request: {error}")
+
+
+def from_os(error: OSError, *, path: Path) -> StoreError:
+    """The store's own error for a failure to look at the file or to make its folder."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return full(str(path))
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return read_only(str(path))
+    return StorePathError(
+        f"{path}: no store can be made here: {error.strerror} ({error.filename}); name a path inside a folder"
+    )
+
+
+def damaged(where: str, *, reason: str) -> StoreDamagedError:
+    """Says how to keep what is left; nothing of ours deletes a damaged file."""
+    return StoreDamagedError(
+        f"{where}: not a readable session store ({reason}); move it aside together with its -wal and -shm files "
+        "and start again, or rescue what is left of it with the .recover command of the sqlite3 shell"
+    )
+
+
+def read_only(where: str) -> StoreReadOnlyError:
+    """Says that neither runs nor notes can be kept there."""
+    return StoreReadOnlyError(
+        f"{where}: the file or its folder may not be written; make both writable, or name a store in another folder"
+    )
+
+
+def full(where: str) -> StoreFullError:
+    """Says what was lost: only what came after the disk was full."""
+    return StoreFullError(
+        f"{where}: no space left on the disk; free some and start again. What was recorded before is kept"
+    )

@@ -1,0 +1,34 @@
+"""Whether the process that recorded a run is still there.
+
+A process id alone is no identity, for it is given out again; with the boot and the start time of its
+process it is one.  Linux tells both under /proc; where there is no /proc every unfinished run counts
+as interrupted.  This module only looks: it must never signal a process.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PROC = Path("/proc")
+_STATE_FIELD = 0  # fields of /proc/PID/stat, counted after the command's name
+_START_FIELD = 19
+_DEAD_STATES = frozenset("ZX")
+
+
+def process_stamp(pid: int) -> str | None:
+    """Boot id and start tick of process `pid`; None when it is gone, or is dead and not yet waited for."""
+    try:
+        boot = (_PROC / "sys/kernel/random/boot_id").read_text().strip()
+        stat = (_PROC / str(pid) / "stat").read_text(errors="replace")
+    except OSError:
+        return None
+    # The command's name stands in parentheses and may hold spaces and parentheses itself: cut after the last one.
+    fields = stat.rpartition(")")[2].split()
+    if fields[_STATE_FIELD] in _DEAD_STATES:
+        return None
+    return f"{boot}/{fields[_START_FIELD]}"
+
+
+def is_alive(pid: int, stamp: str | None) -> bool:
+    """Whether the very process that had this id and this stamp still runs."""
+    return stamp is not None and process_stamp(pid) == stamp

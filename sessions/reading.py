@@ -1,0 +1,253 @@
+"""The questions that the screen, the command line and the exports ask of a store.
+
+Lists go from the newest run down and are paged by run id, never by offset: page one thousand costs
+what page one does.  Nothing here writes.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+
+from engine.errors import StoreError, UsageError
+from engine.events import CaseFinished, Event, FindingRaised, KernelCompiled, StageFinished, from_json
+from engine.model import Tier
+from sessions.database import Database, Value
+from sessions.errors import MEMORY_NAME
+from sessions.rows import ProblemSummary, RecentFile, RunDetails, RunFilter, RunRow, SessionRow
+from sessions.values import path_of, path_value, run_row, session_row, tiers_value, timestamp
+
+EVERY_RUN = RunFilter()
+
+# Outcomes that say something of the user, the machine or of kgtui, but nothing of the candidate.
+_NO_VERDICT_ON_CANDIDATE = "('cancelled', 'engine_error', 'unsupported')"
+
+_SELECT_RUNS = """
+select runs.*, sessions.pid, sessions.process_stamp, sessions.ended_at
+from runs join sessions on sessions.id = runs.session"""
+_NEWEST_FIRST = " order by runs.id desc limit :limit"
+_CONDITIONS = {
+    "session": "runs.session = :session",
+    "problem": "runs.problem = :problem",
+    "path": "runs.path = :path",
+    "outcome": "runs.outcome = :outcome",
+    "tag": "runs.tag = :tag",
+    "since": "runs.started_at >= :since",
+    "text": """instr(lower(runs.problem || ' ' || coalesce(runs.path, '') || ' ' || coalesce(runs.sentence, '')
+        || ' ' || coalesce(runs.note, '') || ' ' || coalesce(runs.tag, '')), lower(:text)) > 0""",
+    "before": "runs.id < :before",
+}
+_SELECT_SESSIONS = """
+select sessions.id, label, started_at, ended_at,
+    (select count(*) from runs where session = sessions.id) as runs,
+    (select count(distinct problem) from runs where session = sessions.id) as problems,
+    (select count(*) from runs where session = sessions.id and outcome = 'pass' and flagged = 0) as passed,
+    (select count(*) from runs where session = sessions.id and flagged = 1) as flagged,
+    (select coalesce(sum(prompt_tokens), 0) from generations where session = sessions.id) as prompt_tokens,
+    (select coalesce(sum(completion_tokens), 0) from generations where session = sessions.id) as completion_tokens,
+    (select sum(cost_microusd) from generations where session = sessions.id) as cost_microusd
+from sessions"""
+_SELECT_EVENTS = "select seq, body from events where run = :run order by seq"
+_SELECT_SOURCE = "select source from candidates where digest = :digest"
+_SELECT_ENVIRONMENT = "select name, value from environment where session = :session order by name"
+_SELECT_CACHED = f"""{_SELECT_RUNS}
+where runs.candidate = :digest and runs.problem = :problem and runs.device = :device and runs.target is :target
+    and runs.tiers = :tiers and runs.outcome not in {_NO_VERDICT_ON_CANDIDATE}
+    and not exists (select name, value from environment where session = runs.session
+        except select name, value from environment where session = :session)
+    and not exists (select name, value from environment where session = :session
+        except select name, value from environment where session = runs.session)
+order by runs.id desc limit 1"""
+_SELECT_FAILED_CASES = f"""
+select name from cases
+where outcome != 'pass' and outcome not in {_NO_VERDICT_ON_CANDIDATE} and run = (
+    select id from runs
+    where problem = :problem and path is :path and outcome not in {_NO_VERDICT_ON_CANDIDATE}
+        and exists (select 1 from cases where cases.run = runs.id)
+    order by id desc limit 1)
+order by seq"""
+_SELECT_BEST = f"""{_SELECT_RUNS}
+where runs.problem = :problem and runs.outcome = 'pass' and runs.flagged = 0
+order by runs.passed desc, runs.id desc limit 1"""
+_SELECT_PROBLEMS = """
+select runs.*, sessions.pid, sessions.process_stamp, sessions.ended_at, seen.runs as run_count,
+    (select best.id from runs as best
+     where best.problem = seen.problem and best.outcome = 'pass' and best.flagged = 0
+     order by best.passed desc, best.id desc limit 1) as best_id
+from (select problem, max(id) as last_id, count(*) as runs from runs group by problem) as seen
+join runs on runs.id = seen.last_id
+join sessions on sessions.id = runs.session
+order by seen.last_id desc"""
+_SELECT_RECENT_FILES = """
+select path, problem, id, started_at
+from (select max(id) as last_id from runs where path is not null group by path order by last_id desc limit :limit)
+join runs on runs.id = last_id
+order by last_id desc"""
+
+
+class Reader:
+    """Everything that can be asked.  Each method may raise StoreError when the file cannot be read."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @property
+    def path(self) -> Path | None:
+        """Where the store lies; None when it is in memory and will be forgotten."""
+        return self._database.path
+
+    def runs(
+        self, wanted: RunFilter = EVERY_RUN, *, before_id: int | None = None, limit: int = 100
+    ) -> tuple[RunRow, ...]:
+        """The newest `limit` runs of those wanted; the next page is asked for with the last id of this one."""
+        values: dict[str, Value] = {
+            "session": wanted.session,
+            "problem": wanted.problem,
+            "path": path_value(wanted.path),
+            "outcome": wanted.outcome,
+            "tag": wanted.tag,
+            "since": None if wanted.since is None else timestamp(wanted.since),
+            "text": wanted.text,
+            "before": before_id,
+            "limit": limit,
+        }
+        conditions = [condition for name, condition in _CONDITIONS.items() if values[name] is not None]
+        narrowing = f" where {' and '.join(conditions)}" if conditions else ""
+        return tuple(map(run_row, self._database.rows(_SELECT_RUNS + narrowing + _NEWEST_FIRST, values)))
+
+    def run(self, run_id: int) -> RunRow:
+        """Run number `run_id`.
+
+        Raises:
+            UsageError: there is none.
+        """
+        rows = self._database.rows(f"{_SELECT_RUNS} where runs.id = :run", {"run": run_id})
+        if not rows:
+            newest = self.runs(limit=1)
+            known = f"the newest is #{newest[0].id}" if newest else "it holds no run yet"
+            raise UsageError(f"there is no run #{run_id} in {self._name}; {known}")
+        return run_row(rows[0])
+
+    def events(self, run_id: int) -> Iterator[Event]:
+        """The events of a run in the order in which they were recorded.
+
+        Raises:
+            UsageError: there is no such run.
+            StoreError: an event is of a kind that this version does not know.
+        """
+        self.run(run_id)
+        return self._decoded(run_id, self._database.rows(_SELECT_EVENTS, {"run": run_id}))
+
+    def details(self, run_id: int) -> RunDetails:
+        """What the events of a run come to.  Raises as `events` does."""
+        events = tuple(self.events(run_id))
+        return RunDetails(
+            run=self.run(run_id),
+            stages=tuple(event for event in events if isinstance(event, StageFinished)),
+            cases=tuple(event.result for event in events if isinstance(event, CaseFinished)),
+            findings=tuple(event.finding for event in events if isinstance(event, FindingRaised)),
+            kernels=tuple(event.kernel for event in events if isinstance(event, KernelCompiled)),
+        )
+
+    def source(self, digest: str) -> bytes:
+        """The source whose SHA-256 is `digest`.
+
+        Raises:
+            UsageError: it was never recorded here.
+        """
+        rows = self._database.rows(_SELECT_SOURCE, {"digest": digest})
+        if not rows:
+            raise UsageError(f"there is no source with the digest {digest} in {self._name}; take it from a run")
+        return bytes(rows[0]["source"])
+
+    def find_cached(
+        self, digest: str, *, problem: str, device: str, target: str | None, tiers: tuple[Tier, ...], session_id: int
+    ) -> RunRow | None:
+        """The newest run that already answers what is asked, to be replayed instead of judged again.
+
+        It finished with a word on the candidate (not cancelled, unsupported or an engine error), and
+        its session had the same environment as `session_id`: a verdict under other versions of torch,
+        triton or kgtui is not this one's.  Cases that were picked by hand (no `tiers`) are never found.
+        """
+        if not tiers:
+            return None
+        rows = self._database.rows(
+            _SELECT_CACHED,
+            {
+                "digest": digest,
+                "problem": problem,
+                "device": device,
+                "target": target,
+                "tiers": tiers_value(tiers),
+                "session": session_id,
+            },
+        )
+        return run_row(rows[0]) if rows else None
+
+    def failed_cases(self, problem: str, *, path: Path | None) -> tuple[str, ...]:
+        """Names of the cases to try first: those that failed when this file last got as far as a case."""
+        values = {"problem": problem, "path": path_value(path)}
+        return tuple(row["name"] for row in self._database.rows(_SELECT_FAILED_CASES, values))
+
+    def best(self, problem: str) -> RunRow | None:
+        """The passed and not flagged run that passed most cases, the newest of several."""
+        rows = self._database.rows(_SELECT_BEST, {"problem": problem})
+        return run_row(rows[0]) if rows else None
+
+    def last_by_problem(self) -> dict[str, ProblemSummary]:
+        """What is known of every problem that was ever run, the last touched first."""
+        return {
+            row["problem"]: ProblemSummary(
+                problem=row["problem"], runs=row["run_count"], last=run_row(row), best_id=row["best_id"]
+            )
+            for row in self._database.rows(_SELECT_PROBLEMS)
+        }
+
+    def recent_files(self, *, limit: int = 10) -> tuple[RecentFile, ...]:
+        """The files that were judged last, each with the problem of its newest run."""
+        return tuple(
+            RecentFile(
+                path=path_of(row["path"]),
+                problem=row["problem"],
+                run_id=row["id"],
+                started_at=datetime.fromisoformat(row["started_at"]),
+            )
+            for row in self._database.rows(_SELECT_RECENT_FILES, {"limit": limit})
+        )
+
+    def sessions(self, *, before_id: int | None = None, limit: int = 100) -> tuple[SessionRow, ...]:
+        """The newest `limit` sessions with their totals."""
+        narrowing = "" if before_id is None else " where sessions.id < :before"
+        statement = f"{_SELECT_SESSIONS}{narrowing} order by sessions.id desc limit :limit"
+        return tuple(map(session_row, self._database.rows(statement, {"before": before_id, "limit": limit})))
+
+    def session(self, session_id: int) -> SessionRow:
+        """Session number `session_id`.
+
+        Raises:
+            UsageError: there is none.
+        """
+        rows = self._database.rows(f"{_SELECT_SESSIONS} where sessions.id = :session", {"session": session_id})
+        if not rows:
+            newest = self.sessions(limit=1)
+            known = f"the newest is {newest[0].id}" if newest else "it holds no session yet"
+            raise UsageError(f"there is no session {session_id} in {self._name}; {known}")
+        return session_row(rows[0])
+
+    def environment(self, session_id: int) -> Mapping[str, str]:
+        """The versions and devices under which a session ran."""
+        rows = self._database.rows(_SELECT_ENVIRONMENT, {"session": session_id})
+        return {row["name"]: row["value"] for row in rows}
+
+    @property
+    def _name(self) -> str:
+        return MEMORY_NAME if self.path is None else str(self.path)
+
+    def _decoded(self, run_id: int, rows: list[sqlite3.Row]) -> Iterator[Event]:
+        for row in rows:
+            try:
+                yield from_json(row["body"])
+            except ValueError as error:
+                raise StoreError(f"{self._name}: run #{run_id}, event {row['seq']}: {error}") from error

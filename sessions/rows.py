@@ -1,0 +1,126 @@
+"""What the store answers with: frozen records, no SQL and no connection in them."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from engine.events import StageFinished
+from engine.model import CaseResult, CompiledKernel, Finding, Outcome, Tier
+
+
+class RunState(enum.StrEnum):
+    """Whether a run has its verdict, may still get it, or never will."""
+
+    RUNNING = "running"
+    FINISHED = "finished"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionRow:
+    """A stretch of work with its totals; `cost_microusd` is None when no generation had a known price."""
+
+    id: int
+    label: str
+    started_at: datetime
+    ended_at: datetime | None
+    runs: int
+    problems: int
+    passed: int
+    flagged: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost_microusd: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRow:
+    """One judging of one candidate.  `tiers` is empty when the cases were picked by hand.
+
+    `passed` and `total` count cases and are up to date while the run goes on; `outcome` and
+    `sentence` are None until it has finished.
+    """
+
+    id: int
+    session: int
+    digest: str
+    problem: str
+    path: Path | None
+    device: str
+    device_name: str | None
+    target: str | None
+    tiers: tuple[Tier, ...]
+    started_at: datetime
+    elapsed_s: float
+    state: RunState
+    outcome: Outcome | None
+    sentence: str | None
+    passed: int
+    total: int
+    flagged: bool
+    note: str | None
+    tag: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunDetails:
+    """Everything that a finished or unfinished run said, rebuilt from its events."""
+
+    run: RunRow
+    stages: tuple[StageFinished, ...]
+    cases: tuple[CaseResult, ...]
+    findings: tuple[Finding, ...]
+    kernels: tuple[CompiledKernel, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFilter:
+    """Which runs to list; what is None does not narrow the list.
+
+    `text` is looked for in problem, path, sentence, note and tag, without regard to the case of ASCII letters.
+    """
+
+    session: int | None = None
+    problem: str | None = None
+    path: Path | None = None
+    outcome: Outcome | None = None
+    tag: str | None = None
+    since: datetime | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProblemSummary:
+    """What the list of operators shows of a problem that was worked on."""
+
+    problem: str
+    runs: int
+    last: RunRow
+    best_id: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecentFile:
+    """A file that was judged, with its newest run."""
+
+    path: Path
+    problem: str
+    run_id: int
+    started_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generation:
+    """One answer of a provider; `source` is None when no source came back."""
+
+    problem: str
+    provider: str
+    model: str
+    prompt_tokens: int
+    completion_tokens: int
+    cost_microusd: int | None
+    source: bytes | None
+    elapsed_s: float

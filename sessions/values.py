@@ -1,0 +1,94 @@
+"""How values are stored so that a person can read and sort them, and rows read back as records.
+
+The only place that knows both sides: a format that is changed here changes what old stores mean.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+
+from engine.model import Outcome, Tier
+from sessions.processes import is_alive
+from sessions.rows import RunRow, RunState, SessionRow
+
+_TIER_SEPARATOR = "+"
+
+
+def timestamp(moment: datetime) -> str:
+    """ISO 8601 in UTC to the millisecond: texts that sort as the moments do."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def tiers_value(tiers: tuple[Tier, ...]) -> str:
+    """How a choice of tiers is stored; the order in which they were named does not matter."""
+    return _TIER_SEPARATOR.join(tier for tier in Tier if tier in tiers)
+
+
+def path_value(path: Path | None) -> str | bytes | None:
+    """A path as text, which a person can read, or as bytes where it is no text."""
+    if path is None:
+        return None
+    raw = os.fsencode(path)
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw
+
+
+def path_of(value: str | bytes) -> Path:
+    """The path that `path_value` stored."""
+    return Path(os.fsdecode(value))
+
+
+def run_row(row: sqlite3.Row) -> RunRow:
+    """A run, from its columns and pid, process_stamp and ended_at of its session."""
+    return RunRow(
+        id=row["id"],
+        session=row["session"],
+        digest=row["candidate"],
+        problem=row["problem"],
+        path=None if row["path"] is None else path_of(row["path"]),
+        device=row["device"],
+        device_name=row["device_name"],
+        target=row["target"],
+        tiers=tuple(Tier(tier) for tier in row["tiers"].split(_TIER_SEPARATOR) if tier),
+        started_at=datetime.fromisoformat(row["started_at"]),
+        elapsed_s=row["elapsed_s"],
+        state=_state(row),
+        outcome=None if row["outcome"] is None else Outcome(row["outcome"]),
+        sentence=row["sentence"],
+        passed=row["passed"],
+        total=row["total"],
+        flagged=bool(row["flagged"]),
+        note=row["note"],
+        tag=row["tag"],
+    )
+
+
+def _state(row: sqlite3.Row) -> RunState:
+    """A run without a verdict goes on as long as its session is open and the process of the session lives."""
+    if row["outcome"] is not None:
+        return RunState.FINISHED
+    if row["ended_at"] is None and is_alive(row["pid"], row["process_stamp"]):
+        return RunState.RUNNING
+    return RunState.INTERRUPTED
+
+
+def session_row(row: sqlite3.Row) -> SessionRow:
+    """A session, from its columns and its totals."""
+    return SessionRow(
+        id=row["id"],
+        label=row["label"],
+        started_at=datetime.fromisoformat(row["started_at"]),
+        ended_at=None if row["ended_at"] is None else datetime.fromisoformat(row["ended_at"]),
+        runs=row["runs"],
+        problems=row["problems"],
+        passed=row["passed"],
+        flagged=row["flagged"],
+        prompt_tokens=row["prompt_tokens"],
+        completion_tokens=row["completion_tokens"],
+        cost_microusd=row["cost_microusd"],
+    )

@@ -1,0 +1,207 @@
+"""A store with a clock that the test holds, candidates, and the events of whole runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from engine.events import (
+    CaseFinished,
+    Event,
+    FindingRaised,
+    KernelCompiled,
+    KernelLaunched,
+    LogWritten,
+    RunFinished,
+    RunStarted,
+    StageFinished,
+    StageStarted,
+)
+from engine.model import (
+    Artefact,
+    Candidate,
+    CaseResult,
+    CompiledKernel,
+    Finding,
+    Launch,
+    Location,
+    Outcome,
+    OutputReport,
+    Severity,
+    Stage,
+    Stream,
+    Tier,
+    Verdict,
+    WrongElement,
+)
+from sessions import Store, open_store
+
+NOBODY = 65534
+
+
+class FixedClock:
+    """Says what it is told to say."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def pass_time(self, **units: float) -> None:
+        self.now += timedelta(**units)
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "sessions.db"
+
+
+@pytest.fixture
+def store(path: Path, clock: FixedClock) -> Iterator[Store]:
+    with open_store(path, clock=clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+def session_id(store: Store) -> int:
+    return store.begin_session("a morning", environment={"triton": "3.9.0", "torch": "2.13.0"})
+
+
+Begin = Callable[..., int]
+
+
+@pytest.fixture
+def begin(store: Store, session_id: int) -> Begin:
+    """Begin a run of a small softmax; everything can be said otherwise."""
+
+    def begin_run(
+        *,
+        session: int = session_id,
+        problem: str = "aten::softmax",
+        source: bytes = b"def softmax(x): ...\n",
+        device: str = "cpu",
+        target: str | None = "sm_90",
+        tiers: tuple[Tier, ...] = (Tier.SMOKE,),
+        path: Path | None = Path("/home/user/softmax.py"),
+    ) -> int:
+        candidate = Candidate(source=source, problem=problem)
+        return store.begin_run(session, candidate, device=device, target=target, tiers=tiers, path=path)
+
+    return begin_run
+
+
+def case_finished(name: str, *, outcome: Outcome = Outcome.PASS, number: int = 1, total: int = 2) -> CaseFinished:
+    """A judged case; a wrong value comes with its report."""
+    report = OutputReport(
+        name="return", outcome=outcome, shape=(1, 131072), dtype="float32", mismatched=3, total=131072,
+        nonfinite_got=1, max_absolute_error=0.031, max_relative_error=0.5, max_ulp_error=9000.0,
+        worst=WrongElement(index=(0, 131071), expected="0.5", got="nan"), first_wrong=(0, 131069),
+        last_wrong=(0, 131071), error_map=("...#",),
+    )  # fmt: skip
+    return CaseFinished(
+        at_s=0.5, number=number, total=total,
+        result=CaseResult(
+            case=name, tier=Tier.SMOKE, outcome=outcome, elapsed_s=0.01, calls=2, seed=2**64 - 1,
+            message="" if outcome is Outcome.PASS else "3 elements are out of tolerance",
+            location=None if outcome is Outcome.PASS else Location(line=41, column=9),
+            outputs=(report,) if outcome is Outcome.WRONG_VALUE else (),
+        ),
+    )  # fmt: skip
+
+
+def run_finished(
+    outcome: Outcome = Outcome.PASS, *, passed: int = 2, total: int = 2, flagged: bool = False
+) -> RunFinished:
+    sentence = f"{passed} of {total} cases passed"
+    return RunFinished(
+        at_s=1.25,
+        verdict=Verdict(outcome=outcome, sentence=sentence, passed=passed, total=total, flagged=flagged),
+    )
+
+
+LAUNCH = Launch(
+    kernel="softmax_kernel", signature={"x": "*fp32", "n": "i32"}, constants={"BLOCK": "1024"},
+    divisible_by_16=("x",), num_warps=4, num_stages=2, grid=(4, 1, 1), line=12,
+)  # fmt: skip
+
+# One event of every kind, in the order of a run that goes wrong in one case.
+WHOLE_RUN: tuple[Event, ...] = (
+    RunStarted(
+        at_s=0.0, problem="aten::softmax", digest="d" * 64, device="cpu", device_name="A CPU", target="sm_90", cases=2
+    ),
+    StageStarted(at_s=0.1, stage=Stage.VERIFY, total=2),
+    FindingRaised(
+        at_s=0.2,
+        finding=Finding(
+            check="handler", severity=Severity.HINT, message="x[0] | a [bold]handler[/]",
+            location=Location(line=7), case="1x8 f32",
+        ),
+    ),
+    KernelLaunched(at_s=0.3, launch=LAUNCH),
+    LogWritten(at_s=0.4, stream=Stream.STDOUT, text="hello\n"),
+    case_finished("4x8 f32"),
+    case_finished("1x131072 f32", outcome=Outcome.WRONG_VALUE, number=2),
+    StageFinished(at_s=0.8, stage=Stage.VERIFY, outcome=Outcome.WRONG_VALUE, elapsed_s=0.7, message="1 of 2 failed"),
+    KernelCompiled(
+        at_s=1.0, number=1, total=1,
+        kernel=CompiledKernel(
+            launch=LAUNCH, target="sm_90", outcome=Outcome.PASS, elapsed_s=0.2, registers=32, spill_bytes=0,
+            shared_bytes=None, artefacts=(
+                Artefact(kind="ptx", digest="a" * 64, bytes=1000), Artefact(kind="sass", digest="b" * 64, bytes=2000),
+            ),
+        ),
+    ),
+    run_finished(Outcome.WRONG_VALUE, passed=1),
+)  # fmt: skip
+
+
+@pytest.fixture
+def whole_run() -> tuple[Event, ...]:
+    return WHOLE_RUN
+
+
+Judge = Callable[..., int]
+
+
+@pytest.fixture
+def judge(store: Store, begin: Begin) -> Judge:
+    """A finished run whose cases had the outcomes given by name."""
+
+    def judged(outcome: Outcome = Outcome.PASS, *, flagged: bool = False, cases: dict[str, Outcome] | None = None,
+               **how: object) -> int:  # fmt: skip
+        run_id = begin(**how)
+        judged_cases = cases or {}
+        for number, (name, case_outcome) in enumerate(judged_cases.items(), start=1):
+            store.record(run_id, case_finished(name, outcome=case_outcome, number=number, total=len(judged_cases)))
+        passed = sum(case_outcome is Outcome.PASS for case_outcome in judged_cases.values())
+        store.record(run_id, run_finished(outcome, passed=passed, total=len(judged_cases), flagged=flagged))
+        return run_id
+
+    return judged
+
+
+@pytest.fixture
+def unprivileged() -> Iterator[None]:
+    """Without the powers of root, for whom no file is read-only."""
+    import sqlite_utils.migrations  # noqa: F401  # imported while its folder can still be read
+
+    if os.geteuid() != 0:
+        yield
+        return
+    os.setegid(NOBODY)
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+        os.setegid(0)

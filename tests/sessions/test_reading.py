@@ -1,0 +1,329 @@
+"""The answers: lists and pages, what is cached, what failed, what is best."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from engine.errors import StoreError, UsageError
+from engine.model import Outcome, Tier
+from sessions import RunFilter, RunState, open_store
+
+
+def ids(runs) -> list[int]:
+    return [run.id for run in runs]
+
+
+def test_runs_come_newest_first_and_page_by_id(store, begin):
+    numbers = [begin() for _ in range(5)]
+    first = store.runs(limit=2)
+    second = store.runs(limit=2, before_id=first[-1].id)
+    third = store.runs(limit=2, before_id=second[-1].id)
+    assert ids(first) + ids(second) + ids(third) == numbers[::-1]
+
+
+def test_a_run_that_arrives_between_two_pages_moves_nothing(store, begin):
+    numbers = [begin() for _ in range(4)]
+    first = store.runs(limit=2)
+    begin()
+    assert ids(first) + ids(store.runs(limit=2, before_id=first[-1].id)) == numbers[::-1]
+
+
+def test_a_run_says_how_it_was_asked_for(store, begin, session_id):
+    run = store.run(begin(tiers=(Tier.FULL, Tier.SMOKE), path=Path("/k/a.py")))
+    assert (run.session, run.problem, run.path) == (session_id, "aten::softmax", Path("/k/a.py"))
+    assert (run.device, run.target, run.tiers) == ("cpu", "sm_90", (Tier.SMOKE, Tier.FULL))
+    assert run.started_at == datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        (RunFilter(), [4, 3, 2, 1]),
+        (RunFilter(session=2), [4]),
+        (RunFilter(problem="aten::add"), [2]),
+        (RunFilter(path=Path("/k/B.py")), [3]),
+        (RunFilter(outcome=Outcome.TIMEOUT), [3]),
+        (RunFilter(tag="keep"), [1]),
+        (RunFilter(since=datetime(2026, 1, 2, 4, tzinfo=UTC)), [4, 3]),
+        (RunFilter(text="b.PY"), [3]),
+        (RunFilter(text="50% tail"), [2]),
+        (RunFilter(text="nowhere"), []),
+        (RunFilter(problem="aten::softmax", tag="keep"), [1]),
+        (RunFilter(problem="aten::add", tag="keep"), []),
+    ],
+)
+def test_a_filter_narrows_the_list(store, judge, clock, wanted, found):
+    store.set_tag(judge(), "keep")
+    store.set_note(judge(problem="aten::add"), "the 50% tail")
+    clock.pass_time(hours=1)
+    judge(Outcome.TIMEOUT, path=Path("/k/B.py"))
+    judge(session=store.begin_session("another"))
+    assert ids(store.runs(wanted)) == found
+
+
+def test_an_unknown_run_is_answered_with_the_newest_one(store, begin, path):
+    with pytest.raises(UsageError, match=rf"no run #1 in {path}; it holds no run yet"):
+        store.run(1)
+    begin()
+    for ask in (store.run, store.events, store.details):
+        with pytest.raises(UsageError, match=rf"no run #99 in {path}; the newest is #1"):
+            ask(99)
+
+
+def test_an_unknown_session_is_answered_with_the_newest_one(store, session_id):
+    with pytest.raises(UsageError, match=f"no session 99 in .*; the newest is {session_id}"):
+        store.session(99)
+
+
+def test_an_unknown_digest_is_said_so(store):
+    with pytest.raises(UsageError, match="no source with the digest abc"):
+        store.source("abc")
+
+
+def test_an_event_of_another_version_names_run_and_event(store, begin, whole_run, path):
+    import sqlite3
+
+    run_id = begin()
+    store.record(run_id, whole_run[0])
+    other = sqlite3.connect(path)
+    other.execute("""update events set body = '{"event": "MoonPhased"}'""")
+    other.commit()
+    other.close()
+    with pytest.raises(StoreError, match="run #1, event 1: not a run event: 'MoonPhased'"):
+        list(store.events(run_id))
+
+
+def test_details_are_rebuilt_from_the_events(store, begin, whole_run):
+    run_id = begin()
+    for event in whole_run:
+        store.record(run_id, event)
+    details = store.details(run_id)
+    assert details.run == store.run(run_id)
+    assert details.stages == (whole_run[7],)
+    assert details.cases == (whole_run[5].result, whole_run[6].result)
+    assert details.findings == (whole_run[2].finding,)
+    assert details.kernels == (whole_run[8].kernel,)
+
+
+def test_notes_and_tags_can_be_set_and_taken_away(store, begin):
+    run_id = begin()
+    store.set_note(run_id, "[bold] is text")
+    store.set_tag(run_id, "keep")
+    assert (store.run(run_id).note, store.run(run_id).tag) == ("[bold] is text", "keep")
+    store.set_note(run_id, None)
+    store.set_tag(run_id, None)
+    assert (store.run(run_id).note, store.run(run_id).tag) == (None, None)
+    with pytest.raises(UsageError, match="no run #9"):
+        store.set_note(9, "to nobody")
+
+
+class TestCached:
+    @pytest.fixture
+    def find(self, store, session_id):
+        def find_cached(run_id: int, **changed):
+            asked = {
+                "problem": "aten::softmax", "device": "cpu", "target": "sm_90", "tiers": (Tier.SMOKE,),
+                "session_id": session_id, **changed,
+            }  # fmt: skip
+            found = store.find_cached(store.run(run_id).digest, **asked)
+            return found.id if found else None
+
+        return find_cached
+
+    def test_the_newest_finished_run_answers(self, judge, find):
+        judge()
+        newest = judge(Outcome.WRONG_VALUE)
+        assert find(newest) == newest
+
+    @pytest.mark.parametrize("outcome", [Outcome.CANCELLED, Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED])
+    def test_a_run_that_says_nothing_of_the_candidate_does_not(self, judge, find, outcome):
+        assert find(judge(outcome)) is None
+
+    def test_a_run_without_a_verdict_does_not(self, begin, find):
+        assert find(begin()) is None
+
+    @pytest.mark.parametrize(
+        "changed",
+        [
+            {"problem": "aten::add"},
+            {"device": "cuda:0"},
+            {"target": None},
+            {"target": "gfx942"},
+            {"tiers": (Tier.SMOKE, Tier.FULL)},
+        ],
+    )
+    def test_another_question_is_not_answered(self, judge, find, changed):
+        assert find(judge(), **changed) is None
+
+    def test_no_target_matches_no_target(self, judge, find):
+        run_id = judge(target=None)
+        assert find(run_id, target=None) == run_id
+
+    def test_cases_picked_by_hand_are_never_found(self, judge, find):
+        assert find(judge(tiers=()), tiers=()) is None
+
+    def test_another_session_with_the_same_environment_answers(self, store, judge, find):
+        run_id = judge()
+        same = store.begin_session("later", environment={"torch": "2.13.0", "triton": "3.9.0"})
+        assert find(run_id, session_id=same) == run_id
+
+    @pytest.mark.parametrize(
+        "environment",
+        [
+            {"torch": "2.13.0"},
+            {"torch": "2.13.0", "triton": "3.6.0"},
+            {"torch": "2.13.0", "triton": "3.9.0", "driver": "1"},
+        ],
+    )
+    def test_another_environment_does_not(self, store, judge, find, environment):
+        assert find(judge(), session_id=store.begin_session("later", environment=environment)) is None
+
+
+class TestFailedCases:
+    FILE = Path("/home/user/softmax.py")
+
+    def test_those_of_the_newest_run_in_their_order(self, store, judge):
+        judge(Outcome.WRONG_VALUE, cases={"old": Outcome.WRONG_VALUE})
+        judge(Outcome.WRONG_VALUE, cases={"z": Outcome.TIMEOUT, "b": Outcome.PASS, "a": Outcome.WRONG_VALUE})
+        assert store.failed_cases("aten::softmax", path=self.FILE) == ("z", "a")
+
+    def test_none_after_a_run_that_passed(self, store, judge):
+        judge(Outcome.WRONG_VALUE, cases={"a": Outcome.WRONG_VALUE})
+        judge(cases={"a": Outcome.PASS})
+        assert store.failed_cases("aten::softmax", path=self.FILE) == ()
+
+    def test_a_run_that_got_to_no_case_does_not_make_them_forgotten(self, store, judge):
+        judge(Outcome.WRONG_VALUE, cases={"a": Outcome.WRONG_VALUE})
+        judge(Outcome.COMPILE_ERROR)
+        assert store.failed_cases("aten::softmax", path=self.FILE) == ("a",)
+
+    def test_nor_does_a_cancelled_run(self, store, judge):
+        judge(Outcome.WRONG_VALUE, cases={"a": Outcome.WRONG_VALUE})
+        judge(Outcome.CANCELLED, cases={"b": Outcome.PASS})
+        assert store.failed_cases("aten::softmax", path=self.FILE) == ("a",)
+
+    def test_a_case_that_is_unsupported_here_did_not_fail(self, store, judge):
+        judge(Outcome.WRONG_VALUE, cases={"a": Outcome.UNSUPPORTED, "b": Outcome.WRONG_VALUE})
+        assert store.failed_cases("aten::softmax", path=self.FILE) == ("b",)
+
+    def test_another_file_or_problem_has_its_own(self, store, judge):
+        judge(Outcome.WRONG_VALUE, cases={"a": Outcome.WRONG_VALUE})
+        judge(Outcome.WRONG_VALUE, cases={"n": Outcome.WRONG_VALUE}, path=None)
+        assert store.failed_cases("aten::softmax", path=Path("/elsewhere.py")) == ()
+        assert store.failed_cases("aten::add", path=self.FILE) == ()
+        assert store.failed_cases("aten::softmax", path=None) == ("n",)
+
+
+TWO_PASSED = {"a": Outcome.PASS, "b": Outcome.PASS}
+
+
+class TestBest:
+    def test_there_is_none_before_a_run_passed(self, store, judge):
+        judge(Outcome.WRONG_VALUE, cases=TWO_PASSED)
+        assert store.best("aten::softmax") is None
+
+    def test_it_passed_most_cases_and_is_the_newest_of_those(self, store, judge):
+        judge(cases=TWO_PASSED)
+        wide = judge(cases=TWO_PASSED)
+        judge(cases={"a": Outcome.PASS})
+        assert store.best("aten::softmax").id == wide
+
+    def test_a_flagged_run_is_never_best(self, store, judge):
+        honest = judge(cases={"a": Outcome.PASS})
+        judge(cases=TWO_PASSED, flagged=True)
+        assert store.best("aten::softmax").id == honest
+
+
+def test_every_problem_is_summed_up_last_touched_first(store, judge, begin):
+    judge()
+    judge(Outcome.TIMEOUT, problem="aten::add")
+    running = begin()
+    summaries = store.last_by_problem()
+    assert list(summaries) == ["aten::softmax", "aten::add"]
+    assert (summaries["aten::softmax"].runs, summaries["aten::softmax"].best_id) == (2, 1)
+    assert summaries["aten::softmax"].last == store.run(running)
+    assert (summaries["aten::add"].runs, summaries["aten::add"].best_id) == (1, None)
+    assert summaries["aten::add"].last.outcome is Outcome.TIMEOUT
+
+
+def test_recent_files_are_listed_once_by_their_newest_run(store, begin):
+    begin(path=Path("/k/a.py"))
+    begin(path=Path("/k/b.py"))
+    begin(path=None)
+    newest = begin(path=Path("/k/a.py"), problem="aten::add")
+    files = store.recent_files()
+    assert [(file.path, file.problem, file.run_id) for file in files] == [
+        (Path("/k/a.py"), "aten::add", newest),
+        (Path("/k/b.py"), "aten::softmax", 2),
+    ]
+    assert [file.path for file in store.recent_files(limit=1)] == [Path("/k/a.py")]
+
+
+def test_a_file_name_that_is_no_text_comes_back_as_it_was(store, begin, judge):
+    odd = Path(os.fsdecode(b"/k/\xff.py"))
+    run_id = judge(Outcome.WRONG_VALUE, cases={"a": Outcome.WRONG_VALUE}, path=odd)
+    assert store.run(run_id).path == odd
+    assert store.recent_files()[0].path == odd
+    assert store.failed_cases("aten::softmax", path=odd) == ("a",)
+    assert ids(store.runs(RunFilter(path=odd))) == [run_id]
+
+
+def test_sessions_are_listed_with_their_totals(store, session_id, judge, clock):
+    judge()
+    judge(flagged=True)
+    judge(Outcome.TIMEOUT, problem="aten::add")
+    clock.pass_time(minutes=5)
+    empty = store.begin_session("an evening")
+    newest, oldest = store.sessions()
+    assert (newest.id, newest.label, newest.runs, newest.ended_at) == (empty, "an evening", 0, None)
+    assert (oldest.id, oldest.runs, oldest.problems, oldest.passed, oldest.flagged) == (session_id, 3, 2, 1, 1)
+    assert oldest.started_at < newest.started_at
+    assert store.sessions(limit=1) == (newest,)
+    assert store.sessions(before_id=empty) == (oldest,)
+
+
+def test_a_session_keeps_its_environment(store, session_id):
+    assert store.environment(session_id) == {"torch": "2.13.0", "triton": "3.9.0"}
+
+
+class TestState:
+    def test_an_unfinished_run_of_a_living_process_is_running(self, store, begin):
+        assert store.run(begin()).state is RunState.RUNNING
+
+    def test_of_an_ended_session_it_is_interrupted(self, store, begin, session_id):
+        run_id = begin()
+        store.end_session(session_id)
+        assert store.run(run_id).state is RunState.INTERRUPTED
+
+    def test_closing_the_store_ends_its_sessions(self, store, begin, path):
+        run_id = begin()
+        store.close()
+        with open_store(path) as reopened:
+            assert reopened.run(run_id).state is RunState.INTERRUPTED
+            assert reopened.session(1).ended_at is not None
+
+    def test_of_a_process_that_is_gone_it_is_interrupted(self, store, begin, path):
+        begin()
+        process = subprocess.run(
+            [sys.executable, "-c", _BEGIN_A_RUN_AND_DIE, str(path)], check=False, capture_output=True, text=True
+        )
+        assert (process.returncode, process.stderr) == (-9, "")
+        assert [run.state for run in store.runs()] == [RunState.INTERRUPTED, RunState.RUNNING]
+
+
+_BEGIN_A_RUN_AND_DIE = """
+import os, pathlib, signal, sys
+from engine.model import Candidate, Tier
+from sessions import open_store
+
+store = open_store(pathlib.Path(sys.argv[1]))
+candidate = Candidate(source=b"", problem="aten::softmax")
+store.begin_run(store.begin_session("doomed"), candidate, device="cpu", target=None, tiers=(Tier.SMOKE,), path=None)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
