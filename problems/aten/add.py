@@ -1,0 +1,112 @@
+"""Addition: y = self + alpha * other, with broadcasting."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
+from problems.kit import (
+    BF16,
+    F16,
+    F32,
+    FLOATS,
+    Arguments,
+    Layout,
+    cancelling,
+    cases_over,
+    integers,
+    laid_out,
+    mixed,
+    normal,
+    torch,
+)
+
+_over = partial(cases_over, alpha=1, layout=Layout.CONTIGUOUS)
+
+CASES = (
+    *_over(Tier.SMOKE, "{shape} {dtype}", shape=(1000,), other=(1000,), dtype=[F32, BF16]),
+    *_over(Tier.SMOKE, "{shape} + {other} {dtype} alpha {alpha}", shape=(9, 65), other=(65,), dtype=F32, alpha=-0.999),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=(1,), other=(1,), dtype=FLOATS),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=(0, 7), other=(0, 7), dtype=F32),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=(127,), other=(127,), dtype=F16),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=(1023,), other=(1023,), dtype=F32),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=(1025,), other=(1025,), dtype=F32),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=(16, 7, 57), other=(16, 7, 57), dtype=FLOATS),
+    *_over(Tier.FULL, "{shape} {dtype} alpha {alpha}", shape=(64, 257), other=(64, 257), dtype=FLOATS,
+           alpha=[0, 0.001, 100.001]),
+    *_over(Tier.FULL, "{shape} + {other} {dtype}", shape=[(33, 1), (65,)], other=(33, 65), dtype=[F32, BF16]),
+    *_over(Tier.FULL, "{shape} + {other} {dtype}", shape=(20, 1, 15), other=(32, 1), dtype=F32),
+    *_over(Tier.FULL, "{shape} + {other} {dtype}", shape=(40, 31), other=(), dtype=F32, alpha=0.5),
+    *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(33, 65), other=(33, 65), dtype=[F32, BF16],
+           layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET]),
+    *_over(Tier.FULL, "{shape} {dtype} alpha {alpha}", shape=(700,), other=(700,), alpha=[1, -3],
+           dtype=[DType.INT32, DType.INT64]),
+    *_over(Tier.BENCH, "{shape} {dtype}", shape=(1024, 1024), other=(1024, 1024), dtype=[F32, BF16]),
+    *_over(Tier.BENCH, "{shape} {dtype}", shape=(16, 128, 64, 60), other=(16, 128, 64, 60), dtype=[F32, BF16]),
+)  # fmt: skip
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """self: `shape`, other: `other`, which broadcast; `layout` is that of self."""
+    left, right = (_values(case.shape(key), case.dtype, rng) for key in ("shape", "other"))
+    alpha = int(case.number("alpha")) if case.number("alpha").is_integer() else case.number("alpha")
+    return laid_out(left, case.word("layout")), right, alpha
+
+
+def reference(x: torch.Tensor, other: torch.Tensor, alpha: float = 1) -> torch.Tensor:
+    """The broadcast shape; float64, integers in 64 bits."""
+    wide = torch.float64 if x.is_floating_point() else torch.int64
+    return (x.to(wide) + alpha * other.to(wide)).to(x.dtype)
+
+
+def eager(x: torch.Tensor, other: torch.Tensor, alpha: float = 1) -> torch.Tensor:
+    """The library's own."""
+    return torch.add(x, other, alpha=alpha)
+
+
+def tolerance(case: Case) -> Tolerance:
+    """The product may be rounded before the sum."""
+    return cancelling(case.dtype)
+
+
+def cost(case: Case) -> Cost:
+    """A product and a sum an element; alpha = 1 needs no product."""
+    outputs = math.prod(_broadcast(case))
+    inputs = math.prod(case.shape("shape")) + math.prod(case.shape("other"))
+    return Cost(
+        flops=outputs if case.number("alpha") == 1 else 2 * outputs,
+        bytes_read=inputs * case.dtype.bytes,
+        bytes_written=outputs * case.dtype.bytes,
+    )
+
+
+def _values(shape: tuple[int, ...], dtype: DType, rng: torch.Generator) -> torch.Tensor:
+    """Integers that no alpha here lets overflow; mixed magnitudes only where one rounding of them is small."""
+    if dtype in FLOATS:
+        return mixed(shape, dtype, rng) if dtype is F32 else normal(shape, dtype, rng)
+    return integers(shape, dtype, rng, low=-(2**28), high=2**28)
+
+
+def _broadcast(case: Case) -> tuple[int, ...]:
+    """The shape of the output."""
+    shape, other = case.shape("shape"), case.shape("other")
+    rank = max(len(shape), len(other))
+    pairs = zip((1,) * (rank - len(shape)) + shape, (1,) * (rank - len(other)) + other, strict=True)
+    return tuple(b if a == 1 else a for a, b in pairs)
+
+
+PROBLEM = Problem(
+    name="aten::add",
+    entry="add",
+    signature="add(self: Tensor, other: Tensor, alpha: float = 1) -> Tensor",
+    summary="self + alpha*other",
+    category="pointwise_binary",
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+    origin=f"{__name__}:PROBLEM",
+)

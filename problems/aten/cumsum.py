@@ -1,0 +1,97 @@
+"""Inclusive prefix sum: y[i] = x[0] + x[1] + ... + x[i] along one dimension."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
+from problems.kit import (
+    BF16,
+    F16,
+    F32,
+    FLOATS,
+    Arguments,
+    Layout,
+    cases_over,
+    integers,
+    laid_out,
+    mixed,
+    result_dtype,
+    rounded,
+    torch,
+    torch_dtype,
+)
+
+_over = partial(cases_over, dim=-1, layout=Layout.CONTIGUOUS, result="same")
+
+CASES = (
+    *_over(Tier.SMOKE, "{shape} {dtype}", shape=(5, 257), dtype=[F32, BF16]),
+    *_over(Tier.SMOKE, "{shape} dim {dim} {dtype}", shape=(4, 33, 5), dim=1, dtype=F32),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=[(1,), (31, 1), (0, 5), (5, 0), (1000,)], dtype=F32),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=[(16, 127), (16, 128), (16, 129), (5, 1023)], dtype=F32),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=[(4, 1024), (4, 1025)], dtype=FLOATS),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=(2, 8191), dtype=F32),
+    *_over(Tier.FULL, "{shape} dim {dim} {dtype}", shape=(31, 17), dim=0, dtype=[F32, BF16]),
+    *_over(Tier.FULL, "{shape} dim {dim} {dtype}", shape=(4, 65, 7), dim=[0, 1, 2], dtype=F32),
+    *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(33, 65), dtype=[F32, BF16],
+           layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET]),
+    *_over(Tier.FULL, "{shape} {dtype} to {result}", shape=(16, 200), dtype=[F16, BF16], result="float32"),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=(17, 200), result="int64",
+           dtype=[DType.INT16, DType.INT32, DType.INT64]),
+    *_over(Tier.BENCH, "{shape} {dtype}", shape=(4096, 256), dtype=[F32, BF16]),
+    *_over(Tier.BENCH, "{shape} {dtype}", shape=(2637,), dtype=F32),
+    *_over(Tier.BENCH, "{shape} dim {dim} {dtype}", shape=[(16, 1025, 255), (200, 40999, 3)], dim=1, dtype=BF16),
+)  # fmt: skip
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """x: any shape.  Integers are summed to int64 without being told to; floats to another dtype when told."""
+    shape = case.shape("shape")
+    if case.dtype in FLOATS:
+        x = mixed(shape, case.dtype, rng)
+    else:
+        x = integers(shape, case.dtype, rng, low=-(2**14), high=2**14)
+    dtype = torch_dtype(result_dtype(case)) if case.dtype in FLOATS and case.word("result") != "same" else None
+    return laid_out(x, case.word("layout")), case.size("dim"), dtype
+
+
+def reference(x: torch.Tensor, dim: int, dtype: torch.dtype | None = None) -> torch.Tensor:
+    """The shape of x; float64, integers exactly."""
+    if not x.is_floating_point():
+        return torch.cumsum(x, dim)
+    return torch.cumsum(x.double(), dim).to(dtype or x.dtype)
+
+
+def eager(x: torch.Tensor, dim: int, dtype: torch.dtype | None = None) -> torch.Tensor:
+    """The library's own."""
+    return torch.cumsum(x, dim, dtype=dtype)
+
+
+def tolerance(case: Case) -> Tolerance:
+    """One rounding, and sums as long as the dimension."""
+    return rounded(result_dtype(case), terms=case.shape("shape")[case.size("dim")])
+
+
+def cost(case: Case) -> Cost:
+    """One addition an element."""
+    elements = math.prod(case.shape("shape"))
+    return Cost(
+        flops=elements, bytes_read=elements * case.dtype.bytes, bytes_written=elements * result_dtype(case).bytes
+    )
+
+
+PROBLEM = Problem(
+    name="aten::cumsum",
+    entry="cumsum",
+    signature="cumsum(self: Tensor, dim: int, dtype: DType | None = None) -> Tensor",
+    summary="Inclusive prefix sum along a dim",
+    category="scan",
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+    origin=f"{__name__}:PROBLEM",
+)

@@ -1,0 +1,92 @@
+"""Row lookup: y[..., :] = weight[indices[...], :]."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
+from problems.kit import BF16, EXACT, F32, FLOATS, Arguments, Layout, cases_over, integers, laid_out, mixed, torch
+
+_over = partial(cases_over, padding_idx=-1, layout=Layout.CONTIGUOUS, index="int64")
+
+CASES = (
+    *_over(Tier.SMOKE, "{rows}x{width}[{indices}] {dtype}", rows=11, width=33, indices=(8,), dtype=[F32, BF16]),
+    *_over(Tier.SMOKE, "{rows}x{width}[{indices}] {dtype}", rows=64, width=128, indices=(3, 4), dtype=F32),
+    *_over(Tier.FULL, "{rows}x{width}[{indices}] {dtype}", rows=1, width=1, indices=(1,), dtype=F32),
+    *_over(Tier.FULL, "{rows}x{width}[{indices}] {dtype}", rows=17, width=[1, 127, 128, 129], indices=(13,), dtype=F32),
+    *_over(Tier.FULL, "{rows}x{width}[{indices}] {dtype}", rows=40, width=1025, indices=(3, 7), dtype=FLOATS),
+    *_over(Tier.FULL, "{rows}x{width}[{indices}] {dtype}", rows=40, width=16, indices=[(0,), (), (2, 3, 5)], dtype=F32),
+    *_over(Tier.FULL, "{rows}x{width}[{indices}] {dtype} {index}", rows=40, width=65, indices=(31,), dtype=F32,
+           index="int32"),
+    *_over(Tier.FULL, "{rows}x{width}[{indices}] {dtype} padding {padding_idx}", rows=8, width=65, indices=(31,),
+           dtype=[F32, BF16], padding_idx=[1, 2]),
+    *_over(Tier.FULL, "{rows}x{width}[{indices}] {dtype} weight {layout}", rows=40, width=65, indices=(31,),
+           dtype=[F32, BF16], layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.OFFSET]),
+    *_over(Tier.BENCH, "{rows}x{width}[{indices}] {dtype}", rows=4096, width=[128, 4096], indices=(4, 8),
+           dtype=[F32, BF16]),
+)  # fmt: skip
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """weight: (rows, width), indices: any shape, with repetitions."""
+    weight = mixed((case.size("rows"), case.size("width")), case.dtype, rng)
+    indices = integers(case.shape("indices"), DType(case.word("index")), rng, low=0, high=case.size("rows"))
+    return laid_out(weight, case.word("layout")), indices, case.size("padding_idx"), False, False
+
+
+def reference(
+    weight: torch.Tensor,
+    indices: torch.Tensor,
+    padding_idx: int = -1,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> torch.Tensor:
+    """(rows, width), (...) -> (..., width); what is left over concerns gradients only."""
+    return weight[indices.long()]
+
+
+def eager(
+    weight: torch.Tensor,
+    indices: torch.Tensor,
+    padding_idx: int = -1,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> torch.Tensor:
+    """The library's own."""
+    return torch.embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse)
+
+
+def tolerance(case: Case) -> Tolerance:
+    """A copy."""
+    return EXACT
+
+
+def cost(case: Case) -> Cost:
+    """No arithmetic; each looked-up row is read once, repeated rows once altogether."""
+    lookups = math.prod(case.shape("indices"))
+    row_bytes = case.size("width") * case.dtype.bytes
+    return Cost(
+        flops=0,
+        bytes_read=min(lookups, case.size("rows")) * row_bytes + lookups * DType(case.word("index")).bytes,
+        bytes_written=lookups * row_bytes,
+    )
+
+
+PROBLEM = Problem(
+    name="aten::embedding",
+    entry="embedding",
+    signature=(
+        "embedding(weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, "
+        "sparse: bool = False) -> Tensor"
+    ),
+    summary="Row lookup in a weight table",
+    category="indexing",
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+    origin=f"{__name__}:PROBLEM",
+)

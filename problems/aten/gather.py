@@ -1,0 +1,85 @@
+"""Gather: y[i, j, k] = self[i, index[i, j, k], k] for dim = 1, likewise for the others."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
+from problems.kit import BF16, EXACT, F32, FLOATS, Arguments, Layout, cases_over, integers, laid_out, mixed, torch
+
+_over = partial(cases_over, layout=Layout.CONTIGUOUS)
+
+CASES = (
+    *_over(Tier.SMOKE, "{shape} dim {dim} {dtype}", shape=(9, 65), index=(9, 33), dim=1, dtype=[F32, BF16]),
+    *_over(Tier.SMOKE, "{shape} dim {dim} {dtype}", shape=(6, 7, 8), index=(5, 7, 3), dim=0, dtype=F32),
+    *_over(Tier.FULL, "{shape} dim {dim} {dtype}", shape=(1,), index=(1,), dim=0, dtype=F32),
+    *_over(Tier.FULL, "{shape}[{index}] dim {dim} {dtype}", shape=(50,), index=[(0,), (127,), (128,), (129,)], dim=0,
+           dtype=F32),
+    *_over(Tier.FULL, "{shape}[{index}] dim {dim} {dtype}", shape=(16, 1023), index=(16, 1025), dim=-1, dtype=FLOATS),
+    *_over(Tier.FULL, "{shape}[{index}] dim {dim} {dtype}", shape=(33, 17), index=(65, 13), dim=0, dtype=[F32, BF16]),
+    *_over(Tier.FULL, "{shape}[{index}] dim {dim} {dtype}", shape=(16, 12, 31), index=(16, 12, 31), dim=[0, 1, 2],
+           dtype=FLOATS),
+    *_over(Tier.FULL, "{shape}[{index}] dim {dim} {dtype}", shape=(9, 40), index=(7, 60), dim=1,
+           dtype=[DType.INT64, DType.UINT8]),
+    *_over(Tier.FULL, "{shape} dim {dim} {dtype} {layout}", shape=(33, 65), index=(33, 65), dim=[0, 1], dtype=F32,
+           layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET]),
+    *_over(Tier.BENCH, "{shape} dim {dim} {dtype}", shape=(512, 128, 32), index=(512, 128, 32), dim=[0, 2], dtype=F32),
+    *_over(Tier.BENCH, "{shape} dim {dim} {dtype}", shape=(1024, 64, 16), index=(1024, 64, 16), dim=1, dtype=BF16),
+    *_over(Tier.BENCH, "{shape} dim {dim} {dtype}", shape=(128, 32, 256), index=(128, 32, 256), dim=2, dtype=BF16),
+)  # fmt: skip
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """self: `shape`, index: int64, no larger than self in any dimension but `dim`."""
+    shape, dim = case.shape("shape"), case.size("dim")
+    if case.dtype in FLOATS:
+        x = mixed(shape, case.dtype, rng)
+    else:
+        x = integers(shape, case.dtype, rng, low=0, high=256)
+    index = integers(case.shape("index"), DType.INT64, rng, low=0, high=shape[dim])
+    return laid_out(x, case.word("layout")), dim, index, False
+
+
+def reference(x: torch.Tensor, dim: int, index: torch.Tensor, sparse_grad: bool = False) -> torch.Tensor:
+    """The shape of index, by plain indexing."""
+    dim %= x.dim()
+    own = torch.meshgrid(*(torch.arange(size, device=x.device) for size in index.shape), indexing="ij")
+    return x[tuple(index if axis == dim else positions for axis, positions in enumerate(own))]
+
+
+def eager(x: torch.Tensor, dim: int, index: torch.Tensor, sparse_grad: bool = False) -> torch.Tensor:
+    """The library's own."""
+    return torch.gather(x, dim, index, sparse_grad=sparse_grad)
+
+
+def tolerance(case: Case) -> Tolerance:
+    """A copy."""
+    return EXACT
+
+
+def cost(case: Case) -> Cost:
+    """No arithmetic; no more is read of self than is gathered, and no element twice."""
+    gathered = math.prod(case.shape("index"))
+    sources = min(gathered, math.prod(case.shape("shape")))
+    return Cost(
+        flops=0,
+        bytes_read=sources * case.dtype.bytes + gathered * DType.INT64.bytes,
+        bytes_written=gathered * case.dtype.bytes,
+    )
+
+
+PROBLEM = Problem(
+    name="aten::gather",
+    entry="gather",
+    signature="gather(self: Tensor, dim: int, index: Tensor, sparse_grad: bool = False) -> Tensor",
+    summary="Gather along a dim with an int64 index",
+    category="indexing",
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+    origin=f"{__name__}:PROBLEM",
+)

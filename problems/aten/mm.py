@@ -1,0 +1,96 @@
+"""Matrix product: y[i, j] = sum_k self[i, k] * mat2[k, j]."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from engine.model import Case, Cost, Problem, Tier, Tolerance
+from problems.kit import (
+    BF16,
+    F32,
+    FLOATS,
+    Arguments,
+    Layout,
+    cases_over,
+    integers,
+    laid_out,
+    mixed,
+    normal,
+    rounded,
+    torch,
+)
+
+_over = partial(cases_over, layout=Layout.CONTIGUOUS, mat2_layout=Layout.CONTIGUOUS, values="mixed")
+_MKN = "{m}x{k}x{n}"
+
+CASES = (
+    *_over(Tier.SMOKE, f"{_MKN} {{dtype}}", m=33, k=65, n=40, dtype=[F32, BF16]),
+    *_over(Tier.SMOKE, f"{_MKN} {{dtype}} mat2 {{mat2_layout}}", m=32, k=64, n=64, dtype=F32, mat2_layout="transposed"),
+    *_over(Tier.FULL, f"{_MKN} {{dtype}}", m=1, k=1, n=1, dtype=F32),
+    *_over(Tier.FULL, f"{_MKN} {{dtype}}", m=1, k=[0, 1, 32, 497], n=71, dtype=F32),
+    *_over(Tier.FULL, f"{_MKN} {{dtype}}", m=0, k=8, n=5, dtype=F32),
+    *_over(Tier.FULL, f"{_MKN} {{dtype}}", m=[31, 32, 33], k=33, n=[63, 64, 65], dtype=F32),
+    *_over(Tier.FULL, f"{_MKN} {{dtype}}", m=[1, 64], k=[127, 128, 129], n=17, dtype=FLOATS),
+    *_over(Tier.FULL, f"{_MKN} {{dtype}}", m=15, k=1024, n=40, dtype=FLOATS),
+    *_over(Tier.FULL, f"{_MKN} {{dtype}} {{values}}", m=33, k=200, n=65, dtype=FLOATS, values="integers"),
+    *_over(Tier.FULL, f"{_MKN} {{dtype}} {{layout}}", m=40, k=71, n=48, dtype=[F32, BF16],
+           layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET, Layout.PADDED]),
+    *_over(Tier.FULL, f"{_MKN} {{dtype}} mat2 {{mat2_layout}}", m=40, k=71, n=48, dtype=[F32, BF16],
+           mat2_layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.OFFSET]),
+    *_over(Tier.FULL, f"{_MKN} {{dtype}} both {{layout}}", m=40, k=71, n=48, dtype=F32,
+           layout="transposed", mat2_layout="transposed"),
+    *_over(Tier.BENCH, f"{_MKN} {{dtype}}", m=15, k=1024, n=160, dtype=F32),
+    *_over(Tier.BENCH, f"{_MKN} {{dtype}}", m=495, k=71, n=5333, dtype=F32),
+    *_over(Tier.BENCH, f"{_MKN} {{dtype}}", m=4096, k=4096, n=4096, dtype=BF16),
+    *_over(Tier.BENCH, f"{_MKN} {{dtype}} mat2 {{mat2_layout}}", m=4096, k=4096, n=4096, dtype=BF16,
+           mat2_layout="transposed"),
+)  # fmt: skip
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """self: (M, K), mat2: (K, N); small whole numbers make every float32 sum exact in any order."""
+    m, k, n = case.size("m"), case.size("k"), case.size("n")
+    if case.word("values") == "integers":
+        left, right = (integers(shape, case.dtype, rng, low=-2, high=3) for shape in ((m, k), (k, n)))
+    else:
+        left, right = mixed((m, k), case.dtype, rng), normal((k, n), case.dtype, rng)
+    return laid_out(left, case.word("layout")), laid_out(right, case.word("mat2_layout"))
+
+
+def reference(x: torch.Tensor, mat2: torch.Tensor) -> torch.Tensor:
+    """(M, K), (K, N) -> (M, N), computed in float64."""
+    return (x.double() @ mat2.double()).to(x.dtype)
+
+
+def eager(x: torch.Tensor, mat2: torch.Tensor) -> torch.Tensor:
+    """The library's own."""
+    return torch.mm(x, mat2)
+
+
+def tolerance(case: Case) -> Tolerance:
+    """One rounding, and sums over K.  TensorFloat-32 is not float32."""
+    return rounded(case.dtype, terms=case.size("k"))
+
+
+def cost(case: Case) -> Cost:
+    """A product and a sum for each of M * N * K."""
+    m, k, n = case.size("m"), case.size("k"), case.size("n")
+    return Cost(
+        flops=2 * m * k * n, bytes_read=(m * k + k * n) * case.dtype.bytes, bytes_written=m * n * case.dtype.bytes
+    )
+
+
+PROBLEM = Problem(
+    name="aten::mm",
+    entry="mm",
+    signature="mm(self: Tensor, mat2: Tensor) -> Tensor",
+    summary="2-D matrix product, B row- or column-major",
+    category="matmul",
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+    origin=f"{__name__}:PROBLEM",
+)

@@ -1,0 +1,65 @@
+"""Sigmoid-weighted unit: y = x / (1 + exp(-x))."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from engine.model import Case, Cost, Problem, Tier, Tolerance
+from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, laid_out, mixed, rounded, torch
+
+_over = partial(cases_over, layout=Layout.CONTIGUOUS, octaves=2)
+
+CASES = (
+    *_over(Tier.SMOKE, "{shape} {dtype}", shape=(1000,), dtype=[F32, BF16]),
+    *_over(Tier.SMOKE, "{shape} {dtype} {layout}", shape=(9, 65), dtype=F32, layout=Layout.TRANSPOSED),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=[(1,), (0,), (127,), (128,), (129,), (1023,), (1025,)], dtype=F32),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=[(4095,), (4097,)], dtype=[F16, BF16]),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=[(16, 7, 57), (20, 32, 15)], dtype=FLOATS),
+    *_over(Tier.FULL, "{shape} {dtype} up to 2^{octaves}", shape=(3000,), dtype=FLOATS, octaves=7),
+    *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(33, 65), dtype=[F32, BF16],
+           layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET]),
+    *_over(Tier.BENCH, "{shape} {dtype}", shape=[(1024, 1024), (16, 128, 64, 60)], dtype=[F32, BF16]),
+)  # fmt: skip
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """x: any shape; where exp(-x) overflows, y is zero to float32."""
+    return (laid_out(mixed(case.shape("shape"), case.dtype, rng, octaves=case.size("octaves")), case.word("layout")),)
+
+
+def reference(x: torch.Tensor) -> torch.Tensor:
+    """The shape of x, computed in float64."""
+    return torch.nn.functional.silu(x.double()).to(x.dtype)
+
+
+def eager(x: torch.Tensor) -> torch.Tensor:
+    """The library's own."""
+    return torch.nn.functional.silu(x)
+
+
+def tolerance(case: Case) -> Tolerance:
+    """One rounding; far negative values are near zero and count by the size of the others."""
+    return rounded(case.dtype)
+
+
+def cost(case: Case) -> Cost:
+    """Four operations an element: negation, exponential, sum, quotient."""
+    elements = math.prod(case.shape("shape"))
+    return Cost(flops=4 * elements, bytes_read=elements * case.dtype.bytes, bytes_written=elements * case.dtype.bytes)
+
+
+PROBLEM = Problem(
+    name="aten::silu",
+    entry="silu",
+    signature="silu(self: Tensor) -> Tensor",
+    summary="x*sigmoid(x)",
+    category="activation",
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+    origin=f"{__name__}:PROBLEM",
+)

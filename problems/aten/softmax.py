@@ -1,0 +1,98 @@
+"""Softmax: y = exp(x - max(x)) / sum(exp(x - max(x))) along one dimension."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from engine.model import Case, Cost, Problem, Tier, Tolerance
+from problems.kit import (
+    BF16,
+    F16,
+    F32,
+    FLOATS,
+    Arguments,
+    Layout,
+    cases_over,
+    laid_out,
+    mixed,
+    result_dtype,
+    rounded,
+    torch,
+    torch_dtype,
+)
+
+_over = partial(cases_over, dim=-1, layout=Layout.CONTIGUOUS, values="mixed", result="same")
+
+CASES = (
+    *_over(Tier.SMOKE, "{shape} {dtype}", shape=[(4, 33), (7, 781)], dtype=F32),
+    *_over(Tier.SMOKE, "{shape} {dtype}", shape=(5, 128), dtype=BF16),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=[(1, 1), (64, 2), (0, 5), (5, 0), (1000,)], dtype=F32),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=[(5, 127), (5, 129), (3, 1023), (3, 1024), (3, 1025)], dtype=F32),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=[(2, 4095), (2, 4097)], dtype=[F16, BF16]),
+    *_over(Tier.FULL, "{shape} dim {dim} {dtype}", shape=(17, 40), dim=0, dtype=[F32, BF16]),
+    *_over(Tier.FULL, "{shape} dim {dim} {dtype}", shape=(6, 31, 5), dim=[0, 1, 2], dtype=F32),
+    *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(33, 65), dtype=[F32, BF16],
+           layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET]),
+    *_over(Tier.FULL, "{shape} {dtype} {values}", shape=(9, 300), dtype=FLOATS, values=["masked tail", "large"]),
+    *_over(Tier.FULL, "{shape} {dtype} to {result}", shape=(16, 200), dtype=[F16, BF16], result="float32"),
+    *_over(Tier.BENCH, "{shape} {dtype}", shape=[(4096, 256), (4096, 781), (1, 131072)], dtype=F32),
+    *_over(Tier.BENCH, "{shape} {dtype}", shape=(4096, 256), dtype=BF16),
+    *_over(Tier.BENCH, "{shape} dim {dim} {dtype}", shape=(200, 2560, 3), dim=1, dtype=F32),
+)  # fmt: skip
+
+_LARGE = 1000.0
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """x: any shape, flat and peaked rows mixed; "masked tail" ends rows in -inf, "large" lies about ±1000."""
+    shape, values = case.shape("shape"), case.word("values")
+    if values == "large":
+        signs = torch.randint(0, 2, (*shape[:-1], 1), generator=rng) * 2 - 1
+        x = (torch.randn(shape, generator=rng) * 4 + _LARGE * signs).to(torch_dtype(case.dtype))
+    else:
+        x = mixed(shape, case.dtype, rng)
+    if values == "masked tail":
+        kept = torch.randint(1, shape[-1], (*shape[:-1], 1), generator=rng)
+        x = x.masked_fill(torch.arange(shape[-1]) >= kept, -math.inf)
+    dtype = None if case.word("result") == "same" else torch_dtype(result_dtype(case))
+    return laid_out(x, case.word("layout")), case.size("dim"), dtype
+
+
+def reference(x: torch.Tensor, dim: int, dtype: torch.dtype | None = None) -> torch.Tensor:
+    """The shape of x, computed in float64."""
+    return torch.softmax(x.double(), dim).to(dtype or x.dtype)
+
+
+def eager(x: torch.Tensor, dim: int, dtype: torch.dtype | None = None) -> torch.Tensor:
+    """The library's own."""
+    return torch.softmax(x, dim, dtype=dtype)
+
+
+def tolerance(case: Case) -> Tolerance:
+    """One rounding, and a sum as long as the dimension."""
+    return rounded(result_dtype(case), terms=case.shape("shape")[case.size("dim")])
+
+
+def cost(case: Case) -> Cost:
+    """Five operations an element: maximum, difference, exponential, sum, quotient."""
+    elements = math.prod(case.shape("shape"))
+    return Cost(
+        flops=5 * elements, bytes_read=elements * case.dtype.bytes, bytes_written=elements * result_dtype(case).bytes
+    )
+
+
+PROBLEM = Problem(
+    name="aten::softmax",
+    entry="softmax",
+    signature="softmax(self: Tensor, dim: int, dtype: DType | None = None) -> Tensor",
+    summary="Softmax along a dim, optional dtype",
+    category="normalisation",
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+    origin=f"{__name__}:PROBLEM",
+)

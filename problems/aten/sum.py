@@ -1,0 +1,130 @@
+"""Sum: y[rest] = sum over the reduced dimensions of x[rest, reduced]."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
+from problems.kit import (
+    BF16,
+    F16,
+    F32,
+    FLOATS,
+    Arguments,
+    Layout,
+    cases_over,
+    integers,
+    laid_out,
+    mixed,
+    result_dtype,
+    rounded,
+    torch,
+    torch_dtype,
+)
+
+_over = partial(cases_over, dims=(-1,), keepdim=False, layout=Layout.CONTIGUOUS, result="same")
+_INTEGERS = [DType.INT32, DType.INT64, DType.BOOL]
+
+CASES = (
+    *_over(Tier.SMOKE, "{shape} dims {dims} {dtype}", shape=(8, 257), dtype=[F32, BF16]),
+    *_over(Tier.SMOKE, "{shape} dims {dims} {dtype}", shape=(40, 65), dims="all", dtype=F32),
+    *_over(Tier.FULL, "{shape} dims {dims} {dtype}", shape=(1,), dims="all", dtype=F32),
+    *_over(Tier.FULL, "{shape} dims {dims} {dtype}", shape=[(1000,), (20, 32, 15)], dims="all", dtype=FLOATS),
+    *_over(Tier.FULL, "{shape} no dims {dtype}", shape=(40, 65), dims=(), dtype=F32),
+    *_over(Tier.FULL, "{shape} dims {dims} {dtype}", shape=[(33, 1), (16, 127), (16, 128), (16, 129)], dtype=F32),
+    *_over(Tier.FULL, "{shape} dims {dims} {dtype}", shape=[(5, 1023), (5, 1025)], dtype=FLOATS),
+    *_over(Tier.FULL, "{shape} dims {dims} {dtype}", shape=(63, 65), dims=(0,), dtype=FLOATS),
+    *_over(Tier.FULL, "{shape} dims {dims} {dtype}", shape=(20, 31, 15), dims=[(1,), (0, 2), (1, 2)], dtype=F32),
+    *_over(Tier.FULL, "{shape} dims {dims} keepdim {dtype}", shape=(20, 31, 15), dims=[(1,), (0, -1)], keepdim=True,
+           dtype=[F32, BF16]),
+    *_over(Tier.FULL, "{shape} dims all keepdim {dtype}", shape=(20, 31), dims=(), keepdim=True, dtype=F32),
+    *_over(Tier.FULL, "{shape} dims {dims} {dtype}", shape=[(0, 5), (5, 0)], dims=(0,), dtype=F32),
+    *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(33, 65), dtype=[F32, BF16],
+           layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET]),
+    *_over(Tier.FULL, "{shape} {dtype} to {result}", shape=(17, 200), dtype=[F16, BF16], result="float32"),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=(17, 200), dtype=_INTEGERS, result="int64"),
+    *_over(Tier.BENCH, "{shape} dims {dims} {dtype}", shape=(4096, 256), dtype=[F32, BF16]),
+    *_over(Tier.BENCH, "{shape} dims {dims} {dtype}", shape=(4096, 256), dims="all", dtype=F32),
+    *_over(Tier.BENCH, "{shape} dims {dims} {dtype}", shape=(200, 40999, 3), dims=(1,), dtype=BF16),
+)  # fmt: skip
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """x: any shape, mostly positive, so that a single sum does not cancel to nothing.
+
+    `dim` is None for "all" and an empty list, which means the same, for "no dims".  Integers are
+    summed to int64 without being told to; floats to another dtype only when told.
+    """
+    shape, dims = case.shape("shape"), case.params["dims"]
+    if case.dtype is DType.BOOL:
+        x = integers(shape, case.dtype, rng, low=0, high=2)
+    elif case.dtype in _INTEGERS:
+        x = integers(shape, case.dtype, rng, low=-(2**30), high=2**30)
+    else:
+        x = mixed(shape, case.dtype, rng, mean=1.0)
+    dtype = torch_dtype(result_dtype(case)) if case.dtype in FLOATS and case.word("result") != "same" else None
+    return (
+        laid_out(x, case.word("layout")),
+        list(dims) if isinstance(dims, tuple) else None,
+        case.claim("keepdim"),
+        dtype,
+    )
+
+
+def reference(
+    x: torch.Tensor, dim: list[int] | None = None, keepdim: bool = False, dtype: torch.dtype | None = None
+) -> torch.Tensor:
+    """The shape of x without its reduced dimensions, or with 1 in their place; float64, integers exactly."""
+    if not x.is_floating_point():
+        return torch.sum(x, dim, keepdim)
+    return torch.sum(x.double(), dim, keepdim).to(dtype or x.dtype)
+
+
+def eager(
+    x: torch.Tensor, dim: list[int] | None = None, keepdim: bool = False, dtype: torch.dtype | None = None
+) -> torch.Tensor:
+    """The library's own."""
+    return torch.sum(x, dim, keepdim, dtype=dtype)
+
+
+def tolerance(case: Case) -> Tolerance:
+    """One rounding, and sums over everything that is reduced."""
+    shape = case.shape("shape")
+    return rounded(result_dtype(case), terms=math.prod(shape[dim] for dim in _reduced(case)))
+
+
+def cost(case: Case) -> Cost:
+    """One addition an element."""
+    shape = case.shape("shape")
+    reduced = {dim % len(shape) for dim in _reduced(case)}
+    outputs = math.prod(size for dim, size in enumerate(shape) if dim not in reduced)
+    return Cost(
+        flops=math.prod(shape),
+        bytes_read=math.prod(shape) * case.dtype.bytes,
+        bytes_written=outputs * result_dtype(case).bytes,
+    )
+
+
+def _reduced(case: Case) -> tuple[int, ...]:
+    """The dimensions that are summed over."""
+    dims = case.params["dims"]
+    return dims if isinstance(dims, tuple) and dims else tuple(range(len(case.shape("shape"))))
+
+
+PROBLEM = Problem(
+    name="aten::sum",
+    entry="sum",
+    signature=(
+        "sum(self: Tensor, dim: list[int] | None = None, keepdim: bool = False, dtype: DType | None = None) -> Tensor"
+    ),
+    summary="Sum over all or given dims, keepdim",
+    category="reduction",
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+    origin=f"{__name__}:PROBLEM",
+)

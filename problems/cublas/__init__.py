@@ -1,0 +1,1 @@
+"""Routines of cuBLAS on column-major buffers, written in place and returned."""

@@ -1,0 +1,81 @@
+# ruff: noqa: N999 -- a problem's file has the operator's own name
+"""Scaled vector sum: y[i * incy] = alpha * x[i * incx] + y[i * incy] for i < n."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from engine.model import Case, Cost, Problem, Tier, Tolerance
+from problems.kit import F32, Arguments, cancelling, cases_over, normal, torch
+
+_over = partial(cases_over, dtype=F32, alpha=0.5, incx=1, incy=1)
+_LABEL = "{n} alpha {alpha} inc {incx} {incy}"
+
+CASES = (
+    *_over(Tier.SMOKE, _LABEL, n=1024, alpha=-0.999),
+    *_over(Tier.SMOKE, _LABEL, n=497, incx=2, incy=3),
+    *_over(Tier.FULL, _LABEL, n=[0, 1, 32, 71, 127, 128, 129]),
+    *_over(Tier.FULL, _LABEL, n=[1023, 1025, 4096, 4113, 5333], alpha=100.001),
+    *_over(Tier.FULL, _LABEL, n=160, alpha=[0.0, 1.0, 0.001, -111.999], incy=2),
+    *_over(Tier.FULL, _LABEL, n=1025, alpha=-0.5, incx=[1, 2, 3], incy=[1, 2, 3]),
+    *_over(Tier.BENCH, _LABEL, n=5333),
+    *_over(Tier.BENCH, _LABEL, n=1 << 24, incx=1, incy=1),
+    *_over(Tier.BENCH, _LABEL, n=1 << 20, incx=2, incy=3),
+)  # fmt: skip
+
+_TAIL = 7
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """x, y: flat buffers, longer than needed; elements between the strides and after the end stay as they are."""
+    n, incx, incy = case.size("n"), case.size("incx"), case.size("incy")
+    x, y = (normal((n * increment + _TAIL,), F32, rng) for increment in (incx, incy))
+    return n, case.number("alpha"), x, incx, y, incy
+
+
+def reference(
+    n: int, alpha: float, x: torch.Tensor, incx: int, y: torch.Tensor, incy: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The final y, as the returned tensor and as the argument; computed in float64."""
+    final = y.clone()
+    _vector(final, n, incy).copy_(alpha * _vector(x, n, incx).double() + _vector(y, n, incy).double())
+    return final, final
+
+
+def eager(n: int, alpha: float, x: torch.Tensor, incx: int, y: torch.Tensor, incy: int) -> torch.Tensor:
+    """The library's own sum on views of the buffers."""
+    _vector(y, n, incy).add_(_vector(x, n, incx), alpha=alpha)
+    return y
+
+
+def tolerance(case: Case) -> Tolerance:
+    """The product may be rounded before the sum."""
+    return cancelling(F32)
+
+
+def cost(case: Case) -> Cost:
+    """A product and a sum an element."""
+    n = case.size("n")
+    return Cost(flops=2 * n, bytes_read=2 * n * F32.bytes, bytes_written=n * F32.bytes)
+
+
+def _vector(buffer: torch.Tensor, n: int, increment: int) -> torch.Tensor:
+    """The n elements of a buffer that lie `increment` apart."""
+    return buffer[: n * increment : increment]
+
+
+PROBLEM = Problem(
+    name="cublas::cublasSaxpy_v2",
+    entry="cublasSaxpy_v2",
+    signature="cublasSaxpy_v2(n: int, alpha: float, x: Tensor, incx: int, y: Tensor, incy: int) -> Tensor",
+    summary="y += alpha*x",
+    category="blas1",
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+    origin=f"{__name__}:PROBLEM",
+    mutates=("y",),
+)

@@ -1,0 +1,116 @@
+# ruff: noqa: N999 -- a problem's file has the operator's own name
+"""Matrix product: C = alpha * op(A) @ op(B) + beta * C with op(X) = X or its transpose, column-major."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from engine.model import Case, Cost, Problem, Tier, Tolerance
+from problems.kit import F32, Arguments, cases_over, normal, rounded, torch
+
+_over = partial(cases_over, dtype=F32, trans="NN", alpha=1.0, beta=0.0, padding=0)
+_MNK = "{m}x{n}x{k} {trans}"
+_SCALED = f"{_MNK} alpha {{alpha}} beta {{beta}}"
+
+CASES = (
+    *_over(Tier.SMOKE, _SCALED, m=17, n=33, k=65, trans=["NN", "TN"], alpha=2.0, beta=-0.5, padding=3),
+    *_over(Tier.SMOKE, _SCALED, m=32, n=64, k=16),
+    *_over(Tier.FULL, _MNK, m=1, n=1, k=1),
+    *_over(Tier.FULL, _SCALED, m=16, n=16, k=16, trans=["NN", "NT", "TN", "TT"], alpha=0.5, beta=0.5),
+    *_over(Tier.FULL, _SCALED, m=17, n=33, k=65, trans=["NN", "NT", "TN", "TT"], padding=5),
+    *_over(Tier.FULL, _SCALED, m=31, n=[63, 64, 65], k=[32, 33], alpha=-1.0, beta=1.0, padding=1),
+    *_over(Tier.FULL, _SCALED, m=71, n=71, k=71, trans=["NN", "TT"], alpha=[0.001, 100.001], beta=[0.999, -1.0],
+           padding=1),
+    *_over(Tier.FULL, _SCALED, m=33, n=71, k=497, trans=["NN", "TN"], alpha=-0.999, beta=0.5),
+    *_over(Tier.FULL, _SCALED, m=64, n=32, k=48, alpha=0.0, beta=[0.0, 1.0, 0.5], padding=2),
+    *_over(Tier.FULL, _SCALED, m=9, n=17, k=0, beta=[0.0, 0.5], padding=2),
+    *_over(Tier.FULL, _SCALED, m=0, n=5, k=4, beta=0.5, padding=2),
+    *_over(Tier.BENCH, _SCALED, m=128, n=256, k=64, beta=0.5),
+    *_over(Tier.BENCH, _SCALED, m=256, n=256, k=256, trans=["NN", "TN"]),
+    *_over(Tier.BENCH, _SCALED, m=2048, n=2048, k=2048, trans=["NN"]),
+)  # fmt: skip
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """A, B, C: flat buffers of leading dimension times columns; element (i, j) of A is A[i + j * lda].
+
+    Rows beyond the matrix, `padding` of them in every column, stay as they are.  Where beta is 0, C
+    need not hold numbers: there it is NaN, and must not be read.
+    """
+    m, n, k, padding = case.size("m"), case.size("n"), case.size("k"), case.size("padding")
+    transa, transb = case.word("trans")[0], case.word("trans")[1]
+    a_shape, b_shape = (m, k) if transa == "N" else (k, m), (k, n) if transb == "N" else (n, k)
+    a, b, c = (normal((max(rows, 1) + padding, columns), F32, rng) for rows, columns in (a_shape, b_shape, (m, n)))
+    beta = case.number("beta")
+    if beta == 0:
+        c[:m] = torch.nan
+    buffers = [matrix.T.reshape(-1) for matrix in (a, b, c)]
+    lda, ldb, ldc = len(a), len(b), len(c)
+    return transa, transb, m, n, k, case.number("alpha"), buffers[0], lda, buffers[1], ldb, beta, buffers[2], ldc
+
+
+def reference(
+    transa: str, transb: str, m: int, n: int, k: int, alpha: float, a: torch.Tensor, lda: int,
+    b: torch.Tensor, ldb: int, beta: float, c: torch.Tensor, ldc: int,
+) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
+    """The final C, as the returned tensor and as the argument; computed in float64."""
+    product = alpha * (_operand(a.double(), lda, m, k, transa) @ _operand(b.double(), ldb, k, n, transb))
+    final = c.clone()
+    matrix = _matrix(final, ldc, m, n)
+    matrix.copy_(product if beta == 0 else product + beta * matrix.double())
+    return final, final
+
+
+def eager(
+    transa: str, transb: str, m: int, n: int, k: int, alpha: float, a: torch.Tensor, lda: int,
+    b: torch.Tensor, ldb: int, beta: float, c: torch.Tensor, ldc: int,
+) -> torch.Tensor:  # fmt: skip
+    """The library's own product and sum on views of the buffers."""
+    matrix = _matrix(c, ldc, m, n)
+    product = torch.addmm(
+        matrix, _operand(a, lda, m, k, transa), _operand(b, ldb, k, n, transb), beta=beta, alpha=alpha
+    )
+    matrix.copy_(product)
+    return c
+
+
+def tolerance(case: Case) -> Tolerance:
+    """Sums over K and the sum with C, which may cancel.  TensorFloat-32 is not float32."""
+    return rounded(F32, terms=case.size("k") + 4)
+
+
+def cost(case: Case) -> Cost:
+    """A product and a sum for each of M * N * K; C is read only where beta is not 0."""
+    m, n, k = case.size("m"), case.size("n"), case.size("k")
+    read = m * k + k * n + (m * n if case.number("beta") else 0)
+    return Cost(flops=2 * m * n * k, bytes_read=read * F32.bytes, bytes_written=m * n * F32.bytes)
+
+
+def _matrix(buffer: torch.Tensor, leading: int, rows: int, columns: int) -> torch.Tensor:
+    """The (rows, columns) view of a column-major buffer."""
+    return buffer.view(columns, leading)[:, :rows].T
+
+
+def _operand(buffer: torch.Tensor, leading: int, rows: int, columns: int, trans: str) -> torch.Tensor:
+    """op(X) as a (rows, columns) view of the buffer of X."""
+    return _matrix(buffer, leading, rows, columns) if trans == "N" else _matrix(buffer, leading, columns, rows).T
+
+
+PROBLEM = Problem(
+    name="cublas::cublasSgemm_v2",
+    entry="cublasSgemm_v2",
+    signature=(
+        "cublasSgemm_v2(transa: str, transb: str, m: int, n: int, k: int, alpha: float, A: Tensor, lda: int, "
+        "B: Tensor, ldb: int, beta: float, C: Tensor, ldc: int) -> Tensor"
+    ),
+    summary="C = alpha*op(A)op(B) + beta*C",
+    category="blas3_gemm",
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+    origin=f"{__name__}:PROBLEM",
+    mutates=("C",),
+)

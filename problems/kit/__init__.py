@@ -1,0 +1,18 @@
+"""What the modules of the catalogue share: cases, input values, layouts, tolerances, and torch on demand.
+
+Nothing here may import torch when it is itself imported; `torch` below is the real module only for
+the type checker.  Problems import from this package, never from its modules.
+"""
+
+from __future__ import annotations
+
+from problems.kit.cases import BF16, F16, F32, FLOATS, Arguments, cases_over, result_dtype
+from problems.kit.deferred import torch
+from problems.kit.layouts import Layout, laid_out
+from problems.kit.tolerances import EXACT, cancelling, rounded
+from problems.kit.values import distinct, integers, mixed, normal, torch_dtype
+
+__all__ = [
+    "BF16", "EXACT", "F16", "F32", "FLOATS", "Arguments", "Layout", "cancelling", "cases_over", "distinct", "integers",
+    "laid_out", "mixed", "normal", "result_dtype", "rounded", "torch", "torch_dtype",
+]  # fmt: skip

@@ -1,0 +1,59 @@
+"""Cases from lists of sizes, dtypes and options, so that a problem reads as a table."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from engine.model import Case, DType, Parameter, Tier
+
+if TYPE_CHECKING:
+    from engine.model import Arguments as Arguments
+else:
+    Arguments = tuple  # the real alias names torch types, which do not exist at run time
+
+F32, F16, BF16 = DType.FLOAT32, DType.FLOAT16, DType.BFLOAT16
+FLOATS = [F32, F16, BF16]
+
+
+def cases_over(
+    tier: Tier, label: str, *, dtype: DType | list[DType], **axes: Parameter | Sequence[Parameter]
+) -> tuple[Case, ...]:
+    """One case for every combination of the lists among `dtype` and `axes`; anything but a list is fixed.
+
+    `label` names the cases: "{shape} {dtype} {layout}" becomes "64x781 bf16 transposed".  An axis that
+    varies must stand in it, or two cases would get the same name.
+
+    Raises:
+        ValueError: an axis varies and the label does not tell its values apart.
+    """
+    choices = {"dtype": dtype, **axes}
+    lists = {name: value if isinstance(value, list) else [value] for name, value in choices.items()}
+    for name, values in lists.items():
+        if len(values) > 1 and f"{{{name}}}" not in label:
+            raise ValueError(f"the label {label!r} does not name {name!r}, which has {len(values)} values")
+    cases = []
+    for combination in itertools.product(*lists.values()):
+        params = dict(zip(lists, combination, strict=True))
+        name = label.format(**{key: _spelled(key, value) for key, value in params.items()})
+        chosen = DType(params.pop("dtype"))
+        cases.append(Case(name=name, dtype=chosen, tier=tier, params=params))
+    return tuple(cases)
+
+
+def result_dtype(case: Case) -> DType:
+    """The dtype of the output of an operator with an optional `dtype`: the parameter `result`, "same" or a dtype."""
+    result = case.word("result")
+    return case.dtype if result == "same" else DType(result)
+
+
+def _spelled(axis: str, value: Parameter) -> str:
+    """A value as a case name shows it: (64, 781) is 64x781, but 64,781 for `dims`; DType.BFLOAT16 is bf16."""
+    if isinstance(value, DType):
+        return value.short
+    if isinstance(value, tuple):
+        return ("," if axis == "dims" else "x").join(map(str, value)) or "scalar"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value).lower() if isinstance(value, bool) else str(value)

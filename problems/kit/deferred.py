@@ -1,0 +1,28 @@
+"""A stand-in for torch that imports it on the first use of an attribute.
+
+Importing torch takes seconds and may open a device context; a catalogue that is only listed or
+searched must not pay for it.  The stand-in never enters `sys.modules`, so a look there still tells
+whether the real torch was loaded.
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+
+class DeferredModule(ModuleType):
+    """Looks like the module called `name` and imports it when an attribute is asked for."""
+
+    def __getattr__(self, attribute: str) -> object:
+        # Test collectors and debuggers ask every global for names such as __wrapped__; that is no use of torch.
+        if attribute.startswith("__") and attribute.endswith("__"):
+            raise AttributeError(f"{self.__name__} is deferred and has no {attribute} yet")
+        return getattr(importlib.import_module(self.__name__), attribute)
+
+
+if TYPE_CHECKING:
+    import torch as torch
+else:
+    torch = DeferredModule("torch", "torch, imported on first use")

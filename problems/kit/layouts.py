@@ -1,0 +1,49 @@
+"""The same values in other memory layouts: what a kernel that ignores strides gets wrong.
+
+The bytes between the elements are filled with values of the tensor itself, out of place: a kernel
+that reads them gives a plausible wrong answer, and the checks must see it without the help of a NaN.
+"""
+
+from __future__ import annotations
+
+import enum
+
+from problems.kit.deferred import torch
+
+
+class Layout(enum.StrEnum):
+    """How the elements of a tensor lie in memory."""
+
+    CONTIGUOUS = "contiguous"
+    TRANSPOSED = "transposed"
+    STRIDED = "strided"
+    EXPANDED = "expanded"
+    OFFSET = "offset"
+    PADDED = "padded"
+
+
+_GAP = 3
+
+
+def laid_out(tensor: torch.Tensor, layout: str) -> torch.Tensor:
+    """`tensor` in the layout called `layout`: same shape and dtype, and the same values but for EXPANDED.
+
+    TRANSPOSED stores the last two dimensions swapped, STRIDED leaves a gap after every element, OFFSET
+    starts three elements into its storage, so that its address is no multiple of 16 bytes, PADDED
+    is cut out of a tensor that is wider in dimension 1, as one part of a wider projection is, and
+    EXPANDED repeats the first entry of dimension 0 with stride 0.
+    """
+    match Layout(layout):
+        case Layout.CONTIGUOUS:
+            return tensor.contiguous()
+        case Layout.TRANSPOSED:
+            return tensor.transpose(-1, -2).contiguous().transpose(-1, -2)
+        case Layout.STRIDED:
+            return torch.stack((tensor, tensor.flip(-1)), dim=-1)[..., 0]
+        case Layout.EXPANDED:
+            return tensor[:1].contiguous().expand(tensor.shape)
+        case Layout.OFFSET:
+            flat = torch.cat((tensor.flatten()[:1].repeat(_GAP), tensor.flatten()))
+            return flat[_GAP:].view(tensor.shape)
+        case Layout.PADDED:
+            return torch.cat((tensor, tensor[:, :_GAP]), dim=1)[:, : tensor.shape[1]]

@@ -1,0 +1,1 @@
+"""Custom operators of the vLLM inference engine; most of them write into their arguments."""

@@ -1,0 +1,85 @@
+"""Residual sum and norm: residual += input; input = residual / sqrt(mean(residual ** 2) + epsilon) * weight."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from engine.model import Case, Cost, Problem, Tier, Tolerance
+from problems.kit import BF16, F16, F32, FLOATS, Arguments, cases_over, mixed, normal, rounded, torch
+
+_over = partial(cases_over, epsilon=1e-6, magnitude=1.0)
+
+CASES = (
+    *_over(Tier.SMOKE, "{rows}x{width} {dtype}", rows=5, width=497, dtype=[F32, BF16]),
+    *_over(Tier.SMOKE, "{rows}x{width} {dtype}", rows=4, width=32, dtype=F16),
+    *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=1, width=[1, 32], dtype=F32),
+    *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=0, width=64, dtype=F32),
+    *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=7, width=[127, 128, 129], dtype=F32),
+    *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=3, width=[511, 512, 513, 1025], dtype=FLOATS),
+    *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=2, width=8192, dtype=FLOATS),
+    *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=31, width=512, dtype=[F32, BF16]),
+    *_over(Tier.FULL, "{rows}x{width} {dtype} epsilon {epsilon}", rows=7, width=497, dtype=FLOATS, magnitude=1e-3,
+           epsilon=[1e-4, 1e-5, 1e-6]),
+    *_over(Tier.FULL, "{rows}x{width} {dtype} magnitude {magnitude}", rows=7, width=497, dtype=FLOATS,
+           magnitude=1000.0),
+    *_over(Tier.BENCH, "{rows}x{width} {dtype}", rows=128, width=512, dtype=F16),
+    *_over(Tier.BENCH, "{rows}x{width} {dtype}", rows=1024, width=4096, dtype=[F32, BF16]),
+    *_over(Tier.BENCH, "{rows}x{width} {dtype}", rows=5333, width=8192, dtype=BF16),
+)  # fmt: skip
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """input and residual: (T, H), weight: (H,); small inputs make epsilon count."""
+    shape = (case.size("rows"), case.size("width"))
+    x = mixed(shape, case.dtype, rng) * case.number("magnitude")
+    residual = normal(shape, case.dtype, rng) * case.number("magnitude")
+    return x, residual, normal(shape[1:], case.dtype, rng), case.number("epsilon")
+
+
+def reference(
+    input: torch.Tensor, residual: torch.Tensor, weight: torch.Tensor, epsilon: float
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """(T, H), (T, H), (H,) -> the final input and residual; the norm is that of the residual as it is stored."""
+    stored = (input.double() + residual.double()).to(residual.dtype)
+    x = stored.double()
+    return (x * torch.rsqrt(x.square().mean(-1, keepdim=True) + epsilon) * weight.double()).to(input.dtype), stored
+
+
+def eager(input: torch.Tensor, residual: torch.Tensor, weight: torch.Tensor, epsilon: float) -> None:
+    """Added in the dtype of the input, normalised in float32, scaled in the dtype of the input."""
+    residual += input
+    x = residual.float()
+    input.copy_((x * torch.rsqrt(x.square().mean(-1, keepdim=True) + epsilon)).to(input.dtype) * weight)
+
+
+def tolerance(case: Case) -> Tolerance:
+    """Three roundings: of the residual, of the normalised row, of its product with the weight; sums over the row."""
+    return rounded(case.dtype, roundings=3, terms=case.size("width"))
+
+
+def cost(case: Case) -> Cost:
+    """Five operations an element: the residual's sum, square, its sum, and the two products."""
+    rows, width = case.size("rows"), case.size("width")
+    return Cost(
+        flops=5 * rows * width,
+        bytes_read=(2 * rows + 1) * width * case.dtype.bytes,
+        bytes_written=2 * rows * width * case.dtype.bytes,
+    )
+
+
+PROBLEM = Problem(
+    name="vllm::fused_add_rms_norm",
+    entry="fused_add_rms_norm",
+    signature="fused_add_rms_norm(input: Tensor, residual: Tensor, weight: Tensor, epsilon: float) -> None",
+    summary="residual += input; input = rms_norm(residual)*weight",
+    category="normalisation",
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+    origin=f"{__name__}:PROBLEM",
+    returns=0,
+    mutates=("input", "residual"),
+)

@@ -1,0 +1,91 @@
+"""Root-mean-square norm: out = input / sqrt(mean(input ** 2) + epsilon) * weight, row by row."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from engine.model import Case, Cost, Problem, Tier, Tolerance
+from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, laid_out, mixed, normal, rounded, torch
+
+_over = partial(cases_over, epsilon=1e-6, layout=Layout.CONTIGUOUS, weight="random", magnitude=1.0)
+
+CASES = (
+    *_over(Tier.SMOKE, "{rows}x{width} {dtype}", rows=5, width=497, dtype=[F32, BF16]),
+    *_over(Tier.SMOKE, "{rows}x{width} {dtype}", rows=4, width=32, dtype=F16),
+    *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=1, width=[1, 32], dtype=F32),
+    *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=0, width=64, dtype=F32),
+    *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=7, width=[127, 128, 129], dtype=F32),
+    *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=3, width=[1023, 1024, 1025], dtype=FLOATS),
+    *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=2, width=8192, dtype=FLOATS),
+    *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=64, width=512, dtype=[F32, BF16]),
+    *_over(Tier.FULL, "{rows}x{width} {dtype} weight {weight}", rows=7, width=497, dtype=FLOATS, weight="ones"),
+    *_over(Tier.FULL, "{rows}x{width} {dtype} epsilon {epsilon}", rows=7, width=497, dtype=FLOATS, magnitude=1e-3,
+           epsilon=[1e-5, 1e-6]),
+    *_over(Tier.FULL, "{rows}x{width} {dtype} magnitude {magnitude}", rows=7, width=497, dtype=FLOATS,
+           magnitude=1000.0),
+    *_over(Tier.FULL, "{rows}x{width} {dtype} {layout}", rows=17, width=129, dtype=[F32, BF16],
+           layout=[Layout.PADDED, Layout.OFFSET]),
+    *_over(Tier.BENCH, "{rows}x{width} {dtype}", rows=1024, width=4096, dtype=[F32, BF16]),
+    *_over(Tier.BENCH, "{rows}x{width} {dtype}", rows=128, width=512, dtype=F16),
+    *_over(Tier.BENCH, "{rows}x{width} {dtype}", rows=5333, width=8192, dtype=BF16),
+)  # fmt: skip
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """out: (M, N), overwritten, input: (M, N), weight: (N,); small inputs make epsilon count."""
+    shape = (case.size("rows"), case.size("width"))
+    x = mixed(shape, case.dtype, rng) * case.number("magnitude")
+    weight = normal(shape[1:], case.dtype, rng)
+    out = normal(shape, case.dtype, rng)
+    return (
+        out,
+        laid_out(x, case.word("layout")),
+        torch.ones_like(weight) if case.word("weight") == "ones" else weight,
+        case.number("epsilon"),
+    )
+
+
+def reference(out: torch.Tensor, input: torch.Tensor, weight: torch.Tensor, epsilon: float) -> torch.Tensor:
+    """(M, N), (N,) -> (M, N), computed in float64."""
+    x = input.double()
+    return (x * torch.rsqrt(x.square().mean(-1, keepdim=True) + epsilon) * weight.double()).to(out.dtype)
+
+
+def eager(out: torch.Tensor, input: torch.Tensor, weight: torch.Tensor, epsilon: float) -> None:
+    """Normalised in float32, scaled in the dtype of the input."""
+    x = input.float()
+    out.copy_((x * torch.rsqrt(x.square().mean(-1, keepdim=True) + epsilon)).to(input.dtype) * weight)
+
+
+def tolerance(case: Case) -> Tolerance:
+    """Two roundings: of the normalised row and of its product with the weight; sums over the row."""
+    return rounded(case.dtype, roundings=2, terms=case.size("width"))
+
+
+def cost(case: Case) -> Cost:
+    """Four operations an element: square, sum, and the two products."""
+    rows, width = case.size("rows"), case.size("width")
+    return Cost(
+        flops=4 * rows * width,
+        bytes_read=(rows + 1) * width * case.dtype.bytes,
+        bytes_written=rows * width * case.dtype.bytes,
+    )
+
+
+PROBLEM = Problem(
+    name="vllm::rms_norm",
+    entry="rms_norm",
+    signature="rms_norm(out: Tensor, input: Tensor, weight: Tensor, epsilon: float) -> None",
+    summary="x*rsqrt(mean(x^2)+eps)*weight",
+    category="normalisation",
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+    origin=f"{__name__}:PROBLEM",
+    returns=0,
+    mutates=("out",),
+    written_only=("out",),
+)

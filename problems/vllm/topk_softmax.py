@@ -1,0 +1,127 @@
+"""Expert routing: topk_weights, topk_ids = the k largest of softmax(gating_output), token by token, largest first.
+
+token_expert_indices[t, j] = j * T + t numbers the pairs rank by rank.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
+from problems.kit import F32, Arguments, Layout, cases_over, rounded, torch
+
+_over = partial(cases_over, dtype=F32, renormalize=False, values="mixed", layout=Layout.CONTIGUOUS)
+_SIZES = "{tokens}x{experts} top {k}"
+
+CASES = (
+    *_over(Tier.SMOKE, f"{_SIZES} renormalize {{renormalize}}", tokens=7, experts=16, k=2, renormalize=[False, True]),
+    *_over(Tier.SMOKE, _SIZES, tokens=5, experts=64, k=4),
+    *_over(Tier.FULL, _SIZES, tokens=[0, 1], experts=8, k=1),
+    *_over(Tier.FULL, f"{_SIZES} renormalize {{renormalize}}", tokens=32, experts=[8, 64], k=[1, 4],
+           renormalize=[False, True]),
+    *_over(Tier.FULL, _SIZES, tokens=[31, 33], experts=16, k=2),
+    *_over(Tier.FULL, _SIZES, tokens=17, experts=[1, 7, 60, 65, 129], k=1),
+    *_over(Tier.FULL, f"{_SIZES} renormalize {{renormalize}}", tokens=9, experts=60, k=[4, 8], renormalize=True),
+    *_over(Tier.FULL, f"{_SIZES} all", tokens=9, experts=8, k=8, renormalize=True),
+    *_over(Tier.FULL, f"{_SIZES} {{values}}", tokens=17, experts=64, k=4, values=["large", "half masked"],
+           renormalize=True),
+    *_over(Tier.FULL, f"{_SIZES} not renormalized {{values}}", tokens=17, experts=64, k=4,
+           values=["large", "half masked"]),
+    *_over(Tier.BENCH, _SIZES, tokens=[128, 1024], experts=16, k=2),
+    *_over(Tier.BENCH, f"{_SIZES} renormalize {{renormalize}}", tokens=4096, experts=64, k=4,
+           renormalize=[False, True]),
+)  # fmt: skip
+
+_LARGE = 1000.0
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """topk_weights, topk_ids, token_expert_indices: (T, k), overwritten; gating_output: (T, E).
+
+    The values of a token lie so far apart that no honest rounding changes their order.  "large" lies
+    about 1000, "half masked" has -inf for experts that are never among the k.
+    """
+    tokens, experts, k, values = case.size("tokens"), case.size("experts"), case.size("k"), case.word("values")
+    ranks = torch.argsort(torch.rand((tokens, experts), generator=rng), dim=-1)
+    steps = torch.rand((tokens, 1), generator=rng) * 0.4 + 0.1
+    gating = (ranks + torch.rand((tokens, experts), generator=rng) * 0.5 - experts / 2) * steps
+    if values == "large":
+        gating = gating + _LARGE
+    if values == "half masked":
+        gating = gating.masked_fill(ranks < experts // 2, -math.inf)
+    weights = torch.randn((tokens, k), generator=rng)
+    ids, indices = (torch.randint(0, experts, (tokens, k), generator=rng, dtype=torch.int32) for _ in range(2))
+    return weights, ids, indices, gating, case.claim("renormalize")
+
+
+def reference(
+    topk_weights: torch.Tensor,
+    topk_ids: torch.Tensor,
+    token_expert_indices: torch.Tensor,
+    gating_output: torch.Tensor,
+    renormalize: bool,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The final weights, ids and indices; the softmax in float64."""
+    return _routed(gating_output.double(), topk_ids.shape[-1], renormalize)
+
+
+def eager(
+    topk_weights: torch.Tensor,
+    topk_ids: torch.Tensor,
+    token_expert_indices: torch.Tensor,
+    gating_output: torch.Tensor,
+    renormalize: bool,
+) -> None:
+    """The same in the dtype of the gating values."""
+    routed = _routed(gating_output, topk_ids.shape[-1], renormalize)
+    for written, computed in zip((topk_weights, topk_ids, token_expert_indices), routed, strict=True):
+        written.copy_(computed)
+
+
+def tolerance(case: Case) -> Tolerance:
+    """A softmax over the experts; far too small to let an id or an index be wrong."""
+    return rounded(F32, terms=case.size("experts"))
+
+
+def cost(case: Case) -> Cost:
+    """Five operations a gating value, as in a softmax."""
+    tokens, experts, k = case.size("tokens"), case.size("experts"), case.size("k")
+    return Cost(
+        flops=5 * tokens * experts,
+        bytes_read=tokens * experts * F32.bytes,
+        bytes_written=tokens * k * (F32.bytes + 2 * DType.INT32.bytes),
+    )
+
+
+def _routed(gating: torch.Tensor, k: int, renormalize: bool) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """gating: (T, E) -> (T, k) float32, int32, int32."""
+    weights, ids = torch.topk(torch.softmax(gating, -1), k)
+    if renormalize:
+        weights = weights / weights.sum(-1, keepdim=True)
+    tokens = len(gating)
+    ranks = torch.arange(k, device=gating.device)
+    indices = ranks[None, :] * tokens + torch.arange(tokens, device=gating.device)[:, None]
+    return weights.float(), ids.int(), indices.int()
+
+
+PROBLEM = Problem(
+    name="vllm::topk_softmax",
+    entry="topk_softmax",
+    signature=(
+        "topk_softmax(topk_weights: Tensor, topk_ids: Tensor, token_expert_indices: Tensor, gating_output: Tensor, "
+        "renormalize: bool) -> None"
+    ),
+    summary="Softmax over experts, top-k weights and ids",
+    category="moe_routing",
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+    origin=f"{__name__}:PROBLEM",
+    returns=0,
+    mutates=("topk_weights", "topk_ids", "token_expert_indices"),
+    written_only=("topk_weights", "topk_ids", "token_expert_indices"),
+)
