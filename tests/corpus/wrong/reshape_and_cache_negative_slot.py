@@ -1,0 +1,35 @@
+# kgtui: op=vllm::reshape_and_cache expect=out_of_bounds
+"""A negative slot means "skip this token", but here it is written, in front of the cache."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def cache_kernel(
+    key_ptr, value_ptr, key_cache_ptr, value_cache_ptr, slot_ptr, width, head_size, block_size, key_token, key_head,
+    value_token, value_head, PACK: tl.constexpr, WIDTH: tl.constexpr,
+):
+    token = tl.program_id(0).to(tl.int64)
+    slot = tl.load(slot_ptr + token)
+    element = tl.arange(0, WIDTH)
+    inside = element < width
+    head = element // head_size
+    col = element % head_size
+    key = tl.load(key_ptr + token * key_token + head * key_head + col, mask=inside)
+    value = tl.load(value_ptr + token * value_token + head * value_head + col, mask=inside)
+    place = slot % block_size
+    block = (slot - place) // block_size
+    key_at = ((block * width + element - element % PACK) * block_size + place * PACK) + element % PACK
+    tl.store(key_cache_ptr + key_at, key, mask=inside)
+    tl.store(value_cache_ptr + (block * width + element) * block_size + place, value, mask=inside)
+
+
+def reshape_and_cache(key, value, key_cache, value_cache, slot_mapping, kv_cache_dtype, k_scale, v_scale):
+    tokens, heads, head_size = key.shape
+    if tokens:
+        cache_kernel[(tokens,)](
+            key, value, key_cache, value_cache, slot_mapping, heads * head_size, head_size, value_cache.shape[3],
+            key.stride(0), key.stride(1), value.stride(0), value.stride(1),
+            PACK=key_cache.shape[4], WIDTH=triton.next_power_of_2(heads * head_size),
+        )
