@@ -29,11 +29,12 @@ def mm(self, mat2):
     (M, K), N = self.shape, mat2.shape[1]
     total = torch.zeros((M, N), dtype=torch.float32, device=self.device)
     if total.numel() and K:
+        precision = "ieee" if self.dtype == torch.float32 else "tf32"
         splits = min(triton.cdiv(K, 128), 8)
         depth = triton.cdiv(triton.cdiv(K, splits), 32) * 32
         grid = (triton.cdiv(M, 64), triton.cdiv(N, 64), triton.cdiv(K, depth))
         split_mm_kernel[grid](
             self, mat2, total, M, N, K, *self.stride(), *mat2.stride(), depth,
-            BLOCK_M=64, BLOCK_N=64, BLOCK_K=32, PRECISION="ieee" if self.dtype == torch.float32 else "tf32", num_warps=4,
+            BLOCK_M=64, BLOCK_N=64, BLOCK_K=32, PRECISION=precision, num_warps=4,
         )
     return total.to(self.dtype)

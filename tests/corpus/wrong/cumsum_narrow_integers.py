@@ -1,5 +1,5 @@
 # kgtui: op=aten::cumsum expect=wrong_value
-"""Integers are added up in int32 and widened afterwards: beyond two thousand millions the sum wraps around."""
+"""Integers are summed in the dtype of the input and widened afterwards: a sum of int16 wraps around at 32768."""
 
 import torch
 import triton
@@ -12,7 +12,7 @@ def cumsum_kernel(x_ptr, y_ptr, rows, cols, ROWS: tl.constexpr, COLS: tl.constex
     col = tl.arange(0, COLS)[None, :]
     inside = (row < rows) & (col < cols)
     x = tl.load(x_ptr + row * cols + col, mask=inside, other=0).to(WIDE)
-    y = tl.cumsum(x, axis=1)
+    y = tl.cumsum(x, axis=1).to(WIDE)
     tl.store(y_ptr + row * cols + col, y.to(y_ptr.dtype.element_ty), mask=inside)
 
 
@@ -25,7 +25,8 @@ def cumsum(self, dim, dtype=None):
         rows = y.numel() // cols
         block_cols = triton.next_power_of_2(cols)
         block_rows = max(1, min(triton.next_power_of_2(rows), 4096 // block_cols))
-        wide = tl.float32 if dtype.is_floating_point else tl.int32
+        narrow = {torch.int16: tl.int16, torch.int32: tl.int32, torch.int64: tl.int64}
+        wide = narrow.get(x.dtype, tl.float32)
         cumsum_kernel[(triton.cdiv(rows, block_rows),)](
             x, y, rows, cols, ROWS=block_rows, COLS=block_cols, WIDE=wide
         )
