@@ -11,7 +11,18 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from engine.model import CaseResult, CompiledKernel, Finding, Launch, Location, Outcome, Stage, Stream, Verdict
+from engine.model import (
+    Artefact,
+    CaseResult,
+    CompiledKernel,
+    Finding,
+    Launch,
+    Location,
+    Outcome,
+    Stage,
+    Stream,
+    Verdict,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +96,15 @@ class KernelCompiled:
 
 
 @dataclass(frozen=True, kw_only=True)
+class KernelDisassembled:
+    """The machine code of compiled kernel `number` was turned into text; may follow the end of the run."""
+
+    at_s: float
+    number: int
+    artefact: Artefact
+
+
+@dataclass(frozen=True, kw_only=True)
 class LogWritten:
     """Text that the candidate printed, or a word of the engine's own."""
 
@@ -95,7 +115,7 @@ class LogWritten:
 
 @dataclass(frozen=True, kw_only=True)
 class RunFinished:
-    """The last event of every run."""
+    """The verdict is final.  Only KernelDisassembled may follow: nobody waits for machine code to be printed."""
 
     at_s: float
     verdict: Verdict
@@ -103,14 +123,14 @@ class RunFinished:
 
 Event: TypeAlias = (
     RunStarted | StageStarted | StageFinished | FindingRaised | CaseFinished | KernelLaunched | KernelCompiled
-    | LogWritten | RunFinished
+    | KernelDisassembled | LogWritten | RunFinished
 )  # fmt: skip
 
 EVENT_TYPES: dict[str, type[Event]] = {
     kind.__name__: kind
     for kind in (
         RunStarted, StageStarted, StageFinished, FindingRaised, CaseFinished, KernelLaunched, KernelCompiled,
-        LogWritten, RunFinished,
+        KernelDisassembled, LogWritten, RunFinished,
     )
 }  # fmt: skip
 

@@ -110,17 +110,21 @@ class Call(Command, tag="call", frozen=True):
 
 
 class Prepare(Command, tag="prepare", frozen=True):
-    """Make inputs and expected outputs of a case, and lay the inputs out in `arena_path`."""
+    """Make inputs and expected outputs of a case, and lay the inputs out in a new file at `arena_path`.
+
+    The judge draws the seed itself unless one is given, to replay a case that has ended.
+    """
 
     origin: str
     case: str
     arena_path: str
+    poison: Annotated[int, msgspec.Meta(ge=0, le=255)]
+    seed: int | None = None
 
 
 class Refill(Command, tag="refill", frozen=True):
-    """Write the arena of the case again for call number `call`: poisoned anew, with new content when `fresh`."""
+    """Write the arena of the case in hand again, poisoned anew, with new content when `fresh`."""
 
-    call: Count
     fresh: bool
     poison: Annotated[int, msgspec.Meta(ge=0, le=255)]
 
@@ -129,6 +133,7 @@ class Compare(Command, tag="compare", frozen=True):
     """Compare what the worker left in the arena and in `outputs` with what was expected of this call."""
 
     outputs: str
+    max_output_bytes: Count
     returned: tuple[ReturnedSpec, ...]
 
 
@@ -142,6 +147,13 @@ class Compile(Command, tag="compile", frozen=True):
     launch: Launch
     target: str
     folder: str
+
+
+class Disassemble(Command, tag="disassemble", frozen=True):
+    """Turn the binary `cubin`, a file that Compile left in `folder`, into SASS beside it."""
+
+    folder: str
+    cubin: str
 
 
 # ---------------------------------------------------------------- replies
@@ -223,6 +235,7 @@ class FailureKind(enum.StrEnum):
     OUT_OF_MEMORY = "out_of_memory"
     OUT_OF_BOUNDS = "out_of_bounds"
     COMPILE = "compile"
+    TAMPERED = "tampered"
     UNSUPPORTED = "unsupported"
     ENGINE = "engine"
 
@@ -238,7 +251,7 @@ class Failed(Reply, tag="failed", frozen=True):
     launches: tuple[Launch, ...] = ()
 
 
-AnyCommand: TypeAlias = Load | Call | Prepare | Refill | Compare | Release | Compile
+AnyCommand: TypeAlias = Load | Call | Prepare | Refill | Compare | Release | Compile | Disassemble
 AnyReply: TypeAlias = Ready | Done | Loaded | Prepared | Called | Compared | Compiled | Failed
 
 _commands: msgspec.json.Decoder[AnyCommand] = msgspec.json.Decoder(AnyCommand)

@@ -1,0 +1,5 @@
+"""The process that compiles captured launches for any target; it needs no device.
+
+It imports the candidate to find its kernels, so it is confined like a worker, and what it reports is
+evidence about the candidate, never trust in it.
+"""

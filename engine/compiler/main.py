@@ -1,0 +1,181 @@
+"""The compiler's main loop: import a candidate, compile its launches one by one, disassemble on request."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import traceback
+import warnings
+from pathlib import Path
+from typing import Any
+
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from triton.runtime.jit import JITFunction
+
+from engine import wire
+from engine.compiler import resources, warm_kernel
+from engine.compiler.specialise import specialise
+from engine.devices.targets import Target, target_named
+from engine.errors import UnsupportedError
+from engine.model import Launch
+from engine.processes.service import Line
+from engine.worker import failures, loader
+
+WARM_TARGET_VARIABLE = "KGTUI_WARM_TARGET"
+_STAGES = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "cubin", "hsaco")
+
+# Triton's kernels and compiled objects are not typed: they are Any throughout this file.
+
+
+def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
+    """Get warm, say so, and carry out commands."""
+    warnings.simplefilter("ignore")  # Triton's advice to authors of compilers is not the candidate's log
+    line = Line(commands, replies)
+    compiler = _Compiler()
+    target = os.environ.get(WARM_TARGET_VARIABLE)
+    if target:
+        compiler.warm_up(target)
+    line.reply(wire.Ready(id="ready", confinement=in_force, versions={"triton": triton.__version__}))
+    line.serve(compiler.carry_out)
+
+
+class _Compiler:
+    def __init__(self) -> None:
+        self._kernels: list[Any] = []
+        self._filename = ""
+        _collect_kernels(self._kernels)
+
+    def warm_up(self, target: str) -> None:
+        """Compile something small: the first compile of a process costs several times the next ones."""
+        types = {"source": "*fp32", "target": "*fp32", "elements": "i32", "block": "constexpr"}
+        _compile(ASTSource(warm_kernel.copy, types, {(3,): 128}, {}), target_named(target), {})
+
+    def carry_out(self, command: wire.AnyCommand) -> wire.AnyReply:
+        try:
+            match command:
+                case wire.Load():
+                    self._filename = command.path
+                    folder = Path(command.folder) if command.folder is not None else None
+                    loader.load(Path(command.path), folder, command.entry)
+                    return wire.Done(id=command.id)
+                case wire.Compile():
+                    return self._compile_launch(command)
+                case wire.Disassemble():
+                    return _disassemble(command)
+        except UnsupportedError as error:
+            return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=str(error))
+        except BaseException as error:  # the edge of the process: the candidate's own top level ran here
+            return failures.failure(command.id, error, self._filename)
+        message = f"a compiler does not {type(command).__name__.lower()}"
+        return wire.Failed(id=command.id, kind=wire.FailureKind.ENGINE, message=message)
+
+    def _compile_launch(self, command: wire.Compile) -> wire.AnyReply:
+        launch, target = command.launch, target_named(command.target)
+        kernel = self._find(launch.kernel, launch.line)
+        special = specialise(kernel, launch, self._find)
+        source = ASTSource(kernel, special.signature, special.constants, special.attributes)
+        try:
+            compiled = _compile(source, target, _options(launch))
+        except Exception as error:  # Triton raises what LLVM, MLIR and ptxas make of it: every kind is the candidate's
+            return self._refused(command.id, error)
+        return _deliver(command, target, compiled)
+
+    def _find(self, name: str, line: int | None = None) -> Any:
+        """The kernel of this name, by preference the one whose code begins at `line`."""
+        named = [kernel for kernel in self._kernels if kernel.fn.__name__ == name]
+        for kernel in named:
+            if kernel.fn.__code__.co_firstlineno == line:
+                return kernel
+        if not named:
+            raise UnsupportedError(f"{name} is made only when the entry runs, so it cannot be compiled apart from it")
+        return named[0]
+
+    def _refused(self, identifier: str, error: BaseException) -> wire.Failed:
+        message, line = _reason(error), None
+        chain: BaseException | None = error
+        while chain is not None:
+            line = self._line_of(chain) or line
+            message = _reason(chain)
+            chain = chain.__cause__
+        trace = "".join(traceback.format_exception(error))[-20_000:]
+        return wire.Failed(id=identifier, kind=wire.FailureKind.COMPILE, message=message, line=line, trace=trace)
+
+    def _line_of(self, error: BaseException) -> int | None:
+        """The file's line of a compilation error, which counts from the `def` of its kernel."""
+        node, text = getattr(error, "node", None), getattr(error, "src", None)
+        offset = getattr(node, "lineno", None)
+        if offset is None:
+            return None
+        for kernel in self._kernels:
+            if kernel.src == text and inspect.getsourcefile(kernel.fn) == self._filename:
+                lines, first = inspect.getsourcelines(kernel.fn)
+                skipped = next(i for i, line in enumerate(lines) if line.lstrip().startswith("def "))
+                return int(first + skipped + offset - 1)
+        return None
+
+
+def _collect_kernels(kernels: list[Any]) -> None:
+    """Remember every kernel that is made from now on, wherever it is kept."""
+    make = JITFunction.__init__
+
+    def remember(kernel: Any, *args: Any, **kwargs: Any) -> None:
+        make(kernel, *args, **kwargs)
+        kernels.append(kernel)
+
+    JITFunction.__init__ = remember
+
+
+def _compile(source: ASTSource, target: Target, options: dict[str, object]) -> Any:
+    return triton.compile(
+        source, target=GPUTarget(target.backend, target.architecture, target.warp_size), options=options
+    )
+
+
+def _options(launch: Launch) -> dict[str, object]:
+    chosen: dict[str, object] = {"num_warps": launch.num_warps, "num_stages": launch.num_stages}
+    for name, text in launch.options.items():
+        chosen[name] = {"True": True, "False": False}.get(text, int(text) if text.isdigit() else text)
+    return chosen
+
+
+def _deliver(command: wire.Compile, target: Target, compiled: Any) -> wire.AnyReply:
+    """Write the stages to the command's folder and read the resources off the binary."""
+    folder = Path(command.folder)
+    stages: dict[str, str] = {}
+    for stage in _STAGES:
+        content = compiled.asm.get(stage)
+        if content is not None:
+            name = f"{command.id}.{stage}"
+            (folder / name).write_bytes(content if isinstance(content, bytes) else str(content).encode())
+            stages[stage] = name
+    used = resources.Resources()
+    if "cubin" in stages:
+        used = resources.of_cubin(folder / stages["cubin"])
+    elif "amdgcn" in stages:
+        used = resources.of_amdgcn(str(compiled.asm["amdgcn"]))
+    shared_bytes = int(compiled.metadata.shared)
+    if target.shared_bytes is not None and shared_bytes > target.shared_bytes:
+        message = f"needs {shared_bytes} bytes of shared memory, {target.name} has {target.shared_bytes} a block"
+        return wire.Failed(id=command.id, kind=wire.FailureKind.COMPILE, message=message)
+    return wire.Compiled(
+        id=command.id, stages=stages, registers=used.registers, spill_bytes=used.spill_bytes, shared_bytes=shared_bytes
+    )
+
+
+def _disassemble(command: wire.Disassemble) -> wire.AnyReply:
+    path = Path(command.folder) / command.cubin
+    text = resources.disassemble(path)
+    if text is None:
+        message = "nvdisasm is missing from this triton, or refused the binary"
+        return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=message)
+    name = path.with_suffix(".sass").name
+    (path.parent / name).write_text(text)
+    return wire.Compiled(id=command.id, stages={"sass": name})
+
+
+def _reason(error: BaseException) -> str:
+    text = getattr(error, "error_message", None) or str(error).strip()
+    first = str(text).strip().splitlines()
+    return f"{type(error).__name__}: {first[0][:300]}" if first else type(error).__name__

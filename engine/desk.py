@@ -1,0 +1,98 @@
+"""One candidate's own worker: loaded once, called case by case, replaced after it has died.
+
+The snapshot that is loaded is a file of its own, never the user's: a second save during a run must
+not change what is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from engine import wire
+from engine.errors import ChildDiedError, EngineError
+from engine.model import Candidate, Limits, Stream
+from engine.staff import Hand, Spare
+
+
+class LoadError(EngineError):
+    """The candidate did not load: `failed` is what the worker said."""
+
+    def __init__(self, failed: wire.Failed) -> None:
+        super().__init__(failed.message)
+        self.failed = failed
+
+
+class Desk:
+    """The worker (or the compiler) that one candidate is loaded in."""
+
+    def __init__(
+        self, *, candidate: Candidate, entry: str, spare: Spare, limits: Limits, on_log: Callable[[Stream, str], None]
+    ) -> None:
+        self._candidate = candidate
+        self._entry = entry
+        self._spare = spare
+        self._limits = limits
+        self._on_log = on_log
+        self._hand: Hand | None = None
+
+    @property
+    def shared(self) -> Path:
+        """The folder of shared memory of the worker in use."""
+        assert self._hand is not None
+        return self._hand.room.shared
+
+    @property
+    def occupied(self) -> bool:
+        """Whether a worker with the candidate loaded is there."""
+        return self._hand is not None
+
+    async def load(self) -> wire.Loaded | wire.Done:
+        """Take a warm worker and load the candidate in it; the next spare is begun at once.
+
+        Raises:
+            LoadError: the candidate's own top level failed.
+            EngineError: the worker died, was silent, or said something that is no reply.
+        """
+        self._hand = await self._spare.take()
+        self._hand.child.on_log = self._on_log
+        path = _snapshot(self._hand.room.folder, self._candidate)
+        folder = str(self._candidate.folder) if self._candidate.folder is not None else None
+        command = wire.Load(id=wire.new_id(), path=str(path), folder=folder, entry=self._entry)
+        reply = await self._hand.child.ask(command, deadline_s=self._limits.load_s)
+        if isinstance(reply, wire.Failed):
+            raise LoadError(reply)
+        if not isinstance(reply, wire.Loaded | wire.Done):
+            raise ChildDiedError(f"the {self._hand.child.kind} answered a load with {type(reply).__name__}")
+        return reply
+
+    async def ask(self, command: wire.AnyCommand, *, deadline_s: float) -> wire.AnyReply:
+        """Send a command to the worker.
+
+        Raises:
+            EngineError: there is no worker, or it did not answer properly.
+        """
+        if self._hand is None:
+            raise ChildDiedError("the candidate has no worker")
+        return await self._hand.child.ask(command, deadline_s=deadline_s)
+
+    @property
+    def fault(self) -> EngineError | None:
+        """What the worker wrote that was no reply, if anything."""
+        return self._hand.child.fault if self._hand is not None else None
+
+    async def clear(self) -> None:
+        """Kill the worker with all that it started and remove its folders.  Safe to call twice."""
+        if self._hand is not None:
+            hand, self._hand = self._hand, None
+            await hand.dismiss()
+
+
+def _snapshot(folder: Path, candidate: Candidate) -> Path:
+    # A folder of its own, so that nothing else the child writes is importable beside the candidate.
+    place = folder / "candidate"
+    place.mkdir(mode=0o755, exist_ok=True)
+    path = place / (Path(candidate.filename).name or "kernel.py")
+    path.write_bytes(candidate.source)
+    path.chmod(0o644)
+    return path

@@ -1,0 +1,140 @@
+"""The engine: the long-lived owner of the nursery, the judge and the warm spares, one per device.
+
+`evaluate` is the public face: it judges one candidate and yields events.  One run at a time; a
+second call waits for the first, whose caller cancels it when it is no longer wanted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Mapping
+from types import TracebackType
+
+from engine.artefacts import ArtefactStore
+from engine.devices import Device, first_device, platform_named
+from engine.devices.targets import DEFAULT_TARGET
+from engine.errors import EngineError
+from engine.events import Event
+from engine.lodging import Lodging, base_environment
+from engine.model import Candidate, Limits, Plan
+from engine.pipeline import Run
+from engine.processes.nest import Nest
+from engine.staff import Staff
+
+
+class Engine:
+    """Judges candidates on one device.
+
+    Use as an async context manager, or `start` and `aclose`.  `environment` is scrubbed before any
+    child sees it; `warm_target` is what the spare compiler gets warm for.
+    """
+
+    def __init__(
+        self, *, device: str, artefacts: ArtefactStore, environment: Mapping[str, str], limits: Limits | None = None,
+        warm_target: str | None = None,
+    ) -> None:  # fmt: skip
+        self._platform = platform_named(device)
+        self._device = first_device(device)
+        self._artefacts = artefacts
+        self._environment = dict(environment)
+        self._limits = limits or Limits()
+        self._warm_target = warm_target or self._device.target or DEFAULT_TARGET
+        self._turn = asyncio.Lock()
+        self._lodging: Lodging | None = None
+        self._nests: tuple[Nest, ...] = ()
+        self._staff: Staff | None = None
+
+    @property
+    def device(self) -> Device:
+        """The device that candidates run on."""
+        return self._device
+
+    @property
+    def confinement(self) -> tuple[str, ...]:
+        """The measures in force around candidates, as the spare reported them; () before the first is warm."""
+        return self._staff.confinement if self._staff is not None else ()
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Versions of torch, triton and Python in the worker, as it reported them."""
+        return self._staff.versions if self._staff is not None else {}
+
+    async def start(self) -> None:
+        """Start the nursery, the judge and the first spares.
+
+        Raises:
+            EngineError: the processes cannot be started; says why.
+        """
+        self._lodging = Lodging()
+        interpreted = self._platform.INTERPRETED
+        workers = self._nest(self._lodging, interpreted=interpreted)
+        compilers = self._nest(self._lodging, interpreted=False) if interpreted else workers
+        self._nests = tuple({id(nest): nest for nest in (workers, compilers)}.values())
+        self._staff = Staff(
+            workers=workers, compilers=compilers, lodging=self._lodging, limits=self._limits,
+            torch_device=self._platform.TORCH_DEVICE, address_space=interpreted, warm_target=self._warm_target,
+        )  # fmt: skip
+        starting = [asyncio.create_task(nest.start()) for nest in self._nests]
+        try:
+            await starting[0]
+            self._staff.begin()
+            self._staff.compilers_after(starting[-1])
+        except BaseException:
+            for task in starting:
+                task.cancel()
+            await asyncio.gather(*starting, return_exceptions=True)
+            await self.aclose()
+            raise
+
+    async def wait_until_warm(self) -> None:
+        """Wait until the judge and both spares are ready."""
+        await self._the_staff().wait_until_warm()
+
+    async def evaluate(
+        self, candidate: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
+    ) -> AsyncGenerator[Event, None]:
+        """Judge `candidate` under `plan`; the verdict is in RunFinished.
+
+        Setting `cancelled`, or closing the generator, kills what is running.
+
+        Raises:
+            EngineError: the engine was not started.
+        """
+        staff = self._the_staff()
+        async with self._turn:
+            run = Run(candidate=candidate, plan=plan, staff=staff, artefacts=self._artefacts, device=self._device)
+            events = run.stream(cancelled or asyncio.Event())
+            async with contextlib.aclosing(events):
+                async for event in events:
+                    yield event
+
+    async def aclose(self) -> None:
+        """Kill every child and remove every folder.  Safe to call twice."""
+        if self._staff is not None:
+            await self._staff.close()
+            self._staff = None
+        for nest in self._nests:
+            await nest.close()
+        self._nests = ()
+        if self._lodging is not None:
+            self._lodging.close()
+            self._lodging = None
+
+    async def __aenter__(self) -> Engine:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def _nest(self, lodging: Lodging, *, interpreted: bool) -> Nest:
+        environment = base_environment(self._environment, interpreted=interpreted)
+        return Nest(folders=lodging.folders, environment=environment)
+
+    def _the_staff(self) -> Staff:
+        if self._staff is None:
+            raise EngineError("the engine was not started, or has been closed")
+        return self._staff

@@ -1,0 +1,172 @@
+"""Comparing one output with its reference: how wrong, where, and in what pattern."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from engine.model import Outcome, OutputReport, Tolerance, WrongElement
+from engine.tensors import dtype_name
+
+_MAP_ROWS, _MAP_COLUMNS = 16, 48
+_INTEGER_OF = {torch.float64: torch.int64, torch.float32: torch.int32, torch.float16: torch.int16,
+               torch.bfloat16: torch.int16}  # fmt: skip
+_DIGITS = {torch.float64: 17, torch.float32: 9, torch.float16: 5, torch.bfloat16: 4}
+
+
+def compare(name: str, got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance, *, poison: int) -> OutputReport:
+    """How `got` compares with `expected`, element by element, under the rule of `Tolerance`.
+
+    A nan must meet a nan and an infinity the same infinity.  `poison` is the byte that the memory of
+    `got` held before the call.
+    """
+    if got.dtype != expected.dtype:
+        message = f"{name} is {dtype_name(got.dtype)}, expected {dtype_name(expected.dtype)}"
+        return _refused(name, Outcome.WRONG_DTYPE, message, got)
+    if got.shape != expected.shape:
+        message = f"{name} has shape {tuple(got.shape)}, expected {tuple(expected.shape)}"
+        return _refused(name, Outcome.WRONG_SHAPE, message, got)
+    if got.numel() == 0:
+        return OutputReport(name=name, outcome=Outcome.PASS, shape=tuple(got.shape), dtype=dtype_name(got.dtype))
+    if got.is_complex():
+        return compare(name, torch.view_as_real(got), torch.view_as_real(expected), tolerance, poison=poison)
+    return _compare_values(name, got, expected, tolerance, poison)
+
+
+def _refused(name: str, outcome: Outcome, message: str, got: torch.Tensor) -> OutputReport:
+    return OutputReport(
+        name=name, outcome=outcome, message=message, shape=tuple(got.shape), dtype=dtype_name(got.dtype),
+        mismatched=got.numel(), total=got.numel(),
+    )  # fmt: skip
+
+
+def _compare_values(
+    name: str, got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance, poison: int
+) -> OutputReport:
+    got64, expected64 = got.double(), expected.double()
+    got_finite, expected_finite = got64.isfinite(), expected64.isfinite()
+    both = got_finite & expected_finite
+    error = (got64 - expected64).abs()
+    if got.dtype.is_floating_point:
+        size = expected64[expected_finite].square().mean().sqrt() if expected_finite.any() else expected64.new_zeros(())
+        allowed = tolerance.relative * expected64.abs() + tolerance.absolute * size
+        same_nonfinite = (got64 == expected64) | (got64.isnan() & expected64.isnan())
+        wrong = torch.where(both, error > allowed, ~same_nonfinite)
+    else:
+        allowed = torch.zeros_like(error)
+        wrong = got != expected  # in the integers themselves: float64 cannot tell large int64 apart
+    mismatched = int(wrong.sum())
+    nonfinite_wrong = int((~got_finite & expected_finite).sum())
+    worst = _worst(wrong, error, allowed, both) if mismatched else None
+    return OutputReport(
+        name=name,
+        outcome=_outcome(mismatched, nonfinite_wrong),
+        message=_message(name, got, wrong, mismatched, nonfinite_wrong, worst, expected, poison),
+        shape=tuple(got.shape),
+        dtype=dtype_name(got.dtype),
+        mismatched=mismatched,
+        total=got.numel(),
+        nonfinite_got=int((~got_finite).sum()),
+        nonfinite_expected=int((~expected_finite).sum()),
+        max_absolute_error=_largest(error, both),
+        max_relative_error=_largest(error / expected64.abs(), both & (expected64 != 0)),
+        max_ulp_error=_ulps(got, expected, both),
+        worst=_element(worst, got, expected) if worst is not None else None,
+        first_wrong=_index(int(wrong.flatten().byte().argmax()), got) if mismatched else None,
+        last_wrong=_index(got.numel() - 1 - int(wrong.flatten().flip(0).byte().argmax()), got) if mismatched else None,
+        error_map=error_map(wrong) if mismatched else (),
+    )
+
+
+def _outcome(mismatched: int, nonfinite_wrong: int) -> Outcome:
+    if nonfinite_wrong:
+        return Outcome.NONFINITE
+    return Outcome.WRONG_VALUE if mismatched else Outcome.PASS
+
+
+def _message(
+    name: str, got: torch.Tensor, wrong: torch.Tensor, mismatched: int, nonfinite_wrong: int, worst: int | None,
+    expected: torch.Tensor, poison: int,
+) -> str:  # fmt: skip
+    if worst is None:
+        return ""
+    element = _element(worst, got, expected)
+    index = ",".join(map(str, element.index))
+    text = f"{name}: {mismatched} of {got.numel()} wrong, worst [{index}] expected {element.expected} got {element.got}"
+    unwritten = int((wrong & _is_poison(got, poison)).sum())
+    if unwritten:
+        return f"{text}; {unwritten} of them were never written"
+    return f"{text}; {nonfinite_wrong} are not finite" if nonfinite_wrong else text
+
+
+def _is_poison(got: torch.Tensor, poison: int) -> torch.Tensor:
+    pattern = torch.full((got.element_size(),), poison, dtype=torch.uint8)
+    raw = got.contiguous().view(-1, 1).view(torch.uint8)
+    return (raw == pattern).all(dim=1).view(got.shape)
+
+
+def _worst(wrong: torch.Tensor, error: torch.Tensor, allowed: torch.Tensor, both: torch.Tensor) -> int:
+    """Flat position of the wrong element that lies furthest beyond what is allowed; a non-finite one wins."""
+    excess = torch.where(both, error / allowed.clamp_min(torch.finfo(torch.float64).tiny), math.inf)
+    return int(torch.where(wrong, excess, -1.0).argmax())
+
+
+def _largest(values: torch.Tensor, where: torch.Tensor) -> float | None:
+    chosen = values[where]
+    return float(chosen.max()) if chosen.numel() else None
+
+
+def _ulps(got: torch.Tensor, expected: torch.Tensor, both: torch.Tensor) -> float | None:
+    integer = _INTEGER_OF.get(got.dtype)
+    if integer is None or not bool(both.any()):
+        return None
+    return float((_ordered(got, integer) - _ordered(expected, integer)).abs()[both].max())
+
+
+def _ordered(values: torch.Tensor, integer: torch.dtype) -> torch.Tensor:
+    """Floats as float64 whole numbers that count representable values, so that neighbours differ by one."""
+    bits = values.contiguous().view(integer)
+    magnitude = (bits & torch.iinfo(integer).max).double()
+    return torch.where(bits < 0, -magnitude, magnitude)
+
+
+def _element(flat: int, got: torch.Tensor, expected: torch.Tensor) -> WrongElement:
+    index = _index(flat, got)
+    return WrongElement(index=index, expected=_text(expected[index]), got=_text(got[index]))
+
+
+def _index(flat: int, tensor: torch.Tensor) -> tuple[int, ...]:
+    index: list[int] = []
+    for size in reversed(tensor.shape):
+        index.append(flat % size)
+        flat //= size
+    return tuple(reversed(index))
+
+
+def _text(value: torch.Tensor) -> str:
+    digits = _DIGITS.get(value.dtype)
+    return f"{value.item():.{digits}g}" if digits else str(value.item())
+
+
+def error_map(wrong: torch.Tensor) -> tuple[str, ...]:
+    """Where elements are wrong, in the notation of `OutputReport.error_map`."""
+    plane = wrong.reshape(-1, wrong.shape[-1]) if wrong.dim() else wrong.reshape(1, 1)
+    shares = _pool(_pool(plane.double(), _MAP_ROWS).T.contiguous(), _MAP_COLUMNS).T
+    return tuple("".join(map(_mark, row)) for row in shares.tolist())
+
+
+def _pool(plane: torch.Tensor, tiles: int) -> torch.Tensor:
+    """Rows averaged into at most `tiles` groups of nearly equal height."""
+    rows = plane.shape[0]
+    if rows <= tiles:
+        return plane
+    groups = torch.arange(rows) * tiles // rows
+    sums = torch.zeros(tiles, plane.shape[1], dtype=plane.dtype).index_add_(0, groups, plane)
+    return sums / torch.bincount(groups, minlength=tiles).unsqueeze(1)
+
+
+def _mark(share: float) -> str:
+    if share <= 0:
+        return "."
+    return "#" if share >= 1 else str(max(1, min(9, math.ceil(share * 10) - (share >= 0.9))))

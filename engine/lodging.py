@@ -1,0 +1,115 @@
+"""Where child processes live: a private folder, a folder of shared memory, a user id, an environment.
+
+Everything a child may write is made here before it starts and removed after it has ended.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.model import Limits
+from engine.processes.confinement import Confinement
+
+_KEPT_VARIABLES = (
+    "PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TZ", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
+)  # fmt: skip
+# Ids that no account has: far above what distributions and containers hand out.
+_FIRST_UID, _UIDS = 1 << 30, 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    """One child's own place.  `folder` is its home and working folder, `shared` holds arenas and outputs."""
+
+    folder: Path
+    shared: Path
+    uid: int | None
+
+    def confinement(self, limits: Limits, *, address_space: bool) -> Confinement:
+        """How the child that lives here is confined."""
+        return Confinement(
+            writable=(str(self.folder), str(self.shared)),
+            uid=self.uid,
+            memory_bytes=limits.memory_bytes,
+            processes=limits.processes,
+            file_bytes=limits.output_bytes,
+            address_space=address_space,
+        )
+
+    def environment(self) -> dict[str, str]:
+        """Variables that keep every cache of the child inside its folder."""
+        folder = str(self.folder)
+        return {
+            "HOME": folder, "TMPDIR": folder, "XDG_CACHE_HOME": folder, "TRITON_HOME": folder,
+            "TRITON_CACHE_DIR": f"{folder}/triton", "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor",
+            "CUDA_CACHE_PATH": f"{folder}/cuda",
+        }  # fmt: skip
+
+    def remove(self) -> None:
+        """Delete both folders with all that is in them."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.shared, ignore_errors=True)
+
+
+class Lodging:
+    """The folders of one engine; `open_room` for each child, `close` at the end."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="kgtui-"))
+        memory = Path("/dev/shm")
+        place = memory if os.access(memory, os.W_OK) else None
+        self.shared = Path(tempfile.mkdtemp(prefix="kgtui-", dir=place))
+        for folder in self.folders:
+            folder.chmod(0o711)  # children with a user id of their own pass through, and see nothing
+        self._opened = 0
+
+    @property
+    def folders(self) -> tuple[Path, Path]:
+        """Both base folders."""
+        return self.folder, self.shared
+
+    def open_room(self) -> Room:
+        """A new place for one child."""
+        self._opened += 1
+        name = f"{self._opened}"
+        room = Room(folder=self.folder / name, shared=self.shared / name, uid=self._own_user())
+        for folder in (room.folder, room.shared):
+            folder.mkdir(mode=0o700)
+            if room.uid is not None:
+                os.chown(folder, room.uid, room.uid)
+        return room
+
+    def close(self) -> None:
+        """Delete everything.  Safe to call twice."""
+        for folder in self.folders:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _own_user(self) -> int | None:
+        """A user id that no other child of this machine has; None unless we are root and such ids exist here."""
+        if os.getuid() != 0:
+            return None
+        uid = _FIRST_UID + (os.getpid() * 4099 + self._opened) % _UIDS
+        return uid if _is_mapped(uid) else None
+
+
+def base_environment(source: Mapping[str, str], *, interpreted: bool) -> dict[str, str]:
+    """What a nursery gets of our environment: where programs and libraries are, nothing that looks like a key."""
+    kept = {name: source[name] for name in _KEPT_VARIABLES if name in source}
+    kept["PYTHONDONTWRITEBYTECODE"] = "1"
+    kept["OPENBLAS_NUM_THREADS"] = "1"  # its threads would start at import, and a nursery must have none
+    if interpreted:
+        kept["TRITON_INTERPRET"] = "1"
+    return kept
+
+
+def _is_mapped(uid: int) -> bool:
+    for line in Path("/proc/self/uid_map").read_text().splitlines():
+        first, _, count = map(int, line.split())
+        if first <= uid < first + count:
+            return True
+    return False

@@ -1,0 +1,50 @@
+"""From what a child reported, or how it ended, to an outcome.  Decides by type and kind, never by words."""
+
+from __future__ import annotations
+
+from engine import wire
+from engine.errors import ChildDiedError, DeadlineError, EngineError, WireError
+from engine.model import Location, Outcome
+from engine.verdict import Stop
+
+_OF_KIND = {
+    wire.FailureKind.RAISED: Outcome.RUNTIME_ERROR,
+    wire.FailureKind.EXITED: Outcome.RUNTIME_ERROR,
+    wire.FailureKind.NO_ENTRY: Outcome.COMPILE_ERROR,
+    wire.FailureKind.OUT_OF_MEMORY: Outcome.OUT_OF_MEMORY,
+    wire.FailureKind.OUT_OF_BOUNDS: Outcome.RUNTIME_ERROR,
+    wire.FailureKind.COMPILE: Outcome.COMPILE_ERROR,
+    wire.FailureKind.TAMPERED: Outcome.TAMPERED,
+    wire.FailureKind.UNSUPPORTED: Outcome.UNSUPPORTED,
+    wire.FailureKind.ENGINE: Outcome.ENGINE_ERROR,
+}
+
+
+def of_failure(failed: wire.Failed) -> Stop:
+    """What a Failed reply means for the candidate."""
+    location = Location(line=failed.line) if failed.line is not None else None
+    return Stop(outcome=_OF_KIND[failed.kind], message=failed.message, location=location)
+
+
+def of_worker_error(error: EngineError, doing: str) -> Stop:
+    """What it means when the candidate's own process did not answer properly."""
+    match error:
+        case WireError():
+            return Stop(
+                outcome=Outcome.TAMPERED, message=f"{doing}, the candidate meddled with the result channel: {error}"
+            )
+        case DeadlineError():
+            return Stop(outcome=Outcome.TIMEOUT, message=f"{doing}, {error}; an infinite loop?")
+        case ChildDiedError():
+            return Stop(outcome=Outcome.CRASHED, message=f"{doing}, {error}")
+        case _:
+            return Stop(outcome=Outcome.ENGINE_ERROR, message=f"{doing}: {error}")
+
+
+def of_trusted(reply: wire.AnyReply | EngineError, doing: str) -> Stop:
+    """What it means when the judge failed: never the candidate's fault, unless it cut the shared memory."""
+    if isinstance(reply, wire.Failed):
+        if reply.kind is wire.FailureKind.TAMPERED:
+            return Stop(outcome=Outcome.TAMPERED, message=f"{doing}: {reply.message}")
+        return Stop(outcome=Outcome.ENGINE_ERROR, message=f"{doing}: {reply.message}")
+    return Stop(outcome=Outcome.ENGINE_ERROR, message=f"{doing}: {reply}")

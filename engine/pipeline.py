@@ -1,0 +1,274 @@
+"""One run: parse, read statically, load, verify, and compile what was launched, as a stream of events."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine
+from typing import Any
+
+from engine import events, outcomes
+from engine.artefacts import ArtefactStore
+from engine.checks import read_statically
+from engine.compilation import Builder
+from engine.desk import Desk, LoadError
+from engine.devices import Device
+from engine.errors import EngineError
+from engine.model import (
+    Artefact,
+    Candidate,
+    CaseResult,
+    CompiledKernel,
+    Finding,
+    Launch,
+    Location,
+    Outcome,
+    Plan,
+    Severity,
+    Stage,
+    Stream,
+)
+from engine.source import Source, SourceError, read_source
+from engine.staff import Staff
+from engine.verdict import Facts, Stop, judge
+from engine.verification import Verifier
+
+_FATAL = frozenset({Outcome.CRASHED, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY})
+_MAX_DEATHS = 2
+
+
+class Run:
+    """Judges one candidate once; `stream` is called once."""
+
+    def __init__(
+        self, *, candidate: Candidate, plan: Plan, staff: Staff, artefacts: ArtefactStore, device: Device
+    ) -> None:
+        self._candidate = candidate
+        self._plan = plan
+        self._staff = staff
+        self._device = device
+        self._loop = asyncio.get_running_loop()
+        self._started = self._loop.time()
+        self._queue: asyncio.Queue[events.Event | None] = asyncio.Queue()
+        self._results: list[CaseResult] = []
+        self._findings: list[Finding] = []
+        self._launched = False
+        limits, entry = plan.limits, plan.problem.entry
+        self._desk = Desk(candidate=candidate, entry=entry, spare=staff.worker, limits=limits, on_log=self._log)
+        self._compile_desk = Desk(
+            candidate=candidate, entry=entry, spare=staff.compiler, limits=limits, on_log=lambda stream, text: None
+        )
+        self._builder: Builder | None = None
+        if plan.target is not None:
+            self._builder = Builder(
+                desk=self._compile_desk, target=plan.target, limits=limits, artefacts=artefacts, clock=self._loop.time,
+                on_kernel=self._kernel,
+            )  # fmt: skip
+
+    async def stream(self, cancelled: asyncio.Event) -> AsyncGenerator[events.Event, None]:
+        """All events, in order.  Ends early, with everything killed, when `cancelled` is set."""
+        working = asyncio.create_task(self._work(cancelled))
+        try:
+            while (event := await self._queue.get()) is not None:
+                yield event
+            await working
+        finally:
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
+
+    async def _work(self, cancelled: asyncio.Event) -> None:
+        self._emit(
+            events.RunStarted(
+                at_s=0.0, problem=self._plan.problem.name, digest=self._candidate.digest, device=self._plan.device,
+                device_name=self._device.name, target=self._plan.target, cases=len(self._plan.cases),
+            )
+        )  # fmt: skip
+        try:
+            stop = await self._unless(cancelled, self._judge())
+            self._finish(stop)
+            if stop is None and self._builder is not None:
+                await self._unless(cancelled, self._disassemble(self._builder))
+        finally:
+            await self._desk.clear()
+            await self._compile_desk.clear()
+            self._staff.worker.prepare()
+            self._staff.compiler.prepare()
+            self._queue.put_nowait(None)
+
+    async def _unless(self, cancelled: asyncio.Event, work: Coroutine[Any, Any, Stop | None]) -> Stop | None:
+        """The result of `work`, or CANCELLED; faults of ours become ENGINE_ERROR here and nowhere else."""
+        task = asyncio.create_task(work)
+        asked = asyncio.create_task(cancelled.wait())
+        try:
+            racers: set[asyncio.Task[Any]] = {task, asked}  # Any: they differ in what they bring
+            await asyncio.wait(racers, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                return Stop(outcome=Outcome.CANCELLED, message="cancelled before it was finished")
+            return task.result()
+        except EngineError as error:
+            return Stop(outcome=Outcome.ENGINE_ERROR, message=str(error))
+        except OSError as error:
+            message = f"the engine could not use its files: {error.strerror or error}; is a disk full or read-only?"
+            return Stop(outcome=Outcome.ENGINE_ERROR, message=message)
+        finally:
+            for other in (task, asked):
+                other.cancel()
+            await asyncio.gather(task, asked, return_exceptions=True)
+
+    async def _judge(self) -> Stop | None:
+        try:
+            source = self._parse()
+        except SourceError as error:
+            return Stop(outcome=Outcome.COMPILE_ERROR, message=str(error), location=error.location)
+        self._read_statically(source)
+        stop = await self._load()
+        if stop is not None:
+            return stop
+        compiling = asyncio.create_task(self._builder.run()) if self._builder is not None else None
+        try:
+            stop = await self._verify()
+            if self._builder is not None and compiling is not None:
+                self._builder.finish()
+                await compiling
+                self._compiled(self._builder)
+        finally:
+            if compiling is not None:
+                compiling.cancel()
+                await asyncio.gather(compiling, return_exceptions=True)
+        return stop
+
+    # ------------------------------------------------------------ stages
+
+    def _parse(self) -> Source:
+        began = self._begin(Stage.PARSE)
+        try:
+            source = read_source(self._candidate, self._plan.problem.entry)
+        except SourceError as error:
+            self._end(Stage.PARSE, began, Outcome.COMPILE_ERROR, str(error), error.location)
+            raise
+        self._end(Stage.PARSE, began)
+        return source
+
+    def _read_statically(self, source: Source) -> None:
+        began = self._begin(Stage.STATIC)
+        for finding in read_statically(source.tree):
+            self._find(finding)
+        self._end(Stage.STATIC, began)
+
+    async def _load(self) -> Stop | None:
+        began = self._begin(Stage.LOAD)
+        try:
+            await self._desk.load()
+        except LoadError as error:
+            stop = outcomes.of_failure(error.failed)
+            self._log(Stream.STDERR, error.failed.trace)
+        except EngineError as error:
+            stop = outcomes.of_worker_error(error, "while loading")
+        else:
+            self._end(Stage.LOAD, began)
+            return None
+        self._end(Stage.LOAD, began, stop.outcome, stop.message, stop.location)
+        return stop
+
+    async def _verify(self) -> Stop | None:
+        cases = self._plan.cases
+        began = self._begin(Stage.VERIFY, len(cases))
+        verifier = Verifier(
+            plan=self._plan, staff=self._staff, desk=self._desk, clock=self._loop.time, on_launch=self._launch,
+            on_finding=self._find, on_trace=lambda trace: self._log(Stream.STDERR, trace),
+        )  # fmt: skip
+        deaths = 0
+        stop: Stop | None = None
+        for number, case in enumerate(cases, start=1):
+            result = await verifier.judge(case)
+            self._results.append(result)
+            self._emit(events.CaseFinished(at_s=self._now(), number=number, total=len(cases), result=result))
+            deaths += result.outcome in _FATAL
+            if result.outcome is Outcome.TAMPERED or result.outcome is Outcome.ENGINE_ERROR:
+                stop = Stop(outcome=result.outcome, message=result.message)
+            elif deaths == _MAX_DEATHS and number < len(cases):
+                message = f"{result.message} (twice; the other {len(cases) - number} cases were not tried)"
+                stop = Stop(outcome=result.outcome, message=message, location=result.location)
+            if stop is not None:
+                break
+        if stop is None and self._desk.fault is not None:
+            stop = outcomes.of_worker_error(self._desk.fault, "after the last case")
+        failed = next((result for result in self._results if result.outcome is not Outcome.PASS), None)
+        if failed is None and stop is None and self._results and not self._launched:
+            message = "no kernel was launched in any case; the answer was computed by something else"
+            self._find(Finding(check="no_launch", severity=Severity.SUSPECT, message=message))
+        outcome = stop.outcome if stop else failed.outcome if failed else Outcome.PASS
+        self._end(Stage.VERIFY, began, outcome, stop.message if stop else failed.message if failed else "")
+        return stop
+
+    def _compiled(self, builder: Builder) -> None:
+        if not builder.kernels:
+            return
+        failed = next((kernel for kernel in builder.kernels if kernel.outcome is not Outcome.PASS), None)
+        elapsed_s = sum(kernel.elapsed_s for kernel in builder.kernels)
+        if failed is not None and failed.outcome is Outcome.UNSUPPORTED:
+            message = f"could not check that {failed.launch.kernel} builds for {failed.target}: {failed.message}"
+            self._find(Finding(check="offline_compile", severity=Severity.NOTE, message=message))
+        self._emit(
+            events.StageFinished(
+                at_s=self._now(), stage=Stage.COMPILE, outcome=failed.outcome if failed else Outcome.PASS,
+                elapsed_s=elapsed_s, message=failed.message if failed else "",
+                location=failed.location if failed else None,
+            )
+        )  # fmt: skip
+
+    async def _disassemble(self, builder: Builder) -> None:
+        await builder.disassemble(self._disassembled)
+
+    def _finish(self, stop: Stop | None) -> None:
+        kernels = self._builder.kernels if self._builder is not None else ()
+        facts = Facts(
+            planned=len(self._plan.cases), stop=stop, cases=tuple(self._results), kernels=tuple(kernels),
+            findings=tuple(self._findings),
+        )  # fmt: skip
+        self._emit(events.RunFinished(at_s=self._now(), verdict=judge(facts)))
+
+    # ------------------------------------------------------------ what happened
+
+    def _launch(self, launch: Launch) -> None:
+        self._launched = True
+        self._emit(events.KernelLaunched(at_s=self._now(), launch=launch))
+        if self._builder is not None:
+            if self._builder.idle:
+                self._begin(Stage.COMPILE)
+            self._builder.add(launch)
+
+    def _kernel(self, number: int, total: int, kernel: CompiledKernel) -> None:
+        self._emit(events.KernelCompiled(at_s=self._now(), number=number, total=total, kernel=kernel))
+
+    def _disassembled(self, number: int, artefact: Artefact) -> None:
+        self._emit(events.KernelDisassembled(at_s=self._now(), number=number, artefact=artefact))
+
+    def _find(self, finding: Finding) -> None:
+        self._findings.append(finding)
+        self._emit(events.FindingRaised(at_s=self._now(), finding=finding))
+
+    def _log(self, stream: Stream, text: str) -> None:
+        if text:
+            self._emit(events.LogWritten(at_s=self._now(), stream=stream, text=text))
+
+    def _begin(self, stage: Stage, total: int | None = None) -> float:
+        began = self._now()
+        self._emit(events.StageStarted(at_s=began, stage=stage, total=total))
+        return began
+
+    def _end(
+        self, stage: Stage, began: float, outcome: Outcome = Outcome.PASS, message: str = "",
+        location: Location | None = None,
+    ) -> None:  # fmt: skip
+        now = self._now()
+        self._emit(
+            events.StageFinished(
+                at_s=now, stage=stage, outcome=outcome, elapsed_s=now - began, message=message, location=location
+            )
+        )
+
+    def _emit(self, event: events.Event) -> None:
+        self._queue.put_nowait(event)
+
+    def _now(self) -> float:
+        return self._loop.time() - self._started

@@ -1,0 +1,201 @@
+"""The parent's end of one child: commands with deadlines, replies that must fit, logs that mean nothing.
+
+A line that answers no command, has another id, is too long or is no reply makes the child faulty for
+good.  Death without a reply and silence past a deadline are told apart.  Nothing here blocks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from engine import wire
+from engine.errors import ChildDiedError, DeadlineError, WireError
+from engine.model import Stream
+
+if TYPE_CHECKING:
+    from engine.processes.nest import Nest
+
+_CHUNK_BYTES = 1 << 16
+
+
+class Child:
+    """One forked process.  Make it with `Nest.fork`, end it with `kill`."""
+
+    def __init__(self, nest: Nest, *, kind: str, pid: int, log_bytes: int) -> None:
+        self.kind = kind
+        self.pid = pid
+        self.on_log: Callable[[Stream, str], None] | None = None
+        self.ready: wire.Ready | None = None
+        self._nest = nest
+        self._log_bytes_left = log_bytes
+        self._loop = asyncio.get_running_loop()
+        self._gone: asyncio.Future[int] = self._loop.create_future()
+        self._pending: tuple[str, asyncio.Future[wire.AnyReply]] | None = None
+        self._fault: WireError | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._commands: int | None = None
+
+    async def attach(self, commands: int, replies: int, stdout: int, stderr: int) -> None:
+        """Take over the parent's ends of the four pipes."""
+        os.set_blocking(commands, False)
+        self._commands = commands
+        self._tasks = [
+            asyncio.create_task(self._read_replies(await _reader(replies))),
+            asyncio.create_task(self._read_log(await _reader(stdout), Stream.STDOUT)),
+            asyncio.create_task(self._read_log(await _reader(stderr), Stream.STDERR)),
+        ]
+
+    @property
+    def fault(self) -> WireError | None:
+        """What this child said that was no reply, if anything."""
+        return self._fault
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process has not been seen to end."""
+        return not self._gone.done()
+
+    async def wait_until_ready(self, deadline_s: float) -> wire.Ready:
+        """The unasked-for first line, which says that the child is warm.
+
+        Raises:
+            EngineError: it died, was silent, or said something else.
+        """
+        reply = await self._await_reply("ready", deadline_s)
+        if not isinstance(reply, wire.Ready):
+            raise WireError(f"the {self.kind} began with {type(reply).__name__} instead of Ready")
+        self.ready = reply
+        return reply
+
+    async def ask(self, command: wire.AnyCommand, *, deadline_s: float) -> wire.AnyReply:
+        """Send a command and wait for its reply.
+
+        Raises:
+            ChildDiedError: the child ended first.
+            DeadlineError: no reply within `deadline_s` seconds; the child is still running.
+            WireError: a line came that is not the reply to this command.
+        """
+        if self._fault is not None:
+            raise self._fault
+        if not self.alive or self._commands is None:
+            raise ChildDiedError(f"the {self.kind} is not running")
+        answer = asyncio.create_task(self._await_reply(command.id, deadline_s))
+        await asyncio.sleep(0)  # let it register before the command leaves
+        self._write(wire.encode(command))
+        return await answer
+
+    async def kill(self) -> int:
+        """Kill the whole process group and wait until it is gone; its exit status.  Safe to call twice."""
+        if self.alive:
+            self._nest.order_kill(self.pid)
+        status = await asyncio.shield(self._gone)
+        await self._close()
+        return status
+
+    def gone(self, status: int) -> None:
+        """The nursery has reaped the process."""
+        if not self._gone.done():
+            self._gone.set_result(status)
+
+    async def _await_reply(self, identifier: str, deadline_s: float) -> wire.AnyReply:
+        future: asyncio.Future[wire.AnyReply] = self._loop.create_future()
+        self._pending = (identifier, future)
+        if self._fault is not None:
+            raise self._fault
+        try:
+            # Not read-until-EOF: a grandchild holding the pipe hides it.  Race the reply against process exit.
+            racers: set[asyncio.Future[Any]] = {future, self._gone}  # Any: they differ in what they bring
+            done, _ = await asyncio.wait(racers, timeout=deadline_s, return_when=asyncio.FIRST_COMPLETED)
+            if not done:
+                raise DeadlineError(f"the {self.kind} did not reply within {deadline_s:g} s")
+            if future not in done:
+                await self._drain_replies()
+            if future.done():
+                return future.result()
+            raise ChildDiedError(f"the {self.kind} ended without a reply ({_how(self._gone.result())})")
+        finally:
+            self._pending = None
+            future.cancel()
+
+    async def _drain_replies(self) -> None:
+        """A reply written just before the end may still lie in the pipe."""
+        await asyncio.wait({self._tasks[0]}, timeout=0.05)
+
+    def _write(self, line: bytes) -> None:
+        assert self._commands is not None
+        try:
+            written = os.write(self._commands, line)
+        except (BrokenPipeError, BlockingIOError):
+            return  # the wait for the reply says what became of the child
+        if written < len(line):
+            self._fault = WireError(f"the {self.kind} does not read its commands")
+
+    async def _read_replies(self, stream: asyncio.StreamReader) -> None:
+        while self._fault is None:
+            try:
+                line = await stream.readline()
+            except ValueError:
+                self._blame(WireError(f"the {self.kind} wrote a line of more than {wire.MAX_LINE_BYTES} bytes"))
+                return
+            if not line:
+                return
+            self._take(line)
+
+    def _take(self, line: bytes) -> None:
+        try:
+            reply = wire.decode_reply(line)
+        except WireError as error:
+            self._blame(error)
+            return
+        if self._pending is None or reply.id != self._pending[0]:
+            self._blame(WireError(f"the {self.kind} wrote a reply that answers no command"))
+        elif not self._pending[1].done():
+            self._pending[1].set_result(reply)
+        else:
+            self._blame(WireError(f"the {self.kind} replied twice to one command"))
+
+    def _blame(self, error: WireError) -> None:
+        self._fault = error
+        if self._pending is not None and not self._pending[1].done():
+            self._pending[1].set_exception(error)
+
+    async def _read_log(self, stream: asyncio.StreamReader, kind: Stream) -> None:
+        while chunk := await stream.read(_CHUNK_BYTES):
+            kept = chunk[: max(self._log_bytes_left, 0)]
+            cut = len(kept) < len(chunk) and self._log_bytes_left >= 0
+            self._log_bytes_left -= len(chunk)
+            if self.on_log is not None and (kept or cut):
+                text = kept.decode("utf-8", "backslashreplace")
+                self.on_log(kind, text + ("\n[more output than is kept; the rest is dropped]\n" if cut else ""))
+                if cut:
+                    self._log_bytes_left = -1
+
+    async def _close(self) -> None:
+        if self._commands is not None:
+            os.close(self._commands)
+            self._commands = None
+        if self._tasks:
+            # What the child wrote before it ended is still in the pipes; what a stray holds open is not waited for.
+            await asyncio.wait(self._tasks, timeout=0.2)
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+            self._tasks = []
+
+
+async def _reader(handle: int) -> asyncio.StreamReader:
+    stream = asyncio.StreamReader(limit=wire.MAX_LINE_BYTES)
+    protocol = asyncio.StreamReaderProtocol(stream)
+    with contextlib.suppress(OSError):
+        os.set_blocking(handle, False)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, os.fdopen(handle, "rb", buffering=0))
+    return stream
+
+
+def _how(status: int) -> str:
+    code = os.waitstatus_to_exitcode(status)
+    return f"signal {-code}" if code < 0 else f"exit status {code}"

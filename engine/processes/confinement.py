@@ -1,0 +1,176 @@
+"""What a child process gives up before code that nobody trusts runs in it.
+
+Each measure is tried on its own: a machine that lacks one still gets the others, and what is in
+force is reported, never assumed.  Must run in a freshly forked, single-threaded process; none of
+it can be undone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import resource
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from engine.processes import linux
+
+
+class Confinement(msgspec.Struct, frozen=True, kw_only=True):
+    """How one child is confined.
+
+    `writable` are the only folders that it may write, `uid` an unprivileged user id of its own (only
+    root can give it one), `address_space` whether memory is limited by address space (a GPU driver
+    reserves far more than it uses, so there the data segment is limited instead).
+    """
+
+    writable: tuple[str, ...]
+    uid: int | None
+    memory_bytes: int
+    processes: int
+    file_bytes: int
+    address_space: bool
+
+
+def confine(confinement: Confinement) -> tuple[str, ...]:
+    """Give up everything that can be given up here; the names of the measures now in force."""
+    measures: tuple[tuple[str, Callable[[], None]], ...] = (
+        ("no new privileges", lambda: linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1)),
+        ("resource limits", lambda: _limit_resources(confinement)),
+        ("no network (namespace)", _leave_network),
+        ("read-only files (Landlock)", lambda: _restrict_files(confinement)),
+        (f"own user {confinement.uid}", lambda: _become(confinement.uid)),
+        ("no foreign memory, sockets or mounts (seccomp)", _filter_system_calls),
+        ("memory unreadable to others", lambda: linux.prctl(linux.PR_SET_DUMPABLE, 0)),
+        # Last: changing the user clears it.
+        ("dies with its parent", lambda: linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)),
+    )
+    return tuple(name for name, measure in measures if _holds(measure))
+
+
+class _NotHereError(OSError):
+    """The measure does not apply to this process."""
+
+
+def _holds(measure: Callable[[], None]) -> bool:
+    try:
+        measure()
+    except (OSError, KeyError, ValueError):
+        return False
+    return True
+
+
+def _limit_resources(confinement: Confinement) -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (confinement.file_bytes, confinement.file_bytes))
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    kind, used = (
+        (resource.RLIMIT_AS, status["VmSize"])
+        if confinement.address_space
+        else (resource.RLIMIT_DATA, status["VmData"])
+    )
+    memory_bytes = int(used.split()[0]) * 1024 + confinement.memory_bytes
+    resource.setrlimit(kind, (memory_bytes, memory_bytes))
+    # The kernel counts all processes of the user; with a user id of its own that is this child's alone.
+    others = 0 if confinement.uid is not None else _processes_of(os.getuid())
+    resource.setrlimit(resource.RLIMIT_NPROC, (others + confinement.processes,) * 2)
+
+
+def _processes_of(uid: int) -> int:
+    count = 0
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if entry.stat().st_uid == uid:
+                    count += sum(1 for _ in (entry / "task").iterdir())
+            except OSError:
+                continue  # it ended while we looked
+    return count
+
+
+def _leave_network() -> None:
+    try:
+        linux.unshare(linux.CLONE_NEWNET | linux.CLONE_NEWIPC)
+    except PermissionError:
+        uid, gid = os.getuid(), os.getgid()
+        linux.unshare(linux.CLONE_NEWUSER | linux.CLONE_NEWNET | linux.CLONE_NEWIPC)
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
+        Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
+
+
+# linux/landlock.h
+_WRITE_FILE, _REMOVE_AND_MAKE, _REFER, _TRUNCATE = 1 << 1, 0x1FF0, 1 << 13, 1 << 14
+_NO_TCP, _SCOPE_SOCKETS_AND_SIGNALS = 3, 3
+_DEVICES = ("null", "zero", "full", "random", "urandom", "kfd", "dri", "nvidia-uvm", "nvidia-uvm-tools", "nvidiactl")
+
+
+def _restrict_files(confinement: Confinement) -> None:
+    version = linux.landlock_version()
+    handled = _WRITE_FILE | _REMOVE_AND_MAKE
+    handled |= _REFER if version >= 2 else 0
+    handled |= _TRUNCATE if version >= 3 else 0
+    ruleset = linux.LandlockRuleset(
+        handled,
+        _NO_TCP if version >= 4 else 0,
+        _SCOPE_SOCKETS_AND_SIGNALS if version >= 6 else 0,
+    )
+    size = ctypes.sizeof(ruleset) if version >= 6 else 16 if version >= 4 else 8
+    devices = [Path("/dev", name) for name in _DEVICES] + list(Path("/dev").glob("nvidia[0-9]*"))
+    opened: list[tuple[int, int]] = []
+    try:
+        opened.extend((os.open(folder, os.O_PATH), handled) for folder in confinement.writable)
+        opened.extend((os.open(device, os.O_PATH), _WRITE_FILE) for device in devices if device.exists())
+        linux.landlock_restrict(ruleset, size=size, rules=opened)
+    finally:
+        for handle, _ in opened:
+            os.close(handle)
+
+
+def _become(uid: int | None) -> None:
+    if uid is None:
+        raise _NotHereError("not root: the user stays")
+    # The interpreter may live in a folder that only root may enter (a home directory): keep reading, give up the rest.
+    linux.prctl(linux.PR_SET_KEEPCAPS, 1)
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+    linux.keep_only_capabilities(linux.CAP_DAC_READ_SEARCH)
+
+
+# System call numbers: asm/unistd_64.h and asm-generic/unistd.h.
+_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_SOCKET = {"x86_64": 41, "aarch64": 198}
+_FORBIDDEN = {
+    "x86_64": (
+        101, 310, 311, 312, 438,  # ptrace, process_vm_readv, process_vm_writev, kcmp, pidfd_getfd
+        165, 166, 155, 272, 308,  # mount, umount2, pivot_root, unshare, setns
+        248, 249, 250, 321, 323, 425,  # add_key, request_key, keyctl, bpf, userfaultfd, io_uring_setup
+        169, 175, 176, 246, 313,  # reboot, init_module, delete_module, kexec_load, finit_module
+    ),
+    "aarch64": (117, 270, 271, 272, 438, 40, 39, 41, 97, 268, 217, 218, 219, 280, 282, 425, 142, 105, 106, 104, 273),
+}  # fmt: skip
+_NETWORK_FAMILIES = (2, 10, 16, 17)  # AF_INET, AF_INET6, AF_NETLINK, AF_PACKET
+_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06  # BPF_LD|W|ABS, BPF_JMP|JEQ|K, BPF_JMP|JGE|K, BPF_RET|K
+_ALLOW, _REFUSE = 0x7FFF0000, 0x00050001  # SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO with EPERM
+
+
+def _filter_system_calls() -> None:
+    machine = platform.machine()
+    forbidden = _FORBIDDEN[machine]
+    # struct seccomp_data of linux/seccomp.h: number at 0, architecture at 4, first argument at 16.
+    program = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, _ARCHITECTURES[machine]), (_RETURN, 0, 0, _REFUSE), (_LOAD, 0, 0, 0)]
+    if machine == "x86_64":
+        program += [(_AT_LEAST, 0, 1, 0x40000000), (_RETURN, 0, 0, _REFUSE)]  # the x32 interface numbers from there
+    for number in forbidden:
+        program += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _REFUSE)]
+    program += [(_EQUAL, 1, 0, _SOCKET[machine]), (_RETURN, 0, 0, _ALLOW)]
+    last = len(_NETWORK_FAMILIES)
+    program += [(_LOAD, 0, 0, 16)]
+    program += [(_EQUAL, last - position, 0, family) for position, family in enumerate(_NETWORK_FAMILIES)]
+    program += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _REFUSE)]
+    linux.install_seccomp(program)

@@ -1,0 +1,108 @@
+"""The few Linux calls that Python does not offer, by ctypes.
+
+Thin: every function is one system call, raises OSError with the kernel's errno, and decides nothing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+from ctypes import c_int, c_long, c_uint32, c_uint64
+
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_SET_KEEPCAPS = 8
+PR_SET_SECCOMP = 22
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWNET = 0x40000000
+CAP_DAC_READ_SEARCH = 2
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_SYS_CAPSET = {"x86_64": 126, "aarch64": 91}
+
+
+def prctl(option: int, argument: int = 0) -> None:
+    """prctl(2) with one argument."""
+    _check(_libc.prctl(c_int(option), c_long(argument), c_long(0), c_long(0), c_long(0)))
+
+
+def unshare(flags: int) -> None:
+    """unshare(2)."""
+    _check(_libc.unshare(c_int(flags)))
+
+
+def syscall(number: int, *arguments: object) -> int:
+    """syscall(2) with arguments that ctypes understands; returns its result."""
+    return _check(_libc.syscall(c_long(number), *arguments))
+
+
+def keep_only_capabilities(*capabilities: int) -> None:
+    """capset(2): effective and permitted are exactly these, inheritable none."""
+    mask = sum(1 << capability for capability in capabilities)
+    header = (c_uint32 * 2)(0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this process
+    low, high = mask & 0xFFFFFFFF, mask >> 32
+    sets = (c_uint32 * 6)(low, low, 0, high, high, 0)
+    syscall(_SYS_CAPSET[platform.machine()], header, sets)
+
+
+class SeccompFilter(ctypes.Structure):
+    """struct sock_filter of linux/filter.h: one instruction of a classic BPF program."""
+
+    _fields_ = (("code", ctypes.c_uint16), ("jt", ctypes.c_uint8), ("jf", ctypes.c_uint8), ("k", c_uint32))
+
+
+class _SeccompProgram(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_uint16), ("filter", ctypes.POINTER(SeccompFilter)))
+
+
+def install_seccomp(instructions: list[tuple[int, int, int, int]]) -> None:
+    """Filter the system calls of this thread and of all that it will ever start; needs no-new-privileges."""
+    array = (SeccompFilter * len(instructions))(*(SeccompFilter(*line) for line in instructions))
+    program = _SeccompProgram(len(instructions), array)
+    mode_filter = 2
+    _check(_libc.prctl(c_int(PR_SET_SECCOMP), c_long(mode_filter), ctypes.byref(program), c_long(0), c_long(0)))
+
+
+class LandlockRuleset(ctypes.Structure):
+    """struct landlock_ruleset_attr of linux/landlock.h."""
+
+    _fields_ = (("handled_access_fs", c_uint64), ("handled_access_net", c_uint64), ("scoped", c_uint64))
+
+
+class LandlockPath(ctypes.Structure):
+    """struct landlock_path_beneath_attr of linux/landlock.h."""
+
+    _pack_ = 1
+    _layout_ = "ms"
+    _fields_ = (("allowed_access", c_uint64), ("parent_fd", ctypes.c_int32))
+
+
+_LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
+
+
+def landlock_version() -> int:
+    """The version of the kernel's Landlock interface; raises OSError where there is none."""
+    return syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), c_uint32(1))
+
+
+def landlock_restrict(ruleset: LandlockRuleset, *, size: int, rules: list[tuple[int, int]]) -> None:
+    """Restrict this thread to `rules`, pairs of an open folder and the accesses allowed beneath it."""
+    handle = syscall(_LANDLOCK_CREATE, ctypes.byref(ruleset), ctypes.c_size_t(size), c_uint32(0))
+    try:
+        for folder, access in rules:
+            rule = LandlockPath(access, folder)
+            syscall(_LANDLOCK_ADD, c_int(handle), c_int(1), ctypes.byref(rule), c_uint32(0))
+        syscall(_LANDLOCK_RESTRICT, c_int(handle), c_uint32(0))
+    finally:
+        os.close(handle)
+
+
+def _check(result: int) -> int:
+    if result == -1:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return result

@@ -1,0 +1,164 @@
+"""The parent's end of the nursery: start it, have children forked, have them killed.
+
+The descriptors of a child are made here and handed over, so that replies come straight from the child
+and never through a process that others write to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from engine.errors import EngineError
+from engine.processes.child import Child
+from engine.processes.confinement import Confinement
+from engine.processes.nursery import MAX_MESSAGE_BYTES, Awake, Fork, Forked, Gone, Kill, Report
+
+_START_S = 120.0
+_FORK_S = 20.0
+
+
+class Nest:
+    """A running nursery.  `await start()` before the first fork, `await close()` at the end."""
+
+    def __init__(self, *, folders: tuple[Path, ...], environment: dict[str, str]) -> None:
+        self._folders = folders
+        self._environment = environment
+        self._children: dict[int, Child] = {}
+        self._gone_early: dict[int, int] = {}
+        self._forks = asyncio.Lock()
+        self._forked: asyncio.Future[int] | None = None
+        self._awake: asyncio.Future[None] | None = None
+        self._control: socket.socket | None = None
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        """Start the nursery and wait until it has imported everything.
+
+        Raises:
+            EngineError: it ended instead, with what it printed.
+        """
+        loop = asyncio.get_running_loop()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours.setblocking(False)
+        self._control = ours
+        self._awake = loop.create_future()
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable, "-I", "-m", "engine.processes.nursery", str(theirs.fileno()), *map(str, self._folders),
+            pass_fds=(theirs.fileno(),), env=self._environment, cwd=self._folders[0], start_new_session=True,
+            stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        theirs.close()
+        loop.add_reader(ours.fileno(), self._receive)
+        ended = asyncio.create_task(self._process.wait())
+        try:
+            racers: set[asyncio.Future[Any]] = {self._awake, ended}  # Any: they differ in what they bring
+            await asyncio.wait(racers, timeout=_START_S, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ended.cancel()
+        if not self._awake.done() or self._awake.cancelled():
+            raise EngineError(f"the engine's processes did not start: {await self._last_words()}")
+
+    async def fork(
+        self, kind: str, *, folder: Path, environment: dict[str, str], confinement: Confinement | None, log_bytes: int
+    ) -> Child:
+        """Fork a child of this kind; it is warm once `wait_until_ready` returns.
+
+        Raises:
+            EngineError: the nursery is gone.
+        """
+        async with self._forks:
+            if self._control is None:
+                raise EngineError("the engine is not running")
+            (their_commands, commands), (replies, their_replies) = os.pipe(), os.pipe()
+            (stdout, their_stdout), (stderr, their_stderr) = os.pipe(), os.pipe()
+            theirs = [their_commands, their_replies, their_stdout, their_stderr]
+            order = Fork(kind=kind, folder=str(folder), environment=environment, confinement=confinement)
+            self._forked = asyncio.get_running_loop().create_future()
+            try:
+                socket.send_fds(self._control, [msgspec.json.encode(order)], theirs)
+                pid = await asyncio.wait_for(self._forked, _FORK_S)
+            except (OSError, TimeoutError) as error:
+                for handle in (commands, replies, stdout, stderr):
+                    os.close(handle)
+                raise EngineError(f"no {kind} could be started: {error}; {await self._last_words()}") from error
+            finally:
+                for handle in theirs:
+                    os.close(handle)
+            child = Child(self, kind=kind, pid=pid, log_bytes=log_bytes)
+            self._children[pid] = child
+            await child.attach(commands, replies, stdout, stderr)
+            if pid in self._gone_early:
+                del self._children[pid]
+                child.gone(self._gone_early.pop(pid))
+            return child
+
+    def order_kill(self, pid: int) -> None:
+        """Have a child and all that it started killed; `Child.gone` is called when they are."""
+        if self._control is None:
+            return
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self._control.send(msgspec.json.encode(Kill(pid=pid)))
+
+    async def close(self) -> None:
+        """End the nursery and everything below it.  Safe to call twice."""
+        if self._control is not None:
+            asyncio.get_running_loop().remove_reader(self._control.fileno())
+            self._control.close()
+            self._control = None
+        if self._process is not None:
+            await self._process.wait()
+            await self._last_words()
+        for child in list(self._children.values()):
+            child.gone(0)
+            await child.kill()
+        self._children.clear()
+
+    def _receive(self) -> None:
+        assert self._control is not None
+        try:
+            message = self._control.recv(MAX_MESSAGE_BYTES)
+        except BlockingIOError:
+            return
+        except ConnectionResetError:
+            message = b""
+        if not message:
+            self._lost()
+            return
+        report: Report = msgspec.json.decode(message, type=Report)
+        if isinstance(report, Awake):
+            if self._awake is not None and not self._awake.done():
+                self._awake.set_result(None)
+        elif isinstance(report, Forked):
+            if self._forked is not None and not self._forked.done():
+                self._forked.set_result(report.pid)
+        elif isinstance(report, Gone):
+            if child := self._children.pop(report.pid, None):
+                child.gone(report.status)
+            else:
+                self._gone_early[report.pid] = report.status
+
+    def _lost(self) -> None:
+        """The nursery is gone, and the kernel has killed its children with it."""
+        if self._control is not None:
+            asyncio.get_running_loop().remove_reader(self._control.fileno())
+            self._control.close()
+            self._control = None
+        for child in self._children.values():
+            child.gone(9)
+        self._children.clear()
+
+    async def _last_words(self) -> str:
+        if self._process is None or self._process.stderr is None:
+            return "it was never started"
+        with contextlib.suppress(TimeoutError):
+            text = await asyncio.wait_for(self._process.stderr.read(1 << 16), 1.0)
+            return text.decode("utf-8", "replace").strip()[-2000:] or "it said nothing"
+        return "it said nothing"

@@ -1,0 +1,178 @@
+"""The children of an engine by their jobs: the judge, and spares that are warm before they are needed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from engine import wire
+from engine.errors import EngineError
+from engine.lodging import Lodging, Room
+from engine.model import Limits
+from engine.processes.child import Child
+from engine.processes.nest import Nest
+
+_READY_S = 120.0
+_JUDGE_S = 60.0
+# Names that the children read; kept here as text, since their modules import torch.
+_DEVICE_VARIABLE = "KGTUI_DEVICE"
+_WARM_TARGET_VARIABLE = "KGTUI_WARM_TARGET"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hand:
+    """A child and the room that it lives in."""
+
+    child: Child
+    room: Room
+
+    async def dismiss(self) -> None:
+        """Kill the child, wait until it is gone, and remove its folders.  Safe to call twice."""
+        await self.child.kill()
+        self.room.remove()
+
+
+class Spare:
+    """Always one warm child ahead: `take` gives it away, and the next one is made at once or when asked."""
+
+    def __init__(self, hire: Callable[[], Awaitable[Hand]]) -> None:
+        self._hire = hire
+        self._next: asyncio.Task[Hand] | None = None
+
+    def prepare(self) -> None:
+        """Begin to make the next one, unless it is being made or ready."""
+        if self._next is None:
+            self._next = asyncio.create_task(self._make())
+
+    async def wait(self) -> Hand:
+        """The next one, once it is warm; it stays the spare."""
+        self.prepare()
+        assert self._next is not None
+        try:
+            return await asyncio.shield(self._next)
+        except EngineError:
+            self._next = None  # or every later take would fail for the same old reason
+            raise
+
+    async def take(self) -> Hand:
+        """The warm one, for good.
+
+        Raises:
+            EngineError: none could be made.
+        """
+        hand = await self.wait()
+        self._next = None
+        return hand
+
+    async def close(self) -> None:
+        """Dismiss the spare."""
+        if self._next is not None:
+            self._next.cancel()
+            with contextlib.suppress(asyncio.CancelledError, EngineError):
+                await (await self._next).dismiss()
+            self._next = None
+
+    async def _make(self) -> Hand:
+        return await self._hire()
+
+
+class Staff:
+    """Judge, spare worker and spare compiler of one engine."""
+
+    def __init__(
+        self, *, workers: Nest, compilers: Nest, lodging: Lodging, limits: Limits, torch_device: str,
+        address_space: bool, warm_target: str,
+    ) -> None:  # fmt: skip
+        self._workers = workers
+        self._compilers = compilers
+        self._lodging = lodging
+        self._limits = limits
+        self._address_space = address_space
+        self._environment = {_DEVICE_VARIABLE: torch_device, _WARM_TARGET_VARIABLE: warm_target}
+        self._judge: Hand | None = None
+        self._compilers_started: asyncio.Task[None] | None = None
+        self.confinement: tuple[str, ...] = ()
+        self.versions: dict[str, str] = {}
+        self.worker = Spare(self._hire_worker)
+        self.compiler = Spare(self._hire_compiler)
+
+    def begin(self) -> None:
+        """Begin to make the first worker and the judge."""
+        self.worker.prepare()
+
+    def compilers_after(self, started: asyncio.Task[None]) -> None:
+        """The nursery of the compilers is up when this task is done."""
+        self._compilers_started = started
+        self.compiler.prepare()
+
+    async def wait_until_warm(self) -> None:
+        """Wait until judge and spares are ready."""
+        await asyncio.gather(self.judge(), self.worker.wait(), self.compiler.wait())
+
+    async def judge(self) -> Child:
+        """The judge, started anew if it has died."""
+        if self._judge is None or not self._judge.child.alive or self._judge.child.fault is not None:
+            if self._judge is not None:
+                await self._judge.dismiss()
+            room = self._lodging.open_room()
+            child = await self._workers.fork(
+                "judge", folder=room.folder, environment=room.environment(), confinement=None,
+                log_bytes=self._limits.log_bytes,
+            )  # fmt: skip
+            self._judge = Hand(child=child, room=room)
+            await child.wait_until_ready(_READY_S)
+        return self._judge.child
+
+    async def ask_judge(self, command: wire.AnyCommand) -> wire.AnyReply:
+        """Have the judge carry out a command.
+
+        Raises:
+            EngineError: it did not answer.
+        """
+        judge = await self.judge()
+        return await judge.ask(command, deadline_s=_JUDGE_S)
+
+    async def close(self) -> None:
+        """Dismiss everybody."""
+        await self.worker.close()
+        await self.compiler.close()
+        if self._compilers_started is not None:
+            self._compilers_started.cancel()
+            await asyncio.gather(self._compilers_started, return_exceptions=True)
+        if self._judge is not None:
+            await self._judge.dismiss()
+            self._judge = None
+
+    async def _hire_worker(self) -> Hand:
+        hand = await self._hire(self._workers, "worker")
+        assert hand.child.ready is not None
+        self.confinement = hand.child.ready.confinement
+        self.versions = hand.child.ready.versions
+        return hand
+
+    async def _hire_compiler(self) -> Hand:
+        if self._compilers_started is not None:
+            await asyncio.shield(self._compilers_started)
+        return await self._hire(self._compilers, "compiler")
+
+    async def _hire(self, nest: Nest, kind: str) -> Hand:
+        room = self._lodging.open_room()
+        environment = {**room.environment(), **self._environment}
+        confinement = room.confinement(self._limits, address_space=self._address_space)
+        try:
+            child = await nest.fork(
+                kind, folder=room.folder, environment=environment, confinement=confinement,
+                log_bytes=self._limits.log_bytes,
+            )  # fmt: skip
+        except BaseException:
+            room.remove()
+            raise
+        hand = Hand(child=child, room=room)
+        try:
+            await child.wait_until_ready(_READY_S)
+        except BaseException:
+            await asyncio.shield(hand.dismiss())
+            raise
+        return hand

@@ -1,0 +1,182 @@
+"""Tensors as raw bytes in shared memory: laid out by the judge, viewed by the worker.
+
+Both children import this, the parent never does.  Layout of an arena file: the storages one after
+another, each at a multiple of 256 bytes, with 256 unused bytes between them.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from engine import wire
+from engine.model import Value
+
+_ALIGNMENT_BYTES = 256
+_DTYPES = {
+    name: dtype
+    for name in (
+        "float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool",
+        "complex64", "complex128", "float8_e4m3fn", "float8_e5m2",
+    )
+    if isinstance(dtype := getattr(torch, name, None), torch.dtype)
+}  # fmt: skip
+
+
+def dtype_named(name: str) -> torch.dtype:
+    """The torch dtype of this name.
+
+    Raises:
+        ValueError: there is none among those that may travel.
+    """
+    try:
+        return _DTYPES[name]
+    except KeyError:
+        raise ValueError(f"dtype {name!r} cannot be compared; use one of {', '.join(_DTYPES)}") from None
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """The name without its module: "float32"."""
+    return str(dtype).removeprefix("torch.")
+
+
+class Arena:
+    """The worker's view of an arena file: `storages[i]` are the bytes of storage i, shared with the file."""
+
+    def __init__(self, spec: wire.ArenaSpec) -> None:
+        self.spec = spec
+        handle = os.open(spec.path, os.O_RDWR)
+        try:
+            self._map = mmap.mmap(handle, max(spec.bytes, 1))
+        finally:
+            os.close(handle)
+        self.storages = tuple(self._bytes(storage) for storage in spec.storages)
+
+    def _bytes(self, storage: wire.StorageSpec) -> torch.Tensor:
+        if storage.bytes == 0:
+            return torch.empty(0, dtype=torch.uint8)
+        return torch.frombuffer(self._map, dtype=torch.uint8, count=storage.bytes, offset=storage.offset)
+
+
+class ArenaFile:
+    """The judge's side of an arena file: written and read by system calls, never mapped.
+
+    The worker can truncate the file, and reading a mapping past the end of a file kills the reader.
+    """
+
+    def __init__(self, spec: wire.ArenaSpec) -> None:
+        self.spec = spec
+        self._handle = os.open(spec.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+        os.fchmod(self._handle, 0o666)  # the worker may be another user; the folder keeps everybody else out
+        os.ftruncate(self._handle, max(spec.bytes, 1))
+
+    def write(self, storages: Sequence[torch.Tensor]) -> None:
+        """Put the bytes of every storage where the spec says."""
+        for spec, content in zip(self.spec.storages, storages, strict=True):
+            _write_all(self._handle, content, spec.offset)
+
+    def read(self) -> list[torch.Tensor]:
+        """Private copies of every storage.
+
+        Raises:
+            TruncatedError: the file has become shorter than its spec.
+        """
+        return [_read_all(self._handle, spec) for spec in self.spec.storages]
+
+    def close(self) -> None:
+        """Let go of the file.  Safe to call twice."""
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+
+class TruncatedError(Exception):
+    """A file of shared memory was cut short by the process that it is shared with."""
+
+
+def _write_all(handle: int, content: torch.Tensor, offset: int) -> None:
+    rest = content.numpy().data.cast("B") if content.numel() else memoryview(b"")
+    while rest:
+        written = os.pwrite(handle, rest, offset)
+        rest, offset = rest[written:], offset + written
+
+
+def _read_all(handle: int, spec: wire.StorageSpec) -> torch.Tensor:
+    copy = torch.empty(spec.bytes, dtype=torch.uint8)
+    rest = copy.numpy().data.cast("B") if spec.bytes else memoryview(b"")
+    offset = spec.offset
+    while rest:
+        count = os.preadv(handle, [rest], offset)
+        if count == 0:
+            raise TruncatedError("the shared memory of the case was cut short")
+        rest, offset = rest[count:], offset + count
+    return copy
+
+
+def lay_out(
+    values: Sequence[Value], path: Path
+) -> tuple[tuple[wire.ValueSpec, ...], wire.ArenaSpec, list[torch.Tensor]]:
+    """How these values travel: their specs, the arena for `path`, and each storage's bytes as uint8."""
+    storages: list[torch.Tensor] = []
+    numbers: dict[int, int] = {}
+
+    def spec_of(value: Value) -> wire.ValueSpec:
+        if isinstance(value, torch.Tensor):
+            return _tensor_spec(value, storages, numbers)
+        if isinstance(value, torch.dtype):
+            return wire.DTypeSpec(name=dtype_name(value))
+        if isinstance(value, float):
+            return wire.FloatSpec(hex=value.hex())
+        if isinstance(value, list | tuple):
+            return wire.SequenceSpec(items=tuple(spec_of(item) for item in value), is_tuple=isinstance(value, tuple))
+        return wire.ScalarSpec(value=value)
+
+    specs = tuple(spec_of(value) for value in values)
+    offset, placed = 0, []
+    for storage in storages:
+        placed.append(wire.StorageSpec(offset=offset, bytes=storage.numel()))
+        offset += -(-storage.numel() // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES + _ALIGNMENT_BYTES
+    return specs, wire.ArenaSpec(path=str(path), storages=tuple(placed), bytes=offset), storages
+
+
+def view(spec: wire.TensorSpec, storage: torch.Tensor) -> torch.Tensor:
+    """The tensor that `spec` describes, on these bytes (uint8) and on their device."""
+    dtype = dtype_named(spec.dtype)
+    typed = torch.empty(0, dtype=dtype, device=storage.device)
+    return typed.set_(storage.untyped_storage(), spec.first, spec.shape, spec.strides)
+
+
+def value_of(spec: wire.ValueSpec, storages: Sequence[torch.Tensor]) -> Value:
+    """The value that `spec` describes, tensors as views of `storages`."""
+    match spec:
+        case wire.TensorSpec():
+            return view(spec, storages[spec.storage])
+        case wire.FloatSpec():
+            return float.fromhex(spec.hex)
+        case wire.DTypeSpec():
+            return dtype_named(spec.name)
+        case wire.SequenceSpec():
+            items = [value_of(item, storages) for item in spec.items]
+            return tuple(items) if spec.is_tuple else items
+        case wire.ScalarSpec():
+            return spec.value
+
+
+def _tensor_spec(tensor: torch.Tensor, storages: list[torch.Tensor], numbers: dict[int, int]) -> wire.TensorSpec:
+    storage = tensor.untyped_storage()
+    number = numbers.get(storage.data_ptr()) if storage.nbytes() else None
+    if number is None:
+        number = len(storages)
+        numbers[storage.data_ptr()] = number
+        storages.append(torch.empty(0, dtype=torch.uint8).set_(storage))
+    return wire.TensorSpec(
+        storage=number,
+        dtype=dtype_name(tensor.dtype),
+        shape=tuple(tensor.shape),
+        strides=tuple(tensor.stride()),
+        first=int(tensor.storage_offset()),
+    )

@@ -1,0 +1,32 @@
+"""Reading files that an untrusted process may have replaced with something else."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+
+class UntrustedFileError(Exception):
+    """The path is no regular file of an acceptable size."""
+
+
+def read_untrusted(path: Path, *, max_bytes: int) -> bytes:
+    """The content of a regular file that another process wrote; links, pipes and oversize are refused.
+
+    Raises:
+        UntrustedFileError: it is missing, no regular file, or larger than `max_bytes`.
+    """
+    try:
+        # Non-blocking: a pipe in its place must not make us wait for a writer.
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise UntrustedFileError(f"{path.name} cannot be read: {error.strerror}") from error
+    with os.fdopen(handle, "rb") as file:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > max_bytes:
+            raise UntrustedFileError(f"{path.name} is no regular file of at most {max_bytes} bytes")
+        content = file.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise UntrustedFileError(f"{path.name} grew past {max_bytes} bytes while it was read")
+    return content

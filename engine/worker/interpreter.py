@@ -1,0 +1,198 @@
+"""Triton's interpreter, made safe to point at broken kernels.
+
+Every load, store and atomic is checked against the tensors of its launch before it touches memory,
+an autotuned kernel runs with its first configuration that works, and launches are recorded.  Patches
+Triton's own classes in this process, for triton 3.6 to 3.9; never used outside a worker.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import torch
+from triton.runtime import interpreter as triton_interpreter
+from triton.runtime.autotuner import Autotuner
+
+from engine.model import Location, OutOfBounds
+from engine.worker.launches import LaunchBook, bound_arguments
+
+# Triton's interpreter is not typed: what is taken from it or handed to it is Any throughout this file.
+
+
+class OutOfBoundsError(Exception):
+    """A kernel was about to touch memory outside every tensor of its launch."""
+
+    def __init__(self, report: OutOfBounds) -> None:
+        where = f" at line {report.location.line}" if report.location else ""
+        super().__init__(
+            f"out-of-bounds {report.access} in {report.kernel}{where}: {report.tensor}[{report.index}], "
+            f"but {report.tensor} has {report.elements} elements (program {report.program})"
+        )
+        self.report = report
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Extent:
+    """The bytes of one tensor's storage, from `start` up to and without `stop`."""
+
+    name: str
+    start: int
+    stop: int
+    element_bytes: int
+
+
+class Guard:
+    """Checks the memory accesses of interpreted kernels; one per process, installed once."""
+
+    def __init__(self, book: LaunchBook) -> None:
+        self._book = book
+        self._filename = ""
+        self._kernel = ""
+        self._extents: tuple[_Extent, ...] = ()
+        self._always: tuple[_Extent, ...] = ()
+
+    def install(self) -> None:
+        """Patch Triton's interpreter and autotuner in this process."""
+        builder = triton_interpreter.InterpreterBuilder
+        for name, access, pointer_at, mask_at in (
+            ("create_masked_load", "load", 0, 1),
+            ("create_masked_store", "store", 0, 2),
+            ("create_atomic_rmw", "atomic", 1, 3),
+            ("create_atomic_cas", "atomic", 0, None),
+        ):
+            setattr(builder, name, self._checked(getattr(builder, name), access, pointer_at, mask_at))
+        executor = triton_interpreter.GridExecutor
+        executor.__call__ = self._recorded(executor.__call__)
+        Autotuner.run = _run_first_valid
+
+    def watch(self, filename: str) -> None:
+        """Accesses are attributed to lines of this file."""
+        self._filename = filename
+
+    def allow(self, storages: dict[str, torch.Tensor]) -> None:
+        """Also these storages may be touched, by kernels that find their addresses in memory."""
+        self._always = tuple(_extent(name, storage) for name, storage in storages.items() if storage.numel())
+
+    def _recorded(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        def recorded(executor: Any, *args: Any, **kwargs: Any) -> Any:
+            bound = bound_arguments(executor.fn, args, kwargs)
+            grid = executor.grid(bound) if callable(executor.grid) else executor.grid
+            self._book.record(executor.fn, args, kwargs, grid)
+            outer = self._kernel, self._extents
+            self._kernel = executor.fn.__name__
+            self._extents = tuple(
+                _extent(name, base) for name, value in bound.items() if (base := _tensor_of(value)) is not None
+            )
+            try:
+                return call(executor, *args, **kwargs)
+            finally:
+                self._kernel, self._extents = outer
+
+        return recorded
+
+    def _checked(
+        self, operation: Callable[..., Any], access: str, pointer_at: int, mask_at: int | None
+    ) -> Callable[..., Any]:
+        def checked(builder: Any, *args: Any, **kwargs: Any) -> Any:
+            pointers = args[pointer_at]
+            mask = args[mask_at].data if mask_at is not None else None
+            element_bytes = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
+            self._check(access, pointers.data, mask, element_bytes, builder)
+            return operation(builder, *args, **kwargs)
+
+        return checked
+
+    def _check(self, access: str, addresses: Any, mask: Any, element_bytes: int, builder: Any) -> None:
+        touched = addresses if mask is None else addresses[np.broadcast_to(mask, addresses.shape)]
+        if touched.size == 0:
+            return
+        first, last = int(touched.min()), int(touched.max()) + element_bytes
+        extents = self._extents + self._always
+        if any(extent.start <= first and last <= extent.stop for extent in extents):
+            return
+        inside = np.zeros(touched.shape, dtype=bool)
+        for extent in extents:
+            inside |= (touched >= extent.start) & (touched + np.uint64(element_bytes) <= extent.stop)
+        if not inside.all():
+            self._report(access, int(touched[~inside].flat[0]), builder)
+
+    def _report(self, access: str, address: int, builder: Any) -> None:
+        extents = self._extents or self._always
+        if not extents:
+            raise OutOfBoundsError(self._no_tensor(access, builder))
+        nearest = min(extents, key=lambda extent: max(extent.start - address, address - extent.stop, 0))
+        raise OutOfBoundsError(
+            OutOfBounds(
+                access=access,
+                kernel=self._kernel,
+                tensor=nearest.name,
+                index=(address - nearest.start) // nearest.element_bytes,
+                elements=(nearest.stop - nearest.start) // nearest.element_bytes,
+                program=_program(builder),
+                location=self._line(),
+            )
+        )
+
+    def _no_tensor(self, access: str, builder: Any) -> OutOfBounds:
+        return OutOfBounds(
+            access=access, kernel=self._kernel, tensor="(the launch has no tensor)", index=0, elements=0,
+            program=_program(builder), location=self._line(),
+        )  # fmt: skip
+
+    def _line(self) -> Location | None:
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None:
+            if frame.f_code.co_filename == self._filename:
+                return Location(line=frame.f_lineno)
+            frame = frame.f_back
+        return None
+
+
+def _program(builder: Any) -> tuple[int, int, int]:
+    x, y, z = (int(i) for i in builder.grid_idx)
+    return x, y, z
+
+
+def _tensor_of(value: Any) -> torch.Tensor | None:
+    base = getattr(value, "base", value)  # a tensor descriptor, or a wrapper that reinterprets the dtype
+    if isinstance(value, torch.Tensor):
+        return value
+    return base if isinstance(base, torch.Tensor) else None
+
+
+def _extent(name: str, tensor: torch.Tensor) -> _Extent:
+    storage = tensor.untyped_storage()
+    start = storage.data_ptr()
+    return _Extent(name=name, start=start, stop=start + storage.nbytes(), element_bytes=tensor.element_size())
+
+
+def _run_first_valid(tuner: Any, *args: Any, **kwargs: Any) -> Any:
+    """Autotuner.run without timing: the first configuration, after pruning, that the kernel accepts."""
+    tuner.nargs = dict(zip(tuner.arg_names, args, strict=False))
+    configs = tuner.prune_configs(kwargs) if len(tuner.configs) > 1 else tuner.configs
+    refusal: Exception | None = None
+    for config in configs:
+        tuner.best_config = config
+        if config.pre_hook is not None:
+            config.pre_hook({**tuner.nargs, **kwargs, **config.all_kwargs()})
+        try:
+            return tuner.fn.run(*args, **kwargs, **config.all_kwargs())
+        except Exception as error:
+            if _caused_by_bounds(error):
+                raise
+            refusal = refusal or error
+    assert refusal is not None
+    raise refusal
+
+
+def _caused_by_bounds(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, OutOfBoundsError):
+            return True
+        error = error.__cause__
+    return False

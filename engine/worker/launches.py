@@ -1,0 +1,124 @@
+"""What each kernel was launched with, so that it can be compiled again elsewhere, for any target.
+
+Recorded once per specialisation.  Both ways of launching end here: the interpreter's grid executor
+and the compiled kernel's `run`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from triton.runtime.jit import mangle_type
+
+from engine.model import Launch
+
+_OPTIONS = ("num_ctas", "maxnreg", "enable_fp_fusion", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
+_DEFAULT_WARPS, _DEFAULT_STAGES = 4, 3
+
+
+class LaunchBook:
+    """The distinct launches of this process, and which of them have not been told yet."""
+
+    def __init__(self) -> None:
+        self._launches: dict[tuple[object, ...], Launch] = {}
+        self._untold: list[tuple[object, ...]] = []
+
+    def record(
+        self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], grid: Sequence[int]
+    ) -> None:  # Any: kernels take everything
+        """Note one launch of the plain Python function `function` of a kernel."""
+        launch = _describe(function, args, kwargs, tuple(int(size) for size in grid))
+        key = _specialisation(launch)
+        known = self._launches.get(key)
+        if known is None:
+            self._untold.append(key)
+            self._launches[key] = launch
+        else:
+            self._launches[key] = replace(known, count=known.count + 1)
+
+    def take_untold(self) -> tuple[Launch, ...]:
+        """The launches recorded since the last time, oldest first."""
+        untold = tuple(self._launches[key] for key in self._untold)
+        self._untold.clear()
+        return untold
+
+
+def bound_arguments(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> dict[str, Any]:  # Any: kernels take everything
+    """Parameter name to argument of one launch, defaults filled in, launch options left out."""
+    signature = inspect.signature(function)
+    known = {name: value for name, value in kwargs.items() if name in signature.parameters}
+    bound = signature.bind_partial(*args, **known)
+    bound.apply_defaults()
+    return dict(bound.arguments)
+
+
+def _describe(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], grid: tuple[int, ...]
+) -> Launch:
+    types: dict[str, str] = {}
+    constants: dict[str, str] = {}
+    divisible: list[str] = []
+    for name, value in bound_arguments(function, args, kwargs).items():
+        if _is_constexpr(function, name) or value is None:
+            types[name] = "constexpr"
+            constants[name] = _literal(value)
+            continue
+        types[name] = str(mangle_type(value))
+        if isinstance(value, int) and not isinstance(value, bool) and value == 1:
+            constants[name] = "1"
+        address = value.data_ptr() if hasattr(value, "data_ptr") else value
+        if isinstance(address, int) and not isinstance(address, bool) and address % 16 == 0:
+            divisible.append(name)
+    code = function.__code__
+    return Launch(
+        kernel=function.__name__,
+        signature=types,
+        constants=constants,
+        divisible_by_16=tuple(divisible),
+        num_warps=_number(kwargs.get("num_warps"), _DEFAULT_WARPS),
+        num_stages=_number(kwargs.get("num_stages"), _DEFAULT_STAGES),
+        grid=grid,
+        line=code.co_firstlineno,
+        options={name: repr(kwargs[name]) for name in _OPTIONS if kwargs.get(name) is not None},
+    )
+
+
+def _specialisation(launch: Launch) -> tuple[object, ...]:
+    return (
+        launch.kernel,
+        tuple(launch.signature.items()),
+        tuple(launch.constants.items()),
+        launch.divisible_by_16,
+        launch.num_warps,
+        launch.num_stages,
+        tuple(launch.options.items()),
+    )
+
+
+def _is_constexpr(function: Callable[..., Any], name: str) -> bool:
+    annotation = inspect.signature(function).parameters[name].annotation
+    return "constexpr" in (annotation if isinstance(annotation, str) else getattr(annotation, "__name__", ""))
+
+
+def _literal(value: object) -> str:
+    """The constant as text that the compiler child can read: a Python literal, "tl.float32", or "@name" of a kernel."""
+    value = getattr(value, "value", value)  # a tl.constexpr
+    if type(value).__module__.startswith("triton.language") and hasattr(value, "primitive_bitwidth"):
+        return f"tl.{_DTYPE_WORDS.get(str(value), str(value))}"
+    function = getattr(value, "fn", None)
+    return f"@{function.__name__}" if callable(function) else repr(value)
+
+
+_DTYPE_WORDS = {
+    "fp64": "float64", "fp32": "float32", "fp16": "float16", "bf16": "bfloat16",
+    "fp8e4nv": "float8e4nv", "fp8e5": "float8e5",
+}  # fmt: skip
+
+
+def _number(value: object, default: int) -> int:
+    return value if isinstance(value, int) else default

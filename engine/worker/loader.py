@@ -1,0 +1,80 @@
+"""Importing a candidate, the one place where somebody else's text is executed."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from engine.errors import CandidateError
+
+_OURS = frozenset({"engine", "problems", "sessions", "kgtui"})
+
+
+class NoEntryError(CandidateError):
+    """The module was imported, and does not have the function."""
+
+
+def load(
+    path: Path, folder: Path | None, entry: str
+) -> tuple[Callable[..., Any], tuple[str, ...]]:  # Any: a stranger's
+    """Import the file at `path`; its entry, and the files of `folder` that it imported.
+
+    Raises:
+        NoEntryError: there is no callable of that name.
+        BaseException: whatever the candidate's own top level raises.
+    """
+    _hide_ourselves(folder)
+    if folder is not None:
+        sys.path.insert(_before_site_packages(), str(folder))
+    sys.dont_write_bytecode = True
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    function = getattr(module, entry, None)
+    if not callable(function):
+        raise NoEntryError(f"after loading, the file has no function {entry!r}; define it at the top level")
+    return function, _siblings(folder)
+
+
+def _before_site_packages() -> int:
+    # After the standard library, which a stray `types.py` must not shadow; before everything that was installed.
+    return next((i for i, place in enumerate(sys.path) if place.endswith("site-packages")), len(sys.path))
+
+
+def _hide_ourselves(folder: Path | None) -> None:
+    for name in list(sys.modules):
+        if name.partition(".")[0] in _OURS:
+            del sys.modules[name]
+    sys.meta_path.insert(0, _CandidateFirst(folder))
+
+
+class _CandidateFirst(MetaPathFinder):
+    """A candidate's own `engine.py` is its own; ours cannot be imported, reference solutions included."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._places = [str(folder)] if folder is not None else []
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname.partition(".")[0] not in _OURS:
+            return None
+        spec = PathFinder.find_spec(fullname, path if "." in fullname else self._places)
+        if spec is None:
+            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
+        return spec
+
+
+def _siblings(folder: Path | None) -> tuple[str, ...]:
+    if folder is None:
+        return ()
+    files = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
+    return tuple(sorted({file for file in files if file and Path(file).parent == folder}))
