@@ -122,7 +122,7 @@ def _open_to_write(path: Path, *, busy_timeout_s: float) -> Database:
     try:
         if _version(connection, path=path) < SCHEMA_VERSION:
             migrate(connection)
-        mode = _turn_wal_on(connection, patience_s=busy_timeout_s)
+        mode = turn_wal_on(connection, patience_s=busy_timeout_s)
         # With a write-ahead log NORMAL outlives the death of any process; without one it could damage the file.
         connection.execute(f"pragma synchronous = {'normal' if mode == 'wal' else 'full'}")
         connection.execute("pragma foreign_keys = on")
@@ -209,7 +209,7 @@ def _version(connection: sqlite3.Connection, *, path: Path) -> int:
     return int(version)
 
 
-def _turn_wal_on(connection: sqlite3.Connection, *, patience_s: float) -> str:
+def turn_wal_on(connection: sqlite3.Connection, *, patience_s: float) -> str:
     """The journal mode that the file has now; other than wal where its file system cannot do that."""
     deadline_s = time.monotonic() + patience_s
     while True:

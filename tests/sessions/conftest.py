@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -191,10 +193,33 @@ def judge(store: Store, begin: Begin) -> Judge:
 
 
 @pytest.fixture
-def unprivileged() -> Iterator[None]:
-    """Without the powers of root, for whom no file is read-only."""
-    import sqlite_utils.migrations  # noqa: F401  # imported while its folder can still be read
+def begin_in() -> Begin:
+    """Begin a run, in a session of its own, in whichever store is given."""
 
+    def begin_run(store: Store) -> int:
+        candidate = Candidate(source=b"", problem="aten::softmax")
+        session_id = 1 if store.sessions() else store.begin_session("here")
+        return store.begin_run(session_id, candidate, device="cpu", target=None, tiers=(Tier.SMOKE,), path=None)
+
+    return begin_run
+
+
+@pytest.fixture
+def unprivileged_later() -> Callable[[], contextlib.AbstractContextManager[None]]:
+    """A block without the powers of root, for whom no file is read-only."""
+    importlib.import_module("sqlite_utils.migrations")  # while its folder can still be read
+    return _unprivileged
+
+
+@pytest.fixture
+def unprivileged(unprivileged_later: Callable[[], contextlib.AbstractContextManager[None]]) -> Iterator[None]:
+    """A test without the powers of root."""
+    with unprivileged_later():
+        yield
+
+
+@contextlib.contextmanager
+def _unprivileged() -> Iterator[None]:
     if os.geteuid() != 0:
         yield
         return

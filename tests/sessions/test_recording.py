@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sqlite3
 from pathlib import Path
 
@@ -104,12 +105,21 @@ def test_a_compiled_kernel_leaves_its_resources_and_artefacts(run_id, ask):
     ]
 
 
-def test_a_case_judged_twice_counts_once(store, begin, whole_run):
+def test_a_case_judged_twice_counts_once_and_as_it_came_out_last(store, begin, whole_run, ask):
     run_id = begin()
     passed = whole_run[5]
-    store.record(run_id, passed)
-    store.record(run_id, passed)
+    failed = dataclasses.replace(passed, result=dataclasses.replace(passed.result, outcome=Outcome.TIMEOUT))
+    for event in (failed, passed, passed):
+        store.record(run_id, event)
     assert store.run(run_id).passed == 1
+    assert ask("select outcome, seq from cases") == [("pass", 3)]
+
+
+def test_a_run_lasts_until_its_latest_event(store, begin, whole_run):
+    run_id = begin()
+    store.record(run_id, whole_run[4])
+    store.record(run_id, whole_run[1])
+    assert store.run(run_id).elapsed_s == 0.4
 
 
 def test_a_failed_record_leaves_nothing_of_its_event(store, path, ask, begin, whole_run):

@@ -1,0 +1,75 @@
+"""Migrations: recorded, applied once, all or nothing."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+
+from sessions import open_store
+from sessions.migrations import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION, Migration, migrate
+
+NEXT = Migration(name="002_mood", statements=("alter table runs add column mood text",))
+BROKEN = Migration(name="003_broken", statements=("create table half (x)", "create table half (x)"))
+
+
+@pytest.fixture
+def connection(path):
+    opened = sqlite3.connect(path, isolation_level=None)
+    yield opened
+    opened.close()
+
+
+def applied(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+    return connection.execute("select migration_set, name from _sqlite_migrations order by id").fetchall()
+
+
+def version(connection: sqlite3.Connection) -> int:
+    return connection.execute("pragma user_version").fetchone()[0]
+
+
+def columns(connection: sqlite3.Connection) -> set[str]:
+    return {row[1] for row in connection.execute("pragma table_info(runs)")}
+
+
+def test_the_record_names_every_migration_and_the_file_its_version(connection):
+    migrate(connection)
+    assert applied(connection) == [("kgtui.sessions", migration.name) for migration in MIGRATIONS]
+    assert version(connection) == SCHEMA_VERSION
+    assert connection.execute("pragma application_id").fetchone() == (APPLICATION_ID,)
+
+
+def test_applying_twice_changes_nothing(connection):
+    migrate(connection)
+    before = "\n".join(connection.iterdump())
+    migrate(connection)
+    assert "\n".join(connection.iterdump()) == before
+
+
+def test_names_are_numbered_in_order():
+    assert [migration.name[:3] for migration in MIGRATIONS] == [f"{n:03}" for n in range(1, SCHEMA_VERSION + 1)]
+
+
+def test_a_later_migration_finds_the_rows_of_an_earlier_version(path, begin_in, connection):
+    with open_store(path) as store:
+        run_id = begin_in(store)
+    migrate(connection, migrations=(*MIGRATIONS, NEXT))
+    assert connection.execute("select id, mood from runs").fetchall() == [(run_id, None)]
+    assert applied(connection)[-1] == ("kgtui.sessions", "002_mood")
+    assert version(connection) == SCHEMA_VERSION + 1
+
+
+def test_a_migration_that_fails_leaves_the_version_before(connection):
+    migrate(connection)
+    with pytest.raises(sqlite3.OperationalError, match="half already exists"):
+        migrate(connection, migrations=(*MIGRATIONS, NEXT, BROKEN))
+    assert not connection.in_transaction
+    assert version(connection) == SCHEMA_VERSION
+    assert "mood" not in columns(connection)
+    assert applied(connection) == [("kgtui.sessions", migration.name) for migration in MIGRATIONS]
+
+
+def test_an_empty_file_becomes_a_store(path):
+    path.write_bytes(b"")
+    with open_store(path) as store:
+        assert store.sessions() == ()
