@@ -1,0 +1,113 @@
+"""Keep a source file coloured while it is edited, at the cost of the lines that changed.
+
+A line's inks depend on its text and on the stack of lexer states at its start.  Both are kept; after
+an edit the lexer runs from the first changed line until a line below the edit starts as it did
+before.  The lexer never sees two lines at once, so nothing else can depend on them.  Work is counted
+in characters, not in seconds, so that the same edits always do the same work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import compress, count
+from operator import ne
+from typing import TypeAlias
+
+from pygments.lexer import ExtendedRegexLexer, LexerContext  # type: ignore[import-untyped]  # Pygments has no types
+
+from kgtui.highlighting.inks import Span, spans_of
+from kgtui.highlighting.lexers import LONGEST_COLOURED_LINE, PythonLineLexer
+
+Stack: TypeAlias = tuple[str, ...]
+
+ROOT: Stack = ("root",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Splice:
+    """From row `first` on, `removed` rows went away and `added` came in their place."""
+
+    first: int
+    removed: int
+    added: int
+
+
+class IncrementalLexer:
+    """The inks of a text that changes; rows count from zero.
+
+    Rows before `_next` are right, and `_carry` is the stack at the start of `_next`.  From row
+    `_settled` on, the noted stacks follow from each other: lexing that reaches one of those rows with
+    the stack noted there need not go on.
+    """
+
+    def __init__(self, lexer: ExtendedRegexLexer | None = None) -> None:
+        self._lexer = lexer or PythonLineLexer()
+        self._lines: list[str] = []
+        self._stacks: list[Stack] = [ROOT]
+        self._spans: list[tuple[Span, ...]] = []
+        self._next = 0
+        self._carry = ROOT
+        self._settled = 0
+
+    @property
+    def is_finished(self) -> bool:
+        """True when every row has its inks."""
+        return self._next >= len(self._lines)
+
+    def spans(self, row: int) -> tuple[Span, ...]:
+        """The inks of a row; those of before where lexing has not come to it, none where it is new."""
+        return self._spans[row] if row < len(self._spans) else ()
+
+    def replace(self, lines: Sequence[str]) -> Splice:
+        """Take `lines` as the text and say which rows differ; `advance` then finds their inks."""
+        splice = _difference(self._lines, lines)
+        first, end, below = splice.first, splice.first + splice.removed, splice.first + splice.added
+        if first < self._next:
+            self._next, self._carry = first, self._stacks[first]
+        self._settled = below if self._settled <= end else self._settled + splice.added - splice.removed
+        self._lines[first:end] = lines[first:below]
+        self._spans[first:end] = [()] * splice.added
+        self._stacks[first:end] = [ROOT] * splice.added
+        return splice
+
+    def advance(self, characters: int) -> range:
+        """Lex about so many characters more, and say which rows they were in."""
+        start = row = self._next
+        stack = self._carry
+        while row < len(self._lines) and characters > 0:
+            if row >= self._settled and stack == self._stacks[row]:
+                self._finish(self._stacks[-1])
+                return range(start, row)
+            self._stacks[row] = stack
+            self._spans[row], stack = self._lex(self._lines[row], stack)
+            characters -= len(self._lines[row]) + 1
+            row += 1
+        if row == len(self._lines):
+            self._finish(stack)
+        else:
+            self._next, self._carry, self._settled = row, stack, max(self._settled, row)
+        return range(start, row)
+
+    def _finish(self, stack: Stack) -> None:
+        self._stacks[-1] = stack
+        self._next, self._carry, self._settled = len(self._lines), stack, 0
+
+    def _lex(self, line: str, stack: Stack) -> tuple[tuple[Span, ...], Stack]:
+        if len(line) > LONGEST_COLOURED_LINE:
+            return (), stack
+        context = LexerContext(line + "\n", 0, stack=list(stack))
+        spans = spans_of(self._lexer.get_tokens_unprocessed(context=context))
+        return spans, tuple(context.stack)
+
+
+def _difference(old: Sequence[str], new: Sequence[str]) -> Splice:
+    shorter = min(len(old), len(new))
+    first = _first_difference(iter(old), iter(new), at_most=shorter)
+    below = _first_difference(reversed(old), reversed(new), at_most=shorter - first)
+    return Splice(first=first, removed=len(old) - first - below, added=len(new) - first - below)
+
+
+def _first_difference(one: Iterator[str], other: Iterator[str], *, at_most: int) -> int:
+    """How many pairs are equal before two differ; the loop is in C, since it runs at every key."""
+    return min(at_most, next(compress(count(), map(ne, one, other)), at_most))

@@ -1,0 +1,159 @@
+"""What a piece of code is, in few words, and how the screen's theme draws each of them.
+
+Pygments knows hundreds of token types and every IR has its own; the screen has these inks.  They are
+named by variables of the Textual theme, never by colours, so that a change of theme changes them all.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any, NamedTuple, TypeAlias
+
+from pygments.token import Token  # type: ignore[import-untyped]  # Pygments has no types
+from rich.color import Color as RichColor
+from rich.style import Style as RichStyle
+from textual.color import Color
+from textual.content import Content
+from textual.content import Span as ContentSpan
+from textual.style import Style
+
+TokenType: TypeAlias = Any  # a tuple of words with a parent; Pygments has no types
+
+
+class Ink(enum.StrEnum):
+    """One look of code."""
+
+    ADDED = "added"
+    ATTRIBUTE = "attribute"
+    BUILTIN = "builtin"
+    COMMENT = "comment"
+    CONSTANT = "constant"
+    DECORATOR = "decorator"
+    DEFINITION = "definition"
+    DOCUMENTATION = "documentation"
+    ERROR = "error"
+    ESCAPE = "escape"
+    HEADING = "heading"
+    KEYWORD = "keyword"
+    LABEL = "label"
+    NUMBER = "number"
+    REMOVED = "removed"
+    STRING = "string"
+    TYPE = "type"
+    VARIABLE = "variable"
+    WARNING = "warning"
+
+
+INK_STYLES: Mapping[Ink, str] = {
+    Ink.ADDED: "$text-success",
+    Ink.ATTRIBUTE: "$text-secondary",
+    Ink.BUILTIN: "$text-primary",
+    Ink.COMMENT: "italic $foreground 60%",
+    Ink.CONSTANT: "bold $text-success",
+    Ink.DECORATOR: "bold $text-primary",
+    Ink.DEFINITION: "bold $text-warning",
+    Ink.DOCUMENTATION: "italic $text-success",
+    Ink.ERROR: "bold $text-error",
+    Ink.ESCAPE: "bold $text-success",
+    Ink.HEADING: "bold $text-primary",
+    Ink.KEYWORD: "$text-accent",
+    Ink.LABEL: "bold $text-warning",
+    Ink.NUMBER: "$text-warning",
+    Ink.REMOVED: "$text-error",
+    Ink.STRING: "$text-success",
+    Ink.TYPE: "bold $text-secondary",
+    Ink.VARIABLE: "$text-primary",
+    Ink.WARNING: "bold $text-warning",
+}
+
+_INK_BY_TOKEN: Mapping[TokenType, Ink | None] = {
+    Token: None,
+    Token.Comment: Ink.COMMENT,
+    Token.Generic.Deleted: Ink.REMOVED,
+    Token.Generic.Error: Ink.ERROR,
+    Token.Generic.Heading: Ink.HEADING,
+    Token.Generic.Inserted: Ink.ADDED,
+    Token.Generic.Strong: Ink.WARNING,
+    Token.Generic.Subheading: Ink.HEADING,
+    Token.Generic.Traceback: Ink.ERROR,
+    Token.Keyword: Ink.KEYWORD,
+    Token.Keyword.Constant: Ink.CONSTANT,
+    Token.Keyword.Pseudo: Ink.ATTRIBUTE,
+    Token.Keyword.Type: Ink.TYPE,
+    Token.Literal.Number: Ink.NUMBER,
+    Token.Literal.String: Ink.STRING,
+    Token.Literal.String.Doc: Ink.DOCUMENTATION,
+    Token.Literal.String.Escape: Ink.ESCAPE,
+    Token.Literal.String.Interpol: Ink.ESCAPE,
+    Token.Name: None,
+    Token.Name.Attribute: Ink.ATTRIBUTE,
+    Token.Name.Builtin: Ink.BUILTIN,
+    Token.Name.Class: Ink.DEFINITION,
+    Token.Name.Constant: Ink.CONSTANT,
+    Token.Name.Decorator: Ink.DECORATOR,
+    Token.Name.Exception: Ink.ERROR,
+    Token.Name.Function: Ink.DEFINITION,
+    Token.Name.Label: Ink.LABEL,
+    Token.Name.Variable: Ink.VARIABLE,
+    Token.Operator.Word: Ink.KEYWORD,
+}
+
+
+class Span(NamedTuple):
+    """Characters `start` to `end` of a line in one ink."""
+
+    start: int
+    end: int
+    ink: Ink
+
+
+@cache
+def ink_of(token: TokenType) -> Ink | None:
+    """The ink of a token type, or of the nearest kind that it belongs to; None leaves it plain."""
+    while token not in _INK_BY_TOKEN:
+        token = token.parent
+    return _INK_BY_TOKEN[token]
+
+
+def spans_of(tokens: Iterable[tuple[int, TokenType, str]]) -> tuple[Span, ...]:
+    """The inked parts of a text; neighbours of one ink are one span, and line ends belong to none."""
+    spans: list[Span] = []
+    for start, token, text in tokens:
+        ink = ink_of(token)
+        end = start + len(text.rstrip("\n"))
+        if ink is None or end == start:
+            continue
+        if spans and spans[-1].end == start and spans[-1].ink is ink:
+            start = spans.pop().start
+        spans.append(Span(start, end, ink))
+    return tuple(spans)
+
+
+def content_of(text: str, spans: Iterable[Span]) -> Content:
+    """The text in its inks, for any widget that shows Content; the text is never taken for markup."""
+    return Content(text, spans=[ContentSpan(span.start, span.end, INK_STYLES[span.ink]) for span in spans])
+
+
+def rich_style(definition: str, variables: dict[str, str], background: Color) -> RichStyle:
+    """A style written with theme variables, as Rich wants it: on no background unless it names one.
+
+    Rich knows no transparency, so a transparent colour is mixed with `background`.
+    """
+    style = Style.parse(definition, variables)
+    return RichStyle(
+        color=_opaque(style.foreground, background), bgcolor=_opaque(style.background, background),
+        bold=style.bold, italic=style.italic, underline=style.underline, reverse=style.reverse,
+    )  # fmt: skip
+
+
+def rich_inks(variables: dict[str, str], background: Color) -> dict[Ink, RichStyle]:
+    """Every ink as Rich wants it, under a theme with these variables."""
+    return {ink: rich_style(definition, variables, background) for ink, definition in INK_STYLES.items()}
+
+
+def _opaque(color: Color | None, background: Color) -> RichColor | None:
+    if color is None:
+        return None
+    return (color if color.ansi is not None else background + color).rich_color

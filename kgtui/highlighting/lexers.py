@@ -1,0 +1,179 @@
+"""Lexers for every kind of text that the screen shows.
+
+All of them see one line at a time, so that a view can colour the lines on the screen and no others.
+Pygments has lexers for PTX, LLVM and diffs; those for Triton's IR and for GPU machine code are here.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from functools import cache
+from typing import Any, TypeAlias
+
+# Pygments has no types; what is taken from it is annotated where it is used.
+from pygments.lexer import (  # type: ignore[import-untyped]
+    ExtendedRegexLexer,
+    Lexer,
+    RegexLexer,
+    RegexLexerMeta,
+    bygroups,
+    inherit,
+)
+from pygments.lexers.python import PythonLexer  # type: ignore[import-untyped]
+from pygments.token import (  # type: ignore[import-untyped]
+    Comment,
+    Generic,
+    Keyword,
+    Name,
+    Number,
+    Punctuation,
+    String,
+    Text,
+    Whitespace,
+)
+
+from kgtui.highlighting.inks import Span, spans_of
+
+LONGEST_COLOURED_LINE = 2_000
+
+Rule: TypeAlias = tuple[str, Any]  # a pattern, and a token type or a callback of Pygments, which has no types
+
+
+class TextKind(enum.StrEnum):
+    """What a text is; the names of the IRs are those of the artefacts."""
+
+    PYTHON = "python"
+    TTIR = "ttir"
+    TTGIR = "ttgir"
+    LLIR = "llir"
+    PTX = "ptx"
+    AMDGCN = "amdgcn"
+    SASS = "sass"
+    LOG = "log"
+    DIFF = "diff"
+    PLAIN = "plain"
+
+
+@cache
+def lexer_for(kind: TextKind) -> Lexer | None:
+    """The lexer of a kind of text; None where there is nothing to colour."""
+    from pygments.lexers import DiffLexer, LlvmLexer, PtxLexer  # type: ignore[import-untyped]
+
+    makers: dict[TextKind, Callable[[], Lexer]] = {
+        TextKind.PYTHON: PythonLineLexer,
+        TextKind.TTIR: lambda: _by_rules(_TRITON_IR),
+        TextKind.TTGIR: lambda: _by_rules(_TRITON_IR),
+        TextKind.LLIR: LlvmLexer,
+        TextKind.PTX: PtxLexer,
+        TextKind.AMDGCN: lambda: _by_rules(_AMDGCN),
+        TextKind.SASS: lambda: _by_rules(_SASS),
+        TextKind.LOG: lambda: _by_rules(_LOG),
+        TextKind.DIFF: DiffLexer,
+    }
+    return makers[kind]() if kind in makers else None
+
+
+def spans_of_line(line: str, kind: TextKind) -> tuple[Span, ...]:
+    """The inks of one line by itself; a line too long to be read by a person stays plain."""
+    lexer = lexer_for(kind)
+    if lexer is None or len(line) > LONGEST_COLOURED_LINE:
+        return ()
+    return spans_of(lexer.get_tokens_unprocessed(line + "\n"))  # some lexers see a comment only with its line end
+
+
+class PythonLineLexer(ExtendedRegexLexer, PythonLexer):  # type: ignore[misc]  # Pygments has no types
+    """Pygments' Python, with docstrings as a state instead of one token over many lines.
+
+    Everything else that spans lines is a state in Pygments too, so a line and the stack of states at
+    its start determine its tokens and the stack at its end.
+    """
+
+    name = "Python by lines"
+    aliases = ("python-lines",)
+    tokens = {  # noqa: RUF012  # Pygments wants a plain class attribute
+        "root": [
+            (r'^([^\S\n]*)([rRuUbB]{,2})(""")', bygroups(Whitespace, String.Affix, String.Doc), "docstring-double"),
+            (r"^([^\S\n]*)([rRuUbB]{,2})(''')", bygroups(Whitespace, String.Affix, String.Doc), "docstring-single"),
+            inherit,
+        ],
+        "docstring-double": [(r'"""', String.Doc, "#pop"), (r'[^"\n]+|"|\n', String.Doc)],
+        "docstring-single": [(r"'''", String.Doc, "#pop"), (r"[^'\n]+|'|\n", String.Doc)],
+    }
+
+
+def _by_rules(rules: tuple[Rule, ...]) -> Lexer:
+    """A lexer with one state: at each place the first rule that matches."""
+    return RegexLexerMeta("RuleLexer", (RegexLexer,), {"name": "rules", "tokens": {"root": list(rules)}})()
+
+
+# Triton's own IR before and after layouts are chosen: TTIR and TTGIR.
+_TRITON_IR: tuple[Rule, ...] = (
+    (r"\s+", Whitespace),
+    (r"//.*", Comment.Single),
+    (r"loc\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)", Comment.Special),
+    (r"^#loc\d*\b.*", Comment.Special),
+    (r'"(?:[^"\\\n]|\\.)*"', String),
+    (r"%[\w$.\-]+(?:[:#]\d+)?", Name.Variable),
+    (r"\^\w+", Name.Label),
+    (r"@[\w$.]+", Name.Function),
+    (r"![\w$.]+", Keyword.Type),
+    (r"#[\w$.]+", Name.Attribute),
+    (r"(?:\d+x)+(?=[!a-z])", Number.Integer),
+    (r"(?:[su]?i\d+|b?f\d+\w*|tf32|index|tensor|memref|vector|dense|tuple)\b", Keyword.Type),
+    (r"(?:true|false|unit)\b", Keyword.Constant),
+    (r"(?:module|attributes|public|private|iter_args|to|step|else|do|func|return)\b", Keyword),
+    (r"[a-zA-Z_][\w$]*(?:\.[\w$\-]+)+", Name.Builtin),
+    (r"-?0x[0-9a-fA-F]+|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", Number),
+    (r"\w+", Name),
+    (r"[^\w\s]", Punctuation),
+)
+
+# NVIDIA's machine code as nvdisasm and cuobjdump print it.
+_SASS: tuple[Rule, ...] = (
+    (r"\s+", Whitespace),
+    (r"/\*.*?(?:\*/|$)", Comment.Special),
+    (r"//.*", Comment.Single),
+    (r'"[^"\n]*"', String),
+    (r"^\.?[\w$.]+:", Name.Label),
+    (r"`?\(?\.L\w+\)?", Name.Label),
+    (r"\.[a-z_][\w.]*", Keyword.Pseudo),
+    (r"@!?U?P(?:\d+|T)\b", Name.Decorator),
+    (r"(?:U?R(?:\d+|Z)|U?P(?:\d+|T)|B\d+|SR_\w+)\b(?:\.\w+)*", Name.Variable),
+    (r"c\[0x[0-9a-f]+\]", Name.Constant),
+    (r"[A-Z][A-Z0-9_]*\b(?:\.[\w]+)*", Keyword),
+    (r"[-+]?0x[0-9a-f]+|[-+]?\d+(?:\.\d+)?(?:e[+-]?\d+)?\b", Number),
+    (r"\w+", Name),
+    (r"[^\w\s]", Punctuation),
+)
+
+# AMD's assembly as LLVM prints it.
+_AMDGCN: tuple[Rule, ...] = (
+    (r"\s+", Whitespace),
+    (r"(?:;|//).*", Comment.Single),
+    (r"/\*.*?(?:\*/|$)", Comment.Special),
+    (r'"(?:[^"\\\n]|\\.)*"', String),
+    (r"^[\w$.]+:", Name.Label),
+    (r"\.L\w+", Name.Label),
+    (r"\.[\w.]+", Keyword.Pseudo),
+    (r"(?:[sva]|ttmp)(?:\d+|\[\d+(?::\d+)?\])(?!\w)", Name.Variable),
+    (r"(?:vcc|exec|flat_scratch)(?:_lo|_hi)?\b|(?:scc|m0|null)\b", Name.Variable),
+    (r"\w+(?=:\S)", Name.Attribute),
+    (r"[a-z]\w*_\w+", Keyword),
+    (r"-?0x[0-9a-f]+|-?\d+(?:\.\d+)?\b", Number),
+    (r"\w+", Name),
+    (r"[^\w\s]", Punctuation),
+)
+
+# What programs print: errors, warnings, and places in files.
+_LOG: tuple[Rule, ...] = (
+    (r"\s+", Whitespace),
+    (r"^Traceback \(most recent call last\):", Generic.Traceback),
+    (r'(File )(".*?")(, line )(\d+)', bygroups(Text, String, Text, Number.Integer)),
+    (r"[\w./\-]+\.py:\d+(?::\d+)?", String),
+    (r"(?:[\w.]*(?:Error|Exception)|(?i:errors?|failed|fatal))\b", Generic.Error),
+    (r"(?:\w*Warning|(?i:warnings?|warn))\b", Generic.Strong),
+    (r"(?:0x[0-9a-f]+|\d+(?:\.\d+)?(?:e[+-]?\d+)?)\b", Number),
+    (r"\w+", Text),
+    (r"[^\w\s]", Text),
+)

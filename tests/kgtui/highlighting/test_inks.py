@@ -1,0 +1,47 @@
+"""Inks follow the theme, and text is never markup."""
+
+from __future__ import annotations
+
+import pytest
+from pygments.token import STANDARD_TYPES, Token
+from textual.app import App
+from textual.color import Color
+
+from kgtui.highlighting.inks import INK_STYLES, Ink, Span, content_of, ink_of, rich_inks, rich_style, spans_of
+
+BLACK = Color(0, 0, 0)
+
+
+def test_every_ink_has_a_style_in_words_of_the_theme() -> None:
+    assert set(INK_STYLES) == set(Ink)
+    assert all("$" in style for style in INK_STYLES.values())
+
+
+def test_every_token_type_of_pygments_has_an_answer() -> None:
+    assert {ink_of(token) for token in STANDARD_TYPES} <= {None, *Ink}
+    assert ink_of(Token.Literal.Number.Integer.Long) is Ink.NUMBER
+
+
+def test_neighbours_in_one_ink_are_one_span_and_line_ends_have_none() -> None:
+    tokens = [(0, Token.Comment, "# a"), (3, Token.Comment.Single, " b\n")]
+    assert spans_of(tokens) == (Span(0, 5, Ink.COMMENT),)
+
+
+def test_brackets_in_code_stay_text() -> None:
+    assert content_of("x[0] [bold]", (Span(0, 1, Ink.VARIABLE),)).plain == "x[0] [bold]"
+
+
+@pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "nord", "ansi-dark", "ansi-light"])
+async def test_every_ink_is_drawable_in_every_sort_of_theme(theme: str) -> None:
+    app: App[None] = App()
+    async with app.run_test():
+        app.theme = theme
+        styles = rich_inks(app.theme_variables, BLACK)
+        assert set(styles) == set(Ink)
+        assert all(style.bgcolor is None for style in styles.values())
+
+
+def test_a_transparent_colour_is_mixed_with_what_is_behind_it() -> None:
+    style = rich_style("#ffffff 50%", {}, BLACK)
+    assert style.color is not None
+    assert style.color.name == "#7f7f7f"

@@ -1,0 +1,82 @@
+"""Each kind of text gets the colours that help to read it, one line at a time."""
+
+from __future__ import annotations
+
+import pytest
+from pygments.token import Token
+
+from kgtui.highlighting.inks import Ink
+from kgtui.highlighting.lexers import LONGEST_COLOURED_LINE, TextKind, lexer_for, spans_of_line
+
+TTGIR = '    %x_5 = tt.load %x_4, %mask : tensor<1024x!tt.ptr<f32>, #blocked> loc(callsite(#loc1 at "k.py":3:1))'
+SASS = "        /*0170*/              @!P0 LDG.E.128 R6, desc[UR6][R18.64+0x400] ;    /* 0x0000000612067981 */"
+AMDGCN = ".LBB0_2: global_load_dwordx4 v[4:7], v1, s[2:3] offset:16 ; wait"
+PTX = "\t@%p1 ld.global.b32 \t%r1, [ %rd1 + 16 ];"
+LLIR = "  %5 = tail call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !dbg !7 ; note"
+
+
+def words(line: str, kind: TextKind) -> list[tuple[str, Ink]]:
+    return [(line[span.start : span.end], span.ink) for span in spans_of_line(line, kind)]
+
+
+def test_triton_ir() -> None:
+    assert words(TTGIR, TextKind.TTGIR) == [
+        ("%x_5", Ink.VARIABLE), ("tt.load", Ink.BUILTIN), ("%x_4", Ink.VARIABLE), ("%mask", Ink.VARIABLE),
+        ("tensor", Ink.TYPE), ("1024x", Ink.NUMBER), ("!tt.ptr", Ink.TYPE), ("f32", Ink.TYPE),
+        ("#blocked", Ink.ATTRIBUTE), ('loc(callsite(#loc1 at "k.py":3:1))', Ink.COMMENT),
+    ]  # fmt: skip
+    assert words(TTGIR, TextKind.TTIR) == words(TTGIR, TextKind.TTGIR)
+
+
+def test_sass() -> None:
+    assert words(SASS, TextKind.SASS) == [
+        ("/*0170*/", Ink.COMMENT), ("@!P0", Ink.DECORATOR), ("LDG.E.128", Ink.KEYWORD), ("R6", Ink.VARIABLE),
+        ("UR6", Ink.VARIABLE), ("R18.64", Ink.VARIABLE), ("+0x400", Ink.NUMBER),
+        ("/* 0x0000000612067981 */", Ink.COMMENT),
+    ]  # fmt: skip
+    assert words("`(.L_x_0)", TextKind.SASS) == [("`(.L_x_0)", Ink.LABEL)]
+
+
+def test_amdgcn() -> None:
+    assert words(AMDGCN, TextKind.AMDGCN) == [
+        (".LBB0_2:", Ink.LABEL), ("global_load_dwordx4", Ink.KEYWORD), ("v[4:7]", Ink.VARIABLE), ("v1", Ink.VARIABLE),
+        ("s[2:3]", Ink.VARIABLE), ("offset", Ink.ATTRIBUTE), ("16", Ink.NUMBER), ("; wait", Ink.COMMENT),
+    ]  # fmt: skip
+
+
+def test_ptx_and_llvm_come_from_pygments() -> None:
+    assert ("ld", Ink.KEYWORD) in words(PTX, TextKind.PTX)
+    assert words("// note", TextKind.PTX) == [("// note", Ink.COMMENT)]
+    assert {("%5", Ink.VARIABLE), ("i32", Ink.TYPE), ("; note", Ink.COMMENT)} <= set(words(LLIR, TextKind.LLIR))
+
+
+def test_logs() -> None:
+    assert words("Traceback (most recent call last):", TextKind.LOG)[0][1] is Ink.ERROR
+    assert words('  File "k.py", line 12, in f', TextKind.LOG) == [('"k.py"', Ink.STRING), ("12", Ink.NUMBER)]
+    assert words("ValueError: bad [shape]", TextKind.LOG) == [("ValueError", Ink.ERROR)]
+    assert words("UserWarning: slow", TextKind.LOG) == [("UserWarning", Ink.WARNING)]
+
+
+@pytest.mark.parametrize(("line", "ink"), [("+new", Ink.ADDED), ("-old", Ink.REMOVED), ("@@ -1 +1 @@", Ink.HEADING)])
+def test_diffs(line: str, ink: Ink) -> None:
+    assert words(line, TextKind.DIFF) == [(line, ink)]
+
+
+def test_plain_text_and_enormous_lines_have_no_colours() -> None:
+    assert words("ValueError 12", TextKind.PLAIN) == []
+    assert words("; " + "x" * LONGEST_COLOURED_LINE, TextKind.AMDGCN) == []
+
+
+@pytest.mark.parametrize("kind", [kind for kind in TextKind if kind is not TextKind.PLAIN])
+@pytest.mark.parametrize("line", [TTGIR, SASS, AMDGCN, PTX, LLIR, "", "\"unclosed 'é→ [/bold] \x00"])
+def test_no_lexer_loses_a_character(kind: TextKind, line: str) -> None:
+    lexer = lexer_for(kind)
+    assert lexer is not None
+    assert "".join(text for _, _, text in lexer.get_tokens_unprocessed(line + "\n")) == line + "\n"
+
+
+@pytest.mark.parametrize(("kind", "line"), [(TextKind.TTGIR, TTGIR), (TextKind.SASS, SASS), (TextKind.AMDGCN, AMDGCN)])
+def test_real_lines_have_no_part_that_the_lexer_does_not_know(kind: TextKind, line: str) -> None:
+    lexer = lexer_for(kind)
+    assert lexer is not None
+    assert Token.Error not in {token for _, token, _ in lexer.get_tokens_unprocessed(line)}
