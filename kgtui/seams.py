@@ -18,6 +18,8 @@ from engine.events import Event
 from engine.model import Candidate, Outcome, Plan, Problem, Tier
 from kgtui.watching.records import Saved, WatchTrouble
 
+DEFAULT_TIERS = (Tier.SMOKE, Tier.FULL)
+
 
 class Judging(Protocol):
     """The engine: judges one candidate at a time and says so event by event."""
@@ -86,7 +88,7 @@ class Order:
     content: bytes
     device: str
     target: str | None
-    tiers: tuple[Tier, ...] = (Tier.SMOKE, Tier.FULL)
+    tiers: tuple[Tier, ...] = DEFAULT_TIERS
     cases: tuple[str, ...] = ()
     again: bool = False
 

@@ -117,6 +117,9 @@ class RunView:
         return next((seen for seen in self.stages if seen.stage is stage), None)
 
 
+NO_RUN = RunView()
+
+
 def reduce(view: RunView, event: Event) -> RunView:
     """The view after one more event."""
     return reduce_all(view, (event,))

@@ -1,0 +1,448 @@
+"""The application: puts engine, store, watcher and screens together, and holds what outlives a screen.
+
+First the screen is painted; the catalogue, the store and the engine follow.  None of torch, triton,
+numpy and sqlite is imported before that, nor ever by this module.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.timer import Timer
+
+from engine.errors import KgtuiError, StoreError, UsageError
+from engine.events import Event, RunFinished
+from engine.model import Problem
+from kgtui import disk
+from kgtui.external import Opening, opening
+from kgtui.keys import Where, bindings_of
+from kgtui.loop import Loop, RunHeader
+from kgtui.seams import (
+    ArtefactReader,
+    Catalogue,
+    EngineFactory,
+    Judging,
+    LastRun,
+    Order,
+    PastRun,
+    RecentFile,
+    Recording,
+    Scaffold,
+    StoreOpener,
+    WatcherFactory,
+    Watching,
+)
+from kgtui.state.glyphs import ASCII, UNICODE, Glyphs
+from kgtui.state.strip import title
+from kgtui.watching.records import Saved, WatchTrouble
+
+if TYPE_CHECKING:
+    from textual.command import Provider
+
+    from kgtui.screens.operators import OperatorsScreen
+    from kgtui.screens.workbench import WorkbenchScreen
+
+FLUSH_S = 1 / 20
+TICK_S = 0.1
+HISTORY_ROWS = 200
+SAMPLES = Path(__file__).parent / "samples"
+
+
+def _palette() -> type[Provider]:
+    """The palette's actions, imported when it is opened."""
+    from kgtui.screens.palette import Actions
+
+    return Actions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """The file to open at once, and its operator."""
+
+    problem: Problem
+    path: Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What the user chose: the folder for kernels, where to judge, what to compile for, how to draw."""
+
+    folder: Path
+    device: str = "cpu"
+    target: str | None = "sm_90"
+    ascii: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+class WorkbenchApp(App[None]):
+    """kgtui on the screen."""
+
+    CSS_PATH: ClassVar[list[str | PurePath]] = ["styles/app.tcss", "styles/workbench.tcss", "styles/operators.tcss"]
+    TITLE = "kgtui"
+    ENABLE_COMMAND_PALETTE = True
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_palette}
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.EVERYWHERE), Binding("ctrl+c", "leave", show=False)]
+
+    class FileSaved(Message):
+        """The watcher saw a save; posted from its thread."""
+
+        def __init__(self, saved: Saved) -> None:
+            super().__init__()
+            self.saved = saved
+
+    class WatchTroubled(Message):
+        """The watcher has something to say; posted from its thread."""
+
+        def __init__(self, trouble: WatchTrouble) -> None:
+            super().__init__()
+            self.trouble = trouble
+
+    def __init__(
+        self,
+        *,
+        engine_factory: EngineFactory,
+        store_opener: StoreOpener,
+        catalogue: Catalogue,
+        watcher_factory: WatcherFactory,
+        read_artefact: ArtefactReader,
+        scaffold: Scaffold,
+        settings: Settings,
+        start: Start | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        super().__init__()
+        self._engine_factory = engine_factory
+        self._store_opener = store_opener
+        self._catalogue = catalogue
+        self._watcher_factory = watcher_factory
+        self._read_artefact = read_artefact
+        self._scaffold = scaffold
+        self._settings = settings
+        self._start = start
+        self.clock = clock
+        self.now = now
+        self.problems: tuple[Problem, ...] = ()
+        self.last_runs: dict[str, LastRun] = {}
+        self.recent_files: tuple[RecentFile, ...] = ()
+        self._troubles: dict[str, str] = {}
+        self._judging: Judging | None = None
+        self._recording: Recording | None = None
+        self._judge_loop: Loop | None = None
+        self._waiting: Order | None = None
+        self._watcher: Watching | None = None
+        self._pending: list[Event] = []
+        self._first_of_run = False
+        self._flusher: Timer | None = None
+        self._workbench: WorkbenchScreen | None = None
+        self._operators: OperatorsScreen | None = None
+        if settings.ascii:
+            self.add_class("-ascii")
+        if self.no_color:
+            self.theme = "ansi-dark"
+
+    # The first second
+
+    def on_mount(self) -> None:
+        """Paint first; everything slow begins after that."""
+        if self._start is not None:
+            self.open_file(self._start.problem, self._start.path)
+        else:
+            self.action_operators()
+        self._flusher = self.set_interval(FLUSH_S, self.flush, pause=True)
+        self.set_interval(TICK_S, self._tick)
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        self.problems = self._catalogue()
+        self._redraw()
+        self.run_worker(self._serve(), group="loop", exit_on_error=False)
+
+    async def _serve(self) -> None:
+        """Open the store, start the engine, then judge for ever."""
+        await self._open_store()
+        self._judging = self._engine_factory()
+        try:
+            await self._judging.start()
+        except KgtuiError as error:
+            self._set_trouble("engine", f"nothing can be judged: {error}")
+            return
+        self._judge_loop = Loop(self._judging, audience=self, clock=time.monotonic, recording=self._recording)
+        if self._waiting is not None:
+            self._judge_loop.submit(self._waiting)
+        await self._judge_loop.serve()
+
+    async def _open_store(self) -> None:
+        try:
+            self._recording = await asyncio.to_thread(self._store_opener)
+        except StoreError as error:
+            self._set_trouble("store", f"nothing is kept: {error}")
+            return
+        await self._read_store()
+        if self._workbench is not None:
+            self._workbench.read_history()
+
+    async def _read_store(self) -> None:
+        recording = self._recording
+        if recording is None:
+            return
+        try:
+            self.last_runs = await asyncio.to_thread(recording.last_runs)
+            self.recent_files = await asyncio.to_thread(recording.recent_files, limit=20)
+        except StoreError as error:
+            self._set_trouble("store", str(error))
+        self._redraw()
+
+    async def on_unmount(self) -> None:
+        """Stop what was started, in the opposite order."""
+        if self._watcher is not None:
+            await asyncio.to_thread(self._watcher.stop)
+        self.workers.cancel_group(self, "loop")
+        if self._judging is not None:
+            await self._judging.aclose()
+        if self._recording is not None:
+            await asyncio.to_thread(self._recording.close)
+
+    # The loop's audience
+
+    def run_began(self, header: RunHeader) -> None:
+        """A run begins; its first event is shown at once."""
+        self.flush()
+        self._first_of_run = True
+        if self._workbench is not None:
+            self._workbench.run_began(header)
+
+    def events_happened(self, events: Sequence[Event]) -> None:
+        """Collect what comes; the first and the last event of a run do not wait for the next flush."""
+        self._pending += events
+        if self._first_of_run or isinstance(events[-1], RunFinished):
+            self._first_of_run = False
+            self.flush()
+        elif self._flusher is not None:
+            self._flusher.resume()
+
+    def trouble_arose(self, message: str) -> None:
+        """The store has a problem of its own."""
+        self._set_trouble("store", message)
+
+    def flush(self) -> None:
+        """Show all that has been collected."""
+        events, self._pending = self._pending, []
+        if self._flusher is not None:
+            self._flusher.pause()
+        if events and self._workbench is not None:
+            self._workbench.events_happened(events)
+            self._show_title()
+            if isinstance(events[-1], RunFinished):
+                self.run_worker(self._read_store(), group="lists", exclusive=True, exit_on_error=False)
+
+    # The host of the screens
+
+    @property
+    def glyphs(self) -> Glyphs:
+        """The set of signs in use."""
+        return ASCII if self._settings.ascii else UNICODE
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong with the engine or the store."""
+        return "; ".join(self._troubles.values())
+
+    @property
+    def busy(self) -> bool:
+        """Whether a run goes on, waits, or is not shown in full yet."""
+        starting = self._judge_loop is None and self._waiting is not None and not self._troubles
+        return starting or bool(self._pending) or (self._judge_loop is not None and self._judge_loop.busy)
+
+    def submit(self, order: Order) -> None:
+        """Judge this next, as soon as the engine is there."""
+        if self._judge_loop is None:
+            self._waiting = order
+        else:
+            self._judge_loop.submit(order)
+
+    def cancel(self) -> bool:
+        """Stop the run that goes on."""
+        return self._judge_loop is not None and self._judge_loop.cancel()
+
+    def watch_file(self, path: Path, *, known_digest: str) -> None:
+        """Watch this file instead of the one before."""
+        before = self._watcher
+        self._watcher = self._watcher_factory(path, self._heard_save, self._heard_trouble, known_digest=known_digest)
+        self._watcher.start()
+        if before is not None:
+            self.run_worker(asyncio.to_thread(before.stop), group="watchers", exit_on_error=False)
+
+    def open_file(self, problem: Problem, path: Path) -> None:
+        """Show the workbench on this file."""
+        from kgtui.screens.workbench import WorkbenchScreen
+        from kgtui.state.workbench import Workbench
+
+        try:
+            content = disk.read(path)
+        except UsageError as error:
+            self.notify(str(error), severity="error", markup=False)
+            return
+        if self._workbench is None:
+            bench = Workbench(
+                problem=problem, path=path, saved=content, device=self._settings.device, target=self._settings.target
+            )
+            self._workbench = WorkbenchScreen(bench)
+            self.install_screen(self._workbench, "workbench")
+        elif (self._workbench.bench.problem, self._workbench.bench.path) != (problem, path):
+            self._workbench.open(problem, path, content)
+        self._switch("workbench")
+
+    def kernel_path(self, problem: Problem) -> Path:
+        """Where the operator's kernel file lies in the user's folder."""
+        return self._settings.folder / "kernels" / f"{problem.entry}.py"
+
+    def has_sample(self, problem: Problem) -> bool:
+        """Whether a working kernel comes with the program."""
+        return (SAMPLES / f"{problem.entry}.py").is_file() and problem.source == "aten"
+
+    def copy_sample(self, problem: Problem) -> Path:
+        """Put the sample into the user's folder."""
+        return self._make(self.kernel_path(problem), (SAMPLES / f"{problem.entry}.py").read_bytes())
+
+    def new_file(self, problem: Problem) -> Path:
+        """Make a new kernel file from the template, beside those that are there."""
+        path, number = self.kernel_path(problem), 2
+        while path.exists():
+            path, number = path.with_name(f"{problem.entry}_{number}.py"), number + 1
+        return self._make(path, self._scaffold(problem).encode())
+
+    async def runs_of(self, problem: str) -> tuple[PastRun, ...]:
+        """The newest runs of this operator."""
+        if self._recording is None:
+            return ()
+        try:
+            return await asyncio.to_thread(self._recording.runs, problem, limit=HISTORY_ROWS)
+        except StoreError as error:
+            self._set_trouble("store", str(error))
+            return ()
+
+    async def past_run(self, number: int) -> tuple[tuple[Event, ...], bytes] | None:
+        """The events and the source of a run in the store."""
+        recording = self._recording
+        if recording is None:
+            return None
+        try:
+            events = await asyncio.to_thread(recording.events, number)
+            digest = next((event.digest for event in events if hasattr(event, "digest")), None)
+            source = await asyncio.to_thread(recording.source, digest) if digest else b""
+        except StoreError as error:
+            self._set_trouble("store", str(error))
+            return None
+        return events, source
+
+    async def artefact(self, digest: str) -> str:
+        """The text of an artefact, or why it cannot be shown."""
+        try:
+            content = await asyncio.to_thread(self._read_artefact, digest)
+        except OSError as error:
+            return f"the code with the hash {digest[:12]} cannot be read: {error.strerror}; r compiles it again"
+        return content.decode("utf-8", errors="replace")
+
+    def editor_command(self, path: Path, *, line: int) -> Opening:
+        """How the user's own editor is started."""
+        return opening(path, line=line, environment=self._settings.environment)
+
+    # Messages and actions
+
+    def on_workbench_app_file_saved(self, message: FileSaved) -> None:
+        """A file was saved: the one that is open, or one that it imports."""
+        workbench, saved = self._workbench, message.saved
+        if workbench is not None and saved.path == workbench.bench.path.absolute():
+            workbench.saved(saved.content, siblings_changed=saved.changed != saved.path)
+
+    def on_workbench_app_watch_troubled(self, message: WatchTroubled) -> None:
+        """The watcher lost the file, or found it again."""
+        workbench, trouble = self._workbench, message.trouble
+        if workbench is not None and trouble.path == workbench.bench.path.absolute():
+            workbench.notice("" if trouble.kind.value == "back" else trouble.message)
+
+    def action_operators(self) -> None:
+        """Show the list of operators."""
+        if self._operators is None:
+            from kgtui.screens.operators import OperatorsScreen
+
+            self._operators = OperatorsScreen()
+            self.install_screen(self._operators, "operators")
+        self._switch("operators")
+        self._redraw()
+
+    def back_to_workbench(self) -> None:
+        """Return from the operators to the file, if one is open."""
+        if self._workbench is not None:
+            self._switch("workbench")
+
+    def action_help(self) -> None:
+        """Show every key."""
+        from kgtui.screens.help import HelpScreen
+
+        if not isinstance(self.screen, HelpScreen):
+            self.push_screen(HelpScreen())
+
+    def action_leave(self) -> None:
+        """Quit; with unsaved text ask once."""
+        workbench = self._workbench
+        if workbench is None or not workbench.unsaved or workbench.asked_to_leave:
+            self.exit()
+            return
+        self._switch("workbench")
+        workbench.ask_to_leave()
+
+    # Inside
+
+    def _heard_save(self, saved: Saved) -> None:
+        self.post_message(self.FileSaved(saved))
+
+    def _heard_trouble(self, trouble: WatchTrouble) -> None:
+        self.post_message(self.WatchTroubled(trouble))
+
+    def _switch(self, name: str) -> None:
+        while len(self.screen_stack) > 2:
+            self.pop_screen()
+        if len(self.screen_stack) == 1:
+            self.push_screen(name)
+        elif self.screen is not self.get_screen(name):
+            self.switch_screen(name)
+
+    def _redraw(self) -> None:
+        if self._operators is not None and self._operators.is_mounted:
+            self._operators.draw()
+        if self._workbench is not None and self._workbench.is_mounted:
+            self._workbench.draw_rail()
+
+    def _set_trouble(self, kind: str, message: str) -> None:
+        self._troubles[kind] = message
+        self._redraw()
+
+    def _make(self, path: Path, content: bytes) -> Path:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(
+                f"{path.parent} cannot be made: {error.strerror}; start kgtui in another folder"
+            ) from error
+        disk.write(path, content)
+        return path
+
+    def _tick(self) -> None:
+        if self._workbench is not None and self._workbench.is_current:
+            self._workbench.tick()
+
+    def _show_title(self) -> None:
+        if self._workbench is not None:
+            bench = self._workbench.bench
+            self.title = title(bench.view, bench.desk(self.clock()), self.glyphs)

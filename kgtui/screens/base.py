@@ -1,0 +1,86 @@
+"""What every screen has: the message for a tiny terminal, the banner, the key bar, and hjkl."""
+
+from __future__ import annotations
+
+from typing import ClassVar, cast
+
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import DataTable
+
+from kgtui.keys import Where, actions_of, first_key
+from kgtui.screens.host import Host
+from kgtui.state.lines import Span, Tone, line, muted
+from kgtui.widgets.bars import Bar, Segment
+from kgtui.widgets.toned import Lines
+from kgtui.widgets.too_small import LEAST_HEIGHT, LEAST_WIDTH
+
+_MOVES = {
+    "left": ("cursor_left", "scroll_left"),
+    "down": ("cursor_down", "scroll_down"),
+    "up": ("cursor_up", "scroll_up"),
+    "right": ("cursor_right", "scroll_right"),
+    "top": ("cursor_document_start", "scroll_home"),
+    "bottom": ("cursor_document_end", "scroll_end"),
+}
+
+
+class KgtuiScreen(Screen[None]):
+    """A screen that knows its host and its size class."""
+
+    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012  # Textual declares it as it is
+        (0, "-tiny-width"), (LEAST_WIDTH, "-narrow"), (100, "-medium"), (160, "-wide"),
+    ]  # fmt: skip
+    VERTICAL_BREAKPOINTS = [  # noqa: RUF012
+        (0, "-tiny-height"), (LEAST_HEIGHT, "-low"), (22, "-short"), (32, "-tall"),
+    ]  # fmt: skip
+    WHERE: ClassVar[Where]
+
+    @property
+    def host(self) -> Host:
+        """The application."""
+        return cast(Host, self.app)  # Textual types the app as any App; ours keeps to the protocol
+
+    def show_trouble(self) -> None:
+        """Say, or stop saying, what is wrong with the engine or the store."""
+        banner = self.query_one("#banner", Lines)
+        banner.display = bool(self.host.trouble)
+        banner.show((line(Span(self.host.trouble, Tone.WARN)),))
+
+    def show_keys(self, only: frozenset[str] | None = None) -> None:
+        """Fill the key bar; `only` names the actions that make sense now."""
+        actions = [
+            action
+            for where in (self.WHERE, Where.EVERYWHERE)
+            for action in actions_of(where)
+            if (action.bar if only is None else action.id in only)
+        ]
+        self.query_one("#keys", Bar).show(
+            tuple(
+                Segment(key=action.call, line=line(Span(first_key(action), Tone.STRONG), muted(f" {action.label}")))
+                for action in actions
+            )
+        )
+
+    async def on_bar_chosen(self, message: Bar.Chosen) -> None:
+        """A click on the key bar does what the key does."""
+        if message.bar.id == "keys":
+            message.stop()
+            await self.run_action(message.key)
+
+    async def action_move(self, direction: str) -> None:
+        """Move the cursor or scroll the focused pane."""
+        focused = self.focused
+        if focused is None:
+            return
+        if isinstance(focused, DataTable) and direction in ("top", "bottom"):
+            focused.move_cursor(row=0 if direction == "top" else focused.row_count - 1)
+            return
+        for name in _MOVES[direction]:
+            if _has_action(focused, name):
+                await focused.run_action(name)
+                return
+
+
+def _has_action(widget: Widget, name: str) -> bool:
+    return hasattr(widget, f"action_{name}")

@@ -1,0 +1,63 @@
+"""Every key, made from the list of actions."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+
+from kgtui.keys import ACTIONS, Action, shown_keys
+from kgtui.state.lines import Line, Span, Tone, line, muted, strong
+from kgtui.widgets.toned import Lines
+
+_CONCEPTS = (
+    ("problem", "an operator with its cases, reference, tolerance and cost"),
+    ("candidate", "the text of your file, known by its hash"),
+    ("run", "one judging of one candidate; each has a number and is kept"),
+    ("stale", "a result of an earlier text, shown until the new one is there"),
+    ("flagged", "right, but not credible: the finding says why"),
+)
+
+
+class HelpScreen(ModalScreen[None]):
+    """Closes with esc, q, ? or F1."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,question_mark,f1", "dismiss", show=False),
+        Binding("j", "scroll('down')", show=False),
+        Binding("k", "scroll('up')", show=False),
+    ]
+
+    def compose(self) -> ComposeResult:
+        """The keys by group, then the words of the screen."""
+        with VerticalScroll(id="help"):
+            yield Lines(id="help-text")
+
+    def on_mount(self) -> None:
+        """Fill it."""
+        self.query_one(Lines).show(help_lines())
+        self.query_one("#help").focus()
+
+    async def action_scroll(self, direction: str) -> None:
+        """Scroll by a line."""
+        await self.query_one("#help").run_action(f"scroll_{direction}")
+
+
+def help_lines() -> tuple[Line, ...]:
+    """The help, line by line."""
+    lines: list[Line] = []
+    for (where, group), actions in groupby(ACTIONS, key=lambda action: (action.where, action.group)):
+        lines.append(line(strong(group), muted(f"  {where}")))
+        lines += [_line(action) for action in actions]
+        lines.append(())
+    lines.append(line(strong("Words")))
+    lines += [line(Span(f"  {word:<16}", Tone.LINK), meaning) for word, meaning in _CONCEPTS]
+    return tuple(lines)
+
+
+def _line(action: Action) -> Line:
+    return line(Span(f"  {shown_keys(action):<16}", Tone.LINK), action.help)

@@ -1,0 +1,170 @@
+"""The start: every operator of every suite, narrowed by a few letters, with what is known of each."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.widgets import DataTable, Input
+
+from engine.errors import UsageError
+from engine.model import Problem
+from kgtui.keys import Where, bindings_of
+from kgtui.screens.base import KgtuiScreen
+from kgtui.state.lines import line, muted, strong
+from kgtui.state.operators import COLUMNS, Choice, Facets, choices, facet_line, operator_rows, preview
+from kgtui.widgets.bars import Bar, Strip
+from kgtui.widgets.code_view import CodeView
+from kgtui.widgets.toned import Grid, Lines
+from kgtui.widgets.too_small import TooSmall
+
+
+class OperatorsScreen(KgtuiScreen):
+    """Chooses an operator and its file; opening one is the application's business."""
+
+    WHERE = Where.OPERATORS
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.OPERATORS)]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._facets = Facets()
+        self._choices: tuple[Choice, ...] = ()
+        self._previewed: Choice | None = None
+
+    def compose(self) -> ComposeResult:
+        """The list beside its preview, or above it where there is no room."""
+        yield Lines(id="banner")
+        yield Strip(id="head")
+        yield Input(placeholder="a few letters of a name, / to type", id="filter", compact=True)
+        with Horizontal(id="body"):
+            with Vertical(id="list"):
+                yield Grid(COLUMNS, id="operators")
+            with Vertical(id="preview"):
+                with VerticalScroll(id="facts", can_focus=False):
+                    yield Lines(id="summary")
+                yield CodeView(id="reference")
+        yield Bar(id="keys")
+        yield TooSmall()
+
+    def on_mount(self) -> None:
+        """Start on the list: letters are commands until the filter is asked for."""
+        self.query_one(Grid).focus()
+        self.show_keys()
+        self.draw()
+
+    def draw(self) -> None:
+        """Show the catalogue as it is narrowed now."""
+        host = self.host
+        self._choices = choices(host.problems, host.recent_files, host.last_runs, self._facets)
+        operators = sum(choice.file is None for choice in self._choices)
+        title = line(strong("Operators  "), *facet_line(self._facets, operators, len(host.problems)))
+        self.query_one(Strip).show(((title, line(muted("kgtui"))),))
+        self.query_one(Grid).show(operator_rows(self._choices, host.last_runs, glyphs=host.glyphs, now=host.now()))
+        self.show_trouble()
+        self._preview()
+
+    @property
+    def current(self) -> Choice | None:
+        """The choice under the cursor."""
+        key = self.query_one(Grid).current
+        return self._choices[int(key)] if key is not None else None
+
+    def action_open(self) -> None:
+        """Open the file of the choice, or put the sample there first."""
+        choice = self.current
+        if choice is None:
+            return
+        path = choice.file or self.host.kernel_path(choice.problem)
+        if not path.exists() and choice.file is None:
+            if not self.host.has_sample(choice.problem):
+                self.notify(f"{path} does not exist yet; n makes it from a template", markup=False)
+                return
+            try:
+                path = self.host.copy_sample(choice.problem)
+            except UsageError as error:
+                self.notify(str(error), severity="error", markup=False)
+                return
+        self.host.open_file(choice.problem, path)
+
+    def action_new(self) -> None:
+        """Make a new file and open it."""
+        choice = self.current
+        if choice is None:
+            return
+        try:
+            path = self.host.new_file(choice.problem)
+        except UsageError as error:
+            self.notify(str(error), severity="error", markup=False)
+            return
+        self.host.open_file(choice.problem, path)
+
+    def action_filter(self) -> None:
+        """Type letters that the names must have."""
+        self.query_one(Input).focus()
+
+    def action_facet(self, facet: str) -> None:
+        """Narrow the list to the next source, category or dtype."""
+        self._facets = self._facets.cycled(facet, self.host.problems)
+        self.draw()
+
+    def action_back(self) -> None:
+        """Leave the filter; clear it; then return to the workbench, if one is open."""
+        if self.focused is self.query_one(Input) and not self._facets.query:
+            self.query_one(Grid).focus()
+        elif self._facets != Facets():
+            self._facets = Facets()
+            self.query_one(Input).value = ""
+            self.query_one(Grid).focus()
+            self.draw()
+        else:
+            self.host.back_to_workbench()
+
+    @on(Input.Changed, "#filter")
+    def _filter_changed(self, message: Input.Changed) -> None:
+        if message.value != self._facets.query:
+            self._facets = Facets(
+                query=message.value, source=self._facets.source, category=self._facets.category,
+                dtype=self._facets.dtype,
+            )  # fmt: skip
+            self.draw()
+            self.query_one(Grid).move_cursor(row=0)
+
+    @on(Input.Submitted, "#filter")
+    def _filter_submitted(self) -> None:
+        self.query_one(Grid).focus()
+
+    @on(DataTable.RowSelected)
+    def _row_selected(self) -> None:
+        self.action_open()
+
+    @on(DataTable.RowHighlighted)
+    def _row_highlighted(self) -> None:
+        self._preview()
+
+    def _preview(self) -> None:
+        choice, host = self.current, self.host
+        if choice is None:
+            nothing = "no operator matches; esc clears the filter" if host.problems else "reading the catalogue"
+            self.query_one("#summary", Lines).show((line(muted(nothing)),))
+            self.query_one(CodeView).show_text("", kind="python")
+        elif choice != self._previewed:
+            path = choice.file or host.kernel_path(choice.problem)
+            lines = preview(choice, file=path, file_exists=path.exists(), sample=host.has_sample(choice.problem))
+            self.query_one("#summary", Lines).show(lines)
+            self.query_one(CodeView).show_text(reference_text(choice.problem), kind="python")
+        self._previewed = choice
+
+
+def reference_text(problem: Problem) -> str:
+    """The source of the problem's module, read as text: running it would import torch."""
+    module = problem.origin.partition(":")[0]
+    try:
+        found = importlib.util.find_spec(module)
+        return Path(found.origin).read_text() if found and found.origin else ""
+    except (ImportError, OSError, ValueError):
+        return ""

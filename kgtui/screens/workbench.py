@@ -1,0 +1,468 @@
+"""One kernel file, its newest run, and everything that run said.
+
+The screen keeps one `Workbench` record, changes it in its handlers, and draws it.  It asks the
+application to judge, to read the store and to watch; it never does so itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widgets import ContentSwitcher, DataTable, Input
+
+from engine.events import Event, RunFinished
+from engine.model import Problem
+from kgtui.keys import Where, bindings_of
+from kgtui.loop import RunHeader
+from kgtui.screens.base import KgtuiScreen
+from kgtui.screens.code import CodeLoader
+from kgtui.screens.file import FileKeeper
+from kgtui.seams import PastRun
+from kgtui.state.glyphs import TONES
+from kgtui.state.lines import Span, Tone, line, muted
+from kgtui.state.markdown import run_markdown
+from kgtui.state.operators import RAIL_COLUMNS, rail_rows
+from kgtui.state.status import Mode, is_stale, status_of
+from kgtui.state.strip import head, progress, sentence
+from kgtui.state.workbench import Workbench
+from kgtui.widgets.ask import Ask
+from kgtui.widgets.bars import Bar, Segment, Strip
+from kgtui.widgets.cases_pane import CasesPane
+from kgtui.widgets.findings_pane import FindingsPane
+from kgtui.widgets.history_pane import HistoryPane
+from kgtui.widgets.ir_pane import CodePane, IrPane
+from kgtui.widgets.log_pane import LogPane
+from kgtui.widgets.pane import Pane, Scene
+from kgtui.widgets.source_pane import SourcePane
+from kgtui.widgets.toned import Grid, Lines
+from kgtui.widgets.too_small import TooSmall
+
+TABS = ("cases", "findings", "ir", "history", "log")
+_TITLES = {"cases": "Cases", "findings": "Findings", "ir": "IR", "history": "History", "log": "Log"}
+_EDIT_KEYS = frozenset({"save", "editor", "run", "escape", "operators", "help", "quit"})
+
+
+class WorkbenchScreen(KgtuiScreen):
+    """Watches one file and shows what became of it."""
+
+    WHERE = Where.WORKBENCH
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.WORKBENCH)]
+
+    def __init__(self, bench: Workbench) -> None:
+        super().__init__()
+        self.bench = bench
+        self._tab = "cases"
+        self._zoomed = ""
+        self._wanted = ""
+        self._sought: Pane | SourcePane | None = None
+        self._runs: tuple[PastRun, ...] = ()
+        self._file = FileKeeper(self)
+        self._code = CodeLoader(self)
+
+    def compose(self) -> ComposeResult:
+        """Strip, source, tabs; the style sheet places them for each size."""
+        yield Lines(id="banner")
+        yield Strip(id="verdict")
+        with Horizontal(id="body"):
+            yield Grid(RAIL_COLUMNS, header=False, id="rail")
+            yield SourcePane(id="source-pane")
+            with Vertical(id="results"):
+                yield Bar(gap=" ", id="tabs")
+                with ContentSwitcher(initial=self._tab, id="panes"):
+                    yield CasesPane(id="cases")
+                    yield FindingsPane(id="findings")
+                    yield IrPane(id="ir")
+                    yield HistoryPane(id="history")
+                    yield LogPane(id="log")
+                yield CodePane(id="ir-side")
+        yield Input(placeholder="search", id="search", compact=True)
+        yield Ask(id="ask")
+        yield Bar(id="keys")
+        yield TooSmall()
+
+    def on_mount(self) -> None:
+        """Open the file that the screen was made for."""
+        self.query_one("#search", Input).display = False
+        self.query_one(Ask).display = False
+        self._open()
+
+    # What the application tells
+
+    def open(self, problem: Problem, path: Path, content: bytes) -> None:
+        """Show another file instead."""
+        self.bench = Workbench(
+            problem=problem, path=path, saved=content, device=self.bench.device, target=self.bench.target
+        )
+        self._runs = ()
+        self._wanted = ""
+        self._open()
+
+    def run_began(self, header: RunHeader) -> None:
+        """A run begins: what was shown stays, dimmed, until its own results come."""
+        self.bench = self.bench.run_began(number=header.number, cached=header.cached)
+
+    def events_happened(self, events: Sequence[Event]) -> None:
+        """More of the newest run."""
+        self.bench = self.bench.happened(events)
+        self.draw()
+        if any(isinstance(event, RunFinished) for event in events):
+            self.read_history()
+
+    def saved(self, content: bytes, *, siblings_changed: bool = False) -> None:
+        """The file has new content."""
+        self._file.saved(content, siblings_changed=siblings_changed)
+
+    def notice(self, message: str) -> None:
+        """Something that stays true until the next run, such as a file that is gone."""
+        self.bench = replace(self.bench, notice=message)
+        self.draw()
+
+    def tick(self) -> None:
+        """Let the elapsed time of a run go on."""
+        if status_of(self.bench.view, self.bench.desk(self.host.clock())).busy:
+            self._draw_strip()
+
+    # Drawing
+
+    @property
+    def pane(self) -> Pane:
+        """The tab that is shown."""
+        return self.query_one(f"#{self._tab}", Pane)
+
+    @property
+    def source(self) -> SourcePane:
+        """The pane with the file."""
+        return self.query_one(SourcePane)
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether the editor holds text that no file has."""
+        return self.bench.unsaved
+
+    @property
+    def asked_to_leave(self) -> bool:
+        """Whether the question stands what becomes of unsaved text."""
+        return self._file.asked_to_leave
+
+    def ask_to_leave(self) -> None:
+        """Ask what becomes of the unsaved text before the program ends."""
+        self._file.ask_to_leave()
+
+    def draw(self) -> None:
+        """Draw what has changed: the strip, the marks, the tab that is shown."""
+        bench, host = self.bench, self.host
+        self._draw_strip()
+        stale = is_stale(bench.view, bench.desk(host.clock()))
+        marks = () if stale else bench.view.error_lines
+        self.source.mark(marks)
+        folder = str(bench.path.parent)
+        self.source.title(bench.path.name, folder=folder, marks=marks, old=bench.old is not None)
+        self._draw_tabs()
+        scene = Scene(
+            bench=bench, glyphs=host.glyphs, stale=stale, now=host.now(), runs=self._runs, wanted=self._wanted
+        )
+        self.pane.show(scene)
+        if self._code.wanted:
+            self.query_one(IrPane).show(scene)
+            self._code.refresh()
+
+    def draw_rail(self) -> None:
+        """Draw the operators beside the file."""
+        self.query_one("#rail", Grid).show(rail_rows(self.host.problems, self.host.last_runs, glyphs=self.host.glyphs))
+        self.query_one("#rail", Grid).go_to(self.bench.problem.name)
+        self.show_trouble()
+
+    def read_history(self) -> None:
+        """Fetch the runs of this operator from the store."""
+        self.run_worker(self._read_history(), group="history", exclusive=True, exit_on_error=False)
+
+    async def _read_history(self) -> None:
+        self._runs = await self.host.runs_of(self.bench.problem.name)
+        self.draw()
+        self.draw_rail()
+
+    def _open(self) -> None:
+        self.source.load(self.bench.saved)
+        self._set_mode(Mode.WATCH)
+        self.draw_rail()
+        self.read_history()
+        self.host.watch_file(self.bench.path, known_digest=self.bench.desk(0.0).content_digest)
+        self.judge()
+        self.source.editor.focus()
+
+    def judge(self, *, again: bool = False, cases: tuple[str, ...] = ()) -> None:
+        """Ask for a run of what the file holds."""
+        self.bench = self.bench.ordered(self.host.clock())
+        self.host.submit(self.bench.order(again=again, cases=cases))
+        self.draw()
+
+    def _draw_strip(self) -> None:
+        desk, view, glyphs = self.bench.desk(self.host.clock()), self.bench.view, self.host.glyphs
+        strip = self.query_one("#verdict", Strip)
+        strip.show((head(view, desk, glyphs), progress(view, desk, glyphs), (sentence(view, desk), ())))
+        tone = TONES[status_of(view, desk).state]
+        for other in Tone:
+            strip.set_class(other is tone, f"-{other}")
+
+    def _draw_tabs(self) -> None:
+        view = self.bench.view
+        counts = {"cases": len(view.failed), "findings": len(view.findings), "ir": len(view.kernels)}
+        segments = []
+        for place, name in enumerate(TABS, start=1):
+            count = f"({counts[name]})" if counts.get(name) else ""
+            tone = Tone.BAD if name == "cases" and count else Tone.PLAIN
+            spans = line(muted(f" {place} "), Span(f"{_TITLES[name]}{count} ", tone))
+            segments.append(Segment(key=name, line=spans, active=name == self._tab))
+        self.query_one("#tabs", Bar).show(tuple(segments))
+
+    def set_mode(self, mode: Mode) -> None:
+        """Letters are commands in one mode and text in the other."""
+        self._set_mode(mode)
+        self.draw()
+
+    def _set_mode(self, mode: Mode) -> None:
+        self.bench = replace(self.bench, mode=mode)
+        self.source.edit(on=mode is Mode.EDIT)
+        self.show_keys(_EDIT_KEYS if mode is Mode.EDIT else None)
+        self.set_class(mode is Mode.EDIT, "-edit-mode")
+
+    # Actions: the loop
+
+    def action_run_again(self) -> None:
+        """Judge the saved file again."""
+        self.judge(again=True)
+
+    def action_run_failed(self) -> None:
+        """Judge only what failed."""
+        failed = tuple(result.case for result in (self.bench.view.failed or ()))
+        if failed:
+            self.judge(again=True, cases=failed)
+        else:
+            self.notify("no case failed in this run; r runs all of them", markup=False)
+
+    def action_run_alone(self) -> None:
+        """Judge only the case under the cursor."""
+        name = self.query_one(CasesPane).current_name
+        if name:
+            self.judge(again=True, cases=(name,))
+
+    def action_pause(self) -> None:
+        """Stop judging on save; going on judges what the file holds by then."""
+        self.bench = replace(self.bench, paused=not self.bench.paused)
+        stale = is_stale(self.bench.view, self.bench.desk(self.host.clock()))
+        if not self.bench.paused and stale and not self.bench.unsaved:
+            self.judge()
+        else:
+            self.draw()
+
+    def action_next_target(self) -> None:
+        """Compile for another target and judge again."""
+        self.bench = self.bench.next_target()
+        self.notify(f"compiling for {self.bench.target} from now on", markup=False)
+        self.judge()
+
+    # Actions: the file
+
+    def action_edit(self) -> None:
+        """Edit the file here."""
+        self._file.edit()
+
+    def action_save(self) -> None:
+        """Write the file and judge it."""
+        self._file.save()
+
+    def action_editor(self) -> None:
+        """Open the user's own editor at the cursor."""
+        self._file.open_in_editor()
+
+    # Actions: panes
+
+    def action_tab(self, name: str) -> None:
+        """Show a tab."""
+        self._tab = name
+        self.query_one("#panes", ContentSwitcher).current = name
+        self.draw()
+        if not self._zoomed or self._zoomed == "results":
+            self.pane.main.focus()
+
+    def action_turn_tab(self, step: int) -> None:
+        """Show the next tab or the one before."""
+        self.action_tab(TABS[(TABS.index(self._tab) + step) % len(TABS)])
+
+    def action_zoom(self) -> None:
+        """Give the focused pane the whole screen, or take it back."""
+        self._zoom("" if self._zoomed else "source" if self._in_source else "results")
+
+    def action_ir_pane(self) -> None:
+        """Show or hide the code beside the results; where there is no room, show its tab."""
+        if self.has_class("-wide"):
+            self.toggle_class("-without-ir")
+            self.draw()
+        else:
+            self.action_tab("ir")
+
+    def action_ir_form(self) -> None:
+        """Show the code in its next form."""
+        self._code.next_form()
+        self.draw()
+
+    def action_search(self) -> None:
+        """Search the focused pane, or filter the cases."""
+        self._sought = self.source if self._in_source else self.pane
+        search = self.query_one("#search", Input)
+        search.placeholder = "filter the cases" if isinstance(self._sought, CasesPane) else "search"
+        search.display = True
+        search.focus()
+
+    def action_hit(self, step: int) -> None:
+        """The next or the previous match."""
+        (self.source if self._in_source else self.pane).hit(step)
+
+    def action_follow(self) -> None:
+        """From what is under the cursor to its line, or to the run as it was."""
+        if self._in_source:
+            self._code.follow(self.source.line)
+            return
+        pane = self.pane
+        if isinstance(pane, HistoryPane):
+            if pane.current is not None:
+                self.run_worker(self._open_run(pane.current), group="past", exclusive=True, exit_on_error=False)
+            return
+        found = pane.followed_line()
+        if isinstance(pane, CasesPane) and self.has_class("-narrow"):
+            pane.main.focus()
+        if found is not None:
+            self.source.go_to(found)
+
+    def action_copy_value(self) -> None:
+        """Copy what is under the cursor."""
+        self._copy(self.source.word if self._in_source else self.pane.copied())
+
+    def action_copy_result(self) -> None:
+        """Copy the whole result as Markdown."""
+        desk = self.bench.desk(self.host.clock())
+        self._copy(run_markdown(self.bench.view, desk, glyphs=self.host.glyphs))
+
+    def action_step_back(self) -> None:
+        """Undo one thing: the question, the search, editing, the filter, a detail, the zoom, an old run, the run."""
+        search = self.query_one("#search", Input)
+        if self.query_one(Ask).subject:
+            self._file.answered("escape")
+        elif search.display:
+            self._end_search(clear=True)
+        elif self.bench.mode is Mode.EDIT:
+            self.set_mode(Mode.WATCH)
+        elif self._wanted:
+            self._end_search(clear=True)
+        elif self.pane.step_back():
+            self.pane.main.focus()
+        elif self._zoomed:
+            self._zoom("")
+        elif self.bench.old is not None:
+            self._leave_old_run()
+        else:
+            self.host.cancel()
+
+    # Messages of the panes
+
+    @on(Bar.Chosen, "#tabs")
+    def _tab_clicked(self, message: Bar.Chosen) -> None:
+        self.action_tab(message.key)
+
+    @on(SourcePane.Edited)
+    def _edited(self, message: SourcePane.Edited) -> None:
+        if self.bench.old is None:
+            self.bench = replace(self.bench, unsaved=message.unsaved)
+            self.draw()
+
+    @on(SourcePane.CursorMoved)
+    def _cursor_moved(self, message: SourcePane.CursorMoved) -> None:
+        if self.has_class("-wide"):
+            self.query_one("#ir-side", CodePane).follow(message.line)
+
+    @on(IrPane.KernelChosen)
+    def _kernel_chosen(self) -> None:
+        self._code.refresh()
+
+    @on(DataTable.RowSelected, "#rail")
+    def _operator_chosen(self, message: DataTable.RowSelected) -> None:
+        name = message.row_key.value
+        problem = next((problem for problem in self.host.problems if problem.name == name), None)
+        if problem is not None and problem.name != self.bench.problem.name:
+            self._file.leave_for(problem)
+
+    @on(DataTable.RowSelected)
+    def _row_selected(self, message: DataTable.RowSelected) -> None:
+        if message.data_table.id != "rail":
+            self.action_follow()
+
+    @on(Input.Changed, "#search")
+    def _search_changed(self, message: Input.Changed) -> None:
+        if isinstance(self._sought, CasesPane):
+            self._wanted = message.value
+            self.draw()
+        elif self._sought is not None:
+            self._sought.search(message.value)
+
+    @on(Input.Submitted, "#search")
+    def _search_submitted(self, message: Input.Submitted) -> None:
+        if self._sought is not None and message.value and self._sought.search(message.value) == 0:
+            self.notify(f"{message.value!r} does not occur here", markup=False)
+        self._end_search(clear=False)
+
+    @on(Ask.Answered)
+    def _answered(self, message: Ask.Answered) -> None:
+        self._file.answered(message.key, subject=message.subject)
+
+    # Inside
+
+    @property
+    def _in_source(self) -> bool:
+        return self.focused is not None and self.source in self.focused.ancestors_with_self
+
+    def _zoom(self, part: str) -> None:
+        self._zoomed = part
+        self.set_class(part == "source", "-zoom-source")
+        self.set_class(part == "results", "-zoom-results")
+
+    def _end_search(self, *, clear: bool) -> None:
+        search = self.query_one("#search", Input)
+        if clear:
+            search.value = ""
+            self._wanted = ""
+            if self._sought is not None:
+                self._sought.search("")
+        search.display = False
+        self.draw()
+        (self.source.editor if self._sought is self.source else self.pane.main).focus()
+
+    async def _open_run(self, number: int) -> None:
+        past = await self.host.past_run(number)
+        if past is None:
+            return
+        events, source = past
+        self.bench = self.bench.opened(number, events)
+        if not self.bench.unsaved:
+            self.source.load(source)
+        self.action_tab("cases")
+
+    def _leave_old_run(self) -> None:
+        self.bench = replace(self.bench, old=None)
+        if not self.bench.unsaved:
+            self.source.load(self.bench.saved)
+        self.draw()
+
+    def _copy(self, text: str) -> None:
+        if not text:
+            self.notify("nothing to copy here", markup=False)
+            return
+        self.app.copy_to_clipboard(text)
+        lines = text.count("\n") + 1
+        self.notify(f"copied {f'{lines} lines' if lines > 1 else text[:60]}", markup=False)

@@ -1,0 +1,113 @@
+"""Everything the workbench knows about the file on it; each change makes a new record.
+
+The screen holds one of these and draws it.  Nothing here touches a widget, a file or the engine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from engine.events import Event
+from engine.model import Problem
+from kgtui.seams import Order
+from kgtui.state.run import NO_RUN, RunView, reduce_all
+from kgtui.state.status import Desk, Mode
+
+TARGETS = ("sm_90", "sm_80", "sm_100", "sm_120", "gfx90a", "gfx942", "gfx950", "gfx1100")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A run on the screen: what it said, its number in the store, whether it was answered from there."""
+
+    view: RunView = NO_RUN
+    number: int | None = None
+    cached: bool = False
+    began_s: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workbench:
+    """One file of one operator, its newest run, and what surrounds them.
+
+    `saved` is what the file holds as far as is known.  `overtaking` is content that another program wrote while
+    the editor held unsaved text: both are kept until the user has chosen.  `before` remembers what earlier runs
+    said of each case; `old` is a past run that is being looked at instead of the newest.
+    """
+
+    problem: Problem
+    path: Path
+    saved: bytes
+    device: str
+    target: str | None
+    mode: Mode = Mode.WATCH
+    paused: bool = False
+    waiting: bool = False
+    unsaved: bool = False
+    overtaking: bytes | None = None
+    live: Shown = Shown()
+    before: RunView = NO_RUN
+    old: Shown | None = None
+    notice: str = ""
+    trouble: str = ""
+
+    @property
+    def shown(self) -> Shown:
+        """The run that the panes show."""
+        return self.old or self.live
+
+    @property
+    def view(self) -> RunView:
+        """What that run said."""
+        return self.shown.view
+
+    def order(self, *, again: bool = False, cases: tuple[str, ...] = ()) -> Order:
+        """Judge what the file holds."""
+        return Order(
+            problem=self.problem, path=self.path, content=self.saved, device=self.device, target=self.target,
+            again=again, cases=cases,
+        )  # fmt: skip
+
+    def desk(self, now_s: float) -> Desk:
+        """What the strip shows beside the run."""
+        shown = self.shown
+        return Desk(
+            operator=self.problem.name, filename=self.path.name, mode=self.mode, paused=self.paused,
+            unsaved=self.unsaved, waiting=self.waiting, content_digest=hashlib.sha256(self.saved).hexdigest(),
+            device=self.view.device or self.device, target=self.view.target if self.view.started else self.target,
+            number=shown.number, cached=shown.cached, opened=self.old is not None,
+            elapsed_s=max(0.0, now_s - shown.began_s), notice=self.trouble or self.notice,
+        )  # fmt: skip
+
+    def ordered(self, now_s: float) -> Workbench:
+        """A run was asked for and has not begun; what is shown stays."""
+        return replace(self, waiting=True, old=None, notice="", live=replace(self.live, began_s=now_s))
+
+    def run_began(self, *, number: int | None, cached: bool) -> Workbench:
+        """The events from here on are of a new run; the cases of the runs before are remembered."""
+        live = Shown(number=number, cached=cached, began_s=self.live.began_s)
+        return replace(self, waiting=False, before=_remembered(self.before, self.live.view), live=live)
+
+    def happened(self, events: Sequence[Event]) -> Workbench:
+        """More events of the newest run."""
+        return replace(self, live=replace(self.live, view=reduce_all(self.live.view, events)))
+
+    def opened(self, number: int, events: Sequence[Event]) -> Workbench:
+        """Look at a past run as it was."""
+        return replace(self, old=Shown(view=reduce_all(NO_RUN, events), number=number))
+
+    def next_target(self) -> Workbench:
+        """Compile for the next target of the list from now on."""
+        place = TARGETS.index(self.target) + 1 if self.target in TARGETS else 0
+        return replace(self, target=TARGETS[place % len(TARGETS)])
+
+
+def _remembered(before: RunView, view: RunView) -> RunView:
+    """The newest result of every case over both."""
+    if not view.started:
+        return before
+    results = {result.case: result for result in (*before.cases, *view.cases)}
+    return replace(view, cases=tuple(results.values()))

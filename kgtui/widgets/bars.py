@@ -1,0 +1,113 @@
+"""One-row bars: the tabs, the keys, and the verdict strip with a left and a right part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+
+from kgtui.state.lines import Line, Span
+from kgtui.widgets.toned import TONE_CLASSES, content_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Segment:
+    """A part of a bar that can be clicked; `key` is what the click stands for."""
+
+    key: str
+    line: Line
+    active: bool = False
+
+
+class Bar(Widget):
+    """Segments side by side; those that do not fit are left out, never cut in two."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {*TONE_CLASSES, "bar--active", "bar--gap"}
+
+    class Chosen(Message):
+        """A segment was clicked."""
+
+        def __init__(self, bar: Bar, key: str) -> None:
+            super().__init__()
+            self.bar = bar
+            self.key = key
+
+        @property
+        def control(self) -> Bar:
+            """The bar, for selectors."""
+            return self.bar
+
+    def __init__(self, *, gap: str = "  ", id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._gap = gap
+        self._segments: tuple[Segment, ...] = ()
+        self._ends: list[tuple[int, str]] = []
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """What the bar shows, as far as there is room."""
+        return self._segments
+
+    def show(self, segments: tuple[Segment, ...]) -> None:
+        """Show these instead."""
+        if segments != self._segments:
+            self._segments = segments
+            self.refresh()
+
+    def render(self) -> Content:
+        """The segments that fit into the width."""
+        gap = Content.styled(self._gap, self.get_visual_style("bar--gap", partial=True))
+        drawn, width, self._ends = Content(""), 0, []
+        for segment in self._segments:
+            part = content_of(self, segment.line)
+            if segment.active:
+                part = part.stylize(self.get_visual_style("bar--active", partial=True))
+            if width + part.cell_length > self.size.width:
+                break
+            drawn += part + gap
+            width += part.cell_length
+            self._ends.append((width, segment.key))
+            width += gap.cell_length
+        return drawn.truncate(self.size.width)
+
+    def on_click(self, event: events.Click) -> None:
+        """Say which segment lies under the pointer."""
+        for end, key in self._ends:
+            if event.x < end:
+                self.post_message(self.Chosen(self, key))
+                return
+
+
+class Strip(Widget):
+    """Rows with a left part, cut where room ends, and a right part that is always whole."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._rows: tuple[tuple[Line, Line], ...] = ()
+
+    @property
+    def rows(self) -> tuple[tuple[Line, Line], ...]:
+        """What the strip shows."""
+        return self._rows
+
+    def show(self, rows: tuple[tuple[Line, Line], ...]) -> None:
+        """Show these rows instead."""
+        if rows != self._rows:
+            self._rows = rows
+            self.refresh()
+
+    def render(self) -> Content:
+        """The rows at the width that there is."""
+        return Content("\n").join(self._row(left, right) for left, right in self._rows)
+
+    def _row(self, left: Line, right: Line) -> Content:
+        end = content_of(self, right)
+        room = max(0, self.content_size.width - end.cell_length - (1 if right else 0))
+        start = content_of(self, left).truncate(room, ellipsis=True, pad=True)
+        return start + content_of(self, (Span(" "),)) + end if right else start

@@ -1,0 +1,104 @@
+"""The cases tab: every case in a row, and below it why the one under the cursor failed."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.widget import Widget
+from textual.widgets import DataTable
+
+from engine.model import CaseResult, Outcome
+from kgtui.seams import DEFAULT_TIERS
+from kgtui.state.cases import COLUMNS, case_detail, case_rows
+from kgtui.state.lines import line, muted, plain_text
+from kgtui.widgets.pane import Pane, Scene
+from kgtui.widgets.toned import Grid, Lines
+
+
+class CasesPane(Pane):
+    """Where there is no room for both, enter puts the detail in place of the table."""
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self._scene: Scene | None = None
+        self._led_to_failure_of = ""
+
+    def compose(self) -> ComposeResult:
+        """The table over the detail."""
+        yield Grid(COLUMNS, id="cases-table")
+        with VerticalScroll(id="case-scroll", can_focus=True):
+            yield Lines(id="case-detail")
+
+    @property
+    def main(self) -> Widget:
+        """The table, or the detail in its place."""
+        return self.query_one("#case-scroll") if self.has_class("-detailed") else self.query_one(Grid)
+
+    @property
+    def current(self) -> CaseResult | None:
+        """The result under the cursor, of this run or of the one before."""
+        name = self.current_name
+        if name is None or self._scene is None:
+            return None
+        return self._scene.bench.view.case(name) or self._scene.bench.before.case(name)
+
+    @property
+    def current_name(self) -> str | None:
+        """The case under the cursor, judged or not."""
+        return self.query_one(Grid).current
+
+    def show(self, scene: Scene) -> None:
+        """Draw the cases; the first one that fails in a run takes the cursor."""
+        self._scene = scene
+        bench, view = scene.bench, scene.bench.view
+        planned = tuple(case for case in bench.problem.cases if case.tier in DEFAULT_TIERS)
+        rows = case_rows(planned, view, bench.before, glyphs=scene.glyphs, wanted=scene.wanted, stale=scene.stale)
+        self.query_one(Grid).show(rows)
+        if view.failed and self._led_to_failure_of != self._run_key(scene):
+            self._led_to_failure_of = self._run_key(scene)
+            self.query_one(Grid).go_to(view.failed[0].case)
+        self._show_detail()
+
+    def followed_line(self) -> int | None:
+        """The line that the case under the cursor failed on."""
+        result = self.current
+        if result is None:
+            return None
+        self.add_class("-detailed")
+        location = result.location or (result.out_of_bounds.location if result.out_of_bounds else None)
+        return location.line if location else None
+
+    def copied(self) -> str:
+        """The worst element of the case, or its name."""
+        result = self.current
+        if result is None:
+            return self.current_name or ""
+        if self._scene and result.outcome is not Outcome.PASS:
+            return plain_text(case_detail(result, glyphs=self._scene.glyphs))
+        return result.case
+
+    def step_back(self) -> bool:
+        """From the detail to the table."""
+        detailed = self.has_class("-detailed")
+        self.remove_class("-detailed")
+        return detailed
+
+    @on(DataTable.RowHighlighted)
+    def _row_highlighted(self) -> None:
+        self._show_detail()
+
+    def _show_detail(self) -> None:
+        detail = self.query_one("#case-detail", Lines)
+        result = self.current
+        if result is not None and self._scene is not None:
+            self.set_class(result.outcome is not Outcome.PASS, "-failed")
+            detail.show(case_detail(result, glyphs=self._scene.glyphs))
+        else:
+            self.remove_class("-failed")
+            detail.show((line(muted("not judged yet")),))
+
+    @staticmethod
+    def _run_key(scene: Scene) -> str:
+        shown = scene.bench.shown
+        return f"{shown.number} {shown.began_s} {shown.view.digest}"

@@ -1,0 +1,57 @@
+"""What the panes of the workbench have in common: they are given a scene and draw it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from textual.containers import Vertical
+from textual.widget import Widget
+
+from kgtui.seams import PastRun
+from kgtui.state.glyphs import Glyphs
+from kgtui.state.workbench import Workbench
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """All that a pane may draw; `wanted` is what the cases are filtered by, `runs` the history of the operator."""
+
+    bench: Workbench
+    glyphs: Glyphs
+    stale: bool
+    now: datetime
+    runs: tuple[PastRun, ...] = ()
+    wanted: str = ""
+
+
+class Pane(Vertical):
+    """One tab's content.  A pane takes records and draws them; it calls no engine and no store."""
+
+    def show(self, scene: Scene) -> None:
+        """Draw the scene."""
+        raise NotImplementedError
+
+    @property
+    def main(self) -> Widget:
+        """The widget that takes the keys when the pane is chosen."""
+        raise NotImplementedError
+
+    def followed_line(self) -> int | None:
+        """The source line that belongs to what is under the cursor."""
+        return None
+
+    def copied(self) -> str:
+        """The value under the cursor, for the clipboard."""
+        return ""
+
+    def search(self, text: str) -> int | None:
+        """Look for `text` in the pane and say how often it occurs; None when the pane has nothing to search."""
+        return None
+
+    def hit(self, step: int) -> None:
+        """Go to the next place that matches, or to the one before."""
+
+    def step_back(self) -> bool:
+        """Undo the last step into the pane; False when there is none."""
+        return False

@@ -1,0 +1,150 @@
+"""The user's file: looked at while another program edits it, or edited here."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import TextArea
+
+from kgtui import disk
+from kgtui.state.lines import Span, Tone, line, muted, strong
+from kgtui.widgets.bars import Strip
+from kgtui.widgets.editor import SourceEditor
+
+
+class SourcePane(Vertical):
+    """Holds the editor and says which lines went wrong; it never touches the file itself."""
+
+    class Edited(Message):
+        """The text differs from what was loaded, or no longer does."""
+
+        def __init__(self, *, unsaved: bool) -> None:
+            super().__init__()
+            self.unsaved = unsaved
+
+    class CursorMoved(Message):
+        """The cursor is on another line, counted from one."""
+
+        def __init__(self, line: int) -> None:
+            super().__init__()
+            self.line = line
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self._loaded = ""
+        self._like = b""
+        self._editable = True
+        self._unsaved = False
+        self._line = 1
+        self._hits: tuple[int, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        """A title and the text."""
+        yield Strip(id="source-title")
+        yield SourceEditor(id="source")
+
+    @property
+    def editor(self) -> SourceEditor:
+        """The text widget."""
+        return self.query_one(SourceEditor)
+
+    @property
+    def editable(self) -> bool:
+        """Whether the file is text that can be written back as it was."""
+        return self._editable
+
+    @property
+    def line(self) -> int:
+        """The line under the cursor, from one."""
+        return int(self.editor.cursor_location[0]) + 1
+
+    @property
+    def content(self) -> bytes:
+        """What the file would hold if it were saved now."""
+        return disk.encoded(self.editor.text, like=self._like)
+
+    @property
+    def word(self) -> str:
+        """What is selected, or the line under the cursor."""
+        return self.editor.selected_text or str(self.editor.document.get_line(self.line - 1))
+
+    def load(self, content: bytes) -> None:
+        """Show this content; the cursor stays where it can."""
+        text = disk.editable_text(content)
+        self._like, self._editable = content, text is not None
+        self._loaded = content.decode("utf-8", errors="replace") if text is None else text
+        place = self.editor.cursor_location
+        self.editor.load_text(self._loaded)
+        self._loaded = self.editor.text
+        last = self.editor.document.line_count - 1
+        self.editor.move_cursor((min(place[0], last), 0) if place[0] else (0, 0))
+        self._tell()
+
+    def accept(self) -> None:
+        """What is shown now is what the file holds."""
+        self._like, self._loaded = self.content, self.editor.text
+        self._tell()
+
+    def edit(self, *, on: bool) -> None:
+        """Take letters as text, or as commands."""
+        self.editor.read_only = not on
+        self.editor.tab_behavior = "indent" if on else "focus"
+        self.set_class(on, "-editing")
+        if on:
+            self.editor.focus()
+
+    def mark(self, lines: tuple[int, ...]) -> None:
+        """Point out the lines that went wrong."""
+        self.editor.set_marks(lines)
+
+    def go_to(self, line_number: int) -> None:
+        """Put the cursor on a line, counted from one."""
+        self.editor.goto(line_number)
+
+    def search(self, text: str) -> int | None:
+        """Look for `text` in the source, without regard to case, and go to the first match after the cursor."""
+        wanted = text.lower()
+        lines = self.editor.text.lower().split("\n") if wanted else []
+        self._hits = tuple(number for number, one in enumerate(lines, start=1) if wanted in one)
+        later = [hit for hit in self._hits if hit >= self.line]
+        if self._hits:
+            self.editor.goto((later or self._hits)[0])
+        return sum(one.count(wanted) for one in lines)
+
+    def hit(self, step: int) -> None:
+        """Go to the next line that matches, or to the one before, round and round."""
+        if not self._hits:
+            return
+        if step > 0:
+            later = [hit for hit in self._hits if hit > self.line]
+            self.editor.goto(later[0] if later else self._hits[0])
+        else:
+            earlier = [hit for hit in self._hits if hit < self.line]
+            self.editor.goto(earlier[-1] if earlier else self._hits[-1])
+
+    def title(self, name: str, *, folder: str, marks: tuple[int, ...], old: bool) -> None:
+        """Say which file this is, and how it is meant."""
+        changed = Span(" ~", Tone.WARN) if self._unsaved else Span("")
+        left = line(strong(name), changed, muted(f"  {folder}"))
+        words = "as it was then" if old else "editing" if self.has_class("-editing") else "watching"
+        errors = f"{len(marks)} line{'s' if len(marks) != 1 else ''} marked  " if marks else ""
+        self.query_one(Strip).show(((left, line(Span(errors, Tone.BAD), muted(words))),))
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """Tell when the text becomes, or stops being, different from the file."""
+        event.stop()
+        self._tell()
+
+    def on_text_area_selection_changed(self, event: TextArea.SelectionChanged) -> None:
+        """Tell when the cursor comes to another line."""
+        event.stop()
+        if self.line != self._line:
+            self._line = self.line
+            self.post_message(self.CursorMoved(self._line))
+
+    def _tell(self) -> None:
+        unsaved = self.editor.text != self._loaded
+        if unsaved != self._unsaved:
+            self._unsaved = unsaved
+            self.post_message(self.Edited(unsaved=unsaved))

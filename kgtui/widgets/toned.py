@@ -1,0 +1,118 @@
+"""Lines and tables that draw spans: a tone becomes a component class, the style sheet does the rest."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import DataTable, Static
+
+from kgtui.state.lines import Column, Line, Row, Span, Tone
+
+TONE_CLASSES = frozenset({f"tone--{tone}" for tone in Tone} | {"tone--stale"})
+
+
+def content_of(widget: Widget, line: Line) -> Content:
+    """The line in the colours that `widget`'s style gives its tones."""
+    return Content.assemble(
+        *((span.text, widget.get_visual_style(f"tone--{span.tone}", partial=True)) for span in line)
+    )
+
+
+class Lines(Static):
+    """Some lines of toned text; what does not fit is wrapped."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__("", id=id, classes=classes, markup=False)
+        self._lines: tuple[Line, ...] = ()
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """What is shown."""
+        return self._lines
+
+    def show(self, lines: tuple[Line, ...]) -> None:
+        """Draw these lines instead; nothing happens when they are the same."""
+        if lines != self._lines:
+            self._lines = lines
+            self.update(Content("\n").join(content_of(self, line) for line in lines))
+
+    def notify_style_update(self) -> None:
+        """Draw again in the colours of the new theme."""
+        super().notify_style_update()
+        if self._lines:
+            self.update(Content("\n").join(content_of(self, line) for line in self._lines))
+
+
+class Grid(DataTable[Text]):
+    """A table of toned rows with columns of fixed width, drawn by what has changed."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
+
+    def __init__(self, columns: tuple[Column, ...], *, header: bool = True, id: str | None = None) -> None:
+        super().__init__(cursor_type="row", cell_padding=0, show_header=header, id=id)
+        self._columns = columns
+        self._shown: tuple[Row, ...] = ()
+        for place, column in enumerate(columns):
+            self.add_column(Text(column.label), width=column.width, key=str(place))
+
+    @property
+    def shown(self) -> tuple[Row, ...]:
+        """The rows in their order."""
+        return self._shown
+
+    @property
+    def current(self) -> str | None:
+        """The key of the row under the cursor."""
+        return self._shown[self.cursor_row].key if 0 <= self.cursor_row < len(self._shown) else None
+
+    def show(self, rows: tuple[Row, ...]) -> None:
+        """Show these rows instead; the cursor stays on its row as long as that is there."""
+        if rows == self._shown:
+            return
+        current = self.current
+        before, self._shown = self._shown, rows
+        common = 0
+        while common < min(len(rows), len(before)) and rows[common].key == before[common].key:
+            common += 1
+        if common < len(before):
+            # Removing rows one by one would lay the table out each time.
+            self.clear()
+            before, common = (), 0
+        for place in range(common):
+            if rows[place] != before[place]:
+                self._change(rows[place], before[place])
+        for row in rows[common:]:
+            self.add_row(*(self._cell(row, column) for column in range(len(self._columns))), key=row.key)
+        if current is not None and current != self.current:
+            self.go_to(current)
+
+    def go_to(self, key: str) -> None:
+        """Put the cursor on the row with this key, if it is there."""
+        for place, row in enumerate(self._shown):
+            if row.key == key:
+                self.move_cursor(row=place)
+                return
+
+    def notify_style_update(self) -> None:
+        """Draw again in the colours of the new theme."""
+        super().notify_style_update()
+        for row in self._shown:
+            for column in range(len(self._columns)):
+                self.update_cell(row.key, str(column), self._cell(row, column))
+
+    def _change(self, row: Row, before: Row) -> None:
+        for column in range(len(self._columns)):
+            if row.stale != before.stale or row.cells[column] != before.cells[column]:
+                self.update_cell(row.key, str(column), self._cell(row, column))
+
+    def _cell(self, row: Row, column: int) -> Text:
+        span: Span = row.cells[column]
+        style = self.get_component_rich_style("tone--stale" if row.stale else f"tone--{span.tone}", partial=True)
+        text = Text(span.text, style=style, no_wrap=True, overflow="ellipsis", end="")
+        text.truncate(self._columns[column].width - 1, overflow="ellipsis")
+        return text
