@@ -14,6 +14,7 @@ CASES = (
     *_over(Tier.SMOKE, "{rows}x{width}[{indices}] {dtype}", rows=11, width=33, indices=(8,), dtype=[F32, BF16]),
     *_over(Tier.SMOKE, "{rows}x{width}[{indices}] {dtype}", rows=64, width=128, indices=(3, 4), dtype=F32),
     *_over(Tier.FULL, "{rows}x{width}[{indices}] {dtype}", rows=1, width=1, indices=(1,), dtype=F32),
+    *_over(Tier.FULL, "{rows}x{width}[{indices}] {dtype}", rows=13, width=31, indices=(13,), dtype=FLOATS),
     *_over(Tier.FULL, "{rows}x{width}[{indices}] {dtype}", rows=17, width=[1, 127, 128, 129], indices=(13,), dtype=F32),
     *_over(Tier.FULL, "{rows}x{width}[{indices}] {dtype}", rows=40, width=1025, indices=(3, 7), dtype=FLOATS),
     *_over(Tier.FULL, "{rows}x{width}[{indices}] {dtype}", rows=40, width=16, indices=[(0,), (), (2, 3, 5)], dtype=F32),

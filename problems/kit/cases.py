@@ -21,6 +21,7 @@ def cases_over(
     tier: Tier, label: str, *, dtype: DType | list[DType], **axes: Parameter | Sequence[Parameter]
 ) -> tuple[Case, ...]:
     """One case for every combination of the lists among `dtype` and `axes`; anything but a list is fixed.
+    The dtype varies slowest.
 
     `label` names the cases: "{shape} {dtype} {layout}" becomes "64x781 bf16 transposed".  An axis that
     varies must stand in it, or two cases would get the same name.

@@ -1,0 +1,57 @@
+"""Input values depend on the generator alone, and are never of one kind only."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from engine.model import DType
+from problems.kit import BF16, F16, F32, distinct, integers, mixed, normal, torch_dtype
+
+
+def seeded() -> torch.Generator:
+    return torch.Generator().manual_seed(7)
+
+
+@pytest.mark.parametrize("dtype", DType)
+def test_every_dtype_has_a_torch_dtype_of_the_same_name_and_size(dtype: DType) -> None:
+    assert str(torch_dtype(dtype)) == f"torch.{dtype.value}"
+    assert torch_dtype(dtype).itemsize == dtype.bytes
+
+
+@pytest.mark.parametrize("dtype", [F32, F16, BF16])
+def test_the_same_generator_state_gives_the_same_values(dtype: DType) -> None:
+    assert torch.equal(normal((9, 7), dtype, seeded()), normal((9, 7), dtype, seeded()))
+    assert torch.equal(mixed((9, 7), dtype, seeded()), mixed((9, 7), dtype, seeded()))
+    assert normal((9, 7), dtype, seeded()).dtype == mixed((9, 7), dtype, seeded()).dtype == torch_dtype(dtype)
+
+
+def test_normal_values_lie_around_their_mean_on_both_sides() -> None:
+    values = normal((4000,), F32, seeded(), mean=1.0)
+    assert abs(values.mean() - 1) < 0.1
+    assert abs(values.std() - 1) < 0.1
+    assert values.min() < 0
+
+
+def test_rows_of_mixed_values_have_magnitudes_octaves_apart() -> None:
+    magnitudes = mixed((60, 500), F32, seeded(), octaves=3).square().mean(-1).sqrt().log2().round()
+    assert set(magnitudes.tolist()) == {-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0}
+
+
+def test_a_mixed_vector_has_a_magnitude_for_each_element() -> None:
+    assert mixed((4000,), F32, seeded(), octaves=6).abs().max() > 64
+
+
+def test_mixed_values_may_be_of_any_shape() -> None:
+    assert [mixed(shape, F32, seeded()).shape for shape in ((), (0,), (0, 5), (5, 0))] == [(), (0,), (0, 5), (5, 0)]
+
+
+def test_integers_reach_both_ends_and_no_further() -> None:
+    values = integers((1000,), DType.INT32, seeded(), low=-2, high=3)
+    assert values.dtype == torch.int32
+    assert set(values.tolist()) == {-2, -1, 0, 1, 2}
+
+
+def test_distinct_numbers_are_all_different() -> None:
+    assert sorted(distinct(10, 10, seeded()).tolist()) == list(range(10))
+    assert len(set(distinct(5, 1000, seeded()).tolist())) == 5

@@ -1,0 +1,337 @@
+"""Every problem keeps the rules of the catalogue: honest answers pass on every case, known lies fail on some.
+
+The comparison below is the rule of `engine.model.Tolerance`, written once more on purpose: a fault of
+the judge's comparer must not hide a fault of a tolerance.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import math
+from collections.abc import Callable
+from typing import TypeAlias
+
+import pytest
+import torch
+
+from engine.model import Case, DType, Problem, Tier, Tolerance
+from problems import SOURCES, catalogue
+
+PROBLEMS = tuple(catalogue().values())
+QUICK_TIERS = (Tier.SMOKE, Tier.FULL)
+SEED, OTHER_SEED = 11, 23
+MOST_ELEMENTS = 96 * 1024
+
+Outputs: TypeAlias = tuple[torch.Tensor, ...]
+Lie: TypeAlias = Callable[[Problem, Case], Outputs | None]
+
+every_problem = pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
+
+
+@every_problem
+def test_the_first_line_of_the_module_is_a_formula(problem: Problem) -> None:
+    module = importlib.import_module(problem.origin.partition(":")[0])
+    assert module.PROBLEM is problem
+    assert "=" in (module.__doc__ or "").splitlines()[0]
+
+
+@every_problem
+def test_the_signature_names_the_entry_and_annotates_every_argument(problem: Problem) -> None:
+    definition = ast.parse(f"def {problem.signature}: ...").body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    assert definition.name == problem.entry == problem.name.partition("::")[2]
+    assert definition.returns is not None
+    assert [argument.arg for argument in definition.args.args if argument.annotation is None] == []
+    assert problem.source in SOURCES
+    assert problem.summary and problem.category
+
+
+@every_problem
+def test_every_tier_has_cases(problem: Problem) -> None:
+    count_by_tier = {tier: sum(case.tier is tier for case in problem.cases) for tier in Tier}
+    assert 1 <= count_by_tier[Tier.SMOKE] <= 3
+    assert count_by_tier[Tier.FULL] >= 9
+    assert 2 <= count_by_tier[Tier.BENCH] <= 5
+
+
+@every_problem
+def test_inputs_match_the_signature_and_stay_small_enough_for_the_interpreter(problem: Problem) -> None:
+    for case in quick_cases(problem):
+        arguments = inputs(problem, case)
+        assert len(arguments) == len(problem.arguments), case.name
+        sizes = [value.numel() for value in arguments if isinstance(value, torch.Tensor)]
+        assert sum(sizes) <= MOST_ELEMENTS, case.name
+
+
+@every_problem
+def test_inputs_are_a_function_of_the_seed(problem: Problem) -> None:
+    for case in quick_cases(problem):
+        first, again, other = inputs(problem, case), inputs(problem, case), inputs(problem, case, OTHER_SEED)
+        assert same_values(first, again), case.name
+        if all(any(map(occupied, tensors)) for tensors in (first, expected_outputs(problem, case))):
+            assert not same_values(first, other), case.name
+
+
+@every_problem
+def test_inputs_have_the_layout_that_the_case_names(problem: Problem) -> None:
+    for case in quick_cases(problem):
+        tensors = [value for value in inputs(problem, case) if isinstance(value, torch.Tensor)]
+        unusual = [tensor for tensor in tensors if not tensor.is_contiguous() or tensor.storage_offset() > 0]
+        named = {case.params.get(key, "contiguous") for key in ("layout", "mat2_layout")} != {"contiguous"}
+        assert bool(unusual) is named, case.name
+
+
+@every_problem
+def test_no_two_arguments_share_memory_and_what_is_written_does_not_overlap_itself(problem: Problem) -> None:
+    for case in quick_cases(problem):
+        arguments = dict(zip(problem.arguments, inputs(problem, case), strict=True))
+        storages = [value.untyped_storage().data_ptr() for value in arguments.values() if occupied(value)]
+        assert len(storages) == len(set(storages)), case.name
+        written = [value for name in problem.mutates if isinstance(value := arguments[name], torch.Tensor)]
+        assert [x.shape for x in written if 0 in x.stride() and x.numel() > 0] == [], case.name
+
+
+@every_problem
+def test_the_reference_leaves_its_arguments_alone_and_repeats_itself(problem: Problem) -> None:
+    for case in quick_cases(problem):
+        arguments = inputs(problem, case)
+        first = as_tuple(problem.reference(*arguments))
+        assert same_values(arguments, inputs(problem, case)), case.name
+        assert same_values(first, as_tuple(problem.reference(*arguments))), case.name
+
+
+@every_problem
+def test_eager_has_the_contract_of_the_entry_and_is_accepted_on_every_case(problem: Problem) -> None:
+    for case in quick_cases(problem):
+        assert accepted(problem, case, eager_outputs(problem, inputs(problem, case))), case.name
+
+
+@every_problem
+def test_eager_changes_only_what_the_problem_says_is_written(problem: Problem) -> None:
+    for case in quick_cases(problem):
+        arguments, before = inputs(problem, case), inputs(problem, case)
+        problem.eager(*arguments)
+        kept = [i for i, name in enumerate(problem.arguments) if name not in problem.mutates]
+        assert same_values([arguments[i] for i in kept], [before[i] for i in kept]), case.name
+
+
+@every_problem
+def test_arguments_that_are_only_written_may_hold_anything_before(problem: Problem) -> None:
+    for case in quick_cases(problem):
+        arguments = inputs(problem, case)
+        for name, value in zip(problem.arguments, arguments, strict=True):
+            if name in problem.written_only:
+                assert isinstance(value, torch.Tensor)
+                value.fill_(math.nan if value.is_floating_point() else -77)
+        assert same_values(as_tuple(problem.reference(*arguments)), expected_outputs(problem, case)), case.name
+        assert accepted(problem, case, eager_outputs(problem, arguments)), case.name
+
+
+@every_problem
+def test_an_answer_in_float32_that_is_truncated_to_the_output_dtype_is_accepted(problem: Problem) -> None:
+    for case in quick_cases(problem):
+        if case.dtype not in (DType.FLOAT16, DType.BFLOAT16):
+            continue
+        wide = tuple(each_tensor(inputs(problem, case), lambda x: x.float() if x.is_floating_point() else x))
+        answers = eager_outputs(problem, wide)
+        wanted = expected_outputs(problem, case)
+        assert accepted(problem, case, tuple(map(truncated_to, answers, wanted))), case.name
+
+
+@every_problem
+def test_the_cost_is_at_most_all_arguments_and_outputs_once_and_positive_at_realistic_shapes(problem: Problem) -> None:
+    for case in quick_cases(problem):
+        cost = problem.cost(case)
+        assert cost.bytes_read <= bytes_of(inputs(problem, case)), case.name
+        assert cost.bytes_written <= bytes_of(expected_outputs(problem, case)), case.name
+    for case in problem.cases:
+        if case.tier is not Tier.FULL:
+            assert min(problem.cost(case).bytes_read, problem.cost(case).bytes_written) > 0, case.name
+
+
+def zeros(problem: Problem, case: Case) -> Outputs:
+    return tuple(map(torch.zeros_like, expected_outputs(problem, case)))
+
+
+def ones(problem: Problem, case: Case) -> Outputs:
+    return tuple(map(torch.ones_like, expected_outputs(problem, case)))
+
+
+def mean(problem: Problem, case: Case) -> Outputs:
+    return tuple(
+        torch.full_like(output, output.double().mean().nan_to_num().item())
+        for output in expected_outputs(problem, case)
+    )
+
+
+def backwards(problem: Problem, case: Case) -> Outputs:
+    return tuple(output.flatten().flip(0).view(output.shape) for output in expected_outputs(problem, case))
+
+
+def unchanged_input(problem: Problem, case: Case) -> Outputs | None:
+    """For each output the first argument that could be taken for it; None where one has no such argument."""
+    tensors = [value for value in inputs(problem, case) if isinstance(value, torch.Tensor)]
+    answers = []
+    for wanted in expected_outputs(problem, case):
+        alike = [tensor for tensor in tensors if tensor.shape == wanted.shape and tensor.dtype == wanted.dtype]
+        if not alike:
+            return None
+        answers.append(alike[0])
+    return tuple(answers)
+
+
+def untouched_arguments(problem: Problem, case: Case) -> Outputs | None:
+    """What an entry leaves that does nothing, where it returns nothing but what it was given."""
+    if not problem.mutates:
+        return None
+    arguments = dict(zip(problem.arguments, inputs(problem, case), strict=True))
+    written = [value for name in problem.mutates if isinstance(value := arguments[name], torch.Tensor)]
+    return (*written[: problem.returns], *written)
+
+
+def answer_to_other_inputs(problem: Problem, case: Case) -> Outputs:
+    return expected_outputs(problem, case, OTHER_SEED)
+
+
+def answer_of_another_case(problem: Problem, case: Case) -> Outputs | None:
+    """The expected outputs of the first other case that has outputs of the same shapes and dtypes."""
+    form = form_of(expected_outputs(problem, case))
+    for other in quick_cases(problem):
+        if other.name != case.name and form_of(expected_outputs(problem, other, OTHER_SEED)) == form:
+            return expected_outputs(problem, other, OTHER_SEED)
+    return None
+
+
+def bfloat16_arithmetic(problem: Problem, case: Case) -> Outputs | None:
+    """Inputs that went through bfloat16, where float32 was asked for."""
+    return from_degraded_inputs(problem, case, lambda x: x.bfloat16().float())
+
+
+def tensorfloat32_arithmetic(problem: Problem, case: Case) -> Outputs | None:
+    """Inputs cut to the ten mantissa bits of TF32, where float32 was asked for."""
+    return from_degraded_inputs(
+        problem, case, lambda x: (x.contiguous().view(torch.int32) & ~0x1FFF).view(torch.float32)
+    )
+
+
+def from_degraded_inputs(
+    problem: Problem, case: Case, degraded: Callable[[torch.Tensor], torch.Tensor]
+) -> Outputs | None:
+    if case.dtype is not DType.FLOAT32:
+        return None
+    arguments = each_tensor(inputs(problem, case), lambda x: degraded(x) if x.dtype == torch.float32 else x)
+    return eager_outputs(problem, tuple(arguments))
+
+
+LIES: tuple[Lie, ...] = (
+    zeros, ones, mean, backwards, unchanged_input, untouched_arguments, answer_to_other_inputs, answer_of_another_case,
+    bfloat16_arithmetic, tensorfloat32_arithmetic,
+)  # fmt: skip
+
+
+def lies_that_can_be_told() -> list[object]:
+    """Each lie with each problem, but for lies about what a problem does not have: written arguments, float32."""
+    writing = [problem for problem in PROBLEMS if problem.mutates]
+    single = [problem for problem in PROBLEMS if any(case.dtype is DType.FLOAT32 for case in problem.cases)]
+    told_of = {untouched_arguments: writing, bfloat16_arithmetic: single, tensorfloat32_arithmetic: single}
+    return [
+        pytest.param(problem, lie, id=f"{lie.__name__}-{problem.name}")
+        for lie in LIES
+        for problem in told_of.get(lie, PROBLEMS)
+    ]
+
+
+@pytest.mark.parametrize(("problem", "lie"), lies_that_can_be_told())
+def test_a_lie_is_rejected_by_some_case_and_by_a_smoke_case_where_one_can_tell(problem: Problem, lie: Lie) -> None:
+    told = [(case, answers) for case in quick_cases(problem) if (answers := lie(problem, case)) is not None]
+    if not told:
+        pytest.skip(f"{problem.name} has no case on which this can be tried")
+    caught = [case for case, answers in told if not accepted(problem, case, answers)]
+    assert caught != []
+    if any(case.tier is Tier.SMOKE for case, _ in told):
+        assert Tier.SMOKE in {case.tier for case in caught}
+
+
+def quick_cases(problem: Problem) -> list[Case]:
+    return [case for case in problem.cases if case.tier in QUICK_TIERS]
+
+
+def inputs(problem: Problem, case: Case, seed: int = SEED) -> tuple[object, ...]:
+    """Fresh arguments: nothing that an earlier caller did to its own shows in them."""
+    return tuple(problem.make_inputs(case, torch.Generator().manual_seed(seed)))
+
+
+def expected_outputs(problem: Problem, case: Case, seed: int = SEED) -> Outputs:
+    return as_tuple(problem.reference(*inputs(problem, case, seed)))
+
+
+def eager_outputs(problem: Problem, arguments: tuple[object, ...]) -> Outputs:
+    """What eager returns, then what it leaves in the arguments that it writes and that are there."""
+    returned = as_tuple(problem.eager(*arguments))
+    assert len(returned) == problem.returns
+    by_name = dict(zip(problem.arguments, arguments, strict=True))
+    written = [value for name in problem.mutates if isinstance(value := by_name[name], torch.Tensor)]
+    return (*returned, *written)
+
+
+def accepted(problem: Problem, case: Case, got: Outputs) -> bool:
+    wanted = expected_outputs(problem, case)
+    tolerance = problem.tolerance(case)
+    assert form_of(got) == form_of(wanted), f"{problem.name}, {case.name}"
+    return all(within(tolerance, *pair) for pair in zip(got, wanted, strict=True))
+
+
+def within(tolerance: Tolerance, got: torch.Tensor, wanted: torch.Tensor) -> bool:
+    got, wanted = got.double(), wanted.double()
+    finite = wanted.isfinite()
+    if not torch.equal(got[~finite].nan_to_num(), wanted[~finite].nan_to_num()):
+        return False
+    scale = wanted[finite].square().mean().sqrt().nan_to_num()
+    allowed = tolerance.relative * wanted[finite].abs() + tolerance.absolute * scale
+    return bool(((got[finite] - wanted[finite]).abs() <= allowed).all())
+
+
+def truncated_to(answer: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+    """`answer` in the dtype of `wanted`, cut off where hardware would round."""
+    if answer.dtype == wanted.dtype:
+        return answer
+    if wanted.dtype == torch.bfloat16:
+        return (answer.contiguous().view(torch.int32) & ~0xFFFF).view(torch.float32).bfloat16()
+    rounded = answer.half()
+    return torch.where(
+        rounded.float().abs() > answer.abs(), torch.nextafter(rounded, torch.zeros_like(rounded)), rounded
+    )
+
+
+def each_tensor(arguments: tuple[object, ...], changed: Callable[[torch.Tensor], torch.Tensor]) -> tuple[object, ...]:
+    return tuple(changed(value) if isinstance(value, torch.Tensor) else value for value in arguments)
+
+
+def same_values(left: object, right: object) -> bool:
+    """Equal element for element, NaN to NaN."""
+    if isinstance(left, torch.Tensor) and isinstance(right, torch.Tensor):
+        return form_of((left,)) == form_of((right,)) and bool(
+            ((left == right) | (left != left) & (right != right)).all()
+        )
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return len(left) == len(right) and all(map(same_values, left, right))
+    return left == right
+
+
+def form_of(outputs: Outputs) -> list[tuple[tuple[int, ...], torch.dtype]]:
+    return [(tuple(output.shape), output.dtype) for output in outputs]
+
+
+def as_tuple(outputs: torch.Tensor | Outputs | None) -> Outputs:
+    if outputs is None:
+        return ()
+    return (outputs,) if isinstance(outputs, torch.Tensor) else tuple(outputs)
+
+
+def bytes_of(values: tuple[object, ...]) -> int:
+    return sum(value.numel() * value.element_size() for value in values if isinstance(value, torch.Tensor))
+
+
+def occupied(value: object) -> bool:
+    return isinstance(value, torch.Tensor) and value.untyped_storage().nbytes() > 0

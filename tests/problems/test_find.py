@@ -1,0 +1,206 @@
+"""Problems are found by their file names, quickly and without torch, and a broken module is refused by name."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.errors import EngineError, UsageError
+from problems import SOURCES, catalogue, find, nearest
+
+HEAVY = ("torch", "numpy", "triton")
+
+GOOD_MODULE = """
+from engine.model import Case, DType, Problem, Tier
+
+PROBLEM = Problem(
+    name="{source}::{stem}", entry="{stem}", signature="{stem}(x: Tensor) -> Tensor", summary="", category="",
+    cases=(Case(name="1", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={{}}),),
+    make_inputs=None, reference=None, eager=None, tolerance=None, cost=None, origin=f"{{__name__}}:PROBLEM",
+)
+"""
+
+SIGNATURES = {
+    "aten::softmax": "softmax(self: Tensor, dim: int, dtype: DType | None = None) -> Tensor",
+    "aten::add": "add(self: Tensor, other: Tensor, alpha: float = 1) -> Tensor",
+    "aten::mm": "mm(self: Tensor, mat2: Tensor) -> Tensor",
+    "aten::sum": (
+        "sum(self: Tensor, dim: list[int] | None = None, keepdim: bool = False, dtype: DType | None = None) -> Tensor"
+    ),
+    "aten::cumsum": "cumsum(self: Tensor, dim: int, dtype: DType | None = None) -> Tensor",
+    "aten::embedding": (
+        "embedding(weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, "
+        "sparse: bool = False) -> Tensor"
+    ),
+    "aten::silu": "silu(self: Tensor) -> Tensor",
+    "aten::gather": "gather(self: Tensor, dim: int, index: Tensor, sparse_grad: bool = False) -> Tensor",
+    "vllm::rms_norm": "rms_norm(out: Tensor, input: Tensor, weight: Tensor, epsilon: float) -> None",
+    "vllm::fused_add_rms_norm": (
+        "fused_add_rms_norm(input: Tensor, residual: Tensor, weight: Tensor, epsilon: float) -> None"
+    ),
+    "vllm::rotary_embedding": (
+        "rotary_embedding(positions: Tensor, query: Tensor, key: Tensor | None, head_size: int, "
+        "cos_sin_cache: Tensor, is_neox: bool) -> None"
+    ),
+    "vllm::reshape_and_cache": (
+        "reshape_and_cache(key: Tensor, value: Tensor, key_cache: Tensor, value_cache: Tensor, slot_mapping: Tensor, "
+        "kv_cache_dtype: str, k_scale: Tensor, v_scale: Tensor) -> None"
+    ),
+    "vllm::topk_softmax": (
+        "topk_softmax(topk_weights: Tensor, topk_ids: Tensor, token_expert_indices: Tensor, gating_output: Tensor, "
+        "renormalize: bool) -> None"
+    ),
+    "cublas::cublasSgemm_v2": (
+        "cublasSgemm_v2(transa: str, transb: str, m: int, n: int, k: int, alpha: float, A: Tensor, lda: int, "
+        "B: Tensor, ldb: int, beta: float, C: Tensor, ldc: int) -> Tensor"
+    ),
+    "cublas::cublasSaxpy_v2": (
+        "cublasSaxpy_v2(n: int, alpha: float, x: Tensor, incx: int, y: Tensor, incy: int) -> Tensor"
+    ),
+}
+"""What kernels are written against: a change here breaks every kernel that somebody has."""
+
+PackageMaker = Callable[..., str]
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PackageMaker]:
+    """Makes an importable package of problem modules from {"aten/x.py": text} and returns its name."""
+
+    def make(text_by_file: dict[str, str]) -> str:
+        name = f"made_{tmp_path.name}"
+        for file, text in text_by_file.items():
+            path = tmp_path / name / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        (tmp_path / name / "__init__.py").touch()
+        monkeypatch.syspath_prepend(str(tmp_path))
+        return name
+
+    yield make
+    for loaded in [module for module in sys.modules if module.startswith(f"made_{tmp_path.name}")]:
+        del sys.modules[loaded]
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_the_signatures_are_those_that_kernels_are_written_against(name: str) -> None:
+    assert find(name).signature == SIGNATURES[name]
+
+
+def test_the_catalogue_is_in_the_order_of_the_sources_then_of_the_alphabet() -> None:
+    names = list(catalogue())
+    assert names == sorted(names, key=lambda name: (SOURCES.index(name.partition("::")[0]), name))
+    assert set(SIGNATURES) <= set(names)
+
+
+def test_a_bare_name_finds_the_problem_when_only_one_source_has_it() -> None:
+    assert find("softmax") is find("aten::softmax")
+    assert find("cublasSaxpy_v2").name == "cublas::cublasSaxpy_v2"
+
+
+def test_a_bare_name_of_two_sources_is_refused_with_both_full_names(package: PackageMaker) -> None:
+    made = package({f"{source}/norm.py": GOOD_MODULE.format(source=source, stem="norm") for source in ("aten", "vllm")})
+    with pytest.raises(UsageError, match=r"'norm' is the name of several problems; .* aten::norm, vllm::norm$"):
+        find("norm", package=made)
+    assert find("vllm::norm", package=made).name == "vllm::norm"
+
+
+def test_an_unknown_name_is_answered_with_the_nearest_ones() -> None:
+    with pytest.raises(UsageError, match=r"no problem called 'sofmax'; did you mean aten::softmax"):
+        find("sofmax")
+
+
+def test_a_name_like_nothing_is_answered_with_the_way_to_the_list() -> None:
+    with pytest.raises(UsageError, match="`kgtui problems list` shows them all"):
+        find("zzzzzzzz")
+
+
+@pytest.mark.parametrize(
+    ("typed", "first"),
+    [
+        ("sofmax", "aten::softmax"),
+        ("aten:softmax", "aten::softmax"),
+        ("RMS_Norm", "vllm::rms_norm"),
+        ("sgemm", "cublas::cublasSgemm_v2"),
+        ("vllm::softmax", "vllm::topk_softmax"),
+    ],
+)
+def test_the_nearest_names_forgive_typing_case_and_a_missing_source(typed: str, first: str) -> None:
+    assert first in nearest(typed)
+    assert len(nearest(typed)) <= 3
+
+
+def test_nothing_is_near_to_a_name_like_nothing() -> None:
+    assert nearest("zzzzzzzz") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", r"/aten/bad\.py: PROBLEM should be an engine\.model\.Problem, is None"),
+        ("PROBLEM = 'softmax'", r"/aten/bad\.py: PROBLEM should be an engine\.model\.Problem, is 'softmax'"),
+        (
+            GOOD_MODULE.format(source="aten", stem="good"),
+            r"/aten/bad\.py: PROBLEM\.name should be 'aten::bad' after the file, is 'aten::good'",
+        ),
+        (
+            GOOD_MODULE.format(source="aten", stem="bad").replace('f"{__name__}:PROBLEM"', '"elsewhere:PROBLEM"'),
+            r"/aten/bad\.py: PROBLEM\.origin should be 'made_.*\.aten\.bad:PROBLEM', is 'elsewhere:PROBLEM'",
+        ),
+        ("import no_such_module", r"/aten/bad\.py: cannot be imported: ModuleNotFoundError: .*no_such_module"),
+        ("PROBLEM = (", r"/aten/bad\.py: cannot be imported: SyntaxError: "),
+        (
+            GOOD_MODULE.format(source="aten", stem="bad").replace("cases=(Case(", "cases=() and (Case("),
+            r"/aten/bad\.py: cannot be imported: ValueError: .*PROBLEM\.cases is empty",
+        ),
+    ],
+)
+def test_a_broken_module_is_refused_with_its_file_and_what_is_wrong(
+    package: PackageMaker, text: str, complaint: str
+) -> None:
+    made = package({"aten/bad.py": text, "aten/good.py": GOOD_MODULE.format(source="aten", stem="good")})
+    with pytest.raises(EngineError, match=complaint):
+        catalogue(package=made)
+    with pytest.raises(EngineError, match=complaint):
+        find("aten::bad", package=made)
+    assert find("good", package=made).name == "aten::good"
+
+
+def test_folders_that_are_no_source_are_not_scanned(package: PackageMaker) -> None:
+    made = package({"kit/helper.py": "", "suites/format.py": "", "aten/__init__.py": ""})
+    assert dict(catalogue(package=made)) == {}
+
+
+def test_listing_searching_and_showing_import_nothing_heavy() -> None:
+    program = f"""
+import sys
+from problems import catalogue, find, nearest
+nearest("sofmax"), find("softmax")
+for problem in catalogue().values():
+    for case in problem.cases:
+        problem.tolerance(case), problem.cost(case), case.params
+    problem.arguments, problem.outputs
+print([name for name in {HEAVY!r} if name in sys.modules])
+"""
+    assert _printed_by(program) == "[]"
+
+
+def test_finding_one_problem_imports_no_other() -> None:
+    program = """
+import sys
+from problems import find
+find("softmax")
+print(sorted(name for name in sys.modules if name.startswith(("problems.aten.", "problems.vllm.", "problems.cublas."))))
+"""
+    assert _printed_by(program) == "['problems.aten.softmax']"
+
+
+def _printed_by(program: str) -> str:
+    """What a fresh interpreter prints; this one has torch already."""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.stderr == ""
+    return done.stdout.strip()
