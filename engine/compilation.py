@@ -1,4 +1,4 @@
-"""Compiling what was launched, for the plan's target, while the cases are still being judged."""
+"""Compiling what was launched, for the plan's target, by several compilers while the cases are still being judged."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ _MAX_ARTEFACT_BYTES = 64 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class _Binary:
-    """A compiled binary that can be disassembled: the kernel's number and the file's name."""
+    """A compiled binary that can be disassembled: the kernel's number, who compiled it, and the file's name."""
 
     number: int
+    desk: Desk
     name: str
 
 
@@ -30,10 +31,10 @@ class Builder:
     """Compiles the launches of one run in the order in which they come."""
 
     def __init__(
-        self, *, desk: Desk, target: str, limits: Limits, artefacts: ArtefactStore, clock: Callable[[], float],
-        on_kernel: Callable[[int, int, CompiledKernel], None],
+        self, *, desks: tuple[Desk, ...], target: str, limits: Limits, artefacts: ArtefactStore,
+        clock: Callable[[], float], on_kernel: Callable[[int, int, CompiledKernel], None],
     ) -> None:  # fmt: skip
-        self._desk = desk
+        self._desks = desks
         self._target = target
         self._limits = limits
         self._artefacts = artefacts
@@ -57,61 +58,69 @@ class Builder:
 
     def finish(self) -> None:
         """No more launches will come; `run` returns after the last."""
-        self._launches.put_nowait(None)
+        for _ in self._desks:
+            self._launches.put_nowait(None)
 
     async def run(self) -> None:
         """Compile until `finish`.  A file that does not load here leaves `trouble`, and its kernels UNSUPPORTED."""
-        while (launch := await self._launches.get()) is not None:
-            kernel = await self._compile(launch)
-            self.kernels.append(kernel)
-            self._on_kernel(len(self.kernels), self._total, kernel)
+        async with asyncio.TaskGroup() as group:
+            for desk in self._desks:
+                group.create_task(self._serve(desk))
 
     async def disassemble(self, on_artefact: Callable[[int, Artefact], None]) -> None:
         """Turn every NVIDIA binary of this run into SASS, one after another."""
         for binary in self._binaries:
-            command = wire.Disassemble(id=wire.new_id(), folder=str(self._folder()), cubin=binary.name)
+            command = wire.Disassemble(id=wire.new_id(), folder=str(binary.desk.shared), cubin=binary.name)
             try:
-                reply = await self._desk.ask(command, deadline_s=self._limits.compile_s)
+                reply = await binary.desk.ask(command, deadline_s=self._limits.compile_s)
             except EngineError:
-                return
+                continue
             if isinstance(reply, wire.Compiled):
-                for artefact in self._keep(reply.stages):
+                for artefact in self._keep(binary.desk, reply.stages):
                     on_artefact(binary.number, artefact)
 
-    async def _compile(self, launch: Launch) -> CompiledKernel:
+    async def clear(self) -> None:
+        """Kill the compilers.  Safe to call twice."""
+        await asyncio.gather(*(desk.clear() for desk in self._desks))
+
+    async def _serve(self, desk: Desk) -> None:
+        while (launch := await self._launches.get()) is not None:
+            kernel = await self._compile(desk, launch)
+            self._on_kernel(len(self.kernels), self._total, kernel)
+
+    async def _compile(self, desk: Desk, launch: Launch) -> CompiledKernel:
         started = self._clock()
         reply: wire.AnyReply | Stop
         try:
-            if not self._desk.occupied and self.trouble is None:
-                await self._load()
-            reply = self.trouble or await self._desk.ask(
-                wire.Compile(id=wire.new_id(), launch=launch, target=self._target, folder=str(self._folder())),
+            if not desk.occupied and self.trouble is None:
+                await self._load(desk)
+            reply = self.trouble or await desk.ask(
+                wire.Compile(id=wire.new_id(), launch=launch, target=self._target, folder=str(desk.shared)),
                 deadline_s=self._limits.compile_s,
             )
         except EngineError as error:
-            await self._desk.clear()
+            await desk.clear()
             stop = outcomes.of_worker_error(error, "while compiling")
             reply = Stop(outcome=Outcome.COMPILE_ERROR, message=stop.message)
-        return self._kernel(launch, reply, self._clock() - started)
+        kernel = self._kernel(desk, launch, reply, self._clock() - started)
+        self.kernels.append(kernel)
+        if isinstance(reply, wire.Compiled) and "cubin" in reply.stages:
+            self._binaries.append(_Binary(number=len(self.kernels), desk=desk, name=reply.stages["cubin"]))
+        return kernel
 
-    async def _load(self) -> None:
+    async def _load(self, desk: Desk) -> None:
         try:
-            await self._desk.load()
+            await desk.load()
         except LoadError as error:
-            self.trouble = Stop(
-                outcome=Outcome.UNSUPPORTED,
-                message=f"could not check: the file does not load without a device: {error}",
-            )
+            message = f"could not check: the file does not load without a device: {error}"
+            self.trouble = Stop(outcome=Outcome.UNSUPPORTED, message=message)
 
-    def _kernel(self, launch: Launch, reply: wire.AnyReply | Stop, elapsed_s: float) -> CompiledKernel:
+    def _kernel(self, desk: Desk, launch: Launch, reply: wire.AnyReply | Stop, elapsed_s: float) -> CompiledKernel:
         if isinstance(reply, wire.Compiled):
-            artefacts = self._keep(reply.stages)
-            if "cubin" in reply.stages:
-                self._binaries.append(_Binary(number=len(self.kernels) + 1, name=reply.stages["cubin"]))
             return CompiledKernel(
                 launch=launch, target=self._target, outcome=Outcome.PASS, elapsed_s=elapsed_s,
                 registers=reply.registers, spill_bytes=reply.spill_bytes, shared_bytes=reply.shared_bytes,
-                artefacts=artefacts,
+                artefacts=self._keep(desk, reply.stages),
             )  # fmt: skip
         if isinstance(reply, wire.Failed):
             reply = outcomes.of_failure(reply)
@@ -122,15 +131,12 @@ class Builder:
             location=reply.location,
         )  # fmt: skip
 
-    def _keep(self, stages: dict[str, str]) -> tuple[Artefact, ...]:
+    def _keep(self, desk: Desk, stages: dict[str, str]) -> tuple[Artefact, ...]:
         kept: list[Artefact] = []
         for kind, name in stages.items():
             try:
-                content = read_untrusted(self._folder() / Path(name).name, max_bytes=_MAX_ARTEFACT_BYTES)
+                content = read_untrusted(desk.shared / Path(name).name, max_bytes=_MAX_ARTEFACT_BYTES)
             except UntrustedFileError:
                 continue
             kept.append(self._artefacts.put(kind, content))
         return tuple(kept)
-
-    def _folder(self) -> Path:
-        return self._desk.shared

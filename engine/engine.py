@@ -20,6 +20,7 @@ from engine.lodging import Lodging, base_environment
 from engine.model import Candidate, Limits, Plan
 from engine.pipeline import Run
 from engine.processes.nest import Nest
+from engine.processes.nursery import WARM_TARGET_VARIABLE
 from engine.staff import Staff
 
 
@@ -73,7 +74,7 @@ class Engine:
         self._nests = tuple({id(nest): nest for nest in (workers, compilers)}.values())
         self._staff = Staff(
             workers=workers, compilers=compilers, lodging=self._lodging, limits=self._limits,
-            torch_device=self._platform.TORCH_DEVICE, address_space=interpreted, warm_target=self._warm_target,
+            torch_device=self._platform.TORCH_DEVICE, address_space=interpreted,
         )  # fmt: skip
         starting = [asyncio.create_task(nest.start()) for nest in self._nests]
         try:
@@ -131,7 +132,8 @@ class Engine:
         await self.aclose()
 
     def _nest(self, lodging: Lodging, *, interpreted: bool) -> Nest:
-        environment = base_environment(self._environment, interpreted=interpreted)
+        environment = base_environment(self._environment, interpreted=interpreted, folder=lodging.folder)
+        environment[WARM_TARGET_VARIABLE] = self._warm_target
         return Nest(folders=lodging.folders, environment=environment)
 
     def _the_staff(self) -> Staff:

@@ -97,11 +97,13 @@ class Lodging:
         return uid if _is_mapped(uid) else None
 
 
-def base_environment(source: Mapping[str, str], *, interpreted: bool) -> dict[str, str]:
+def base_environment(source: Mapping[str, str], *, interpreted: bool, folder: Path) -> dict[str, str]:
     """What a nursery gets of our environment: where programs and libraries are, nothing that looks like a key."""
     kept = {name: source[name] for name in _KEPT_VARIABLES if name in source}
     kept["PYTHONDONTWRITEBYTECODE"] = "1"
     kept["OPENBLAS_NUM_THREADS"] = "1"  # its threads would start at import, and a nursery must have none
+    kept["TRITON_CACHE_DIR"] = str(folder / "triton")
+    kept["HOME"] = str(folder)
     if interpreted:
         kept["TRITON_INTERPRET"] = "1"
     return kept

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator, Coroutine
 from typing import Any
 
@@ -34,6 +35,7 @@ from engine.verification import Verifier
 
 _FATAL = frozenset({Outcome.CRASHED, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY})
 _MAX_DEATHS = 2
+_MAX_COMPILERS = 4
 
 
 class Run:
@@ -54,13 +56,14 @@ class Run:
         self._launched = False
         limits, entry = plan.limits, plan.problem.entry
         self._desk = Desk(candidate=candidate, entry=entry, spare=staff.worker, limits=limits, on_log=self._log)
-        self._compile_desk = Desk(
-            candidate=candidate, entry=entry, spare=staff.compiler, limits=limits, on_log=lambda stream, text: None
-        )
         self._builder: Builder | None = None
         if plan.target is not None:
+            desks = (
+                Desk(candidate=candidate, entry=entry, spare=staff.compiler, limits=limits, on_log=lambda *_: None)
+                for _ in range(max(1, min(_MAX_COMPILERS, (os.cpu_count() or 2) - 1)))
+            )
             self._builder = Builder(
-                desk=self._compile_desk, target=plan.target, limits=limits, artefacts=artefacts, clock=self._loop.time,
+                desks=tuple(desks), target=plan.target, limits=limits, artefacts=artefacts, clock=self._loop.time,
                 on_kernel=self._kernel,
             )  # fmt: skip
 
@@ -89,7 +92,8 @@ class Run:
                 await self._unless(cancelled, self._disassemble(self._builder))
         finally:
             await self._desk.clear()
-            await self._compile_desk.clear()
+            if self._builder is not None:
+                await self._builder.clear()
             self._staff.worker.prepare()
             self._staff.compiler.prepare()
             self._queue.put_nowait(None)

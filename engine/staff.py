@@ -16,9 +16,8 @@ from engine.processes.nest import Nest
 
 _READY_S = 120.0
 _JUDGE_S = 60.0
-# Names that the children read; kept here as text, since their modules import torch.
+# The name that the worker reads; kept here as text, since its module imports torch.
 _DEVICE_VARIABLE = "KGTUI_DEVICE"
-_WARM_TARGET_VARIABLE = "KGTUI_WARM_TARGET"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +39,7 @@ class Spare:
     def __init__(self, hire: Callable[[], Awaitable[Hand]]) -> None:
         self._hire = hire
         self._next: asyncio.Task[Hand] | None = None
+        self._takes = asyncio.Lock()  # or two takers at once would get the same one
 
     def prepare(self) -> None:
         """Begin to make the next one, unless it is being made or ready."""
@@ -62,9 +62,10 @@ class Spare:
         Raises:
             EngineError: none could be made.
         """
-        hand = await self.wait()
-        self._next = None
-        return hand
+        async with self._takes:
+            hand = await self.wait()
+            self._next = None
+            return hand
 
     async def close(self) -> None:
         """Dismiss the spare."""
@@ -83,14 +84,14 @@ class Staff:
 
     def __init__(
         self, *, workers: Nest, compilers: Nest, lodging: Lodging, limits: Limits, torch_device: str,
-        address_space: bool, warm_target: str,
+        address_space: bool,
     ) -> None:  # fmt: skip
         self._workers = workers
         self._compilers = compilers
         self._lodging = lodging
         self._limits = limits
         self._address_space = address_space
-        self._environment = {_DEVICE_VARIABLE: torch_device, _WARM_TARGET_VARIABLE: warm_target}
+        self._environment = {_DEVICE_VARIABLE: torch_device}
         self._judge: Hand | None = None
         self._compilers_started: asyncio.Task[None] | None = None
         self.confinement: tuple[str, ...] = ()

@@ -10,11 +10,14 @@ import mmap
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 
 from engine import wire
-from engine.model import Value
+
+if TYPE_CHECKING:
+    from engine.model import Value
 
 _ALIGNMENT_BYTES = 256
 _DTYPES = {

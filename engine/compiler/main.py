@@ -14,8 +14,8 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.runtime.jit import JITFunction
 
-from engine import wire
-from engine.compiler import resources, warm_kernel
+from engine import warm_kernel, wire
+from engine.compiler import resources
 from engine.compiler.specialise import specialise
 from engine.devices.targets import Target, target_named
 from engine.errors import UnsupportedError
@@ -23,7 +23,7 @@ from engine.model import Launch
 from engine.processes.service import Line
 from engine.worker import failures, loader
 
-WARM_TARGET_VARIABLE = "KGTUI_WARM_TARGET"
+_IDLE_PRIORITY = 15
 _STAGES = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "cubin", "hsaco")
 
 # Triton's kernels and compiled objects are not typed: they are Any throughout this file.
@@ -34,11 +34,14 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     warnings.simplefilter("ignore")  # Triton's advice to authors of compilers is not the candidate's log
     line = Line(commands, replies)
     compiler = _Compiler()
-    target = os.environ.get(WARM_TARGET_VARIABLE)
-    if target:
-        compiler.warm_up(target)
     line.reply(wire.Ready(id="ready", confinement=in_force, versions={"triton": triton.__version__}))
     line.serve(compiler.carry_out)
+
+
+def warm_up(target: str) -> None:
+    """Compile something small: the first compile of a process costs several times the next ones."""
+    source = ASTSource(warm_kernel.copy, warm_kernel.SIGNATURE, warm_kernel.CONSTANTS, {})
+    _compile(source, target_named(target), {})
 
 
 class _Compiler:
@@ -46,11 +49,6 @@ class _Compiler:
         self._kernels: list[Any] = []
         self._filename = ""
         _collect_kernels(self._kernels)
-
-    def warm_up(self, target: str) -> None:
-        """Compile something small: the first compile of a process costs several times the next ones."""
-        types = {"source": "*fp32", "target": "*fp32", "elements": "i32", "block": "constexpr"}
-        _compile(ASTSource(warm_kernel.copy, types, {(3,): 128}, {}), target_named(target), {})
 
     def carry_out(self, command: wire.AnyCommand) -> wire.AnyReply:
         try:
@@ -166,6 +164,7 @@ def _deliver(command: wire.Compile, target: Target, compiled: Any) -> wire.AnyRe
 
 def _disassemble(command: wire.Disassemble) -> wire.AnyReply:
     path = Path(command.folder) / command.cubin
+    os.setpriority(os.PRIO_PROCESS, 0, _IDLE_PRIORITY)  # nobody waits for it; the next save must not
     text = resources.disassemble(path)
     if text is None:
         message = "nvdisasm is missing from this triton, or refused the binary"

@@ -10,14 +10,18 @@ import time
 import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 
 from engine import tensors, wire
 from engine.judge.compare import compare
-from engine.model import Case, Outcome, OutputReport, Problem, Value
+from engine.model import Case, Outcome, OutputReport, Problem
 from engine.processes.service import Line
 from engine.untrusted import UntrustedFileError, read_untrusted
+
+if TYPE_CHECKING:
+    from engine.model import Value
 
 _THREADS = 2
 
@@ -26,7 +30,7 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     """Say that we are there, and carry out commands."""
     torch.set_num_threads(_THREADS)
     line = Line(commands, replies)
-    versions = {"torch": torch.__version__, "python": platform.python_version()}
+    versions = {"torch": str(torch.__version__), "python": platform.python_version()}
     line.reply(wire.Ready(id="ready", confinement=in_force, versions=versions))
     line.serve(_Judge().carry_out)
 

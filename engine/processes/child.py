@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from engine.processes.nest import Nest
 
 _CHUNK_BYTES = 1 << 16
+_READY = "ready"
+_LAST_WORDS_CHARACTERS = 2000
 
 
 class Child:
@@ -34,10 +36,12 @@ class Child:
         self._log_bytes_left = log_bytes
         self._loop = asyncio.get_running_loop()
         self._gone: asyncio.Future[int] = self._loop.create_future()
-        self._pending: tuple[str, asyncio.Future[wire.AnyReply]] | None = None
+        # The first line comes unasked, and may come before anybody waits for it.
+        self._pending: tuple[str, asyncio.Future[wire.AnyReply]] | None = (_READY, self._loop.create_future())
         self._fault: WireError | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._commands: int | None = None
+        self._last_words = ""
 
     async def attach(self, commands: int, replies: int, stdout: int, stderr: int) -> None:
         """Take over the parent's ends of the four pipes."""
@@ -65,7 +69,11 @@ class Child:
         Raises:
             EngineError: it died, was silent, or said something else.
         """
-        reply = await self._await_reply("ready", deadline_s)
+        assert self._pending is not None
+        try:
+            reply = await self._await_reply(self._pending[1], deadline_s)
+        except ChildDiedError as error:
+            raise ChildDiedError(f"{error}; it said: {self._last_words.strip() or 'nothing'}") from error
         if not isinstance(reply, wire.Ready):
             raise WireError(f"the {self.kind} began with {type(reply).__name__} instead of Ready")
         self.ready = reply
@@ -83,10 +91,10 @@ class Child:
             raise self._fault
         if not self.alive or self._commands is None:
             raise ChildDiedError(f"the {self.kind} is not running")
-        answer = asyncio.create_task(self._await_reply(command.id, deadline_s))
-        await asyncio.sleep(0)  # let it register before the command leaves
+        future: asyncio.Future[wire.AnyReply] = self._loop.create_future()
+        self._pending = (command.id, future)
         self._write(wire.encode(command))
-        return await answer
+        return await self._await_reply(future, deadline_s)
 
     async def kill(self) -> int:
         """Kill the whole process group and wait until it is gone; its exit status.  Safe to call twice."""
@@ -101,12 +109,10 @@ class Child:
         if not self._gone.done():
             self._gone.set_result(status)
 
-    async def _await_reply(self, identifier: str, deadline_s: float) -> wire.AnyReply:
-        future: asyncio.Future[wire.AnyReply] = self._loop.create_future()
-        self._pending = (identifier, future)
-        if self._fault is not None:
-            raise self._fault
+    async def _await_reply(self, future: asyncio.Future[wire.AnyReply], deadline_s: float) -> wire.AnyReply:
         try:
+            if self._fault is not None:
+                raise self._fault
             # Not read-until-EOF: a grandchild holding the pipe hides it.  Race the reply against process exit.
             racers: set[asyncio.Future[Any]] = {future, self._gone}  # Any: they differ in what they bring
             done, _ = await asyncio.wait(racers, timeout=deadline_s, return_when=asyncio.FIRST_COMPLETED)
@@ -168,6 +174,8 @@ class Child:
             kept = chunk[: max(self._log_bytes_left, 0)]
             cut = len(kept) < len(chunk) and self._log_bytes_left >= 0
             self._log_bytes_left -= len(chunk)
+            if kind is Stream.STDERR and kept:
+                self._last_words = (self._last_words + kept.decode("utf-8", "replace"))[-_LAST_WORDS_CHARACTERS:]
             if self.on_log is not None and (kept or cut):
                 text = kept.decode("utf-8", "backslashreplace")
                 self.on_log(kind, text + ("\n[more output than is kept; the rest is dropped]\n" if cut else ""))

@@ -16,7 +16,9 @@ import shutil
 import signal
 import socket
 import sys
+import tempfile
 import time
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn, TypeAlias
@@ -27,6 +29,7 @@ from engine.processes import linux
 from engine.processes.confinement import Confinement, confine
 
 MAX_MESSAGE_BYTES = 1 << 16
+WARM_TARGET_VARIABLE = "KGTUI_WARM_TARGET"
 _SWEEP_S = 5.0
 
 
@@ -82,10 +85,19 @@ def main() -> None:
 
 
 def _import_everything() -> None:
+    """Import and run once whatever the children will need; nothing of it may leave a thread or open a device."""
     # The candidate's child must not import our modules after it has started: a file of the same name may lie beside it.
     import engine.compiler.main
     import engine.judge.main
-    import engine.worker.main  # noqa: F401
+    import engine.worker.main
+
+    if os.environ.get("TRITON_INTERPRET") == "1":
+        engine.worker.main.warm_up()
+    else:
+        engine.compiler.main.warm_up(os.environ[WARM_TARGET_VARIABLE])
+    threads = len(list(Path("/proc/self/task").iterdir()))
+    if threads != 1:
+        raise RuntimeError(f"the nursery has {threads} threads and cannot fork safely")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,6 +209,7 @@ def _become_child(order: Fork, handles: list[int]) -> NoReturn:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.chdir(order.folder)
         os.environ.update(order.environment)
+        tempfile.tempdir = None  # or every child would inherit the nursery's answer
         in_force: tuple[str, ...] = ()
         if order.confinement is None:
             linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -204,6 +217,8 @@ def _become_child(order: Fork, handles: list[int]) -> NoReturn:
             in_force = confine(order.confinement)
         _serve(order.kind, commands, replies, in_force)
         status = 0
+    except BaseException:
+        traceback.print_exc()
     finally:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 import triton
 
-from engine import tensors, wire
+from engine import tensors, warm_kernel, wire
 from engine.processes.service import Line
 from engine.worker import failures, loader
 from engine.worker.interpreter import Guard
@@ -28,31 +28,34 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     """Get warm, say so, and carry out commands."""
     line = Line(commands, replies)
     worker = _Worker(torch.device(os.environ[DEVICE_VARIABLE]))
-    worker.warm_up()
-    versions = {"torch": torch.__version__, "triton": triton.__version__, "python": platform.python_version()}
+    versions = {"torch": str(torch.__version__), "triton": triton.__version__, "python": platform.python_version()}
     line.reply(wire.Ready(id="ready", confinement=in_force, versions=versions))
     line.serve(worker.carry_out)
+
+
+def warm_up() -> None:
+    """Interpret something small under poison: the first time imports half of torch."""
+    with Poison(0):
+        warm_kernel.run(torch.device("cpu"))
 
 
 class _Worker:
     def __init__(self, device: torch.device) -> None:
         self._device = device
         self._book = LaunchBook()
-        self._guard = Guard(self._book) if device.type == "cpu" else None
-        self._entry: Callable[..., Any] | None = None  # Any: a stranger's function
-        self._filename = ""
-        self._arena: tensors.Arena | None = None
-        self._on_device: tuple[torch.Tensor, ...] = ()
-
-    def warm_up(self) -> None:
-        """Pay now for what the first call would wait for."""
-        if self._guard is not None:
+        self._guard: Guard | None = None
+        if device.type == "cpu":
+            self._guard = Guard(self._book)
             self._guard.install()
             torch.set_num_threads(1)  # small tensors; the other cores belong to the judge, the compiler and the user
         else:
             record_compiled_launches(self._book)
-            torch.zeros(1, device=self._device).add_(1)
+            torch.zeros(1, device=device).add_(1)
             torch.cuda.synchronize()
+        self._entry: Callable[..., Any] | None = None  # Any: a stranger's function
+        self._filename = ""
+        self._arena: tensors.Arena | None = None
+        self._on_device: tuple[torch.Tensor, ...] = ()
 
     def carry_out(self, command: wire.AnyCommand) -> wire.AnyReply:
         try:
