@@ -19,21 +19,25 @@ EXACT = Tolerance(relative=0.0, absolute=0.0)
 _WORK_EPSILON = DType.FLOAT32.epsilon
 # Device exponentials, divisions and square roots are each good to about two units in the last place of float32.
 _FUNCTION_ULPS = 8.0
+# 2 ** -14: an eighth of the 2 ** -11 by which TF32 rounds an input.
+_MOST_SUM_ULPS = 512.0
 
 
 def rounded(dtype: DType, *, roundings: int = 1, terms: int = 1) -> Tolerance:
     """A float32 computation that is cast to `dtype` `roundings` times on its way, with sums of `terms` terms.
 
-    Rounding errors of a sum wander like a random walk: its error grows with the root of `terms`, of
-    the sum itself where all terms are positive, of a typical output where they cancel.  Integer
-    dtypes get EXACT.
+    A sum whose terms cancel errs like a random walk: with the root of `terms`, in units of a typical
+    output.  A sum of positive terms, taken one after another, loses every term under half a unit of
+    the running sum, as a peaked softmax shows: a quarter of a unit for each term is allowed, up to
+    the limit where TF32 would begin to pass.  Integer dtypes get EXACT.
     """
     if dtype.epsilon == 0.0:
         return EXACT
-    wander = math.sqrt(max(terms, 1))
+    lost_ulps = min(terms / 4, _MOST_SUM_ULPS)
+    wander_ulps = 4 * math.sqrt(max(terms, 1))
     return Tolerance(
-        relative=(1 + roundings) * dtype.epsilon + (_FUNCTION_ULPS + wander / 2) * _WORK_EPSILON,
-        absolute=dtype.epsilon / 2 + 4 * wander * _WORK_EPSILON,
+        relative=(1 + roundings) * dtype.epsilon + (_FUNCTION_ULPS + lost_ulps) * _WORK_EPSILON,
+        absolute=dtype.epsilon / 2 + wander_ulps * _WORK_EPSILON,
     )
 
 
