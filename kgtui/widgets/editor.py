@@ -1,0 +1,249 @@
+"""The user's source: read while its file is watched, edited in place when asked to.
+
+A TextArea coloured by the incremental lexer instead of a parse of the whole file.  This touches
+three private members of TextArea (`_build_highlight_map`, `_highlights`, `_line_cache`); where a
+version of Textual has them no longer, the source stays plain and everything else works.  The editor
+never reads or writes a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import accumulate
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style as RichStyle
+from textual.binding import Binding
+from textual.color import Color
+from textual.strip import Strip
+from textual.timer import Timer
+from textual.widgets import TextArea
+from textual.widgets.text_area import Selection, TextAreaTheme
+
+from kgtui.highlighting.incremental import IncrementalLexer, Splice
+from kgtui.highlighting.inks import Span, rich_inks, rich_style
+from kgtui.highlighting.marks import Mark
+
+SLICE_CHARACTERS = 3_000
+SLICE_PAUSE_S = 0.005
+PRIVATE_MEMBERS = ("_build_highlight_map", "_highlights", "_line_cache")
+WRONG = Mark(glyph="!", style="bold $text-error")
+
+
+class SourceEditor(TextArea):
+    """One Python file.  While `read_only` it leaves every letter but h, j, k, l, g and G to the app."""
+
+    BINDINGS = [  # noqa: RUF012  # Textual's own form; while editing these letters are text and never get here
+        Binding("h", "cursor_left", "Left", id="source.left", show=False),
+        Binding("j", "cursor_down", "Down", id="source.down", show=False),
+        Binding("k", "cursor_up", "Up", id="source.up", show=False),
+        Binding("l", "cursor_right", "Right", id="source.right", show=False),
+        Binding("g", "first_line", "First line", id="source.first", show=False),
+        Binding("G", "last_line", "Last line", id="source.last", show=False),
+    ]
+
+    def __init__(
+        self, text: str = "", *, read_only: bool = True, id: str | None = None, classes: str | None = None
+    ) -> None:
+        # Before TextArea's own beginnings, which load the text and colour it.
+        self._colours = IncrementalLexer()
+        self._slice: Timer | None = None
+        self._mark_by_row: dict[int, Mark] = {}
+        self._sought = ""
+        super().__init__(
+            text, read_only=read_only, soft_wrap=False, show_line_numbers=True, tab_behavior="indent", id=id,
+            classes=classes,
+        )  # fmt: skip
+        self.register_theme(_SourceTheme(name="source"))
+        self.theme = "source"
+
+    @property
+    def is_coloured(self) -> bool:
+        """True when every line of the text has its colours."""
+        return self._colours.is_finished
+
+    def on_mount(self) -> None:
+        """Colour what was too much to colour before."""
+        self._colour_later()
+
+    def goto(self, line: int, column: int = 1) -> None:
+        """Put the cursor at a place, both counted from one, and show it; beyond the end is the end."""
+        self.move_cursor((max(line, 1) - 1, max(column, 1) - 1), center=True)
+
+    def reload(self, text: str) -> None:
+        """Take the text that another program saved; cursor, scroll and marks stay at their lines."""
+        if text == self.text:
+            return
+        cursor, scroll = self.cursor_location, self.scroll_offset
+        self.load_text(text)
+        self.move_cursor(cursor)
+        self.scroll_to(scroll.x, scroll.y, animate=False)
+
+    def set_marks(self, marks: Mapping[int, Mark] | Iterable[int]) -> None:
+        """Mark lines, counted from one, in place of those marked before; lines alone are marked as wrong."""
+        if not isinstance(marks, Mapping):
+            marks = dict.fromkeys(marks, WRONG)
+        self._mark_by_row = {line - 1: mark for line, mark in marks.items()}
+        self.refresh()
+
+    def search(self, text: str) -> int:
+        """Select the first occurrence at or after the cursor, and say how many there are.
+
+        Capital letters count only where `text` has some.  The empty text ends the search.
+        """
+        self._sought = text
+        hits = self._hits()
+        start = min(self.selection)
+        self._select(next((hit for hit in hits if hit >= start), hits[0]) if hits else None)
+        return len(hits)
+
+    def hit(self, step: int) -> None:
+        """Select the next occurrence, or for -1 the one before, round and round."""
+        hits = self._hits()
+        start = min(self.selection)
+        if not hits:
+            return
+        if step > 0:
+            self._select(next((hit for hit in hits if hit > start), hits[0]))
+        else:
+            self._select(next((hit for hit in reversed(hits) if hit < start), hits[-1]))
+
+    def action_first_line(self) -> None:
+        """Go to the top."""
+        self.move_cursor((0, 0))
+
+    def action_last_line(self) -> None:
+        """Go to the bottom."""
+        self.move_cursor((self.document.line_count - 1, 0))
+
+    def render_line(self, y: int) -> Strip:
+        """The line as TextArea draws it, with its mark."""
+        strip = super().render_line(y)
+        row = y + self.scroll_offset.y
+        mark = self._mark_by_row.get(row)
+        return strip if mark is None or row >= self.document.line_count else self._marked(strip, row, mark)
+
+    def _build_highlight_map(self) -> None:
+        """Called by TextArea whenever its text has changed."""
+        if not all(hasattr(self, name) for name in PRIVATE_MEMBERS):
+            return
+        splice = self._colours.replace(self.document.lines)
+        self._move_marks(splice)
+        self._colours.advance(SLICE_CHARACTERS)
+        self._line_cache.clear()
+        self._highlights = _Highlights(self.document.lines, self._colours)
+        self._colour_later()
+
+    def _colour_later(self) -> None:
+        if self.is_running and self._slice is None and not self._colours.is_finished:
+            self._slice = self.set_timer(SLICE_PAUSE_S, self._colour_on)
+
+    def _colour_on(self) -> None:
+        """Colour one more slice; the keys that came meanwhile are answered before the next."""
+        self._slice = None
+        rows = self._colours.advance(SLICE_CHARACTERS)
+        self._highlights.clear()
+        self._line_cache.clear()
+        top = self.scroll_offset.y
+        if rows.start < top + self.size.height and rows.stop > top:
+            self.refresh()
+        self._colour_later()
+
+    def _move_marks(self, splice: Splice) -> None:
+        """Keep the marks below an edit at their lines."""
+        end, by = splice.first + splice.removed, splice.added - splice.removed
+        if by and self._mark_by_row:
+            self._mark_by_row = {row + by if row >= end else row: mark for row, mark in self._mark_by_row.items()}
+
+    def _marked(self, strip: Strip, row: int, mark: Mark) -> Strip:
+        """The glyph behind the line number, the note at the right edge where the line leaves room."""
+        style = rich_style(mark.style, self.app.theme_variables, self.styles.background)
+        place = self.gutter_width - 2
+        strip = _overlaid(strip, mark.glyph, style, place)
+        width = self.scrollable_content_region.width
+        start = width - cell_len(mark.note) - 1
+        code_end = self.gutter_width + cell_len(self.document[row].expandtabs(self.indent_width)) - self.scroll_offset.x
+        if mark.note and start > code_end + 1:
+            strip = _overlaid(strip, mark.note, style, start)
+        return strip
+
+    def _hits(self) -> list[tuple[int, int]]:
+        sought = self._sought
+        if not sought:
+            return []
+        fold = str.lower if sought == sought.lower() else str
+        hits = []
+        for row, line in enumerate(map(fold, self.document.lines)):
+            column = line.find(sought)
+            while column >= 0:
+                hits.append((row, column))
+                column = line.find(sought, column + len(sought))
+        return hits
+
+    def _select(self, hit: tuple[int, int] | None) -> None:
+        if hit is None:
+            return
+        row, column = hit
+        self.selection = Selection((row, column), (row, column + len(self._sought)))
+
+
+class _Highlights(dict[int, list[tuple[int, int | None, str]]]):
+    """The inks of each row as TextArea takes them: in bytes, and made when the row is drawn."""
+
+    def __init__(self, lines: list[str], colours: IncrementalLexer) -> None:
+        super().__init__()
+        self._lines = lines
+        self._colours = colours
+
+    def __bool__(self) -> bool:
+        return True  # else TextArea takes it for having nothing to say of any row
+
+    def __missing__(self, row: int) -> list[tuple[int, int | None, str]]:
+        self[row] = in_bytes(self._lines[row], self._colours.spans(row))
+        return self[row]
+
+
+class _SourceTheme(TextAreaTheme):
+    """TextArea's colours by the app's style sheet, and the inks by its theme.
+
+    TextArea draws the cursor line and the selection over the inks, with a foreground unless it is
+    taken out of them, and every colour in them would be lost.
+    """
+
+    _inked_for: tuple[dict[str, str], RichStyle | None] | None = None
+
+    def apply_css(self, text_area: TextArea) -> None:
+        """Called by TextArea before each drawing."""
+        super().apply_css(text_area)
+        self.cursor_line_style = _without_foreground(self.cursor_line_style)
+        self.selection_style = _without_foreground(self.selection_style)
+        inked_for = (text_area.app.theme_variables, self.base_style)
+        if inked_for != self._inked_for:
+            self._inked_for = inked_for
+            inks = rich_inks(text_area.app.theme_variables, _background(self.base_style))
+            self.syntax_styles = {str(ink): style for ink, style in inks.items()}
+
+
+def in_bytes(line: str, spans: Iterable[Span]) -> list[tuple[int, int | None, str]]:
+    """The spans of a line with their places counted in UTF-8 bytes."""
+    if line.isascii():
+        return [(start, end, ink) for start, end, ink in spans]
+    place = list(accumulate((len(character.encode("utf-8", "replace")) for character in line), initial=0))
+    return [(place[start], place[end], ink) for start, end, ink in spans]
+
+
+def _without_foreground(style: RichStyle | None) -> RichStyle | None:
+    return style and RichStyle(bgcolor=style.bgcolor, reverse=style.reverse, underline=style.underline)
+
+
+def _background(style: RichStyle | None) -> Color:
+    return Color.from_rich_color(style.bgcolor) if style and style.bgcolor else Color(0, 0, 0)
+
+
+def _overlaid(strip: Strip, text: str, style: RichStyle, start: int) -> Strip:
+    """The strip with `text` in the place of what was there, on the background of what was there."""
+    end = start + cell_len(text)
+    covered = strip.crop(start, end)
+    below = next((segment.style for segment in covered if segment.style), RichStyle())
+    return Strip.join([strip.crop(0, start), Strip([Segment(text, below + style)]), strip.crop(end)])
