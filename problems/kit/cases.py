@@ -20,24 +20,24 @@ FLOATS = [F32, F16, BF16]
 def cases_over(
     tier: Tier, label: str, *, dtype: DType | list[DType], **axes: Parameter | Sequence[Parameter]
 ) -> tuple[Case, ...]:
-    """One case for every combination of the lists among `dtype` and `axes`; anything but a list is fixed.
-    The dtype varies slowest.
+    """One case for every combination of the lists among `dtype` and `axes`, the dtype varying slowest.
 
-    `label` names the cases: "{shape} {dtype} {layout}" becomes "64x781 bf16 transposed".  An axis that
-    varies must stand in it, or two cases would get the same name.
+    Anything but a list is the same in all of them.  `label` names the cases: "{shape} {dtype} {layout}"
+    becomes "64x781 bf16 transposed"; an axis that varies must stand in it.
 
     Raises:
         ValueError: an axis varies and the label does not tell its values apart.
     """
     choices = {"dtype": dtype, **axes}
     lists = {name: value if isinstance(value, list) else [value] for name, value in choices.items()}
+    named = [name for name in lists if f"{{{name}}}" in label]
     for name, values in lists.items():
-        if len(values) > 1 and f"{{{name}}}" not in label:
+        if len(values) > 1 and name not in named:
             raise ValueError(f"the label {label!r} does not name {name!r}, which has {len(values)} values")
     cases = []
     for combination in itertools.product(*lists.values()):
         params = dict(zip(lists, combination, strict=True))
-        name = label.format(**{key: _spelled(key, value) for key, value in params.items()})
+        name = label.format(**{key: _spelled(key, params[key]) for key in named})
         chosen = DType(params.pop("dtype"))
         cases.append(Case(name=name, dtype=chosen, tier=tier, params=params))
     return tuple(cases)

@@ -17,15 +17,15 @@ def torch_dtype(dtype: DType) -> torch.dtype:
     return found
 
 
-def normal(shape: tuple[int, ...], dtype: DType, rng: torch.Generator, *, mean: float = 0.0) -> torch.Tensor:
-    """Normally distributed around `mean` with standard deviation 1."""
-    return (torch.randn(shape, generator=rng) + mean).to(torch_dtype(dtype))
+def normal(shape: tuple[int, ...], dtype: DType, rng: torch.Generator) -> torch.Tensor:
+    """Normally distributed around 0 with standard deviation 1."""
+    return torch.randn(shape, generator=rng).to(torch_dtype(dtype))
 
 
 def mixed(
     shape: tuple[int, ...], dtype: DType, rng: torch.Generator, *, octaves: int = 2, mean: float = 0.0
 ) -> torch.Tensor:
-    """As `normal`, each row of the last dimension scaled by its own power of two, from -octaves to +octaves.
+    """As `normal` but around `mean`, each row of the last dimension scaled by its own power of two, from -octaves to +octaves.
 
     In a vector each element has its own scale.
     """
