@@ -25,9 +25,10 @@ def normal(shape: tuple[int, ...], dtype: DType, rng: torch.Generator) -> torch.
 def mixed(
     shape: tuple[int, ...], dtype: DType, rng: torch.Generator, *, octaves: int = 2, mean: float = 0.0
 ) -> torch.Tensor:
-    """As `normal` but around `mean`, each row of the last dimension scaled by its own power of two, from -octaves to +octaves.
+    """As `normal` but around `mean`, each row scaled by its own power of two.
 
-    In a vector each element has its own scale.
+    The exponents go from -octaves to +octaves.  A row is what the last dimension spans; in a vector
+    each element has its own scale.
     """
     scaled = shape if len(shape) < 2 else (*shape[:-1], 1)
     exponents = torch.randint(-octaves, octaves + 1, scaled, generator=rng)
