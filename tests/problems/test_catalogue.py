@@ -10,7 +10,7 @@ import ast
 import importlib
 import math
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 import pytest
 import torch
@@ -234,11 +234,15 @@ def lies_that_can_be_told() -> list[object]:
     """Each lie with each problem, but for lies about what a problem does not have: written arguments, float32."""
     writing = [problem for problem in PROBLEMS if problem.mutates]
     single = [problem for problem in PROBLEMS if any(case.dtype is DType.FLOAT32 for case in problem.cases)]
-    told_of = {untouched_arguments: writing, bfloat16_arithmetic: single, tensorfloat32_arithmetic: single}
+    told_of: dict[Lie, list[Problem]] = {
+        untouched_arguments: writing,
+        bfloat16_arithmetic: single,
+        tensorfloat32_arithmetic: single,
+    }
     return [
         pytest.param(problem, lie, id=f"{lie.__name__}-{problem.name}")
         for lie in LIES
-        for problem in told_of.get(lie, PROBLEMS)
+        for problem in told_of.get(lie, list(PROBLEMS))
     ]
 
 
@@ -333,5 +337,5 @@ def bytes_of(values: tuple[object, ...]) -> int:
     return sum(value.numel() * value.element_size() for value in values if isinstance(value, torch.Tensor))
 
 
-def occupied(value: object) -> bool:
+def occupied(value: object) -> TypeGuard[torch.Tensor]:
     return isinstance(value, torch.Tensor) and value.untyped_storage().nbytes() > 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.model import Case, DType, Tier
+from engine.model import Case, DType, Parameter, Tier
 from problems.kit import BF16, F32, cases_over, result_dtype
 
 
@@ -28,7 +28,7 @@ def test_every_combination_of_the_lists_becomes_a_case() -> None:
         ("layout", "transposed", "transposed"),
     ],
 )
-def test_values_are_spelled_as_a_reader_would(axis: str, value: object, spelled: str) -> None:
+def test_values_are_spelled_as_a_reader_would(axis: str, value: Parameter, spelled: str) -> None:
     (case,) = cases_over(Tier.SMOKE, f"{{{axis}}}", dtype=F32, **{axis: value})
     assert case.name == spelled
 
