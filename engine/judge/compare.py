@@ -57,12 +57,13 @@ def _compare_values(
         allowed = torch.zeros_like(error)
         wrong = got != expected  # in the integers themselves: float64 cannot tell large int64 apart
     mismatched = int(wrong.sum())
-    nonfinite_wrong = int((~got_finite & expected_finite).sum())
+    unwritten = wrong & _is_poison(got, poison)
+    nonfinite_wrong = int((~got_finite & expected_finite & ~unwritten).sum())
     worst = _worst(wrong, error, allowed, both) if mismatched else None
     return OutputReport(
         name=name,
         outcome=_outcome(mismatched, nonfinite_wrong),
-        message=_message(name, got, wrong, mismatched, nonfinite_wrong, worst, expected, poison),
+        message=_message(name, got, expected, mismatched, int(unwritten.sum()), nonfinite_wrong, worst),
         shape=tuple(got.shape),
         dtype=dtype_name(got.dtype),
         mismatched=mismatched,
@@ -86,18 +87,17 @@ def _outcome(mismatched: int, nonfinite_wrong: int) -> Outcome:
 
 
 def _message(
-    name: str, got: torch.Tensor, wrong: torch.Tensor, mismatched: int, nonfinite_wrong: int, worst: int | None,
-    expected: torch.Tensor, poison: int,
+    name: str, got: torch.Tensor, expected: torch.Tensor, mismatched: int, unwritten: int, nonfinite: int,
+    worst: int | None,
 ) -> str:  # fmt: skip
     if worst is None:
         return ""
     element = _element(worst, got, expected)
     index = ",".join(map(str, element.index))
     text = f"{name}: {mismatched} of {got.numel()} wrong, worst [{index}] expected {element.expected} got {element.got}"
-    unwritten = int((wrong & _is_poison(got, poison)).sum())
     if unwritten:
-        return f"{text}; {unwritten} of them were never written"
-    return f"{text}; {nonfinite_wrong} are not finite" if nonfinite_wrong else text
+        text += f"; {unwritten} of them were never written"
+    return f"{text}; {nonfinite} are not finite" if nonfinite else text
 
 
 def _is_poison(got: torch.Tensor, poison: int) -> torch.Tensor:

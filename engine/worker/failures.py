@@ -9,6 +9,7 @@ import torch
 
 from engine import wire
 from engine.model import OutOfBounds
+from engine.worker.bfloat16 import InterpreterLimitError
 from engine.worker.loader import NoEntryError
 
 _TRACE_CHARACTERS = 20_000
@@ -54,7 +55,9 @@ def _kind(chain: list[BaseException]) -> wire.FailureKind:
         return wire.FailureKind.EXITED
     if isinstance(root, NoEntryError):
         return wire.FailureKind.NO_ENTRY
-    if isinstance(root, NotImplementedError) and _raised_in(root, "triton/runtime/interpreter.py"):
+    if isinstance(root, InterpreterLimitError) or (
+        isinstance(root, NotImplementedError) and _raised_in(root, "triton/runtime/interpreter.py")
+    ):
         return wire.FailureKind.UNSUPPORTED
     if any(type(part).__name__ in _COMPILE_ERRORS for part in chain):
         return wire.FailureKind.COMPILE

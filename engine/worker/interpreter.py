@@ -20,6 +20,7 @@ from triton.runtime import interpreter as triton_interpreter
 from triton.runtime.autotuner import Autotuner
 
 from engine.model import Location, OutOfBounds
+from engine.worker import bfloat16
 from engine.worker.launches import LaunchBook, bound_arguments
 
 # Triton's interpreter is not typed: what is taken from it or handed to it is Any throughout this file.
@@ -59,6 +60,7 @@ class Guard:
 
     def install(self) -> None:
         """Patch Triton's interpreter and autotuner in this process."""
+        bfloat16.install()
         builder = triton_interpreter.InterpreterBuilder
         for name, access, pointer_at, mask_at in (
             ("create_masked_load", "load", 0, 1),
@@ -84,16 +86,21 @@ class Guard:
         def recorded(executor: Any, *args: Any, **kwargs: Any) -> Any:
             bound = bound_arguments(executor.fn, args, kwargs)
             grid = executor.grid(bound) if callable(executor.grid) else executor.grid
-            self._book.record(executor.fn, args, kwargs, grid)
             outer = self._kernel, self._extents
             self._kernel = executor.fn.__name__
             self._extents = tuple(
                 _extent(name, base) for name, value in bound.items() if (base := _tensor_of(value)) is not None
             )
             try:
-                return call(executor, *args, **kwargs)
+                result = call(executor, *args, **kwargs)
+            except Exception as error:
+                if _caused_by_bounds(error):  # anything else may be a configuration that autotuning passes over
+                    self._book.record(executor.fn, args, kwargs, grid)
+                raise
             finally:
                 self._kernel, self._extents = outer
+            self._book.record(executor.fn, args, kwargs, grid)
+            return result
 
         return recorded
 
@@ -181,7 +188,7 @@ class _Kept:
 
 
 def _patch_once(patch: Callable[..., Any]) -> Callable[..., Any]:
-    """Patch Triton's language once, not before every launch: it takes 5 ms each time, and here it is always the same."""
+    """Triton's language patched once, not before every launch, where it takes 5 ms of doing the same again."""
     patched: set[frozenset[int]] = set()
 
     def patch_unless_patched(function: Any) -> _Kept:
