@@ -20,15 +20,6 @@ from triton.runtime.interpreter import TensorHandle
 _OPERATIONS = (
     "unary_op", "binary_op", "ternary_op", "create_fma", "create_erf", "create_rsqrt", "create_dot", "create_idiv",
 )  # fmt: skip
-    "unary_op",
-    "binary_op",
-    "ternary_op",
-    "create_fma",
-    "create_erf",
-    "create_rsqrt",
-    "create_dot",
-    "create_idiv",
-)
 
 
 class InterpreterLimitError(NotImplementedError):
