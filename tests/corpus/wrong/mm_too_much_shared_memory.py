@@ -1,4 +1,4 @@
-# kgtui: op=aten::mm expect=compile_error
+# kgtui: op=aten::mm expect=compile_error|runtime_error
 """Tiles of 128 x 128 x 128 in eight stages: right in the interpreter, far beyond the shared memory of any GPU."""
 
 import torch
