@@ -44,7 +44,7 @@ class CodeLoader:
             self._show(Code(heading=forms_line(self._screen.bench.view, kernel, form)))
         elif artefact.digest == self._digest:
             self._show(
-                Code(heading=forms_line(self._screen.bench.view, kernel, form), form=form or "", text=self._text)
+                Code(heading=forms_line(self._screen.bench.view, kernel, form), form=form or "plain", text=self._text)
             )
         else:
             self._screen.run_worker(self._load(artefact), group="code", exclusive=True, exit_on_error=False)

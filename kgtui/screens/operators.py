@@ -23,6 +23,8 @@ from kgtui.widgets.code_view import CodeView
 from kgtui.widgets.toned import Grid, Lines
 from kgtui.widgets.too_small import TooSmall
 
+_KEYS = frozenset({"open", "new", "filter", "facet-source", "facet-category", "facet-dtype", "back", "help", "quit"})
+
 
 class OperatorsScreen(KgtuiScreen):
     """Chooses an operator and its file; opening one is the application's business."""
@@ -54,7 +56,7 @@ class OperatorsScreen(KgtuiScreen):
     def on_mount(self) -> None:
         """Start on the list: letters are commands until the filter is asked for."""
         self.query_one(Grid).focus()
-        self.show_keys()
+        self.show_keys(_KEYS)
         self.draw()
 
     def draw(self) -> None:

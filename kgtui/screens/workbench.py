@@ -160,10 +160,10 @@ class WorkbenchScreen(KgtuiScreen):
         bench, host = self.bench, self.host
         self._draw_strip()
         stale = is_stale(bench.view, bench.desk(host.clock()))
-        marks = () if stale else bench.view.error_lines
+        marks = {} if stale else bench.view.error_notes
         self.source.mark(marks)
         folder = str(bench.path.parent)
-        self.source.title(bench.path.name, folder=folder, marks=marks, old=bench.old is not None)
+        self.source.title(bench.path.name, folder=folder, marked=len(marks), old=bench.old is not None)
         self._draw_tabs()
         scene = Scene(
             bench=bench, glyphs=host.glyphs, stale=stale, now=host.now(), runs=self._runs, wanted=self._wanted
@@ -189,7 +189,7 @@ class WorkbenchScreen(KgtuiScreen):
         self.draw_rail()
 
     def _open(self) -> None:
-        self.source.load(self.bench.saved)
+        self.source.load(self.bench.saved, from_the_top=True)
         self._set_mode(Mode.WATCH)
         self.draw_rail()
         self.read_history()
@@ -206,7 +206,8 @@ class WorkbenchScreen(KgtuiScreen):
     def _draw_strip(self) -> None:
         desk, view, glyphs = self.bench.desk(self.host.clock()), self.bench.view, self.host.glyphs
         strip = self.query_one("#verdict", Strip)
-        strip.show((head(view, desk, glyphs), progress(view, desk, glyphs), (sentence(view, desk), ())))
+        rows = (head(view, desk, glyphs), (progress(view, glyphs), ()), (sentence(view, desk), ()))
+        strip.show((rows[0], rows[2]) if self.has_class("-low") else rows)
         tone = TONES[status_of(view, desk).state]
         for other in Tone:
             strip.set_class(other is tone, f"-{other}")
@@ -323,7 +324,8 @@ class WorkbenchScreen(KgtuiScreen):
 
     def action_hit(self, step: int) -> None:
         """The next or the previous match."""
-        (self.source if self._in_source else self.pane).hit(step)
+        sought = self.source if self._in_source else self.pane
+        sought.hit(step)
 
     def action_follow(self) -> None:
         """From what is under the cursor to its line, or to the run as it was."""

@@ -55,10 +55,10 @@ def case_detail(result: CaseResult, *, glyphs: Glyphs) -> tuple[Line, ...]:
         lines += _out_of_bounds(result.out_of_bounds)
     wrong = [report for report in result.outputs if report.outcome is not Outcome.PASS]
     for report in wrong[:_FAILED_OUTPUTS_SHOWN]:
-        lines += [(), *_report(report, glyphs)]
+        lines += _report(report, glyphs)
     if len(wrong) > _FAILED_OUTPUTS_SHOWN:
         lines.append(line(muted(f"and {len(wrong) - _FAILED_OUTPUTS_SHOWN} more outputs that differ")))
-    lines += [(), line(muted(f"{result.calls} calls, {seconds(result.elapsed_s)}, inputs from seed {result.seed}"))]
+    lines += [line(muted(f"{result.calls} calls, {seconds(result.elapsed_s)}, inputs from seed {result.seed}"))]
     return tuple(lines)
 
 
@@ -147,39 +147,41 @@ def _out_of_bounds(report: OutOfBounds) -> list[Line]:
 
 def _report(report: OutputReport, glyphs: Glyphs) -> list[Line]:
     shape = f"{report.dtype}[{', '.join(map(str, report.shape))}]" if report.dtype else ""
-    lines: list[Line] = [line(muted("output "), strong(report.name), muted(f"  {shape}  "), report.message)]
+    lines: list[Line] = [line(muted("output    "), strong(report.name), muted(f"  {shape}"))]
     if report.worst:
-        lines += [
-            line(muted("worst at  "), Span(_index(report.worst.index), Tone.LINK)),
-            line(muted("expected  "), Span(report.worst.expected, Tone.GOOD)),
-            line(muted("got       "), Span(report.worst.got, Tone.BAD)),
-        ]
-    errors = [
-        f"{name} {number(value)}"
-        for name, value in (
-            ("absolute", report.max_absolute_error),
-            ("relative", report.max_relative_error),
-            ("ulp", report.max_ulp_error),
-        )
-        if value is not None
-    ]
-    if errors:
-        lines.append(line(muted("largest   "), "  ".join(errors)))
+        expected, got = Span(report.worst.expected, Tone.GOOD), Span(report.worst.got, Tone.BAD)
+        lines.append(line(muted("worst at  "), Span(_index(report.worst.index), Tone.LINK)))
+        lines.append(line(muted("expected  "), expected, muted("  got "), got))
+    elif report.message:
+        lines.append(line(report.message))
+    if errors := _errors(report):
+        lines.append(line(muted("error     "), *errors))
     if report.total:
         share = 100 * report.mismatched / report.total
         lines.append(line(muted("wrong     "), f"{report.mismatched:,} of {report.total:,} elements ({share:.3g} %)"))
     if report.nonfinite_got or report.nonfinite_expected:
-        got, expected = f"{report.nonfinite_got:,}", f"{report.nonfinite_expected:,}"
-        lines.append(line(muted("nan, inf  "), Span(got, Tone.BAD), f" where {expected} are expected"))
+        count = Span(f"{report.nonfinite_got:,}", Tone.BAD)
+        lines.append(line(muted("nan, inf  "), count, f" where {report.nonfinite_expected:,} are expected"))
     if report.first_wrong is not None and report.last_wrong is not None:
         lines.append(line(muted("from, to  "), f"{_index(report.first_wrong)} to {_index(report.last_wrong)}"))
     if hint := reading(report):
-        lines.append(line(muted("reading   "), Span(hint, Tone.WARN)))
+        lines.append(line(Span(hint, Tone.WARN)))
     if report.error_map:
         empty, *_, full = glyphs.heat
-        lines.append(line(muted(f"where     {empty} right to {full} all wrong; a row of tiles is a band of rows")))
-        lines += [line(muted("          "), *spans) for spans in error_map(report.error_map, glyphs=glyphs)]
+        legend = muted(f"where     {empty} right  ")
+        lines.append(line(legend, Span(full, Tone.BAD), muted(" all wrong, by tiles of the output")))
+        lines += error_map(report.error_map, glyphs=glyphs)
     return lines
+
+
+def _errors(report: OutputReport) -> list[Span]:
+    """The largest errors, each after its name."""
+    named = (("abs", report.max_absolute_error), ("rel", report.max_relative_error), ("ulp", report.max_ulp_error))
+    parts: list[Span] = []
+    for name, value in named:
+        if value is not None:
+            parts += [muted(f"{name} "), Span(f"{number(value)}  ")]
+    return parts
 
 
 def _tile(sign: str, glyphs: Glyphs) -> Span:

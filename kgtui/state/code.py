@@ -70,9 +70,9 @@ def source_lines(text: str, *, form: str) -> tuple[int | None, ...]:
     return (None,) * len(lines)
 
 
-def first_line_from(origins: tuple[int | None, ...], source_line: int) -> int | None:
-    """The first line of the code, from one, that came from this source line."""
-    return next((place for place, origin in enumerate(origins, start=1) if origin == source_line), None)
+def lines_from(origins: tuple[int | None, ...], source_line: int) -> tuple[int, ...]:
+    """The lines of the code, from one, that came from this source line."""
+    return tuple(place for place, origin in enumerate(origins, start=1) if origin == source_line)
 
 
 def _by_reference(lines: list[str], places: dict[str, int], use: re.Pattern[str]) -> tuple[int | None, ...]:

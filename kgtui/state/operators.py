@@ -18,12 +18,12 @@ from kgtui.state.tables import ago
 MAX_ROWS = 300
 RECENT_FILES = 5
 COLUMNS = (
-    Column(label="operator", width=34),
-    Column(label="source", width=8),
+    Column(label="operator", width=26),
+    Column(label="source", width=7),
     Column(label="category", width=15),
-    Column(label="last verdict", width=17),
-    Column(label="touched", width=12),
-    Column(label="runs", width=5),
+    Column(label="last verdict", width=16),
+    Column(label="touched", width=11),
+    Column(label="runs", width=4),
 )
 RAIL_COLUMNS = (Column(label="operator", width=26), Column(label="", width=3))
 

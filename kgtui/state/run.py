@@ -6,6 +6,7 @@ was.  Nothing here reads a clock, a file or a widget.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -98,15 +99,22 @@ class RunView:
         return tuple(case for case in self.cases if case.outcome is not Outcome.PASS)
 
     @property
-    def error_lines(self) -> tuple[int, ...]:
-        """Source lines that something went wrong on, each once, in ascending order."""
-        places = [stage.location for stage in self.stages if stage.outcome is not Outcome.PASS]
-        places += [case.location for case in self.failed]
-        places += [case.out_of_bounds.location for case in self.failed if case.out_of_bounds]
-        places += [found.location for found in self.findings if found.severity in (Severity.SUSPECT, Severity.PROOF)]
-        places += [kernel.location for kernel in self.kernels if kernel.outcome is not Outcome.PASS]
-        places += [self.verdict.location] if self.verdict else []
-        return tuple(sorted({place.line for place in places if place}))
+    def error_notes(self) -> dict[int, str]:
+        """Source lines that something went wrong on, in ascending order, each with what it was."""
+        failing = Counter(place.line for case in self.failed if (place := _place(case)))
+        notes = {line: f"{count} failing" for line, count in failing.items()}
+        for found in self.findings:
+            if found.location and found.severity in (Severity.SUSPECT, Severity.PROOF):
+                notes.setdefault(found.location.line, found.check)
+        for kernel in self.kernels:
+            if kernel.location and kernel.outcome is not Outcome.PASS:
+                notes.setdefault(kernel.location.line, f"does not build for {kernel.target}")
+        for stage in self.stages:
+            if stage.location and stage.outcome is not Outcome.PASS:
+                notes.setdefault(stage.location.line, stage.message)
+        if self.verdict and self.verdict.location:
+            notes.setdefault(self.verdict.location.line, "")
+        return dict(sorted(notes.items()))
 
     def case(self, name: str) -> CaseResult | None:
         """What became of the case called `name`, or None when it was not judged yet."""
@@ -134,6 +142,10 @@ def reduce_all(view: RunView, events: Iterable[Event]) -> RunView:
     for event in events:
         draft.take(event)
     return draft.view()
+
+
+def _place(case: CaseResult) -> Location | None:
+    return case.location or (case.out_of_bounds.location if case.out_of_bounds else None)
 
 
 class _Draft:

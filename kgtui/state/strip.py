@@ -8,18 +8,12 @@ from kgtui.state.lines import Line, Span, Tone, line, muted, strong
 from kgtui.state.run import RunView, StageView
 from kgtui.state.status import Desk, Status, status_of
 
-_STAGE_WORDS = {
-    Stage.PARSE: "read",
-    Stage.STATIC: "check",
-    Stage.LOAD: "load",
-    Stage.VERIFY: "verify",
-    Stage.COMPILE: "compile",
-}
+_STAGE_WORDS = {Stage.STATIC: "read", Stage.LOAD: "load", Stage.VERIFY: "verify", Stage.COMPILE: "compile"}
 _IDLE_SENTENCE = "save the file to judge it; r runs it as it is"
 
 
 def head(view: RunView, desk: Desk, glyphs: Glyphs) -> tuple[Line, Line]:
-    """The first line, its left and its right part: state, what is judged and where; the run's number."""
+    """The first line, its left and its right part: state, what is judged and where; the run's number and the mode."""
     status = status_of(view, desk)
     tone = TONES[status.state]
     words = f"{glyphs.state(status.state)} {status.state}{' ' + status.detail if status.detail else ''}"
@@ -27,20 +21,17 @@ def head(view: RunView, desk: Desk, glyphs: Glyphs) -> tuple[Line, Line]:
     place = f"{desk.device} to {desk.target}" if desk.target else desk.device
     for text in (desk.operator, desk.filename, place):
         left += [muted(f" {glyphs.dot} "), strong(text) if text == desk.operator else Span(text)]
-    return tuple(left), line(muted(_number(desk)))
+    return tuple(left), line(muted(f"{_number(desk)}  "), *_mode(desk, glyphs))
 
 
-def progress(view: RunView, desk: Desk, glyphs: Glyphs) -> tuple[Line, Line]:
-    """The second line, its left and its right part: the stages of the run; the mode."""
+def progress(view: RunView, glyphs: Glyphs) -> Line:
+    """The second line: the stages of the run."""
     parts: list[Span] = [muted("saved")]
-    for stage in Stage:
+    for stage in _STAGE_WORDS:
         if stage is Stage.COMPILE and view.started and view.target is None:
             continue
         parts += [muted(f" {glyphs.then} "), *_stage(stage, view, glyphs)]
-    mode = [Span(f"{desk.mode.upper()} mode", Tone.STRONG)]
-    if desk.paused:
-        mode.insert(0, Span(f"{glyphs.state(State.PAUSED)} paused  ", Tone.WARN))
-    return tuple(parts), tuple(mode)
+    return tuple(parts)
 
 
 def sentence(view: RunView, desk: Desk) -> Line:
@@ -92,8 +83,17 @@ def _number(desk: Desk) -> str:
     return f"cached #{desk.number}" if desk.cached else f"run #{desk.number}"
 
 
+def _mode(desk: Desk, glyphs: Glyphs) -> tuple[Span, ...]:
+    word = Span(desk.mode.upper(), Tone.STRONG)
+    return (Span(f"{glyphs.state(State.PAUSED)} paused  ", Tone.WARN), word) if desk.paused else (word,)
+
+
 def _stage(stage: Stage, view: RunView, glyphs: Glyphs) -> tuple[Span, ...]:
     word, seen = _STAGE_WORDS[stage], view.stage(stage)
+    parsed = view.stage(Stage.PARSE)
+    if stage is Stage.STATIC and parsed is not None and (seen is None or parsed.outcome is not Outcome.PASS):
+        # Parsing and reading are one step to a reader: what matters is whether the text is a kernel.
+        seen = parsed
     if seen is None:
         return (muted(f"{word} {glyphs.dash}"),)
     count = _count(stage, view, seen)

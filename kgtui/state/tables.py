@@ -30,12 +30,12 @@ KERNEL_COLUMNS = (
 )
 HISTORY_COLUMNS = (
     Column(label="run", width=7),
-    Column(label="when", width=14),
+    Column(label="when", width=12),
     Column(label="outcome", width=16),
-    Column(label="cases", width=10),
-    Column(label="where", width=18),
+    Column(label="cases", width=9),
+    Column(label="where", width=17),
     Column(label="source", width=10),
-    Column(label="took", width=9),
+    Column(label="took", width=8),
 )
 _WEIGHTS = {
     Severity.NOTE: Tone.MUTED,

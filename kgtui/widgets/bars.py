@@ -65,7 +65,7 @@ class Bar(Widget):
         for segment in self._segments:
             part = content_of(self, segment.line)
             if segment.active:
-                part = part.stylize(self.get_visual_style("bar--active", partial=True))
+                part = part.stylize(self.get_visual_style("bar--active"))
             if width + part.cell_length > self.size.width:
                 break
             drawn += part + gap

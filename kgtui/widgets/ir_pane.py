@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import DataTable
 
 from engine.model import CompiledKernel
-from kgtui.state.code import first_line_from, source_lines
+from kgtui.state.code import lines_from, source_lines
 from kgtui.state.lines import Line
 from kgtui.state.tables import KERNEL_COLUMNS, kernel_note, kernel_rows
 from kgtui.widgets.code_view import CodeView
@@ -25,7 +25,7 @@ class Code:
     """A piece of compiled code: its form, its text, and the line that says what it is."""
 
     heading: Line = ()
-    form: str = ""
+    form: str = "plain"
     text: str = ""
 
 
@@ -62,11 +62,12 @@ class CodePane(Vertical):
         self._code = code
 
     def follow(self, source_line: int) -> bool:
-        """Go to the first line of code that came from this source line; False when none did."""
-        place = first_line_from(self._origins, source_line)
-        if place is not None:
-            self.view.go_to(place)
-        return place is not None
+        """Point out the code that came from this source line and go to its beginning; False when there is none."""
+        places = lines_from(self._origins, source_line)
+        self.view.link(places, reveal=False)
+        if places:
+            self.view.go_to(places[0])
+        return bool(places)
 
 
 class IrPane(Pane):

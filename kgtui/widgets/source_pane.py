@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
@@ -10,7 +13,7 @@ from textual.widgets import TextArea
 from kgtui import disk
 from kgtui.state.lines import Span, Tone, line, muted, strong
 from kgtui.widgets.bars import Strip
-from kgtui.widgets.editor import SourceEditor
+from kgtui.widgets.editor import WRONG, SourceEditor
 
 
 class SourcePane(Vertical):
@@ -37,7 +40,6 @@ class SourcePane(Vertical):
         self._editable = True
         self._unsaved = False
         self._line = 1
-        self._hits: tuple[int, ...] = ()
 
     def compose(self) -> ComposeResult:
         """A title and the text."""
@@ -69,16 +71,14 @@ class SourcePane(Vertical):
         """What is selected, or the line under the cursor."""
         return self.editor.selected_text or str(self.editor.document.get_line(self.line - 1))
 
-    def load(self, content: bytes) -> None:
-        """Show this content; the cursor stays where it can."""
+    def load(self, content: bytes, *, from_the_top: bool = False) -> None:
+        """Show this content; the cursor stays where it is unless this is another file."""
         text = disk.editable_text(content)
         self._like, self._editable = content, text is not None
-        self._loaded = content.decode("utf-8", errors="replace") if text is None else text
-        place = self.editor.cursor_location
-        self.editor.load_text(self._loaded)
+        if from_the_top:
+            self.editor.goto(1)
+        self.editor.reload(content.decode("utf-8", errors="replace") if text is None else text)
         self._loaded = self.editor.text
-        last = self.editor.document.line_count - 1
-        self.editor.move_cursor((min(place[0], last), 0) if place[0] else (0, 0))
         self._tell()
 
     def accept(self) -> None:
@@ -94,41 +94,28 @@ class SourcePane(Vertical):
         if on:
             self.editor.focus()
 
-    def mark(self, lines: tuple[int, ...]) -> None:
-        """Point out the lines that went wrong."""
-        self.editor.set_marks(lines)
+    def mark(self, notes: Mapping[int, str]) -> None:
+        """Point out the lines that went wrong, each with what happened there."""
+        self.editor.set_marks({number: replace(WRONG, note=note) for number, note in notes.items()})
 
     def go_to(self, line_number: int) -> None:
         """Put the cursor on a line, counted from one."""
         self.editor.goto(line_number)
 
     def search(self, text: str) -> int | None:
-        """Look for `text` in the source, without regard to case, and go to the first match after the cursor."""
-        wanted = text.lower()
-        lines = self.editor.text.lower().split("\n") if wanted else []
-        self._hits = tuple(number for number, one in enumerate(lines, start=1) if wanted in one)
-        later = [hit for hit in self._hits if hit >= self.line]
-        if self._hits:
-            self.editor.goto((later or self._hits)[0])
-        return sum(one.count(wanted) for one in lines)
+        """Look for `text` in the source and say how often it occurs."""
+        return self.editor.search(text)
 
     def hit(self, step: int) -> None:
-        """Go to the next line that matches, or to the one before, round and round."""
-        if not self._hits:
-            return
-        if step > 0:
-            later = [hit for hit in self._hits if hit > self.line]
-            self.editor.goto(later[0] if later else self._hits[0])
-        else:
-            earlier = [hit for hit in self._hits if hit < self.line]
-            self.editor.goto(earlier[-1] if earlier else self._hits[-1])
+        """Go to the next match, or to the one before."""
+        self.editor.hit(step)
 
-    def title(self, name: str, *, folder: str, marks: tuple[int, ...], old: bool) -> None:
+    def title(self, name: str, *, folder: str, marked: int, old: bool) -> None:
         """Say which file this is, and how it is meant."""
         changed = Span(" ~", Tone.WARN) if self._unsaved else Span("")
         left = line(strong(name), changed, muted(f"  {folder}"))
         words = "as it was then" if old else "editing" if self.has_class("-editing") else "watching"
-        errors = f"{len(marks)} line{'s' if len(marks) != 1 else ''} marked  " if marks else ""
+        errors = f"{marked} line{'s' if marked != 1 else ''} marked  " if marked else ""
         self.query_one(Strip).show(((left, line(Span(errors, Tone.BAD), muted(words))),))
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:

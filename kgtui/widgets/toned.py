@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from rich.style import Style
 from rich.text import Text
 from textual.content import Content
 from textual.widget import Widget
@@ -112,7 +113,9 @@ class Grid(DataTable[Text]):
 
     def _cell(self, row: Row, column: int) -> Text:
         span: Span = row.cells[column]
-        style = self.get_component_rich_style("tone--stale" if row.stale else f"tone--{span.tone}", partial=True)
+        # Without the background: a cell of its own background would cut a hole into the cursor's row.
+        full = self.get_visual_style("tone--stale" if row.stale else f"tone--{span.tone}").rich_style
+        style = Style(color=full.color, bold=full.bold, italic=full.italic, dim=full.dim)
         text = Text(span.text, style=style, no_wrap=True, overflow="ellipsis", end="")
         text.truncate(self._columns[column].width - 1, overflow="ellipsis")
         return text

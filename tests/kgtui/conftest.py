@@ -1,0 +1,108 @@
+"""What the tests of the screen share: the doubles, and an environment that draws the same everywhere."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from kgtui.app import Settings, Start, WorkbenchApp
+
+
+@pytest.fixture(scope="session")
+def fakes() -> ModuleType:
+    """The doubles at the screen's seams."""
+    return _fakes()
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No colours, animations or editors from the shell that runs the tests."""
+    for name in ("NO_COLOR", "TEXTUAL_THEME", "TMUX", "EDITOR", "VISUAL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
+
+
+@dataclass
+class Bench:
+    """The application on its doubles, and the kernel file that it is opened on."""
+
+    app: WorkbenchApp
+    engine: Any
+    recording: Any
+    path: Path
+    watchers: list[Any] = field(default_factory=list)
+
+    @property
+    def watcher(self) -> Any:
+        """The watcher of the file that is open."""
+        return self.watchers[-1]
+
+    async def settled(self, pilot: Pilot[None]) -> None:
+        """Wait until no run goes on and all that was said is drawn."""
+        while self.app.busy or any(worker.group in _PASSING and worker.is_running for worker in self.app.workers):
+            await pilot.pause()
+        await pilot.pause()
+
+    async def until(self, pilot: Pilot[None], true: Callable[[], bool]) -> None:
+        """Wait until something is so; the suite's time limit ends a wait that is in vain."""
+        while not true():
+            await pilot.pause()
+
+
+BenchMaker = Callable[..., Bench]
+_PASSING = {"history", "code", "past", "lists", "watchers", "editor"}
+
+
+@pytest.fixture
+def make_bench(fakes: ModuleType, tmp_path: Path) -> BenchMaker:
+    """A maker of applications; `script` is what the engine says, `opened` whether a file is open at once."""
+
+    def make(
+        script: Any = None, *, opened: bool = True, recording: Any = None, content: bytes | None = None,
+        environment: dict[str, str] | None = None, **settings: Any,
+    ) -> Bench:  # fmt: skip
+        path = tmp_path / "kernels" / "softmax.py"
+        path.parent.mkdir(exist_ok=True)
+        if opened:
+            path.write_bytes(fakes.SOURCE if content is None else content)
+        engine, store = fakes.FakeEngine(script=script or fakes.all_pass), recording or fakes.MemoryRecording()
+        watchers: list[Any] = []
+
+        def watch(*args: Any, **kwargs: Any) -> Any:
+            watchers.append(fakes.FakeWatcher(*args, **kwargs))
+            return watchers[-1]
+
+        def open_store() -> Any:
+            store.open_or_raise()
+            return store
+
+        app = WorkbenchApp(
+            engine_factory=lambda: engine, store_opener=open_store, catalogue=fakes.catalogue, watcher_factory=watch,
+            read_artefact=fakes.read_artefact, scaffold=lambda problem: f"# kgtui: op={problem.name}\n",
+            settings=Settings(folder=tmp_path, environment=environment or {}, **settings),
+            start=Start(problem=fakes.softmax_problem(), path=path) if opened else None,
+            clock=lambda: 0.0, now=lambda: fakes.NOW,
+        )  # fmt: skip
+        return Bench(app=app, engine=engine, recording=store, path=path, watchers=watchers)
+
+    return make
+
+
+def _fakes() -> ModuleType:
+    # importlib import mode puts no folder on the path, so the shared module is loaded by its file.
+    name = "kgtui_test_fakes"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name("fakes.py"))
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+    return sys.modules[name]

@@ -1,0 +1,467 @@
+"""The application on its doubles: from a save to its verdict, editing, cancelling, leaving."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import pytest
+from textual.widgets import Input
+
+from engine.errors import EngineError
+from kgtui.screens.operators import OperatorsScreen
+from kgtui.screens.workbench import WorkbenchScreen
+from kgtui.state.glyphs import State
+from kgtui.state.lines import plain_text
+from kgtui.state.status import Mode, status_of
+from kgtui.widgets.ask import Ask
+from kgtui.widgets.bars import Strip
+from kgtui.widgets.cases_pane import CasesPane
+from kgtui.widgets.toned import Grid, Lines
+
+
+def workbench(bench: Any) -> WorkbenchScreen:
+    screen = bench.app.screen
+    assert isinstance(screen, WorkbenchScreen)
+    return screen
+
+
+def state(bench: Any) -> State:
+    known = workbench(bench).bench
+    return status_of(known.view, known.desk(0.0)).state
+
+
+def strip(bench: Any) -> list[str]:
+    return [plain_text((left,)) for left, _ in workbench(bench).query_one("#verdict", Strip).rows]
+
+
+async def test_opening_a_file_judges_it_without_a_key(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        assert state(bench) is State.PASSED
+        assert strip(bench)[0] == "✔ passed 0.42 s · aten::softmax · softmax.py · cpu to sm_90"
+        assert strip(bench)[2] == "right on 8 of 8 cases"
+
+
+async def test_a_save_in_another_program_is_judged(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        bench.engine.script = fakes.some_fail
+        bench.watcher.save(fakes.SOURCE + b"# changed\n")
+        await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
+        await bench.settled(pilot)
+        assert state(bench) is State.FAILED
+        assert workbench(bench).source.editor.text.endswith("# changed\n")
+
+
+async def test_the_first_failed_case_is_shown_with_its_reason(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(fakes.some_fail)
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        await bench.settled(pilot)
+        pane = workbench(bench).query_one(CasesPane)
+        assert pane.current_name == "127x128 f32"
+        assert "expected  0.031622776  got nan" in plain_text(pane.query_one(Lines).lines)
+
+
+async def test_enter_on_a_failed_case_goes_to_its_line(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(fakes.some_fail)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("1", "enter")
+        assert workbench(bench).source.line == 12
+        assert workbench(bench).query_one(CasesPane).has_class("-detailed")
+        await pilot.press("escape")
+        assert not workbench(bench).query_one(CasesPane).has_class("-detailed")
+
+
+async def test_enter_on_a_finding_goes_to_its_line(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(fakes.suspicious)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        assert state(bench) is State.FLAGGED
+        await pilot.press("2", "enter")
+        assert workbench(bench).source.line == 22
+
+
+async def test_only_the_failed_cases_run_again(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(fakes.some_fail)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("f")
+        await bench.settled(pilot)
+        assert [case.name for case in bench.engine.judged[-1][1].cases] == ["127x128 f32", "127x128 f16"]
+
+
+async def test_one_case_runs_alone(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("1", "j", "a")
+        await bench.settled(pilot)
+        assert [case.name for case in bench.engine.judged[-1][1].cases] == ["1x781 bf16"]
+
+
+async def test_editing_and_saving_runs_the_loop(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e", "#", "r", "enter")
+        assert workbench(bench).bench.mode is Mode.EDIT
+        assert state(bench) is State.EDITED
+        assert len(bench.engine.judged) == 1
+        await pilot.press("ctrl+s")
+        await bench.settled(pilot)
+        assert bench.path.read_bytes() == b"#r\n" + fakes.SOURCE
+        assert bench.engine.judged[-1][0].source == b"#r\n" + fakes.SOURCE
+        await pilot.press("escape")
+        assert workbench(bench).bench.mode is Mode.WATCH
+        assert state(bench) is State.PASSED
+
+
+async def test_the_watcher_telling_of_our_own_save_starts_no_second_run(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e", "x", "ctrl+s")
+        await bench.settled(pilot)
+        bench.watcher.save(bench.path.read_bytes())
+        await pilot.pause()
+        await bench.settled(pilot)
+        assert len(bench.engine.judged) == 2
+
+
+async def test_a_file_that_cannot_be_written_keeps_the_text(make_bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        monkeypatch.setattr("kgtui.disk.os.fsync", full)
+        await pilot.press("e", "x", "ctrl+s")
+        assert "No space left on device" in strip(bench)[2]
+        assert workbench(bench).unsaved
+        assert workbench(bench).source.editor.text.startswith("x")
+
+
+async def test_a_change_on_disk_while_text_is_unsaved_keeps_both_and_asks(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e", "x")
+        bench.watcher.save(b"theirs\n")
+        await bench.until(pilot, lambda: workbench(bench).query_one(Ask).subject != "")
+        assert workbench(bench).source.editor.text == f"x{fakes.SOURCE.decode()}"
+        await pilot.press("k")
+        assert workbench(bench).source.editor.text == f"x{fakes.SOURCE.decode()}"
+        assert workbench(bench).unsaved
+        await pilot.press("ctrl+s")
+        await bench.settled(pilot)
+        assert bench.path.read_bytes() == b"x" + fakes.SOURCE
+
+
+async def test_reloading_takes_the_file_instead_of_the_text(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e", "x")
+        bench.watcher.save(b"theirs\n")
+        await bench.until(pilot, lambda: workbench(bench).query_one(Ask).subject != "")
+        await pilot.press("r")
+        await bench.settled(pilot)
+        assert workbench(bench).source.editor.text == "theirs\n"
+        assert not workbench(bench).unsaved
+        assert bench.engine.judged[-1][0].source == b"theirs\n"
+
+
+async def test_escape_cancels_a_run_and_old_results_stay_stale(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        bench.engine.script = fakes.stops_half_way
+        bench.watcher.save(b"slow\n")
+        await bench.until(pilot, lambda: len(workbench(bench).bench.view.cases) == 5)
+        rows = {row.key: row for row in workbench(bench).query_one("#cases-table", Grid).shown}
+        assert (rows["1x781 f32"].stale, rows["128x127 f16"].stale) == (False, True)
+        await pilot.press("escape")
+        await bench.settled(pilot)
+        assert state(bench) is State.CANCELLED
+        assert bench.engine.cancelled == 1
+
+
+async def test_a_paused_workbench_judges_the_newest_content_when_it_goes_on(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("p")
+        assert state(bench) is State.PAUSED
+        for content in (b"one\n", b"two\n"):
+            bench.watcher.save(content)
+        await bench.until(pilot, lambda: workbench(bench).source.editor.text == "two\n")
+        assert len(bench.engine.judged) == 1
+        await pilot.press("p")
+        await bench.settled(pilot)
+        assert [candidate.source for candidate, _ in bench.engine.judged[1:]] == [b"two\n"]
+
+
+async def test_content_that_was_judged_before_is_answered_at_once(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        for content in (b"other\n", fakes.SOURCE):
+            bench.watcher.save(content)
+            await bench.until(pilot, lambda saved=content: workbench(bench).bench.saved == saved)  # type: ignore[misc]
+            await bench.settled(pilot)
+        assert len(bench.engine.judged) == 2
+        right = plain_text((workbench(bench).query_one("#verdict", Strip).rows[0][1],))
+        assert right == "cached #1  WATCH"
+
+
+async def test_an_old_run_opens_as_it_was_and_escape_returns(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(fakes.some_fail)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        first = workbench(bench).bench.view
+        bench.engine.script = fakes.all_pass
+        bench.watcher.save(b"better\n")
+        await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
+        await bench.settled(pilot)
+        await pilot.press("4", "j", "enter")
+        await bench.until(pilot, lambda: workbench(bench).bench.old is not None)
+        assert workbench(bench).bench.view == first
+        assert workbench(bench).source.editor.text == fakes.SOURCE.decode()
+        await pilot.press("escape")
+        assert state(bench) is State.PASSED
+        assert workbench(bench).source.editor.text == "better\n"
+
+
+async def test_a_store_that_cannot_be_opened_is_said_all_the_time_and_the_loop_works(
+    make_bench: Any, fakes: ModuleType
+) -> None:
+    bench = make_bench(recording=fakes.MemoryRecording(refuses="/home/me/kgtui.db is damaged"))
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        assert state(bench) is State.PASSED
+        banner = workbench(bench).query_one("#banner", Lines)
+        assert banner.display
+        assert plain_text(banner.lines) == "nothing is kept: /home/me/kgtui.db is damaged"
+
+
+async def test_an_engine_that_cannot_start_is_said(make_bench: Any, fakes: ModuleType) -> None:
+    class Refusing(fakes.FakeEngine):  # type: ignore[misc, name-defined]  # the doubles are not typed here
+        async def start(self) -> None:
+            raise EngineError("no memory for the judge")
+
+    bench = make_bench()
+    bench.app._engine_factory = Refusing
+    async with bench.app.run_test() as pilot:
+        await bench.until(pilot, lambda: bench.app.trouble != "")
+        await pilot.pause()
+        assert plain_text(workbench(bench).query_one("#banner", Lines).lines) == (
+            "nothing can be judged: no memory for the judge"
+        )
+
+
+async def test_leaving_with_unsaved_text_asks_once(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e", "x", "ctrl+q")
+        assert bench.app.is_running
+        assert workbench(bench).query_one(Ask).question == "softmax.py has unsaved text."
+        await pilot.press("escape")
+        assert not workbench(bench).query_one(Ask).display
+        await pilot.press("ctrl+q", "s")
+        await pilot.pause()
+    assert bench.path.read_bytes() == b"x" + fakes.SOURCE
+    assert (bench.engine.closed, bench.recording.closed, bench.watcher.running) == (True, True, False)
+
+
+async def test_leaving_twice_discards_the_text(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e", "x", "ctrl+q", "ctrl+q")
+    assert not bench.app.is_running
+    assert bench.path.read_bytes() == fakes.SOURCE
+
+
+async def test_zoom_gives_the_focused_pane_the_screen_and_takes_it_back(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        screen = workbench(bench)
+        await pilot.press("1", "z")
+        assert (screen.source.display, screen.query_one("#results").size.height) == (False, 20)
+        await pilot.press("escape")
+        assert screen.source.display
+
+
+async def test_search_in_the_source_goes_from_match_to_match(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("slash", *"tl.load", "enter")
+        assert workbench(bench).source.line == 12
+        await pilot.press("slash")
+        workbench(bench).query_one("#search", Input).value = "axis"
+        await pilot.press("enter", "n")
+        assert workbench(bench).source.line == 15
+        await pilot.press("N")
+        assert workbench(bench).source.line == 13
+
+
+async def test_the_cases_are_filtered_and_escape_clears_the_filter(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(fakes.some_fail)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("1", "slash", *"bf16", "enter")
+        table = workbench(bench).query_one("#cases-table", Grid)
+        assert [row.key for row in table.shown] == ["1x781 bf16", "4x1 bf16"]
+        await pilot.press("escape")
+        assert len(table.shown) == 8
+
+
+async def test_the_next_target_compiles_for_it(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("t")
+        await bench.settled(pilot)
+        assert bench.engine.judged[-1][1].target == "sm_80"
+
+
+async def test_the_whole_result_is_copied_as_markdown(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("Y")
+        assert bench.app.clipboard.startswith("### aten::softmax: pass (run #1)\n")
+        await pilot.press("3", "y")
+        assert bench.app.clipboard == "softmax_kernel"
+
+
+async def test_the_code_of_a_kernel_is_shown_in_every_form(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("3")
+        await bench.settled(pilot)
+        pane = workbench(bench).query_one("#ir-code")
+        assert plain_text(pane.query_one(Lines).lines).startswith("x  ttir  [ptx]")
+        await pilot.press("x")
+        await bench.settled(pilot)
+        assert plain_text(pane.query_one(Lines).lines).startswith("x [ttir]")
+
+
+async def test_an_editor_command_that_fails_is_said_and_the_screen_goes_on(make_bench: Any) -> None:
+    bench = make_bench(environment={"EDITOR": "no-such-editor"})
+    async with bench.app.run_test(notifications=True) as pilot:
+        await bench.settled(pilot)
+        await pilot.press("E")
+        await bench.until(pilot, lambda: bool(bench.app._notifications))
+        assert "this terminal cannot be lent" in next(iter(bench.app._notifications)).message
+        assert state(bench) is State.PASSED
+
+
+async def test_a_tiny_terminal_says_what_it_needs(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=(20, 5)) as pilot:
+        await bench.settled(pilot)
+        assert str(bench.app.screen.query_one("TooSmall").render()) == "terminal too small: needs 60x15, has 20x5"
+        assert not workbench(bench).query_one("#body").display
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        assert workbench(bench).query_one("#body").display
+
+
+async def test_operators_are_listed_filtered_and_opened(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(opened=False)
+    async with bench.app.run_test() as pilot:
+        await bench.until(pilot, lambda: bench.app.problems != ())
+        await pilot.pause()
+        screen = bench.app.screen
+        assert isinstance(screen, OperatorsScreen)
+        assert [row.key for row in screen.query_one("#operators", Grid).shown] == ["0", "1", "2"]
+        await pilot.press("slash", *"softm", "enter", "enter")
+        await bench.until(pilot, lambda: isinstance(bench.app.screen, WorkbenchScreen))
+        await bench.settled(pilot)
+        assert bench.path.read_bytes().startswith(b"# kgtui: op=aten::softmax")
+        assert state(bench) is State.PASSED
+
+
+async def test_a_new_file_is_made_beside_the_one_that_is_there(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("ctrl+o")
+        await pilot.press("n")
+        await bench.until(pilot, lambda: isinstance(bench.app.screen, WorkbenchScreen))
+        await bench.settled(pilot)
+        assert workbench(bench).bench.path.name == "softmax_2.py"
+        assert workbench(bench).bench.path.read_text() == "# kgtui: op=aten::softmax\n"
+
+
+async def test_an_operator_without_a_file_says_how_to_make_one(make_bench: Any) -> None:
+    bench = make_bench(opened=False)
+    async with bench.app.run_test(notifications=True) as pilot:
+        await bench.until(pilot, lambda: bench.app.problems != ())
+        await pilot.press("j", "enter")
+        await bench.until(pilot, lambda: bool(bench.app._notifications))
+        assert next(iter(bench.app._notifications)).message.endswith("does not exist yet; n makes it from a template")
+
+
+async def test_ctrl_o_and_escape_go_to_the_operators_and_back_without_a_new_run(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e", "x", "ctrl+o")
+        assert isinstance(bench.app.screen, OperatorsScreen)
+        await pilot.press("escape")
+        assert workbench(bench).source.editor.text.startswith("x")
+        assert len(bench.engine.judged) == 1
+
+
+async def test_a_file_that_is_gone_is_said_and_one_that_is_back_no_longer(make_bench: Any) -> None:
+    from kgtui.watching.records import TroubleKind, WatchTrouble
+
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        for kind, message, shown in (
+            (TroubleKind.GONE, "softmax.py is gone", "softmax.py is gone"),
+            (TroubleKind.BACK, "softmax.py is back", "right on 8 of 8 cases"),
+        ):
+            bench.watcher.on_trouble(WatchTrouble(kind=kind, path=bench.path, message=message))
+            await bench.until(pilot, lambda words=shown: strip(bench)[2] == words)  # type: ignore[misc]
+
+
+async def test_bytes_that_are_no_text_are_shown_and_cannot_be_edited(make_bench: Any) -> None:
+    bench = make_bench(content=b"\x00\xff[red]")
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e")
+        assert workbench(bench).bench.mode is Mode.WATCH
+
+
+async def test_help_lists_the_keys_and_closes(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("f1")
+        assert "judge only the cases that failed" in plain_text(bench.app.screen.query_one("#help-text", Lines).lines)
+        await pilot.press("escape")
+        assert state(bench) is State.PASSED
+
+
+async def test_the_palette_runs_any_action(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("ctrl+p", *"judge the saved file")
+        await bench.until(pilot, lambda: bool(bench.app.screen.query("CommandList Option, CommandList")))
+        await pilot.pause(0.3)
+        await pilot.press("enter", "enter")
+        await bench.until(pilot, lambda: len(bench.engine.judged) == 2)

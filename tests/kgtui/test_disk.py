@@ -1,0 +1,96 @@
+"""Reading and replacing the user's file."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from engine.errors import UsageError
+from kgtui import disk
+
+
+def test_a_file_is_replaced_whole_and_keeps_its_permissions(tmp_path: Path) -> None:
+    path = tmp_path / "k.py"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    disk.write(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert [file.name for file in tmp_path.iterdir()] == ["k.py"]
+
+
+def test_a_new_file_gets_the_permissions_of_the_process(tmp_path: Path) -> None:
+    mask = os.umask(0o027)
+    try:
+        disk.write(tmp_path / "k.py", b"new")
+    finally:
+        os.umask(mask)
+    assert stat.S_IMODE((tmp_path / "k.py").stat().st_mode) == 0o640
+
+
+def test_a_link_stays_a_link_and_its_target_is_replaced(tmp_path: Path) -> None:
+    target, link = tmp_path / "target.py", tmp_path / "link.py"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    disk.write(link, b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+
+
+def test_a_file_with_two_names_keeps_both(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.py", tmp_path / "b.py"
+    first.write_bytes(b"old")
+    os.link(first, second)
+    disk.write(first, b"new")
+    assert second.read_bytes() == b"new"
+
+
+def test_a_folder_that_cannot_be_written_gets_the_file_in_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "k.py"
+    path.write_bytes(b"old")
+    node = path.stat().st_ino
+
+    def refuse(**_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(disk.tempfile, "mkstemp", refuse)
+    disk.write(path, b"new")
+    assert (path.read_bytes(), path.stat().st_ino) == (b"new", node)
+
+
+def test_a_full_disk_changes_nothing_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "k.py"
+    path.write_bytes(b"old")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(disk.os, "fsync", full)
+    with pytest.raises(UsageError, match=r"k\.py was not saved: No space left on device; the text is still here"):
+        disk.write(path, b"new")
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("k.py", b"old")]
+
+
+@pytest.mark.parametrize(("name", "words"), [("missing.py", "does not exist"), ("folder", "is a folder")])
+def test_what_cannot_be_read_is_said_with_what_to_do(tmp_path: Path, name: str, words: str) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(UsageError, match=words):
+        disk.read(tmp_path / name)
+
+
+def test_only_utf8_text_can_be_edited() -> None:
+    assert disk.editable_text("é".encode()) == "é"
+    assert disk.editable_text(b"a\0b") is None
+    assert disk.editable_text(b"\xff\xfe") is None
+
+
+def test_a_byte_order_mark_survives_an_edit() -> None:
+    content = disk.BOM + b"x = 1\n"
+    text = disk.editable_text(content)
+    assert text == "x = 1\n"
+    assert disk.encoded(text, like=content) == content

@@ -1,0 +1,38 @@
+"""How the user's own editor is started."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kgtui.external import Opening, opening
+
+KERNEL = Path("/k/my kernel.py")
+
+
+@pytest.mark.parametrize(
+    ("editor", "command"),
+    [
+        ("nvim", ("nvim", "+12", "/k/my kernel.py")),
+        ("/usr/bin/vim -u NONE", ("/usr/bin/vim", "-u", "NONE", "+12", "/k/my kernel.py")),
+        ("hx", ("hx", "/k/my kernel.py:12")),
+        ("code --wait", ("code", "--wait", "--goto", "/k/my kernel.py:12")),
+        ("mystery", ("mystery", "/k/my kernel.py")),
+    ],
+)
+def test_the_editor_opens_at_the_line_where_it_can(editor: str, command: tuple[str, ...]) -> None:
+    found = opening(KERNEL, line=12, environment={"EDITOR": editor})
+    assert found == Opening(command=command, takes_terminal=True)
+
+
+def test_visual_goes_before_editor_and_vi_is_the_last_resort() -> None:
+    assert opening(KERNEL, line=1, environment={"EDITOR": "nano", "VISUAL": "emacs"}).command[0] == "emacs"
+    assert opening(KERNEL, line=1, environment={}).command[0] == "vi"
+
+
+def test_inside_tmux_the_editor_gets_a_pane_of_its_own() -> None:
+    found = opening(KERNEL, line=12, environment={"EDITOR": "vim", "TMUX": "/tmp/tmux-0/default,1,0"})
+    assert found == Opening(
+        command=("tmux", "split-window", "-h", "vim +12 '/k/my kernel.py'"), takes_terminal=False
+    )  # fmt: skip

@@ -1,0 +1,360 @@
+"""The view of a run, made from its events, and the lines and rows that are drawn from it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from types import ModuleType
+
+import pytest
+
+from engine.events import CaseFinished, LogWritten, RunFinished, RunStarted, StageFinished, from_json, to_json
+from engine.model import Candidate, Location, Outcome, Plan, Stage, Stream, Tier, Verdict
+from kgtui.state.cases import case_detail, case_rows, error_map, reading
+from kgtui.state.glyphs import ASCII, UNICODE, State
+from kgtui.state.lines import plain_text
+from kgtui.state.markdown import run_markdown
+from kgtui.state.operators import Choice, Facets, choices, operator_rows, preview
+from kgtui.state.run import NO_RUN, RunView, reduce, reduce_all
+from kgtui.state.status import Desk, Mode, is_stale, status_of
+from kgtui.state.strip import head, progress, seconds, sentence
+from kgtui.state.tables import ago, finding_rows, kernel_note, kernel_rows
+from kgtui.state.workbench import Workbench
+
+DESK = Desk(operator="aten::softmax", filename="softmax.py", device="cpu", target="sm_90", number=42)
+
+
+@pytest.fixture
+def candidate(fakes: ModuleType) -> Candidate:
+    return Candidate(source=fakes.SOURCE, problem="aten::softmax", filename="softmax.py")
+
+
+@pytest.fixture
+def plan(fakes: ModuleType) -> Plan:
+    problem = fakes.softmax_problem()
+    return Plan.for_tiers(problem, tiers=(Tier.SMOKE, Tier.FULL), device="cpu", target="sm_90")
+
+
+def view_of(events: list[object]) -> RunView:
+    return reduce_all(NO_RUN, events)  # type: ignore[arg-type]  # the doubles are not typed here
+
+
+def test_a_batch_gives_the_same_view_as_its_events_one_by_one(
+    fakes: ModuleType, candidate: Candidate, plan: Plan
+) -> None:
+    events = fakes.some_fail(candidate, plan)
+    one_by_one = NO_RUN
+    for event in events:
+        one_by_one = reduce(one_by_one, event)
+    assert one_by_one == view_of(events)
+
+
+def test_a_replay_of_stored_events_gives_the_same_view(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+    for script in (fakes.all_pass, fakes.some_fail, fakes.suspicious):
+        events = script(candidate, plan)
+        assert view_of([from_json(to_json(event)) for event in events]) == view_of(events)
+
+
+def test_the_next_run_starts_from_nothing(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+    events = fakes.some_fail(candidate, plan)
+    assert view_of(events + events) == view_of(events)
+
+
+def test_a_view_is_never_changed(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+    events = fakes.some_fail(candidate, plan)
+    half = view_of(events[:12])
+    before = replace(half)
+    reduce_all(half, events[12:])
+    assert half == before
+
+
+def test_a_stage_that_never_said_it_began_is_shown_as_finished() -> None:
+    view = reduce(NO_RUN, StageFinished(at_s=0.5, stage=Stage.LOAD, outcome=Outcome.TIMEOUT, elapsed_s=0.2))
+    assert [(stage.stage, stage.started_s, stage.outcome) for stage in view.stages] == [
+        (Stage.LOAD, 0.3, Outcome.TIMEOUT)
+    ]
+
+
+def test_lines_that_failed_say_how_many_cases_failed_on_them(
+    fakes: ModuleType, candidate: Candidate, plan: Plan
+) -> None:
+    assert view_of(fakes.some_fail(candidate, plan)).error_notes == {12: "2 failing"}
+
+
+def test_a_suspect_finding_marks_its_line_and_a_hint_does_not(
+    fakes: ModuleType, candidate: Candidate, plan: Plan
+) -> None:
+    assert view_of(fakes.suspicious(candidate, plan)).error_notes == {22: "library call"}
+
+
+@pytest.mark.parametrize(
+    ("script", "state"),
+    [("all_pass", State.PASSED), ("some_fail", State.FAILED), ("suspicious", State.FLAGGED),
+     ("stops_half_way", State.VERIFYING)],
+)  # fmt: skip
+def test_a_run_is_in_one_state(fakes: ModuleType, candidate: Candidate, plan: Plan, script: str, state: State) -> None:
+    assert status_of(view_of(getattr(fakes, script)(candidate, plan)), DESK).state is state
+
+
+@pytest.mark.parametrize(
+    ("outcome", "state"),
+    [(Outcome.COMPILE_ERROR, State.FAILED), (Outcome.TIMEOUT, State.FAILED), (Outcome.CANCELLED, State.CANCELLED),
+     (Outcome.UNSUPPORTED, State.UNSUPPORTED), (Outcome.ENGINE_ERROR, State.ENGINE_ERROR)],
+)  # fmt: skip
+def test_an_outcome_has_its_state(candidate: Candidate, outcome: Outcome, state: State) -> None:
+    verdict = Verdict(outcome=outcome, sentence="why", passed=0, total=1)
+    view = view_of([started(candidate), RunFinished(at_s=1.0, verdict=verdict)])
+    assert status_of(view, DESK).state is state
+
+
+def test_unsaved_text_and_a_pause_are_states_of_their_own(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+    done, going = view_of(fakes.all_pass(candidate, plan)), view_of(fakes.stops_half_way(candidate, plan))
+    assert status_of(done, replace(DESK, unsaved=True)).state is State.EDITED
+    assert status_of(done, replace(DESK, paused=True)).state is State.PAUSED
+    assert status_of(going, replace(DESK, unsaved=True, paused=True)).state is State.VERIFYING
+    assert status_of(NO_RUN, DESK).state is State.IDLE
+
+
+def test_results_are_stale_when_the_file_holds_something_else(
+    fakes: ModuleType, candidate: Candidate, plan: Plan
+) -> None:
+    view = view_of(fakes.all_pass(candidate, plan))
+    assert not is_stale(view, replace(DESK, content_digest=candidate.digest))
+    assert is_stale(view, replace(DESK, content_digest="another"))
+    assert is_stale(view, replace(DESK, content_digest=candidate.digest, unsaved=True))
+    assert not is_stale(view, replace(DESK, content_digest="another", opened=True))
+
+
+def test_the_strip_of_a_failed_run(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+    view = view_of(fakes.some_fail(candidate, plan))
+    left, right = head(view, DESK, UNICODE)
+    assert plain_text((left, right, progress(view, UNICODE), sentence(view, DESK))) == (
+        "✗ failed 0.42 s · aten::softmax · softmax.py · cpu to sm_90\n"
+        "run #42  WATCH\n"
+        "saved ▸ read ✔ ▸ load 48 ms ✔ ▸ VERIFY 6/8 ✗ ▸ compile 1/1 0.22 s ✔\n"
+        "2 of 8 cases failed, first 127x128 f32: 127 of 16,256 elements differ, worst at [3, 127]"
+    )
+
+
+def test_the_strip_while_it_verifies_in_ascii(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+    view, desk = view_of(fakes.stops_half_way(candidate, plan)), replace(DESK, mode=Mode.EDIT, elapsed_s=1.5)
+    left, right = head(view, desk, ASCII)
+    assert plain_text((left, right, progress(view, ASCII), sentence(view, desk))) == (
+        "* verifying 5/8 1.50 s | aten::softmax | softmax.py | cpu to sm_90\n"
+        "run #42  EDIT\n"
+        "saved > read + > load 48 ms + > VERIFY 4/8 > compile -\n"
+        "1 failed so far, first 127x128 f32: 127 of 16,256 elements differ, worst at [3, 127]"
+    )
+
+
+def test_a_syntax_error_is_said_at_the_first_stage(candidate: Candidate) -> None:
+    verdict = Verdict(
+        outcome=Outcome.COMPILE_ERROR, sentence="syntax error", passed=0, total=8, location=Location(line=3)
+    )
+    failed = StageFinished(at_s=0.01, stage=Stage.PARSE, outcome=Outcome.COMPILE_ERROR, elapsed_s=0.01)
+    view = view_of([started(candidate), failed, RunFinished(at_s=0.01, verdict=verdict)])
+    assert plain_text((progress(view, UNICODE),)) == "saved ▸ READ ✗ ▸ load – ▸ verify – ▸ compile –"
+    assert view.error_notes == {3: ""}
+
+
+def test_a_failed_case_says_what_how_much_and_where(fakes: ModuleType, plan: Plan) -> None:
+    detail = plain_text(case_detail(fakes.wrong(plan.cases[4]), glyphs=UNICODE)).splitlines()
+    assert detail[:11] == [
+        "127x128 f32  ✗ wrong value line 12",
+        "127 of 16,256 elements differ, worst at [3, 127]",
+        "output    return  float32[127, 128]",
+        "worst at  [3, 127]",
+        "expected  0.031622776  got nan",
+        "error     abs 3.1e-02  rel 9.8e-01  ulp 262144",
+        "wrong     127 of 16,256 elements (0.781 %)",
+        "nan, inf  127 where 0 are expected",
+        "from, to  [0, 127] to [126, 127]",
+        "only the end of the last dimension is wrong: look at the mask of the tail block",
+        "where     · right  █ all wrong, by tiles of the output",
+    ]
+    assert detail[11] == "·" * 31 + "▓"
+
+
+def test_an_access_out_of_bounds_names_tensor_index_and_line(fakes: ModuleType, plan: Plan) -> None:
+    assert plain_text(case_detail(fakes.out_of_bounds(plan.cases[0]), glyphs=UNICODE)).splitlines()[2:4] == [
+        "load out of bounds in softmax_kernel at line 12",
+        "  tensor x_ptr  index 16,256  it has elements 0 to 16,255  program (126, 0, 0)",
+    ]
+
+
+def test_the_error_map_darkens_with_the_share_of_wrong_elements() -> None:
+    assert plain_text(error_map((".12345678", "9#......."), glyphs=UNICODE)) == "·░░░▒▒▒▓▓\n▓█·······"
+    assert plain_text(error_map((".15#",), glyphs=ASCII)) == ".-+#"
+
+
+@pytest.mark.parametrize(
+    ("rows", "hint"),
+    [((".......#", ".......3"), "tail block"), (("#.......", "3......."), "first block"),
+     (("........", "###11111"), "last rows"), (("........", "###11111", "........"), "band of rows"),
+     (("1.1.1.1.", "1.1.1.1."), "")],
+)  # fmt: skip
+def test_a_pattern_of_wrong_elements_hints_where_to_look(fakes: ModuleType, rows: tuple[str, ...], hint: str) -> None:
+    said = reading(replace(fakes.WRONG_TAIL, error_map=rows))
+    assert hint in said and bool(hint) == bool(said)
+
+
+def test_cases_not_judged_yet_keep_the_result_of_the_run_before(
+    fakes: ModuleType, candidate: Candidate, plan: Plan
+) -> None:
+    before, now = view_of(fakes.all_pass(candidate, plan)), view_of(fakes.stops_half_way(candidate, plan))
+    rows = {row.key: row for row in case_rows(plan.cases, now, before, glyphs=UNICODE)}
+    assert (rows["127x128 f32"].stale, rows["127x128 f32"].cells[1].text) == (False, "✗ wrong value")
+    assert (rows["128x127 f16"].stale, rows["128x127 f16"].cells[1].text) == (True, "✔ pass")
+    assert rows["128x127 f16"].cells[-1].text == "stale"
+
+
+def test_a_run_of_some_cases_does_not_dress_the_others_in_old_results(
+    fakes: ModuleType, candidate: Candidate, plan: Plan
+) -> None:
+    before = view_of(fakes.all_pass(candidate, plan))
+    now = view_of(fakes.run_events(candidate, plan, [fakes.passed(plan.cases[0])]))
+    rows = case_rows(plan.cases, now, before, glyphs=UNICODE)
+    assert [row.cells[1].text for row in rows][:2] == ["✔ pass", "· not judged"]
+
+
+def test_ten_thousand_cases_stay_a_table_of_three_hundred(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+    results = [replace(fakes.passed(plan.cases[0]), case=f"case {number}") for number in range(10_000)]
+    view = view_of([started(candidate), *(CaseFinished(at_s=0.1, number=1, total=1, result=one) for one in results)])
+    assert len(view.cases) == 10_000
+    assert len(case_rows(plan.cases, view, NO_RUN, glyphs=UNICODE)) == 300
+
+
+def test_cases_are_filtered_by_any_word_of_their_row(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+    view = view_of(fakes.some_fail(candidate, plan))
+    wanted = [row.key for row in case_rows(plan.cases, view, NO_RUN, glyphs=UNICODE, wanted="WRONG")]
+    assert wanted == ["127x128 f32", "127x128 f16"]
+
+
+def test_findings_are_listed_heaviest_first_and_with_their_brackets(
+    fakes: ModuleType, candidate: Candidate, plan: Plan
+) -> None:
+    rows = finding_rows(view_of(fakes.suspicious(candidate, plan)), glyphs=UNICODE)
+    assert [[cell.text for cell in row.cells] for row in rows] == [
+        ["22", "suspect", "library call", "torch.softmax computes the answer; the kernel's own result is not used"],
+        ["19", "hint", "handler", "a try in [softmax]"],
+    ]
+
+
+def test_a_kernel_row_tells_its_resources(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+    row = kernel_rows(view_of(fakes.all_pass(candidate, plan)), glyphs=UNICODE)[0]
+    assert [cell.text for cell in row.cells] == [
+        "softmax_kernel", "✔ pass", "40", "0 B", "16 B", "4", "3", "0.21 s", "BLOCK=128"
+    ]  # fmt: skip
+
+
+def test_a_run_without_a_target_says_that_nothing_was_compiled(candidate: Candidate) -> None:
+    view = reduce(NO_RUN, replace(started(candidate), target=None))
+    assert plain_text((kernel_note(view),)) == "nothing was compiled: this run had no target; t chooses one"
+
+
+def test_the_result_as_markdown_holds_verdict_cases_reason_and_kernels(
+    fakes: ModuleType, candidate: Candidate, plan: Plan
+) -> None:
+    text = run_markdown(view_of(fakes.some_fail(candidate, plan)), DESK, glyphs=UNICODE)
+    assert text.startswith("### aten::softmax: wrong value (run #42)\n")
+    assert "| 127x128 f32 | wrong value | 127 | 3.1e-02 | 262144 | 6 ms |" in text
+    assert "only the end of the last dimension is wrong" in text
+    assert "| softmax_kernel | sm_90 | 40 | 0 | 16 |" in text
+
+
+def test_the_log_keeps_order_and_streams(candidate: Candidate) -> None:
+    texts = [LogWritten(at_s=0.1, stream=Stream.STDOUT, text="a"), LogWritten(at_s=0.2, stream=Stream.STDERR, text="b")]
+    view = view_of([started(candidate), *texts])
+    assert [(line.stream, line.text) for line in view.log] == [(Stream.STDOUT, "a"), (Stream.STDERR, "b")]
+
+
+def test_a_new_run_remembers_what_earlier_ones_said_of_each_case(
+    fakes: ModuleType, candidate: Candidate, plan: Plan
+) -> None:
+    bench = Workbench(
+        problem=plan.problem, path=fakes.Path("softmax.py"), saved=fakes.SOURCE, device="cpu", target="sm_90"
+    )
+    bench = bench.run_began(number=1, cached=False).happened(fakes.all_pass(candidate, plan))
+    bench = bench.run_began(number=2, cached=False).happened(
+        fakes.run_events(candidate, plan, [fakes.wrong(plan.cases[4])])
+    )
+    bench = bench.run_began(number=3, cached=False)
+    assert bench.view == NO_RUN
+    assert len(bench.before.cases) == 8
+    assert [result.outcome for result in bench.before.cases][4] is Outcome.WRONG_VALUE
+
+
+def test_targets_are_chosen_round_and_round(fakes: ModuleType) -> None:
+    bench = Workbench(problem=fakes.softmax_problem(), path=fakes.Path("k.py"), saved=b"", device="cpu", target="sm_90")
+    seen = []
+    for _ in range(8):
+        bench = bench.next_target()
+        seen.append(bench.target)
+    assert seen == ["sm_80", "sm_100", "sm_120", "gfx90a", "gfx942", "gfx950", "gfx1100", "sm_90"]
+
+
+def test_the_list_of_operators_is_found_by_a_few_letters(fakes: ModuleType) -> None:
+    found = choices(fakes.catalogue(), (), {}, Facets(query="rms"))
+    assert [choice.problem.name for choice in found] == ["vllm::rms_norm"]
+
+
+def test_a_facet_goes_through_what_occurs_and_back_to_all(fakes: ModuleType) -> None:
+    facets, seen = Facets(), []
+    for _ in range(4):
+        facets = facets.cycled("source", fakes.catalogue())
+        seen.append(facets.source)
+    assert seen == ["aten", "cublas", "vllm", None]
+    assert [choice.problem.name for choice in choices(fakes.catalogue(), (), {}, Facets(dtype="f16"))] == [
+        "aten::softmax"
+    ]
+
+
+def test_recent_files_stand_on_top_and_operators_with_runs_before_the_others(fakes: ModuleType) -> None:
+    recent = (fakes.RecentFile(path=fakes.Path("/k/rms_v3.py"), problem="vllm::rms_norm", judged_at=fakes.NOW),)
+    run = fakes.PastRun(number=3, problem="vllm::rms_norm", digest="d", filename="rms_v3.py", device="cpu", target=None,
+                        started_at=fakes.NOW - timedelta(minutes=5), outcome=Outcome.PASS)  # fmt: skip
+    last = {"vllm::rms_norm": fakes.LastRun(run=run, runs=3)}
+    rows = operator_rows(choices(fakes.catalogue(), recent, last, Facets()), last, glyphs=UNICODE, now=fakes.NOW)
+    assert [row.cells[0].text for row in rows] == [
+        "▸ rms_v3.py", "vllm::rms_norm", "aten::softmax", "cublas::cublasSaxpy_v2"
+    ]  # fmt: skip
+    assert [cell.text for cell in rows[1].cells[3:]] == ["✔ pass", "5 min ago", "3"]
+
+
+def test_the_preview_says_what_opening_will_do(fakes: ModuleType) -> None:
+    choice, path = Choice(problem=fakes.softmax_problem()), fakes.Path("kernels/softmax.py")
+    words = [
+        plain_text(preview(choice, file=path, file_exists=exists, sample=sample)).splitlines()[-1]
+        for exists, sample in ((True, True), (False, True), (False, False))
+    ]
+    assert words == [
+        "file       enter opens kernels/softmax.py",
+        "file       enter copies the sample to kernels/softmax.py",
+        "file       n makes kernels/softmax.py from a template",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("duration_s", "text"),
+    [(0.0, "0 ms"), (0.0312, "31 ms"), (0.31, "0.31 s"), (12.34, "12.3 s"), (125.0, "2 min")],
+)
+def test_durations_are_short(duration_s: float, text: str) -> None:
+    assert seconds(duration_s) == text
+
+
+def test_moments_are_said_relative_to_now(fakes: ModuleType) -> None:
+    now = fakes.NOW
+    moments = [
+        now - timedelta(seconds=5),
+        now - timedelta(minutes=7),
+        now - timedelta(hours=3),
+        now - timedelta(days=40),
+    ]
+    assert [ago(moment, now) for moment in moments] == ["just now", "7 min ago", "3 h ago", "2026-02-02"]
+
+
+def started(candidate: Candidate) -> RunStarted:
+    return RunStarted(
+        at_s=0.0, problem="aten::softmax", digest=candidate.digest, device="cpu", device_name="Triton interpreter",
+        target="sm_90", cases=8,
+    )  # fmt: skip
