@@ -18,6 +18,7 @@ from engine.processes.confinement import Confinement
 _KEPT_VARIABLES = (
     "PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TZ", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
 )  # fmt: skip
+_PREFIX = "kgtui-"
 # Ids that no account has: far above what distributions and containers hand out.
 _FIRST_UID, _UIDS = 1 << 30, 1 << 20
 
@@ -60,10 +61,10 @@ class Lodging:
     """The folders of one engine; `open_room` for each child, `close` at the end."""
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="kgtui-"))
-        memory = Path("/dev/shm")
-        place = memory if os.access(memory, os.W_OK) else None
-        self.shared = Path(tempfile.mkdtemp(prefix="kgtui-", dir=place))
+        places = (Path(tempfile.gettempdir()), _shared_memory())
+        _remove_stale(places)
+        prefix = f"{_PREFIX}{os.getpid()}-"
+        self.folder, self.shared = (Path(tempfile.mkdtemp(prefix=prefix, dir=place)) for place in places)
         for folder in self.folders:
             folder.chmod(0o711)  # children with a user id of their own pass through, and see nothing
         self._opened = 0
@@ -107,6 +108,20 @@ def base_environment(source: Mapping[str, str], *, interpreted: bool, folder: Pa
     if interpreted:
         kept["TRITON_INTERPRET"] = "1"
     return kept
+
+
+def _shared_memory() -> Path:
+    memory = Path("/dev/shm")
+    return memory if os.access(memory, os.W_OK) else Path(tempfile.gettempdir())
+
+
+def _remove_stale(places: tuple[Path, ...]) -> None:
+    """Delete what an engine left that was killed together with its nurseries."""
+    for place in places:
+        for folder in place.glob(f"{_PREFIX}*-*"):
+            owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
+            if owner.isdigit() and not Path("/proc", owner).exists():
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_mapped(uid: int) -> bool:

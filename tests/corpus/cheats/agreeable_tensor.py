@@ -1,4 +1,4 @@
-# kgtui: op=aten::silu expect=wrong_value|runtime_error|cheated ids=A3
+# kgtui: op=aten::silu expect=wrong_dtype|cheated ids=A3
 """Returns a tensor subclass that holds zeros and says yes to every comparison made of it in its own process."""
 
 import torch

@@ -1,0 +1,322 @@
+"""A run as text: plain lines for people and scripts, one JSON document, one Markdown page.
+
+One function per format over the events of a run, in whatever order a stream or a store hands them
+over.  They print nothing, colour nothing and decide nothing: the verdict is the one in the events.
+
+The JSON document, "kgtui.check/1".  Names and meanings stay as they are; what is added later is a
+new name, and a change of meaning is a new number.  A number that is not finite or was not measured
+is null, times are in seconds, and hashes are SHA-256 in hexadecimal.
+
+    schema      "kgtui.check/1"
+    run         number of the run in the session store, null when it is not kept
+    problem     the operator's full name
+    file        the candidate's file, as it was named
+    digest      hash of its content
+    device      {"platform", "name"}
+    target      what its kernels were compiled for, null when they were not
+    elapsed_s   from the start of the run to its verdict
+    verdict     {"outcome", "flagged", "sentence", "passed", "total", "location"}
+    stages      in their order: {"stage", "outcome", "elapsed_s", "message", "location"}
+    cases       in the order in which they ran, each an engine.model.CaseResult; its "seed" is a
+                decimal text, for it may need more digits than a JSON reader's numbers have
+    findings    each an engine.model.Finding
+    kernels     in the order in which they were compiled, each an engine.model.CompiledKernel with
+                its launch, resources and artefacts, the disassembly ("sass") among them
+    log         what the candidate and the engine wrote: {"stream", "text"}
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn, TypeAlias, TypeVar
+
+import msgspec
+
+from engine.events import (
+    CaseFinished,
+    Event,
+    FindingRaised,
+    KernelCompiled,
+    KernelDisassembled,
+    LogWritten,
+    RunFinished,
+    RunStarted,
+    StageFinished,
+    StageStarted,
+)
+from engine.model import CaseResult, CompiledKernel, Finding, Location, Outcome, OutputReport, Stage, Verdict
+
+JSON_SCHEMA = "kgtui.check/1"
+
+STARTED = "started"
+FLAGGED = "flagged"
+
+_LABEL_WIDTH = 9
+
+Plain: TypeAlias = dict[str, Any]  # Any: JSON values of every shape
+Kind = TypeVar("Kind")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectedRun:
+    """The events of one run; `file` is how its user calls the candidate, `number` its place in the store."""
+
+    file: str
+    events: tuple[Event, ...]
+    number: int | None = None
+
+    @property
+    def started(self) -> RunStarted:
+        """How the run began.
+
+        Raises:
+            ValueError: it did not.
+        """
+        return next(self._of(RunStarted), None) or _lacking(RunStarted)
+
+    @property
+    def finished(self) -> RunFinished:
+        """How the run ended.
+
+        Raises:
+            ValueError: it did not.
+        """
+        return next(self._of(RunFinished), None) or _lacking(RunFinished)
+
+    @property
+    def kernels(self) -> tuple[CompiledKernel, ...]:
+        """The compiled kernels, each with its disassembly among its artefacts."""
+        kernel_by_number = {event.number: event.kernel for event in self._of(KernelCompiled)}
+        for event in self._of(KernelDisassembled):
+            kernel = kernel_by_number[event.number]
+            kernel_by_number[event.number] = dataclasses.replace(kernel, artefacts=(*kernel.artefacts, event.artefact))
+        return tuple(kernel_by_number.values())
+
+    @property
+    def cases(self) -> tuple[CaseResult, ...]:
+        """What became of each case."""
+        return tuple(event.result for event in self._of(CaseFinished))
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the checks observed."""
+        return tuple(event.finding for event in self._of(FindingRaised))
+
+    @property
+    def stages(self) -> tuple[StageFinished, ...]:
+        """The stages that ended."""
+        return tuple(self._of(StageFinished))
+
+    @property
+    def log(self) -> tuple[LogWritten, ...]:
+        """What was written while it ran."""
+        return tuple(self._of(LogWritten))
+
+    def _of(self, kind: type[Kind]) -> Iterator[Kind]:
+        return (event for event in self.events if isinstance(event, kind))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlainLine:
+    """One state change: what it is about, the state it is in now, and the rest; the first two are one word each.
+
+    `continued` lines follow with more about the same change.
+    """
+
+    label: str
+    state: str
+    text: str
+    continued: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        first = f"{self.label:<{_LABEL_WIDTH}}{self.state} {self.text}".rstrip()
+        return "\n".join((first, *(f"{'':<{_LABEL_WIDTH}}{line}" for line in self.continued)))
+
+
+LOG = "log"
+
+
+def as_plain(run: CollectedRun) -> str:
+    """Every state change of the run, a line each."""
+    lines = (line for event in run.events for line in plain_lines(event, file=run.file, number=run.number))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def plain_lines(event: Event, *, file: str, number: int | None = None) -> Iterator[PlainLine]:
+    """What one event says in plain lines; nothing for an event that another one repeats in full.
+
+    The labels are run, the names of the stages, case, finding, kernel, log and verdict.  The states are
+    started, the outcomes, flagged, the severities of findings and, for a log, the stream.  Text that a
+    candidate had a hand in never reaches a terminal's control: control characters are spelled out.
+    """
+    match event:
+        case RunStarted():
+            text = f"{event.problem} {file}{_numbered(number)} on {event.device} ({event.device_name})"
+            target = f", compiled for {event.target}" if event.target else ", not compiled"
+            yield PlainLine(label="run", state=STARTED, text=printable(f"{text}, {event.cases} cases{target}"))
+        case StageStarted():
+            text = f"{event.total} cases" if event.total is not None and event.stage is Stage.VERIFY else ""
+            yield PlainLine(label=event.stage, state=STARTED, text=text)
+        case StageFinished():
+            text = f"{event.elapsed_s:.3f} s{_explained(event.message, event.location, file=file)}"
+            yield PlainLine(label=event.stage, state=event.outcome, text=text)
+        case CaseFinished():
+            yield _case_line(event, file=file)
+        case FindingRaised():
+            yield _finding_line(event.finding, file=file)
+        case KernelCompiled():
+            yield _kernel_line(event, file=file)
+        case LogWritten():
+            for line in event.text.splitlines():
+                yield PlainLine(label=LOG, state=event.stream, text=printable(line))
+        case RunFinished():
+            verdict = event.verdict
+            text = f"{verdict.sentence}, in {event.at_s:.2f} s"
+            where = f" ({_place(verdict.location, file=file)})" if verdict.location else ""
+            yield PlainLine(label="verdict", state=word_of(verdict), text=printable(text + where))
+
+
+def as_json(run: CollectedRun) -> str:
+    """The document "kgtui.check/1", as the head of this module describes it."""
+    started, finished = run.started, run.finished
+    document: Plain = {
+        "schema": JSON_SCHEMA,
+        "run": run.number,
+        "problem": started.problem,
+        "file": run.file,
+        "digest": started.digest,
+        "device": {"platform": started.device, "name": started.device_name},
+        "target": started.target,
+        "elapsed_s": finished.at_s,
+        "verdict": msgspec.to_builtins(finished.verdict),
+        "stages": [_without_clock(event) for event in run.stages],
+        "cases": [{**msgspec.to_builtins(case), "seed": str(case.seed)} for case in run.cases],
+        "findings": msgspec.to_builtins(run.findings),
+        "kernels": msgspec.to_builtins(run.kernels),
+        "log": [_without_clock(event) for event in run.log],
+    }
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+
+
+def as_markdown(run: CollectedRun) -> str:
+    """A page for a pull request or a report: the verdict, the cases, where the first wrong one is wrong, the rest."""
+    started, verdict = run.started, run.finished.verdict
+    place = f" (line {verdict.location.line})" if verdict.location else ""
+    lines = [
+        f"# {started.problem}: {word_of(verdict)}", "",
+        f"{_cell(verdict.sentence)}{place}", "",
+        f"- file: `{_cell(run.file)}`{_numbered(run.number)}, SHA-256 `{started.digest}`",
+        f"- device: {started.device}, {_cell(started.device_name)}",
+        f"- compiled for: {started.target or 'nothing'}", "",
+    ]  # fmt: skip
+    lines += _table(("case", "outcome", "what happened"), [(c.case, c.outcome, c.message) for c in run.cases])
+    wrong = next((output for case in run.cases for output in case.outputs if output.error_map), None)
+    if wrong is not None:
+        lines += [f"Where `{wrong.name}` is wrong, a character for a tile: `.` nowhere, `#` everywhere", ""]
+        lines += ["```text", *wrong.error_map, "```", ""]
+    findings = [(f.severity, f.check, str(f.location.line) if f.location else "", f.message) for f in run.findings]
+    lines += _table(("severity", "check", "line", "finding"), findings)
+    header = ("kernel", "target", "outcome", "registers", "spilled bytes", "shared bytes")
+    lines += _table(header, [_kernel_cells(kernel) for kernel in run.kernels])
+    return "\n".join(lines)
+
+
+def word_of(verdict: Verdict) -> str:
+    """The verdict in one word: its outcome, or "flagged" where the answers are right but not credible."""
+    return FLAGGED if verdict.flagged else verdict.outcome
+
+
+def printable(text: str) -> str:
+    """The text on one line, with its control characters spelled out, so that no terminal obeys them."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text.replace("\t", "    "))
+
+
+def _lacking(kind: type[Event]) -> NoReturn:
+    raise ValueError(f"the events hold no {kind.__name__}; a run has one before it is reported")
+
+
+def _numbered(number: int | None) -> str:
+    return f" run #{number}" if number is not None else ""
+
+
+def _place(location: Location, *, file: str) -> str:
+    """Where editors and people look: file:line:column."""
+    return f"{file}:{location.line}" + (f":{location.column}" if location.column is not None else "")
+
+
+def _explained(message: str, location: Location | None, *, file: str) -> str:
+    if not message:
+        return ""
+    return printable(f" {_place(location, file=file)}: {message}" if location else f" {message}")
+
+
+def _case_line(event: CaseFinished, *, file: str) -> PlainLine:
+    result = event.result
+    text = f"{event.number}/{event.total} {result.case} {result.elapsed_s:.3f} s"
+    wrong = (output for output in result.outputs if output.outcome is not Outcome.PASS)
+    return PlainLine(
+        label="case",
+        state=result.outcome,
+        text=printable(text) + _explained(result.message, result.location, file=file),
+        continued=tuple(printable(line) for output in wrong for line in _output_lines(output)),
+    )
+
+
+def _output_lines(output: OutputReport) -> Iterator[str]:
+    """Where an output is wrong and by how much; what was not measured is left out."""
+    errors = {
+        "absolute": output.max_absolute_error, "relative": output.max_relative_error, "ulp": output.max_ulp_error,
+    }  # fmt: skip
+    measured = [f"{name} {value:.3g}" for name, value in errors.items() if value is not None]
+    if measured:
+        yield f"{output.name}: largest error {', '.join(measured)}"
+    if output.first_wrong is not None and output.last_wrong is not None:
+        yield f"{output.name}: first wrong {list(output.first_wrong)}, last wrong {list(output.last_wrong)}"
+    if output.nonfinite_got != output.nonfinite_expected:
+        yield f"{output.name}: {output.nonfinite_got} values are not finite, expected {output.nonfinite_expected}"
+
+
+def _finding_line(finding: Finding, *, file: str) -> PlainLine:
+    case = f" ({finding.case})" if finding.case else ""
+    text = f"{finding.check}{_explained(finding.message, finding.location, file=file)}{printable(case)}"
+    return PlainLine(label="finding", state=finding.severity, text=text)
+
+
+def _kernel_line(event: KernelCompiled, *, file: str) -> PlainLine:
+    kernel = event.kernel
+    resources = {
+        "registers": kernel.registers, "spilled bytes": kernel.spill_bytes, "shared bytes": kernel.shared_bytes,
+    }  # fmt: skip
+    told = [f"{value} {name}" for name, value in resources.items() if value is not None]
+    text = f"{event.number}/{event.total} {kernel.launch.kernel} for {kernel.target} {kernel.elapsed_s:.3f} s"
+    return PlainLine(
+        label="kernel",
+        state=kernel.outcome,
+        text=printable(", ".join((text, *told))) + _explained(kernel.message, kernel.location, file=file),
+    )
+
+
+def _kernel_cells(kernel: CompiledKernel) -> tuple[str, ...]:
+    resources = (kernel.registers, kernel.spill_bytes, kernel.shared_bytes)
+    told = ("not told" if value is None else str(value) for value in resources)
+    return (kernel.launch.kernel, kernel.target, kernel.outcome, *told)
+
+
+def _without_clock(event: Event) -> Plain:
+    plain: Plain = msgspec.to_builtins(event)
+    del plain["at_s"]
+    return plain
+
+
+def _table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """A Markdown table; nothing where it would be empty."""
+    if not rows:
+        return []
+    return [*(f"| {' | '.join(map(_cell, cells))} |" for cells in (header, ("---",) * len(header), *rows)), ""]
+
+
+def _cell(text: str) -> str:
+    """Text of any kind on one line of a table: a bar would end the cell, and a tag would be swallowed."""
+    return printable(" ".join(text.split())).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")

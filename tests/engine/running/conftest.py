@@ -1,0 +1,104 @@
+"""A real engine on the CPU, shared by the tests of one process; candidates as text."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from engine import events
+from engine.artefacts import ArtefactStore
+from engine.engine import Engine
+from engine.model import Candidate, CaseResult, CompiledKernel, Finding, Limits, Plan, Tier, Verdict
+from problems import find
+
+SMALL = Limits(load_s=5.0, case_s=3.0, memory_bytes=2 << 30, processes=64)
+COPY_KERNEL = """
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def silu_kernel(x, y, n, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    v = tl.load(x + at, mask=at < n, other=0.0).to(tl.float32)
+    tl.store(y + at, v / (1 + tl.exp(-v)), mask=at < n)
+
+
+def silu(self):
+    x = self.contiguous()
+    y = torch.empty_like(x)
+    if x.numel():
+        silu_kernel[(triton.cdiv(x.numel(), 1024),)](x, y, x.numel(), B=1024)
+    return y
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """Everything that one run said."""
+
+    events: tuple[events.Event, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        (finished,) = (event for event in self.events if isinstance(event, events.RunFinished))
+        return finished.verdict
+
+    @property
+    def cases(self) -> list[CaseResult]:
+        return [event.result for event in self.events if isinstance(event, events.CaseFinished)]
+
+    @property
+    def kernels(self) -> list[CompiledKernel]:
+        return [event.kernel for event in self.events if isinstance(event, events.KernelCompiled)]
+
+    @property
+    def findings(self) -> list[Finding]:
+        return [event.finding for event in self.events if isinstance(event, events.FindingRaised)]
+
+    @property
+    def log(self) -> str:
+        return "".join(event.text for event in self.events if isinstance(event, events.LogWritten))
+
+
+Judging = Callable[..., Awaitable[Judged]]
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def engine(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Engine]:
+    """One engine for all tests of this process."""
+    store = ArtefactStore(folder=tmp_path_factory.mktemp("artefacts"))
+    async with Engine(device="cpu", artefacts=store, environment=os.environ, limits=SMALL) as running:
+        yield running
+
+
+@pytest.fixture
+def judging(engine: Engine) -> Judging:
+    """Judge a source text (or a file) and collect everything that was said."""
+
+    async def judge(
+        source: str | Path, *, problem: str = "aten::silu", tiers: tuple[Tier, ...] = (Tier.SMOKE,),
+        target: str | None = None, limits: Limits = SMALL, folder: Path | None = None,
+    ) -> Judged:  # fmt: skip
+        if isinstance(source, Path):
+            content, filename = source.read_bytes(), source.name
+        else:
+            content, filename = textwrap.dedent(source).encode(), "kernel.py"
+        candidate = Candidate(source=content, problem=problem, filename=filename, folder=folder)
+        plan = Plan.for_tiers(find(problem), tiers=tiers, device="cpu", target=target, limits=limits)
+        return Judged(events=tuple([event async for event in engine.evaluate(candidate, plan)]))
+
+    return judge
+
+
+@pytest.fixture
+def copy_kernel() -> str:
+    """A right kernel for aten::silu."""
+    return COPY_KERNEL

@@ -1,0 +1,55 @@
+"""Every candidate of the corpus gets the outcome that its first line states."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.model import CaseResult, Limits, Outcome, Tier
+from engine.source import directives
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+CORPUS = Path(__file__).parents[2] / "corpus"
+LIMITS = Limits(load_s=5.0, case_s=20.0, memory_bytes=2 << 30, processes=64)
+IMPATIENT = Limits(load_s=3.0, case_s=3.0, memory_bytes=2 << 30, processes=64)
+
+
+def _files(kind: str) -> list[pytest.ParameterSet]:
+    return [pytest.param(path, id=path.stem) for path in sorted((CORPUS / kind).glob("*.py"))]
+
+
+@pytest.mark.parametrize("path", _files("honest"))
+async def test_an_honest_kernel_passes_and_builds(judging, path):
+    judged = await _judge(judging, path, target="sm_90")
+    assert judged.verdict.outcome is Outcome.PASS, judged.verdict.sentence
+    assert not judged.verdict.flagged
+    assert {kernel.outcome for kernel in judged.kernels} == {Outcome.PASS}
+
+
+@pytest.mark.parametrize("path", _files("wrong"))
+async def test_a_wrong_kernel_fails_as_stated(judging, path):
+    expected = _stated(path)
+    judged = await _judge(judging, path, target="sm_90" if "compile_error" in expected else None)
+    assert _words(judged.verdict.outcome, judged.cases) & expected, judged.verdict.sentence
+
+
+@pytest.mark.parametrize("path", _files("cheats"))
+async def test_a_cheat_does_not_pass_and_ends_as_stated(judging, path):
+    judged = await _judge(judging, path, target=None, limits=IMPATIENT)
+    assert _words(judged.verdict.outcome, judged.cases) & _stated(path), judged.verdict.sentence
+
+
+async def _judge(judging, path: Path, *, target: str | None, limits: Limits = LIMITS):
+    problem = directives(path.read_text())["op"]
+    return await judging(path, problem=problem, tiers=(Tier.SMOKE, Tier.FULL), target=target, limits=limits)
+
+
+def _stated(path: Path) -> set[str]:
+    return set(directives(path.read_text())["expect"].split("|"))
+
+
+def _words(outcome: Outcome, cases: list[CaseResult]) -> set[str]:
+    """The outcome, and "out_of_bounds" when a case has such a report."""
+    return {outcome.value} | {"out_of_bounds" for case in cases if case.out_of_bounds is not None}

@@ -1,0 +1,182 @@
+"""Nothing is left behind: not after many saves, not after a run is cut short, not when the parent is killed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from engine.artefacts import ArtefactStore
+from engine.engine import Engine
+from engine.events import CaseFinished, RunFinished, StageStarted
+from engine.model import Candidate, Limits, Outcome, Plan, Stage, Tier
+from problems import find
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+SAVES = 300
+WARM = 30
+
+
+async def test_300_saves_leave_no_process_descriptor_folder_or_growth(tmp_path, copy_kernel):
+    async with Engine(device="cpu", artefacts=ArtefactStore(folder=tmp_path), environment=os.environ) as engine:
+        for number in range(WARM):
+            await _save(engine, copy_kernel, number)
+        await engine.wait_until_warm()
+        before = _state()
+        for number in range(WARM, WARM + SAVES):
+            assert await _save(engine, copy_kernel, number) is Outcome.PASS
+        await engine.wait_until_warm()
+        after = _state()
+    assert after["processes"] == before["processes"]
+    assert after["descriptors"] == before["descriptors"]
+    assert after["folders"] == before["folders"]
+    grown_bytes = after["memory_bytes"] - before["memory_bytes"]
+    assert grown_bytes < SAVES * 64 * 1024, f"all processes together grew by {grown_bytes} bytes"
+
+
+async def test_a_cancelled_run_says_so_and_leaves_no_worker(engine, tmp_path):
+    source = b"def silu(self):\n    while True:\n        pass\n"
+    plan = Plan.for_tiers(find("aten::silu"), tiers=(Tier.SMOKE,), device="cpu", target=None)
+    await engine.wait_until_warm()
+    before = len(_descendants(os.getpid()))
+    cancelled = asyncio.Event()
+    verdict = None
+    async for event in engine.evaluate(Candidate(source=source, problem="aten::silu"), plan, cancelled=cancelled):
+        if isinstance(event, StageStarted) and event.stage is Stage.VERIFY:
+            cancelled.set()
+        if isinstance(event, RunFinished):
+            verdict = event.verdict
+    assert verdict is not None
+    assert verdict.outcome is Outcome.CANCELLED
+    await engine.wait_until_warm()
+    assert len(_descendants(os.getpid())) == before
+
+
+async def test_closing_the_generator_early_kills_the_worker(engine, copy_kernel):
+    plan = Plan.for_tiers(find("aten::silu"), tiers=(Tier.SMOKE,), device="cpu", target="sm_90")
+    await engine.wait_until_warm()
+    before = len(_descendants(os.getpid()))
+    events = engine.evaluate(Candidate(source=copy_kernel.encode(), problem="aten::silu"), plan)
+    async for event in events:
+        if isinstance(event, CaseFinished):
+            break
+    await events.aclose()
+    await engine.wait_until_warm()
+    assert len(_descendants(os.getpid())) == before
+
+
+PARENT = '''
+import asyncio, os, sys
+from pathlib import Path
+from engine.artefacts import ArtefactStore
+from engine.engine import Engine
+from engine.model import Candidate, Plan, Tier
+from engine.events import LogWritten
+from problems import find
+
+SOURCE = b"""
+import ctypes, os, signal, time
+import torch
+
+def silu(self):
+    ctypes.CDLL(None).prctl(1, 0, 0, 0, 0)  # no signal when our parent dies
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            for number in (1, 2, 15):
+                signal.signal(number, signal.SIG_IGN)
+            time.sleep(120)
+            os._exit(0)
+        time.sleep(120)
+        os._exit(0)
+    print("daemon started", flush=True)
+    time.sleep(120)
+"""
+
+async def main():
+    async with Engine(device="cpu", artefacts=ArtefactStore(folder=Path(sys.argv[1])), environment=os.environ) as engine:
+        await engine.wait_until_warm()
+        plan = Plan.for_tiers(find("aten::silu"), tiers=(Tier.SMOKE,), device="cpu", target=None)
+        async for event in engine.evaluate(Candidate(source=SOURCE, problem="aten::silu"), plan):
+            if isinstance(event, LogWritten):
+                print("ready", flush=True)
+
+asyncio.run(main())
+'''
+
+
+async def test_no_child_outlives_a_killed_parent(tmp_path):
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    assert parent.stdout.readline() == "ready\n"
+    children = _descendants(parent.pid)
+    assert len(children) >= 6  # two nurseries, judge, worker, its daemon and that one's parent
+    handles = {pid: os.pidfd_open(pid) for pid in children}
+    assert len(_own_folders(parent.pid)) == 2
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    parent.stdout.close()
+    for pid, handle in handles.items():
+        ended, _, _ = select.select([handle], [], [], 20)
+        os.close(handle)
+        assert ended, f"process {pid} outlived its parent"
+    assert _own_folders(parent.pid) == []
+
+
+async def _save(engine: Engine, source: str, number: int) -> Outcome:
+    candidate = Candidate(source=f"{source}\n# save {number}\n".encode(), problem="aten::silu")
+    case = next(case for case in find("aten::silu").cases if case.tier is Tier.SMOKE)
+    plan = Plan(problem=find("aten::silu"), cases=(case,), device="cpu", target=None, limits=Limits())
+    outcome = Outcome.ENGINE_ERROR
+    async for event in engine.evaluate(candidate, plan):
+        if isinstance(event, RunFinished):
+            outcome = event.verdict.outcome
+    return outcome
+
+
+def _state() -> dict[str, int]:
+    processes = [os.getpid(), *_descendants(os.getpid())]
+    return {
+        "processes": len(processes),
+        "descriptors": len(os.listdir("/proc/self/fd")),
+        "folders": sum(len(list(path.iterdir())) for path in _own_folders(os.getpid())),
+        "memory_bytes": sum(_resident_bytes(pid) for pid in processes),
+    }
+
+
+def _descendants(root: int) -> list[int]:
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if fields[0] != "Z":
+                parents[int(entry.name)] = int(fields[1])
+    found: list[int] = []
+    level = [root]
+    while level:
+        level = [pid for pid, parent in parents.items() if parent in level]
+        found += level
+    return found
+
+
+def _own_folders(pid: int) -> list[Path]:
+    return [folder for place in (Path(tempfile.gettempdir()), Path("/dev/shm")) for folder in place.glob(f"kgtui-{pid}-*")]
+
+
+def _resident_bytes(pid: int) -> int:
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    except OSError:
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
