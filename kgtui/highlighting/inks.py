@@ -148,9 +148,19 @@ def rich_style(definition: str, variables: dict[str, str], background: Color) ->
     )  # fmt: skip
 
 
-def rich_inks(variables: dict[str, str], background: Color) -> dict[Ink, RichStyle]:
-    """Every ink as Rich wants it, under a theme with these variables."""
-    return {ink: rich_style(definition, variables, background) for ink, definition in INK_STYLES.items()}
+class ThemedInks:
+    """Every ink as Rich wants it, made again only when the theme or the background changes."""
+
+    def __init__(self) -> None:
+        self._made_for: tuple[dict[str, str], Color] | None = None
+        self._styles: dict[Ink, RichStyle] = {}
+
+    def under(self, variables: dict[str, str], background: Color) -> dict[Ink, RichStyle]:
+        """The inks under a theme with these variables, on this background."""
+        if (variables, background) != self._made_for:
+            self._made_for = (variables, background)
+            self._styles = {ink: rich_style(style, variables, background) for ink, style in INK_STYLES.items()}
+        return self._styles
 
 
 def _opaque(color: Color | None, background: Color) -> RichColor | None:

@@ -54,6 +54,11 @@ class TextKind(enum.StrEnum):
     DIFF = "diff"
     PLAIN = "plain"
 
+    @classmethod
+    def _missing_(cls, value: object) -> TextKind:
+        """Any other kind of text is plain."""
+        return cls.PLAIN
+
 
 @cache
 def lexer_for(kind: TextKind) -> Lexer | None:

@@ -22,8 +22,9 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import Selection, TextAreaTheme
 
 from kgtui.highlighting.incremental import IncrementalLexer, Splice
-from kgtui.highlighting.inks import Span, rich_inks, rich_style
+from kgtui.highlighting.inks import Span, ThemedInks, rich_style
 from kgtui.highlighting.marks import Mark
+from kgtui.highlighting.searching import occurrences
 
 SLICE_CHARACTERS = 3_000
 SLICE_PAUSE_S = 0.005
@@ -169,17 +170,7 @@ class SourceEditor(TextArea):
         return strip
 
     def _hits(self) -> list[tuple[int, int]]:
-        sought = self._sought
-        if not sought:
-            return []
-        fold = str.lower if sought == sought.lower() else str
-        hits = []
-        for row, line in enumerate(map(fold, self.document.lines)):
-            column = line.find(sought)
-            while column >= 0:
-                hits.append((row, column))
-                column = line.find(sought, column + len(sought))
-        return hits
+        return occurrences(self._sought, self.document.lines)
 
     def _select(self, hit: tuple[int, int] | None) -> None:
         if hit is None:
@@ -205,24 +196,17 @@ class _Highlights(dict[int, list[tuple[int, int | None, str]]]):
 
 
 class _SourceTheme(TextAreaTheme):
-    """TextArea's colours by the app's style sheet, and the inks by its theme.
+    """TextArea's colours by the app's style sheet, and the inks by its theme."""
 
-    TextArea draws the cursor line and the selection over the inks, with a foreground unless it is
-    taken out of them, and every colour in them would be lost.
-    """
-
-    _inked_for: tuple[dict[str, str], RichStyle | None] | None = None
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._inks = ThemedInks()
 
     def apply_css(self, text_area: TextArea) -> None:
         """Called by TextArea before each drawing."""
         super().apply_css(text_area)
-        self.cursor_line_style = _without_foreground(self.cursor_line_style)
-        self.selection_style = _without_foreground(self.selection_style)
-        inked_for = (text_area.app.theme_variables, self.base_style)
-        if inked_for != self._inked_for:
-            self._inked_for = inked_for
-            inks = rich_inks(text_area.app.theme_variables, _background(self.base_style))
-            self.syntax_styles = {str(ink): style for ink, style in inks.items()}
+        inks = self._inks.under(text_area.app.theme_variables, _background(self.base_style))
+        self.syntax_styles = {str(ink): style for ink, style in inks.items()}
 
 
 def in_bytes(line: str, spans: Iterable[Span]) -> list[tuple[int, int | None, str]]:
@@ -231,10 +215,6 @@ def in_bytes(line: str, spans: Iterable[Span]) -> list[tuple[int, int | None, st
         return [(start, end, ink) for start, end, ink in spans]
     place = list(accumulate((len(character.encode("utf-8", "replace")) for character in line), initial=0))
     return [(place[start], place[end], ink) for start, end, ink in spans]
-
-
-def _without_foreground(style: RichStyle | None) -> RichStyle | None:
-    return style and RichStyle(bgcolor=style.bgcolor, reverse=style.reverse, underline=style.underline)
 
 
 def _background(style: RichStyle | None) -> Color:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 from pygments.token import STANDARD_TYPES, Token
+from rich.color import Color as RichColor
 from textual.app import App
 from textual.color import Color
 
-from kgtui.highlighting.inks import INK_STYLES, Ink, Span, content_of, ink_of, rich_inks, rich_style, spans_of
+from kgtui.highlighting.inks import INK_STYLES, Ink, Span, ThemedInks, content_of, ink_of, rich_style, spans_of
 
 BLACK = Color(0, 0, 0)
 
@@ -36,7 +37,7 @@ async def test_every_ink_is_drawable_in_every_sort_of_theme(theme: str) -> None:
     app: App[None] = App()
     async with app.run_test():
         app.theme = theme
-        styles = rich_inks(app.theme_variables, BLACK)
+        styles = ThemedInks().under(app.theme_variables, BLACK)
         assert set(styles) == set(Ink)
         assert all(style.bgcolor is None for style in styles.values())
 
@@ -45,3 +46,10 @@ def test_a_transparent_colour_is_mixed_with_what_is_behind_it() -> None:
     style = rich_style("#ffffff 50%", {}, BLACK)
     assert style.color is not None
     assert style.color.name == "#7f7f7f"
+
+
+def test_inks_are_made_again_when_the_theme_changes() -> None:
+    names = {word.lstrip("$") for style in INK_STYLES.values() for word in style.split() if word.startswith("$")}
+    inks = ThemedInks()
+    green, blue = (inks.under(dict.fromkeys(names, colour), BLACK)[Ink.ADDED] for colour in ("#00ff00", "#0000ff"))
+    assert (green.color, blue.color) == (RichColor.parse("#00ff00"), RichColor.parse("#0000ff"))

@@ -1,0 +1,389 @@
+"""Text that is only read: IR, machine code, logs and differences, of any length.
+
+A line is made when it is drawn, so that a text of 20,000 lines costs as much as one of twenty, and it
+is coloured without the lines above it.  Text is never markup, and what could steer the terminal is
+taken out of it.  The view knows no file and no engine.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style as RichStyle
+from rich.text import Text
+from textual import events
+from textual.binding import Binding
+from textual.cache import LRUCache
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+
+from kgtui.highlighting.cleaning import cleaned, lines_of
+from kgtui.highlighting.inks import ThemedInks, rich_style
+from kgtui.highlighting.lexers import TextKind, spans_of_line
+from kgtui.highlighting.marks import Mark
+from kgtui.highlighting.searching import occurrences
+
+LONGEST_LINE = 4_000
+LONGEST_LOG_LINE = 400
+MOST_LINES = 20_000
+CACHED_LINES = 512
+
+
+class CodeView(ScrollView, can_focus=True):
+    """Coloured lines with numbers, marks and a cursor line.  Lines are counted from one."""
+
+    ALLOW_SELECT = True
+    COMPONENT_CLASSES = {  # noqa: RUF012  # Textual's own form
+        "code--cursor", "code--empty", "code--gutter", "code--hit", "code--hit-here", "code--linked",
+    }  # fmt: skip
+    DEFAULT_CSS = """
+    CodeView {
+        background: $surface;
+        color: $foreground;
+        overflow: auto auto;
+        scrollbar-size: 1 1;
+        & > .code--cursor { background: $foreground 8%; }
+        &:focus > .code--cursor { background: $primary 30%; }
+        & > .code--empty { color: $foreground 60%; text-style: italic; }
+        & > .code--gutter { color: $foreground 40%; }
+        & > .code--hit { background: $warning 35%; }
+        & > .code--hit-here { background: $warning; color: $background; text-style: bold; }
+        & > .code--linked { background: $accent 20%; }
+        &:ansi {
+            & > .code--cursor { background: transparent; text-style: reverse; }
+            & > .code--hit { background: transparent; text-style: underline; }
+            & > .code--hit-here { background: transparent; text-style: bold reverse underline; }
+            & > .code--linked { background: transparent; text-style: bold; }
+        }
+    }
+    """
+    BINDINGS = [  # noqa: RUF012  # Textual's own form
+        Binding("k,up", "move(-1)", "Up", id="code.up", show=False),
+        Binding("j,down", "move(1)", "Down", id="code.down", show=False),
+        Binding("h,left", "sideways(-8)", "Left", id="code.left", show=False),
+        Binding("l,right", "sideways(8)", "Right", id="code.right", show=False),
+        Binding("pageup", "page(-1)", "Page up", id="code.page-up", show=False),
+        Binding("pagedown", "page(1)", "Page down", id="code.page-down", show=False),
+        Binding("g,home", "first", "First line", id="code.first", show=False),
+        Binding("G,end", "last", "Last line", id="code.last", show=False),
+        Binding("n", "hit(1)", "Next hit", id="code.next-hit", show=False),
+        Binding("N", "hit(-1)", "Previous hit", id="code.previous-hit", show=False),
+    ]
+
+    class CursorMoved(Message):
+        """The cursor is on another line, counted from one."""
+
+        def __init__(self, view: CodeView, line: int) -> None:
+            super().__init__()
+            self.view = view
+            self.line = line
+
+        @property
+        def control(self) -> CodeView:
+            """The view that sent this."""
+            return self.view
+
+    def __init__(
+        self, *, empty: str = "", line_numbers: bool = True, most_lines: int = MOST_LINES, id: str | None = None,
+        classes: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(id=id, classes=classes)
+        self.empty = empty
+        self._line_numbers = line_numbers
+        self._most_lines = most_lines
+        self._kind = TextKind.PLAIN
+        self._lines: list[str] = []
+        self._first = 1
+        self._cursor = 1
+        self._columns = 0
+        self._marks: dict[int, Mark] = {}
+        self._linked: frozenset[int] = frozenset()
+        self._sought = ""
+        self._hits: list[tuple[int, int]] = []
+        self._here: tuple[int, int] | None = None
+        self._inks = ThemedInks()
+        self._strips: LRUCache[tuple[int, bool, bool], Strip] = LRUCache(CACHED_LINES)
+
+    # What is shown.
+
+    def show_text(self, text: str, *, kind: str, keep_place: bool = False) -> None:
+        """Show this text instead; `kind` is one of TextKind, anything else is plain."""
+        place, scroll = self._cursor, self.scroll_offset
+        self._kind = TextKind(kind)
+        self._lines, self._first, self._columns = [], 1, 0
+        self._marks, self._linked = {}, frozenset()
+        self._extend(cleaned(line, longest=LONGEST_LINE) for line in lines_of(text))
+        self._resize()
+        self._seek()
+        self._cursor = min(place, max(1, len(self._lines))) if keep_place else 1
+        self._scroll(x=scroll.x if keep_place else 0, y=scroll.y if keep_place else 0)
+
+    def append_lines(self, lines: Iterable[str]) -> None:
+        """Add lines below, each cut to what a person reads; the oldest go when there are too many.
+
+        The view follows the end while it is there, and stands still where the reader went up.
+        """
+        follows, was_last = self.scroll_offset.y >= self.max_scroll_y, self._cursor >= self._last
+        known = self._last
+        self._extend(cleaned(part, longest=LONGEST_LOG_LINE) for line in lines for part in line.split("\n"))
+        self._hits += self._hits_from(known + 1)
+        dropped = self._drop_oldest()
+        self._resize()
+        self._cursor = self._last if was_last else max(self._cursor, self._first)
+        if follows:
+            self._scroll(y=self.max_scroll_y)
+        elif dropped:
+            self._scroll(y=self.scroll_offset.y - dropped)
+        self.refresh()
+
+    def set_marks(self, marks: Mapping[int, Mark]) -> None:
+        """Mark these lines in place of those marked before."""
+        self._marks = dict(marks)
+        self._redraw()
+
+    def link(self, lines: Iterable[int], *, reveal: bool = True) -> None:
+        """Highlight the lines that belong to a line elsewhere, and show the first of them."""
+        self._linked = frozenset(lines)
+        self._redraw()
+        if self._linked and reveal:
+            self._reveal(min(self._linked))
+
+    # Where the reader is.
+
+    @property
+    def line_count(self) -> int:
+        """How many lines are shown."""
+        return len(self._lines)
+
+    @property
+    def cursor_line(self) -> int:
+        """The line under the cursor; one where there is no text."""
+        return self._cursor
+
+    @property
+    def current_text(self) -> str:
+        """The text of the line under the cursor."""
+        return self._lines[self._cursor - self._first] if self._lines else ""
+
+    def go_to(self, line: int) -> None:
+        """Put the cursor on a line and show it; before the first is the first, beyond the last the last."""
+        line = max(self._first, min(line, self._last))
+        if line != self._cursor:
+            self._cursor = line
+            self.post_message(self.CursorMoved(self, line))
+        self._reveal(line)
+        self.refresh()
+
+    # Search.
+
+    def search(self, text: str) -> int:
+        """Highlight `text` everywhere, go to the first from the cursor on, and say how many there are.
+
+        Capital letters count only where `text` has some.  The empty text ends the search.
+        """
+        self._sought = text
+        self._seek()
+        if self._hits:
+            place = bisect_left(self._hits, (self._cursor, 0))
+            self._go_to_hit(self._hits[place % len(self._hits)])
+        return len(self._hits)
+
+    def hit(self, step: int) -> None:
+        """Go to the next hit, or for -1 to the one before, round and round."""
+        if not self._hits:
+            return
+        here = self._here if self._here and self._here[0] == self._cursor else None
+        if here in self._hits:
+            place = self._hits.index(here) + step
+        else:
+            place = bisect_left(self._hits, (self._cursor, 0)) + min(step, 0)
+        self._go_to_hit(self._hits[place % len(self._hits)])
+
+    # Keys.
+
+    def action_move(self, lines: int) -> None:
+        """Move the cursor up or down."""
+        self.go_to(self._cursor + lines)
+
+    def action_page(self, pages: int) -> None:
+        """Move the cursor by what fits on the screen."""
+        self.go_to(self._cursor + pages * max(1, self.size.height - 1))
+
+    def action_first(self) -> None:
+        """Go to the first line."""
+        self.go_to(self._first)
+
+    def action_last(self) -> None:
+        """Go to the last line."""
+        self.go_to(self._last)
+
+    def action_sideways(self, columns: int) -> None:
+        """Scroll to the side."""
+        self._scroll(x=self.scroll_offset.x + columns)
+
+    def action_hit(self, step: int) -> None:
+        """Go to the next or the previous hit."""
+        self.hit(step)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Without a search, the keys of its hits are left to the app."""
+        return bool(self._sought) if action == "hit" else super().check_action(action, parameters)
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor where the mouse is."""
+        offset = event.get_content_offset(self)
+        if offset is not None and self._lines:
+            self.go_to(self._first + self.scroll_offset.y + offset.y)
+
+    def on_resize(self) -> None:
+        """Keep the cursor on the screen; a view in a hidden tab has no size until it is shown."""
+        self._reveal(self._cursor)
+
+    # Drawing.
+
+    def render_line(self, y: int) -> Strip:
+        """One row of the screen."""
+        index, width = self.scroll_offset.y + y, self.size.width
+        base = self.rich_style
+        if index >= len(self._lines):
+            text = self.empty if not self._lines and y == 0 else ""
+            style = self.get_component_rich_style("code--empty")
+            return Strip([Segment(text, style)]).crop_extend(0, width, base)
+        line = self._first + index
+        gutter = self._gutter(line, base)
+        background = self._background(line, base)
+        left = self.scroll_offset.x
+        right = left + max(0, width - gutter.cell_length)
+        strip = self._strip(index, line, background).crop_extend(left, right, background).apply_offsets(left, index)
+        return Strip.join([gutter, strip]).crop(0, width)
+
+    def notify_style_update(self) -> None:
+        """Called by Textual when the theme or the focus changed how things look."""
+        self._strips.clear()
+        super().notify_style_update()
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The text that was selected with the mouse, without numbers and marks."""
+        return selection.extract("\n".join(self._lines)), "\n"
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        """Called by Textual when another part of the text is selected."""
+        self._redraw()
+
+    def _strip(self, index: int, line: int, background: RichStyle) -> Strip:
+        selection = self.text_selection
+        key = (line, line == self._cursor, line in self._linked)
+        if selection is None and (known := self._strips.get(key)) is not None:
+            return known
+        text = Text(self._lines[index], style=background, no_wrap=True, end="")
+        inks = self._inks.under(self.app.theme_variables, self.background_colors[1])
+        for span in spans_of_line(text.plain, self._kind):
+            text.stylize(inks[span.ink], span.start, span.end)
+        self._stylize_hits(text, line)
+        if selection is not None and (selected := selection.get_span(index)) is not None:
+            start, end = selected
+            style = self.screen.get_component_rich_style("screen--selection")
+            text.stylize(style, start, len(text) if end == -1 else end)
+        strip = Strip(text.render(self.app.console), cell_len(text.plain))
+        if selection is None:
+            self._strips[key] = strip
+        return strip
+
+    def _stylize_hits(self, text: Text, line: int) -> None:
+        for hit in self._hits[bisect_left(self._hits, (line, 0)) : bisect_left(self._hits, (line + 1, 0))]:
+            here = hit == self._here
+            style = self.get_component_rich_style("code--hit-here") if here else self._backdrop("code--hit")
+            text.stylize(style, hit[1], hit[1] + len(self._sought))
+
+    def _background(self, line: int, base: RichStyle) -> RichStyle:
+        if line in self._linked:
+            base += self._backdrop("code--linked")
+        if line == self._cursor:
+            base += self._backdrop("code--cursor")
+        return base
+
+    def _backdrop(self, name: str) -> RichStyle:
+        """The part of a component's style that leaves the inks on it as they are."""
+        style = self.get_component_rich_style(name)
+        return RichStyle(bgcolor=style.bgcolor, bold=style.bold, underline=style.underline, reverse=style.reverse)
+
+    def _gutter(self, line: int, base: RichStyle) -> Strip:
+        """The line's number and its mark's glyph."""
+        if not self._gutter_columns:
+            return Strip([], 0)
+        number = f"{line:>{self._gutter_columns - 2}}" if self._line_numbers else ""
+        style = self.get_component_rich_style("code--gutter")
+        mark = self._marks.get(line)
+        if mark is None:
+            return Strip([Segment(f"{number}  ", style)], self._gutter_columns)
+        marked = base + rich_style(mark.style, self.app.theme_variables, self.background_colors[1])
+        return Strip([Segment(number, style), Segment(mark.glyph, marked), Segment(" ", style)], self._gutter_columns)
+
+    # Its own affairs.
+
+    @property
+    def _last(self) -> int:
+        return self._first + max(0, len(self._lines) - 1)
+
+    @property
+    def _gutter_columns(self) -> int:
+        if self._line_numbers:
+            return len(str(self._last)) + 2
+        return 2 if self._marks else 0
+
+    def _extend(self, lines: Iterable[str]) -> None:
+        known = len(self._lines)
+        self._lines.extend(lines)
+        self._columns = max(self._columns, max(map(cell_len, self._lines[known:]), default=0))
+
+    def _drop_oldest(self) -> int:
+        dropped = max(0, len(self._lines) - self._most_lines)
+        del self._lines[:dropped]
+        self._first += dropped
+        self._hits = self._hits[bisect_left(self._hits, (self._first, 0)) :]
+        return dropped
+
+    def _resize(self) -> None:
+        self._strips.clear()
+        self.virtual_size = Size(self._gutter_columns + self._columns, len(self._lines))
+
+    def _redraw(self) -> None:
+        self._strips.clear()
+        self.refresh()
+
+    def _seek(self) -> None:
+        self._here = None
+        self._hits = self._hits_from(self._first)
+        self._redraw()
+
+    def _hits_from(self, first: int) -> list[tuple[int, int]]:
+        return occurrences(self._sought, self._lines[first - self._first :], first=first)
+
+    def _go_to_hit(self, hit: tuple[int, int]) -> None:
+        self._here = hit
+        self.go_to(hit[0])
+        left, width = self.scroll_offset.x, self.size.width - self._gutter_columns
+        column = cell_len(self._lines[hit[0] - self._first][: hit[1]])
+        if not left <= column <= left + width - len(self._sought):
+            self._scroll(x=max(0, column - width // 2))
+        self._redraw()
+
+    def _reveal(self, line: int) -> None:
+        """Scroll as little as shows a line that is near, and to the middle for one that is far."""
+        index, top, height = line - self._first, self.scroll_offset.y, max(1, self.size.height)
+        if index < top - 1 or index > top + height:
+            self._scroll(y=index - height // 2)
+        elif index < top:
+            self._scroll(y=index)
+        elif index >= top + height:
+            self._scroll(y=index - height + 1)
+
+    def _scroll(self, *, x: float | None = None, y: float | None = None) -> None:
+        """Scroll at once, also before the scroll bar that the new text needs is there."""
+        self.scroll_to(x, y, animate=False, force=True)

@@ -1,0 +1,38 @@
+"""Nothing that a program prints can steer the terminal, or be read as other than it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgtui.highlighting.cleaning import VISIBLE, cleaned, lines_of
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("plain [bold]text[/bold] é→", "plain [bold]text[/bold] é→"),
+        ("\x1b[1;31mred\x1b[0m text", "red text"),
+        ("\x1b[2J\x1b[H\x1b[?25lgone", "gone"),
+        ("\x1b]0;title\x07after", "after"),
+        ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
+        ("\x1b(Bcharset \x1b7saved", "charset saved"),
+        ("\x9b31mred", "red"),
+        ("a\tb", "a       b"),
+        (" 10%\r 50%\r100%\r", "100%"),
+        ("bell\x07 null\x00 del\x7f", f"bell{VISIBLE} null{VISIBLE} del{VISIBLE}"),
+        ("left\u202eright", f"left{VISIBLE}right"),
+        ("next\u2028line", f"next{VISIBLE}line"),
+        ("\x1b", VISIBLE),
+    ],
+)
+def test_what_is_left_of_a_line(line: str, shown: str) -> None:
+    assert cleaned(line, longest=100) == shown
+
+
+def test_a_long_line_is_cut_and_says_so() -> None:
+    assert (cleaned("x" * 10, longest=10), cleaned("x" * 11, longest=10)) == ("x" * 10, "x" * 9 + "…")
+
+
+@pytest.mark.parametrize(("text", "lines"), [("", []), ("a", ["a"]), ("a\n", ["a"]), ("a\n\nb\n", ["a", "", "b"])])
+def test_lines(text: str, lines: list[str]) -> None:
+    assert lines_of(text) == lines
