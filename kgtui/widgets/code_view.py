@@ -370,13 +370,15 @@ class CodeView(ScrollView, can_focus=True):
         self.go_to(hit[0])
         left, width = self.scroll_offset.x, self.size.width - self._gutter_columns
         column = cell_len(self._lines[hit[0] - self._first][: hit[1]])
-        if not left <= column <= left + width - len(self._sought):
+        if self.size and not left <= column <= left + width - len(self._sought):
             self._scroll(x=max(0, column - width // 2))
         self._redraw()
 
     def _reveal(self, line: int) -> None:
         """Scroll as little as shows a line that is near, and to the middle for one that is far."""
-        index, top, height = line - self._first, self.scroll_offset.y, max(1, self.size.height)
+        if not self.size:
+            return
+        index, top, height = line - self._first, self.scroll_offset.y, self.size.height
         if index < top - 1 or index > top + height:
             self._scroll(y=index - height // 2)
         elif index < top:

@@ -282,3 +282,18 @@ async def test_every_size_of_terminal_is_drawn() -> None:
         for size in ((1, 1), (5, 2), (300, 100), (80, 24)):
             await pilot.resize_terminal(*size)
             assert all(app.view.render_line(y).cell_length == app.view.size.width for y in range(app.view.size.height))
+
+
+async def test_a_view_that_was_given_its_text_before_it_had_a_size_starts_where_it_should() -> None:
+    class Early(Bench):
+        def on_mount(self) -> None:
+            super().on_mount()
+            self.view.show_text("x" * 30 + "needle\n" + "y\n" * 100, kind="plain")
+            self.view.search("needle")
+            self.view.go_to(90)
+
+    app = Early()
+    async with app.run_test(size=(60, 10)) as pilot:
+        await pilot.pause()
+        assert app.view.scroll_offset.x == 0
+        assert any(row.startswith(" 90  y") for row in app.rows)
