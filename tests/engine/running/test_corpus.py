@@ -12,8 +12,8 @@ from engine.source import directives
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CORPUS = Path(__file__).parents[2] / "corpus"
-LIMITS = Limits(load_s=5.0, case_s=20.0, memory_bytes=2 << 30, processes=64)
-IMPATIENT = Limits(load_s=3.0, case_s=3.0, memory_bytes=2 << 30, processes=64)
+LIMITS = Limits(load_s=5.0, case_s=20.0, memory_bytes=2 << 30)
+IMPATIENT = Limits(load_s=3.0, case_s=3.0, memory_bytes=2 << 30)
 
 
 def _files(kind: str) -> list[pytest.ParameterSet]:

@@ -1,0 +1,129 @@
+"""The loop on a real GPU: save to verdict with a warm spare, the corpus, and where the time goes.
+
+Run with the interpreter of an environment that has kgtui and a CUDA torch:
+
+    python tests/benchmarks/gpu/bench_loop.py [--saves 20] [--corpus]
+
+Prints the device, the versions, and a table last.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import statistics
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.artefacts import ArtefactStore
+from engine.engine import Engine
+from engine.events import CaseFinished, KernelCompiled, RunFinished, StageFinished
+from engine.model import Candidate, Plan, Tier, Verdict
+from engine.source import directives
+from problems import find
+
+ROOT = Path(__file__).parents[3]
+SAMPLE = ROOT / "kgtui" / "samples" / "softmax.py"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Save:
+    """Seconds after the save until each of these was known."""
+
+    first_case_s: float
+    verified_s: float
+    verdict_s: float
+    verdict: Verdict
+    kernels: int
+
+
+async def judge(engine: Engine, content: bytes, problem_name: str, *, target: str | None) -> Save:
+    """One save, judged on all SMOKE and FULL cases."""
+    problem = find(problem_name)
+    plan = Plan.for_tiers(problem, tiers=(Tier.SMOKE, Tier.FULL), device=engine.device.platform, target=target)
+    started = time.perf_counter()
+    first_case_s = verified_s = 0.0
+    kernels = 0
+    events = engine.evaluate(Candidate(source=content, problem=problem_name), plan)
+    try:
+        async for event in events:
+            now_s = time.perf_counter() - started
+            if isinstance(event, CaseFinished):
+                first_case_s = first_case_s or now_s
+                verified_s = now_s
+            elif isinstance(event, KernelCompiled):
+                kernels += 1
+            elif isinstance(event, RunFinished):
+                return Save(
+                    first_case_s=first_case_s, verified_s=verified_s, verdict_s=now_s, verdict=event.verdict,
+                    kernels=kernels,
+                )  # fmt: skip
+            elif isinstance(event, StageFinished) and event.message:
+                print(f"    {event.stage}: {event.message}")
+    finally:
+        await events.aclose()
+    raise RuntimeError("the run ended without a verdict")
+
+
+async def bench_saves(engine: Engine, saves: int, *, target: str | None) -> list[Save]:
+    """The sample saved again and again, changed a little each time, with a warm spare each time."""
+    done: list[Save] = []
+    for number in range(saves):
+        await engine.wait_until_warm()
+        content = SAMPLE.read_bytes() + f"\n# save {number}\n".encode()
+        done.append(await judge(engine, content, "aten::softmax", target=target))
+    return done
+
+
+async def run_corpus(engine: Engine, kinds: tuple[str, ...]) -> None:
+    """Every file of these kinds on this device, one line each."""
+    for kind in kinds:
+        for path in sorted((ROOT / "tests" / "corpus" / kind).glob("*.py")):
+            stated = directives(path.read_text(errors="replace"))
+            save = await judge(engine, path.read_bytes(), stated["op"], target=engine.device.target)
+            right = save.verdict.outcome.value in stated["expect"].split("|")
+            word = "ok  " if right else "DIFF"
+            print(
+                f"{word} {kind}/{path.name:40} {save.verified_s:6.2f} s verified {save.verdict_s:6.2f} s verdict"
+                f" {save.verdict.outcome.value}: {save.verdict.sentence[:150]}",
+                flush=True,
+            )
+
+
+async def main() -> None:
+    """Start an engine on the GPU, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--saves", type=int, default=20)
+    parser.add_argument("--corpus", action="store_true")
+    parser.add_argument("--device", default="cuda")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        started = time.perf_counter()
+        store = ArtefactStore(folder=Path(folder))
+        async with Engine(device=arguments.device, artefacts=store, environment=os.environ) as engine:
+            started_s = time.perf_counter() - started
+            await engine.wait_until_warm()
+            print(f"{engine.device.name}, {engine.versions}; started {started_s:.2f} s,", end=" ")
+            print(f"all warm {time.perf_counter() - started:.2f} s after the start")
+            print("confinement:", ", ".join(engine.confinement))
+            if arguments.corpus:
+                await run_corpus(engine, ("honest", "wrong"))
+            target = engine.device.target or "sm_90"
+            for label, chosen in (("verify only", None), (f"and compiled for {target}", target)):
+                report(label, await bench_saves(engine, arguments.saves, target=chosen))
+
+
+def report(label: str, saves: list[Save]) -> None:
+    """Median and worst of each figure in seconds."""
+    print(f"{len(saves)} saves of the sample, {saves[0].verdict.total} cases, {label}, warm spare:")
+    for name in ("first_case_s", "verified_s", "verdict_s"):
+        values = sorted(getattr(save, name) for save in saves)
+        print(f"  {name:14} median {statistics.median(values):.3f}  min {values[0]:.3f}  max {values[-1]:.3f}")
+    print(f"  outcomes {sorted({save.verdict.outcome.value for save in saves})}, {saves[-1].kernels} specialisations")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
