@@ -173,9 +173,9 @@ def plain_lines(event: Event, *, file: str, number: int | None = None) -> Iterat
                 yield PlainLine(label=LOG, state=event.stream, text=printable(line))
         case RunFinished():
             verdict = event.verdict
-            text = f"{verdict.sentence}, in {event.at_s:.2f} s"
-            where = f" ({_place(verdict.location, file=file)})" if verdict.location else ""
-            yield PlainLine(label="verdict", state=word_of(verdict), text=printable(text + where))
+            where = f"{_place(verdict.location, file=file)}: " if verdict.location else ""
+            text = printable(f"{where}{verdict.sentence}, in {event.at_s:.2f} s")
+            yield PlainLine(label="verdict", state=word_of(verdict), text=text)
 
 
 def as_json(run: CollectedRun) -> str:

@@ -1,0 +1,10 @@
+"""The program `kgtui`, and `python -m kgtui`."""
+
+from __future__ import annotations
+
+import sys
+
+from kgtui.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

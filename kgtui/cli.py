@@ -1,0 +1,229 @@
+"""The command line: what can be typed, and which command carries it out.
+
+Reading the arguments imports nothing heavier than argparse; a command's module is imported when the
+command was typed.  Every error ends here as one or two sentences, never as a traceback.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import io
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from engine.errors import CandidateError, KgtuiError, UsageError
+from kgtui.commands.console import Console, Exit
+
+_HELP_WIDTH = 100
+_EXIT_CODES = """\
+exit codes: 0 passed, 1 the candidate failed, 2 usage, 3 engine error or unsupported here,
+4 flagged (right but not credible, or caught cheating), 130 interrupted"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Carry out what was typed; the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # an ASCII locale must not end a run
+    console = Console(out=sys.stdout, err=sys.stderr, stdin=sys.stdin, environment=os.environ, folder=Path.cwd())
+    return run(sys.argv[1:] if arguments is None else arguments, console)
+
+
+def run(arguments: Sequence[str], console: Console) -> int:
+    """As `main`, for the given console."""
+    wants_trace = "--debug" in arguments
+    try:
+        exit_code = _dispatch(build_parser().parse_args(arguments), console)
+        console.out.flush()
+        return exit_code
+    except KgtuiError as error:
+        _complain(console, str(error), wants_trace=wants_trace)
+        return _exit_of_error(error)
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        _abandon(console)
+        return Exit.BROKEN_PIPE
+    except OSError as error:
+        _abandon(console)
+        where = f" ({error.filename})" if error.filename else ""
+        _complain(console, f"{error.strerror or error}{where}; is a disk full or read-only?", wants_trace=wants_trace)
+        return Exit.ENGINE
+    except Exception as error:  # the edge: a fault of ours is one line, and a traceback for those who ask
+        lines = str(error).splitlines() or [""]
+        hint = "" if wants_trace else "; --debug shows the traceback"
+        _complain(console, f"failed: {type(error).__name__}: {lines[0]}{hint}", wants_trace=wants_trace)
+        return Exit.ENGINE
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Everything that can be typed."""
+    parser = _Parser(
+        prog="kgtui",
+        usage="kgtui [COMMAND ...]",
+        description="A terminal workbench for GPU kernels. Without a command it shows the list of operators.",
+        epilog=_EXIT_CODES,
+    )
+    parser.add_argument("--version", action="version", version=f"kgtui {importlib.metadata.version('kgtui')}")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    parser.set_defaults(op=None, file=None, sample=False, device=None, target=None, ascii=False)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", parser_class=_Parser)
+    _add_open(commands)
+    _add_check(commands)
+    _add_problems(commands)
+    _add_new(commands)
+    _add_sessions(commands)
+    _add_doctor(commands)
+    _add_paths(commands)
+    return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """One that leaves the exit and the words of an error to us, and looks the same in every terminal."""
+
+    def __init__(self, *, prog: str, usage: str, description: str, epilog: str | None = None) -> None:
+        super().__init__(
+            prog=prog, usage=usage, description=description, epilog=epilog, allow_abbrev=False,
+            formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=_HELP_WIDTH),
+        )  # fmt: skip
+        self.color = False  # Python 3.14 would colour the help, and the README is made from it
+
+    def error(self, message: str) -> NoReturn:
+        """Raises UsageError; the exit is decided in one place."""
+        raise UsageError(f"{message}; `{self.prog} --help` shows what can be typed")
+
+
+_Commands = argparse._SubParsersAction  # the only name that argparse gives this type
+
+
+def _add(commands: _Commands[_Parser], name: str, usage: str, text: str) -> _Parser:
+    parser = commands.add_parser(name, prog=f"kgtui {name}", usage=f"kgtui {usage}", description=text, help=text)
+    # Absent unless it is given here, or it would undo the one before the command.
+    parser.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+    return parser
+
+
+def _add_open(commands: _Commands[_Parser]) -> None:
+    parser = _add(commands, "open", "open [OP] [FILE] [options]", "Open the workbench on a kernel file.")
+    parser.add_argument("op", metavar="OP", nargs="?", help="the operator: aten::softmax, or softmax; or just FILE")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="the kernel file (default: kernels/ENTRY.py)")
+    parser.add_argument("--sample", action="store_true", help="copy the sample to kernels/softmax.py and open it")
+    _add_place(parser)
+    parser.add_argument("--ascii", action="store_true", help="draw with ASCII signs only")
+
+
+def _add_check(commands: _Commands[_Parser]) -> None:
+    parser = _add(commands, "check", "check [FILE] [--op OP] [options]", "Judge a kernel file once, without a screen.")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="the kernel file")
+    parser.add_argument("--op", metavar="OP", help="the operator (default: the file's `# kgtui: op=...` line)")
+    parser.add_argument("--sample", action="store_true", help="judge the sample that comes with kgtui")
+    parser.add_argument("--cases", choices=("smoke", "full"), help="how many cases (default: full)")
+    _add_place(parser)
+    shape = parser.add_mutually_exclusive_group()
+    shape.add_argument("--plain", action="store_true", help="no colour, even in a terminal")
+    shape.add_argument("--json", action="store_true", help="one JSON document, progress on the error stream")
+    shape.add_argument("--markdown", action="store_true", help="one Markdown page, progress on the error stream")
+    parser.add_argument("--no-store", action="store_true", help="keep nothing of this run")
+
+
+def _add_place(parser: _Parser) -> None:
+    parser.add_argument("--device", metavar="DEVICE", help="cpu or cuda (default: a GPU where there is one)")
+    parser.add_argument(
+        "--target", metavar="TARGET", help="what to compile for: sm_90, gfx942, none (default: this GPU, else sm_90)"
+    )
+
+
+def _add_problems(commands: _Commands[_Parser]) -> None:
+    usage = "problems [list | show OP] [--json]"
+    parser = _add(commands, "problems", usage, "List the operators, or show one with its cases.")
+    parser.add_argument("action", metavar="list | show", nargs="?", choices=("list", "show"), default="list")
+    parser.add_argument("op", metavar="OP", nargs="?", help="the operator to show")
+    parser.add_argument("--json", action="store_true", help="one JSON document")
+
+
+def _add_new(commands: _Commands[_Parser]) -> None:
+    parser = _add(commands, "new", "new OP [FILE]", "Make a kernel file for an operator; never overwrites one.")
+    parser.add_argument("op", metavar="OP", help="the operator")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="the file to make (default: kernels/ENTRY.py)")
+
+
+def _add_sessions(commands: _Commands[_Parser]) -> None:
+    usage = "sessions [list | show RUN | export [SESSION]] [options]"
+    parser = _add(commands, "sessions", usage, "Ask the session store: what was judged, and what came of it.")
+    parser.add_argument("action", metavar="list | show | export", nargs="?", choices=("list", "show", "export"))
+    parser.add_argument("number", metavar="NUMBER", nargs="?", type=int, help="a run to show, a session to export")
+    parser.add_argument("--run", metavar="RUN", type=int, help="export this run instead of a session")
+    parser.add_argument("--runs", action="store_true", help="list runs instead of sessions")
+    parser.add_argument("--limit", metavar="COUNT", type=int, default=20, help="how many to list (default: 20)")
+    parser.add_argument(
+        "--format", choices=("json", "jsonl", "markdown"), default="json", help="of an export (default: json)"
+    )
+    parser.add_argument("--output", metavar="FILE", help="write the export to a new file")
+
+
+def _add_doctor(commands: _Commands[_Parser]) -> None:
+    parser = _add(commands, "doctor", "doctor [--json]", "Say what this machine has, and how candidates are confined.")
+    parser.add_argument("--json", action="store_true", help="one JSON document")
+
+
+def _add_paths(commands: _Commands[_Parser]) -> None:
+    _add(commands, "paths", "paths", "Print where things are kept.")
+
+
+def _dispatch(options: argparse.Namespace, console: Console) -> int:
+    match options.command:
+        case "check":
+            from kgtui.commands import check
+
+            return check.run(options, console)
+        case "problems":
+            from kgtui.commands import problems
+
+            return problems.run(options, console)
+        case "new":
+            from kgtui.commands import new
+
+            return new.run(options, console)
+        case "sessions":
+            from kgtui.commands import sessions
+
+            return sessions.run(options, console)
+        case "doctor":
+            from kgtui.commands import doctor
+
+            return doctor.run(options, console)
+        case "paths":
+            from kgtui.commands import paths
+
+            return paths.run(options, console)
+        case _:
+            from kgtui.commands import open as opening
+
+            return opening.run(options, console)
+
+
+def _exit_of_error(error: KgtuiError) -> Exit:
+    match error:
+        case UsageError():
+            return Exit.USAGE
+        case CandidateError():
+            return Exit.FAILED
+        case _:
+            return Exit.ENGINE
+
+
+def _complain(console: Console, message: str, *, wants_trace: bool) -> None:
+    if wants_trace:
+        traceback.print_exc(file=console.err)
+    console.warn(message)
+
+
+def _abandon(console: Console) -> None:
+    """Nobody reads the output any more: what is left in its buffer must not fail again when Python ends."""
+    if console.out is sys.stdout:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), console.out.fileno())

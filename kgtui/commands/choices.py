@@ -1,0 +1,137 @@
+"""From what was typed, and what the kernel file says of itself, to records: operator, device, target, folder.
+
+What is typed wins over a directive in the file, a directive over the default.  Refuses before any
+child process is started.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import problems
+from engine.devices import Device, detect_all, platform_named
+from engine.devices.targets import DEFAULT_TARGET, target_named
+from engine.errors import UnsupportedError, UsageError
+from engine.model import Candidate, Problem, Tier
+from engine.source import SourceError, decode, directives
+from kgtui import disk
+
+NO_TARGET = "none"
+SAMPLE_OPERATOR = "aten::softmax"
+SAMPLE = Path(__file__).parent.parent / "samples" / "softmax.py"
+
+_TIERS_BY_WORD = {"smoke": (Tier.SMOKE,), "full": (Tier.SMOKE, Tier.FULL)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelFile:
+    """A kernel file as it was read; `shown` is how its user calls it."""
+
+    path: Path
+    shown: str
+    content: bytes
+    directives: dict[str, str]
+
+    def candidate(self, problem: Problem) -> Candidate:
+        """The content as the engine takes it."""
+        return Candidate(source=self.content, problem=problem.name, filename=self.path.name, folder=self.path.parent)
+
+
+def absolute(name: str | Path, folder: Path) -> Path:
+    """`name` as seen from `folder`, without any `..` in it; links are not followed."""
+    return Path(os.path.normpath(folder / name))
+
+
+def kernel_path(problem: Problem, folder: Path) -> Path:
+    """Where the operator's kernel file lies when nobody says otherwise."""
+    return folder / "kernels" / f"{problem.entry}.py"
+
+
+def read_kernel(path: Path, *, shown: str) -> KernelFile:
+    """Read a kernel file and its directives.  A file that is no text has none: judging it says what is wrong.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    content = disk.read(path)
+    try:
+        asked = directives(decode(content, path.name))
+    except SourceError:
+        asked = {}
+    return KernelFile(path=path, shown=shown, content=content, directives=asked)
+
+
+def problem_for(file: KernelFile, typed: str | None) -> Problem:
+    """The operator that was typed, or the one that the file names.
+
+    Raises:
+        UsageError: neither says, or there is no such operator.
+    """
+    if typed is not None:
+        return problems.find(typed)
+    named = file.directives.get("op")
+    if named is None:
+        decode_or_refuse(file)
+        raise UsageError(
+            f"{file.shown} does not say which operator it is for: give --op OP, "
+            f"or begin the file with `# kgtui: op={SAMPLE_OPERATOR}`"
+        )
+    try:
+        return problems.find(named)
+    except UsageError as error:
+        raise UsageError(f"{file.shown}, its `# kgtui:` line: {error}") from error
+
+
+def decode_or_refuse(file: KernelFile) -> None:
+    """Nothing, for a file that is text.
+
+    Raises:
+        UsageError: it is not; then it can name no operator either.
+    """
+    try:
+        decode(file.content, file.shown)
+    except SourceError as error:
+        raise UsageError(str(error)) from error
+
+
+def tiers_for(file: KernelFile, typed: str | None) -> tuple[Tier, ...]:
+    """The tiers to judge, lightest first.
+
+    Raises:
+        UsageError: the file names other ones.
+    """
+    word = typed or file.directives.get("cases", "full")
+    if word not in _TIERS_BY_WORD:
+        known = " or ".join(_TIERS_BY_WORD)
+        raise UsageError(f"{file.shown}, its `# kgtui:` line: cases={word} should be {known}")
+    return _TIERS_BY_WORD[word]
+
+
+def device_for(typed: str | None) -> Device:
+    """Device 0 of the platform that was typed; else the first accelerator, else the CPU.
+
+    Raises:
+        UsageError: there is no such platform.
+        UnsupportedError: it has no device on this machine.
+    """
+    if typed is None:
+        return detect_all()[0]
+    devices = platform_named(typed).detect()
+    if not devices:
+        raise UnsupportedError(
+            f"there is no {typed} device on this machine; `kgtui doctor` lists those it has, --device cpu always works"
+        )
+    return devices[0]
+
+
+def target_for(typed: str | None, *, device: Device, file: KernelFile | None = None) -> str | None:
+    """What to compile for; None for nothing.
+
+    Raises:
+        UsageError: there is no such target.
+    """
+    directive = file.directives.get("target") if file is not None else None
+    name = typed or directive or device.target or DEFAULT_TARGET
+    return None if name == NO_TARGET else target_named(name).name

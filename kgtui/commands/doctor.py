@@ -1,0 +1,167 @@
+"""`kgtui doctor`: what this machine has, and what really holds a candidate back here.
+
+The measures of confinement are asked of an engine that was started for it: what a kernel version
+promises is not what a container allows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from engine.artefacts import ArtefactStore
+from engine.devices import Device, detect_all
+from engine.engine import Engine
+from engine.errors import EngineError
+from kgtui.commands.console import Console, Exit
+from kgtui.commands.surroundings import versions
+from kgtui.paths import Paths, can_write, find_paths
+
+JSON_SCHEMA = "kgtui.doctor/1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """A path and whether it can be written, or made."""
+
+    path: str
+    writable: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terminal:
+    """What the terminal says of itself; the size is None where there is none."""
+
+    is_terminal: bool
+    term: str | None
+    colours: str
+    encoding: str
+    columns: int | None
+    rows: int | None
+    inside: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnosis:
+    """All of it.  `trouble` says why no engine could be started; then `confinement` is empty."""
+
+    system: str
+    devices: tuple[Device, ...]
+    versions: dict[str, str | None]
+    confinement: tuple[str, ...]
+    trouble: str | None
+    terminal: Terminal
+    places: dict[str, Place]
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Print the diagnosis; ENGINE when no engine could be started."""
+    devices = detect_all()
+    confinement, trouble = asyncio.run(_confinement(devices[0], console.environment))
+    diagnosis = Diagnosis(
+        system=f"{platform.system()} {platform.release()} {platform.machine()}, {os.cpu_count()} CPUs",
+        devices=devices,
+        versions=versions(),
+        confinement=confinement,
+        trouble=trouble,
+        terminal=_terminal(console),
+        places=_places(find_paths(console.environment), console.folder),
+    )
+    if options.json:
+        encoded = msgspec.json.encode({"schema": JSON_SCHEMA, **msgspec.to_builtins(diagnosis)})
+        console.say(msgspec.json.format(encoded, indent=2).decode())
+    else:
+        console.say("\n".join(_lines(diagnosis)))
+    return Exit.PASSED if trouble is None else Exit.ENGINE
+
+
+async def _confinement(device: Device, environment: Mapping[str, str]) -> tuple[tuple[str, ...], str | None]:
+    """The measures that a spare worker reports, or why there is no worker."""
+    with tempfile.TemporaryDirectory(prefix="kgtui-") as folder:
+        try:
+            artefacts = ArtefactStore(folder=Path(folder))
+            async with Engine(device=device.platform, artefacts=artefacts, environment=environment) as engine:
+                await engine.wait_until_warm()
+                return engine.confinement, None
+        except (EngineError, OSError) as error:
+            return (), f"{error}"
+
+
+def _terminal(console: Console) -> Terminal:
+    environment = console.environment
+    is_terminal = console.has_terminal
+    size = shutil.get_terminal_size() if is_terminal else None
+    return Terminal(
+        is_terminal=is_terminal,
+        term=environment.get("TERM"),
+        colours=_colours(environment),
+        encoding=console.out.encoding,
+        columns=size.columns if size else None,
+        rows=size.lines if size else None,
+        inside=tuple(name for name, variable in _MULTIPLEXERS.items() if environment.get(variable)),
+    )
+
+
+_MULTIPLEXERS = {"tmux": "TMUX", "screen": "STY", "ssh": "SSH_CONNECTION"}
+
+
+def _colours(environment: Mapping[str, str]) -> str:
+    if environment.get("NO_COLOR"):
+        return "none (NO_COLOR is set)"
+    if environment.get("COLORTERM") in ("truecolor", "24bit"):
+        return "16 million"
+    return "256" if "256" in environment.get("TERM", "") else "16"
+
+
+def _places(paths: Paths, folder: Path) -> dict[str, Place]:
+    named = {
+        "data": paths.data, "sessions": paths.sessions, "artefacts": paths.artefacts, "kernels": folder / "kernels",
+        "temporary": Path(tempfile.gettempdir()), "shared memory": Path("/dev/shm"),
+    }  # fmt: skip
+    return {name: Place(path=str(path), writable=can_write(path)) for name, path in named.items()}
+
+
+def _lines(diagnosis: Diagnosis) -> list[str]:
+    terminal = diagnosis.terminal
+    lines = [f"system       {diagnosis.system}"]
+    lines += [f"device       {_device(device)}" for device in diagnosis.devices]
+    if len(diagnosis.devices) == 1:
+        lines.append("             no GPU was found: kernels are verified by the interpreter, and times are no speeds")
+    lines += [f"version      {name} {version or 'not installed'}" for name, version in diagnosis.versions.items()]
+    if diagnosis.trouble is not None:
+        lines.append(f"engine       cannot be started: {diagnosis.trouble}")
+    else:
+        lines += [f"confinement  {measure}" for measure in diagnosis.confinement or ("none",)]
+    size = f", {terminal.columns}x{terminal.rows}" if terminal.columns else ""
+    if terminal.is_terminal:
+        kind = f"{terminal.term or 'TERM is not set'}{size}, colours: {terminal.colours}"
+    else:
+        kind = "none; the workbench needs one, `kgtui check` does not"
+    lines.append(f"terminal     {kind}, encoding {terminal.encoding}")
+    if terminal.inside:
+        lines.append(f"             inside {', '.join(terminal.inside)}")
+    lines += [
+        f"path         {name}: {place.path}{'' if place.writable else '  (NOT WRITABLE)'}"
+        for name, place in diagnosis.places.items()
+    ]
+    return lines
+
+
+def _device(device: Device) -> str:
+    facts = [f"{device.platform} {device.index}: {device.name}"]
+    if device.target:
+        facts.append(device.target)
+    if device.memory_bytes is not None:
+        facts.append(f"{device.memory_bytes / 2**30:.0f} GiB")
+    if device.driver:
+        facts.append(f"driver {device.driver}")
+    return ", ".join(facts)

@@ -1,0 +1,190 @@
+"""`kgtui` and `kgtui open`: puts engine, store, watcher and screen together, and starts the workbench.
+
+The composition root: the only module that knows all four.  What is typed is looked up before the
+terminal is touched; the engine, the store and the watcher are made when the screen asks for them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import problems
+from engine.artefacts import ArtefactStore
+from engine.devices import Device
+from engine.errors import UsageError
+from engine.model import Problem
+from kgtui import disk
+from kgtui.commands.choices import (
+    SAMPLE,
+    SAMPLE_OPERATOR,
+    absolute,
+    device_for,
+    kernel_path,
+    problem_for,
+    read_kernel,
+    target_for,
+)
+from kgtui.commands.console import Console, Exit
+from kgtui.commands.keeping import artefact_folder
+from kgtui.commands.surroundings import environment_of
+from kgtui.paths import Paths, find_paths
+from kgtui.scaffold import scaffold
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from engine.engine import Engine
+    from engine.events import Event
+    from engine.model import Candidate, Plan
+    from kgtui.app import WorkbenchApp
+    from kgtui.seams import Judging, Recording, Watching
+    from kgtui.watching.records import Saved, WatchTrouble
+
+LABEL = "workbench"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opened:
+    """The file to show first, and its operator."""
+
+    problem: Problem
+    path: Path
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Show the workbench until the user leaves it.
+
+    Raises:
+        KgtuiError: there is no terminal, or what was named does not exist.
+    """
+    if not console.has_terminal:
+        raise UsageError("the workbench needs a terminal; `kgtui check FILE --op OP` judges a file without one")
+    opened = opened_file(options, console)
+    device = device_for(options.device)
+    directives = read_kernel(opened.path, shown=str(opened.path)) if opened else None
+    target = target_for(options.target, device=device, file=directives)
+    paths = find_paths(console.environment)
+    with artefact_folder(paths, is_kept=True, warn=console.warn) as artefacts:
+        app = assemble(
+            console, opened=opened, device=device, target=target, paths=paths, artefacts=artefacts,
+            is_ascii=options.ascii,
+        )  # fmt: skip
+        app.run()
+    return app.return_code or Exit.PASSED
+
+
+def opened_file(options: argparse.Namespace, console: Console) -> Opened | None:
+    """The file that was named, or the operator's usual one; None for the list of operators.
+
+    Raises:
+        UsageError: it is not there, or nothing says for which operator it is.
+    """
+    op, name = options.op, options.file
+    if op is not None and name is None and (op.endswith(".py") or os.sep in op):
+        op, name = None, op
+    if options.sample:
+        return _sample(op, name, console.folder)
+    if name is not None:
+        path = absolute(name, console.folder)
+        return Opened(problem=problem_for(read_kernel(path, shown=name), op), path=path)
+    if op is None:
+        return None
+    problem = problems.find(op)
+    path = kernel_path(problem, console.folder)
+    if not path.exists():
+        raise UsageError(
+            f"there is no {path.relative_to(console.folder)}; `kgtui new {problem.name}` makes it, "
+            f"or name the file: `kgtui open {problem.name} FILE`"
+        )
+    return Opened(problem=problem, path=path)
+
+
+def _sample(op: str | None, name: str | None, folder: Path) -> Opened:
+    """The user's copy of the sample, made when it is not there."""
+    problem = problems.find(op or SAMPLE_OPERATOR)
+    if problem.name != SAMPLE_OPERATOR:
+        raise UsageError(f"there is no sample for {problem.name}, only for {SAMPLE_OPERATOR}; leave --sample out")
+    path = absolute(name, folder) if name else kernel_path(problem, folder)
+    if not path.exists():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"{path.parent} cannot be made: {error.strerror}; start in another folder") from error
+        disk.write(path, SAMPLE.read_bytes())
+    return Opened(problem=problem, path=path)
+
+
+def assemble(
+    console: Console, *, opened: Opened | None, device: Device, target: str | None, paths: Paths,
+    artefacts: ArtefactStore, is_ascii: bool,
+) -> WorkbenchApp:  # fmt: skip
+    """The application with everything that it needs; starts nothing."""
+    from kgtui.app import Settings, Start, WorkbenchApp
+
+    def make_engine() -> Judging:
+        from engine.engine import Engine
+
+        engine = Engine(
+            device=device.platform, artefacts=artefacts, environment=console.environment, warm_target=target
+        )
+        return NamedEngine(engine)
+
+    def open_recording() -> Recording:
+        from kgtui.recording import StoreRecording
+        from sessions import open_store
+
+        return StoreRecording(open_store(paths.sessions), label=LABEL, environment=environment_of(device))
+
+    return WorkbenchApp(
+        engine_factory=make_engine,
+        store_opener=open_recording,
+        catalogue=lambda: tuple(problems.catalogue().values()),
+        watcher_factory=_watch,
+        read_artefact=artefacts.read,
+        scaffold=scaffold,
+        settings=Settings(
+            folder=console.folder, device=device.platform, target=target, ascii=is_ascii,
+            environment=console.environment,
+        ),
+        start=Start(problem=opened.problem, path=opened.path) if opened else None,
+    )  # fmt: skip
+
+
+class NamedEngine:
+    """The engine as the screen asks for it: with the name of its device."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    @property
+    def device_name(self) -> str:
+        """The device as a person calls it."""
+        return self._engine.device.name
+
+    async def start(self) -> None:
+        """Start the judge and a warm spare."""
+        await self._engine.start()
+
+    async def aclose(self) -> None:
+        """Stop every child process and wait for it."""
+        await self._engine.aclose()
+
+    def evaluate(
+        self, candidate: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
+    ) -> AsyncIterator[Event]:
+        """Judge the candidate."""
+        return self._engine.evaluate(candidate, plan, cancelled=cancelled)
+
+
+def _watch(
+    path: Path, on_save: Callable[[Saved], None], on_trouble: Callable[[WatchTrouble], None], *,
+    known_digest: str | None,
+) -> Watching:  # fmt: skip
+    from kgtui.watcher import Watcher
+
+    return Watcher(path, on_save, on_trouble, known_digest=known_digest)

@@ -1,0 +1,131 @@
+"""`kgtui sessions`: what was judged, and what came of it.  Only reads the store."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from engine.errors import UsageError
+from engine.report import CollectedRun, as_plain, printable
+from kgtui.commands.choices import absolute
+from kgtui.commands.console import Console, Exit
+from kgtui.paths import find_paths
+from sessions import Reader, RunRow, SessionRow, open_store
+from sessions.export import as_json, as_jsonl, as_markdown
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """List, show or export.
+
+    Raises:
+        UsageError: what was asked for is not there.
+        StoreError: there is no store, or it cannot be read.
+    """
+    with open_store(find_paths(console.environment).sessions, read_only=True) as store:
+        match options.action:
+            case "show":
+                console.say(_shown(store, options.number))
+            case "export":
+                _export(store, options, console)
+            case _:
+                if options.number is not None:
+                    raise UsageError("a list takes no number; `kgtui sessions show RUN` shows a run")
+                console.say(_runs(store, options.limit) if options.runs else _sessions(store, options.limit))
+    return Exit.PASSED
+
+
+def _sessions(store: Reader, limit: int) -> str:
+    rows = [
+        (
+            f"{row.id}", f"{row.started_at:%Y-%m-%d %H:%M}", printable(row.label), f"{row.runs}", f"{row.passed}",
+            f"{row.flagged}",
+        )
+        for row in store.sessions(limit=limit)
+    ]  # fmt: skip
+    return _aligned(("session", "started (UTC)", "what", "runs", "passed", "flagged"), rows)
+
+
+def _runs(store: Reader, limit: int) -> str:
+    rows = [
+        (
+            f"#{row.id}", f"{row.started_at:%Y-%m-%d %H:%M}", row.problem, _state(row), f"{row.passed}/{row.total}",
+            _file(row),
+        )
+        for row in store.runs(limit=limit)
+    ]  # fmt: skip
+    return _aligned(("run", "started (UTC)", "operator", "state", "cases", "file"), rows)
+
+
+def _state(row: RunRow) -> str:
+    if row.flagged:
+        return "flagged"
+    return row.outcome or row.state
+
+
+def _file(row: RunRow) -> str:
+    return printable(os.fsdecode(row.path)) if row.path else "-"
+
+
+def _aligned(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    """Columns as wide as their widest cell; the last is not padded."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+        for cells in (header, *rows)
+    )
+
+
+def _shown(store: Reader, number: int | None) -> str:
+    """A run as `kgtui check` printed it, or would have."""
+    run = store.run(number) if number is not None else _newest_run(store)
+    events = tuple(store.events(run.id))
+    return as_plain(CollectedRun(file=_file(run), events=events, number=run.id)).removesuffix("\n")
+
+
+def _export(store: Reader, options: argparse.Namespace, console: Console) -> None:
+    subject = _subject(store, session=options.number, run=options.run)
+    match options.format:
+        case "jsonl":
+            text = "".join(as_jsonl(store, subject))
+        case "markdown":
+            text = as_markdown(store, subject)
+        case _:
+            text = as_json(store, subject)
+    if options.output is None:
+        console.say(text.removesuffix("\n"))
+        return
+    path = absolute(options.output, console.folder)
+    _write_new(path, text, shown=options.output)
+    console.say(f"wrote {options.output}")
+
+
+def _subject(store: Reader, *, session: int | None, run: int | None) -> RunRow | SessionRow:
+    if run is not None and session is not None:
+        raise UsageError("export either a session or, with --run, a run; not both")
+    if run is not None:
+        return store.run(run)
+    if session is not None:
+        return store.session(session)
+    newest = store.sessions(limit=1)
+    if not newest:
+        raise UsageError("the session store holds no session yet; `kgtui check --sample` makes the first")
+    return newest[0]
+
+
+def _newest_run(store: Reader) -> RunRow:
+    newest = store.runs(limit=1)
+    if not newest:
+        raise UsageError("the session store holds no run yet; `kgtui check --sample` makes the first")
+    return newest[0]
+
+
+def _write_new(path: Path, text: str, *, shown: str) -> None:
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise UsageError(f"{shown} is there already and is not overwritten; name another file") from error
+    except OSError as error:
+        raise UsageError(f"{shown} was not written: {error.strerror}; name another file") from error

@@ -1,0 +1,32 @@
+"""What a run depends on besides the kernel and its plan: versions and the device, as the store keeps them.
+
+Versions are read from the installed packages' metadata; nothing is imported for them.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+
+from engine.devices import Device
+
+PACKAGES = ("kgtui", "torch", "triton", "textual", "numpy", "sqlite-utils", "watchdog", "pygments", "msgspec")
+# Of these the verdict depends; the store never answers a run from one under another version.
+_JUDGING = ("kgtui", "torch", "triton", "numpy")
+
+
+def versions(packages: tuple[str, ...] = PACKAGES) -> dict[str, str | None]:
+    """The installed version of each package, None where there is none, and Python's own."""
+    found: dict[str, str | None] = {"python": platform.python_version()}
+    for package in packages:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            found[package] = None
+    return found
+
+
+def environment_of(device: Device) -> dict[str, str]:
+    """What the store notes of a session on this device."""
+    facts = {**versions(_JUDGING), "device": device.name, "driver": device.driver}
+    return {name: value for name, value in facts.items() if value is not None}

@@ -1,0 +1,50 @@
+"""Where kgtui keeps what it is told to keep.
+
+One folder of the user's data, as the system's conventions name it, or the one in KGTUI_HOME.  Only
+says where: nothing is made here, and nothing anywhere before something is written to it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+HOME_VARIABLE = "KGTUI_HOME"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paths:
+    """`data` holds what cannot be made again: the session store, and the compiled code that its runs name."""
+
+    data: Path
+
+    @property
+    def sessions(self) -> Path:
+        """The session store."""
+        return self.data / "sessions.db"
+
+    @property
+    def artefacts(self) -> Path:
+        """Compiled code, by the hash of its content."""
+        return self.data / "artefacts"
+
+
+def find_paths(environment: Mapping[str, str]) -> Paths:
+    """The user's folders: KGTUI_HOME where it is set, else $XDG_DATA_HOME/kgtui, else ~/.local/share/kgtui."""
+    if home := environment.get(HOME_VARIABLE):
+        return Paths(data=Path(home).expanduser().absolute())
+    import platformdirs  # only here: it reads the process's own environment
+
+    return Paths(data=platformdirs.user_data_path("kgtui", appauthor=False))
+
+
+def can_write(path: Path) -> bool:
+    """Whether `path` can be written, or made in the nearest folder above it that exists."""
+    place = path
+    while not os.access(place, os.F_OK, effective_ids=True) and place != place.parent:
+        place = place.parent
+    needed = os.W_OK | (os.X_OK if place.is_dir() else 0)
+    is_usable = place == path or place.is_dir()
+    return is_usable and os.access(place, needed, effective_ids=True)
