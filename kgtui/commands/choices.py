@@ -15,6 +15,7 @@ from engine.devices import Device, detect_all, platform_named
 from engine.devices.targets import DEFAULT_TARGET, target_named
 from engine.errors import UnsupportedError, UsageError
 from engine.model import Candidate, Problem, Tier
+from engine.report import printable
 from engine.source import SourceError, decode, directives
 from kgtui import disk
 
@@ -36,7 +37,9 @@ class KernelFile:
 
     def candidate(self, problem: Problem) -> Candidate:
         """The content as the engine takes it."""
-        return Candidate(source=self.content, problem=problem.name, filename=self.path.name, folder=self.path.parent)
+        return Candidate(
+            source=self.content, problem=problem.name, filename=printable(self.path.name), folder=self.path.parent
+        )
 
 
 def absolute(name: str | Path, folder: Path) -> Path:
@@ -53,14 +56,16 @@ def read_kernel(path: Path, *, shown: str) -> KernelFile:
     """Read a kernel file and its directives.  A file that is no text has none: judging it says what is wrong.
 
     Raises:
-        UsageError: it cannot be read.
+        UsageError: it cannot be read, or lies where a worker could not be sent.
     """
     content = disk.read(path)
+    if not _is_text(str(path.parent)):
+        raise UsageError(f"{printable(shown)}: the name of its folder is not UTF-8; move the file to another folder")
     try:
         asked = directives(decode(content, path.name))
     except SourceError:
         asked = {}
-    return KernelFile(path=path, shown=shown, content=content, directives=asked)
+    return KernelFile(path=path, shown=printable(shown), content=content, directives=asked)
 
 
 def problem_for(file: KernelFile, typed: str | None) -> Problem:
@@ -135,3 +140,12 @@ def target_for(typed: str | None, *, device: Device, file: KernelFile | None = N
     directive = file.directives.get("target") if file is not None else None
     name = typed or directive or device.target or DEFAULT_TARGET
     return None if name == NO_TARGET else target_named(name).name
+
+
+def _is_text(name: str) -> bool:
+    """Whether a file name can be written as UTF-8; one with other bytes holds surrogates."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
