@@ -1,0 +1,72 @@
+"""A judge in this process, and a hand that plays the worker's part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from engine import tensors, wire
+from engine.judge.main import _Judge
+
+
+class Bench:
+    """One judge with one case in hand; what the worker would do is done here, on the same files."""
+
+    def __init__(self, folder: Path) -> None:
+        self.judge = _Judge()
+        self.arena, self.outputs = folder / "case.in", folder / "case.out"
+        self.arguments: list[Any] = []
+
+    def ask(self, command: wire.AnyCommand) -> wire.AnyReply:
+        return self.judge.carry_out(command)
+
+    def prepare(self, problem: str, *, poison: int = 0xFF, seed: int | None = None) -> wire.Prepared:
+        """Prepare the only case of a toy problem and map its arguments as the worker does."""
+        reply = self.ask(
+            wire.Prepare(
+                id="i", origin=f"toy_problems:{problem}", case="one", arena_path=str(self.arena), poison=poison,
+                seed=seed,
+            )
+        )  # fmt: skip
+        assert isinstance(reply, wire.Prepared), reply
+        there = tensors.Arena(reply.arena).storages
+        self.arguments = [tensors.value_of(spec, there) for spec in reply.arguments]
+        return reply
+
+    def refill(self, *, fresh: bool, poison: int = 0xFF) -> None:
+        assert self.ask(wire.Refill(id="i", fresh=fresh, poison=poison)) == wire.Done(id="i")
+
+    def hand_back(self, *values: torch.Tensor) -> tuple[wire.ReturnedSpec, ...]:
+        """Write returned tensors as the worker does."""
+        specs, content = [], b""
+        for value in values:
+            raw = value.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes() if value.numel() else b""
+            specs.append(
+                wire.ReturnedSpec(
+                    type_name="Tensor", dtype=tensors.dtype_name(value.dtype), shape=tuple(value.shape),
+                    offset=len(content), bytes=len(raw),
+                )
+            )  # fmt: skip
+            content += raw
+        self.outputs.write_bytes(content)
+        return tuple(specs)
+
+    def compare(self, *returned: wire.ReturnedSpec, max_bytes: int = 1 << 20) -> wire.AnyReply:
+        return self.ask(wire.Compare(id="i", outputs=str(self.outputs), max_output_bytes=max_bytes, returned=returned))
+
+    def compared(self, *returned: wire.ReturnedSpec) -> wire.Compared:
+        reply = self.compare(*returned)
+        assert isinstance(reply, wire.Compared), reply
+        return reply
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    bench = Bench(tmp_path)
+    yield bench
+    bench.ask(wire.Release(id="i"))

@@ -1,0 +1,292 @@
+"""The judge: what it hands out, what it believes, and what it notices."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+
+from engine import wire
+from engine.model import Outcome
+
+if TYPE_CHECKING:
+    from tests.engine.judge.conftest import Bench
+
+
+def outcomes(compared: wire.Compared) -> list[tuple[str, Outcome]]:
+    return [(report.name, report.outcome) for report in compared.reports]
+
+
+def failed(reply: wire.AnyReply) -> tuple[wire.FailureKind, str]:
+    assert isinstance(reply, wire.Failed), reply
+    return reply.kind, reply.message
+
+
+def test_a_right_answer_passes_and_brings_the_seed(bench: Bench) -> None:
+    bench.prepare("TWICE", seed=7)
+    compared = bench.compared(*bench.hand_back(2 * bench.arguments[0]))
+    assert (outcomes(compared), compared.mutated, compared.seed) == ([("return", Outcome.PASS)], None, 7)
+
+
+def test_a_wrong_answer_fails(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    compared = bench.compared(*bench.hand_back(3 * bench.arguments[0]))
+    assert outcomes(compared) == [("return", Outcome.WRONG_VALUE)]
+
+
+def test_the_same_seed_makes_the_same_inputs_and_none_makes_others(bench: Bench, tmp_path: Path) -> None:
+    contents = []
+    for number, seed in enumerate((7, 7, None, None)):
+        bench.arena = tmp_path / f"{number}.in"
+        bench.prepare("TWICE", seed=seed)
+        contents.append(tuple(bench.arguments[0].tolist()))
+    assert contents[0] == contents[1]
+    assert len(set(contents)) == 3
+
+
+def test_a_drawn_seed_makes_the_inputs_that_were_compared(bench: Bench, tmp_path: Path) -> None:
+    bench.prepare("TWICE")
+    first = bench.arguments[0].tolist()
+    seed = bench.compared(*bench.hand_back(bench.arguments[0])).seed
+    bench.arena = tmp_path / "again.in"
+    bench.prepare("TWICE", seed=seed)
+    assert bench.arguments[0].tolist() == first
+
+
+def test_prepared_tells_neither_seed_nor_expected_values(bench: Bench) -> None:
+    prepared = bench.prepare("TWICE", seed=123456789)
+    line = wire.encode(prepared)
+    assert b"123456789" not in line
+    assert [storage.bytes for storage in prepared.arena.storages] == [16]
+
+
+def test_each_of_several_outputs_is_judged_by_its_own_name(bench: Bench) -> None:
+    bench.prepare("PAIR")
+    x = bench.arguments[0]
+    compared = bench.compared(*bench.hand_back(x + 1, x + 1))
+    assert outcomes(compared) == [("return[0]", Outcome.PASS), ("return[1]", Outcome.WRONG_VALUE)]
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_another_number_of_returned_values_is_a_wrong_shape(bench: Bench, count: int) -> None:
+    bench.prepare("PAIR")
+    compared = bench.compared(*bench.hand_back(*(bench.arguments[0] for _ in range(count))))
+    assert outcomes(compared) == [("return[0]", Outcome.WRONG_SHAPE), ("return[1]", Outcome.WRONG_SHAPE)]
+    assert compared.reports[0].message == f"the entry returned {count} values, expected 2"
+
+
+@pytest.mark.parametrize("type_name", ["NoneType", "float", "ndarray", "AgreeableTensor"])
+def test_what_is_no_tensor_is_told_by_its_type(bench: Bench, type_name: str) -> None:
+    bench.prepare("TWICE")
+    bench.hand_back()
+    compared = bench.compared(wire.ReturnedSpec(type_name=type_name))
+    assert outcomes(compared) == [("return", Outcome.WRONG_DTYPE)]
+    assert compared.reports[0].message == f"the entry returned {type_name}, expected Tensor"
+
+
+@pytest.mark.parametrize(
+    ("spec", "outcome"),
+    [
+        (wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(4,), offset=0, bytes=12), Outcome.WRONG_SHAPE),
+        (wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(5,), offset=0, bytes=20), Outcome.WRONG_SHAPE),
+        (wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(4,), offset=1, bytes=16), Outcome.WRONG_SHAPE),
+        (wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(4,), offset=2**70, bytes=16),
+         Outcome.WRONG_SHAPE),
+        (wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(2**40,), offset=0, bytes=2**42),
+         Outcome.WRONG_SHAPE),
+        (wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(0,), offset=0, bytes=0), Outcome.WRONG_SHAPE),
+        (wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(2, 2), offset=0, bytes=16),
+         Outcome.WRONG_SHAPE),
+        (wire.ReturnedSpec(type_name="Tensor", dtype="int32", shape=(4,), offset=0, bytes=16), Outcome.WRONG_DTYPE),
+        (wire.ReturnedSpec(type_name="Tensor", dtype="complex32", shape=(4,), offset=0, bytes=16), Outcome.WRONG_DTYPE),
+        (wire.ReturnedSpec(type_name="Tensor", dtype="", shape=(4,), offset=0, bytes=16), Outcome.WRONG_DTYPE),
+    ],
+)  # fmt: skip
+def test_a_claim_that_does_not_fit_the_bytes_or_the_problem_is_wrong(
+    bench: Bench, spec: wire.ReturnedSpec, outcome: Outcome
+) -> None:
+    bench.prepare("TWICE")
+    bench.hand_back(2 * bench.arguments[0])
+    assert outcomes(bench.compared(spec)) == [("return", outcome)]
+
+
+def test_an_answer_beyond_the_limit_or_no_file_at_all_is_tampering(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    returned = bench.hand_back(2 * bench.arguments[0])
+    assert failed(bench.compare(*returned, max_bytes=15)) == (
+        wire.FailureKind.TAMPERED, "case.out is no regular file of at most 15 bytes"
+    )  # fmt: skip
+    bench.outputs.unlink()
+    assert failed(bench.compare(*returned))[0] is wire.FailureKind.TAMPERED
+
+
+def test_shared_memory_that_was_cut_is_tampering(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    returned = bench.hand_back(2 * bench.arguments[0])
+    bench.arguments.clear()
+    with bench.arena.open("r+b") as file:
+        file.truncate(3)
+    assert failed(bench.compare(*returned)) == (
+        wire.FailureKind.TAMPERED, "the shared memory of the case was cut short"
+    )  # fmt: skip
+
+
+def test_an_input_that_changed_is_named(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    returned = bench.hand_back(2 * bench.arguments[0])
+    bench.arguments[0][3] += 1
+    compared = bench.compared(*returned)
+    assert outcomes(compared) == [("return", Outcome.PASS)]
+    assert compared.mutated == "input x was changed; the signature does not say that it is written"
+
+
+def test_an_input_in_a_list_is_watched_too(bench: Bench) -> None:
+    bench.prepare("ALIASES")
+    returned = bench.hand_back(bench.arguments[0][0] + bench.arguments[0][1])
+    bench.arguments[0][1][0] = 0.0
+    compared = bench.compared(*returned)
+    assert compared.mutated == "input xs was changed; the signature does not say that it is written"
+
+
+def test_what_is_written_in_place_is_judged_and_no_mutation(bench: Bench) -> None:
+    bench.prepare("IN_PLACE")
+    bench.arguments[0].mul_(2)
+    compared = bench.compared()
+    assert (outcomes(compared), compared.mutated) == ([("x", Outcome.PASS)], None)
+
+
+def test_what_was_not_written_in_place_is_wrong(bench: Bench) -> None:
+    bench.prepare("IN_PLACE")
+    assert outcomes(bench.compared()) == [("x", Outcome.WRONG_VALUE)]
+
+
+def test_a_reference_that_writes_its_arguments_changes_neither_inputs_nor_expectations(bench: Bench) -> None:
+    bench.prepare("IN_PLACE", seed=3)
+    given = bench.arguments[0].clone()
+    assert given.tolist() == torch.randn(4, generator=torch.Generator().manual_seed(3)).tolist()
+    for _ in range(2):
+        bench.arguments[0].copy_(2 * given)
+        assert outcomes(bench.compared()) == [("x", Outcome.PASS)]
+        bench.refill(fresh=False)
+        assert bench.arguments[0].tolist() == given.tolist()
+
+
+def test_an_output_that_is_only_written_arrives_as_poison_and_so_does_the_space_between(bench: Bench) -> None:
+    bench.prepare("INTO", poison=0x7B)
+    out = bench.arguments[1]
+    assert out.stride() == (4, 1)
+    assert set(bytes(out.untyped_storage().tolist())) == {0x7B}
+    bench.refill(fresh=False, poison=0xFF)
+    assert set(bytes(out.untyped_storage().tolist())) == {0xFF}
+
+
+def test_a_strided_output_is_judged_by_its_elements(bench: Bench) -> None:
+    bench.prepare("INTO")
+    bench.arguments[1].copy_(bench.arguments[0] + 1)
+    compared = bench.compared()
+    assert (outcomes(compared), compared.mutated) == ([("out", Outcome.PASS)], None)
+
+
+def test_memory_between_the_elements_of_an_output_must_stay(bench: Bench) -> None:
+    bench.prepare("INTO")
+    x, out = bench.arguments
+    torch.as_strided(out, (2, 4), (4, 1), 0)[:, :3] = 0.0
+    out.copy_(x + 1)
+    compared = bench.compared()
+    assert outcomes(compared) == [("out", Outcome.PASS)]
+    assert compared.mutated == "memory between the elements of out was overwritten"
+
+
+def test_an_unwritten_output_is_told_as_never_written(bench: Bench) -> None:
+    bench.prepare("INTO", poison=0x7B)
+    message = bench.compared().reports[0].message
+    assert message.endswith("4 of them were never written")
+
+
+def test_an_argument_that_would_be_written_but_is_none_is_not_judged(bench: Bench) -> None:
+    bench.prepare("OPTIONAL")
+    assert bench.arguments[1] is None
+    compared = bench.compared(*bench.hand_back(2 * bench.arguments[0]))
+    assert (outcomes(compared), compared.mutated) == ([("return", Outcome.PASS)], None)
+
+
+def test_an_empty_answer_to_an_empty_case_passes(bench: Bench) -> None:
+    bench.prepare("EMPTY")
+    assert bench.arguments[0].shape == (0, 3)
+    assert outcomes(bench.compared(*bench.hand_back(torch.empty(0)))) == [("return", Outcome.PASS)]
+
+
+def test_a_fresh_refill_brings_new_content_to_the_same_memory_and_expects_its_answer(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    x = bench.arguments[0]
+    old = x.clone()
+    bench.refill(fresh=True)
+    assert x.tolist() != old.tolist()
+    assert outcomes(bench.compared(*bench.hand_back(2 * old))) == [("return", Outcome.WRONG_VALUE)]
+    assert outcomes(bench.compared(*bench.hand_back(2 * x))) == [("return", Outcome.PASS)]
+
+
+def test_a_refill_on_the_same_content_undoes_what_the_worker_wrote_and_asks_the_reference_once(bench: Bench) -> None:
+    calls = importlib.import_module("toy_problems").REFERENCE_CALLS
+    bench.prepare("TWICE")
+    asked = len(calls)
+    x = bench.arguments[0]
+    old = x.tolist()
+    x.zero_()
+    bench.refill(fresh=False)
+    assert (x.tolist(), len(calls)) == (old, asked)
+
+
+def test_equal_bytes_have_one_digest_and_others_another(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    right = 2 * bench.arguments[0]
+    digests = [bench.compared(*bench.hand_back(value)).digest for value in (right, right.clone(), right + 1)]
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_every_command_needs_a_case_in_hand(bench: Bench) -> None:
+    for reply in (bench.ask(wire.Refill(id="i", fresh=False, poison=0)), bench.compare()):
+        assert failed(reply) == (wire.FailureKind.ENGINE, "RuntimeError: no case was prepared")
+
+
+def test_a_case_that_was_released_is_forgotten(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    assert bench.ask(wire.Release(id="i")) == wire.Done(id="i")
+    assert bench.ask(wire.Release(id="i")) == wire.Done(id="i")
+    assert failed(bench.compare())[1] == "RuntimeError: no case was prepared"
+
+
+@pytest.mark.parametrize(
+    ("origin", "case", "message"),
+    [
+        ("toy_problems:BROKEN", "one", "ValueError: this reference is broken"),
+        ("toy_problems:NOT_A_PROBLEM", "one", "TypeError: toy_problems:NOT_A_PROBLEM is a int, expected a Problem"),
+        ("toy_problems:MISSING", "one", "AttributeError: module 'toy_problems' has no attribute 'MISSING'"),
+        ("no_such_module:PROBLEM", "one", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("toy_problems:TWICE", "two", "KeyError: 'two'"),
+    ],
+)
+def test_a_problem_that_cannot_be_prepared_is_our_fault_and_keeps_the_judge(
+    bench: Bench, origin: str, case: str, message: str
+) -> None:
+    command = wire.Prepare(id="i", origin=origin, case=case, arena_path=str(bench.arena), poison=0)
+    assert failed(bench.ask(command)) == (wire.FailureKind.ENGINE, message)
+    bench.arena = bench.arena.with_name("next.in")
+    bench.prepare("TWICE")
+
+
+def test_a_command_for_another_child_is_refused(bench: Bench) -> None:
+    reply = bench.ask(wire.Load(id="i", path="/k.py", folder=None, entry="f"))
+    assert failed(reply) == (wire.FailureKind.ENGINE, "a judge does not load")
+
+
+def test_preparing_the_next_case_lets_go_of_the_one_before(bench: Bench, tmp_path: Path) -> None:
+    bench.prepare("TWICE")
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for number in range(5):
+        bench.arena = tmp_path / f"{number}.in"
+        bench.prepare("TWICE")
+    assert len(list(Path("/proc/self/fd").iterdir())) == before

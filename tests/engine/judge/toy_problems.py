@@ -1,0 +1,81 @@
+"""Problems of a few numbers, small enough to compute by hand; imported by the judge under test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
+
+CASE = Case(name="one", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
+REFERENCE_CALLS: list[tuple[Any, ...]] = []
+
+
+def _problem(
+    attribute: str, signature: str, make_inputs: Callable[..., Any], reference: Callable[..., Any], **changes: Any
+) -> Problem:
+    def noted(*arguments: Any) -> Any:
+        REFERENCE_CALLS.append(arguments)
+        return reference(*arguments)
+
+    return Problem(
+        name=f"toy::{attribute.lower()}", entry="f", signature=signature, summary="", category="toy", cases=(CASE,),
+        make_inputs=make_inputs, reference=noted, eager=reference,
+        tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
+        cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1), origin=f"toy_problems:{attribute}", **changes,
+    )  # fmt: skip
+
+
+def _random(*shape: int) -> Callable[[Case, torch.Generator], tuple[torch.Tensor]]:
+    return lambda case, rng: (torch.randn(shape, generator=rng),)
+
+
+TWICE = _problem("TWICE", "f(x: Tensor) -> Tensor", _random(4), lambda x: 2 * x)
+"""Returns; the input must stay."""
+
+PAIR = _problem("PAIR", "f(x: Tensor) -> tuple", _random(3), lambda x: (x + 1, x - 1), returns=2)
+"""Returns two."""
+
+
+def _doubled_in_place(x: torch.Tensor) -> torch.Tensor:
+    return x.mul_(2)
+
+
+IN_PLACE = _problem("IN_PLACE", "f(x: Tensor) -> None", _random(4), _doubled_in_place, returns=0, mutates=("x",))
+"""Writes its argument, and so does the reference."""
+
+
+def _strided_output(case: Case, rng: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
+    return torch.randn(2, 2, generator=rng), torch.zeros(2, 4)[:, :2]
+
+
+INTO = _problem(
+    "INTO", "f(x: Tensor, out: Tensor) -> None", _strided_output, lambda x, out: x + 1, returns=0, mutates=("out",),
+    written_only=("out",),
+)  # fmt: skip
+"""Writes a strided output: two of four columns."""
+
+OPTIONAL = _problem(
+    "OPTIONAL", "f(x: Tensor, out: Tensor | None) -> Tensor",
+    lambda case, rng: (torch.randn(2, generator=rng), None), lambda x, out: 2 * x, mutates=("out",),
+)  # fmt: skip
+"""Could write an argument, which is None in its case."""
+
+ALIASES = _problem(
+    "ALIASES", "f(xs: list[Tensor]) -> Tensor",
+    lambda case, rng: ([(base := torch.randn(4, generator=rng))[:2], base[2:]],), lambda xs: xs[0] + xs[1],
+)  # fmt: skip
+"""Takes a list of two views of one storage."""
+
+EMPTY = _problem("EMPTY", "f(x: Tensor) -> Tensor", _random(0, 3), lambda x: x.sum(1))
+"""Returns no element at all."""
+
+
+def _raising(x: torch.Tensor) -> torch.Tensor:
+    raise ValueError("this reference is broken")
+
+
+BROKEN = _problem("BROKEN", "f(x: Tensor) -> Tensor", _random(1), _raising)
+NOT_A_PROBLEM = 3

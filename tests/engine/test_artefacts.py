@@ -1,0 +1,79 @@
+"""Artefacts are kept once each under the hash of their content, whoever stores them and how often."""
+
+from __future__ import annotations
+
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from engine.artefacts import ArtefactStore
+from engine.model import Artefact
+
+PTX = b".version 8.0\n"
+DIGEST = hashlib.sha256(PTX).hexdigest()
+
+
+def files_of(folder: Path) -> list[Path]:
+    return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+
+
+def test_content_is_found_again_by_its_hash(tmp_path: Path) -> None:
+    store = ArtefactStore(folder=tmp_path / "made" / "later")
+    assert store.put("ptx", PTX) == Artefact(kind="ptx", digest=DIGEST, bytes=len(PTX))
+    assert store.read(DIGEST) == PTX
+    assert files_of(store.folder) == [Path(DIGEST[:2], DIGEST[2:])]
+
+
+def test_the_same_content_is_one_file_whatever_its_kind(tmp_path: Path) -> None:
+    store = ArtefactStore(folder=tmp_path)
+    first, second = store.put("ptx", PTX), store.put("sass", PTX)
+    assert first.digest == second.digest
+    assert second.kind == "sass"
+    assert len(files_of(tmp_path)) == 1
+
+
+def test_a_file_that_is_there_is_not_written_again(tmp_path: Path) -> None:
+    store = ArtefactStore(folder=tmp_path)
+    store.put("ptx", PTX)
+    path = tmp_path / DIGEST[:2] / DIGEST[2:]
+    before = path.stat()
+    store.put("ptx", PTX)
+    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+def test_empty_content_is_content(tmp_path: Path) -> None:
+    store = ArtefactStore(folder=tmp_path)
+    assert store.read(store.put("ptx", b"").digest) == b""
+
+
+def test_many_at_once_leave_one_whole_file_and_nothing_aside(tmp_path: Path) -> None:
+    content = bytes(range(256)) * 4096
+    stores = [ArtefactStore(folder=tmp_path) for _ in range(16)]
+    with ThreadPoolExecutor(8) as pool:
+        kept = list(pool.map(lambda store: store.put("cubin", content), stores))
+    assert len(set(kept)) == 1
+    assert len(files_of(tmp_path)) == 1
+    assert stores[0].read(kept[0].digest) == content
+
+
+def test_a_place_that_cannot_be_written_is_an_os_error(tmp_path: Path) -> None:
+    (tmp_path / "folder").write_text("a file stands here")
+    with pytest.raises(OSError, match="folder"):
+        ArtefactStore(folder=tmp_path / "folder").put("ptx", PTX)
+
+
+def test_a_write_that_fails_leaves_nothing_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        ArtefactStore(folder=tmp_path).put("ptx", PTX)
+    assert files_of(tmp_path) == []
+
+
+def test_what_was_never_stored_is_not_found(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        ArtefactStore(folder=tmp_path).read(DIGEST)

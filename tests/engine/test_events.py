@@ -1,0 +1,150 @@
+"""Every event survives its own JSON, and nothing else is taken for an event."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from engine import events
+from engine.model import (
+    Artefact,
+    CaseResult,
+    CompiledKernel,
+    Finding,
+    Launch,
+    Location,
+    Outcome,
+    OutOfBounds,
+    OutputReport,
+    Severity,
+    Stage,
+    Stream,
+    Tier,
+    Verdict,
+    WrongElement,
+)
+
+HERE = Location(line=7, column=3)
+LAUNCH = Launch(
+    kernel="k", signature={"x": "*fp32", "n": "i32", "block": "constexpr"}, constants={"block": "128"},
+    divisible_by_16=("x",), num_warps=4, num_stages=3, grid=(2, 3, 1), line=12, count=5, options={"maxnreg": "64"},
+)  # fmt: skip
+REPORT = OutputReport(
+    name="return", outcome=Outcome.WRONG_VALUE, message="1 of 6 wrong", shape=(2, 3), dtype="float32", mismatched=1,
+    total=6, nonfinite_got=1, nonfinite_expected=2, max_absolute_error=0.1, max_relative_error=1e-300,
+    max_ulp_error=3.0, worst=WrongElement(index=(1, 2), expected="nan", got="-inf"), first_wrong=(1, 2),
+    last_wrong=(1, 2), error_map=("..#", "1.9"),
+)  # fmt: skip
+RESULT = CaseResult(
+    case="(2, 3) f32", tier=Tier.FULL, outcome=Outcome.RUNTIME_ERROR, elapsed_s=0.25, calls=2, seed=2**62 - 1,
+    message="out of bounds", location=HERE, outputs=(REPORT,),
+    out_of_bounds=OutOfBounds(
+        access="load", kernel="k", tensor="x", index=-1, elements=6, program=(1, 0, 0), location=HERE
+    ),
+)  # fmt: skip
+ARTEFACT = Artefact(kind="ptx", digest="ab" * 32, bytes=100)
+KERNEL = CompiledKernel(
+    launch=LAUNCH, target="sm_90", outcome=Outcome.COMPILE_ERROR, elapsed_s=0.5, message="too much shared memory",
+    location=HERE, registers=32, spill_bytes=0, shared_bytes=49152, artefacts=(ARTEFACT,),
+)  # fmt: skip
+FINDING = Finding(check="no_launch", severity=Severity.SUSPECT, message="why [so]?", location=HERE, case="(2, 3) f32")
+VERDICT = Verdict(
+    outcome=Outcome.PASS, sentence="right, but not credible", passed=3, total=3, flagged=True, location=HERE
+)
+FULL = (
+    events.RunStarted(
+        at_s=0.0, problem="aten::mm", digest="cd" * 32, device="cpu", device_name="A CPU", target="gfx942", cases=3
+    ),
+    events.StageStarted(at_s=0.1, stage=Stage.VERIFY, total=3),
+    events.StageFinished(
+        at_s=0.2, stage=Stage.LOAD, outcome=Outcome.TIMEOUT, elapsed_s=0.1, message="an infinite loop?", location=HERE
+    ),
+    events.FindingRaised(at_s=0.3, finding=FINDING),
+    events.CaseFinished(at_s=0.4, number=1, total=3, result=RESULT),
+    events.KernelLaunched(at_s=0.5, launch=LAUNCH),
+    events.KernelCompiled(at_s=0.6, number=1, total=2, kernel=KERNEL),
+    events.KernelDisassembled(at_s=0.7, number=1, artefact=ARTEFACT),
+    events.LogWritten(at_s=0.8, stream=Stream.STDERR, text="Traceback"),
+    events.RunFinished(at_s=0.9, verdict=VERDICT),
+)
+BARE = (
+    events.RunStarted(
+        at_s=0.0, problem="aten::mm", digest="cd" * 32, device="cpu", device_name="A CPU", target=None, cases=0
+    ),
+    events.StageStarted(at_s=0.1, stage=Stage.PARSE),
+    events.StageFinished(at_s=0.2, stage=Stage.PARSE, outcome=Outcome.PASS, elapsed_s=0.0),
+    events.FindingRaised(at_s=0.3, finding=Finding(check="c", severity=Severity.NOTE, message="m")),
+    events.CaseFinished(
+        at_s=0.4, number=1, total=1,
+        result=CaseResult(case="a", tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0.0, calls=0, seed=0),
+    ),
+    events.RunFinished(at_s=0.9, verdict=Verdict(outcome=Outcome.REFUSED, sentence="s", passed=0, total=0)),
+)  # fmt: skip
+
+
+def test_the_examples_are_one_of_every_kind() -> None:
+    assert [type(event) for event in FULL] == list(events.EVENT_TYPES.values())
+
+
+@pytest.mark.parametrize("event", FULL, ids=lambda event: type(event).__name__)
+def test_the_full_example_leaves_no_field_at_its_default(event: Any) -> None:
+    inner = next(
+        (
+            value
+            for name in ("result", "kernel", "finding", "verdict", "launch")
+            if (value := getattr(event, name, None))
+        ),
+        event,
+    )
+    assert [field.name for field in fields(inner) if getattr(inner, field.name) == field.default] == []
+
+
+@pytest.mark.parametrize("event", [*FULL, *BARE], ids=lambda event: type(event).__name__)
+def test_an_event_is_rebuilt_from_its_json_exactly(event: events.Event) -> None:
+    line = events.to_json(event)
+    assert "\n" not in line
+    assert events.from_json(line) == event
+    assert events.from_json(line.encode()) == event
+
+
+def test_the_kind_of_an_event_stands_first_in_its_json() -> None:
+    assert list(events.to_plain(FULL[1]).items()) == [
+        ("event", "StageStarted"), ("at_s", 0.1), ("stage", "verify"), ("total", 3)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["", "a\0b", "\x1b[31mred\r\n", "é 漢 🧪", "[bold]{x}\\", "\ufeff", "\u2028"])
+def test_text_of_every_kind_survives(text: str) -> None:
+    event = events.LogWritten(at_s=0.0, stream=Stream.STDOUT, text=text)
+    assert events.from_json(events.to_json(event)) == event
+
+
+@pytest.mark.parametrize("error", [float("inf"), float("-inf"), float("nan")])
+def test_an_error_that_json_has_no_number_for_comes_back_as_not_measured(error: float) -> None:
+    report = OutputReport(name="return", outcome=Outcome.WRONG_VALUE, max_absolute_error=error)
+    result = CaseResult(
+        case="a", tier=Tier.SMOKE, outcome=Outcome.WRONG_VALUE, elapsed_s=0.0, calls=1, seed=1, outputs=(report,)
+    )
+    line = events.to_json(events.CaseFinished(at_s=0.0, number=1, total=1, result=result))
+    assert json.loads(line)["result"]["outputs"][0]["max_absolute_error"] is None
+    again = events.from_json(line)
+    assert isinstance(again, events.CaseFinished)
+    assert again.result.outputs[0].max_absolute_error is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "", "null", "[]", '"RunStarted"', "{}", '{"event": 3}', '{"event": "RunExploded"}', '{"event": "RunFinished"}',
+        '{"event": "StageStarted", "at_s": "soon", "stage": "parse"}',
+        '{"event": "StageStarted", "at_s": 0.0, "stage": "polish"}',
+        '{"event": "StageStarted", "at_s": 0.0, "stage": "parse"',
+        '{"event": "LogWritten", "at_s": null, "stream": "stdout", "text": ""}',
+    ],
+)  # fmt: skip
+def test_what_is_no_event_is_a_value_error_that_names_the_reason(line: str) -> None:
+    with pytest.raises(ValueError, match=r"^not a run event: .+; it was written by another version, or is damaged$"):
+        events.from_json(line)

@@ -1,0 +1,121 @@
+"""Rooms of children: private, removed, and with an environment that holds nothing worth stealing."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.lodging import Lodging, Room, base_environment
+from engine.model import Limits
+
+
+@pytest.fixture
+def lodging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lodging]:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    lodging = Lodging()
+    yield lodging
+    lodging.close()
+
+
+def mode(folder: Path) -> int:
+    return stat.S_IMODE(folder.stat().st_mode)
+
+
+def test_others_can_pass_through_the_base_folders_and_list_nothing(lodging: Lodging) -> None:
+    assert [mode(folder) for folder in lodging.folders] == [0o711, 0o711]
+
+
+def test_every_room_is_private_and_another(lodging: Lodging) -> None:
+    first, second = lodging.open_room(), lodging.open_room()
+    for room in (first, second):
+        assert (mode(room.folder), mode(room.shared)) == (0o700, 0o700)
+    assert len({first.folder, first.shared, second.folder, second.shared}) == 4
+
+
+def test_a_room_belongs_to_the_user_that_will_live_there(lodging: Lodging) -> None:
+    first, second = lodging.open_room(), lodging.open_room()
+    owner = os.getuid() if first.uid is None else first.uid
+    assert (first.folder.stat().st_uid, first.shared.stat().st_uid) == (owner, owner)
+    if first.uid is not None:
+        assert len({0, os.getuid(), first.uid, second.uid}) == 3
+
+
+def test_removing_a_room_removes_both_folders_with_all_that_is_in_them(lodging: Lodging) -> None:
+    room = lodging.open_room()
+    (room.folder / "deep").mkdir()
+    (room.folder / "deep" / "link").symlink_to(lodging.folder)
+    (room.shared / "arena").write_bytes(b"x")
+    room.remove()
+    room.remove()
+    assert not room.folder.exists()
+    assert not room.shared.exists()
+    assert lodging.folder.is_dir()
+
+
+def test_closing_removes_everything_and_may_be_done_twice(lodging: Lodging) -> None:
+    lodging.open_room()
+    lodging.close()
+    lodging.close()
+    assert [folder.exists() for folder in lodging.folders] == [False, False]
+
+
+def test_every_cache_of_a_child_lies_in_its_room() -> None:
+    room = Room(folder=Path("/rooms/1"), shared=Path("/shared/1"), uid=None)
+    environment = room.environment()
+    assert {"HOME", "TMPDIR", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "CUDA_CACHE_PATH"} <= set(environment)
+    assert {value[:8] for value in environment.values()} == {"/rooms/1"}
+
+
+def test_a_child_may_write_its_room_and_use_its_limits() -> None:
+    room = Room(folder=Path("/rooms/1"), shared=Path("/shared/1"), uid=1234)
+    limits = Limits(memory_bytes=5, processes=6, output_bytes=7)
+    confinement = room.confinement(limits, address_space=True)
+    assert confinement.writable == ("/rooms/1", "/shared/1")
+    assert (confinement.uid, confinement.memory_bytes, confinement.processes, confinement.file_bytes) == (1234, 5, 6, 7)
+    assert confinement.address_space is True
+
+
+SECRETS = {
+    "OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "HF_TOKEN": "k", "AWS_SECRET_ACCESS_KEY": "k", "GITHUB_TOKEN": "k",
+    "SSH_AUTH_SOCK": "/s", "HTTPS_PROXY": "http://user:secret@proxy", "PYTHONPATH": "/mine", "LD_PRELOAD": "/x.so",
+    "KGTUI_DATABASE": "/d", "USER": "me", "MAIL": "m",
+}  # fmt: skip
+
+
+def test_nothing_that_looks_like_a_key_reaches_a_child(tmp_path: Path) -> None:
+    environment = base_environment({**SECRETS, "PATH": "/bin"}, interpreted=True, folder=tmp_path)
+    assert set(environment) & set(SECRETS) == set()
+    assert environment["PATH"] == "/bin"
+
+
+def test_what_programs_and_devices_need_is_kept(tmp_path: Path) -> None:
+    kept = {
+        "PATH": "/bin",
+        "LD_LIBRARY_PATH": "/lib",
+        "LANG": "C.UTF-8",
+        "CUDA_VISIBLE_DEVICES": "3",
+        "CUDA_HOME": "/c",
+    }
+    environment = base_environment(kept, interpreted=False, folder=tmp_path)
+    assert {name: environment[name] for name in kept} == kept
+
+
+def test_home_is_never_the_users(tmp_path: Path) -> None:
+    environment = base_environment({"HOME": "/home/me"}, interpreted=False, folder=tmp_path)
+    assert environment["HOME"] == str(tmp_path)
+
+
+@pytest.mark.parametrize(("interpreted", "value"), [(True, "1"), (False, None)])
+def test_triton_interprets_only_where_that_is_the_device(tmp_path: Path, interpreted: bool, value: str | None) -> None:
+    environment = base_environment({"TRITON_INTERPRET": "1"}, interpreted=interpreted, folder=tmp_path)
+    assert environment.get("TRITON_INTERPRET") == value
+
+
+def test_the_source_of_the_environment_is_left_alone(tmp_path: Path) -> None:
+    source = {"PATH": "/bin"}
+    base_environment(source, interpreted=True, folder=tmp_path)
+    assert source == {"PATH": "/bin"}

@@ -1,0 +1,200 @@
+"""Records refuse to be made wrong, and put cases in the order in which they are judged."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError
+from typing import Any
+
+import pytest
+
+from engine.model import Candidate, Case, Cost, DType, Limits, Plan, Problem, Tier, Tolerance
+
+
+def case(name: str, *, tier: Tier = Tier.SMOKE, **params: Any) -> Case:
+    return Case(name=name, dtype=DType.FLOAT32, tier=tier, params=params)
+
+
+def problem(**changes: Any) -> Problem:
+    """A problem that is right, but for `changes`."""
+
+    def never(*_: object) -> Any:
+        raise AssertionError("records call nothing")
+
+    fields: dict[str, Any] = {
+        "name": "aten::twice", "entry": "twice", "signature": "twice(x: Tensor) -> Tensor", "summary": "Twice x",
+        "category": "pointwise", "cases": (case("one"),), "make_inputs": never, "reference": never, "eager": never,
+        "tolerance": never, "cost": never, "origin": "problems.aten.twice:PROBLEM",
+    }  # fmt: skip
+    return Problem(**{**fields, **changes})
+
+
+def test_a_problem_without_cases_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^problems\.aten\.twice:PROBLEM: PROBLEM\.cases is empty; a problem needs"):
+        problem(cases=())
+
+
+def test_two_cases_of_one_name_are_refused() -> None:
+    with pytest.raises(ValueError, match="two cases are called 'one'; case names must differ"):
+        problem(cases=(case("one"), case("two"), case("one")))
+
+
+def test_writing_an_argument_that_the_signature_does_not_have_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"'y' is no argument of 'twice\(x: Tensor\) -> Tensor' that is written"):
+        problem(mutates=("y",))
+
+
+def test_an_argument_that_is_only_written_must_be_one_that_is_written() -> None:
+    with pytest.raises(ValueError, match="'x' is no argument"):
+        problem(written_only=("x",))
+
+
+def test_a_problem_that_neither_returns_nor_writes_is_refused() -> None:
+    with pytest.raises(ValueError, match="aten::twice neither returns nor writes anything"):
+        problem(returns=0)
+
+
+@pytest.mark.parametrize(
+    ("signature", "names"),
+    [
+        ("twice(x: Tensor) -> Tensor", ("x",)),
+        ("twice() -> Tensor", ()),
+        ("twice(x: Tensor, *, out: Tensor, n: int = 1) -> None", ("x", "out", "n")),
+        ("twice(a: Tensor, /, b: Tensor | None = None, c: str = 'a, b') -> Tensor", ("a", "b", "c")),
+    ],
+)
+def test_arguments_are_the_names_of_the_signature_in_order(signature: str, names: tuple[str, ...]) -> None:
+    assert problem(signature=signature).arguments == names
+
+
+@pytest.mark.parametrize(
+    ("returns", "mutates", "outputs"),
+    [
+        (1, (), ("return",)),
+        (2, (), ("return[0]", "return[1]")),
+        (0, ("x",), ("x",)),
+        (1, ("x",), ("return", "x")),
+    ],
+)
+def test_outputs_are_what_is_returned_and_then_what_is_written(
+    returns: int, mutates: tuple[str, ...], outputs: tuple[str, ...]
+) -> None:
+    assert problem(returns=returns, mutates=mutates).outputs == outputs
+
+
+def test_a_case_is_found_by_its_name_and_an_unknown_one_is_a_key_error() -> None:
+    two = case("two")
+    known = problem(cases=(case("one"), two))
+    assert known.case("two") is two
+    with pytest.raises(KeyError, match="three"):
+        known.case("three")
+
+
+def test_the_source_of_an_operator_is_what_stands_before_the_colons() -> None:
+    assert problem(name="cublas::cublasSgemm_v2").source == "cublas"
+
+
+def test_the_parameters_of_a_case_cannot_be_changed_by_anyone() -> None:
+    params: dict[str, Any] = {"rows": 3}
+    made = Case(name="one", dtype=DType.FLOAT32, tier=Tier.SMOKE, params=params)
+    params["rows"] = 4
+    assert made.size("rows") == 3
+    with pytest.raises(TypeError):
+        made.params["rows"] = 5  # type: ignore[index]  # that it cannot be assigned is the point
+    with pytest.raises(FrozenInstanceError):
+        made.name = "other"  # type: ignore[misc]  # that it cannot be assigned is the point
+
+
+ONE_OF_EACH = case("one", size=3, factor=0.5, upper=True, mode="fast", dims=(2, 3))
+
+
+def test_parameters_are_read_by_kind() -> None:
+    assert ONE_OF_EACH.size("size") == 3
+    assert ONE_OF_EACH.number("factor") == 0.5
+    assert ONE_OF_EACH.number("size") == 3.0
+    assert ONE_OF_EACH.claim("upper") is True
+    assert ONE_OF_EACH.word("mode") == "fast"
+    assert ONE_OF_EACH.shape("dims") == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("read", "key", "message"),
+    [
+        (Case.size, "upper", "case one: parameter upper should be an integer, is True"),
+        (Case.size, "factor", "case one: parameter factor should be an integer, is 0.5"),
+        (Case.number, "upper", "case one: parameter upper should be a number, is True"),
+        (Case.claim, "size", "case one: parameter size should be true or false, is 3"),
+        (Case.word, "dims", "case one: parameter dims should be a word, is (2, 3)"),
+        (Case.shape, "mode", "case one: parameter mode should be a shape, is 'fast'"),
+    ],
+)
+def test_a_parameter_of_another_kind_says_what_it_is(
+    read: Callable[[Case, str], object], key: str, message: str
+) -> None:
+    with pytest.raises(TypeError) as refused:
+        read(ONE_OF_EACH, key)
+    assert str(refused.value) == message
+
+
+@pytest.mark.parametrize(("relative", "absolute"), [(-1e-9, 0.0), (0.0, float("nan")), (float("inf"), 0.0)])
+def test_a_tolerance_that_would_let_everything_or_nothing_through_is_refused(relative: float, absolute: float) -> None:
+    with pytest.raises(ValueError, match=f"finite and not negative, got {relative} and {absolute}"):
+        Tolerance(relative=relative, absolute=absolute)
+
+
+def test_a_negative_cost_is_refused() -> None:
+    with pytest.raises(ValueError, match="a cost cannot be negative"):
+        Cost(flops=1, bytes_read=-1, bytes_written=0)
+
+
+def test_a_time_limit_of_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="time limits must be positive"):
+        Limits(case_s=0.0)
+
+
+def test_the_digest_of_a_candidate_is_of_its_bytes_alone() -> None:
+    one = Candidate(source=b"x = 1\n", problem="aten::add", filename="one.py")
+    other = Candidate(source=b"x = 1\n", problem="aten::mm", filename="two.py")
+    assert one.digest == other.digest == hashlib.sha256(b"x = 1\n").hexdigest()
+
+
+CASES = tuple(
+    case(name, tier=tier)
+    for name, tier in (("f1", Tier.FULL), ("s1", Tier.SMOKE), ("b1", Tier.BENCH), ("s2", Tier.SMOKE), ("f2", Tier.FULL))
+)
+
+
+@pytest.mark.parametrize(
+    ("tiers", "failed_before", "order"),
+    [
+        ((Tier.SMOKE,), (), ("s1", "s2")),
+        ((Tier.SMOKE, Tier.FULL), (), ("s1", "s2", "f1", "f2")),
+        ((Tier.FULL, Tier.SMOKE), (), ("f1", "f2", "s1", "s2")),
+        ((Tier.SMOKE, Tier.FULL), ("f2",), ("f2", "s1", "s2", "f1")),
+        ((Tier.SMOKE, Tier.FULL), ("f2", "s2"), ("s2", "f2", "s1", "f1")),
+        ((Tier.SMOKE,), ("f2", "gone"), ("s1", "s2")),
+        ((), ("f2",), ()),
+    ],
+)
+def test_what_failed_last_time_comes_first_and_then_tier_by_tier(
+    tiers: tuple[Tier, ...], failed_before: tuple[str, ...], order: tuple[str, ...]
+) -> None:
+    plan = Plan.for_tiers(problem(cases=CASES), tiers=tiers, device="cpu", target="sm_90", failed_before=failed_before)
+    assert tuple(chosen.name for chosen in plan.cases) == order
+    assert plan.limits == Limits()
+
+
+@pytest.mark.parametrize("dtype", list(DType))
+def test_every_element_type_has_a_size_and_a_short_name_of_its_own(dtype: DType) -> None:
+    assert dtype.bytes in (1, 2, 4, 8, 16)
+    assert 2 <= len(dtype.short) <= 4
+    assert [other.short for other in DType].count(dtype.short) == 1
+
+
+def test_epsilon_is_the_step_after_one_and_zero_where_there_is_none() -> None:
+    steps = {dtype: dtype.epsilon for dtype in (DType.FLOAT64, DType.FLOAT32, DType.FLOAT16, DType.BFLOAT16)}
+    assert steps == {
+        DType.FLOAT64: 2.0**-52, DType.FLOAT32: 2.0**-23, DType.FLOAT16: 2.0**-10, DType.BFLOAT16: 2.0**-7
+    }  # fmt: skip
+    assert DType.INT64.epsilon == DType.BOOL.epsilon == 0.0

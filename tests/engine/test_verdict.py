@@ -1,0 +1,140 @@
+"""Facts in, verdict out: nothing that was not checked is ever right."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import CaseResult, CompiledKernel, Finding, Launch, Location, Outcome, Severity, Tier, Verdict
+from engine.verdict import Facts, Stop, judge
+
+LAUNCH = Launch(
+    kernel="k", signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1,), line=1
+)
+HERE = Location(line=9)
+
+
+def result(outcome: Outcome, case: str = "a", message: str = "", location: Location | None = None) -> CaseResult:
+    return CaseResult(
+        case=case, tier=Tier.SMOKE, outcome=outcome, elapsed_s=0.0, calls=1, seed=1, message=message, location=location
+    )
+
+
+def kernel(outcome: Outcome, message: str = "") -> CompiledKernel:
+    return CompiledKernel(launch=LAUNCH, target="sm_90", outcome=outcome, elapsed_s=0.1, message=message, location=HERE)
+
+
+def finding(severity: Severity, message: str) -> Finding:
+    return Finding(check="c", severity=severity, message=message, location=Location(line=3))
+
+
+OK = result(Outcome.PASS)
+FAILED = [outcome for outcome in Outcome if outcome is not Outcome.PASS]
+
+
+def test_all_cases_right_is_a_pass() -> None:
+    assert judge(Facts(planned=2, cases=(OK, OK))) == Verdict(
+        outcome=Outcome.PASS, sentence="right on 2 of 2 cases", passed=2, total=2
+    )
+
+
+def test_no_case_planned_is_refused() -> None:
+    verdict = judge(Facts(planned=0))
+    assert verdict.outcome is Outcome.REFUSED
+    assert verdict.sentence == "no case was chosen, so nothing was verified; choose --cases smoke or full"
+
+
+@pytest.mark.parametrize(("cases", "missing"), [((), 3), ((OK,), 2), ((OK, OK), 1)])
+def test_cases_that_were_never_judged_are_our_error_and_no_pass(cases: tuple[CaseResult, ...], missing: int) -> None:
+    verdict = judge(Facts(planned=3, cases=cases))
+    assert (verdict.outcome, verdict.sentence) == (
+        Outcome.ENGINE_ERROR, f"{missing} of 3 cases were never judged"
+    )  # fmt: skip
+    assert verdict.passed == len(cases)
+
+
+@pytest.mark.parametrize("outcome", FAILED)
+def test_one_failed_case_names_the_run_whatever_its_outcome(outcome: Outcome) -> None:
+    verdict = judge(Facts(planned=2, cases=(OK, result(outcome, "b", "why", HERE))))
+    assert verdict == Verdict(outcome=outcome, sentence="case b failed: why", passed=1, total=2, location=HERE)
+
+
+def test_a_failed_case_without_a_message_says_its_outcome() -> None:
+    assert judge(Facts(planned=1, cases=(result(Outcome.TIMEOUT),))).sentence == "case a failed: timeout"
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "named"),
+    [
+        ((Outcome.WRONG_VALUE, Outcome.TAMPERED), Outcome.TAMPERED),
+        ((Outcome.WRONG_VALUE, Outcome.RUNTIME_ERROR), Outcome.RUNTIME_ERROR),
+        ((Outcome.WRONG_VALUE, Outcome.NONFINITE), Outcome.NONFINITE),
+        ((Outcome.NONFINITE, Outcome.WRONG_SHAPE), Outcome.WRONG_SHAPE),
+        ((Outcome.TIMEOUT, Outcome.CRASHED), Outcome.CRASHED),
+        ((Outcome.ENGINE_ERROR, Outcome.WRONG_VALUE), Outcome.WRONG_VALUE),
+        ((Outcome.UNSUPPORTED, Outcome.MUTATED_INPUT), Outcome.MUTATED_INPUT),
+    ],
+)
+def test_of_several_failures_the_gravest_names_the_run(outcomes: tuple[Outcome, ...], named: Outcome) -> None:
+    cases = tuple(result(outcome, f"case {i}", outcome.value) for i, outcome in enumerate(outcomes))
+    verdict = judge(Facts(planned=5, cases=cases))
+    assert verdict.outcome is named
+    assert verdict.sentence == f"2 of 5 cases failed, first case {outcomes.index(named)}: {named.value}"
+
+
+def test_of_equally_grave_failures_the_first_judged_is_named() -> None:
+    cases = (OK, result(Outcome.WRONG_VALUE, "b", "first"), result(Outcome.WRONG_VALUE, "c", "second"))
+    assert judge(Facts(planned=3, cases=cases)).sentence == "2 of 3 cases failed, first b: first"
+
+
+def test_what_stopped_a_run_stands_above_its_cases() -> None:
+    stop = Stop(outcome=Outcome.TIMEOUT, message="twice", location=HERE)
+    verdict = judge(Facts(planned=3, stop=stop, cases=(OK, result(Outcome.TAMPERED))))
+    assert verdict == Verdict(outcome=Outcome.TIMEOUT, sentence="twice", passed=1, total=3, location=HERE)
+
+
+def test_a_cancelled_run_is_cancelled_even_when_all_its_cases_passed() -> None:
+    stop = Stop(outcome=Outcome.CANCELLED, message="cancelled before it was finished")
+    assert judge(Facts(planned=1, stop=stop, cases=(OK,))).outcome is Outcome.CANCELLED
+
+
+def test_right_cases_whose_kernel_does_not_build_are_a_failure() -> None:
+    verdict = judge(Facts(planned=1, cases=(OK,), kernels=(kernel(Outcome.COMPILE_ERROR, "too much shared memory"),)))
+    assert verdict == Verdict(
+        outcome=Outcome.COMPILE_ERROR, location=HERE, passed=1, total=1,
+        sentence="right on all cases, but k does not build for sm_90: too much shared memory",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("outcome", [Outcome.PASS, Outcome.UNSUPPORTED])
+def test_a_kernel_that_builds_or_could_not_be_checked_changes_nothing(outcome: Outcome) -> None:
+    assert judge(Facts(planned=1, cases=(OK,), kernels=(kernel(outcome),))).outcome is Outcome.PASS
+
+
+def test_a_kernel_that_does_not_build_is_found_behind_one_that_could_not_be_checked() -> None:
+    kernels = (kernel(Outcome.UNSUPPORTED), kernel(Outcome.COMPILE_ERROR, "no"))
+    assert judge(Facts(planned=1, cases=(OK,), kernels=kernels)).outcome is Outcome.COMPILE_ERROR
+
+
+def test_a_wrong_case_is_named_before_a_kernel_that_does_not_build() -> None:
+    facts = Facts(planned=1, cases=(result(Outcome.WRONG_VALUE),), kernels=(kernel(Outcome.COMPILE_ERROR),))
+    assert judge(facts).outcome is Outcome.WRONG_VALUE
+
+
+@pytest.mark.parametrize("severity", [Severity.SUSPECT, Severity.PROOF])
+def test_a_pass_with_a_grave_finding_is_flagged(severity: Severity) -> None:
+    findings = (finding(Severity.HINT, "a hint"), finding(severity, "no kernel was launched"))
+    assert judge(Facts(planned=1, cases=(OK,), findings=findings)) == Verdict(
+        outcome=Outcome.PASS, sentence="right on 1 of 1 cases, but not credible: no kernel was launched", passed=1,
+        total=1, flagged=True, location=Location(line=3),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("severity", [Severity.NOTE, Severity.HINT])
+def test_a_light_finding_flags_nothing(severity: Severity) -> None:
+    verdict = judge(Facts(planned=1, cases=(OK,), findings=(finding(severity, "spelling"),)))
+    assert (verdict.flagged, verdict.sentence) == (False, "right on 1 of 1 cases")
+
+
+def test_a_failure_is_not_flagged_on_top() -> None:
+    facts = Facts(planned=1, cases=(result(Outcome.WRONG_VALUE),), findings=(finding(Severity.PROOF, "x"),))
+    assert judge(facts).flagged is False

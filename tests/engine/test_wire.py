@@ -1,0 +1,151 @@
+"""A line is the reply that was asked for, to the letter, or a WireError."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+
+from engine import wire
+from engine.errors import WireError
+from engine.model import Launch, Location, OutOfBounds
+
+LAUNCH = Launch(
+    kernel="k", signature={"x": "*fp32"}, constants={"b": "1"}, divisible_by_16=("x",), num_warps=4, num_stages=3,
+    grid=(1, 2), line=3, options={"maxnreg": "64"},
+)  # fmt: skip
+BOUNDS = OutOfBounds(
+    access="store", kernel="k", tensor="x", index=-2, elements=3, program=(0, 1, 2), location=Location(line=4)
+)
+ARENA = wire.ArenaSpec(path="/a", storages=(wire.StorageSpec(offset=0, bytes=8),), bytes=512)
+VALUES = (
+    wire.TensorSpec(storage=0, dtype="float32", shape=(2, 1), strides=(1, 0), first=0),
+    wire.ScalarSpec(value=True),
+    wire.ScalarSpec(value=-(2**63)),
+    wire.ScalarSpec(value="[x]"),
+    wire.ScalarSpec(value=None),
+    wire.FloatSpec(hex="nan"),
+    wire.DTypeSpec(name="bfloat16"),
+    wire.SequenceSpec(items=(wire.FloatSpec(hex="-inf"), wire.SequenceSpec(items=(), is_tuple=False)), is_tuple=True),
+)
+RETURNED = wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(2,), offset=0, bytes=8)
+COMMANDS: tuple[wire.AnyCommand, ...] = (
+    wire.Load(id="i", path="/k.py", folder=None, entry="f"),
+    wire.Call(id="i", case="c", arguments=VALUES, arena=ARENA, outputs="/o", max_output_bytes=1, poison=255),
+    wire.Prepare(id="i", origin="m:P", case="c", arena_path="/a", poison=0, seed=2**62),
+    wire.Refill(id="i", fresh=True, poison=123),
+    wire.Compare(id="i", outputs="/o", max_output_bytes=9, returned=(RETURNED,)),
+    wire.Release(id="i"),
+    wire.Compile(id="i", launch=LAUNCH, target="sm_90", folder="/f"),
+    wire.Disassemble(id="i", folder="/f", cubin="x.cubin"),
+)
+REPLIES: tuple[wire.AnyReply, ...] = (
+    wire.Ready(id="ready", confinement=("seccomp",), versions={"torch": "2"}),
+    wire.Done(id="i"),
+    wire.Loaded(id="i", siblings=("/f/h.py",)),
+    wire.Prepared(id="i", arguments=VALUES, arena=ARENA, elapsed_s=0.5),
+    wire.Called(id="i", returned=(RETURNED,), launches=(LAUNCH,), elapsed_s=0.5),
+    wire.Compared(id="i", reports=(), digest="d", mutated=None, seed=2**62 - 1),
+    wire.Compiled(id="i", stages={"ptx": "x.ptx"}, registers=1, spill_bytes=0, shared_bytes=3),
+    wire.Failed(
+        id="i", kind=wire.FailureKind.OUT_OF_BOUNDS, message="m", line=3, trace="t", out_of_bounds=BOUNDS,
+        launches=(LAUNCH,),
+    ),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda message: type(message).__name__)
+def test_a_command_survives_its_line(command: wire.AnyCommand) -> None:
+    line = wire.encode(command)
+    assert (line.count(b"\n"), line[-1:]) == (1, b"\n")
+    assert wire.decode_command(line) == command
+
+
+@pytest.mark.parametrize("reply", REPLIES, ids=lambda message: type(message).__name__)
+def test_a_reply_survives_its_line(reply: wire.AnyReply) -> None:
+    line = wire.encode(reply)
+    assert line.count(b"\n") == 1
+    assert wire.decode_reply(line) == reply
+
+
+def test_a_text_with_line_ends_stays_on_its_line() -> None:
+    line = wire.encode(wire.Failed(id="i", kind=wire.FailureKind.RAISED, message="a\nb\r\n\0"))
+    assert line.count(b"\n") == 1
+    assert wire.decode_reply(line) == wire.Failed(id="i", kind=wire.FailureKind.RAISED, message="a\nb\r\n\0")
+
+
+CALLED: dict[str, Any] = {"type": "called", "id": "i", "returned": [], "launches": [], "elapsed_s": 0.1}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"type": "call"}, {"type": "praised"}, {"type": None}, {"id": 3}, {"id": None}, {"verdict": "pass"},
+        {"returned": None}, {"returned": [{}]}, {"returned": [{"type_name": "Tensor", "bytes": -1}]},
+        {"returned": [{"type_name": "Tensor", "shape": [-1]}]}, {"returned": [{"type_name": "Tensor", "shape": [1.5]}]},
+        {"returned": [{"type_name": "Tensor", "shape": "12"}]}, {"elapsed_s": "0.1"}, {"elapsed_s": None},
+        {"launches": [{"kernel": "k"}]}, {"launches": {}},
+    ],
+)  # fmt: skip
+def test_a_reply_that_differs_in_one_field_is_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(WireError, match=r"^not a reply: "):
+        wire.decode_reply(json.dumps({**CALLED, **changes}).encode())
+
+
+@pytest.mark.parametrize("field", list(CALLED))
+def test_a_reply_without_one_of_its_fields_is_refused(field: str) -> None:
+    with pytest.raises(WireError):
+        wire.decode_reply(json.dumps({name: value for name, value in CALLED.items() if name != field}).encode())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"", b"\n", b"pass", b"null", b"[]", b'"done"', b"{}", b'{"type":"done","id":"i"', b'{"type":"done","id":"i"}}',
+        b'{"type":"done","id":"i"}{"type":"done","id":"i"}', b"\x00", b"\xff\xfe", b'{"type":"done","id":"\xff"}',
+        b'{"type":"done","id":"\\ud800"}', b'{"type":"called","id":"i","returned":[],"launches":[],"elapsed_s":1e999}',
+        b'{"type":"called","id":"i","returned":[],"launches":[],"elapsed_s":NaN}', b"[" * 200_000,
+        b'{"type":"failed","id":"i","kind":"perfect","message":""}',
+    ],
+)  # fmt: skip
+def test_noise_is_a_wire_error_and_nothing_else(line: bytes) -> None:
+    with pytest.raises(WireError):
+        wire.decode_reply(line)
+
+
+def test_a_command_is_no_reply_and_a_reply_no_command() -> None:
+    with pytest.raises(WireError):
+        wire.decode_reply(wire.encode(COMMANDS[0]))
+    with pytest.raises(WireError):
+        wire.decode_command(wire.encode(REPLIES[1]))
+
+
+def test_a_claimed_size_beyond_every_machine_is_decoded_for_the_judge_to_refuse() -> None:
+    size = 10**30
+    reply = wire.decode_reply(json.dumps({**CALLED, "returned": [{"type_name": "Tensor", "bytes": size}]}).encode())
+    assert isinstance(reply, wire.Called)
+    assert reply.returned[0].bytes == size
+
+
+@pytest.mark.parametrize("poison", [-1, 256])
+def test_poison_is_one_byte(poison: int) -> None:
+    line = wire.encode(wire.Refill(id="i", fresh=False, poison=poison))
+    with pytest.raises(WireError):
+        wire.decode_command(line)
+
+
+def test_messages_cannot_be_changed() -> None:
+    with pytest.raises(AttributeError):
+        REPLIES[1].id = "other"  # type: ignore[misc]  # that it cannot be assigned is the point
+
+
+def test_ids_are_128_random_bits() -> None:
+    ids = {wire.new_id() for _ in range(100)}
+    assert len(ids) == 100
+    assert {len(bytes.fromhex(identifier)) for identifier in ids} == {16}
+
+
+def test_a_message_with_the_same_content_has_the_same_line() -> None:
+    assert wire.encode(msgspec.structs.replace(REPLIES[1], id="j")) == wire.encode(wire.Done(id="j"))
