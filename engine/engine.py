@@ -20,7 +20,7 @@ from engine.lodging import Lodging, base_environment
 from engine.model import Candidate, Limits, Plan
 from engine.pipeline import Run
 from engine.processes.nest import Nest
-from engine.processes.nursery import WARM_TARGET_VARIABLE
+from engine.processes.nursery import DRIVER_VARIABLE, WARM_TARGET_VARIABLE
 from engine.staff import Staff
 
 
@@ -134,6 +134,8 @@ class Engine:
     def _nest(self, lodging: Lodging, *, interpreted: bool) -> Nest:
         environment = base_environment(self._environment, interpreted=interpreted, folder=lodging.folder)
         environment[WARM_TARGET_VARIABLE] = self._warm_target
+        if not self._platform.INTERPRETED:
+            environment[DRIVER_VARIABLE] = self._platform.NAME
         return Nest(folders=lodging.folders, environment=environment)
 
     def _the_staff(self) -> Staff:

@@ -30,6 +30,7 @@ from engine.processes.confinement import Confinement, confine
 
 MAX_MESSAGE_BYTES = 1 << 16
 WARM_TARGET_VARIABLE = "KGTUI_WARM_TARGET"
+DRIVER_VARIABLE = "KGTUI_DRIVER"
 _SWEEP_S = 5.0
 
 
@@ -92,9 +93,13 @@ def _import_everything() -> None:
     import engine.worker.main
 
     if os.environ.get("TRITON_INTERPRET") == "1":
-        engine.worker.main.warm_up()
+        import torch
+
+        engine.worker.main.warm_up(torch.device("cpu"))
     else:
         engine.compiler.main.warm_up(os.environ[WARM_TARGET_VARIABLE])
+    if os.environ.get(DRIVER_VARIABLE) == "cuda":
+        engine.worker.main.prepare_driver()
     threads = len(list(Path("/proc/self/task").iterdir()))
     if threads != 1:
         raise RuntimeError(f"the nursery has {threads} threads and cannot fork safely")

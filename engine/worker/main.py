@@ -33,10 +33,17 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     line.serve(worker.carry_out)
 
 
-def warm_up() -> None:
-    """Interpret something small under poison: the first time imports half of torch."""
+def warm_up(device: torch.device) -> None:
+    """Launch something small under poison: the first launch of a process costs many times the next ones."""
     with Poison(0):
-        warm_kernel.run(torch.device("cpu"))
+        warm_kernel.run(device)
+
+
+def prepare_driver() -> None:
+    """Have Triton build and load its C helper for CUDA, which every child then inherits; opens no device."""
+    from triton.backends.nvidia.driver import CudaUtils
+
+    CudaUtils()
 
 
 class _Worker:
@@ -49,9 +56,9 @@ class _Worker:
             self._guard.install()
             torch.set_num_threads(1)  # small tensors; the other cores belong to the judge, the compiler and the user
         else:
-            record_compiled_launches(self._book)
-            torch.zeros(1, device=device).add_(1)
+            warm_up(device)
             torch.cuda.synchronize()
+            record_compiled_launches(self._book)
         self._entry: Callable[..., Any] | None = None  # Any: a stranger's function
         self._filename = ""
         self._arena: tensors.Arena | None = None

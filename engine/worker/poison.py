@@ -23,18 +23,23 @@ class Poison(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
 
     def __init__(self, pattern: int) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._pattern = pattern
+        self.pattern = pattern
 
-    def __torch_dispatch__(
-        self,
-        func: Any,  # an OpOverload; torch has no public name for its type
-        types: Sequence[type],
-        args: Sequence[Any] = (),  # Any: the operator's own
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:
-        result = func(*args, **(kwargs or {}))
-        if func.overloadpacket in _ALLOCATIONS and isinstance(result, torch.Tensor):
-            fill: Callable[[int], object] | None = getattr(result.untyped_storage(), "fill_", None)
-            if fill is not None and result.device.type != "meta" and result.untyped_storage().nbytes():
-                fill(self._pattern)
-        return result
+
+def _dispatch(
+    mode: Poison,
+    operator: Any,  # an OpOverload; torch has no public name for its type
+    types: Sequence[type],
+    args: Sequence[Any] = (),  # Any: the operator's own
+    kwargs: dict[str, Any] | None = None,
+) -> Any:
+    result = operator(*args, **(kwargs or {}))
+    if operator.overloadpacket in _ALLOCATIONS and isinstance(result, torch.Tensor):
+        fill: Callable[[int], object] | None = getattr(result.untyped_storage(), "fill_", None)
+        if fill is not None and result.device.type != "meta" and result.untyped_storage().nbytes():
+            fill(mode.pattern)
+    return result
+
+
+# Not a method in the class body: torch wraps those, and the wrapper's first call imports torch's whole compiler.
+Poison.__torch_dispatch__ = _dispatch  # type: ignore[method-assign, assignment]
