@@ -7,6 +7,7 @@ numpy and sqlite is imported before that, nor ever by this module.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.timer import Timer
+from textual.worker import Worker, WorkerCancelled, WorkerFailed, WorkerState
 
 from engine.errors import KgtuiError, StoreError, UsageError
 from engine.events import Event, RunFinished
@@ -138,6 +140,7 @@ class WorkbenchApp(App[None]):
         self._judging: Judging | None = None
         self._recording: Recording | None = None
         self._judge_loop: Loop | None = None
+        self._serving: Worker[None] | None = None
         self._waiting: Order | None = None
         self._watcher: Watching | None = None
         self._pending: list[Event] = []
@@ -163,9 +166,12 @@ class WorkbenchApp(App[None]):
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
-        self.problems = self._catalogue()
+        try:
+            self.problems = self._catalogue()
+        except KgtuiError as error:
+            self._troubles["catalogue"] = f"the catalogue cannot be shown: {error}"
         self._redraw()
-        self.run_worker(self._serve(), group="loop", exit_on_error=False)
+        self._serving = self.run_worker(self._serve(), group="loop", exit_on_error=False)
 
     async def _serve(self) -> None:
         """Open the store, start the engine, then judge for ever."""
@@ -206,7 +212,10 @@ class WorkbenchApp(App[None]):
         """Stop what was started, in the opposite order."""
         if self._watcher is not None:
             await asyncio.to_thread(self._watcher.stop)
-        self.workers.cancel_group(self, "loop")
+        if self._serving is not None:
+            self._serving.cancel()
+            with contextlib.suppress(WorkerCancelled, WorkerFailed):
+                await self._serving.wait()
         if self._judging is not None:
             await self._judging.aclose()
         if self._recording is not None:
@@ -306,6 +315,11 @@ class WorkbenchApp(App[None]):
         """Where the operator's kernel file lies in the user's folder."""
         return self._settings.folder / "kernels" / f"{problem.entry}.py"
 
+    def short_path(self, path: Path) -> str:
+        """The path as the user would type it: from the folder they work in, where it lies in there."""
+        folder = self._settings.folder
+        return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
+
     def has_sample(self, problem: Problem) -> bool:
         """Whether a working kernel comes with the program."""
         return (SAMPLES / f"{problem.entry}.py").is_file() and problem.source == "aten"
@@ -370,6 +384,12 @@ class WorkbenchApp(App[None]):
         workbench, trouble = self._workbench, message.trouble
         if workbench is not None and trouble.path == workbench.bench.path.absolute():
             workbench.notice("" if trouble.kind.value == "back" else trouble.message)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """A fault of ours in the background is seen, instead of a screen that waits for ever."""
+        if event.state is WorkerState.ERROR:
+            error = event.worker.error
+            self._set_trouble("worker", f"kgtui itself failed: {type(error).__name__}: {error}; start it again")
 
     def action_operators(self) -> None:
         """Show the list of operators."""

@@ -132,24 +132,26 @@ class Loop:
 
     async def _events(self, candidate: Candidate, plan: Plan, cancelled: asyncio.Event) -> AsyncIterator[Event]:
         """The engine's events, closed with a verdict of ours when the engine fails to give one."""
-        at_s, started, complaint = 0.0, False, "the engine ended the run without a verdict; r runs it again"
+        last: Event | None = None
+        complaint = "the engine ended the run without a verdict; r runs it again"
         try:
+            # To its end, past the verdict too: the engine cleans up behind it.
             async for event in self._judging.evaluate(candidate, plan, cancelled=cancelled):
-                at_s, started = event.at_s, True
+                last = event
                 yield event
-                if isinstance(event, RunFinished):
-                    return
         except KgtuiError as error:
             complaint = str(error)
         except Exception as error:  # the edge: a fault of the engine must not take the screen with it
             complaint = f"the engine failed: {type(error).__name__}: {error}; r runs it again"
-        if not started:
+        if isinstance(last, RunFinished):
+            return
+        if last is None:
             yield RunStarted(
                 at_s=0.0, problem=plan.problem.name, digest=candidate.digest, device=plan.device,
                 device_name=self._judging.device_name, target=plan.target, cases=len(plan.cases),
             )  # fmt: skip
         verdict = Verdict(outcome=Outcome.ENGINE_ERROR, sentence=complaint, passed=0, total=len(plan.cases))
-        yield RunFinished(at_s=at_s, verdict=verdict)
+        yield RunFinished(at_s=last.at_s if last else 0.0, verdict=verdict)
 
     async def _failed_before(self, order: Order) -> tuple[str, ...]:
         if order.problem.name in self._failed_cases or self.recording is None:

@@ -59,7 +59,7 @@ class CodeLoader:
             screen.action_tab("ir")
             pane = screen.query_one(IrPane).code
         if pane.follow(source_line):
-            pane.view.focus()
+            screen.set_focus(pane.view)
         else:
             screen.notify(f"no compiled code is known to come from line {source_line}", markup=False)
 

@@ -113,7 +113,7 @@ class FileKeeper:
         """Do what the user chose; escape changes nothing."""
         screen = self._screen
         screen.query_one(Ask).close()
-        screen.source.editor.focus()
+        screen.set_focus(screen.source.editor)
         match subject, key:
             case _, "escape":
                 pass
@@ -151,7 +151,10 @@ class FileKeeper:
         if path.exists():
             screen.host.open_file(problem, path)
         else:
-            screen.notify(f"{path} does not exist yet; ctrl+o, then n makes it from a template", markup=False)
+            screen.notify(
+                f"{screen.host.short_path(path)} does not exist yet; ctrl+o, then n makes it from a template",
+                markup=False,
+            )
 
     async def _run_editor(self, opening: Opening) -> None:
         screen = self._screen

@@ -60,6 +60,9 @@ class Host(Protocol):
     def kernel_path(self, problem: Problem) -> Path:
         """Where the operator's kernel file lies in the user's folder."""
 
+    def short_path(self, path: Path) -> str:
+        """The path as the user would type it."""
+
     def has_sample(self, problem: Problem) -> bool:
         """Whether a working kernel comes with the program."""
 

@@ -55,7 +55,7 @@ class OperatorsScreen(KgtuiScreen):
 
     def on_mount(self) -> None:
         """Start on the list: letters are commands until the filter is asked for."""
-        self.query_one(Grid).focus()
+        self.set_focus(self.query_one(Grid))
         self.show_keys(_KEYS)
         self.draw()
 
@@ -84,7 +84,9 @@ class OperatorsScreen(KgtuiScreen):
         path = choice.file or self.host.kernel_path(choice.problem)
         if not path.exists() and choice.file is None:
             if not self.host.has_sample(choice.problem):
-                self.notify(f"{path} does not exist yet; n makes it from a template", markup=False)
+                self.notify(
+                    f"{self.host.short_path(path)} does not exist yet; n makes it from a template", markup=False
+                )
                 return
             try:
                 path = self.host.copy_sample(choice.problem)
@@ -107,7 +109,7 @@ class OperatorsScreen(KgtuiScreen):
 
     def action_filter(self) -> None:
         """Type letters that the names must have."""
-        self.query_one(Input).focus()
+        self.set_focus(self.query_one(Input))
 
     def action_facet(self, facet: str) -> None:
         """Narrow the list to the next source, category or dtype."""
@@ -117,11 +119,11 @@ class OperatorsScreen(KgtuiScreen):
     def action_back(self) -> None:
         """Leave the filter; clear it; then return to the workbench, if one is open."""
         if self.focused is self.query_one(Input) and not self._facets.query:
-            self.query_one(Grid).focus()
+            self.set_focus(self.query_one(Grid))
         elif self._facets != Facets():
             self._facets = Facets()
             self.query_one(Input).value = ""
-            self.query_one(Grid).focus()
+            self.set_focus(self.query_one(Grid))
             self.draw()
         else:
             self.host.back_to_workbench()
@@ -138,7 +140,7 @@ class OperatorsScreen(KgtuiScreen):
 
     @on(Input.Submitted, "#filter")
     def _filter_submitted(self) -> None:
-        self.query_one(Grid).focus()
+        self.set_focus(self.query_one(Grid))
 
     @on(DataTable.RowSelected)
     def _row_selected(self) -> None:
@@ -156,7 +158,9 @@ class OperatorsScreen(KgtuiScreen):
             self.query_one(CodeView).show_text("", kind="python")
         elif choice != self._previewed:
             path = choice.file or host.kernel_path(choice.problem)
-            lines = preview(choice, file=path, file_exists=path.exists(), sample=host.has_sample(choice.problem))
+            lines = preview(
+                choice, file=host.short_path(path), file_exists=path.exists(), sample=host.has_sample(choice.problem)
+            )
             self.query_one("#summary", Lines).show(lines)
             self.query_one(CodeView).show_text(reference_text(choice.problem), kind="python")
         self._previewed = choice

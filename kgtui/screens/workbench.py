@@ -162,7 +162,7 @@ class WorkbenchScreen(KgtuiScreen):
         stale = is_stale(bench.view, bench.desk(host.clock()))
         marks = {} if stale else bench.view.error_notes
         self.source.mark(marks)
-        folder = str(bench.path.parent)
+        folder = host.short_path(bench.path.parent)
         self.source.title(bench.path.name, folder=folder, marked=len(marks), old=bench.old is not None)
         self._draw_tabs()
         scene = Scene(
@@ -195,7 +195,7 @@ class WorkbenchScreen(KgtuiScreen):
         self.read_history()
         self.host.watch_file(self.bench.path, known_digest=self.bench.desk(0.0).content_digest)
         self.judge()
-        self.source.editor.focus()
+        self.set_focus(self.source.editor)
 
     def judge(self, *, again: bool = False, cases: tuple[str, ...] = ()) -> None:
         """Ask for a run of what the file holds."""
@@ -291,7 +291,7 @@ class WorkbenchScreen(KgtuiScreen):
         self.query_one("#panes", ContentSwitcher).current = name
         self.draw()
         if not self._zoomed or self._zoomed == "results":
-            self.pane.main.focus()
+            self.set_focus(self.pane.main)
 
     def action_turn_tab(self, step: int) -> None:
         """Show the next tab or the one before."""
@@ -320,7 +320,7 @@ class WorkbenchScreen(KgtuiScreen):
         search = self.query_one("#search", Input)
         search.placeholder = "filter the cases" if isinstance(self._sought, CasesPane) else "search"
         search.display = True
-        search.focus()
+        self.set_focus(search)
 
     def action_hit(self, step: int) -> None:
         """The next or the previous match."""
@@ -339,7 +339,7 @@ class WorkbenchScreen(KgtuiScreen):
             return
         found = pane.followed_line()
         if isinstance(pane, CasesPane) and self.has_class("-narrow"):
-            pane.main.focus()
+            self.set_focus(pane.main)
         if found is not None:
             self.source.go_to(found)
 
@@ -364,7 +364,7 @@ class WorkbenchScreen(KgtuiScreen):
         elif self._wanted:
             self._end_search(clear=True)
         elif self.pane.step_back():
-            self.pane.main.focus()
+            self.set_focus(self.pane.main)
         elif self._zoomed:
             self._zoom("")
         elif self.bench.old is not None:
@@ -443,7 +443,7 @@ class WorkbenchScreen(KgtuiScreen):
                 self._sought.search("")
         search.display = False
         self.draw()
-        (self.source.editor if self._sought is self.source else self.pane.main).focus()
+        self.set_focus(self.source.editor if self._sought is self.source else self.pane.main)
 
     async def _open_run(self, number: int) -> None:
         past = await self.host.past_run(number)

@@ -5,6 +5,8 @@ A case that this run has not judged yet keeps the row of the run before it, mark
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from engine.model import Case, CaseResult, Outcome, OutOfBounds, OutputReport
 from kgtui.state.glyphs import Glyphs, outcome_tone, outcome_words
 from kgtui.state.lines import Column, Line, Row, Span, Tone, line, muted, strong
@@ -64,7 +66,11 @@ def case_detail(result: CaseResult, *, glyphs: Glyphs) -> tuple[Line, ...]:
 
 def error_map(rows: tuple[str, ...], *, glyphs: Glyphs) -> tuple[Line, ...]:
     """The output as a small heat map: one sign a tile, darker for a larger share of wrong elements."""
-    return tuple(tuple(_tile(sign, glyphs) for sign in row) for row in rows)
+    lines = []
+    for row in rows:
+        runs = groupby((_tile(sign, glyphs) for sign in row), key=lambda tile: tile.tone)
+        lines.append(tuple(Span("".join(tile.text for tile in tiles), tone) for tone, tiles in runs))
+    return tuple(lines)
 
 
 def reading(report: OutputReport) -> str:

@@ -16,7 +16,9 @@ _MLIR_CALL = re.compile(r"^(#loc\d*) = loc\(callsite\(\S+ at (#loc\d*)\)\)")
 _MLIR_USE = re.compile(r"loc\((#loc\d*)\)\s*$")
 _LLVM_PLACE = re.compile(r"^(!\d+) = (?:distinct )?!DILocation\(line: (\d+)(?:.*?inlinedAt: (!\d+))?")
 _LLVM_USE = re.compile(r"!dbg (!\d+)")
-_PTX_PLACE = re.compile(r"^\s*\.loc\s+\d+\s+(\d+)(?:.*?inlined_at\s+\d+\s+(\d+))?")
+# The first file that the assembly names is the kernel's own; the others belong to functions inlined into it.
+_OWN_PLACE = re.compile(r"^\s*\.loc\s+1\s+([1-9]\d*)\s")
+_CALL_PLACE = re.compile(r"^\s*\.loc\s.*\binlined_at\s+1\s+(\d+)\s|^\s*\.loc\s.*@\[ [^\[]*?:(\d+):\d+(?: \])+\s*$")
 _SASS_PLACE = re.compile(r'//## File "[^"]*", line (\d+)(?: inlined at "[^"]*", line (\d+))?')
 
 
@@ -66,7 +68,7 @@ def source_lines(text: str, *, form: str) -> tuple[int | None, ...]:
     if form == "llir":
         return _by_reference(lines, _llvm_places(lines), _LLVM_USE)
     if form in ("ptx", "amdgcn", "sass"):
-        return _by_last_mention(lines, _SASS_PLACE if form == "sass" else _PTX_PLACE)
+        return _by_last_mention(lines, (_SASS_PLACE,) if form == "sass" else (_CALL_PLACE, _OWN_PLACE))
     return (None,) * len(lines)
 
 
@@ -80,11 +82,14 @@ def _by_reference(lines: list[str], places: dict[str, int], use: re.Pattern[str]
     return tuple(places.get(found.group(1)) if found else None for found in uses)
 
 
-def _by_last_mention(lines: list[str], mention: re.Pattern[str]) -> tuple[int | None, ...]:
-    origins, current = [], None
+def _by_last_mention(lines: list[str], mentions: tuple[re.Pattern[str], ...]) -> tuple[int | None, ...]:
+    origins: list[int | None] = []
+    current = None
     for text in lines:
-        if found := mention.search(text):
-            current = int(found.group(2) or found.group(1))
+        found = next((match for mention in mentions if (match := mention.search(text))), None)
+        if found:
+            # Of several groups the last that matched is the outermost call.
+            current = int([group for group in found.groups() if group][-1])
         origins.append(current)
     return tuple(origins)
 

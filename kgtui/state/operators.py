@@ -137,7 +137,7 @@ def facet_line(facets: Facets, shown: int, total: int) -> Line:
     return tuple(parts)
 
 
-def preview(choice: Choice, *, file: Path, file_exists: bool, sample: bool) -> tuple[Line, ...]:
+def preview(choice: Choice, *, file: str, file_exists: bool, sample: bool) -> tuple[Line, ...]:
     """What a reader wants to know of an operator before opening it."""
     problem = choice.problem
     tiers = Counter(case.tier for case in problem.cases)

@@ -9,6 +9,7 @@ from kgtui.state.run import RunView, StageView
 from kgtui.state.status import Desk, Status, status_of
 
 _STAGE_WORDS = {Stage.STATIC: "read", Stage.LOAD: "load", Stage.VERIFY: "verify", Stage.COMPILE: "compile"}
+_STARTING_SENTENCE = "the file is judged as soon as the engine is there"
 _IDLE_SENTENCE = "save the file to judge it; r runs it as it is"
 
 
@@ -48,7 +49,7 @@ def sentence(view: RunView, desk: Desk) -> Line:
         return line(Span(f"{len(view.failed)} failed so far, first {first.case}: {first.message or first.outcome}"))
     if view.running:
         return line(muted(f"{len(view.cases)} of {view.planned} cases judged, none failed"))
-    return line(muted(_IDLE_SENTENCE))
+    return line(muted(_STARTING_SENTENCE if desk.waiting else _IDLE_SENTENCE))
 
 
 def title(view: RunView, desk: Desk, glyphs: Glyphs) -> str:

@@ -55,7 +55,7 @@ class Ask(Widget, can_focus=True):
         """Put the question; `subject` comes back with the answer."""
         self._subject, self._question, self._answers = subject, question, answers
         self.display = True
-        self.focus()
+        self.screen.set_focus(self)
         self.refresh()
 
     def close(self) -> None:

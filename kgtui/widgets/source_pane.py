@@ -89,10 +89,12 @@ class SourcePane(Vertical):
     def edit(self, *, on: bool) -> None:
         """Take letters as text, or as commands."""
         self.editor.read_only = not on
+        # A blinking cursor sends a kilobyte and more each second, for nothing while the file is only watched.
+        self.editor.cursor_blink = on
         self.editor.tab_behavior = "indent" if on else "focus"
         self.set_class(on, "-editing")
         if on:
-            self.editor.focus()
+            self.screen.set_focus(self.editor)
 
     def mark(self, notes: Mapping[int, str]) -> None:
         """Point out the lines that went wrong, each with what happened there."""

@@ -97,10 +97,14 @@ def make_bench(fakes: ModuleType, tmp_path: Path) -> BenchMaker:
 
 
 def _fakes() -> ModuleType:
+    _module("kgtui_test_reference", "reference_operator.py")
+    return _module("kgtui_test_fakes", "fakes.py")
+
+
+def _module(name: str, filename: str) -> ModuleType:
     # importlib import mode puts no folder on the path, so the shared module is loaded by its file.
-    name = "kgtui_test_fakes"
     if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name("fakes.py"))
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(filename))
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module

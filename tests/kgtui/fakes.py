@@ -166,7 +166,7 @@ def _problem(
         make_inputs=_never,
         reference=_never,
         eager=_never,
-        origin="tests.kgtui.fakes:PROBLEM",
+        origin="kgtui_test_reference:PROBLEM",
         tolerance=lambda case: Tolerance(relative=1e-5, absolute=1e-6),
         cost=lambda case: Cost(flops=5 * case.size("rows") * case.size("cols"), bytes_read=3124, bytes_written=3124),
         returns=0 if mutates else 1,
@@ -317,6 +317,11 @@ def stops_half_way(candidate: Candidate, plan: Plan) -> list[Event]:
     """Three cases are judged, then nothing comes until the run is cancelled."""
     results = [wrong(case) if "x128" in case.name else passed(case) for case in plan.cases]
     return run_events(candidate, plan, results, stop_after=5)
+
+
+def never_begins(candidate: Candidate, plan: Plan) -> list[Event]:
+    """Nothing comes until the run is cancelled."""
+    return []
 
 
 @dataclass

@@ -17,6 +17,7 @@ from kgtui.state.status import Mode, status_of
 from kgtui.widgets.ask import Ask
 from kgtui.widgets.bars import Strip
 from kgtui.widgets.cases_pane import CasesPane
+from kgtui.widgets.code_view import CodeView
 from kgtui.widgets.toned import Grid, Lines
 
 
@@ -390,6 +391,16 @@ async def test_operators_are_listed_filtered_and_opened(make_bench: Any, fakes: 
         await bench.settled(pilot)
         assert bench.path.read_bytes().startswith(b"# kgtui: op=aten::softmax")
         assert state(bench) is State.PASSED
+
+
+async def test_the_preview_shows_the_reference_as_text(make_bench: Any) -> None:
+    bench = make_bench(opened=False)
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        await bench.until(pilot, lambda: bench.app.problems != ())
+        await pilot.pause()
+        assert bench.app.screen.query_one(CodeView).current_text == (
+            '"""Row softmax: what the preview of an operator shows of its reference."""'
+        )
 
 
 async def test_a_new_file_is_made_beside_the_one_that_is_there(make_bench: Any) -> None:

@@ -322,7 +322,7 @@ def test_recent_files_stand_on_top_and_operators_with_runs_before_the_others(fak
 
 
 def test_the_preview_says_what_opening_will_do(fakes: ModuleType) -> None:
-    choice, path = Choice(problem=fakes.softmax_problem()), fakes.Path("kernels/softmax.py")
+    choice, path = Choice(problem=fakes.softmax_problem()), "kernels/softmax.py"
     words = [
         plain_text(preview(choice, file=path, file_exists=exists, sample=sample)).splitlines()[-1]
         for exists, sample in ((True, True), (False, True), (False, False))

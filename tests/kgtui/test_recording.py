@@ -1,0 +1,100 @@
+"""The store in the words of the screen, against the real store in memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from engine.errors import StoreError
+from engine.model import Outcome
+from kgtui.recording import StoreRecording
+from kgtui.seams import Order
+from sessions.store import open_memory_store
+
+
+@pytest.fixture
+def order(fakes: ModuleType) -> Order:
+    return Order(
+        problem=fakes.softmax_problem(), path=fakes.Path("/k/softmax.py"), content=fakes.SOURCE, device="cpu",
+        target="sm_90",
+    )  # fmt: skip
+
+
+@pytest.fixture
+def recording(fakes: ModuleType) -> StoreRecording:
+    return StoreRecording(open_memory_store(clock=lambda: fakes.NOW), label="test", environment={"triton": "3.9.0"})
+
+
+def recorded(recording: StoreRecording, order: Order, script: Any) -> int:
+    number = recording.begin(order)
+    recording.record(number, script(order.candidate, order.plan(())))
+    return number
+
+
+def test_a_run_is_kept_whole(recording: StoreRecording, order: Order, fakes: ModuleType) -> None:
+    number = recorded(recording, order, fakes.some_fail)
+    assert list(recording.events(number)) == fakes.some_fail(order.candidate, order.plan(()))
+    assert recording.source(order.candidate.digest) == fakes.SOURCE
+
+
+def test_the_same_order_is_answered_by_the_run_before(
+    recording: StoreRecording, order: Order, fakes: ModuleType
+) -> None:
+    number = recorded(recording, order, fakes.all_pass)
+    assert recording.cached(order) == number
+    assert recording.cached(replace(order, target="sm_80")) is None
+    assert recording.cached(replace(order, content=b"new")) is None
+
+
+def test_a_run_of_picked_cases_answers_no_whole_order(
+    recording: StoreRecording, order: Order, fakes: ModuleType
+) -> None:
+    recorded(recording, replace(order, cases=("4x1 f32",)), fakes.all_pass)
+    assert recording.cached(order) is None
+
+
+def test_the_cases_that_failed_are_known_by_file(recording: StoreRecording, order: Order, fakes: ModuleType) -> None:
+    recorded(recording, order, fakes.some_fail)
+    assert recording.failed_cases(order) == ("127x128 f32", "127x128 f16")
+    assert recording.failed_cases(replace(order, path=fakes.Path("/k/other.py"))) == ()
+
+
+def test_past_runs_are_listed_newest_first_with_what_they_came_to(
+    recording: StoreRecording, order: Order, fakes: ModuleType
+) -> None:
+    recorded(recording, order, fakes.some_fail)
+    recording.begin(order)
+    cut_short, failed = recording.runs("aten::softmax", limit=10)
+    assert (cut_short.number, cut_short.outcome, cut_short.passed, cut_short.elapsed_s) == (2, None, None, None)
+    assert (failed.outcome, failed.passed, failed.total, failed.elapsed_s) == (Outcome.WRONG_VALUE, 6, 8, 0.42)
+    assert failed.started_at == fakes.NOW
+
+
+def test_operators_and_files_that_were_worked_on_are_known(
+    recording: StoreRecording, order: Order, fakes: ModuleType
+) -> None:
+    recorded(recording, order, fakes.all_pass)
+    recorded(recording, order, fakes.all_pass)
+    assert [(name, last.runs, last.run.number) for name, last in recording.last_runs().items()] == [
+        ("aten::softmax", 2, 2)
+    ]
+    assert [(file.path, file.problem) for file in recording.recent_files(limit=5)] == [
+        (fakes.Path("/k/softmax.py"), "aten::softmax")
+    ]
+
+
+def test_a_run_that_is_not_there_is_an_error_of_the_store(recording: StoreRecording) -> None:
+    with pytest.raises(StoreError, match="no run #7"):
+        recording.events(7)
+    with pytest.raises(StoreError, match="no source"):
+        recording.source("0" * 64)
+
+
+def test_looking_around_begins_no_session(recording: StoreRecording) -> None:
+    recording.runs("aten::softmax", limit=1)
+    recording.last_runs()
+    recording.recent_files(limit=1)
+    assert recording._store.sessions() == ()

@@ -1,0 +1,111 @@
+"""Tables, lines and bars: what they draw of texts that look like markup, are wide, or do not fit."""
+
+from __future__ import annotations
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.pilot import Pilot
+
+from kgtui.state.lines import Column, Row, Span, Tone, line
+from kgtui.widgets.bars import Bar, Segment, Strip
+from kgtui.widgets.toned import Grid, Lines
+
+COLUMNS = (Column(label="name", width=8), Column(label="word", width=9))
+ODD = ("[red]", "[/]", "形状形状形状", "🚀🚀🚀🚀🚀", "e\u0301e\u0301", "a\tb", "")
+
+
+class Stage(App[None]):
+    """One of each."""
+
+    CSS_PATH = "../../kgtui/styles/app.tcss"
+    CSS = "Screen { overflow: hidden; } Strip { height: 1; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chosen: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        yield Strip(id="strip")
+        yield Bar(gap=" ", id="bar")
+        yield Lines()
+        yield Grid(COLUMNS)
+
+    def on_bar_chosen(self, message: Bar.Chosen) -> None:
+        self.chosen.append(message.key)
+
+
+def rows(*names: str, word: str = "ok", stale: bool = False) -> tuple[Row, ...]:
+    return tuple(Row(key=name, cells=(Span(name), Span(word, Tone.GOOD)), stale=stale) for name in names)
+
+
+def drawn(pilot: Pilot[None]) -> list[str]:
+    """The table as text, without its header."""
+    grid = pilot.app.query_one(Grid)
+    return [grid.render_line(y).text.rstrip() for y in range(1, 1 + grid.row_count)]
+
+
+@pytest.mark.parametrize("text", ODD)
+async def test_texts_of_users_are_drawn_as_they_are(text: str) -> None:
+    async with Stage().run_test() as pilot:
+        pilot.app.query_one(Grid).show((Row(key="k", cells=(Span(text), Span("after"))),))
+        pilot.app.query_one(Lines).show((line(Span(text, Tone.BAD), " after"),))
+        pilot.app.query_one(Strip).show(((line(text), line("right")),))
+        pilot.app.query_one(Bar).show((Segment(key="k", line=line(text)),))
+        await pilot.pause()
+        assert str(pilot.app.query_one(Lines).content) == f"{text} after"
+        assert drawn(pilot)[0].endswith("after")
+
+
+async def test_wide_letters_never_push_the_next_column() -> None:
+    async with Stage().run_test() as pilot:
+        pilot.app.query_one(Grid).show(rows("形状形状形状", "plain"))
+        await pilot.pause()
+        assert drawn(pilot) == ["形状形… ok", "plain   ok"]
+
+
+async def test_the_cursor_stays_on_its_row_when_rows_come_before_it() -> None:
+    async with Stage().run_test() as pilot:
+        grid = pilot.app.query_one(Grid)
+        grid.show(rows("a", "b"))
+        grid.go_to("b")
+        grid.show(rows("x", "a", "b"))
+        await pilot.pause()
+        assert grid.current == "b"
+
+
+async def test_only_what_changed_is_drawn_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with Stage().run_test() as pilot:
+        grid = pilot.app.query_one(Grid)
+        grid.show(rows("a", "b", "c"))
+        changed: list[tuple[str, str]] = []
+        monkeypatch.setattr(grid, "update_cell", lambda row, column, cell: changed.append((row, column)))
+        grid.show((*rows("a"), *rows("b", word="no"), *rows("c")))
+        assert changed == [("b", "1")]
+
+
+async def test_a_table_that_shrinks_and_grows_keeps_its_keys() -> None:
+    async with Stage().run_test() as pilot:
+        grid = pilot.app.query_one(Grid)
+        for names in (("a", "b", "c"), ("a",), (), ("d", "a")):
+            grid.show(rows(*names))
+            await pilot.pause()
+            assert (grid.row_count, [row.key for row in grid.shown]) == (len(names), list(names))
+
+
+async def test_a_strip_cuts_its_left_part_and_keeps_the_right_one_whole() -> None:
+    async with Stage().run_test(size=(20, 10)) as pilot:
+        strip = pilot.app.query_one(Strip)
+        strip.show(((line("a long sentence that does not fit"), line("run #42")),))
+        await pilot.pause()
+        assert strip.render_line(0).text == "a long sent… run #42"
+
+
+async def test_a_bar_leaves_out_what_does_not_fit_and_says_what_was_clicked() -> None:
+    app = Stage()
+    async with app.run_test(size=(20, 10)) as pilot:
+        bar = pilot.app.query_one(Bar)
+        bar.show(tuple(Segment(key=name, line=line(name)) for name in ("first", "second", "third", "fourth")))
+        await pilot.pause()
+        assert bar.render_line(0).text.rstrip() == "first second third"
+        await pilot.click(Bar, offset=(8, 0))
+        assert app.chosen == ["second"]
