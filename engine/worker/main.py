@@ -40,10 +40,12 @@ def warm_up(device: torch.device) -> None:
 
 
 def prepare_driver() -> None:
-    """Have Triton build and load its C helper for CUDA, which every child then inherits; opens no device."""
+    """Have Triton build and load its C helper for CUDA once; every child inherits it.  Opens no device."""
     from triton.backends.nvidia.driver import CudaUtils
 
     CudaUtils()
+    # It is a singleton that Triton initialises again for every driver, and every child has an empty build cache.
+    CudaUtils.__init__ = lambda self: None
 
 
 class _Worker:
