@@ -5,13 +5,15 @@ Only makes text; writing it is its caller's business.
 
 from __future__ import annotations
 
-import ast
+import re
 import textwrap
 
 from engine.model import Problem
 
 _WIDTH = 116
 _TORCH_NAMES = {"Tensor": "torch.Tensor", "DType": "torch.dtype"}
+_TYPE = re.compile(rf"\b({'|'.join(_TORCH_NAMES)})\b")
+_NEXT_ARGUMENT, _INDENT = re.compile(r", (?=\w+:)"), "\n    "
 _MOST_CASES = 6
 
 _TEMPLATE = '''\
@@ -32,8 +34,10 @@ import triton.language as tl
 
 
 {definition}
-    # 1. Allocate what is returned; empty tensors are among the cases.  2. Launch the kernel.  3. Return.
-    raise NotImplementedError("{entry} is not written yet: launch {entry}_kernel and {ending}")
+    # Empty tensors and unusual strides are among the cases.
+    raise NotImplementedError(
+        "{entry} is not written yet: launch {entry}_kernel and {ending}"
+    )
 
 
 @triton.jit
@@ -48,7 +52,7 @@ def {entry}_kernel(x_ptr, y_ptr, elements, BLOCK: tl.constexpr):
 
 def scaffold(problem: Problem) -> str:
     """The text of a new kernel file."""
-    ending = "return its output" if problem.returns else f"write {_listed(problem.mutates)} in place"
+    ending = "return its output" if problem.returns else "write its outputs in place"
     return _TEMPLATE.format(
         name=problem.name,
         summary=problem.summary.rstrip(".").replace("\\", "\\\\"),
@@ -62,9 +66,10 @@ def scaffold(problem: Problem) -> str:
 
 def _contract(problem: Problem) -> str:
     """What is called, and where the answer goes."""
-    answers = [f"Writes {_listed(problem.mutates)} in place."] if problem.mutates else []
-    text = " ".join([problem.signature + ".", *answers])
-    return textwrap.fill(text, _WIDTH, break_long_words=False)
+    lines = [textwrap.fill(problem.signature, _WIDTH)]
+    if problem.mutates:
+        lines.append(f"Writes {_listed(problem.mutates)} in place.")
+    return "\n".join(lines)
 
 
 def _cases(problem: Problem) -> str:
@@ -77,16 +82,12 @@ def _cases(problem: Problem) -> str:
 
 def _definition(signature: str) -> str:
     """The line `def ...:` with the types' Python names, broken where it is too long."""
-    tree = ast.parse(f"def {signature}: ...")
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            node.id = _TORCH_NAMES.get(node.id, node.id)
-    line = ast.unparse(tree).splitlines()[0]
+    line = f"def {_TYPE.sub(lambda found: _TORCH_NAMES[found[0]], signature)}:"
     if len(line) <= _WIDTH:
         return line
     head, _, rest = line.partition("(")
     arguments, _, returned = rest.rpartition(")")
-    return f"{head}(\n{textwrap.fill(arguments, _WIDTH, initial_indent='    ', subsequent_indent='    ')}\n){returned}"
+    return f"{head}(\n    {_NEXT_ARGUMENT.sub(f',{_INDENT}', arguments)},\n){returned}"
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -17,6 +17,7 @@ from engine.events import Event
 from engine.model import Candidate, Problem, Tier
 from kgtui.paths import Paths, can_write
 from sessions import Store, open_store
+from sessions.store import BUSY_TIMEOUT_S
 
 
 class Keeper:
@@ -82,10 +83,10 @@ class Keeper:
                 store.close()
 
 
-def open_keeper(paths: Paths, *, warn: Callable[[str], None]) -> Keeper:
+def open_keeper(paths: Paths, *, warn: Callable[[str], None], busy_timeout_s: float = BUSY_TIMEOUT_S) -> Keeper:
     """A keeper on the user's store; on none, and that is said, where it cannot be opened."""
     try:
-        return Keeper(open_store(paths.sessions), warn=warn)
+        return Keeper(open_store(paths.sessions, busy_timeout_s=busy_timeout_s), warn=warn)
     except StoreError as error:
         warn(f"the run goes on, but is not kept: {error}")
         return Keeper(None, warn=warn)

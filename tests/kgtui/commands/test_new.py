@@ -1,0 +1,54 @@
+"""`kgtui new`: makes a file, and never overwrites one."""
+
+from __future__ import annotations
+
+from engine.source import directives
+
+
+def test_the_file_goes_to_kernels_and_says_how_to_go_on(typed, folder):
+    ended = typed("new", "silu")
+    assert (ended.exit_code, ended.err) == (0, "")
+    assert ended.out == (
+        "made kernels/silu.py for aten::silu\n"
+        "next: kgtui open aten::silu kernels/silu.py   or   kgtui check kernels/silu.py\n"
+    )
+    assert directives((folder / "kernels" / "silu.py").read_text()) == {"op": "aten::silu"}
+
+
+def test_the_file_may_be_named(typed, folder):
+    assert typed("new", "silu", "deep/mine.py").exit_code == 0
+    assert (folder / "deep" / "mine.py").is_file()
+
+
+def test_a_file_that_is_there_is_left_alone(typed, folder):
+    (folder / "silu.py").write_text("mine\n")
+    ended = typed("new", "silu", "silu.py")
+    assert (ended.exit_code, ended.err) == (
+        2, "kgtui: silu.py is there already and is not overwritten; name another FILE\n",
+    )  # fmt: skip
+    assert (folder / "silu.py").read_text() == "mine\n"
+
+
+def test_a_file_where_a_folder_is_needed(typed, folder):
+    (folder / "kernels").write_text("a file\n")
+    ended = typed("new", "silu")
+    assert ended.exit_code == 2
+    assert ended.err.startswith("kgtui: ")
+    assert ended.err.endswith("name another FILE\n")
+    assert (folder / "kernels").read_text() == "a file\n"
+
+
+def test_a_folder_that_cannot_be_written(typed, public_folder, unprivileged):
+    public_folder.chmod(0o555)
+    typed("problems")  # everything that is imported late, while it can be read
+    with unprivileged():
+        ended = typed("new", "silu", public_folder / "silu.py")
+    assert ended.exit_code == 2
+    assert ended.err.startswith(f"kgtui: {public_folder}/silu.py was not made: Permission denied")
+
+
+def test_an_unknown_operator(typed, folder):
+    ended = typed("new", "silou")
+    assert ended.exit_code == 2
+    assert "did you mean aten::silu" in ended.err
+    assert list(folder.iterdir()) == []

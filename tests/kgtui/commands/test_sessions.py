@@ -1,0 +1,97 @@
+"""`kgtui sessions`: lists, shows and exports what a check has kept."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from engine.model import Outcome
+
+
+@pytest.fixture
+def two_runs(checked, engine, kernel):
+    """A failed run #1 and a passed run #2, each in a session of its own; returns what the second printed."""
+    engine.outcome = Outcome.WRONG_VALUE
+    checked("silu.py", "--cases", "smoke")
+    engine.outcome = Outcome.PASS
+    return checked("silu.py", "--cases", "smoke").out
+
+
+def test_without_a_store_the_next_step_is_named(typed, home):
+    ended = typed("sessions")
+    assert (ended.exit_code, ended.err) == (
+        3, f"kgtui: {home}/sessions.db: there is no session store here; the first run makes one\n",
+    )  # fmt: skip
+    assert not home.exists()
+
+
+def test_sessions_are_listed_newest_first(typed, two_runs):
+    header, newest, oldest = typed("sessions").out.splitlines()
+    assert header.split() == ["session", "started", "(UTC)", "what", "runs", "passed", "flagged"]
+    assert (newest.split()[0], newest.split()[3:]) == ("2", ["check", "1", "1", "0"])
+    assert (oldest.split()[0], oldest.split()[3:]) == ("1", ["check", "1", "0", "0"])
+
+
+def test_runs_are_listed_newest_first(typed, two_runs, kernel):
+    _, newest, oldest = typed("sessions", "list", "--runs").out.splitlines()
+    assert (newest.split()[0], newest.split()[3:]) == ("#2", ["aten::silu", "pass", "3/3", str(kernel)])
+    assert (oldest.split()[0], oldest.split()[4]) == ("#1", "wrong_value")
+
+
+def test_a_list_may_be_shorter(typed, two_runs):
+    assert len(typed("sessions", "--limit", "1").out.splitlines()) == 2
+
+
+def test_a_run_is_shown_as_the_check_printed_it(typed, two_runs, kernel):
+    assert typed("sessions", "show").out == two_runs.replace(" silu.py ", f" {kernel} ")
+    assert typed("sessions", "show", "2").out == typed("sessions", "show").out
+    assert "verdict  wrong_value" in typed("sessions", "show", "1").out
+
+
+def test_a_run_that_is_not_there(typed, two_runs):
+    ended = typed("sessions", "show", "9")
+    assert ended.exit_code == 2
+    assert "there is no run #9" in ended.err
+    assert ended.err.endswith("the newest is #2\n")
+
+
+def test_the_newest_session_is_exported_by_default(typed, two_runs):
+    document = json.loads(typed("sessions", "export").out)
+    assert (document["schema"], document["session"]["id"]) == ("kgtui.session/1", 2)
+
+
+def test_a_session_or_a_run_may_be_named(typed, two_runs):
+    assert json.loads(typed("sessions", "export", "1").out)["session"]["id"] == 1
+    assert json.loads(typed("sessions", "export", "--run", "1").out)["runs"][0]["id"] == 1
+    assert typed("sessions", "export", "1", "--run", "1").exit_code == 2
+
+
+def test_the_events_as_lines(typed, two_runs):
+    lines = typed("sessions", "export", "--format", "jsonl").out.splitlines()
+    assert json.loads(lines[0])["event"] == "RunStarted"
+    assert json.loads(lines[-1])["event"] == "RunFinished"
+
+
+def test_an_export_to_a_file_overwrites_none(typed, two_runs, folder):
+    assert typed("sessions", "export", "--format", "markdown", "--output", "page.md").out == "wrote page.md\n"
+    assert (folder / "page.md").read_text().startswith("# Session 2: check\n")
+    ended = typed("sessions", "export", "--output", "page.md")
+    assert (ended.exit_code, ended.err) == (
+        2, "kgtui: page.md is there already and is not overwritten; name another file\n",
+    )  # fmt: skip
+
+
+def test_a_list_takes_no_number(typed, two_runs):
+    assert typed("sessions", "list", "2").err == (
+        "kgtui: a list takes no number; `kgtui sessions show RUN` shows a run\n"
+    )
+
+
+def test_a_damaged_store_is_left_alone(typed, home):
+    home.mkdir()
+    (home / "sessions.db").write_bytes(b"this is no database" * 100)
+    ended = typed("sessions")
+    assert ended.exit_code == 3
+    assert "not a readable session store" in ended.err
+    assert (home / "sessions.db").read_bytes() == b"this is no database" * 100
