@@ -233,7 +233,7 @@ class WorkbenchApp(App[None]):
     def events_happened(self, events: Sequence[Event]) -> None:
         """Collect what comes; the first and the last event of a run do not wait for the next flush."""
         self._pending += events
-        if self._first_of_run or isinstance(events[-1], RunFinished):
+        if self._first_of_run or _finish(events):
             self._first_of_run = False
             self.flush()
         elif self._flusher is not None:
@@ -251,7 +251,7 @@ class WorkbenchApp(App[None]):
         if events and self._workbench is not None:
             self._workbench.events_happened(events)
             self._show_title()
-            if isinstance(events[-1], RunFinished):
+            if _finish(events):
                 self.run_worker(self._read_store(), group="lists", exclusive=True, exit_on_error=False)
 
     # The host of the screens
@@ -466,3 +466,8 @@ class WorkbenchApp(App[None]):
         if self._workbench is not None:
             bench = self._workbench.bench
             self.title = title(bench.view, bench.desk(self.clock()), self.glyphs)
+
+
+def _finish(events: Sequence[Event]) -> bool:
+    """Whether the verdict is among these."""
+    return any(isinstance(event, RunFinished) for event in events)

@@ -112,7 +112,7 @@ class Loop:
                 number = await self._record(number, batch)
                 self._audience.events_happened(batch)
                 failed += _failed_in(batch)
-                if _says_of_the_candidate(batch[-1]):
+                if any(map(_says_of_the_candidate, batch)):
                     self._failed_cases[order.problem.name] = tuple(failed)
         finally:
             reading.cancel()
@@ -133,17 +133,18 @@ class Loop:
     async def _events(self, candidate: Candidate, plan: Plan, cancelled: asyncio.Event) -> AsyncIterator[Event]:
         """The engine's events, closed with a verdict of ours when the engine fails to give one."""
         last: Event | None = None
+        finished = False
         complaint = "the engine ended the run without a verdict; r runs it again"
         try:
             # To its end, past the verdict too: the engine cleans up behind it.
             async for event in self._judging.evaluate(candidate, plan, cancelled=cancelled):
-                last = event
+                last, finished = event, finished or isinstance(event, RunFinished)
                 yield event
         except KgtuiError as error:
             complaint = str(error)
         except Exception as error:  # the edge: a fault of the engine must not take the screen with it
             complaint = f"the engine failed: {type(error).__name__}: {error}; r runs it again"
-        if isinstance(last, RunFinished):
+        if finished:
             return
         if last is None:
             yield RunStarted(

@@ -15,6 +15,7 @@ from engine.events import (
     Event,
     FindingRaised,
     KernelCompiled,
+    KernelDisassembled,
     KernelLaunched,
     LogWritten,
     RunFinished,
@@ -74,9 +75,11 @@ class RunView:
     findings: tuple[Finding, ...] = ()
     launches: tuple[Launch, ...] = ()
     kernels: tuple[CompiledKernel, ...] = ()
+    kernel_numbers: tuple[int, ...] = ()
     kernels_planned: int = 0
     log: tuple[LogLine, ...] = ()
     verdict: Verdict | None = None
+    finished_s: float | None = None
 
     @property
     def started(self) -> bool:
@@ -161,9 +164,11 @@ class _Draft:
         self._findings = list(view.findings)
         self._launches = list(view.launches)
         self._kernels = list(view.kernels)
+        self._kernel_numbers = list(view.kernel_numbers)
         self._kernels_planned = view.kernels_planned
         self._log = list(view.log)
         self._verdict = view.verdict
+        self._finished_s = view.finished_s
         self._at_s = view.at_s
 
     def take(self, event: Event) -> None:
@@ -182,11 +187,15 @@ class _Draft:
                 self._launches.append(event.launch)
             case KernelCompiled():
                 self._kernels.append(event.kernel)
+                self._kernel_numbers.append(event.number)
                 self._kernels_planned = event.total
+            case KernelDisassembled():
+                self._disassembled(event)
             case LogWritten():
                 self._log.append(LogLine(at_s=event.at_s, stream=event.stream, text=event.text))
             case RunFinished():
                 self._verdict = event.verdict
+                self._finished_s = event.at_s
         self._at_s = event.at_s
 
     def _finish(self, event: StageFinished) -> None:
@@ -202,11 +211,19 @@ class _Draft:
             location=event.location,
         )  # fmt: skip
 
+    def _disassembled(self, event: KernelDisassembled) -> None:
+        """Add the text to its kernel; kernels may be built in another order than they are numbered."""
+        if event.number in self._kernel_numbers:
+            place = self._kernel_numbers.index(event.number)
+            kernel = self._kernels[place]
+            self._kernels[place] = replace(kernel, artefacts=(*kernel.artefacts, event.artefact))
+
     def view(self) -> RunView:
         return replace(
             self._scalars, at_s=self._at_s, stages=tuple(self._stages), cases=tuple(self._cases),
             findings=tuple(self._findings), launches=tuple(self._launches), kernels=tuple(self._kernels),
-            kernels_planned=self._kernels_planned, log=tuple(self._log), verdict=self._verdict,
+            kernel_numbers=tuple(self._kernel_numbers), kernels_planned=self._kernels_planned, log=tuple(self._log),
+            verdict=self._verdict, finished_s=self._finished_s,
         )  # fmt: skip
 
 

@@ -91,7 +91,8 @@ def _running(view: RunView) -> Status:
         return Status(state=State.LOADING)
     state = _STATES[active.stage]
     done = {Stage.VERIFY: len(view.cases), Stage.COMPILE: len(view.kernels)}.get(active.stage)
-    total = active.total if active.total is not None else {Stage.VERIFY: view.planned}.get(active.stage)
+    expected = {Stage.VERIFY: view.planned, Stage.COMPILE: view.kernels_planned or len(view.launches)}
+    total = active.total if active.total is not None else expected.get(active.stage)
     return Status(state=state, detail="" if done is None or total is None else f"{done}/{total}")
 
 

@@ -47,6 +47,8 @@ def sentence(view: RunView, desk: Desk) -> Line:
     if view.failed:
         first = view.failed[0]
         return line(Span(f"{len(view.failed)} failed so far, first {first.case}: {first.message or first.outcome}"))
+    if view.running and view.stage(Stage.COMPILE):
+        return line(muted(f"right on all {len(view.cases)} cases; compiling what they launched for {view.target}"))
     if view.running:
         return line(muted(f"{len(view.cases)} of {view.planned} cases judged, none failed"))
     return line(muted(_STARTING_SENTENCE if desk.waiting else _IDLE_SENTENCE))
@@ -62,7 +64,9 @@ def elapsed(status: Status, view: RunView, desk: Desk) -> str:
     """How long the run takes or took; nothing when none did."""
     if status.busy:
         return seconds(desk.elapsed_s)
-    return seconds(view.at_s) if view.verdict and status.state not in (State.EDITED, State.PAUSED) else ""
+    if view.finished_s is None or status.state in (State.EDITED, State.PAUSED):
+        return ""
+    return seconds(view.finished_s)
 
 
 def seconds(duration_s: float) -> str:

@@ -17,6 +17,7 @@ from engine.events import (
     Event,
     FindingRaised,
     KernelCompiled,
+    KernelDisassembled,
     KernelLaunched,
     LogWritten,
     RunFinished,
@@ -286,7 +287,8 @@ def run_events(
         sentence = f"right on {good} of {len(results)} cases"
     verdict = Verdict(outcome=outcome, sentence=sentence, passed=good, total=len(results), flagged=flagged,
                       location=bad.location if bad else None)  # fmt: skip
-    return [*events, RunFinished(at_s=0.42, verdict=verdict)]
+    sass = Artefact(kind="sass", digest="c" * 64, bytes=100)
+    return [*events, RunFinished(at_s=0.42, verdict=verdict), KernelDisassembled(at_s=0.9, number=1, artefact=sass)]
 
 
 Script = Callable[[Candidate, Plan], Iterable[Event]]
@@ -345,11 +347,11 @@ class FakeEngine:
         self, candidate: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
     ) -> AsyncIterator[Event]:
         self.judged.append((candidate, plan))
-        last: Event | None = None
+        finished = False
         for event in self.script(candidate, plan):
-            last = event
+            finished = finished or isinstance(event, RunFinished)
             yield event
-        if isinstance(last, RunFinished) or cancelled is None:
+        if finished or cancelled is None:
             return
         await cancelled.wait()
         self.cancelled += 1
@@ -385,8 +387,8 @@ class MemoryRecording:
         self._check()
         for number in range(len(self.orders), 0, -1):
             known, events = self.orders[number - 1], self.events_by_run[number]
-            finished = isinstance(events[-1], RunFinished) and events[-1].verdict.outcome is not Outcome.CANCELLED
-            if finished and replace(known, again=False) == order:
+            finished = _finished(events)
+            if finished and finished.verdict.outcome is not Outcome.CANCELLED and replace(known, again=False) == order:
                 return number
         return None
 
@@ -419,15 +421,20 @@ class MemoryRecording:
 
     def _past(self, number: int) -> PastRun:
         order, events = self.orders[number - 1], self.events_by_run[number]
-        verdict = events[-1].verdict if events and isinstance(events[-1], RunFinished) else None
+        finished = _finished(events)
+        verdict = finished.verdict if finished else None
         return PastRun(
             number=number, problem=order.problem.name, digest=order.candidate.digest, filename=order.path.name,
             device=order.device, target=order.target,
             started_at=NOW - timedelta(minutes=7 * (len(self.orders) - number)),
             outcome=verdict.outcome if verdict else None, flagged=verdict.flagged if verdict else False,
             passed=verdict.passed if verdict else None, total=verdict.total if verdict else None,
-            elapsed_s=events[-1].at_s if verdict else None,
+            elapsed_s=finished.at_s if finished else None,
         )  # fmt: skip
+
+
+def _finished(events: Sequence[Event]) -> RunFinished | None:
+    return next((event for event in events if isinstance(event, RunFinished)), None)
 
 
 @dataclass

@@ -354,6 +354,9 @@ async def test_the_code_of_a_kernel_is_shown_in_every_form(make_bench: Any) -> N
         assert plain_text(pane.query_one(Lines).lines).startswith("x  ttir  [ptx]")
         await pilot.press("x")
         await bench.settled(pilot)
+        assert plain_text(pane.query_one(Lines).lines).startswith("x  ttir   ptx  [sass]")
+        await pilot.press("x")
+        await bench.settled(pilot)
         assert plain_text(pane.query_one(Lines).lines).startswith("x [ttir]")
 
 

@@ -39,7 +39,7 @@ class Listener:
         self.events += events
         if any(isinstance(event, CaseFinished) for event in events):
             self.judging.set()
-        if isinstance(events[-1], RunFinished):
+        if any(isinstance(event, RunFinished) for event in events):
             self.finished.set()
 
     def trouble_arose(self, message: str) -> None:
@@ -51,9 +51,7 @@ class Listener:
     async def verdict(self) -> Outcome:
         await asyncio.wait_for(self.finished.wait(), 10)
         self.finished.clear()
-        last = self.events[-1]
-        assert isinstance(last, RunFinished)
-        return last.verdict.outcome
+        return [event for event in self.events if isinstance(event, RunFinished)][-1].verdict.outcome
 
 
 @dataclass
@@ -231,7 +229,7 @@ async def test_a_flood_of_events_leaves_others_their_turn(setting: Setting, fake
         yield events[0]
         for _ in range(20_000):
             yield events[7]
-        yield events[-1]
+        yield events[-2]
 
     seconds = iter(range(10**9))  # every look at the clock finds that a second has passed
     setting.loop._clock = lambda: float(next(seconds))

@@ -60,6 +60,14 @@ def test_the_next_run_starts_from_nothing(fakes: ModuleType, candidate: Candidat
     assert view_of(events + events) == view_of(events)
 
 
+def test_machine_code_that_comes_after_the_verdict_joins_its_kernel_and_not_the_time(
+    fakes: ModuleType, candidate: Candidate, plan: Plan
+) -> None:
+    view = view_of(fakes.all_pass(candidate, plan))
+    assert [artefact.kind for artefact in view.kernels[0].artefacts] == ["ttir", "ptx", "sass"]
+    assert (view.finished_s, view.at_s) == (0.42, 0.9)
+
+
 def test_a_view_is_never_changed(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     events = fakes.some_fail(candidate, plan)
     half = view_of(events[:12])
