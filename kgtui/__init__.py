@@ -1,0 +1,1 @@
+"""The command line and the screen: the outermost of the four packages; none of the other three imports it."""

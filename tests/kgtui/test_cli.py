@@ -133,14 +133,20 @@ def test_a_command_that_does_not_exist(run):
     assert len(ended.stderr.splitlines()) == 1
 
 
-def test_the_workbench_starts_in_a_terminal_and_leaves_on_ctrl_q(tmp_path, environment):
+def test_the_workbench_judges_the_sample_in_a_terminal_and_leaves_nothing_on_ctrl_q(tmp_path, environment):
     process, screen = _in_a_terminal(tmp_path, {**environment, "TERM": "xterm-256color"}, "open", "--sample")
-    _read_until(screen, b"softmax.py")
+    _read_until(screen, b"passed")
+    mapped = Path(f"/proc/{process.pid}/maps").read_text()
+    children = _children(process.pid)
     os.write(screen, b"\x11")
     _read_until(screen, None)
     assert process.wait() == 0
     os.close(screen)
     assert (tmp_path / "kernels" / "softmax.py").is_file()
+    assert "libtorch" not in mapped
+    assert "libtriton" not in mapped
+    assert children
+    assert [child for child in children if Path(f"/proc/{child}").exists()] == []
 
 
 def _in_a_terminal(folder, environment, *arguments):

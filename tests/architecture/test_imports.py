@@ -1,0 +1,92 @@
+"""Who may import whom, and what a start of the program may load.
+
+The contracts are checked on the import graph; a deferred import is seen only by a process that ran,
+so the second half starts some and looks at what they have loaded.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from importlinter import cli as import_linter
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ("torch", "triton", "numpy", "textual", "sqlite_utils")
+# Code that runs in child processes, or is handed to them; everything else is, or may be, the parent's.
+CHILDREN = (
+    "engine/worker", "engine/judge", "engine/compiler", "engine/tensors.py", "engine/warm_kernel.py", "kgtui/samples",
+)  # fmt: skip
+DEVICE_LIBRARIES = ("torch", "triton", "numpy")
+
+LOOK = """
+import json, sys
+from kgtui.cli import main
+try:
+    exit_code = main(sys.argv[2:])
+except SystemExit as stop:
+    exit_code = stop.code
+loaded = sorted({name.partition(".")[0] for name in sys.modules} & set(json.loads(sys.argv[1])))
+print(json.dumps([exit_code, loaded]), file=sys.stderr)
+"""
+
+
+def heavy_after(tmp_path: Path, *arguments: str, stdin: int = subprocess.DEVNULL) -> list[object]:
+    """The exit code of a command, and which of the heavy packages its process had loaded at the end."""
+    ended = subprocess.run(
+        [sys.executable, "-c", LOOK, json.dumps(HEAVY), *arguments], cwd=tmp_path, stdin=stdin, capture_output=True,
+        env={**os.environ, "KGTUI_HOME": str(tmp_path / "home")}, text=True, check=False,
+    )  # fmt: skip
+    return json.loads(ended.stderr.splitlines()[-1])
+
+
+def test_the_contracts_hold(monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    assert import_linter.lint_imports(cache_dir=None) == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"], ["check", "--help"], ["--version"], ["paths"], ["problems", "list"], ["problems", "--json"],
+        ["problems", "show", "softmax"], ["new", "softmax"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_light_command_loads_nothing_heavy(tmp_path, arguments):
+    assert heavy_after(tmp_path, *arguments) == [0, []]
+
+
+def test_refusing_to_open_the_workbench_loads_nothing_heavy(tmp_path):
+    assert heavy_after(tmp_path) == [2, []]
+
+
+def test_judging_a_kernel_loads_nothing_heavy_in_the_parent(tmp_path):
+    command = ("check", "--sample", "--cases", "smoke", "--target", "none", "--device", "cpu")
+    # The first run makes the store with sqlite-utils, which imports numpy where it is installed.
+    assert heavy_after(tmp_path, *command) == [0, ["numpy", "sqlite_utils"]]
+    assert heavy_after(tmp_path, *command) == [0, []]
+
+
+def test_the_parents_code_imports_no_device_library_at_its_top():
+    guilty = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for package in ("engine", "problems", "sessions", "kgtui")
+        for path in sorted((ROOT / package).rglob("*.py"))
+        if not path.relative_to(ROOT).as_posix().startswith(CHILDREN)
+        for node in ast.parse(path.read_text()).body
+        for name in _imported(node)
+        if name.partition(".")[0] in DEVICE_LIBRARIES
+    ]
+    assert guilty == []
+
+
+def _imported(node: ast.stmt) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module or ""] if isinstance(node, ast.ImportFrom) else []

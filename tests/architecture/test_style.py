@@ -1,0 +1,106 @@
+"""The numbers and the bans of the style, over every module of the four packages.
+
+Each test collects what breaks its rule, so that one run names every file that has to change.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("engine", "problems", "sessions", "kgtui")
+
+MOST_LINES_OF_A_FILE = 400
+MOST_LINES_OF_A_FUNCTION = 60
+LONGER = {"engine/model.py": "every record that crosses a boundary stands in one file, so that all speak of the same"}
+
+LOADER = "engine/worker/loader.py"  # the one place that runs a text as code
+RUNS_TEXT = frozenset({"eval", "exec", "compile", "__import__"})
+EDITS_PATH = frozenset({"sys.path.insert", "sys.path.append", "sys.path.extend", "sys.path.remove"})
+SHELLS = frozenset({"os.system", "os.popen"})
+PICKLES = frozenset({"pickle", "cloudpickle", "dill", "marshal", "shelve"})
+
+BARE_EXCEPTION = re.compile(r"#\s*(?:noqa(?!:)|type:\s*ignore(?!\[))")
+TOP_LEVEL = ("*.md", "*.toml", "*.txt", "Makefile", ".ci/run", ".gitignore")
+TEXTS = ("*.py", "*.md", "*.tcss", "*.txt", "*.json", "*.svg")
+MACHINE_PATH = re.compile(rf"{re.escape(str(ROOT))}/|(?<![\w./])/(?:work|root|Users|mnt|builds)/")
+
+
+def modules() -> Iterator[tuple[str, str, ast.Module]]:
+    """Every module of the packages: its name, its text, its tree."""
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            text = path.read_text()
+            yield path.relative_to(ROOT).as_posix(), text, ast.parse(text)
+
+
+def called(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
+    """Every call, with the source of what is called: "eval", "sys.path.insert"."""
+    return ((ast.unparse(node.func), node) for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+def calls_of(names: frozenset[str]) -> list[str]:
+    """Where one of `names` is called."""
+    return [f"{name}:{node.lineno}" for name, _, tree in modules() for what, node in called(tree) if what in names]
+
+
+def test_every_module_says_why_it_exists():
+    assert [name for name, _, tree in modules() if not ast.get_docstring(tree)] == []
+
+
+def test_no_module_is_two_ideas_long():
+    lines_by_name = {name: len(text.splitlines()) for name, text, _ in modules() if name not in LONGER}
+    assert {name: lines for name, lines in lines_by_name.items() if lines > MOST_LINES_OF_A_FILE} == {}
+
+
+def test_every_function_fits_on_a_screen():
+    lines_by_place = {
+        f"{name}:{node.lineno} {node.name}": (node.end_lineno or node.lineno) - node.lineno + 1
+        for name, _, tree in modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    assert {place: lines for place, lines in lines_by_place.items() if lines > MOST_LINES_OF_A_FUNCTION} == {}
+
+
+def test_only_the_loader_runs_a_text_as_code_or_edits_the_search_path():
+    guilty = {place.partition(":")[0] for place in calls_of(RUNS_TEXT | EDITS_PATH)}
+    assert guilty == {LOADER}
+
+
+def test_nothing_starts_a_shell():
+    with_shell = [f"{name}:{node.lineno}" for name, _, tree in modules() for _, node in called(tree)
+                  if any(keyword.arg == "shell" for keyword in node.keywords)]  # fmt: skip
+    assert with_shell + calls_of(SHELLS) == []
+
+
+def test_nothing_is_pickled():
+    imported = [(name, node) for name, _, tree in modules() for node in ast.walk(tree)]
+    assert [name for name, node in imported if PICKLES.intersection(_imported(node))] == []
+
+
+def test_nothing_is_printed_but_through_a_stream_that_was_handed_in():
+    assert calls_of(frozenset({"print"})) == []
+
+
+def test_every_exception_from_a_check_names_its_rule():
+    guilty = [f"{name}:{number}" for name, text, _ in modules()
+              for number, line in enumerate(text.splitlines(), start=1) if BARE_EXCEPTION.search(line)]  # fmt: skip
+    assert guilty == []
+
+
+def test_no_file_names_a_path_of_one_machine():
+    texts = {path for pattern in TOP_LEVEL for path in ROOT.glob(pattern)}
+    texts |= {path for folder in (*PACKAGES, "tests") for kind in TEXTS for path in (ROOT / folder).rglob(kind)}
+    texts.remove(Path(__file__))
+    assert [str(path) for path in sorted(texts) if MACHINE_PATH.search(path.read_text(errors="ignore"))] == []
+
+
+def _imported(node: ast.AST) -> set[str]:
+    """The packages that a statement imports."""
+    if isinstance(node, ast.Import):
+        return {alias.name.partition(".")[0] for alias in node.names}
+    return {(node.module or "").partition(".")[0]} if isinstance(node, ast.ImportFrom) else set()
