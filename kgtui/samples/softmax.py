@@ -12,7 +12,8 @@ import torch
 import triton
 import triton.language as tl
 
-TILE = 4096  # elements in a tile of short rows
+TILE = 2048  # elements in a tile of short rows
+FEWEST_COLS = 64  # narrower tiles would only add code to compile
 LARGEST_TILE = 32768  # elements that the registers of 16 warps hold with room to spare
 
 
@@ -30,8 +31,8 @@ def softmax(self: torch.Tensor, dim: int, dtype: torch.dtype | None = None) -> t
     rows = y.numel() // cols
     # Where neighbours in memory belong to different rows, a tile of eight rows uses all that it fetches.
     least_rows = 8 if rows > 1 and x.stride(1) > 1 else 1
-    block_cols = min(triton.next_power_of_2(cols), LARGEST_TILE // least_rows)
-    block_rows = max(least_rows, min(triton.next_power_of_2(rows), TILE // block_cols))
+    block_cols = min(max(triton.next_power_of_2(cols), FEWEST_COLS), LARGEST_TILE // least_rows)
+    block_rows = max(least_rows, TILE // block_cols)
     kernel = softmax_short_rows if cols <= block_cols else softmax_long_rows
     grid = (triton.cdiv(rows, block_rows),)
     num_warps = 4 if block_rows * block_cols <= TILE else 16

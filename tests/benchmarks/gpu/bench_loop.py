@@ -2,7 +2,9 @@
 
 Run with the interpreter of an environment that has kgtui and a CUDA torch:
 
-    python tests/benchmarks/gpu/bench_loop.py [--saves 20] [--corpus]
+    python tests/benchmarks/gpu/bench_loop.py [--device cuda] [--saves 20] [--corpus]
+
+The same script measures the CPU with `--device cpu`.
 
 Prints the device, the versions, and a table last.
 """
@@ -112,8 +114,28 @@ async def main() -> None:
             if arguments.corpus:
                 await run_corpus(engine, ("honest", "wrong"))
             target = engine.device.target or "sm_90"
+            report_memory()
             for label, chosen in (("verify only", None), (f"and compiled for {target}", target)):
                 report(label, await bench_saves(engine, arguments.saves, target=chosen))
+
+
+def report_memory() -> None:
+    """Peak resident and proportional memory of this process and of every process below it."""
+    for pid in (os.getpid(), *below(os.getpid())):
+        status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+        rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+        share_kib = next(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:"))
+        peak_mib = int(status["VmHWM"].split()[0]) // 1024
+        role = "parent" if pid == os.getpid() else f"child {status['Name'].strip()} {pid}"
+        print(f"  {role:24} peak resident {peak_mib:6} MiB, proportional now {share_kib // 1024:6} MiB")
+
+
+def below(root: int) -> list[int]:
+    """All processes that descend from `root`, parents first."""
+    found: list[int] = []
+    for child in Path(f"/proc/{root}/task/{root}/children").read_text().split():
+        found += [int(child), *below(int(child))]
+    return found
 
 
 def report(label: str, saves: list[Save]) -> None:
