@@ -1,0 +1,89 @@
+"""Compiles launches of a kernel file for several targets in one process and prints the replies, as JSON.
+
+A script, not a module of tests: the compiler patches Triton's kernel class for good.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from engine import wire
+from engine.compiler.main import _Compiler
+from engine.model import Launch
+
+SOURCE = """
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale(x):
+    return 2 * x
+
+
+@triton.jit
+def copy(x, y, n, BLOCK: tl.constexpr, act: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + at, act(tl.load(x + at, mask=at < n)), mask=at < n)
+
+
+@triton.jit
+def odd(x, BLOCK: tl.constexpr):
+    tl.store(x + tl.arange(0, BLOCK), 1.0)  # LINE odd
+
+
+@triton.jit
+def huge(x, y, BLOCK: tl.constexpr):
+    few, many = tl.arange(0, 16), tl.arange(0, BLOCK)
+    a = tl.load(x + few[:, None] * BLOCK + many[None, :])
+    tl.store(y + few[:, None] * 16 + few[None, :], tl.dot(a, tl.trans(a + 1)))
+
+
+def entry():
+    raise AssertionError("a compiler loads and never calls")
+"""
+
+
+def launch(kernel: str, signature: dict[str, str], constants: dict[str, str]) -> Launch:
+    types = {**signature, **dict.fromkeys(constants, "constexpr")}
+    return Launch(
+        kernel=kernel, signature=types, constants=constants, divisible_by_16=("x", "y", "n"), num_warps=4,
+        num_stages=2, grid=(1,), line=1,
+    )  # fmt: skip
+
+
+COPY = launch("copy", {"x": "*fp32", "y": "*fp32", "n": "i32"}, {"BLOCK": "128", "act": "@scale"})
+COMPILES = {
+    "sm_80": (COPY, "sm_80"),
+    "sm_90": (COPY, "sm_90"),
+    "gfx942": (COPY, "gfx942"),
+    "odd": (launch("odd", {"x": "*fp32"}, {"BLOCK": "3"}), "sm_90"),
+    "huge": (launch("huge", {"x": "*fp16", "y": "*fp32"}, {"BLOCK": "4096"}), "sm_86"),
+    "missing": (launch("nowhere", {}, {}), "sm_90"),
+}
+
+
+def main(folder: Path) -> None:
+    compiler = _Compiler()
+    path = folder / "kernel.py"
+    path.write_text(SOURCE)
+    told: dict[str, Any] = {}
+
+    def ask(name: str, command: wire.AnyCommand) -> None:
+        told[name] = msgspec.to_builtins(compiler.carry_out(command))
+
+    ask("load", wire.Load(id="load", path=str(path), folder=None, entry="entry"))
+    for name, (captured, target) in COMPILES.items():
+        ask(name, wire.Compile(id=name, launch=captured, target=target, folder=str(folder)))
+    ask("sass", wire.Disassemble(id="sass", folder=str(folder), cubin="sm_90.cubin"))
+    ask("call", wire.Release(id="call"))
+    json.dump(told, sys.stdout)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,98 @@
+"""Launches become binaries for GPUs that are not here, or a reason with its line."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+Told = dict[str, dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("compiled")
+
+
+@pytest.fixture(scope="module")
+def told(folder: Path) -> Told:
+    environment = {"HOME": str(folder), "TRITON_CACHE_DIR": str(folder / "cache"), "PATH": os.environ["PATH"]}
+    done = subprocess.run(
+        [sys.executable, str(HERE / "compiled.py"), str(folder)], env=environment, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    replies: Told = json.loads(done.stdout)
+    return replies
+
+
+def test_loading_runs_the_top_level_and_not_the_entry(told: Told) -> None:
+    assert told["load"] == {"type": "done", "id": "load"}
+
+
+@pytest.mark.parametrize(
+    ("target", "stages", "text", "said"),
+    [
+        ("sm_80", {"ttir", "ttgir", "llir", "ptx", "cubin"}, "ptx", ".target sm_80"),
+        ("sm_90", {"ttir", "ttgir", "llir", "ptx", "cubin"}, "ptx", ".target sm_90a"),
+        ("gfx942", {"ttir", "ttgir", "llir", "amdgcn", "hsaco"}, "amdgcn", "gfx942"),
+    ],
+)
+def test_a_launch_is_compiled_for_a_gpu_that_is_not_here(
+    told: Told, folder: Path, target: str, stages: set[str], text: str, said: str
+) -> None:
+    reply = told[target]
+    assert (reply["type"], reply["id"], set(reply["stages"])) == ("compiled", target, stages)
+    for stage, name in reply["stages"].items():
+        assert (folder / name).stat().st_size > 0, stage
+    assert said in (folder / reply["stages"][text]).read_text()
+    assert reply["registers"] > 0
+    assert (reply["spill_bytes"], reply["shared_bytes"]) == (0, 0)
+
+
+def test_pointers_that_were_aligned_are_compiled_as_aligned(told: Told, folder: Path) -> None:
+    ttir = (folder / told["sm_90"]["stages"]["ttir"]).read_text()
+    signature = next(line for line in ttir.splitlines() if "tt.func public @copy" in line)
+    assert len(re.findall(r"tt\.divisibility = 16", signature)) == 3
+
+
+def test_what_does_not_compile_is_told_with_its_line_in_the_file(told: Told, folder: Path) -> None:
+    lines = (folder / "kernel.py").read_text().splitlines()
+    reply = told["odd"]
+    assert (reply["type"], reply["kind"]) == ("failed", "compile")
+    assert reply["message"] == "ValueError: arange's range must be a power of 2"
+    assert "# LINE odd" in lines[reply["line"] - 1]
+
+
+def test_more_shared_memory_than_the_target_has_is_refused(told: Told) -> None:
+    reply = told["huge"]
+    assert (reply["type"], reply["kind"]) == ("failed", "compile")
+    assert re.fullmatch(
+        r"needs \d+ bytes of shared memory, sm_86 has 101376 a block", reply["message"]
+    )  # fmt: skip
+
+
+def test_a_kernel_that_the_file_does_not_make_when_loaded_is_unsupported(told: Told) -> None:
+    assert (told["missing"]["kind"], told["missing"]["message"]) == (
+        "unsupported", "nowhere is made only when the entry runs, so it cannot be compiled apart from it"
+    )  # fmt: skip
+
+
+def test_a_binary_is_disassembled_with_its_source_lines(told: Told, folder: Path) -> None:
+    assert told["sass"] == {"type": "compiled", "id": "sass", "stages": {"sass": "sm_90.sass"}} | {
+        "registers": None, "spill_bytes": None, "shared_bytes": None
+    }  # fmt: skip
+    sass = (folder / "sm_90.sass").read_text()
+    assert "EXIT" in sass
+    assert "kernel.py" in sass
+
+
+def test_a_command_for_another_child_is_refused(told: Told) -> None:
+    assert told["call"]["message"] == "a compiler does not release"

@@ -1,0 +1,279 @@
+"""Launches broken and honest kernels under the guard and prints what became of each, as JSON.
+
+A script, not a module of tests: Triton decides at its import whether it interprets, and the guard
+patches Triton's classes for good, so all of this happens in a process of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import torch
+import triton
+import triton.language as tl
+
+from engine.worker.interpreter import Guard, OutOfBoundsError
+from engine.worker.launches import LaunchBook
+
+BOOK = LaunchBook()
+GUARD = Guard(BOOK)
+SCENARIOS: dict[str, Callable[[], Any]] = {}
+
+
+def scenario(function: Callable[[], Any]) -> Callable[[], Any]:
+    SCENARIOS[function.__name__] = function
+    return function
+
+
+@triton.jit
+def copy(x, y, n, first, block: tl.constexpr, masked: tl.constexpr):
+    at = first + tl.program_id(0) * block + tl.arange(0, block)
+    if masked:
+        tl.store(y + at, tl.load(x + at, mask=at < n), mask=at < n)
+    else:
+        values = tl.load(x + at)  # LINE load
+        tl.store(y + at, values)  # LINE store
+
+
+@triton.jit
+def add_atomically(y, first, block: tl.constexpr):
+    at = first + tl.arange(0, block)
+    tl.atomic_add(y + at, 1.0)  # LINE atomic
+
+
+@triton.jit
+def swap_if(y, first):
+    tl.atomic_cas(y + first, 0, 1)  # LINE swap
+
+
+@triton.jit
+def load_in_helper(pointers):
+    return tl.load(pointers)  # LINE helper
+
+
+@triton.jit
+def copy_with_helper(x, y, block: tl.constexpr):
+    at = tl.arange(0, block)
+    tl.store(y + at, load_in_helper(x + at))
+
+
+@triton.jit
+def load_scalar(x, y, i):
+    tl.store(y, tl.load(x + i))  # LINE scalar
+
+
+@triton.jit
+def follow(addresses, y):
+    pointer = tl.load(addresses).to(tl.pointer_type(tl.float32))
+    tl.store(y, tl.load(pointer))  # LINE follow
+
+
+@triton.jit
+def no_tensor(address):
+    tl.store(address.to(tl.int64).to(tl.pointer_type(tl.float32)), 1.0)  # LINE wild
+
+
+@scenario
+def load_past_the_end() -> Any:
+    copy[(1,)](torch.ones(5), torch.zeros(8), 5, 0, block=8, masked=False)
+
+
+@scenario
+def load_before_the_start() -> Any:
+    copy[(1,)](torch.ones(8), torch.zeros(8), 8, -3, block=8, masked=False)
+
+
+@scenario
+def store_past_the_end() -> Any:
+    copy[(2,)](torch.ones(16), torch.zeros(12), 16, 0, block=8, masked=False)
+
+
+@scenario
+def atomic_past_the_end() -> Any:
+    add_atomically[(1,)](torch.zeros(4), 2, block=4)
+
+
+@scenario
+def swap_past_the_end() -> Any:
+    swap_if[(1,)](torch.zeros(4, dtype=torch.int32), 4)
+
+
+@scenario
+def helper_past_the_end() -> Any:
+    copy_with_helper[(1,)](torch.ones(7), torch.zeros(8), block=8)
+
+
+@scenario
+def scalar_past_the_end() -> Any:
+    load_scalar[(1,)](torch.ones(2, dtype=torch.float64), torch.zeros(1, dtype=torch.float64), 2)
+
+
+@scenario
+def masked_lanes_may_point_anywhere() -> Any:
+    y = torch.zeros(5)
+    copy[(1,)](torch.ones(5), y, 5, 0, block=1024, masked=True)
+    return y.tolist()
+
+
+@scenario
+def every_lane_masked() -> Any:
+    y = torch.zeros(5)
+    copy[(1,)](torch.ones(5), y, 0, 0, block=8, masked=True)
+    return y.tolist()
+
+
+@scenario
+def in_bounds() -> Any:
+    y = torch.zeros(8)
+    copy[(1,)](torch.arange(8.0), y, 8, 0, block=8, masked=False)
+    return y.tolist()
+
+
+@scenario
+def a_view_may_reach_back_into_its_storage() -> Any:
+    source, target = torch.arange(16.0), torch.zeros(16)
+    copy[(1,)](source[8:], target[8:], 8, -8, block=8, masked=False)
+    return target.tolist()
+
+
+@scenario
+def a_view_may_not_reach_out_of_its_storage() -> Any:
+    copy[(1,)](torch.arange(16.0)[8:], torch.zeros(32), 8, 4, block=8, masked=False)
+
+
+@scenario
+def an_address_from_memory_is_followed_where_it_is_allowed() -> Any:
+    elsewhere, y = torch.full((1,), 7.0), torch.zeros(1)
+    GUARD.allow({"storage 0": elsewhere})
+    try:
+        follow[(1,)](torch.tensor([elsewhere.data_ptr()]), y)
+    finally:
+        GUARD.allow({})
+    return y.tolist()
+
+
+@scenario
+def an_address_from_memory_is_refused_elsewhere() -> Any:
+    elsewhere = torch.full((1,), 7.0)
+    follow[(1,)](torch.tensor([elsewhere.data_ptr()]), torch.zeros(1))
+
+
+@scenario
+def a_launch_without_a_tensor() -> Any:
+    no_tensor[(1,)](64)
+
+
+@scenario
+def the_kernel_after_a_violation_is_judged_by_its_own_tensors() -> Any:
+    try:
+        load_past_the_end()
+    except Exception:
+        return in_bounds()
+
+
+@triton.autotune(
+    configs=[triton.Config({"block": 3}), triton.Config({"block": 8}, num_warps=2, num_stages=5),
+             triton.Config({"block": 16})],
+    key=["n"],
+)  # fmt: skip
+@triton.jit
+def tuned(x, y, n, block: tl.constexpr):
+    at = tl.program_id(0) * block + tl.arange(0, block)
+    tl.store(y + at, tl.load(x + at, mask=at < n), mask=at < n)
+
+
+@scenario
+def autotune_takes_the_first_configuration_that_works() -> Any:
+    y, asked = torch.zeros(10), []
+
+    def grid(meta: dict[str, Any]) -> tuple[int, ...]:
+        asked.append(meta["block"])
+        return (triton.cdiv(10, meta["block"]),)
+
+    BOOK.take_untold()
+    tuned[grid](torch.ones(10), y, 10)
+    return {
+        "y": y.tolist(), "asked": sorted(set(asked)),
+        "launches": [msgspec.to_builtins(launch) for launch in BOOK.take_untold() if launch.constants["block"] == "8"],
+    }  # fmt: skip
+
+
+@triton.autotune(configs=[triton.Config({"block": 3}), triton.Config({"block": 5})], key=["n"])
+@triton.jit
+def never_tuned(x, n, block: tl.constexpr):
+    tl.store(x + tl.arange(0, block), 1.0)
+
+
+@scenario
+def autotune_without_a_working_configuration_raises_the_first_refusal() -> Any:
+    never_tuned[(1,)](torch.ones(10), 10)
+
+
+@triton.autotune(configs=[triton.Config({"block": 8}), triton.Config({"block": 4})], key=["n"])
+@triton.jit
+def tuned_out_of_bounds(x, n, block: tl.constexpr):
+    tl.store(x + tl.arange(0, block), 1.0)  # LINE tuned
+
+
+@scenario
+def autotune_does_not_look_past_a_violation() -> Any:
+    tuned_out_of_bounds[(1,)](torch.ones(4), 4)
+
+
+@triton.heuristics({"block": lambda args: triton.next_power_of_2(args["n"])})
+@triton.jit
+def sized_by_rule(x, y, n, block: tl.constexpr):
+    at = tl.arange(0, block)
+    tl.store(y + at, tl.load(x + at, mask=at < n), mask=at < n)
+
+
+@scenario
+def heuristics_choose_and_are_recorded() -> Any:
+    y = torch.zeros(5)
+    BOOK.take_untold()
+    sized_by_rule[(1,)](torch.ones(5), y, 5)
+    return {"y": y.tolist(), "constants": [dict(launch.constants) for launch in BOOK.take_untold()]}
+
+
+@scenario
+def a_launch_is_recorded_with_its_types_and_grid() -> Any:
+    BOOK.take_untold()
+    x = torch.ones(8)
+    copy[(1, 1, 1)](x, x.clone().to(torch.bfloat16), 16, 1 - 1, block=8, masked=True, num_warps=8, num_stages=2)
+    return [msgspec.to_builtins(launch) for launch in BOOK.take_untold()]
+
+
+@scenario
+def a_launch_that_fails_is_recorded_too() -> Any:
+    BOOK.take_untold()
+    try:
+        copy[(1,)](torch.ones(5), torch.zeros(8), 5, 0, block=8, masked=False, num_warps=16)
+    except Exception:
+        return [launch.num_warps for launch in BOOK.take_untold()]
+
+
+def _became(run: Callable[[], Any]) -> dict[str, Any]:
+    try:
+        return {"value": run()}
+    except Exception as error:
+        cause: BaseException | None = error
+        while cause is not None:
+            if isinstance(cause, OutOfBoundsError):
+                return {"violation": msgspec.to_builtins(cause.report), "message": str(cause)}
+            root, cause = cause, cause.__cause__
+        return {"error": repr(root), "trace": traceback.format_exc()}
+
+
+def main() -> None:
+    GUARD.install()
+    GUARD.watch(__file__)
+    json.dump({name: _became(run) for name, run in SCENARIOS.items()}, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

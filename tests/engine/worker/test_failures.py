@@ -1,0 +1,156 @@
+"""What a candidate raised becomes a kind, a message and a line of its own file."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from engine import wire
+from engine.model import Location, OutOfBounds
+from engine.worker.failures import failure
+from engine.worker.loader import NoEntryError
+
+KERNEL = "/rooms/1/candidate/kernel.py"
+Kind = wire.FailureKind
+
+
+def failed(source: str, **names: Any) -> wire.Failed:
+    """The failure of this text, run as the candidate's file."""
+    try:
+        exec(compile(source, KERNEL, "exec"), names)
+    except BaseException as error:
+        return failure("i", error, KERNEL)
+    raise AssertionError("it should have raised")
+
+
+def test_an_exception_is_told_with_its_type_its_words_and_its_line() -> None:
+    told = failed("x = 1\nraise ValueError('shape [2] is wrong')\n")
+    assert (told.id, told.kind, told.message, told.line) == (
+        "i", Kind.RAISED, "ValueError: shape [2] is wrong", 2
+    )  # fmt: skip
+    assert told.trace.startswith("Traceback")
+    assert told.trace.endswith("ValueError: shape [2] is wrong\n")
+
+
+def test_an_exception_without_words_is_its_type() -> None:
+    assert failed("assert False\n").message == "AssertionError"
+
+
+def test_the_deepest_line_of_the_file_is_told() -> None:
+    told = failed("def inner():\n    int('x')\n\ndef outer():\n    inner()\n\nouter()\n")
+    assert told.line == 2
+
+
+def test_lines_of_other_files_are_passed_over() -> None:
+    def elsewhere() -> None:
+        raise KeyError("deep")
+
+    told = failed("def call():\n    elsewhere()\ncall()\n", elsewhere=elsewhere)
+    assert (told.message, told.line) == ("KeyError: 'deep'", 2)
+
+
+def test_an_exception_from_elsewhere_has_no_line() -> None:
+    assert failure("i", ValueError("x"), KERNEL).line is None
+
+
+def test_a_cause_is_told_before_what_it_led_to_and_with_its_own_line() -> None:
+    told = failed("try:\n    1 / 0\nexcept ZeroDivisionError as error:\n    raise RuntimeError('late') from error\n")
+    assert (told.message, told.line) == ("ZeroDivisionError: division by zero", 2)
+    assert "RuntimeError: late" in told.trace
+
+
+def test_causes_in_a_circle_end() -> None:
+    first, second = ValueError("a"), KeyError("b")
+    first.__cause__, second.__cause__ = second, first
+    assert failure("i", first, KERNEL).message == "KeyError: 'b'"
+
+
+@pytest.mark.parametrize(("code", "shown"), [("0", "0"), ("", "None"), ("'done'", "'done'")])
+def test_an_exit_is_told_as_one_whatever_its_status(code: str, shown: str) -> None:
+    told = failed(f"import sys\nsys.exit({code})\n")
+    assert (told.kind, told.line) == (Kind.EXITED, 2)
+    assert told.message == f"it called sys.exit({shown}); a candidate returns, it does not exit"
+
+
+def test_a_keyboard_interrupt_is_an_exit_too() -> None:
+    assert failed("raise KeyboardInterrupt\n").kind is Kind.EXITED
+
+
+@pytest.mark.parametrize(
+    "source", ["raise MemoryError\n", "import torch\nraise torch.OutOfMemoryError('CUDA out of memory')\n"]
+)
+def test_memory_errors_are_out_of_memory(source: str) -> None:
+    assert failed(source).kind is Kind.OUT_OF_MEMORY
+
+
+def test_torchs_own_failed_allocation_is_out_of_memory() -> None:
+    told = failed("import torch\ntorch.empty(1 << 50)\n")
+    assert (told.kind, told.line) == (Kind.OUT_OF_MEMORY, 2)
+
+
+def test_numpys_own_failed_allocation_is_out_of_memory() -> None:
+    assert failed("import numpy\nnumpy.empty(1 << 50)\n").kind is Kind.OUT_OF_MEMORY
+
+
+def test_a_failed_allocation_under_a_limit_of_address_space_is_out_of_memory() -> None:
+    program = (
+        "import resource, torch\nfrom engine.worker.failures import failure\n"
+        "used = int(open('/proc/self/statm').read().split()[0]) * 4096\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (used + (256 << 20),) * 2)\n"
+        "try:\n    torch.ones(1 << 30)\n"
+        "except BaseException as error:\n    print(failure('i', error, '').kind)\n"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("out_of_memory\n", 0), done.stderr
+
+
+def test_a_runtime_error_that_only_talks_of_memory_is_no_failed_allocation() -> None:
+    assert failed("raise RuntimeError('out of memory, said the sage')\n").kind is Kind.RAISED
+
+
+def test_a_missing_entry_is_its_own_kind_in_its_own_words() -> None:
+    told = failure("i", NoEntryError("define it"), KERNEL)
+    assert (told.kind, told.message) == (Kind.NO_ENTRY, "define it")
+
+
+BOUNDS = OutOfBounds(
+    access="load", kernel="k", tensor="x", index=9, elements=8, program=(0, 0, 0), location=Location(line=3)
+)
+
+
+def test_a_violation_is_found_under_what_it_led_to() -> None:
+    inner = Exception("out-of-bounds load")
+    inner.report = BOUNDS  # type: ignore[attr-defined]  # as the guard's own error carries it
+    outer = RuntimeError("Exception('out-of-bounds load')")
+    outer.__cause__ = inner
+    told = failure("i", outer, KERNEL)
+    assert (told.kind, told.message, told.out_of_bounds) == (Kind.OUT_OF_BOUNDS, "out-of-bounds load", BOUNDS)
+
+
+def test_a_report_that_a_candidate_made_up_is_no_violation() -> None:
+    told = failed("error = ValueError('x')\nerror.report = {'tensor': 'x'}\nraise error\n")
+    assert (told.kind, told.out_of_bounds) == (Kind.RAISED, None)
+
+
+def test_compile_errors_of_triton_are_compile_errors() -> None:
+    def not_built() -> None:
+        from triton.compiler.errors import CompilationError
+
+        raise CompilationError("src", None, "no")
+
+    assert failed("not_built()\n", not_built=not_built).kind is Kind.COMPILE
+
+
+def test_a_syntax_error_of_the_file_has_its_line() -> None:
+    told = failed("import ast\nast.parse('x = 1\\ny = = 2\\n', FILE)\n", FILE=KERNEL)
+    assert (told.kind, told.line) == (Kind.RAISED, 2)
+
+
+@pytest.mark.parametrize("raise_it", ["raise ValueError('x' * 10_000_000)\n", "def f():\n    f()\nf()\n"])
+def test_a_failure_always_fits_on_a_line(raise_it: str) -> None:
+    told = failed(raise_it)
+    assert len(told.message) <= 2000
+    assert len(wire.encode(told)) < wire.MAX_LINE_BYTES

@@ -1,0 +1,108 @@
+"""Kernels that leave their tensors are told so, with tensor, index and line; honest ones are left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Scenarios = dict[str, dict[str, Any]]
+
+LINES = {
+    text.split("# LINE ")[1].strip(): number
+    for number, text in enumerate((Path(__file__).parent / "interpreted.py").read_text().splitlines(), start=1)
+    if "# LINE " in text
+}
+
+
+@pytest.mark.parametrize(
+    ("scenario", "access", "kernel", "tensor", "index", "elements", "program", "line"),
+    [
+        ("load_past_the_end", "load", "copy", "x", 5, 5, [0, 0, 0], "load"),
+        ("load_before_the_start", "load", "copy", "x", -3, 8, [0, 0, 0], "load"),
+        ("store_past_the_end", "store", "copy", "y", 12, 12, [1, 0, 0], "store"),
+        ("atomic_past_the_end", "atomic", "add_atomically", "y", 4, 4, [0, 0, 0], "atomic"),
+        ("swap_past_the_end", "atomic", "swap_if", "y", 4, 4, [0, 0, 0], "swap"),
+        ("helper_past_the_end", "load", "copy_with_helper", "x", 7, 7, [0, 0, 0], "helper"),
+        ("scalar_past_the_end", "load", "load_scalar", "x", 2, 2, [0, 0, 0], "scalar"),
+        ("a_view_may_not_reach_out_of_its_storage", "load", "copy", "x", 16, 16, [0, 0, 0], "load"),
+        ("autotune_does_not_look_past_a_violation", "store", "tuned_out_of_bounds", "x", 4, 4, [0, 0, 0], "tuned"),
+    ],
+)
+def test_an_access_outside_every_tensor_is_told_with_its_place(
+    interpreted: Scenarios, scenario: str, access: str, kernel: str, tensor: str, index: int, elements: int,
+    program: list[int], line: str,
+) -> None:  # fmt: skip
+    assert interpreted[scenario]["violation"] == {
+        "access": access, "kernel": kernel, "tensor": tensor, "index": index, "elements": elements,
+        "program": program, "location": {"line": LINES[line], "column": None},
+    }  # fmt: skip
+
+
+def test_the_message_is_a_sentence_with_all_of_it(interpreted: Scenarios) -> None:
+    assert interpreted["store_past_the_end"]["message"] == (
+        f"out-of-bounds store in copy at line {LINES['store']}: y[12], but y has 12 elements (program (1, 0, 0))"
+    )
+
+
+@pytest.mark.parametrize(
+    ("scenario", "value"),
+    [
+        ("in_bounds", [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]),
+        ("masked_lanes_may_point_anywhere", [1.0] * 5),
+        ("every_lane_masked", [0.0] * 5),
+        ("a_view_may_reach_back_into_its_storage", [float(i) for i in range(8)] + [0.0] * 8),
+        ("the_kernel_after_a_violation_is_judged_by_its_own_tensors", [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]),
+        ("an_address_from_memory_is_followed_where_it_is_allowed", [7.0]),
+    ],
+)
+def test_an_access_inside_is_left_alone(interpreted: Scenarios, scenario: str, value: list[float]) -> None:
+    assert interpreted[scenario] == {"value": value}
+
+
+def test_an_address_from_memory_that_leads_elsewhere_is_refused(interpreted: Scenarios) -> None:
+    violation = interpreted["an_address_from_memory_is_refused_elsewhere"]["violation"]
+    assert (violation["access"], violation["location"]["line"]) == ("load", LINES["follow"])
+
+
+def test_a_launch_without_any_tensor_has_nothing_to_touch(interpreted: Scenarios) -> None:
+    violation = interpreted["a_launch_without_a_tensor"]["violation"]
+    assert (violation["tensor"], violation["location"]["line"]) == ("(the launch has no tensor)", LINES["wild"])
+
+
+def test_autotune_runs_the_first_configuration_that_is_accepted(interpreted: Scenarios) -> None:
+    tuned = interpreted["autotune_takes_the_first_configuration_that_works"]["value"]
+    assert tuned["y"] == [1.0] * 10
+    assert tuned["asked"] == [3, 8]  # 3 is no power of two; 16 would do and is not tried
+    [launch] = tuned["launches"]
+    assert (launch["num_warps"], launch["num_stages"], launch["grid"]) == (2, 5, [2])
+
+
+def test_autotune_without_any_working_configuration_says_what_the_first_one_lacked(interpreted: Scenarios) -> None:
+    error = interpreted["autotune_without_a_working_configuration_raises_the_first_refusal"]["error"]
+    assert error == 'ValueError("arange\'s range must be a power of 2")'
+
+
+def test_heuristics_choose_and_what_they_chose_is_recorded(interpreted: Scenarios) -> None:
+    assert interpreted["heuristics_choose_and_are_recorded"]["value"] == {
+        "y": [1.0] * 5, "constants": [{"block": "8"}]
+    }  # fmt: skip
+
+
+def test_a_launch_is_recorded_as_it_was_made(interpreted: Scenarios) -> None:
+    [launch] = interpreted["a_launch_is_recorded_with_its_types_and_grid"]["value"]
+    del launch["line"]
+    assert launch == {
+        "kernel": "copy",
+        "signature": {
+            "x": "*fp32", "y": "*bf16", "n": "i32", "first": "i32", "block": "constexpr", "masked": "constexpr"
+        },
+        "constants": {"block": "8", "masked": "True"},
+        "divisible_by_16": ["x", "y", "n", "first"],
+        "num_warps": 8, "num_stages": 2, "grid": [1, 1, 1], "count": 1, "options": {},
+    }  # fmt: skip
+
+
+def test_a_launch_that_left_its_tensors_is_recorded_too(interpreted: Scenarios) -> None:
+    assert interpreted["a_launch_that_fails_is_recorded_too"]["value"] == [16]

@@ -1,0 +1,95 @@
+"""A candidate is imported as its author would: his modules are his, ours are out of his reach."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Load = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    return folder
+
+
+def test_the_entry_is_found_and_called(load_fresh: Load) -> None:
+    assert load_fresh("def entry():\n    return 7\n", folder=None) == {"siblings": [], "value": 7}
+
+
+def test_modules_beside_the_kernel_are_importable_and_told(load_fresh: Load, folder: Path) -> None:
+    (folder / "helpers.py").write_text("import deeper\nVALUE = deeper.VALUE + 1\n")
+    (folder / "deeper.py").write_text("VALUE = 1\n")
+    (folder / "unused.py").write_text("raise SystemExit\n")
+    told = load_fresh("from helpers import VALUE\ndef entry():\n    return VALUE\n", folder=folder)
+    assert told == {"siblings": [str(folder / "deeper.py"), str(folder / "helpers.py")], "value": 2}
+
+
+@pytest.mark.parametrize("name", ["engine", "problems", "sessions", "kgtui"])
+def test_a_module_beside_the_kernel_that_is_named_like_ours_is_his(load_fresh: Load, folder: Path, name: str) -> None:
+    (folder / f"{name}.py").write_text("VALUE = 'his'\n")
+    told = load_fresh(f"import {name}\ndef entry():\n    return {name}.VALUE\n", folder=folder)
+    assert told["value"] == "his"
+
+
+def test_a_package_beside_the_kernel_that_is_named_like_ours_is_his(load_fresh: Load, folder: Path) -> None:
+    (folder / "engine").mkdir()
+    (folder / "engine" / "__init__.py").write_text("")
+    (folder / "engine" / "model.py").write_text("VALUE = 'his'\n")
+    told = load_fresh("from engine.model import VALUE\ndef entry():\n    return VALUE\n", folder=folder)
+    assert told["value"] == "his"
+
+
+@pytest.mark.parametrize("name", ["engine", "engine.model", "problems", "problems.aten.softmax", "kgtui.app"])
+@pytest.mark.parametrize("beside", [True, False], ids=["with a folder", "without one"])
+def test_our_own_modules_cannot_be_imported(load_fresh: Load, folder: Path, name: str, beside: bool) -> None:
+    told = load_fresh(f"import {name}\ndef entry(): ...\n", folder=folder if beside else None)
+    assert told == {"error": f"ModuleNotFoundError: No module named {name.partition('.')[0]!r}"}
+
+
+def test_a_module_beside_the_kernel_cannot_stand_for_the_standard_library(load_fresh: Load, folder: Path) -> None:
+    for name in ("types", "colorsys", "json"):
+        (folder / f"{name}.py").write_text("VALUE = 'his'\n")
+    source = "import colorsys, types\ndef entry():\n    return [hasattr(m, 'VALUE') for m in (colorsys, types)]\n"
+    assert load_fresh(source, folder=folder)["value"] == [False, False]
+
+
+def test_a_module_beside_the_kernel_stands_before_what_is_installed(load_fresh: Load, folder: Path) -> None:
+    (folder / "pygments.py").write_text("VALUE = 'his'\n")
+    told = load_fresh("import pygments\ndef entry():\n    return pygments.VALUE\n", folder=folder)
+    assert told["value"] == "his"
+
+
+def test_nothing_is_written_beside_the_kernel(load_fresh: Load, folder: Path) -> None:
+    (folder / "helpers.py").write_text("VALUE = 1\n")
+    load_fresh("import helpers\ndef entry(): ...\n", folder=folder)
+    assert [path.name for path in folder.iterdir()] == ["helpers.py"]
+
+
+@pytest.mark.parametrize("source", ["x = 1\n", "entry = 3\n", "if False:\n    def entry(): ...\n"])
+def test_a_file_without_a_callable_entry_says_what_to_define(load_fresh: Load, source: str) -> None:
+    assert load_fresh(source, folder=None) == {
+        "error": "NoEntryError: after loading, the file has no function 'entry'; define it at the top level"
+    }
+
+
+@pytest.mark.parametrize(
+    ("source", "error"),
+    [
+        ("raise ValueError('no')\n", "ValueError: no"),
+        ("import sys\nsys.exit(3)\n", "SystemExit: 3"),
+        ("import nothing_like_this\n", "ModuleNotFoundError: No module named 'nothing_like_this'"),
+    ],
+)
+def test_what_the_top_level_raises_is_raised(load_fresh: Load, source: str, error: str) -> None:
+    assert load_fresh(source, folder=None) == {"error": error}
+
+
+def test_the_candidate_is_known_by_its_own_name_and_file(load_fresh: Load) -> None:
+    source = "import sys\ndef entry():\n    return [__name__, sys.modules[__name__].entry is entry, __file__[-9:]]\n"
+    assert load_fresh(source, folder=None, name="mine.py")["value"] == ["mine", True, "t/mine.py"]
