@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 .PHONY: run test check fix docs clean
 
 run: $(READY)
-	@if [ -t 0 ] && [ -t 1 ]; then exec $(BIN)/kgtui open --sample; else \
+	@if [ -t 0 ] && [ -t 1 ] && [ -t 2 ]; then exec $(BIN)/kgtui open --sample; else \
 	  echo "no terminal here, so instead of the workbench: kgtui check --sample"; \
 	  exec $(BIN)/kgtui check --sample; fi
 

@@ -72,15 +72,19 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"kgtui {importlib.metadata.version('kgtui')}")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     parser.set_defaults(op=None, file=None, sample=False, device=None, target=None, ascii=False)
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", parser_class=_Parser)
-    _add_open(commands)
-    _add_check(commands)
-    _add_problems(commands)
-    _add_new(commands)
-    _add_sessions(commands)
-    _add_doctor(commands)
-    _add_paths(commands)
+    _add_commands(parser)
     return parser
+
+
+def command_parsers() -> tuple[argparse.ArgumentParser, ...]:
+    """The parser of each command, in the order of the help."""
+    return _add_commands(_Parser(prog="kgtui", usage="", description=""))
+
+
+def _add_commands(parser: _Parser) -> tuple[_Parser, ...]:
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", parser_class=_Parser)
+    adders = (_add_open, _add_check, _add_problems, _add_new, _add_sessions, _add_doctor, _add_paths)
+    return tuple(add(commands) for add in adders)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -108,16 +112,17 @@ def _add(commands: _Commands[_Parser], name: str, usage: str, text: str) -> _Par
     return parser
 
 
-def _add_open(commands: _Commands[_Parser]) -> None:
+def _add_open(commands: _Commands[_Parser]) -> _Parser:
     parser = _add(commands, "open", "open [OP] [FILE] [options]", "Open the workbench on a kernel file.")
     parser.add_argument("op", metavar="OP", nargs="?", help="the operator: aten::softmax, or softmax; or just FILE")
     parser.add_argument("file", metavar="FILE", nargs="?", help="the kernel file (default: kernels/ENTRY.py)")
     parser.add_argument("--sample", action="store_true", help="copy the sample to kernels/softmax.py and open it")
     _add_place(parser)
     parser.add_argument("--ascii", action="store_true", help="draw with ASCII signs only")
+    return parser
 
 
-def _add_check(commands: _Commands[_Parser]) -> None:
+def _add_check(commands: _Commands[_Parser]) -> _Parser:
     parser = _add(commands, "check", "check [FILE] [--op OP] [options]", "Judge a kernel file once, without a screen.")
     parser.add_argument("file", metavar="FILE", nargs="?", help="the kernel file")
     parser.add_argument("--op", metavar="OP", help="the operator (default: the file's `# kgtui: op=...` line)")
@@ -129,6 +134,7 @@ def _add_check(commands: _Commands[_Parser]) -> None:
     shape.add_argument("--json", action="store_true", help="one JSON document, progress on the error stream")
     shape.add_argument("--markdown", action="store_true", help="one Markdown page, progress on the error stream")
     parser.add_argument("--no-store", action="store_true", help="keep nothing of this run")
+    return parser
 
 
 def _add_place(parser: _Parser) -> None:
@@ -138,24 +144,30 @@ def _add_place(parser: _Parser) -> None:
     )
 
 
-def _add_problems(commands: _Commands[_Parser]) -> None:
+def _add_problems(commands: _Commands[_Parser]) -> _Parser:
     usage = "problems [list | show OP] [--json]"
     parser = _add(commands, "problems", usage, "List the operators, or show one with its cases.")
-    parser.add_argument("action", metavar="list | show", nargs="?", choices=("list", "show"), default="list")
+    parser.add_argument(
+        "action", metavar="list | show", nargs="?", choices=("list", "show"), default="list", help="default: list"
+    )
     parser.add_argument("op", metavar="OP", nargs="?", help="the operator to show")
     parser.add_argument("--json", action="store_true", help="one JSON document")
+    return parser
 
 
-def _add_new(commands: _Commands[_Parser]) -> None:
+def _add_new(commands: _Commands[_Parser]) -> _Parser:
     parser = _add(commands, "new", "new OP [FILE]", "Make a kernel file for an operator; never overwrites one.")
     parser.add_argument("op", metavar="OP", help="the operator")
     parser.add_argument("file", metavar="FILE", nargs="?", help="the file to make (default: kernels/ENTRY.py)")
+    return parser
 
 
-def _add_sessions(commands: _Commands[_Parser]) -> None:
+def _add_sessions(commands: _Commands[_Parser]) -> _Parser:
     usage = "sessions [list | show RUN | export [SESSION]] [options]"
     parser = _add(commands, "sessions", usage, "Ask the session store: what was judged, and what came of it.")
-    parser.add_argument("action", metavar="list | show | export", nargs="?", choices=("list", "show", "export"))
+    parser.add_argument(
+        "action", metavar="list | show | export", nargs="?", choices=("list", "show", "export"), help="default: list"
+    )
     parser.add_argument("number", metavar="NUMBER", nargs="?", type=int, help="a run to show, a session to export")
     parser.add_argument("--run", metavar="RUN", type=int, help="export this run instead of a session")
     parser.add_argument("--runs", action="store_true", help="list runs instead of sessions")
@@ -164,15 +176,17 @@ def _add_sessions(commands: _Commands[_Parser]) -> None:
         "--format", choices=("json", "jsonl", "markdown"), default="json", help="of an export (default: json)"
     )
     parser.add_argument("--output", metavar="FILE", help="write the export to a new file")
+    return parser
 
 
-def _add_doctor(commands: _Commands[_Parser]) -> None:
+def _add_doctor(commands: _Commands[_Parser]) -> _Parser:
     parser = _add(commands, "doctor", "doctor [--json]", "Say what this machine has, and how candidates are confined.")
     parser.add_argument("--json", action="store_true", help="one JSON document")
+    return parser
 
 
-def _add_paths(commands: _Commands[_Parser]) -> None:
-    _add(commands, "paths", "paths", "Print where things are kept.")
+def _add_paths(commands: _Commands[_Parser]) -> _Parser:
+    return _add(commands, "paths", "paths", "Print where things are kept.")
 
 
 def _dispatch(options: argparse.Namespace, console: Console) -> int:

@@ -1,0 +1,69 @@
+"""The generated parts of the README are true, and making them touches nothing else."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+import problems
+from engine.errors import UsageError
+from kgtui import docs
+from kgtui.keys import ACTIONS
+
+
+@pytest.fixture
+def readme(tmp_path):
+    """A copy of the README to write to."""
+    copy = tmp_path / "README.md"
+    shutil.copy(docs.README, copy)
+    return copy
+
+
+def test_the_readme_is_up_to_date():
+    assert docs.main(["--check"]) == 0
+
+
+def test_a_stale_readme_is_told_and_left_alone(readme, capsys):
+    stale = readme.read_text().replace("| `aten::softmax` |", "| `aten::smax` |")
+    readme.write_text(stale)
+    assert docs.main(["--check"], readme=readme) == 1
+    assert capsys.readouterr().err == ("README.md is stale; `python -m kgtui.docs` writes its generated parts anew\n")
+    assert readme.read_text() == stale
+
+
+def test_writing_makes_the_parts_anew_and_leaves_the_rest(readme):
+    true = readme.read_text()
+    readme.write_text(true.replace("| `aten::softmax` |", "| `aten::smax` |"))
+    assert docs.main([], readme=readme) == 0
+    assert readme.read_text() == true
+
+
+def test_a_missing_marker_is_named():
+    with pytest.raises(UsageError, match="one block from <!-- begin keys --> to <!-- end keys -->"):
+        docs.updated("# A page without blocks\n")
+
+
+def test_every_action_is_in_the_table_of_keys():
+    table = docs.key_table()
+    assert [action.help for action in ACTIONS if action.help not in table] == []
+
+
+def test_every_command_shows_its_help():
+    text = docs.command_help()
+    commands = ("open", "check", "problems", "new", "sessions", "doctor", "paths")
+    assert [f"$ kgtui {name} --help" in text for name in commands] == [True] * len(commands)
+
+
+def test_every_operator_is_a_row_of_the_table():
+    rows = docs.operator_table().splitlines()[2:]
+    assert [row.split("`")[1] for row in rows] == list(problems.catalogue())
+    assert {row.count("|") for row in rows} == {4}
+
+
+def test_every_file_that_the_readme_shows_or_names_is_there():
+    text = docs.README.read_text()
+    root = docs.README.parent
+    for name in ("kgtui/screenshots/workbench.svg", "engine/report.py", "sessions/SCHEMA.md", "constraints.txt"):
+        assert name in text
+        assert (root / name).is_file(), name
