@@ -6,38 +6,40 @@ numpy and sqlite is imported before that, nor ever by this module.
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.timer import Timer
 from textual.worker import Worker, WorkerCancelled, WorkerFailed, WorkerState
 
-from engine.errors import KgtuiError, StoreError, UsageError
+from engine.errors import KgtuiError, UsageError
 from engine.events import Event, RunFinished
 from engine.model import Problem
+from engine.source import sibling_imports
 from kgtui import disk
+from kgtui.background import in_background
 from kgtui.external import Opening, opening
+from kgtui.kernels import KernelFolder
 from kgtui.keys import Where, bindings_of
 from kgtui.loop import Loop, RunHeader
+from kgtui.past import Past
 from kgtui.seams import (
     ArtefactReader,
     Catalogue,
     EngineFactory,
     Judging,
-    LastRun,
     Order,
-    PastRun,
-    RecentFile,
-    Recording,
     Scaffold,
     StoreOpener,
     WatcherFactory,
@@ -45,7 +47,7 @@ from kgtui.seams import (
 )
 from kgtui.state.glyphs import ASCII, UNICODE, Glyphs
 from kgtui.state.strip import title
-from kgtui.watching.records import Saved, WatchTrouble
+from kgtui.watching.records import Saved, TroubleKind, WatchTrouble
 
 if TYPE_CHECKING:
     from textual.command import Provider
@@ -55,8 +57,6 @@ if TYPE_CHECKING:
 
 FLUSH_S = 1 / 20
 TICK_S = 0.1
-HISTORY_ROWS = 200
-SAMPLES = Path(__file__).parent / "samples"
 
 
 def _palette() -> type[Provider]:
@@ -92,21 +92,23 @@ class WorkbenchApp(App[None]):
     TITLE = "kgtui"
     ENABLE_COMMAND_PALETTE = True
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_palette}
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.EVERYWHERE), Binding("ctrl+c", "leave", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.EVERYWHERE)]
 
     class FileSaved(Message):
-        """The watcher saw a save; posted from its thread."""
+        """The watcher saw a save; posted from its thread.  `watch` tells the watchers of one application apart."""
 
-        def __init__(self, saved: Saved) -> None:
+        def __init__(self, saved: Saved, *, watch: int) -> None:
             super().__init__()
             self.saved = saved
+            self.watch = watch
 
     class WatchTroubled(Message):
         """The watcher has something to say; posted from its thread."""
 
-        def __init__(self, trouble: WatchTrouble) -> None:
+        def __init__(self, trouble: WatchTrouble, *, watch: int) -> None:
             super().__init__()
             self.trouble = trouble
+            self.watch = watch
 
     def __init__(
         self,
@@ -124,25 +126,23 @@ class WorkbenchApp(App[None]):
     ) -> None:
         super().__init__()
         self._engine_factory = engine_factory
-        self._store_opener = store_opener
+        self.past = Past(store_opener, say=self.trouble_arose)
+        self.kernels = KernelFolder(settings.folder, scaffold=scaffold)
         self._catalogue = catalogue
         self._watcher_factory = watcher_factory
         self._read_artefact = read_artefact
-        self._scaffold = scaffold
         self._settings = settings
         self._start = start
         self.clock = clock
         self.now = now
         self.problems: tuple[Problem, ...] = ()
-        self.last_runs: dict[str, LastRun] = {}
-        self.recent_files: tuple[RecentFile, ...] = ()
         self._troubles: dict[str, str] = {}
         self._judging: Judging | None = None
-        self._recording: Recording | None = None
         self._judge_loop: Loop | None = None
         self._serving: Worker[None] | None = None
         self._waiting: Order | None = None
         self._watcher: Watching | None = None
+        self._watch = 0
         self._pending: list[Event] = []
         self._first_of_run = False
         self._flusher: Timer | None = None
@@ -171,41 +171,30 @@ class WorkbenchApp(App[None]):
         except KgtuiError as error:
             self._troubles["catalogue"] = f"the catalogue cannot be shown: {error}"
         self._redraw()
-        self._serving = self.run_worker(self._serve(), group="loop", exit_on_error=False)
+        self._serving = in_background(self, self._serve, group="loop")
 
     async def _serve(self) -> None:
         """Open the store, start the engine, then judge for ever."""
-        await self._open_store()
+        await self.past.open()
+        await self._show_past()
         self._judging = self._engine_factory()
         try:
             await self._judging.start()
         except KgtuiError as error:
             self._set_trouble("engine", f"nothing can be judged: {error}")
             return
-        self._judge_loop = Loop(self._judging, audience=self, clock=time.monotonic, recording=self._recording)
+        self._judge_loop = Loop(self._judging, audience=self, clock=time.monotonic, recording=self.past.recording)
         if self._waiting is not None:
             self._judge_loop.submit(self._waiting)
         await self._judge_loop.serve()
 
-    async def _open_store(self) -> None:
-        try:
-            self._recording = await asyncio.to_thread(self._store_opener)
-        except StoreError as error:
-            self._set_trouble("store", f"nothing is kept: {error}")
-            return
-        await self._read_store()
+    async def _show_past(self) -> None:
+        self._redraw()
         if self._workbench is not None:
             self._workbench.read_history()
 
-    async def _read_store(self) -> None:
-        recording = self._recording
-        if recording is None:
-            return
-        try:
-            self.last_runs = await asyncio.to_thread(recording.last_runs)
-            self.recent_files = await asyncio.to_thread(recording.recent_files, limit=20)
-        except StoreError as error:
-            self._set_trouble("store", str(error))
+    async def _refresh_past(self) -> None:
+        await self.past.refresh()
         self._redraw()
 
     async def on_unmount(self) -> None:
@@ -218,8 +207,7 @@ class WorkbenchApp(App[None]):
                 await self._serving.wait()
         if self._judging is not None:
             await self._judging.aclose()
-        if self._recording is not None:
-            await asyncio.to_thread(self._recording.close)
+        await self.past.close()
 
     # The loop's audience
 
@@ -252,7 +240,7 @@ class WorkbenchApp(App[None]):
             self._workbench.events_happened(events)
             self._show_title()
             if _finish(events):
-                self.run_worker(self._read_store(), group="lists", exclusive=True, exit_on_error=False)
+                in_background(self, self._refresh_past, group="lists")
 
     # The host of the screens
 
@@ -273,7 +261,8 @@ class WorkbenchApp(App[None]):
         return starting or bool(self._pending) or (self._judge_loop is not None and self._judge_loop.busy)
 
     def submit(self, order: Order) -> None:
-        """Judge this next, as soon as the engine is there."""
+        """Judge this next, as soon as the engine is there, and watch what it imports."""
+        in_background(self, partial(self._follow_imports, order), group="imports")
         if self._judge_loop is None:
             self._waiting = order
         else:
@@ -285,11 +274,19 @@ class WorkbenchApp(App[None]):
 
     def watch_file(self, path: Path, *, known_digest: str) -> None:
         """Watch this file instead of the one before."""
-        before = self._watcher
-        self._watcher = self._watcher_factory(path, self._heard_save, self._heard_trouble, known_digest=known_digest)
+        before, self._watch = self._watcher, self._watch + 1
+        watch = self._watch
+
+        def heard_save(saved: Saved) -> None:
+            self.post_message(self.FileSaved(saved, watch=watch))
+
+        def heard_trouble(trouble: WatchTrouble) -> None:
+            self.post_message(self.WatchTroubled(trouble, watch=watch))
+
+        self._watcher = self._watcher_factory(path, heard_save, heard_trouble, known_digest=known_digest)
         self._watcher.start()
         if before is not None:
-            self.run_worker(asyncio.to_thread(before.stop), group="watchers", exit_on_error=False)
+            in_background(self, partial(asyncio.to_thread, before.stop), group="watchers")
 
     def open_file(self, problem: Problem, path: Path) -> None:
         """Show the workbench on this file."""
@@ -311,54 +308,6 @@ class WorkbenchApp(App[None]):
             self._workbench.open(problem, path, content)
         self._switch("workbench")
 
-    def kernel_path(self, problem: Problem) -> Path:
-        """Where the operator's kernel file lies in the user's folder."""
-        return self._settings.folder / "kernels" / f"{problem.entry}.py"
-
-    def short_path(self, path: Path) -> str:
-        """The path as the user would type it: from the folder they work in, where it lies in there."""
-        folder = self._settings.folder
-        return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
-
-    def has_sample(self, problem: Problem) -> bool:
-        """Whether a working kernel comes with the program."""
-        return (SAMPLES / f"{problem.entry}.py").is_file() and problem.source == "aten"
-
-    def copy_sample(self, problem: Problem) -> Path:
-        """Put the sample into the user's folder."""
-        return self._make(self.kernel_path(problem), (SAMPLES / f"{problem.entry}.py").read_bytes())
-
-    def new_file(self, problem: Problem) -> Path:
-        """Make a new kernel file from the template, beside those that are there."""
-        path, number = self.kernel_path(problem), 2
-        while path.exists():
-            path, number = path.with_name(f"{problem.entry}_{number}.py"), number + 1
-        return self._make(path, self._scaffold(problem).encode())
-
-    async def runs_of(self, problem: str) -> tuple[PastRun, ...]:
-        """The newest runs of this operator."""
-        if self._recording is None:
-            return ()
-        try:
-            return await asyncio.to_thread(self._recording.runs, problem, limit=HISTORY_ROWS)
-        except StoreError as error:
-            self._set_trouble("store", str(error))
-            return ()
-
-    async def past_run(self, number: int) -> tuple[tuple[Event, ...], bytes] | None:
-        """The events and the source of a run in the store."""
-        recording = self._recording
-        if recording is None:
-            return None
-        try:
-            events = await asyncio.to_thread(recording.events, number)
-            digest = next((event.digest for event in events if hasattr(event, "digest")), None)
-            source = await asyncio.to_thread(recording.source, digest) if digest else b""
-        except StoreError as error:
-            self._set_trouble("store", str(error))
-            return None
-        return events, source
-
     async def artefact(self, digest: str) -> str:
         """The text of an artefact, or why it cannot be shown."""
         try:
@@ -376,14 +325,14 @@ class WorkbenchApp(App[None]):
     def on_workbench_app_file_saved(self, message: FileSaved) -> None:
         """A file was saved: the one that is open, or one that it imports."""
         workbench, saved = self._workbench, message.saved
-        if workbench is not None and saved.path == workbench.bench.path.absolute():
+        if workbench is not None and message.watch == self._watch:
             workbench.saved(saved.content, siblings_changed=saved.changed != saved.path)
 
     def on_workbench_app_watch_troubled(self, message: WatchTroubled) -> None:
         """The watcher lost the file, or found it again."""
         workbench, trouble = self._workbench, message.trouble
-        if workbench is not None and trouble.path == workbench.bench.path.absolute():
-            workbench.notice("" if trouble.kind.value == "back" else trouble.message)
+        if workbench is not None and message.watch == self._watch:
+            workbench.notice("" if trouble.kind is TroubleKind.BACK else trouble.message)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """A fault of ours in the background is seen, instead of a screen that waits for ever."""
@@ -424,11 +373,11 @@ class WorkbenchApp(App[None]):
 
     # Inside
 
-    def _heard_save(self, saved: Saved) -> None:
-        self.post_message(self.FileSaved(saved))
-
-    def _heard_trouble(self, trouble: WatchTrouble) -> None:
-        self.post_message(self.WatchTroubled(trouble))
+    async def _follow_imports(self, order: Order) -> None:
+        watcher = self._watcher
+        siblings = await asyncio.to_thread(_imported, order.content, order.path.parent)
+        if watcher is not None and watcher is self._watcher:
+            watcher.follow(siblings)
 
     def _switch(self, name: str) -> None:
         while len(self.screen_stack) > 2:
@@ -448,16 +397,6 @@ class WorkbenchApp(App[None]):
         self._troubles[kind] = message
         self._redraw()
 
-    def _make(self, path: Path, content: bytes) -> Path:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(
-                f"{path.parent} cannot be made: {error.strerror}; start kgtui in another folder"
-            ) from error
-        disk.write(path, content)
-        return path
-
     def _tick(self) -> None:
         if self._workbench is not None and self._workbench.is_current:
             self._workbench.tick()
@@ -471,3 +410,11 @@ class WorkbenchApp(App[None]):
 def _finish(events: Sequence[Event]) -> bool:
     """Whether the verdict is among these."""
     return any(isinstance(event, RunFinished) for event in events)
+
+
+def _imported(content: bytes, folder: Path) -> tuple[Path, ...]:
+    """The files of this folder that the kernel imports; none while it does not parse."""
+    try:
+        return sibling_imports(ast.parse(content), folder)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()

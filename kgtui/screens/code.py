@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from engine.model import Artefact, CompiledKernel
+from kgtui.background import in_background
 from kgtui.state.code import artefact_of, forms_line, nearest_form, next_form
 from kgtui.widgets.ir_pane import Code, CodePane, IrPane
 
@@ -47,7 +49,7 @@ class CodeLoader:
                 Code(heading=forms_line(self._screen.bench.view, kernel, form), form=form or "plain", text=self._text)
             )
         else:
-            self._screen.run_worker(self._load(artefact), group="code", exclusive=True, exit_on_error=False)
+            in_background(self._screen, partial(self._load, artefact), group="code")
 
     def follow(self, source_line: int) -> None:
         """Show the code that a source line became, and go to it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
@@ -11,6 +12,7 @@ from textual.app import SuspendNotSupported
 from engine.errors import UsageError
 from engine.model import Problem
 from kgtui import disk
+from kgtui.background import in_background
 from kgtui.external import Opening
 from kgtui.state.status import Mode
 from kgtui.widgets.ask import Answer, Ask
@@ -88,7 +90,7 @@ class FileKeeper:
         """Start the user's own editor; saving there runs the loop as ever."""
         screen = self._screen
         opening = screen.host.editor_command(screen.bench.path, line=screen.source.line)
-        screen.app.run_worker(self._run_editor(opening), group="editor", exclusive=True, exit_on_error=False)
+        in_background(screen.app, partial(self._run_editor, opening), group="editor")
 
     def ask_to_leave(self) -> None:
         """There is unsaved text: ask what becomes of it before the program ends."""
@@ -141,10 +143,10 @@ class FileKeeper:
         screen, problem = self._screen, self._next_problem
         if problem is None:
             return
-        path = screen.host.kernel_path(problem)
-        if not path.exists() and screen.host.has_sample(problem):
+        path = screen.host.kernels.path_of(problem)
+        if not path.exists() and screen.host.kernels.has_sample(problem):
             try:
-                path = screen.host.copy_sample(problem)
+                path = screen.host.kernels.copy_sample(problem)
             except UsageError as error:
                 screen.notify(str(error), severity="error", markup=False)
                 return
@@ -152,7 +154,7 @@ class FileKeeper:
             screen.host.open_file(problem, path)
         else:
             screen.notify(
-                f"{screen.host.short_path(path)} does not exist yet; ctrl+o, then n makes it from a template",
+                f"{screen.host.kernels.shown(path)} does not exist yet; ctrl+o, then n makes it from a template",
                 markup=False,
             )
 

@@ -6,10 +6,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from engine.events import Event
 from engine.model import Problem
 from kgtui.external import Opening
-from kgtui.seams import LastRun, Order, PastRun, RecentFile
+from kgtui.kernels import KernelFolder
+from kgtui.past import Past
+from kgtui.seams import Order
 from kgtui.state.glyphs import Glyphs
 
 
@@ -25,12 +26,12 @@ class Host(Protocol):
         """The catalogue; empty until it is loaded."""
 
     @property
-    def last_runs(self) -> dict[str, LastRun]:
-        """The newest run of each operator."""
+    def past(self) -> Past:
+        """What was judged before."""
 
     @property
-    def recent_files(self) -> tuple[RecentFile, ...]:
-        """The files that were judged last."""
+    def kernels(self) -> KernelFolder:
+        """The user's kernel files."""
 
     @property
     def trouble(self) -> str:
@@ -56,27 +57,6 @@ class Host(Protocol):
 
     def open_file(self, problem: Problem, path: Path) -> None:
         """Show the workbench on this file."""
-
-    def kernel_path(self, problem: Problem) -> Path:
-        """Where the operator's kernel file lies in the user's folder."""
-
-    def short_path(self, path: Path) -> str:
-        """The path as the user would type it."""
-
-    def has_sample(self, problem: Problem) -> bool:
-        """Whether a working kernel comes with the program."""
-
-    def copy_sample(self, problem: Problem) -> Path:
-        """Put the sample into the user's folder.  Raises UsageError when that cannot be written."""
-
-    def new_file(self, problem: Problem) -> Path:
-        """Make a new kernel file from the template.  Raises UsageError when that cannot be written."""
-
-    async def runs_of(self, problem: str) -> tuple[PastRun, ...]:
-        """The newest runs of this operator; none when nothing can be read."""
-
-    async def past_run(self, number: int) -> tuple[tuple[Event, ...], bytes] | None:
-        """The events and the source of a run in the store; None when they cannot be read."""
 
     async def artefact(self, digest: str) -> str:
         """The text of an artefact, or a sentence that says why it cannot be shown."""

@@ -62,11 +62,11 @@ class OperatorsScreen(KgtuiScreen):
     def draw(self) -> None:
         """Show the catalogue as it is narrowed now."""
         host = self.host
-        self._choices = choices(host.problems, host.recent_files, host.last_runs, self._facets)
+        self._choices = choices(host.problems, host.past.recent_files, host.past.last_runs, self._facets)
         operators = sum(choice.file is None for choice in self._choices)
         title = line(strong("Operators  "), *facet_line(self._facets, operators, len(host.problems)))
         self.query_one(Strip).show(((title, line(muted("kgtui"))),))
-        self.query_one(Grid).show(operator_rows(self._choices, host.last_runs, glyphs=host.glyphs, now=host.now()))
+        self.query_one(Grid).show(operator_rows(self._choices, host.past.last_runs, glyphs=host.glyphs, now=host.now()))
         self.show_trouble()
         self._preview()
 
@@ -81,15 +81,15 @@ class OperatorsScreen(KgtuiScreen):
         choice = self.current
         if choice is None:
             return
-        path = choice.file or self.host.kernel_path(choice.problem)
+        path = choice.file or self.host.kernels.path_of(choice.problem)
         if not path.exists() and choice.file is None:
-            if not self.host.has_sample(choice.problem):
+            if not self.host.kernels.has_sample(choice.problem):
                 self.notify(
-                    f"{self.host.short_path(path)} does not exist yet; n makes it from a template", markup=False
+                    f"{self.host.kernels.shown(path)} does not exist yet; n makes it from a template", markup=False
                 )
                 return
             try:
-                path = self.host.copy_sample(choice.problem)
+                path = self.host.kernels.copy_sample(choice.problem)
             except UsageError as error:
                 self.notify(str(error), severity="error", markup=False)
                 return
@@ -101,7 +101,7 @@ class OperatorsScreen(KgtuiScreen):
         if choice is None:
             return
         try:
-            path = self.host.new_file(choice.problem)
+            path = self.host.kernels.new_file(choice.problem)
         except UsageError as error:
             self.notify(str(error), severity="error", markup=False)
             return
@@ -157,9 +157,12 @@ class OperatorsScreen(KgtuiScreen):
             self.query_one("#summary", Lines).show((line(muted(nothing)),))
             self.query_one(CodeView).show_text("", kind="python")
         elif choice != self._previewed:
-            path = choice.file or host.kernel_path(choice.problem)
+            path = choice.file or host.kernels.path_of(choice.problem)
             lines = preview(
-                choice, file=host.short_path(path), file_exists=path.exists(), sample=host.has_sample(choice.problem)
+                choice,
+                file=host.kernels.shown(path),
+                file_exists=path.exists(),
+                sample=host.kernels.has_sample(choice.problem),
             )
             self.query_one("#summary", Lines).show(lines)
             self.query_one(CodeView).show_text(reference_text(choice.problem), kind="python")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -19,18 +20,21 @@ from textual.widgets import ContentSwitcher, DataTable, Input
 
 from engine.events import Event, RunFinished
 from engine.model import Problem
+from kgtui.background import in_background
 from kgtui.keys import Where, bindings_of
 from kgtui.loop import RunHeader
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.code import CodeLoader
 from kgtui.screens.file import FileKeeper
+from kgtui.screens.search import Searcher
 from kgtui.seams import PastRun
 from kgtui.state.glyphs import TONES
-from kgtui.state.lines import Span, Tone, line, muted
+from kgtui.state.lines import Tone
 from kgtui.state.markdown import run_markdown
 from kgtui.state.operators import RAIL_COLUMNS, rail_rows
 from kgtui.state.status import Mode, is_stale, status_of
 from kgtui.state.strip import head, progress, sentence
+from kgtui.state.tabs import TABS, tab_line, turned
 from kgtui.state.workbench import Workbench
 from kgtui.widgets.ask import Ask
 from kgtui.widgets.bars import Bar, Segment, Strip
@@ -44,8 +48,6 @@ from kgtui.widgets.source_pane import SourcePane
 from kgtui.widgets.toned import Grid, Lines
 from kgtui.widgets.too_small import TooSmall
 
-TABS = ("cases", "findings", "ir", "history", "log")
-_TITLES = {"cases": "Cases", "findings": "Findings", "ir": "IR", "history": "History", "log": "Log"}
 _EDIT_KEYS = frozenset({"save", "editor", "run", "escape", "operators", "help", "quit"})
 
 
@@ -60,11 +62,10 @@ class WorkbenchScreen(KgtuiScreen):
         self.bench = bench
         self._tab = "cases"
         self._zoomed = ""
-        self._wanted = ""
-        self._sought: Pane | SourcePane | None = None
         self._runs: tuple[PastRun, ...] = ()
         self._file = FileKeeper(self)
         self._code = CodeLoader(self)
+        self._search = Searcher(self)
 
     def compose(self) -> ComposeResult:
         """Strip, source, tabs; the style sheet places them for each size."""
@@ -101,7 +102,7 @@ class WorkbenchScreen(KgtuiScreen):
             problem=problem, path=path, saved=content, device=self.bench.device, target=self.bench.target
         )
         self._runs = ()
-        self._wanted = ""
+        self._search.wanted = ""
         self._open()
 
     def run_began(self, header: RunHeader) -> None:
@@ -113,6 +114,7 @@ class WorkbenchScreen(KgtuiScreen):
         self.bench = self.bench.happened(events)
         self.draw()
         if any(isinstance(event, RunFinished) for event in events):
+            self._show_error_line()
             self.read_history()
 
     def saved(self, content: bytes, *, siblings_changed: bool = False) -> None:
@@ -135,6 +137,11 @@ class WorkbenchScreen(KgtuiScreen):
     def pane(self) -> Pane:
         """The tab that is shown."""
         return self.query_one(f"#{self._tab}", Pane)
+
+    @property
+    def focused_pane(self) -> Pane | SourcePane:
+        """The pane that the keys go to: the file, or the tab that is shown."""
+        return self.source if self._in_source else self.pane
 
     @property
     def source(self) -> SourcePane:
@@ -162,11 +169,11 @@ class WorkbenchScreen(KgtuiScreen):
         stale = is_stale(bench.view, bench.desk(host.clock()))
         marks = {} if stale else bench.view.error_notes
         self.source.mark(marks)
-        folder = host.short_path(bench.path.parent)
+        folder = host.kernels.shown(bench.path.parent)
         self.source.title(bench.path.name, folder=folder, marked=len(marks), old=bench.old is not None)
         self._draw_tabs()
         scene = Scene(
-            bench=bench, glyphs=host.glyphs, stale=stale, now=host.now(), runs=self._runs, wanted=self._wanted
+            bench=bench, glyphs=host.glyphs, stale=stale, now=host.now(), runs=self._runs, wanted=self._search.wanted
         )
         self.pane.show(scene)
         if self._code.wanted:
@@ -175,16 +182,18 @@ class WorkbenchScreen(KgtuiScreen):
 
     def draw_rail(self) -> None:
         """Draw the operators beside the file."""
-        self.query_one("#rail", Grid).show(rail_rows(self.host.problems, self.host.last_runs, glyphs=self.host.glyphs))
+        self.query_one("#rail", Grid).show(
+            rail_rows(self.host.problems, self.host.past.last_runs, glyphs=self.host.glyphs)
+        )
         self.query_one("#rail", Grid).go_to(self.bench.problem.name)
         self.show_trouble()
 
     def read_history(self) -> None:
         """Fetch the runs of this operator from the store."""
-        self.run_worker(self._read_history(), group="history", exclusive=True, exit_on_error=False)
+        in_background(self, self._read_history, group="history")
 
     async def _read_history(self) -> None:
-        self._runs = await self.host.runs_of(self.bench.problem.name)
+        self._runs = await self.host.past.runs_of(self.bench.problem.name)
         self.draw()
         self.draw_rail()
 
@@ -214,13 +223,7 @@ class WorkbenchScreen(KgtuiScreen):
 
     def _draw_tabs(self) -> None:
         view = self.bench.view
-        counts = {"cases": len(view.failed), "findings": len(view.findings), "ir": len(view.kernels)}
-        segments = []
-        for place, name in enumerate(TABS, start=1):
-            count = f"({counts[name]})" if counts.get(name) else ""
-            tone = Tone.BAD if name == "cases" and count else Tone.PLAIN
-            spans = line(muted(f" {place} "), Span(f"{_TITLES[name]}{count} ", tone))
-            segments.append(Segment(key=name, line=spans, active=name == self._tab))
+        segments = (Segment(key=name, line=tab_line(name, view), active=name == self._tab) for name in TABS)
         self.query_one("#tabs", Bar).show(tuple(segments))
 
     def set_mode(self, mode: Mode) -> None:
@@ -295,7 +298,7 @@ class WorkbenchScreen(KgtuiScreen):
 
     def action_turn_tab(self, step: int) -> None:
         """Show the next tab or the one before."""
-        self.action_tab(TABS[(TABS.index(self._tab) + step) % len(TABS)])
+        self.action_tab(turned(self._tab, step))
 
     def action_zoom(self) -> None:
         """Give the focused pane the whole screen, or take it back."""
@@ -316,16 +319,11 @@ class WorkbenchScreen(KgtuiScreen):
 
     def action_search(self) -> None:
         """Search the focused pane, or filter the cases."""
-        self._sought = self.source if self._in_source else self.pane
-        search = self.query_one("#search", Input)
-        search.placeholder = "filter the cases" if isinstance(self._sought, CasesPane) else "search"
-        search.display = True
-        self.set_focus(search)
+        self._search.begin()
 
     def action_hit(self, step: int) -> None:
         """The next or the previous match."""
-        sought = self.source if self._in_source else self.pane
-        sought.hit(step)
+        self.focused_pane.hit(step)
 
     def action_follow(self) -> None:
         """From what is under the cursor to its line, or to the run as it was."""
@@ -335,7 +333,7 @@ class WorkbenchScreen(KgtuiScreen):
         pane = self.pane
         if isinstance(pane, HistoryPane):
             if pane.current is not None:
-                self.run_worker(self._open_run(pane.current), group="past", exclusive=True, exit_on_error=False)
+                in_background(self, partial(self._open_run, pane.current), group="past")
             return
         found = pane.followed_line()
         if isinstance(pane, CasesPane) and self.has_class("-narrow"):
@@ -354,15 +352,14 @@ class WorkbenchScreen(KgtuiScreen):
 
     def action_step_back(self) -> None:
         """Undo one thing: the question, the search, editing, the filter, a detail, the zoom, an old run, the run."""
-        search = self.query_one("#search", Input)
         if self.query_one(Ask).subject:
             self._file.answered("escape")
-        elif search.display:
-            self._end_search(clear=True)
+        elif self._search.open:
+            self._search.clear()
         elif self.bench.mode is Mode.EDIT:
             self.set_mode(Mode.WATCH)
-        elif self._wanted:
-            self._end_search(clear=True)
+        elif self._search.wanted:
+            self._search.clear()
         elif self.pane.step_back():
             self.set_focus(self.pane.main)
         elif self._zoomed:
@@ -407,17 +404,11 @@ class WorkbenchScreen(KgtuiScreen):
 
     @on(Input.Changed, "#search")
     def _search_changed(self, message: Input.Changed) -> None:
-        if isinstance(self._sought, CasesPane):
-            self._wanted = message.value
-            self.draw()
-        elif self._sought is not None:
-            self._sought.search(message.value)
+        self._search.typed(message.value)
 
     @on(Input.Submitted, "#search")
     def _search_submitted(self, message: Input.Submitted) -> None:
-        if self._sought is not None and message.value and self._sought.search(message.value) == 0:
-            self.notify(f"{message.value!r} does not occur here", markup=False)
-        self._end_search(clear=False)
+        self._search.submitted(message.value)
 
     @on(Ask.Answered)
     def _answered(self, message: Ask.Answered) -> None:
@@ -434,19 +425,14 @@ class WorkbenchScreen(KgtuiScreen):
         self.set_class(part == "source", "-zoom-source")
         self.set_class(part == "results", "-zoom-results")
 
-    def _end_search(self, *, clear: bool) -> None:
-        search = self.query_one("#search", Input)
-        if clear:
-            search.value = ""
-            self._wanted = ""
-            if self._sought is not None:
-                self._sought.search("")
-        search.display = False
-        self.draw()
-        self.set_focus(self.source.editor if self._sought is self.source else self.pane.main)
+    def _show_error_line(self) -> None:
+        """Bring the line to blame into view, unless the user is writing or looks at another run."""
+        verdict, bench = self.bench.view.verdict, self.bench
+        if verdict and verdict.location and bench.mode is Mode.WATCH and bench.old is None and not bench.unsaved:
+            self.source.go_to(verdict.location.line)
 
     async def _open_run(self, number: int) -> None:
-        past = await self.host.past_run(number)
+        past = await self.host.past.run(number)
         if past is None:
             return
         events, source = past

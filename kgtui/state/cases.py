@@ -51,16 +51,17 @@ def case_detail(result: CaseResult, *, glyphs: Glyphs) -> tuple[Line, ...]:
     state = Span(f"{glyphs.outcome(result.outcome)} {outcome_words(result.outcome)}", outcome_tone(result.outcome))
     where = f" line {result.location.line}" if result.location else ""
     lines: list[Line] = [line(strong(result.case), "  ", state, muted(where))]
-    if result.message:
-        lines.append(line(result.message))
     if result.out_of_bounds:
         lines += _out_of_bounds(result.out_of_bounds)
+    elif result.message:
+        lines.append(line(result.message))
     wrong = [report for report in result.outputs if report.outcome is not Outcome.PASS]
     for report in wrong[:_FAILED_OUTPUTS_SHOWN]:
         lines += _report(report, glyphs)
     if len(wrong) > _FAILED_OUTPUTS_SHOWN:
         lines.append(line(muted(f"and {len(wrong) - _FAILED_OUTPUTS_SHOWN} more outputs that differ")))
-    lines += [line(muted(f"{result.calls} calls, {seconds(result.elapsed_s)}, inputs from seed {result.seed}"))]
+    calls = f"{result.calls} call{'s' if result.calls != 1 else ''}"
+    lines += [line(muted(f"{calls}, {seconds(result.elapsed_s)}, inputs from seed {result.seed}"))]
     return tuple(lines)
 
 
@@ -144,10 +145,9 @@ def _out_of_bounds(report: OutOfBounds) -> list[Line]:
     program = ", ".join(map(str, report.program))
     return [
         line(Span(f"{report.access} out of bounds", Tone.BAD), f" in {report.kernel}{place}"),
-        line(
-            muted("  tensor "), strong(report.tensor), muted("  index "), Span(f"{report.index:,}", Tone.BAD),
-            muted("  it has elements 0 to "), f"{report.elements - 1:,}", muted(f"  program ({program})"),
-        ),
+        line(muted("tensor    "), strong(report.tensor), muted(f"  has {report.elements:,} elements")),
+        line(muted("index     "), Span(f"{report.index:,}", Tone.BAD), muted("  counted from its first element")),
+        line(muted("program   "), f"({program})"),
     ]  # fmt: skip
 
 

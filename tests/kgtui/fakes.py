@@ -446,12 +446,13 @@ class FakeWatcher:
     on_trouble: Callable[[WatchTrouble], None]
     known_digest: str | None = None
     running: bool = False
+    followed: tuple[Path, ...] = ()
 
     def start(self) -> None:
         self.running = True
 
     def follow(self, siblings: Iterable[Path]) -> None:
-        """Nothing to follow."""
+        self.followed = tuple(siblings)
 
     def stop(self) -> None:
         self.running = False

@@ -66,11 +66,24 @@ async def test_the_first_failed_case_is_shown_with_its_reason(make_bench: Any, f
         assert "expected  0.031622776  got nan" in plain_text(pane.query_one(Lines).lines)
 
 
+async def test_a_failed_run_brings_its_line_into_view_but_never_while_one_writes(
+    make_bench: Any, fakes: ModuleType
+) -> None:
+    bench = make_bench(fakes.some_fail)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        assert workbench(bench).source.line == 12
+        await pilot.press("g", "e", "enter", "ctrl+s")
+        await bench.settled(pilot)
+        assert state(bench) is State.FAILED
+        assert workbench(bench).source.line == 2
+
+
 async def test_enter_on_a_failed_case_goes_to_its_line(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench(fakes.some_fail)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
-        await pilot.press("1", "enter")
+        await pilot.press("g", "1", "enter")
         assert workbench(bench).source.line == 12
         assert workbench(bench).query_one(CasesPane).has_class("-detailed")
         await pilot.press("escape")
@@ -175,6 +188,45 @@ async def test_reloading_takes_the_file_instead_of_the_text(make_bench: Any) -> 
         assert workbench(bench).source.editor.text == "theirs\n"
         assert not workbench(bench).unsaved
         assert bench.engine.judged[-1][0].source == b"theirs\n"
+
+
+async def test_a_file_that_the_kernel_imports_is_watched_and_its_save_runs_the_kernel_again(
+    make_bench: Any, fakes: ModuleType
+) -> None:
+    from kgtui.watching.records import Saved
+
+    bench = make_bench(content=b"import tiles\nimport math\n")
+    tiles = bench.path.with_name("tiles.py")
+    tiles.write_bytes(b"")
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await bench.until(pilot, lambda: bench.watcher.followed == (tiles,))
+        content = bench.path.read_bytes()
+        digest = bench.engine.judged[0][0].digest
+        bench.watcher.on_save(Saved(path=bench.path, changed=tiles, content=content, digest=digest, at_s=1.0))
+        await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
+
+
+async def test_what_an_earlier_watcher_still_tells_is_not_taken_for_the_open_file(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("ctrl+o", "n")
+        await bench.until(pilot, lambda: len(bench.watchers) == 2)
+        await bench.settled(pilot)
+        bench.watchers[0].save(b"late\n")
+        await pilot.pause()
+        await bench.settled(pilot)
+        assert workbench(bench).bench.saved == b"# kgtui: op=aten::softmax\n"
+
+
+async def test_without_colours_the_words_and_glyphs_stay(make_bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        assert bench.app.theme == "ansi-dark"
+        assert strip(bench)[0].startswith("✔ passed")
 
 
 async def test_escape_cancels_a_run_and_old_results_stay_stale(make_bench: Any, fakes: ModuleType) -> None:

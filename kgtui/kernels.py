@@ -1,0 +1,60 @@
+"""The user's kernel files: where they lie, and how a new one comes to be there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine.errors import UsageError
+from engine.model import Problem
+from kgtui import disk
+from kgtui.seams import Scaffold
+
+SAMPLES = Path(__file__).parent / "samples"
+
+
+class KernelFolder:
+    """The folder that the user works in; kernels lie in `kernels/` below it."""
+
+    def __init__(self, folder: Path, *, scaffold: Scaffold) -> None:
+        self._folder = folder
+        self._scaffold = scaffold
+
+    def path_of(self, problem: Problem) -> Path:
+        """Where the operator's kernel file lies."""
+        return self._folder / "kernels" / f"{problem.entry}.py"
+
+    def shown(self, path: Path) -> str:
+        """The path as the user would type it: from the folder they work in, where it lies in there."""
+        return str(path.relative_to(self._folder) if path.is_relative_to(self._folder) else path)
+
+    def has_sample(self, problem: Problem) -> bool:
+        """Whether a working kernel comes with the program."""
+        return problem.source == "aten" and (SAMPLES / f"{problem.entry}.py").is_file()
+
+    def copy_sample(self, problem: Problem) -> Path:
+        """Put the sample where the operator's kernel file lies.
+
+        Raises:
+            UsageError: it cannot be written.
+        """
+        return _made(self.path_of(problem), (SAMPLES / f"{problem.entry}.py").read_bytes())
+
+    def new_file(self, problem: Problem) -> Path:
+        """Make a kernel file from the template, beside those that are there.
+
+        Raises:
+            UsageError: it cannot be written.
+        """
+        path, number = self.path_of(problem), 2
+        while path.exists():
+            path, number = path.with_name(f"{problem.entry}_{number}.py"), number + 1
+        return _made(path, self._scaffold(problem).encode())
+
+
+def _made(path: Path, content: bytes) -> Path:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{path.parent} cannot be made: {error.strerror}; start kgtui in another folder") from error
+    disk.write(path, content)
+    return path

@@ -1,0 +1,76 @@
+"""What was judged before, fetched from the store without ever holding up the screen.
+
+Trouble with the store is said through a callback and answered with "nothing known".
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+
+from engine.errors import StoreError
+from engine.events import Event, RunStarted
+from kgtui.seams import LastRun, PastRun, RecentFile, Recording, StoreOpener
+
+HISTORY_ROWS = 200
+RECENT_FILES = 20
+
+
+class Past:
+    """The store as far as the lists of the screen need it; `recording` is None when there is none."""
+
+    def __init__(self, opener: StoreOpener, *, say: Callable[[str], None]) -> None:
+        self._opener = opener
+        self._say = say
+        self.recording: Recording | None = None
+        self.last_runs: dict[str, LastRun] = {}
+        self.recent_files: tuple[RecentFile, ...] = ()
+
+    async def open(self) -> None:
+        """Open the store and read what the list of operators shows."""
+        try:
+            self.recording = await asyncio.to_thread(self._opener)
+        except StoreError as error:
+            self._say(f"nothing is kept: {error}")
+            return
+        await self.refresh()
+
+    async def refresh(self) -> None:
+        """Read again which operators and files were worked on."""
+        if self.recording is None:
+            return
+        try:
+            self.last_runs = await asyncio.to_thread(self.recording.last_runs)
+            self.recent_files = await asyncio.to_thread(self.recording.recent_files, limit=RECENT_FILES)
+        except StoreError as error:
+            self._say(str(error))
+
+    async def runs_of(self, problem: str) -> tuple[PastRun, ...]:
+        """The newest runs of this operator."""
+        if self.recording is None:
+            return ()
+        try:
+            return await asyncio.to_thread(self.recording.runs, problem, limit=HISTORY_ROWS)
+        except StoreError as error:
+            self._say(str(error))
+            return ()
+
+    async def run(self, number: int) -> tuple[tuple[Event, ...], bytes] | None:
+        """The events and the source of a run; None when they cannot be read."""
+        if self.recording is None:
+            return None
+        try:
+            events = await asyncio.to_thread(self.recording.events, number)
+            digest = next((event.digest for event in events if isinstance(event, RunStarted)), None)
+            source = await asyncio.to_thread(self.recording.source, digest) if digest else b""
+        except StoreError as error:
+            self._say(str(error))
+            return None
+        return events, source
+
+    async def close(self) -> None:
+        """Release the database; what went wrong there was said before."""
+        if self.recording is not None:
+            with contextlib.suppress(StoreError):
+                await asyncio.to_thread(self.recording.close)

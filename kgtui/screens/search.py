@@ -1,0 +1,67 @@
+"""The search line of the workbench: searches a text, or filters the cases."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.widgets import Input
+
+from kgtui.widgets.cases_pane import CasesPane
+from kgtui.widgets.pane import Pane
+from kgtui.widgets.source_pane import SourcePane
+
+if TYPE_CHECKING:
+    from kgtui.screens.workbench import WorkbenchScreen
+
+
+class Searcher:
+    """One for each workbench screen; works on the pane that had the focus when the search began."""
+
+    def __init__(self, screen: WorkbenchScreen) -> None:
+        self._screen = screen
+        self._sought: Pane | SourcePane | None = None
+        self.wanted = ""
+
+    @property
+    def open(self) -> bool:
+        """Whether the line is there to be typed in."""
+        return self._line.display
+
+    def begin(self) -> None:
+        """Show the line for the focused pane."""
+        self._sought = self._screen.focused_pane
+        self._line.placeholder = "filter the cases" if isinstance(self._sought, CasesPane) else "search"
+        self._line.display = True
+        self._screen.set_focus(self._line)
+
+    def typed(self, text: str) -> None:
+        """Search as the letters come."""
+        if isinstance(self._sought, CasesPane):
+            self.wanted = text
+            self._screen.draw()
+        elif self._sought is not None:
+            self._sought.search(text)
+
+    def submitted(self, text: str) -> None:
+        """Keep what was found and return to the pane."""
+        if self._sought is not None and text and self._sought.search(text) == 0:
+            self._screen.notify(f"{text!r} does not occur here", markup=False)
+        self._close()
+
+    def clear(self) -> None:
+        """Forget the search and the filter."""
+        self._line.value = ""
+        self.wanted = ""
+        if self._sought is not None:
+            self._sought.search("")
+        self._close()
+
+    def _close(self) -> None:
+        self._line.display = False
+        self._screen.draw()
+        sought = self._sought
+        self._screen.set_focus(sought.editor if isinstance(sought, SourcePane) else self._screen.pane.main)
+
+    @property
+    def _line(self) -> Input:
+        return self._screen.query_one("#search", Input)

@@ -1,0 +1,22 @@
+"""The tabs beside the source and what stands on them."""
+
+from __future__ import annotations
+
+from kgtui.state.lines import Line, Span, Tone, line, muted
+from kgtui.state.run import RunView
+
+TABS = ("cases", "findings", "ir", "history", "log")
+_TITLES = {"cases": "Cases", "findings": "Findings", "ir": "IR", "history": "History", "log": "Log"}
+
+
+def tab_line(name: str, view: RunView) -> Line:
+    """The number that chooses the tab, its title, and how much there is to see."""
+    counts = {"cases": len(view.failed), "findings": len(view.findings), "ir": len(view.kernels)}
+    count = f"({counts[name]})" if counts.get(name) else ""
+    tone = Tone.BAD if name == "cases" and count else Tone.PLAIN
+    return line(muted(f" {TABS.index(name) + 1} "), Span(f"{_TITLES[name]}{count} ", tone))
+
+
+def turned(name: str, step: int) -> str:
+    """The tab that lies `step` further, round and round."""
+    return TABS[(TABS.index(name) + step) % len(TABS)]
