@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Mapping
+from pathlib import Path
 from types import TracebackType
 
 from engine.artefacts import ArtefactStore
@@ -60,6 +61,16 @@ class Engine:
     def versions(self) -> dict[str, str]:
         """Versions of torch, triton and Python in the worker, as it reported them."""
         return self._staff.versions if self._staff is not None else {}
+
+    @property
+    def process_ids(self) -> tuple[int, ...]:
+        """The nurseries; every other process of this engine is below them."""
+        return tuple(nest.pid for nest in self._nests if nest.pid is not None)
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """Where the children of this engine live; gone after `aclose`."""
+        return self._lodging.folders if self._lodging is not None else ()
 
     async def start(self) -> None:
         """Start the nursery, the judge and the first spares.

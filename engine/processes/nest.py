@@ -39,6 +39,11 @@ class Nest:
         self._control: socket.socket | None = None
         self._process: asyncio.subprocess.Process | None = None
 
+    @property
+    def pid(self) -> int | None:
+        """The nursery's process id, None before the start."""
+        return self._process.pid if self._process is not None else None
+
     async def start(self) -> None:
         """Start the nursery and wait until it has imported everything.
 

@@ -196,6 +196,8 @@ def _patch_once(patch: Callable[..., Any]) -> Callable[..., Any]:
         if not visible or visible not in patched:
             patch(function)
             patched.add(visible)
+            # Triton 3.6 says int(data), which numpy refuses since 2.4 for what is no 0-d array.
+            tl.tensor.__index__ = lambda scalar: int(scalar.handle.data.squeeze())
         return _Kept()
 
     return patch_unless_patched

@@ -64,7 +64,9 @@ async def test_a_gigabyte_of_output_is_cut_and_changes_nothing(judging):
 
 
 async def test_a_fork_bomb_meets_the_limit_and_leaves_nobody(judging):
-    source = HEAD + """
+    source = (
+        HEAD
+        + """
 def silu(self):
     made = 0
     try:
@@ -77,6 +79,7 @@ def silu(self):
         print(f"stopped after {made}")
     return torch.zeros_like(self)
 """
+    )
     judged = await judging(source)
     assert judged.verdict.outcome is Outcome.WRONG_VALUE
     assert "stopped after" in judged.log
@@ -105,7 +108,9 @@ async def test_a_reply_with_the_stolen_id_is_tampering(judging):
 
 
 async def test_garbage_on_the_reply_channel_is_tampering(judging):
-    source = HEAD + """
+    source = (
+        HEAD
+        + """
 def silu(self):
     for fd in range(3, 64):
         try:
@@ -114,11 +119,14 @@ def silu(self):
             pass
     return self
 """
+    )
     assert (await judging(source)).verdict.outcome is Outcome.TAMPERED
 
 
 async def test_an_endless_line_on_the_reply_channel_is_tampering(judging):
-    source = HEAD + """
+    source = (
+        HEAD
+        + """
 def silu(self):
     for fd in range(3, 64):
         try:
@@ -128,22 +136,28 @@ def silu(self):
             pass
     return self
 """
+    )
     assert (await judging(source)).verdict.outcome is Outcome.TAMPERED
 
 
 async def test_a_patched_allclose_helps_nobody(judging):
-    source = HEAD + """
+    source = (
+        HEAD
+        + """
 torch.allclose = torch.equal = torch.testing.assert_close = lambda *args, **kwargs: True
 torch.Tensor.__eq__ = lambda self, other: torch.ones(self.shape, dtype=torch.bool)
 
 def silu(self):
     return torch.zeros_like(self)
 """
+    )
     assert (await judging(source)).verdict.outcome is Outcome.WRONG_VALUE
 
 
 async def test_the_memory_of_other_processes_cannot_be_read(judging):
-    source = HEAD + """
+    source = (
+        HEAD
+        + """
 libc = ctypes.CDLL(None, use_errno=True)
 
 def silu(self):
@@ -159,6 +173,7 @@ def silu(self):
             print("ATTACHED", pid)
     return torch.zeros_like(self)
 """
+    )
     judged = await judging(source)
     assert "refused" in judged.log
     assert "OPENED" not in judged.log
@@ -166,7 +181,9 @@ def silu(self):
 
 
 async def test_the_parent_cannot_be_killed(judging):
-    source = HEAD + f"""
+    source = (
+        HEAD
+        + f"""
 def silu(self):
     for pid in ({os.getpid()}, os.getppid()):
         try:
@@ -176,6 +193,7 @@ def silu(self):
             print("refused", error)
     return torch.zeros_like(self)
 """
+    )
     judged = await judging(source)
     assert judged.log.count("refused") >= 2
     assert "KILLED" not in judged.log
@@ -186,7 +204,9 @@ async def test_nothing_outside_the_own_folder_can_be_written(judging, tmp_path):
     victim.write_text("kept")
     victim.chmod(0o666)
     tmp_path.chmod(0o777)
-    source = HEAD + f"""
+    source = (
+        HEAD
+        + f"""
 def silu(self):
     for path in ({str(victim)!r}, {str(tmp_path / "new.txt")!r}, "/dev/shm/planted"):
         try:
@@ -196,13 +216,16 @@ def silu(self):
             print("refused")
     return torch.zeros_like(self)
 """
+    )
     judged = await judging(source)
     assert "WROTE" not in judged.log
     assert victim.read_text() == "kept"
 
 
 async def test_there_is_no_network_and_no_key_in_the_environment(judging, monkeypatch):
-    source = HEAD + """
+    source = (
+        HEAD
+        + """
 import socket
 
 def silu(self):
@@ -214,25 +237,31 @@ def silu(self):
     print([name for name in os.environ if "KEY" in name or "TOKEN" in name or "SECRET" in name])
     return torch.zeros_like(self)
 """
+    )
     judged = await judging(source)
     assert "no socket" in judged.log
     assert "[]" in judged.log
 
 
 async def test_expected_values_and_seeds_are_not_in_the_worker(judging):
-    source = HEAD + """
+    source = (
+        HEAD
+        + """
 import gc
 
 def silu(self):
     import engine.judge.compare
 """
+    )
     judged = await judging(source)
     assert judged.verdict.outcome is Outcome.RUNTIME_ERROR
     assert "No module named 'engine'" in judged.verdict.sentence
 
 
 async def test_a_truncated_shared_file_is_tampering_and_spares_the_judge(judging, copy_kernel):
-    source = HEAD + """
+    source = (
+        HEAD
+        + """
 import glob
 
 def silu(self):
@@ -242,12 +271,15 @@ def silu(self):
             os.truncate(path, 0)
     return torch.zeros(1)
 """
+    )
     assert (await judging(source)).verdict.outcome is Outcome.TAMPERED
     assert (await judging(copy_kernel)).verdict.outcome is Outcome.PASS
 
 
 async def test_a_pipe_in_place_of_the_outputs_does_not_hang_the_judge(judging):
-    source = HEAD + """
+    source = (
+        HEAD
+        + """
 import threading
 
 def silu(self):
@@ -271,6 +303,7 @@ def silu(self):
     threading.Thread(target=swap, daemon=True).start()
     return torch.zeros_like(self)
 """
+    )
     judged = await judging(source)
     assert judged.verdict.outcome in (Outcome.TAMPERED, Outcome.WRONG_VALUE, Outcome.TIMEOUT)
 

@@ -30,11 +30,11 @@ async def test_300_saves_leave_no_process_descriptor_folder_or_growth(tmp_path, 
         for number in range(WARM):
             await _save(engine, copy_kernel, number)
         await engine.wait_until_warm()
-        before = _state()
+        before = _state(engine)
         for number in range(WARM, WARM + SAVES):
             assert await _save(engine, copy_kernel, number) is Outcome.PASS
         await engine.wait_until_warm()
-        after = _state()
+        after = _state(engine)
     assert after["processes"] == before["processes"]
     assert after["descriptors"] == before["descriptors"]
     assert after["folders"] == before["folders"]
@@ -46,7 +46,7 @@ async def test_a_cancelled_run_says_so_and_leaves_no_worker(engine, tmp_path):
     source = b"def silu(self):\n    while True:\n        pass\n"
     plan = Plan.for_tiers(find("aten::silu"), tiers=(Tier.SMOKE,), device="cpu", target=None)
     await engine.wait_until_warm()
-    before = len(_descendants(os.getpid()))
+    before = len(_processes(engine))
     cancelled = asyncio.Event()
     verdict = None
     async for event in engine.evaluate(Candidate(source=source, problem="aten::silu"), plan, cancelled=cancelled):
@@ -57,20 +57,20 @@ async def test_a_cancelled_run_says_so_and_leaves_no_worker(engine, tmp_path):
     assert verdict is not None
     assert verdict.outcome is Outcome.CANCELLED
     await engine.wait_until_warm()
-    assert len(_descendants(os.getpid())) == before
+    assert len(_processes(engine)) == before
 
 
 async def test_closing_the_generator_early_kills_the_worker(engine, copy_kernel):
     plan = Plan.for_tiers(find("aten::silu"), tiers=(Tier.SMOKE,), device="cpu", target="sm_90")
     await engine.wait_until_warm()
-    before = len(_descendants(os.getpid()))
+    before = len(_processes(engine))
     events = engine.evaluate(Candidate(source=copy_kernel.encode(), problem="aten::silu"), plan)
     async for event in events:
         if isinstance(event, CaseFinished):
             break
     await events.aclose()
     await engine.wait_until_warm()
-    assert len(_descendants(os.getpid())) == before
+    assert len(_processes(engine)) == before
 
 
 PARENT = '''
@@ -142,14 +142,18 @@ async def _save(engine: Engine, source: str, number: int) -> Outcome:
     return outcome
 
 
-def _state() -> dict[str, int]:
-    processes = [os.getpid(), *_descendants(os.getpid())]
+def _state(engine: Engine) -> dict[str, int]:
+    processes = [os.getpid(), *_processes(engine)]
     return {
         "processes": len(processes),
         "descriptors": len(os.listdir("/proc/self/fd")),
-        "folders": sum(len(list(path.iterdir())) for path in _own_folders(os.getpid())),
+        "folders": sum(len(list(folder.iterdir())) for folder in engine.folders),
         "memory_bytes": sum(_resident_bytes(pid) for pid in processes),
     }
+
+
+def _processes(engine: Engine) -> list[int]:
+    return [pid for nursery in engine.process_ids for pid in (nursery, *_descendants(nursery))]
 
 
 def _descendants(root: int) -> list[int]:
@@ -171,7 +175,9 @@ def _descendants(root: int) -> list[int]:
 
 
 def _own_folders(pid: int) -> list[Path]:
-    return [folder for place in (Path(tempfile.gettempdir()), Path("/dev/shm")) for folder in place.glob(f"kgtui-{pid}-*")]
+    return [
+        folder for place in (Path(tempfile.gettempdir()), Path("/dev/shm")) for folder in place.glob(f"kgtui-{pid}-*")
+    ]
 
 
 def _resident_bytes(pid: int) -> int:
