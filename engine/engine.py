@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncGenerator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
@@ -23,6 +25,8 @@ from engine.pipeline import Run
 from engine.processes.nest import Nest
 from engine.processes.nursery import DRIVER_VARIABLE, WARM_TARGET_VARIABLE
 from engine.staff import Staff
+
+_COMPILING_CASE_S = 120.0
 
 
 class Engine:
@@ -40,7 +44,7 @@ class Engine:
         self._device = first_device(device)
         self._artefacts = artefacts
         self._environment = dict(environment)
-        self._limits = limits or Limits()
+        self._limits = limits or _default_limits(interpreted=self._platform.INTERPRETED)
         self._warm_target = warm_target or self._device.target or DEFAULT_TARGET
         self._turn = asyncio.Lock()
         self._lodging: Lodging | None = None
@@ -115,7 +119,14 @@ class Engine:
         """
         staff = self._the_staff()
         async with self._turn:
-            run = Run(candidate=candidate, plan=plan, staff=staff, artefacts=self._artefacts, device=self._device)
+            run = Run(
+                candidate=candidate,
+                plan=plan,
+                staff=staff,
+                artefacts=self._artefacts,
+                device=self._device,
+                limits=self._limits,
+            )
             events = run.stream(cancelled or asyncio.Event())
             async with contextlib.aclosing(events):
                 async for event in events:
@@ -153,3 +164,14 @@ class Engine:
         if self._staff is None:
             raise EngineError("the engine was not started, or has been closed")
         return self._staff
+
+
+def _default_limits(*, interpreted: bool) -> Limits:
+    """At most half of this machine's memory; and time for an autotuning grid where kernels are really compiled."""
+    machine_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    usual = Limits()
+    return replace(
+        usual,
+        memory_bytes=min(usual.memory_bytes, machine_bytes // 2),
+        case_s=usual.case_s if interpreted else _COMPILING_CASE_S,
+    )

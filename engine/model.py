@@ -335,13 +335,14 @@ class Plan:
     """How one candidate is judged: which cases in which order, where, for which target.
 
     `target` is what captured launches are compiled for ("sm_90", "gfx942"); None skips that stage.
+    `limits` of None are the engine's own, which know the device.
     """
 
     problem: Problem
     cases: tuple[Case, ...]
     device: str
     target: str | None
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits | None = None
 
     @staticmethod
     def for_tiers(
@@ -351,7 +352,7 @@ class Plan:
         """Cases of `tiers`: those that failed last time first, then tier by tier in the problem's order."""
         chosen = [case for tier in tiers for case in problem.cases if case.tier is tier]
         chosen.sort(key=lambda case: case.name not in failed_before)
-        return Plan(problem=problem, cases=tuple(chosen), device=device, target=target, limits=limits or Limits())
+        return Plan(problem=problem, cases=tuple(chosen), device=device, target=target, limits=limits)
 
 
 @dataclass(frozen=True, kw_only=True)

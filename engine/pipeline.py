@@ -21,6 +21,7 @@ from engine.model import (
     CompiledKernel,
     Finding,
     Launch,
+    Limits,
     Location,
     Outcome,
     Plan,
@@ -42,7 +43,14 @@ class Run:
     """Judges one candidate once; `stream` is called once."""
 
     def __init__(
-        self, *, candidate: Candidate, plan: Plan, staff: Staff, artefacts: ArtefactStore, device: Device
+        self,
+        *,
+        candidate: Candidate,
+        plan: Plan,
+        staff: Staff,
+        artefacts: ArtefactStore,
+        device: Device,
+        limits: Limits,
     ) -> None:
         self._candidate = candidate
         self._plan = plan
@@ -54,7 +62,8 @@ class Run:
         self._results: list[CaseResult] = []
         self._findings: list[Finding] = []
         self._launched = False
-        limits, entry = plan.limits, plan.problem.entry
+        limits, entry = plan.limits or limits, plan.problem.entry
+        self._limits = limits
         self._desk = Desk(candidate=candidate, entry=entry, spare=staff.worker, limits=limits, on_log=self._log)
         self._builder: Builder | None = None
         if plan.target is not None:
@@ -177,8 +186,9 @@ class Run:
         cases = self._plan.cases
         began = self._begin(Stage.VERIFY, len(cases))
         verifier = Verifier(
-            plan=self._plan, staff=self._staff, desk=self._desk, clock=self._loop.time, on_launch=self._launch,
-            on_finding=self._find, on_trace=lambda trace: self._log(Stream.STDERR, trace),
+            plan=self._plan, limits=self._limits, staff=self._staff, desk=self._desk, clock=self._loop.time,
+            on_launch=self._launch, on_finding=self._find,
+            on_trace=lambda trace: self._log(Stream.STDERR, trace),
         )  # fmt: skip
         deaths = 0
         stop: Stop | None = None

@@ -14,7 +14,7 @@ from pathlib import Path
 from engine import outcomes, wire
 from engine.desk import Desk, LoadError
 from engine.errors import EngineError
-from engine.model import Case, CaseResult, Finding, Launch, Outcome, OutputReport, Plan, Severity, Tier
+from engine.model import Case, CaseResult, Finding, Launch, Limits, Outcome, OutputReport, Plan, Severity, Tier
 from engine.staff import Staff
 from engine.verdict import Stop
 
@@ -52,10 +52,11 @@ class Verifier:
     """Judges the cases of one run, one after another."""
 
     def __init__(
-        self, *, plan: Plan, staff: Staff, desk: Desk, clock: Callable[[], float],
+        self, *, plan: Plan, limits: Limits, staff: Staff, desk: Desk, clock: Callable[[], float],
         on_launch: Callable[[Launch], None], on_finding: Callable[[Finding], None], on_trace: Callable[[str], None],
     ) -> None:  # fmt: skip
         self._plan = plan
+        self._limits = limits
         self._staff = staff
         self._desk = desk
         self._clock = clock
@@ -113,7 +114,7 @@ class Verifier:
             refilled = await self._ask_judge(wire.Refill(id=wire.new_id(), fresh=call.fresh, poison=call.poison))
             if not isinstance(refilled, wire.Done):
                 return outcomes.of_trusted(refilled, "while inputs were made again"), None
-        limits = self._plan.limits
+        limits = self._limits
         command = wire.Call(
             id=wire.new_id(), case=case.name, arguments=prepared.arguments, arena=prepared.arena,
             outputs=str(outputs), max_output_bytes=limits.output_bytes, poison=call.poison,

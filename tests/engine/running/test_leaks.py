@@ -102,7 +102,8 @@ def silu(self):
 """
 
 async def main():
-    async with Engine(device="cpu", artefacts=ArtefactStore(folder=Path(sys.argv[1])), environment=os.environ) as engine:
+    store = ArtefactStore(folder=Path(sys.argv[1]))
+    async with Engine(device="cpu", artefacts=store, environment=os.environ) as engine:
         await engine.wait_until_warm()
         plan = Plan.for_tiers(find("aten::silu"), tiers=(Tier.SMOKE,), device="cpu", target=None)
         async for event in engine.evaluate(Candidate(source=SOURCE, problem="aten::silu"), plan):
@@ -146,7 +147,7 @@ def _state(engine: Engine) -> dict[str, int]:
     processes = [os.getpid(), *_processes(engine)]
     return {
         "processes": len(processes),
-        "descriptors": len(os.listdir("/proc/self/fd")),
+        "descriptors": len(list(Path("/proc/self/fd").iterdir())),
         "folders": sum(len(list(folder.iterdir())) for folder in engine.folders),
         "memory_bytes": sum(_resident_bytes(pid) for pid in processes),
     }
