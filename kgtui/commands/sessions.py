@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from engine.errors import UsageError
 from engine.report import CollectedRun, as_plain, printable
 from kgtui.commands.choices import absolute
 from kgtui.commands.console import Console, Exit
+from kgtui.commands.files import write_new
 from kgtui.paths import find_paths
 from sessions import Reader, RunRow, SessionRow, open_store
 from sessions.export import as_json, as_jsonl, as_markdown
@@ -96,8 +96,7 @@ def _export(store: Reader, options: argparse.Namespace, console: Console) -> Non
     if options.output is None:
         console.say(text.removesuffix("\n"))
         return
-    path = absolute(options.output, console.folder)
-    _write_new(path, text, shown=options.output)
+    write_new(absolute(options.output, console.folder), text, shown=options.output)
     console.say(f"wrote {options.output}")
 
 
@@ -119,13 +118,3 @@ def _newest_run(store: Reader) -> RunRow:
     if not newest:
         raise UsageError("the session store holds no run yet; `kgtui check --sample` makes the first")
     return newest[0]
-
-
-def _write_new(path: Path, text: str, *, shown: str) -> None:
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError as error:
-        raise UsageError(f"{shown} is there already and is not overwritten; name another file") from error
-    except OSError as error:
-        raise UsageError(f"{shown} was not written: {error.strerror}; name another file") from error

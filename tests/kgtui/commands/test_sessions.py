@@ -78,7 +78,7 @@ def test_an_export_to_a_file_overwrites_none(typed, two_runs, folder):
     assert (folder / "page.md").read_text().startswith("# Session 2: check\n")
     ended = typed("sessions", "export", "--output", "page.md")
     assert (ended.exit_code, ended.err) == (
-        2, "kgtui: page.md is there already and is not overwritten; name another file\n",
+        2, "kgtui: page.md is there already and is not overwritten; name another FILE\n",
     )  # fmt: skip
 
 

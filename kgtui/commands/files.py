@@ -1,0 +1,31 @@
+"""Making a file of the user's: whole, or not at all, and never in place of one that is there."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+from engine.errors import UsageError
+
+
+def write_new(path: Path, text: str, *, shown: str) -> None:
+    """Make the file with its folders; `shown` is how its user calls it.
+
+    Raises:
+        UsageError: it is there already, or cannot be written; then nothing of it is left.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("x", encoding="utf-8")
+    except FileExistsError as error:
+        taken = shown if path.exists() else error.filename
+        raise UsageError(f"{taken} is there already and is not overwritten; name another FILE") from error
+    except OSError as error:
+        raise UsageError(f"{shown} was not made: {error.strerror} ({error.filename}); name another FILE") from error
+    try:
+        with file:
+            file.write(text)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            path.unlink()
+        raise UsageError(f"{shown} was not written: {error.strerror}; free some space, then try again") from error
