@@ -6,30 +6,27 @@ numpy and sqlite is imported before that, nor ever by this module.
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
 from textual.binding import BindingType
-from textual.message import Message
 from textual.timer import Timer
 from textual.worker import Worker, WorkerCancelled, WorkerFailed, WorkerState
 
 from engine.errors import KgtuiError, UsageError
 from engine.events import Event, RunFinished
 from engine.model import Problem
-from engine.source import sibling_imports
 from kgtui import disk
 from kgtui.background import in_background
 from kgtui.external import Opening, opening
+from kgtui.file_watch import FileSaved, FileWatch, WatchTroubled
 from kgtui.kernels import KernelFolder
 from kgtui.keys import Where, bindings_of
 from kgtui.loop import Loop, RunHeader
@@ -43,11 +40,10 @@ from kgtui.seams import (
     Scaffold,
     StoreOpener,
     WatcherFactory,
-    Watching,
 )
 from kgtui.state.glyphs import ASCII, UNICODE, Glyphs
 from kgtui.state.strip import title
-from kgtui.watching.records import Saved, TroubleKind, WatchTrouble
+from kgtui.watching.records import TroubleKind
 
 if TYPE_CHECKING:
     from textual.command import Provider
@@ -94,22 +90,6 @@ class WorkbenchApp(App[None]):
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_palette}
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.EVERYWHERE)]
 
-    class FileSaved(Message):
-        """The watcher saw a save; posted from its thread.  `watch` tells the watchers of one application apart."""
-
-        def __init__(self, saved: Saved, *, watch: int) -> None:
-            super().__init__()
-            self.saved = saved
-            self.watch = watch
-
-    class WatchTroubled(Message):
-        """The watcher has something to say; posted from its thread."""
-
-        def __init__(self, trouble: WatchTrouble, *, watch: int) -> None:
-            super().__init__()
-            self.trouble = trouble
-            self.watch = watch
-
     def __init__(
         self,
         *,
@@ -129,7 +109,7 @@ class WorkbenchApp(App[None]):
         self.past = Past(store_opener, say=self.trouble_arose)
         self.kernels = KernelFolder(settings.folder, scaffold=scaffold)
         self._catalogue = catalogue
-        self._watcher_factory = watcher_factory
+        self.file_watch = FileWatch(self, watcher_factory)
         self._read_artefact = read_artefact
         self._settings = settings
         self._start = start
@@ -141,8 +121,6 @@ class WorkbenchApp(App[None]):
         self._judge_loop: Loop | None = None
         self._serving: Worker[None] | None = None
         self._waiting: Order | None = None
-        self._watcher: Watching | None = None
-        self._watch = 0
         self._pending: list[Event] = []
         self._first_of_run = False
         self._flusher: Timer | None = None
@@ -199,8 +177,7 @@ class WorkbenchApp(App[None]):
 
     async def on_unmount(self) -> None:
         """Stop what was started, in the opposite order."""
-        if self._watcher is not None:
-            await asyncio.to_thread(self._watcher.stop)
+        await self.file_watch.stop()
         if self._serving is not None:
             self._serving.cancel()
             with contextlib.suppress(WorkerCancelled, WorkerFailed):
@@ -262,7 +239,7 @@ class WorkbenchApp(App[None]):
 
     def submit(self, order: Order) -> None:
         """Judge this next, as soon as the engine is there, and watch what it imports."""
-        in_background(self, partial(self._follow_imports, order), group="imports")
+        self.file_watch.follow_imports(order)
         if self._judge_loop is None:
             self._waiting = order
         else:
@@ -271,22 +248,6 @@ class WorkbenchApp(App[None]):
     def cancel(self) -> bool:
         """Stop the run that goes on."""
         return self._judge_loop is not None and self._judge_loop.cancel()
-
-    def watch_file(self, path: Path, *, known_digest: str) -> None:
-        """Watch this file instead of the one before."""
-        before, self._watch = self._watcher, self._watch + 1
-        watch = self._watch
-
-        def heard_save(saved: Saved) -> None:
-            self.post_message(self.FileSaved(saved, watch=watch))
-
-        def heard_trouble(trouble: WatchTrouble) -> None:
-            self.post_message(self.WatchTroubled(trouble, watch=watch))
-
-        self._watcher = self._watcher_factory(path, heard_save, heard_trouble, known_digest=known_digest)
-        self._watcher.start()
-        if before is not None:
-            in_background(self, partial(asyncio.to_thread, before.stop), group="watchers")
 
     def open_file(self, problem: Problem, path: Path) -> None:
         """Show the workbench on this file."""
@@ -318,20 +279,20 @@ class WorkbenchApp(App[None]):
 
     def editor_command(self, path: Path, *, line: int) -> Opening:
         """How the user's own editor is started."""
-        return opening(path, line=line, environment=self._settings.environment)
+        return opening(path, line=line, columns=self.size.width, environment=self._settings.environment)
 
     # Messages and actions
 
-    def on_workbench_app_file_saved(self, message: FileSaved) -> None:
+    def on_file_saved(self, message: FileSaved) -> None:
         """A file was saved: the one that is open, or one that it imports."""
         workbench, saved = self._workbench, message.saved
-        if workbench is not None and message.watch == self._watch:
+        if workbench is not None and message.watch == self.file_watch.number:
             workbench.saved(saved.content, siblings_changed=saved.changed != saved.path)
 
-    def on_workbench_app_watch_troubled(self, message: WatchTroubled) -> None:
+    def on_watch_troubled(self, message: WatchTroubled) -> None:
         """The watcher lost the file, or found it again."""
         workbench, trouble = self._workbench, message.trouble
-        if workbench is not None and message.watch == self._watch:
+        if workbench is not None and message.watch == self.file_watch.number:
             workbench.notice("" if trouble.kind is TroubleKind.BACK else trouble.message)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
@@ -373,12 +334,6 @@ class WorkbenchApp(App[None]):
 
     # Inside
 
-    async def _follow_imports(self, order: Order) -> None:
-        watcher = self._watcher
-        siblings = await asyncio.to_thread(_imported, order.content, order.path.parent)
-        if watcher is not None and watcher is self._watcher:
-            watcher.follow(siblings)
-
     def _switch(self, name: str) -> None:
         while len(self.screen_stack) > 2:
             self.pop_screen()
@@ -410,11 +365,3 @@ class WorkbenchApp(App[None]):
 def _finish(events: Sequence[Event]) -> bool:
     """Whether the verdict is among these."""
     return any(isinstance(event, RunFinished) for event in events)
-
-
-def _imported(content: bytes, folder: Path) -> tuple[Path, ...]:
-    """The files of this folder that the kernel imports; none while it does not parse."""
-    try:
-        return sibling_imports(ast.parse(content), folder)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()

@@ -15,6 +15,7 @@ _PLUS_LINE = frozenset(
     {"vi", "vim", "nvim", "gvim", "view", "nano", "emacs", "emacsclient", "kak", "joe", "micro", "ne"}
 )
 _COLON_LINE = frozenset({"hx", "helix", "subl", "zed"})
+_COLUMNS_FOR_TWO = 140
 _GOTO_LINE = frozenset({"code", "codium", "cursor", "windsurf"})
 
 
@@ -26,12 +27,16 @@ class Opening:
     takes_terminal: bool
 
 
-def opening(path: Path, *, line: int, environment: Mapping[str, str]) -> Opening:
-    """How to open `path` at `line` (from one) in the editor that VISUAL or EDITOR names, else vi."""
+def opening(path: Path, *, line: int, columns: int, environment: Mapping[str, str]) -> Opening:
+    """How to open `path` at `line` (from one) in the editor that VISUAL or EDITOR names, else vi.
+
+    Inside tmux it gets a pane beside this one where half of the `columns` is enough for both, else a window.
+    """
     editor = environment.get("VISUAL") or environment.get("EDITOR") or "vi"
     command = (*shlex.split(editor), *_place(Path(shlex.split(editor)[0]).name, path, line))
     if environment.get("TMUX"):
-        return Opening(command=("tmux", "split-window", "-h", shlex.join(command)), takes_terminal=False)
+        place = ("split-window", "-h") if columns >= _COLUMNS_FOR_TWO else ("new-window",)
+        return Opening(command=("tmux", *place, shlex.join(command)), takes_terminal=False)
     return Opening(command=command, takes_terminal=True)
 
 

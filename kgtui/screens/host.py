@@ -8,6 +8,7 @@ from typing import Protocol
 
 from engine.model import Problem
 from kgtui.external import Opening
+from kgtui.file_watch import FileWatch
 from kgtui.kernels import KernelFolder
 from kgtui.past import Past
 from kgtui.seams import Order
@@ -49,8 +50,9 @@ class Host(Protocol):
     def cancel(self) -> bool:
         """Stop the run that goes on; False when none does."""
 
-    def watch_file(self, path: Path, *, known_digest: str) -> None:
-        """Watch this file instead of the one before; what is saved comes to the workbench."""
+    @property
+    def file_watch(self) -> FileWatch:
+        """The watcher of the open file; what it hears comes to the workbench."""
 
     def back_to_workbench(self) -> None:
         """Leave the operators for the file that is open, if one is."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -20,30 +19,27 @@ from textual.widgets import ContentSwitcher, DataTable, Input
 
 from engine.events import Event, RunFinished
 from engine.model import Problem
-from kgtui.background import in_background
 from kgtui.keys import Where, bindings_of
 from kgtui.loop import RunHeader
+from kgtui.screens import drawing
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.code import CodeLoader
 from kgtui.screens.file import FileKeeper
+from kgtui.screens.history import Historian
 from kgtui.screens.search import Searcher
-from kgtui.seams import PastRun
-from kgtui.state.glyphs import TONES
-from kgtui.state.lines import Tone
 from kgtui.state.markdown import run_markdown
-from kgtui.state.operators import RAIL_COLUMNS, rail_rows
+from kgtui.state.operators import RAIL_COLUMNS
 from kgtui.state.status import Mode, is_stale, status_of
-from kgtui.state.strip import head, progress, sentence
-from kgtui.state.tabs import TABS, tab_line, turned
+from kgtui.state.tabs import turned
 from kgtui.state.workbench import Workbench
 from kgtui.widgets.ask import Ask
-from kgtui.widgets.bars import Bar, Segment, Strip
+from kgtui.widgets.bars import Bar, Strip
 from kgtui.widgets.cases_pane import CasesPane
 from kgtui.widgets.findings_pane import FindingsPane
 from kgtui.widgets.history_pane import HistoryPane
 from kgtui.widgets.ir_pane import CodePane, IrPane
 from kgtui.widgets.log_pane import LogPane
-from kgtui.widgets.pane import Pane, Scene
+from kgtui.widgets.pane import Pane
 from kgtui.widgets.source_pane import SourcePane
 from kgtui.widgets.toned import Grid, Lines
 from kgtui.widgets.too_small import TooSmall
@@ -60,12 +56,12 @@ class WorkbenchScreen(KgtuiScreen):
     def __init__(self, bench: Workbench) -> None:
         super().__init__()
         self.bench = bench
-        self._tab = "cases"
+        self.tab = "cases"
         self._zoomed = ""
-        self._runs: tuple[PastRun, ...] = ()
         self._file = FileKeeper(self)
-        self._code = CodeLoader(self)
-        self._search = Searcher(self)
+        self.code = CodeLoader(self)
+        self.history = Historian(self)
+        self.searcher = Searcher(self)
 
     def compose(self) -> ComposeResult:
         """Strip, source, tabs; the style sheet places them for each size."""
@@ -76,7 +72,7 @@ class WorkbenchScreen(KgtuiScreen):
             yield SourcePane(id="source-pane")
             with Vertical(id="results"):
                 yield Bar(gap=" ", id="tabs")
-                with ContentSwitcher(initial=self._tab, id="panes"):
+                with ContentSwitcher(initial=self.tab, id="panes"):
                     yield CasesPane(id="cases")
                     yield FindingsPane(id="findings")
                     yield IrPane(id="ir")
@@ -101,8 +97,8 @@ class WorkbenchScreen(KgtuiScreen):
         self.bench = Workbench(
             problem=problem, path=path, saved=content, device=self.bench.device, target=self.bench.target
         )
-        self._runs = ()
-        self._search.wanted = ""
+        self.history.forget()
+        self.searcher.wanted = ""
         self._open()
 
     def run_began(self, header: RunHeader) -> None:
@@ -126,17 +122,21 @@ class WorkbenchScreen(KgtuiScreen):
         self.bench = replace(self.bench, notice=message)
         self.draw()
 
+    def on_resize(self) -> None:
+        """The strip has fewer rows on a low terminal."""
+        self.call_after_refresh(drawing.draw_strip, self)
+
     def tick(self) -> None:
         """Let the elapsed time of a run go on."""
         if status_of(self.bench.view, self.bench.desk(self.host.clock())).busy:
-            self._draw_strip()
+            drawing.draw_strip(self)
 
     # Drawing
 
     @property
     def pane(self) -> Pane:
         """The tab that is shown."""
-        return self.query_one(f"#{self._tab}", Pane)
+        return self.query_one(f"#{self.tab}", Pane)
 
     @property
     def focused_pane(self) -> Pane | SourcePane:
@@ -163,46 +163,23 @@ class WorkbenchScreen(KgtuiScreen):
         self._file.ask_to_leave()
 
     def draw(self) -> None:
-        """Draw what has changed: the strip, the marks, the tab that is shown."""
-        bench, host = self.bench, self.host
-        self._draw_strip()
-        stale = is_stale(bench.view, bench.desk(host.clock()))
-        marks = {} if stale else bench.view.error_notes
-        self.source.mark(marks)
-        folder = host.kernels.shown(bench.path.parent)
-        self.source.title(bench.path.name, folder=folder, marked=len(marks), old=bench.old is not None)
-        self._draw_tabs()
-        scene = Scene(
-            bench=bench, glyphs=host.glyphs, stale=stale, now=host.now(), runs=self._runs, wanted=self._search.wanted
-        )
-        self.pane.show(scene)
-        if self._code.wanted:
-            self.query_one(IrPane).show(scene)
-            self._code.refresh()
+        """Draw what has changed."""
+        drawing.draw_all(self)
 
     def draw_rail(self) -> None:
         """Draw the operators beside the file."""
-        self.query_one("#rail", Grid).show(
-            rail_rows(self.host.problems, self.host.past.last_runs, glyphs=self.host.glyphs)
-        )
-        self.query_one("#rail", Grid).go_to(self.bench.problem.name)
-        self.show_trouble()
+        drawing.draw_rail(self)
 
     def read_history(self) -> None:
         """Fetch the runs of this operator from the store."""
-        in_background(self, self._read_history, group="history")
-
-    async def _read_history(self) -> None:
-        self._runs = await self.host.past.runs_of(self.bench.problem.name)
-        self.draw()
-        self.draw_rail()
+        self.history.read()
 
     def _open(self) -> None:
         self.source.load(self.bench.saved, from_the_top=True)
         self._set_mode(Mode.WATCH)
         self.draw_rail()
         self.read_history()
-        self.host.watch_file(self.bench.path, known_digest=self.bench.desk(0.0).content_digest)
+        self.host.file_watch.watch(self.bench.path, known_digest=self.bench.desk(0.0).content_digest)
         self.judge()
         self.set_focus(self.source.editor)
 
@@ -211,20 +188,6 @@ class WorkbenchScreen(KgtuiScreen):
         self.bench = self.bench.ordered(self.host.clock())
         self.host.submit(self.bench.order(again=again, cases=cases))
         self.draw()
-
-    def _draw_strip(self) -> None:
-        desk, view, glyphs = self.bench.desk(self.host.clock()), self.bench.view, self.host.glyphs
-        strip = self.query_one("#verdict", Strip)
-        rows = (head(view, desk, glyphs), (progress(view, glyphs), ()), (sentence(view, desk), ()))
-        strip.show((rows[0], rows[2]) if self.has_class("-low") else rows)
-        tone = TONES[status_of(view, desk).state]
-        for other in Tone:
-            strip.set_class(other is tone, f"-{other}")
-
-    def _draw_tabs(self) -> None:
-        view = self.bench.view
-        segments = (Segment(key=name, line=tab_line(name, view), active=name == self._tab) for name in TABS)
-        self.query_one("#tabs", Bar).show(tuple(segments))
 
     def set_mode(self, mode: Mode) -> None:
         """Letters are commands in one mode and text in the other."""
@@ -290,7 +253,7 @@ class WorkbenchScreen(KgtuiScreen):
 
     def action_tab(self, name: str) -> None:
         """Show a tab."""
-        self._tab = name
+        self.tab = name
         self.query_one("#panes", ContentSwitcher).current = name
         self.draw()
         if not self._zoomed or self._zoomed == "results":
@@ -298,7 +261,7 @@ class WorkbenchScreen(KgtuiScreen):
 
     def action_turn_tab(self, step: int) -> None:
         """Show the next tab or the one before."""
-        self.action_tab(turned(self._tab, step))
+        self.action_tab(turned(self.tab, step))
 
     def action_zoom(self) -> None:
         """Give the focused pane the whole screen, or take it back."""
@@ -314,12 +277,12 @@ class WorkbenchScreen(KgtuiScreen):
 
     def action_ir_form(self) -> None:
         """Show the code in its next form."""
-        self._code.next_form()
+        self.code.next_form()
         self.draw()
 
     def action_search(self) -> None:
         """Search the focused pane, or filter the cases."""
-        self._search.begin()
+        self.searcher.begin()
 
     def action_hit(self, step: int) -> None:
         """The next or the previous match."""
@@ -328,12 +291,12 @@ class WorkbenchScreen(KgtuiScreen):
     def action_follow(self) -> None:
         """From what is under the cursor to its line, or to the run as it was."""
         if self._in_source:
-            self._code.follow(self.source.line)
+            self.code.follow(self.source.line)
             return
         pane = self.pane
         if isinstance(pane, HistoryPane):
             if pane.current is not None:
-                in_background(self, partial(self._open_run, pane.current), group="past")
+                self.history.open(pane.current)
             return
         found = pane.followed_line()
         if isinstance(pane, CasesPane) and self.has_class("-narrow"):
@@ -354,18 +317,18 @@ class WorkbenchScreen(KgtuiScreen):
         """Undo one thing: the question, the search, editing, the filter, a detail, the zoom, an old run, the run."""
         if self.query_one(Ask).subject:
             self._file.answered("escape")
-        elif self._search.open:
-            self._search.clear()
+        elif self.searcher.open:
+            self.searcher.clear()
         elif self.bench.mode is Mode.EDIT:
             self.set_mode(Mode.WATCH)
-        elif self._search.wanted:
-            self._search.clear()
+        elif self.searcher.wanted:
+            self.searcher.clear()
         elif self.pane.step_back():
             self.set_focus(self.pane.main)
         elif self._zoomed:
             self._zoom("")
         elif self.bench.old is not None:
-            self._leave_old_run()
+            self.history.leave()
         else:
             self.host.cancel()
 
@@ -388,7 +351,7 @@ class WorkbenchScreen(KgtuiScreen):
 
     @on(IrPane.KernelChosen)
     def _kernel_chosen(self) -> None:
-        self._code.refresh()
+        self.code.refresh()
 
     @on(DataTable.RowSelected, "#rail")
     def _operator_chosen(self, message: DataTable.RowSelected) -> None:
@@ -404,11 +367,11 @@ class WorkbenchScreen(KgtuiScreen):
 
     @on(Input.Changed, "#search")
     def _search_changed(self, message: Input.Changed) -> None:
-        self._search.typed(message.value)
+        self.searcher.typed(message.value)
 
     @on(Input.Submitted, "#search")
     def _search_submitted(self, message: Input.Submitted) -> None:
-        self._search.submitted(message.value)
+        self.searcher.submitted(message.value)
 
     @on(Ask.Answered)
     def _answered(self, message: Ask.Answered) -> None:
@@ -430,22 +393,6 @@ class WorkbenchScreen(KgtuiScreen):
         verdict, bench = self.bench.view.verdict, self.bench
         if verdict and verdict.location and bench.mode is Mode.WATCH and bench.old is None and not bench.unsaved:
             self.source.go_to(verdict.location.line)
-
-    async def _open_run(self, number: int) -> None:
-        past = await self.host.past.run(number)
-        if past is None:
-            return
-        events, source = past
-        self.bench = self.bench.opened(number, events)
-        if not self.bench.unsaved:
-            self.source.load(source)
-        self.action_tab("cases")
-
-    def _leave_old_run(self) -> None:
-        self.bench = replace(self.bench, old=None)
-        if not self.bench.unsaved:
-            self.source.load(self.bench.saved)
-        self.draw()
 
     def _copy(self, text: str) -> None:
         if not text:

@@ -22,7 +22,7 @@ def head(view: RunView, desk: Desk, glyphs: Glyphs) -> tuple[Line, Line]:
     place = f"{desk.device} to {desk.target}" if desk.target else desk.device
     for text in (desk.operator, desk.filename, place):
         left += [muted(f" {glyphs.dot} "), strong(text) if text == desk.operator else Span(text)]
-    return tuple(left), line(muted(f"{_number(desk)}  "), *_mode(desk, glyphs))
+    return tuple(left), line(muted(f"{_number(view, desk)}  "), *_mode(desk, glyphs))
 
 
 def progress(view: RunView, glyphs: Glyphs) -> Line:
@@ -80,9 +80,9 @@ def seconds(duration_s: float) -> str:
     return f"{duration_s / 60:.0f} min"
 
 
-def _number(desk: Desk) -> str:
+def _number(view: RunView, desk: Desk) -> str:
     if desk.number is None:
-        return "not kept" if desk.elapsed_s or desk.opened else ""
+        return "not kept" if view.started else ""
     if desk.opened:
         return f"run #{desk.number} as it was"
     return f"cached #{desk.number}" if desk.cached else f"run #{desk.number}"

@@ -22,17 +22,22 @@ KERNEL = Path("/k/my kernel.py")
     ],
 )
 def test_the_editor_opens_at_the_line_where_it_can(editor: str, command: tuple[str, ...]) -> None:
-    found = opening(KERNEL, line=12, environment={"EDITOR": editor})
+    found = opening(KERNEL, line=12, columns=200, environment={"EDITOR": editor})
     assert found == Opening(command=command, takes_terminal=True)
 
 
 def test_visual_goes_before_editor_and_vi_is_the_last_resort() -> None:
-    assert opening(KERNEL, line=1, environment={"EDITOR": "nano", "VISUAL": "emacs"}).command[0] == "emacs"
-    assert opening(KERNEL, line=1, environment={}).command[0] == "vi"
+    assert opening(KERNEL, line=1, columns=80, environment={"EDITOR": "nano", "VISUAL": "emacs"}).command[0] == "emacs"
+    assert opening(KERNEL, line=1, columns=80, environment={}).command[0] == "vi"
 
 
-def test_inside_tmux_the_editor_gets_a_pane_of_its_own() -> None:
-    found = opening(KERNEL, line=12, environment={"EDITOR": "vim", "TMUX": "/tmp/tmux-0/default,1,0"})
+def test_inside_a_narrow_tmux_the_editor_gets_a_window_of_its_own() -> None:
+    found = opening(KERNEL, line=12, columns=80, environment={"EDITOR": "vim", "TMUX": "/tmp/tmux-0/default,1,0"})
+    assert found == Opening(command=("tmux", "new-window", "vim +12 '/k/my kernel.py'"), takes_terminal=False)
+
+
+def test_inside_a_wide_tmux_the_editor_gets_a_pane_beside_this_one() -> None:
+    found = opening(KERNEL, line=12, columns=200, environment={"EDITOR": "vim", "TMUX": "/tmp/tmux-0/default,1,0"})
     assert found == Opening(
         command=("tmux", "split-window", "-h", "vim +12 '/k/my kernel.py'"), takes_terminal=False
     )  # fmt: skip

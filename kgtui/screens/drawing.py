@@ -1,0 +1,59 @@
+"""Draws the workbench's record on its widgets; changes nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kgtui.state.glyphs import TONES
+from kgtui.state.lines import Tone
+from kgtui.state.operators import rail_rows
+from kgtui.state.status import is_stale, status_of
+from kgtui.state.strip import head, progress, sentence
+from kgtui.state.tabs import TABS, tab_line
+from kgtui.widgets.bars import Bar, Segment, Strip
+from kgtui.widgets.ir_pane import IrPane
+from kgtui.widgets.pane import Scene
+from kgtui.widgets.toned import Grid
+
+if TYPE_CHECKING:
+    from kgtui.screens.workbench import WorkbenchScreen
+
+
+def draw_strip(screen: WorkbenchScreen) -> None:
+    """State, stages and sentence; on the lowest terminals the stages give way to the sentence."""
+    desk, view, glyphs = screen.bench.desk(screen.host.clock()), screen.bench.view, screen.host.glyphs
+    strip = screen.query_one("#verdict", Strip)
+    first, last = head(view, desk, glyphs), (sentence(view, desk), ())
+    strip.show((first, last) if screen.has_class("-low") else (first, (progress(view, glyphs), ()), last))
+    tone = TONES[status_of(view, desk).state]
+    for other in Tone:
+        strip.set_class(other is tone, f"-{other}")
+
+
+def draw_all(screen: WorkbenchScreen) -> None:
+    """The strip, the marks in the source, the tabs, and the pane that is to be seen."""
+    draw_strip(screen)
+    bench, host = screen.bench, screen.host
+    stale = is_stale(bench.view, bench.desk(host.clock()))
+    marks = {} if stale else bench.view.error_notes
+    screen.source.mark(marks)
+    folder = host.kernels.shown(bench.path.parent)
+    screen.source.title(bench.path.name, folder=folder, marked=len(marks), old=bench.old is not None)
+    segments = (Segment(key=name, line=tab_line(name, bench.view), active=name == screen.tab) for name in TABS)
+    screen.query_one("#tabs", Bar).show(tuple(segments))
+    scene = Scene(
+        bench=bench, glyphs=host.glyphs, stale=stale, now=host.now(), runs=screen.history.runs,
+        wanted=screen.searcher.wanted,
+    )  # fmt: skip
+    screen.pane.show(scene)
+    if screen.code.wanted:
+        screen.query_one(IrPane).show(scene)
+        screen.code.refresh()
+
+
+def draw_rail(screen: WorkbenchScreen) -> None:
+    """The operators beside the file, and what is wrong with engine or store."""
+    host, rail = screen.host, screen.query_one("#rail", Grid)
+    rail.show(rail_rows(host.problems, host.past.last_runs, glyphs=host.glyphs))
+    rail.go_to(screen.bench.problem.name)
+    screen.show_trouble()

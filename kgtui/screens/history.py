@@ -1,0 +1,58 @@
+"""Past runs on the workbench: the list of them, and looking at one as it was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from kgtui.background import in_background
+from kgtui.seams import PastRun
+
+if TYPE_CHECKING:
+    from kgtui.screens.workbench import WorkbenchScreen
+
+
+class Historian:
+    """One for each workbench screen."""
+
+    def __init__(self, screen: WorkbenchScreen) -> None:
+        self._screen = screen
+        self.runs: tuple[PastRun, ...] = ()
+
+    def forget(self) -> None:
+        """Another operator's file is open now."""
+        self.runs = ()
+
+    def read(self) -> None:
+        """Fetch the runs of this operator from the store."""
+        in_background(self._screen, self._read, group="history")
+
+    def open(self, number: int) -> None:
+        """Look at a past run as it was."""
+        in_background(self._screen, partial(self._open, number), group="past")
+
+    def leave(self) -> None:
+        """Return to the newest run and to what the file holds."""
+        screen = self._screen
+        screen.bench = replace(screen.bench, old=None)
+        if not screen.bench.unsaved:
+            screen.source.load(screen.bench.saved)
+        screen.draw()
+
+    async def _read(self) -> None:
+        screen = self._screen
+        self.runs = await screen.host.past.runs_of(screen.bench.problem.name)
+        screen.draw()
+        screen.draw_rail()
+
+    async def _open(self, number: int) -> None:
+        screen = self._screen
+        past = await screen.host.past.run(number)
+        if past is None:
+            return
+        events, source = past
+        screen.bench = screen.bench.opened(number, events)
+        if not screen.bench.unsaved:
+            screen.source.load(source)
+        screen.action_tab("cases")
