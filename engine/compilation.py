@@ -45,6 +45,7 @@ class Builder:
         self._binaries: list[_Binary] = []
         self.kernels: list[CompiledKernel] = []
         self.trouble: Stop | None = None
+        self.unkept = ""
 
     def add(self, launch: Launch) -> None:
         """Compile this one too."""
@@ -138,5 +139,8 @@ class Builder:
                 content = read_untrusted(desk.shared / Path(name).name, max_bytes=_MAX_ARTEFACT_BYTES)
             except UntrustedFileError:
                 continue
-            kept.append(self._artefacts.put(kind, content))
+            try:
+                kept.append(self._artefacts.put(kind, content))
+            except OSError as error:
+                self.unkept = f"compiled code could not be kept: {error.strerror or error}; free some space"
         return tuple(kept)

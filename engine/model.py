@@ -430,14 +430,14 @@ class OutputReport:
 
 @dataclass(frozen=True, kw_only=True)
 class CaseResult:
-    """What became of one case.  `seed` makes the inputs again; it is known only after the case ended."""
+    """What became of one case.  `seed` makes the inputs again; None when none were made."""
 
     case: str
     tier: Tier
     outcome: Outcome
     elapsed_s: float
     calls: int
-    seed: int
+    seed: int | None
     message: str = ""
     location: Location | None = None
     outputs: tuple[OutputReport, ...] = ()

@@ -218,6 +218,8 @@ class Run:
         if not builder.kernels:
             return
         failed = next((kernel for kernel in builder.kernels if kernel.outcome is not Outcome.PASS), None)
+        if builder.unkept:
+            self._find(Finding(check="artefacts", severity=Severity.NOTE, message=builder.unkept))
         elapsed_s = sum(kernel.elapsed_s for kernel in builder.kernels)
         if failed is not None and failed.outcome is Outcome.UNSUPPORTED:
             message = f"could not check that {failed.launch.kernel} builds for {failed.target}: {failed.message}"

@@ -52,7 +52,7 @@ class Spare:
         assert self._next is not None
         try:
             return await asyncio.shield(self._next)
-        except EngineError:
+        except (EngineError, OSError):
             self._next = None  # or every later take would fail for the same old reason
             raise
 
@@ -71,7 +71,7 @@ class Spare:
         """Dismiss the spare."""
         if self._next is not None:
             self._next.cancel()
-            with contextlib.suppress(asyncio.CancelledError, EngineError):
+            with contextlib.suppress(asyncio.CancelledError, EngineError, OSError):
                 await (await self._next).dismiss()
             self._next = None
 

@@ -42,7 +42,7 @@ _WHY_LATER = (
 class _Progress:
     """What is known of a case while its calls are made."""
 
-    seed: int = 0
+    seed: int | None = None
     calls: int = 0
     reports: tuple[OutputReport, ...] = ()
     digests: list[str] = field(default_factory=list)
@@ -80,6 +80,9 @@ class Verifier:
         except EngineError as error:
             stop = outcomes.of_worker_error(error, "while computing")
             await self._desk.clear()
+        released = await self._ask_judge(wire.Release(id=wire.new_id()))
+        if isinstance(released, wire.Released):
+            progress.seed = released.seed
         if failed is not None and failed.trace:
             self._on_trace(failed.trace)
         return self._result(case, progress, stop, failed, self._clock() - started)
@@ -136,7 +139,7 @@ class Verifier:
         )
         if not isinstance(compared, wire.Compared):
             return outcomes.of_trusted(compared, "while outputs were compared"), None
-        progress.reports, progress.seed = compared.reports, compared.seed
+        progress.reports = compared.reports
         progress.digests.append(compared.digest)
         wrong = any(report.outcome is not Outcome.PASS for report in compared.reports)
         if compared.mutated is not None and not wrong:

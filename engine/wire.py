@@ -138,7 +138,7 @@ class Compare(Command, tag="compare", frozen=True):
 
 
 class Release(Command, tag="release", frozen=True):
-    """Forget the case in hand."""
+    """Forget the case in hand, and tell its seed now that it has ended."""
 
 
 class Compile(Command, tag="compile", frozen=True):
@@ -214,7 +214,12 @@ class Compared(Reply, tag="compared", frozen=True):
     reports: tuple[OutputReport, ...]
     digest: str
     mutated: str | None
-    seed: int
+
+
+class Released(Reply, tag="released", frozen=True):
+    """The case has ended; `seed` makes its inputs again, None when no inputs were made."""
+
+    seed: int | None
 
 
 class Compiled(Reply, tag="compiled", frozen=True):
@@ -252,7 +257,7 @@ class Failed(Reply, tag="failed", frozen=True):
 
 
 AnyCommand: TypeAlias = Load | Call | Prepare | Refill | Compare | Release | Compile | Disassemble
-AnyReply: TypeAlias = Ready | Done | Loaded | Prepared | Called | Compared | Compiled | Failed
+AnyReply: TypeAlias = Ready | Done | Loaded | Prepared | Called | Compared | Released | Compiled | Failed
 
 _commands: msgspec.json.Decoder[AnyCommand] = msgspec.json.Decoder(AnyCommand)
 _replies: msgspec.json.Decoder[AnyReply] = msgspec.json.Decoder(AnyReply)

@@ -65,8 +65,9 @@ class _Judge:
                 case wire.Compare():
                     return self._compare(command)
                 case wire.Release():
+                    seed = self._hand.seed if self._hand is not None else None
                     self._let_go()
-                    return wire.Done(id=command.id)
+                    return wire.Released(id=command.id, seed=seed)
         except (tensors.TruncatedError, UntrustedFileError) as error:
             return wire.Failed(id=command.id, kind=wire.FailureKind.TAMPERED, message=str(error))
         except Exception as error:  # the edge of the process: a fault of a problem or of ours, told to the parent
@@ -94,7 +95,8 @@ class _Judge:
         hand = self._in_hand()
         inputs = hand.inputs
         if command.fresh:
-            inputs = hand.problem.make_inputs(hand.case, torch.Generator().manual_seed(secrets.randbits(62)))
+            # The seed after the case's own, so that a replay of the case meets the same new content.
+            inputs = hand.problem.make_inputs(hand.case, torch.Generator().manual_seed(hand.seed + 1))
         _, _, storages = tensors.lay_out(inputs, Path(hand.arena.spec.path))
         self._fill(hand, inputs, storages, command.poison)
         return wire.Done(id=command.id)
@@ -127,7 +129,6 @@ class _Judge:
             digest.update(_bytes(value))
         return wire.Compared(
             id=command.id, reports=tuple(reports), digest=digest.hexdigest(), mutated=self._mutated(hand, final),
-            seed=hand.seed,
         )  # fmt: skip
 
     def _returned(self, hand: _CaseInHand, command: wire.Compare) -> list[torch.Tensor | OutputReport]:

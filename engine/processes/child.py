@@ -39,6 +39,7 @@ class Child:
         # The first line comes unasked, and may come before anybody waits for it.
         self._pending: tuple[str, asyncio.Future[wire.AnyReply]] | None = (_READY, self._loop.create_future())
         self._fault: WireError | None = None
+        self._abandoned: set[str] = set()
         self._tasks: list[asyncio.Task[None]] = []
         self._commands: int | None = None
         self._last_words = ""
@@ -124,6 +125,9 @@ class Child:
                 return future.result()
             raise ChildDiedError(f"the {self.kind} ended without a reply ({_how(self._gone.result())})")
         finally:
+            if self._pending is not None and not future.done():
+                # Whoever asked has gone, the child has not heard of it: its reply will come, and is nobody's fault.
+                self._abandoned.add(self._pending[0])
             self._pending = None
             future.cancel()
 
@@ -157,7 +161,9 @@ class Child:
         except WireError as error:
             self._blame(error)
             return
-        if self._pending is None or reply.id != self._pending[0]:
+        if reply.id in self._abandoned:
+            self._abandoned.remove(reply.id)
+        elif self._pending is None or reply.id != self._pending[0]:
             self._blame(WireError(f"the {self.kind} wrote a reply that answers no command"))
         elif not self._pending[1].done():
             self._pending[1].set_result(reply)

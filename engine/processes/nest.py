@@ -37,6 +37,7 @@ class Nest:
         self._forked: asyncio.Future[int] | None = None
         self._awake: asyncio.Future[None] | None = None
         self._control: socket.socket | None = None
+        self._closed = False
         self._process: asyncio.subprocess.Process | None = None
 
     @property
@@ -80,8 +81,11 @@ class Nest:
             EngineError: the nursery is gone.
         """
         async with self._forks:
+            if self._closed:
+                raise EngineError("the engine has been closed")
             if self._control is None:
-                raise EngineError("the engine is not running")
+                await self.start()  # the nursery was killed, by the system when memory ran out for instance
+            assert self._control is not None
             (their_commands, commands), (replies, their_replies) = os.pipe(), os.pipe()
             (stdout, their_stdout), (stderr, their_stderr) = os.pipe(), os.pipe()
             theirs = [their_commands, their_replies, their_stdout, their_stderr]
@@ -114,6 +118,7 @@ class Nest:
 
     async def close(self) -> None:
         """End the nursery and everything below it.  Safe to call twice."""
+        self._closed = True
         if self._control is not None:
             asyncio.get_running_loop().remove_reader(self._control.fileno())
             self._control.close()

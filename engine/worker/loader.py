@@ -33,10 +33,11 @@ def load(
     if folder is not None:
         sys.path.insert(_before_site_packages(), str(folder))
     sys.dont_write_bytecode = True
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    name = f"candidate_{path.stem}"  # not the bare stem: a file may be called torch.py
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     function = getattr(module, entry, None)
     if not callable(function):
