@@ -15,12 +15,12 @@ from kgtui.state.strip import seconds
 
 MAX_ROWS = 300
 COLUMNS = (
-    Column(label="case", width=23),
+    Column(label="case", width=22),
     Column(label="outcome", width=16),
-    Column(label="wrong", width=9),
-    Column(label="max abs", width=9),
-    Column(label="max rel", width=9),
-    Column(label="ulp", width=9),
+    Column(label="wrong", width=8),
+    Column(label="max abs", width=8),
+    Column(label="max rel", width=8),
+    Column(label="ulp", width=8),
     Column(label="took", width=8),
     Column(label="note", width=40),
 )

@@ -18,7 +18,7 @@ from kgtui.state.tables import ago
 MAX_ROWS = 300
 RECENT_FILES = 5
 COLUMNS = (
-    Column(label="operator", width=26),
+    Column(label="operator", width=25),
     Column(label="source", width=7),
     Column(label="category", width=15),
     Column(label="last verdict", width=16),

@@ -105,7 +105,11 @@ def _stage(stage: Stage, view: RunView, glyphs: Glyphs) -> tuple[Span, ...]:
     if seen.outcome is None:
         return (Span(f"{word.upper()} {count}".rstrip(), Tone.BUSY),)
     if seen.outcome is Outcome.PASS:
-        took = f" {seconds(seen.elapsed_s)}" if seen.elapsed_s is not None and seen.elapsed_s >= 0.01 else ""
+        took = (
+            f" {seconds(seen.elapsed_s).replace(' ', '')}"
+            if seen.elapsed_s is not None and seen.elapsed_s >= 0.01
+            else ""
+        )
         return (Span(f"{word} {count}".rstrip() + took), Span(f" {glyphs.state(State.PASSED)}", Tone.GOOD))
     state = state_of(seen.outcome)
     return (Span(f"{word.upper()} {count}".rstrip() + f" {glyphs.state(state)}", TONES[state]),)

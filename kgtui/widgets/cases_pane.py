@@ -61,9 +61,9 @@ class CasesPane(Pane):
         self._show_detail()
 
     def followed_line(self) -> int | None:
-        """The line that the case under the cursor failed on."""
+        """The line that the case under the cursor failed on; where there is no room, its reason is shown."""
         result = self.current
-        if result is None:
+        if result is None or result.outcome is Outcome.PASS:
             return None
         self.add_class("-detailed")
         location = result.location or (result.out_of_bounds.location if result.out_of_bounds else None)

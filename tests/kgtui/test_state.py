@@ -139,7 +139,7 @@ def test_the_strip_of_a_failed_run(fakes: ModuleType, candidate: Candidate, plan
     assert plain_text((left, right, progress(view, UNICODE), sentence(view, DESK))) == (
         "✗ failed 0.42 s · aten::softmax · softmax.py · cpu to sm_90\n"
         "run #42  WATCH\n"
-        "saved ▸ read ✔ ▸ load 48 ms ✔ ▸ VERIFY 6/8 ✗ ▸ compile 1/1 0.22 s ✔\n"
+        "saved ▸ read ✔ ▸ load 48ms ✔ ▸ VERIFY 6/8 ✗ ▸ compile 1/1 0.22s ✔\n"
         "2 of 8 cases failed, first 127x128 f32: 127 of 16,256 elements differ, worst at [3, 127]"
     )
 
@@ -150,7 +150,7 @@ def test_the_strip_while_it_verifies_in_ascii(fakes: ModuleType, candidate: Cand
     assert plain_text((left, right, progress(view, ASCII), sentence(view, desk))) == (
         "* verifying 5/8 1.50 s | aten::softmax | softmax.py | cpu to sm_90\n"
         "run #42  EDIT\n"
-        "saved > read + > load 48 ms + > VERIFY 4/8 > compile -\n"
+        "saved > read + > load 48ms + > VERIFY 4/8 > compile -\n"
         "1 failed so far, first 127x128 f32: 127 of 16,256 elements differ, worst at [3, 127]"
     )
 
