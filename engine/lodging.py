@@ -6,6 +6,7 @@ Everything a child may write is made here before it starts and removed after it 
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -20,7 +21,7 @@ _KEPT_VARIABLES = (
 )  # fmt: skip
 _PREFIX = "kgtui-"
 # Ids that no account has: far above what distributions and containers hand out.
-_FIRST_UID, _UIDS = 1 << 30, 1 << 20
+_FIRST_UID, _UIDS = 1 << 30, 1 << 30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +69,7 @@ class Lodging:
         for folder in self.folders:
             folder.chmod(0o711)  # children with a user id of their own pass through, and see nothing
         self._opened = 0
+        self._first_uid = secrets.randbelow(_UIDS)
 
     @property
     def folders(self) -> tuple[Path, Path]:
@@ -94,7 +96,8 @@ class Lodging:
         """A user id that no other child of this machine has; None unless we are root and such ids exist here."""
         if os.getuid() != 0:
             return None
-        uid = _FIRST_UID + (os.getpid() * 4099 + self._opened) % _UIDS
+        # Never one that another engine may be using: to end a child, everything of its user is killed.
+        uid = _FIRST_UID + (self._first_uid + self._opened) % _UIDS
         return uid if _is_mapped(uid) else None
 
 

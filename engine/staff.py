@@ -51,10 +51,15 @@ class Spare:
         self.prepare()
         assert self._next is not None
         try:
-            return await asyncio.shield(self._next)
+            hand = await asyncio.shield(self._next)
         except (EngineError, OSError):
             self._next = None  # or every later take would fail for the same old reason
             raise
+        if hand.child.alive and hand.child.fault is None:
+            return hand
+        self._next = None  # it died while it waited: killed by the system, when memory ran out for instance
+        await hand.dismiss()
+        return await self.wait()
 
     async def take(self) -> Hand:
         """The warm one, for good.
