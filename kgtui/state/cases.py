@@ -53,7 +53,7 @@ def case_detail(result: CaseResult, *, glyphs: Glyphs) -> tuple[Line, ...]:
     lines: list[Line] = [line(strong(result.case), "  ", state, muted(where))]
     if result.out_of_bounds:
         lines += _out_of_bounds(result.out_of_bounds)
-    elif result.message:
+    elif result.message and not any(report.worst for report in result.outputs):
         lines.append(line(result.message))
     wrong = [report for report in result.outputs if report.outcome is not Outcome.PASS]
     for report in wrong[:_FAILED_OUTPUTS_SHOWN]:

@@ -105,11 +105,8 @@ def _stage(stage: Stage, view: RunView, glyphs: Glyphs) -> tuple[Span, ...]:
     if seen.outcome is None:
         return (Span(f"{word.upper()} {count}".rstrip(), Tone.BUSY),)
     if seen.outcome is Outcome.PASS:
-        took = (
-            f" {seconds(seen.elapsed_s).replace(' ', '')}"
-            if seen.elapsed_s is not None and seen.elapsed_s >= 0.01
-            else ""
-        )
+        took_s = seen.elapsed_s or 0.0
+        took = f" {seconds(took_s).replace(' ', '')}" if took_s >= 0.01 else ""
         return (Span(f"{word} {count}".rstrip() + took), Span(f" {glyphs.state(State.PASSED)}", Tone.GOOD))
     state = state_of(seen.outcome)
     return (Span(f"{word.upper()} {count}".rstrip() + f" {glyphs.state(state)}", TONES[state]),)
