@@ -16,18 +16,20 @@ PR_SET_KEEPCAPS = 8
 PR_SET_SECCOMP = 22
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
+PR_CAP_AMBIENT = 47
 CLONE_NEWIPC = 0x08000000
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWNET = 0x40000000
 CAP_DAC_READ_SEARCH = 2
 
 _libc = ctypes.CDLL(None, use_errno=True)
+_AMBIENT_RAISE = 2
 _SYS_CAPSET = {"x86_64": 126, "aarch64": 91}
 
 
-def prctl(option: int, argument: int = 0) -> None:
-    """prctl(2) with one argument."""
-    _check(_libc.prctl(c_int(option), c_long(argument), c_long(0), c_long(0), c_long(0)))
+def prctl(option: int, argument: int = 0, detail: int = 0) -> None:
+    """prctl(2) with one or two arguments."""
+    _check(_libc.prctl(c_int(option), c_long(argument), c_long(detail), c_long(0), c_long(0)))
 
 
 def unshare(flags: int) -> None:
@@ -41,12 +43,14 @@ def syscall(number: int, *arguments: object) -> int:
 
 
 def keep_only_capabilities(*capabilities: int) -> None:
-    """capset(2): effective and permitted are exactly these, inheritable none."""
+    """capset(2) and ambient capabilities: exactly these, for this process and for the programs that it starts."""
     mask = sum(1 << capability for capability in capabilities)
     header = (c_uint32 * 2)(0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this process
     low, high = mask & 0xFFFFFFFF, mask >> 32
-    sets = (c_uint32 * 6)(low, low, 0, high, high, 0)
+    sets = (c_uint32 * 6)(low, low, low, high, high, high)
     syscall(_SYS_CAPSET[platform.machine()], header, sets)
+    for capability in capabilities:
+        prctl(PR_CAP_AMBIENT, _AMBIENT_RAISE, capability)
 
 
 class SeccompFilter(ctypes.Structure):
