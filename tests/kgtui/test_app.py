@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from textual.command import CommandList
 from textual.widgets import Input
 
 from engine.errors import EngineError
@@ -527,7 +528,6 @@ async def test_the_palette_runs_any_action(make_bench: Any) -> None:
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
         await pilot.press("ctrl+p", *"judge the saved file")
-        await bench.until(pilot, lambda: bool(bench.app.screen.query("CommandList Option, CommandList")))
-        await pilot.pause(0.3)
+        await bench.until(pilot, lambda: bench.app.screen.query_one(CommandList).option_count == 1)
         await pilot.press("enter", "enter")
         await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
