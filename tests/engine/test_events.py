@@ -79,7 +79,7 @@ BARE = (
     events.FindingRaised(at_s=0.3, finding=Finding(check="c", severity=Severity.NOTE, message="m")),
     events.CaseFinished(
         at_s=0.4, number=1, total=1,
-        result=CaseResult(case="a", tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0.0, calls=0, seed=0),
+        result=CaseResult(case="a", tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0.0, calls=0, seed=None),
     ),
     events.RunFinished(at_s=0.9, verdict=Verdict(outcome=Outcome.REFUSED, sentence="s", passed=0, total=0)),
 )  # fmt: skip

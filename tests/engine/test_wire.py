@@ -47,7 +47,8 @@ REPLIES: tuple[wire.AnyReply, ...] = (
     wire.Loaded(id="i", siblings=("/f/h.py",)),
     wire.Prepared(id="i", arguments=VALUES, arena=ARENA, elapsed_s=0.5),
     wire.Called(id="i", returned=(RETURNED,), launches=(LAUNCH,), elapsed_s=0.5),
-    wire.Compared(id="i", reports=(), digest="d", mutated=None, seed=2**62 - 1),
+    wire.Compared(id="i", reports=(), digest="d", mutated=None),
+    wire.Released(id="i", seed=2**62 - 1),
     wire.Compiled(id="i", stages={"ptx": "x.ptx"}, registers=1, spill_bytes=0, shared_bytes=3),
     wire.Failed(
         id="i", kind=wire.FailureKind.OUT_OF_BOUNDS, message="m", line=3, trace="t", out_of_bounds=BOUNDS,

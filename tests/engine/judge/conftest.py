@@ -63,6 +63,12 @@ class Bench:
         assert isinstance(reply, wire.Compared), reply
         return reply
 
+    def release(self) -> int | None:
+        """End the case; its seed."""
+        reply = self.ask(wire.Release(id="i"))
+        assert isinstance(reply, wire.Released), reply
+        return reply.seed
+
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:

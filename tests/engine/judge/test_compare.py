@@ -32,11 +32,11 @@ def test_equal_values_pass_and_say_nothing() -> None:
 
 def test_a_wrong_value_is_told_with_all_that_is_known_of_it() -> None:
     got, expected = torch.zeros(2, 3), torch.zeros(2, 3)
-    expected[0, 1], expected[1, 2] = 1.0, 4.0
+    expected[0, 1], expected[1, 2], got[1, 2] = 1.0, 4.0, 2.0
     assert report(got, expected, LOOSE, poison=0xFF) == OutputReport(
         name="return", outcome=Outcome.WRONG_VALUE, shape=(2, 3), dtype="float32", mismatched=2, total=6,
-        message="return: 2 of 6 wrong, worst [0,1] expected 1 got 0", max_absolute_error=4.0, max_relative_error=1.0,
-        max_ulp_error=float(0x40800000), worst=WrongElement(index=(0, 1), expected="1", got="0"),
+        message="return: 2 of 6 wrong, worst [0,1] expected 1 got 0", max_absolute_error=2.0, max_relative_error=1.0,
+        max_ulp_error=float(0x3F800000), worst=WrongElement(index=(0, 1), expected="1", got="0"),
         first_wrong=(0, 1), last_wrong=(1, 2), error_map=(".#.", "..#"),
     )  # fmt: skip
 

@@ -92,4 +92,10 @@ def test_what_the_top_level_raises_is_raised(load_fresh: Load, source: str, erro
 
 def test_the_candidate_is_known_by_its_own_name_and_file(load_fresh: Load) -> None:
     source = "import sys\ndef entry():\n    return [__name__, sys.modules[__name__].entry is entry, __file__[-9:]]\n"
-    assert load_fresh(source, folder=None, name="mine.py")["value"] == ["mine", True, "t/mine.py"]
+    assert load_fresh(source, folder=None, name="mine.py")["value"] == ["candidate_mine", True, "t/mine.py"]
+
+
+@pytest.mark.parametrize("name", ["colorsys", "copy", "torch"])
+def test_a_candidate_named_like_another_module_does_not_take_its_place(load_fresh: Load, name: str) -> None:
+    source = f"import sys\ndef entry():\n    import {name}\n    return {name}.__file__ != __file__\n"
+    assert load_fresh(source, folder=None, name=f"{name}.py") == {"siblings": [], "value": True}
