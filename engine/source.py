@@ -82,6 +82,14 @@ def directives(text: str) -> dict[str, str]:
     return found
 
 
+def imported_files(content: bytes, folder: Path) -> tuple[Path, ...]:
+    """Files beside a candidate that it imports; none while it does not parse."""
+    try:
+        return sibling_imports(ast.parse(content), folder)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+
+
 def sibling_imports(tree: ast.Module, folder: Path) -> tuple[Path, ...]:
     """Files beside the candidate that its own import statements name."""
     names: set[str] = set()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
 from functools import partial
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 from textual.app import App
 from textual.message import Message
 
-from engine.source import sibling_imports
+from engine.source import imported_files
 from kgtui.background import in_background
 from kgtui.seams import Order, WatcherFactory, Watching
 from kgtui.watching.records import Saved, WatchTrouble
@@ -70,14 +69,6 @@ class FileWatch:
 
     async def _follow(self, order: Order) -> None:
         watcher = self._watcher
-        siblings = await asyncio.to_thread(_imported, order.content, order.path.parent)
+        siblings = await asyncio.to_thread(imported_files, order.content, order.path.parent)
         if watcher is not None and watcher is self._watcher:
             watcher.follow(siblings)
-
-
-def _imported(content: bytes, folder: Path) -> tuple[Path, ...]:
-    """The files of this folder that the kernel imports; none while it does not parse."""
-    try:
-        return sibling_imports(ast.parse(content), folder)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()

@@ -15,10 +15,13 @@ from typing import Protocol
 from engine.errors import KgtuiError, StoreError
 from engine.events import CaseFinished, Event, RunFinished, RunStarted
 from engine.model import Candidate, Outcome, Plan, Verdict
+from engine.source import imported_files
 from kgtui.seams import Judging, Order, Recording
 
 # An engine with thousands of events ready never suspends by itself; the screen must get its turn in between.
 _TURN_S = 0.01
+# Kept and drawn at a time: enough to be quick, few enough that keys are answered in between.
+_MOST_EVENTS = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,8 +168,9 @@ class Loop:
 
     async def _replay(self, order: Order) -> bool:
         """Show the stored run that answers this very order; False when there is none."""
-        if self.recording is None:
-            return False
+        folder = order.candidate.folder
+        if self.recording is None or (folder is not None and imported_files(order.candidate.source, folder)):
+            return False  # what it imports may have changed since, and the hash is of the one file
         try:
             number = await asyncio.to_thread(self.recording.cached, order)
             if number is None:
@@ -217,11 +221,11 @@ class _Inbox:
         self._changed.set()
 
     async def take(self) -> tuple[Event, ...]:
-        """All that has arrived, once there is any; empty after the last."""
+        """What has arrived, once there is any; empty after the last."""
         while not self._events and not self._closed:
             self._changed.clear()
             await self._changed.wait()
-        batch, self._events = tuple(self._events), []
+        batch, self._events = tuple(self._events[:_MOST_EVENTS]), self._events[_MOST_EVENTS:]
         return batch
 
 

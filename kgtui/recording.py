@@ -29,8 +29,7 @@ class StoreRecording:
 
     def record(self, number: int, events: Sequence[Event]) -> None:
         """Keep the next events of a run."""
-        for event in events:
-            self._store.record(number, event)
+        self._store.record_all(number, events)
 
     def cached(self, order: Order) -> int | None:
         """The newest finished run that answers this order already."""

@@ -90,7 +90,7 @@ create table cases (
     outcome text not null,
     elapsed_s real not null,
     calls integer not null,
-    seed text not null,         -- decimal; may need 64 bits without a sign
+    seed text,                  -- decimal; may need 64 bits without a sign; null when no inputs were made
     message text not null,
     line integer,
     output text,                -- the first output that is wrong, or the first of all; what follows is about it

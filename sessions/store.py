@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -21,7 +21,7 @@ from engine.model import Candidate, Tier
 from sessions.database import Database, Value, open_file, open_memory
 from sessions.processes import process_stamp
 from sessions.reading import Reader
-from sessions.recording import statements
+from sessions.recording import statements, tally
 from sessions.rows import Generation
 from sessions.values import path_value, tiers_value, timestamp
 
@@ -147,11 +147,18 @@ class Store(Reader):
 
     def record(self, run_id: int, event: Event) -> int:
         """Keep the next event of a run and what follows from it; returns its place in the run, from 1."""
+        return self.record_all(run_id, (event,))
+
+    def record_all(self, run_id: int, events: Sequence[Event]) -> int:
+        """Keep the next events of a run in one transaction; returns the place of the first in the run, from 1."""
         with self._database.transaction() as connection:
-            seq = int(connection.execute(_NEXT_SEQ, {"run": run_id}).fetchone()[0])
-            for statement, values in statements(event, run_id=run_id, seq=seq):
+            first = int(connection.execute(_NEXT_SEQ, {"run": run_id}).fetchone()[0])
+            for seq, event in enumerate(events, start=first):
+                for statement, values in statements(event, run_id=run_id, seq=seq):
+                    connection.execute(statement, values)
+            for statement, values in tally(events, run_id=run_id):
                 connection.execute(statement, values)
-        return seq
+        return first
 
     def set_note(self, run_id: int, note: str | None) -> None:
         """Write a note to a run, or take it away.

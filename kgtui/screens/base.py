@@ -81,6 +81,15 @@ class KgtuiScreen(Screen[None]):
                 await focused.run_action(name)
                 return
 
+    def copy_text(self, text: str) -> None:
+        """Put the text on the terminal's clipboard, and say how much it was."""
+        if not text:
+            self.notify("nothing to copy here", markup=False)
+            return
+        self.app.copy_to_clipboard(text)
+        lines = text.count("\n") + 1
+        self.notify(f"copied {f'{lines} lines' if lines > 1 else text[:60]}", markup=False)
+
 
 def _has_action(widget: Widget, name: str) -> bool:
     return hasattr(widget, f"action_{name}")

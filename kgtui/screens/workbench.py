@@ -306,12 +306,12 @@ class WorkbenchScreen(KgtuiScreen):
 
     def action_copy_value(self) -> None:
         """Copy what is under the cursor."""
-        self._copy(self.source.word if self._in_source else self.pane.copied())
+        self.copy_text(self.source.word if self._in_source else self.pane.copied())
 
     def action_copy_result(self) -> None:
         """Copy the whole result as Markdown."""
         desk = self.bench.desk(self.host.clock())
-        self._copy(run_markdown(self.bench.view, desk, glyphs=self.host.glyphs))
+        self.copy_text(run_markdown(self.bench.view, desk, glyphs=self.host.glyphs))
 
     def action_step_back(self) -> None:
         """Undo one thing: the question, the search, editing, the filter, a detail, the zoom, an old run, the run."""
@@ -393,11 +393,3 @@ class WorkbenchScreen(KgtuiScreen):
         verdict, bench = self.bench.view.verdict, self.bench
         if verdict and verdict.location and bench.mode is Mode.WATCH and bench.old is None and not bench.unsaved:
             self.source.go_to(verdict.location.line)
-
-    def _copy(self, text: str) -> None:
-        if not text:
-            self.notify("nothing to copy here", markup=False)
-            return
-        self.app.copy_to_clipboard(text)
-        lines = text.count("\n") + 1
-        self.notify(f"copied {f'{lines} lines' if lines > 1 else text[:60]}", markup=False)
