@@ -52,6 +52,8 @@ def test_a_launch_is_noted_with_everything_that_compiles_it_again() -> None:
         (2, "i32", None, False),
         (16, "i32", None, True),
         (0, "i32", None, True),
+        (8, "i32", None, False),
+        (ALIGNED[2:], "*fp32", None, False),
         (-32, "i32", None, True),
         (2**31, "i64", None, True),
         (2**63 + 1, "u64", None, False),
