@@ -62,6 +62,7 @@ class Run:
         self._results: list[CaseResult] = []
         self._findings: list[Finding] = []
         self._launched = False
+        self._compiling_since = 0.0
         limits, entry = plan.limits or limits, plan.problem.entry
         self._limits = limits
         self._desk = Desk(candidate=candidate, entry=entry, spare=staff.worker, limits=limits, on_log=self._log)
@@ -220,14 +221,13 @@ class Run:
         failed = next((kernel for kernel in builder.kernels if kernel.outcome is not Outcome.PASS), None)
         if builder.unkept:
             self._find(Finding(check="artefacts", severity=Severity.NOTE, message=builder.unkept))
-        elapsed_s = sum(kernel.elapsed_s for kernel in builder.kernels)
         if failed is not None and failed.outcome is Outcome.UNSUPPORTED:
             message = f"could not check that {failed.launch.kernel} builds for {failed.target}: {failed.message}"
             self._find(Finding(check="offline_compile", severity=Severity.NOTE, message=message))
         self._emit(
             events.StageFinished(
                 at_s=self._now(), stage=Stage.COMPILE, outcome=failed.outcome if failed else Outcome.PASS,
-                elapsed_s=elapsed_s, message=failed.message if failed else "",
+                elapsed_s=self._now() - self._compiling_since, message=failed.message if failed else "",
                 location=failed.location if failed else None,
             )
         )  # fmt: skip
@@ -250,7 +250,7 @@ class Run:
         self._emit(events.KernelLaunched(at_s=self._now(), launch=launch))
         if self._builder is not None:
             if self._builder.idle:
-                self._begin(Stage.COMPILE)
+                self._compiling_since = self._begin(Stage.COMPILE)
             self._builder.add(launch)
 
     def _kernel(self, number: int, total: int, kernel: CompiledKernel) -> None:

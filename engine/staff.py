@@ -39,17 +39,21 @@ class Spare:
     def __init__(self, hire: Callable[[], Awaitable[Hand]]) -> None:
         self._hire = hire
         self._next: asyncio.Task[Hand] | None = None
+        self._closed = False
         self._takes = asyncio.Lock()  # or two takers at once would get the same one
 
     def prepare(self) -> None:
-        """Begin to make the next one, unless it is being made or ready."""
-        if self._next is None:
+        """Begin to make the next one, unless it is being made or ready, or there will be no next."""
+        if self._next is None and not self._closed:
             self._next = asyncio.create_task(self._make())
+            # Whoever takes it hears of a failure; if nobody does, asyncio need not print it over the screen.
+            self._next.add_done_callback(lambda made: made.cancelled() or made.exception())
 
     async def wait(self) -> Hand:
         """The next one, once it is warm; it stays the spare."""
         self.prepare()
-        assert self._next is not None
+        if self._next is None:
+            raise EngineError("the engine has been closed")
         try:
             hand = await asyncio.shield(self._next)
         except (EngineError, OSError):
@@ -73,7 +77,8 @@ class Spare:
             return hand
 
     async def close(self) -> None:
-        """Dismiss the spare."""
+        """Dismiss the spare, for good."""
+        self._closed = True
         if self._next is not None:
             self._next.cancel()
             with contextlib.suppress(asyncio.CancelledError, EngineError, OSError):

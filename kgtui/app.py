@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from kgtui.screens.operators import OperatorsScreen
     from kgtui.screens.workbench import WorkbenchScreen
 
-FLUSH_S = 1 / 20
+FLUSH_S = 1 / 5
 TICK_S = 0.1
 
 

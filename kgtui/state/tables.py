@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from engine.model import CompiledKernel, Finding, Severity
+from engine.model import CompiledKernel, Finding, Launch, Severity
 from kgtui.seams import PastRun
 from kgtui.state.glyphs import TONES, Glyphs, State, outcome_tone, outcome_words, state_of
 from kgtui.state.lines import Column, Line, Row, Span, Tone, line, muted, strong
@@ -18,15 +18,16 @@ FINDING_COLUMNS = (
     Column(label="observation", width=90),
 )
 KERNEL_COLUMNS = (
-    Column(label="kernel", width=24),
-    Column(label="built", width=17),
-    Column(label="regs", width=6),
-    Column(label="spill", width=7),
+    Column(label="kernel", width=19),
+    Column(label="specialised on", width=27),
+    Column(label="regs", width=5),
+    Column(label="spill", width=6),
     Column(label="shared", width=9),
+    Column(label="built", width=17),
     Column(label="warps", width=6),
     Column(label="stages", width=7),
     Column(label="took", width=9),
-    Column(label="specialised on", width=60),
+    Column(label="further, or why not", width=60),
 )
 HISTORY_COLUMNS = (
     Column(label="run", width=7),
@@ -116,19 +117,40 @@ def ago(then: datetime, now: datetime) -> str:
 
 def _kernel_cells(kernel: CompiledKernel, glyphs: Glyphs) -> tuple[Span, ...]:
     launch, dash = kernel.launch, glyphs.dash
-    constants = " ".join(f"{name}={value}" for name, value in launch.constants.items())
     word = Span(f"{glyphs.outcome(kernel.outcome)} {outcome_words(kernel.outcome)}", outcome_tone(kernel.outcome))
     return (
         Span(launch.kernel),
-        word,
+        Span(_chosen(launch)),
         Span(dash if kernel.registers is None else str(kernel.registers)),
         Span(dash if kernel.spill_bytes is None else f"{kernel.spill_bytes} B", _spill_tone(kernel.spill_bytes)),
         Span(dash if kernel.shared_bytes is None else f"{kernel.shared_bytes:,} B"),
+        word,
         Span(str(launch.num_warps)),
         Span(str(launch.num_stages)),
         muted(seconds(kernel.elapsed_s)),
-        muted(" ".join((kernel.message or constants).split())),
+        muted(" ".join((kernel.message or _found(launch)).split())),
     )
+
+
+def _chosen(launch: Launch) -> str:
+    """What tells specialisations apart first: the constants that the author chose, then the element types."""
+    constants = [
+        f"{name}={value}"
+        for name, value in launch.constants.items()
+        if launch.signature.get(name, "constexpr") == "constexpr"
+    ]
+    types = dict.fromkeys(kind.lstrip("*") for kind in launch.signature.values() if kind.startswith("*"))
+    return " ".join([*constants, *types])
+
+
+def _found(launch: Launch) -> str:
+    """What Triton specialises on by itself: integers that are 1."""
+    ones = [
+        f"{name}={value}"
+        for name, value in launch.constants.items()
+        if launch.signature.get(name, "constexpr") != "constexpr"
+    ]
+    return " ".join(ones)
 
 
 def _spill_tone(spill_bytes: int | None) -> Tone:

@@ -254,7 +254,7 @@ def test_findings_are_listed_heaviest_first_and_with_their_brackets(
 def test_a_kernel_row_tells_its_resources(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     row = kernel_rows(view_of(fakes.all_pass(candidate, plan)), glyphs=UNICODE)[0]
     assert [cell.text for cell in row.cells] == [
-        "softmax_kernel", "✔ pass", "40", "0 B", "16 B", "4", "3", "0.21 s", "BLOCK=128"
+        "softmax_kernel", "BLOCK=128 fp32", "40", "0 B", "16 B", "✔ pass", "4", "3", "0.21 s", ""
     ]  # fmt: skip
 
 
