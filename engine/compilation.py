@@ -10,7 +10,7 @@ from pathlib import Path
 from engine import outcomes, wire
 from engine.artefacts import ArtefactStore
 from engine.desk import Desk, LoadError
-from engine.errors import EngineError
+from engine.errors import ChildDiedError, DeadlineError, EngineError, WireError
 from engine.model import Artefact, CompiledKernel, Launch, Limits, Outcome
 from engine.untrusted import UntrustedFileError, read_untrusted
 from engine.verdict import Stop
@@ -20,10 +20,11 @@ _MAX_ARTEFACT_BYTES = 64 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class _Binary:
-    """A compiled binary that can be disassembled: the kernel's number, who compiled it, and the file's name."""
+    """A compiled binary that can be disassembled: the kernel's number, who compiled it, and where it lies."""
 
     number: int
     desk: Desk
+    folder: Path
     name: str
 
 
@@ -71,7 +72,9 @@ class Builder:
     async def disassemble(self, on_artefact: Callable[[int, Artefact], None]) -> None:
         """Turn every NVIDIA binary of this run into SASS, one after another."""
         for binary in self._binaries:
-            command = wire.Disassemble(id=wire.new_id(), folder=str(binary.desk.shared), cubin=binary.name)
+            if not binary.desk.occupied or binary.desk.shared != binary.folder:
+                continue  # its compiler has died since, and its files with it
+            command = wire.Disassemble(id=wire.new_id(), folder=str(binary.folder), cubin=binary.name)
             try:
                 reply = await binary.desk.ask(command, deadline_s=self._limits.compile_s)
             except EngineError:
@@ -99,14 +102,18 @@ class Builder:
                 wire.Compile(id=wire.new_id(), launch=launch, target=self._target, folder=str(desk.shared)),
                 deadline_s=self._limits.compile_s,
             )
-        except EngineError as error:
+        except (ChildDiedError, DeadlineError, WireError) as error:
             await desk.clear()
             stop = outcomes.of_worker_error(error, "while compiling")
             reply = Stop(outcome=Outcome.COMPILE_ERROR, message=stop.message)
+        except EngineError as error:
+            reply = Stop(outcome=Outcome.UNSUPPORTED, message=f"could not check: {error}")
         kernel = self._kernel(desk, launch, reply, self._clock() - started)
         self.kernels.append(kernel)
         if isinstance(reply, wire.Compiled) and "cubin" in reply.stages:
-            self._binaries.append(_Binary(number=len(self.kernels), desk=desk, name=reply.stages["cubin"]))
+            self._binaries.append(
+                _Binary(number=len(self.kernels), desk=desk, folder=desk.shared, name=reply.stages["cubin"])
+            )
         return kernel
 
     async def _load(self, desk: Desk) -> None:

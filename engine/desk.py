@@ -48,7 +48,7 @@ class Desk:
         return self._hand is not None
 
     async def load(self) -> wire.Loaded | wire.Done:
-        """Take a warm worker and load the candidate in it; the next spare is begun at once.
+        """Take a warm worker and load the candidate in it.
 
         Raises:
             LoadError: the candidate's own top level failed.
@@ -61,6 +61,7 @@ class Desk:
         command = wire.Load(id=wire.new_id(), path=str(path), folder=folder, entry=self._entry)
         reply = await self._hand.child.ask(command, deadline_s=self._limits.load_s)
         if isinstance(reply, wire.Failed):
+            await self.clear()  # or the next case would call an entry that is not there
             raise LoadError(reply)
         if not isinstance(reply, wire.Loaded | wire.Done):
             raise ChildDiedError(f"the {self._hand.child.kind} answered a load with {type(reply).__name__}")

@@ -142,7 +142,11 @@ def to_plain(event: Event) -> dict[str, Any]:  # Any: JSON values of every shape
 
 def to_json(event: Event) -> str:
     """The event as one line of JSON."""
-    return msgspec.json.encode(to_plain(event)).decode()
+    plain = to_plain(event)
+    try:
+        return msgspec.json.encode(plain).decode()
+    except UnicodeEncodeError:  # a file name that is not UTF-8 stands in a message
+        return msgspec.json.encode(_encodable(plain)).decode()
 
 
 def from_json(text: str | bytes) -> Event:
@@ -155,5 +159,14 @@ def from_json(text: str | bytes) -> Event:
         plain = msgspec.json.decode(text, type=dict[str, Any])
         kind = EVENT_TYPES[plain.pop("event")]
         return msgspec.convert(plain, kind)
-    except (msgspec.MsgspecError, KeyError) as error:
+    except (msgspec.MsgspecError, KeyError, TypeError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"not a run event: {error}; it was written by another version, or is damaged") from error
+
+
+def _encodable(value: Any) -> Any:  # Any: JSON values of every shape
+    """The value with lone surrogates as their escapes."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(item) for key, item in value.items()}
+    return [_encodable(item) for item in value] if isinstance(value, list | tuple) else value

@@ -5,6 +5,8 @@ Everything a child may write is made here before it starts and removed after it 
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import secrets
 import shutil
@@ -19,7 +21,7 @@ from engine.processes.confinement import Confinement
 _KEPT_VARIABLES = (
     "PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TZ", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
 )  # fmt: skip
-_PREFIX = "kgtui-"
+_PREFIX, _LOCK = "kgtui-", ".lock"
 # Ids that no account has: far above what distributions and containers hand out.
 _FIRST_UID, _UIDS = 1 << 30, 1 << 30
 
@@ -54,8 +56,8 @@ class Room:
 
     def remove(self) -> None:
         """Delete both folders with all that is in them."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        shutil.rmtree(self.shared, ignore_errors=True)
+        for folder in (self.folder, self.shared):
+            _remove(folder)
 
 
 class Lodging:
@@ -66,6 +68,7 @@ class Lodging:
         _remove_stale(places)
         prefix = f"{_PREFIX}{os.getpid()}-"
         self.folder, self.shared = (Path(tempfile.mkdtemp(prefix=prefix, dir=place)) for place in places)
+        self._locks = [_lock(folder) for folder in self.folders]
         for folder in self.folders:
             folder.chmod(0o711)  # children with a user id of their own pass through, and see nothing
         self._opened = 0
@@ -90,7 +93,9 @@ class Lodging:
     def close(self) -> None:
         """Delete everything.  Safe to call twice."""
         for folder in self.folders:
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
+        while self._locks:
+            os.close(self._locks.pop())
 
     def _own_user(self) -> int | None:
         """A user id that no other child of this machine has; None unless we are root and such ids exist here."""
@@ -105,6 +110,7 @@ def base_environment(source: Mapping[str, str], *, interpreted: bool, folder: Pa
     """What a nursery gets of our environment: where programs and libraries are, nothing that looks like a key."""
     kept = {name: source[name] for name in _KEPT_VARIABLES if name in source}
     kept["PYTHONDONTWRITEBYTECODE"] = "1"
+    kept["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # as NVML counts, so that device 0 is the one that we name
     kept["OPENBLAS_NUM_THREADS"] = "1"  # its threads would start at import, and a nursery must have none
     kept["TRITON_CACHE_DIR"] = str(folder / "triton")
     kept["HOME"] = str(folder)
@@ -123,8 +129,33 @@ def _remove_stale(places: tuple[Path, ...]) -> None:
     for place in places:
         for folder in place.glob(f"{_PREFIX}*-*"):
             owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
-            if owner.isdigit() and not Path("/proc", owner).exists():
-                shutil.rmtree(folder, ignore_errors=True)
+            if owner.isdigit() and not Path("/proc", owner).exists() and not _is_locked(folder):
+                _remove(folder)
+
+
+def _lock(folder: Path) -> int:
+    """Hold the folder: a process id says nothing to another container that shares the place."""
+    handle = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return handle
+
+
+def _is_locked(folder: Path) -> bool:
+    try:
+        os.close(_lock(folder))
+    except OSError:
+        return True
+    return False
+
+
+def _remove(folder: Path) -> None:
+    """Delete a folder with all that is in it, also what a child has closed to itself and to us."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        for place, _, _ in os.walk(folder):
+            with contextlib.suppress(OSError):
+                Path(place).chmod(0o700)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_mapped(uid: int) -> bool:

@@ -254,6 +254,10 @@ class Problem:
         twice = {name for name in names if names.count(name) > 1}
         if twice:
             raise ValueError(f"{self.origin}: two cases are called {sorted(twice)[0]!r}; case names must differ")
+        try:
+            ast.parse(f"def {self.signature}: ...")
+        except SyntaxError as error:
+            raise ValueError(f"{self.origin}: {self.signature!r} is no signature: {error.msg}") from error
         unknown = (set(self.mutates) - set(self.arguments)) | (set(self.written_only) - set(self.mutates))
         if unknown:
             raise ValueError(
@@ -361,6 +365,10 @@ class Location:
 
     line: int
     column: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.line < 1 or (self.column is not None and self.column < 1):
+            raise ValueError(f"lines and columns count from one, got line {self.line} and column {self.column}")
 
 
 @dataclass(frozen=True, kw_only=True)

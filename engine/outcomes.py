@@ -16,7 +16,8 @@ _OF_KIND = {
     wire.FailureKind.COMPILE: Outcome.COMPILE_ERROR,
     wire.FailureKind.TAMPERED: Outcome.TAMPERED,
     wire.FailureKind.UNSUPPORTED: Outcome.UNSUPPORTED,
-    wire.FailureKind.ENGINE: Outcome.ENGINE_ERROR,
+    # A worker is never asked what it could not do, so one that says it was is not itself any more.
+    wire.FailureKind.ENGINE: Outcome.TAMPERED,
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import traceback
 from collections.abc import AsyncGenerator, Coroutine
 from typing import Any
 
@@ -101,12 +102,15 @@ class Run:
             if stop is None and self._builder is not None:
                 await self._unless(cancelled, self._disassemble(self._builder))
         finally:
-            await self._desk.clear()
-            if self._builder is not None:
-                await self._builder.clear()
-            self._staff.worker.prepare()
-            self._staff.compiler.prepare()
-            self._queue.put_nowait(None)
+            await asyncio.shield(asyncio.create_task(self._clean_up()))  # also when we are cancelled once more
+
+    async def _clean_up(self) -> None:
+        await self._desk.clear()
+        if self._builder is not None:
+            await self._builder.clear()
+        self._staff.worker.prepare()
+        self._staff.compiler.prepare()
+        self._queue.put_nowait(None)
 
     async def _unless(self, cancelled: asyncio.Event, work: Coroutine[Any, Any, Stop | None]) -> Stop | None:
         """The result of `work`, or CANCELLED; faults of ours become ENGINE_ERROR here and nowhere else."""
@@ -123,6 +127,9 @@ class Run:
         except OSError as error:
             message = f"the engine could not use its files: {error.strerror or error}; is a disk full or read-only?"
             return Stop(outcome=Outcome.ENGINE_ERROR, message=message)
+        except Exception as error:  # the edge of a run: a fault of ours ends it with a verdict, never without
+            self._log(Stream.ENGINE, traceback.format_exc())
+            return Stop(outcome=Outcome.ENGINE_ERROR, message=f"the engine failed: {type(error).__name__}: {error}")
         finally:
             for other in (task, asked):
                 other.cancel()
@@ -208,7 +215,8 @@ class Run:
         if stop is None and self._desk.fault is not None:
             stop = outcomes.of_worker_error(self._desk.fault, "after the last case")
         failed = next((result for result in self._results if result.outcome is not Outcome.PASS), None)
-        if failed is None and stop is None and self._results and not self._launched:
+        computed = any(output.total for result in self._results for output in result.outputs)
+        if failed is None and stop is None and computed and not self._launched:
             message = "no kernel was launched in any case; the answer was computed by something else"
             self._find(Finding(check="no_launch", severity=Severity.SUSPECT, message=message))
         outcome = stop.outcome if stop else failed.outcome if failed else Outcome.PASS
@@ -218,7 +226,8 @@ class Run:
     def _compiled(self, builder: Builder) -> None:
         if not builder.kernels:
             return
-        failed = next((kernel for kernel in builder.kernels if kernel.outcome is not Outcome.PASS), None)
+        failures = [kernel for kernel in builder.kernels if kernel.outcome is not Outcome.PASS]
+        failed = min(failures, key=lambda kernel: kernel.outcome is Outcome.UNSUPPORTED, default=None)
         if builder.unkept:
             self._find(Finding(check="artefacts", severity=Severity.NOTE, message=builder.unkept))
         if failed is not None and failed.outcome is Outcome.UNSUPPORTED:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import ast
 import difflib
+import io
 import re
+import tokenize
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,7 +46,9 @@ def read_source(candidate: Candidate, entry: str) -> Source:
     """
     text = decode(candidate.source, candidate.filename)
     try:
-        tree = ast.parse(text, filename=candidate.filename)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an odd escape is the author's business, and the screen is ours
+            tree = ast.parse(text, filename=candidate.filename)
     except SyntaxError as error:
         raise SourceError(f"syntax error: {error.msg}", _location(error)) from error
     except (ValueError, RecursionError, MemoryError) as error:
@@ -63,10 +68,14 @@ def decode(content: bytes, filename: str) -> str:
     if b"\0" in content:
         raise SourceError(f"{filename} is a binary file; a candidate is one Python file in UTF-8")
     try:
-        return content.decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise SourceError(f"{filename} is not UTF-8; save it in that encoding", Location(line=line)) from error
+    if _declared_encoding(content) not in ("utf-8", "utf-8-sig"):
+        # Python would run it in that encoding, and we would have read another text.
+        raise SourceError(f"{filename} declares another encoding than UTF-8; save it in that and declare none")
+    return text
 
 
 def directives(text: str) -> dict[str, str]:
@@ -101,10 +110,19 @@ def sibling_imports(tree: ast.Module, folder: Path) -> tuple[Path, ...]:
     return tuple(path for name in sorted(names) if (path := folder / f"{name}.py").is_file())
 
 
+def _declared_encoding(content: bytes) -> str:
+    try:
+        return tokenize.detect_encoding(io.BytesIO(content).readline)[0]
+    except SyntaxError:
+        return "unknown"
+
+
 def _require_entry(tree: ast.Module, entry: str, filename: str) -> None:
     defined = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
-    defined += [target.id for node in tree.body if isinstance(node, ast.Assign)
-                for target in node.targets if isinstance(target, ast.Name)]  # fmt: skip
+    targets = [target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets]
+    targets += [node.target for node in tree.body if isinstance(node, ast.AnnAssign) and node.value is not None]
+    defined += [part.id for target in targets for part in ast.walk(target)
+                if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]  # fmt: skip
     defined += [alias.asname or alias.name for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)
                 for alias in node.names]  # fmt: skip
     if entry in defined or "*" in defined:
@@ -118,4 +136,4 @@ def _require_entry(tree: ast.Module, entry: str, filename: str) -> None:
 
 
 def _location(error: SyntaxError) -> Location | None:
-    return Location(line=error.lineno, column=error.offset) if error.lineno else None
+    return Location(line=error.lineno, column=error.offset or None) if error.lineno else None

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from engine import wire
-from engine.errors import EngineError
+from engine.errors import DeadlineError, EngineError
 from engine.lodging import Lodging, Room
 from engine.model import Limits
 from engine.processes.child import Child
@@ -52,16 +52,19 @@ class Spare:
     async def wait(self) -> Hand:
         """The next one, once it is warm; it stays the spare."""
         self.prepare()
-        if self._next is None:
+        making = self._next
+        if making is None:
             raise EngineError("the engine has been closed")
         try:
-            hand = await asyncio.shield(self._next)
+            hand = await asyncio.shield(making)
         except (EngineError, OSError):
-            self._next = None  # or every later take would fail for the same old reason
+            if self._next is making:
+                self._next = None  # or every later take would fail for the same old reason
             raise
         if hand.child.alive and hand.child.fault is None:
             return hand
-        self._next = None  # it died while it waited: killed by the system, when memory ran out for instance
+        if self._next is making:
+            self._next = None  # it died while it waited: killed by the system, when memory ran out for instance
         await hand.dismiss()
         return await self.wait()
 
@@ -103,6 +106,7 @@ class Staff:
         self._address_space = address_space
         self._environment = {_DEVICE_VARIABLE: torch_device}
         self._judge: Hand | None = None
+        self._judges = asyncio.Lock()  # or two that want it at once would each make one
         self._compilers_started: asyncio.Task[None] | None = None
         self.confinement: tuple[str, ...] = ()
         self.versions: dict[str, str] = {}
@@ -124,17 +128,13 @@ class Staff:
 
     async def judge(self) -> Child:
         """The judge, started anew if it has died."""
-        if self._judge is None or not self._judge.child.alive or self._judge.child.fault is not None:
-            if self._judge is not None:
-                await self._judge.dismiss()
-            room = self._lodging.open_room()
-            child = await self._workers.fork(
-                "judge", folder=room.folder, environment=room.environment(), confinement=None,
-                log_bytes=self._limits.log_bytes,
-            )  # fmt: skip
-            self._judge = Hand(child=child, room=room)
-            await child.wait_until_ready(_READY_S)
-        return self._judge.child
+        async with self._judges:
+            if self._judge is not None and (not self._judge.child.alive or self._judge.child.fault is not None):
+                dead, self._judge = self._judge, None
+                await dead.dismiss()
+            if self._judge is None:
+                self._judge = await self._hire(self._workers, "judge", confined=False)
+            return self._judge.child
 
     async def ask_judge(self, command: wire.AnyCommand) -> wire.AnyReply:
         """Have the judge carry out a command.
@@ -143,7 +143,11 @@ class Staff:
             EngineError: it did not answer.
         """
         judge = await self.judge()
-        return await judge.ask(command, deadline_s=_JUDGE_S)
+        try:
+            return await judge.ask(command, deadline_s=_JUDGE_S)
+        except DeadlineError:
+            await judge.kill()  # or the next command would wait behind this one
+            raise
 
     async def close(self) -> None:
         """Dismiss everybody."""
@@ -168,10 +172,10 @@ class Staff:
             await asyncio.shield(self._compilers_started)
         return await self._hire(self._compilers, "compiler")
 
-    async def _hire(self, nest: Nest, kind: str) -> Hand:
+    async def _hire(self, nest: Nest, kind: str, *, confined: bool = True) -> Hand:
         room = self._lodging.open_room()
         environment = {**room.environment(), **self._environment}
-        confinement = room.confinement(self._limits, address_space=self._address_space)
+        confinement = room.confinement(self._limits, address_space=self._address_space) if confined else None
         try:
             child = await nest.fork(
                 kind, folder=room.folder, environment=environment, confinement=confinement,
@@ -183,6 +187,10 @@ class Staff:
         hand = Hand(child=child, room=room)
         try:
             await child.wait_until_ready(_READY_S)
+        except EngineError as error:
+            await asyncio.shield(hand.dismiss())
+            # By type it would be a crash or a timeout of the candidate, which has not been loaded yet.
+            raise EngineError(f"no {kind} got ready: {error}") from error
         except BaseException:
             await asyncio.shield(hand.dismiss())
             raise

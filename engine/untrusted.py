@@ -22,11 +22,15 @@ def read_untrusted(path: Path, *, max_bytes: int) -> bytes:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise UntrustedFileError(f"{path.name} cannot be read: {error.strerror}") from error
-    with os.fdopen(handle, "rb") as file:
+    try:
+        # Looked at before a file object is made of it: Python makes none of a folder, and loses the descriptor.
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode) or status.st_size > max_bytes:
             raise UntrustedFileError(f"{path.name} is no regular file of at most {max_bytes} bytes")
-        content = file.read(max_bytes + 1)
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            content = file.read(max_bytes + 1)
+    finally:
+        os.close(handle)
     if len(content) > max_bytes:
         raise UntrustedFileError(f"{path.name} grew past {max_bytes} bytes while it was read")
     return content

@@ -17,7 +17,7 @@ _GRAVEST_FIRST = (
     Outcome.RUNTIME_ERROR, Outcome.WRONG_SHAPE, Outcome.WRONG_DTYPE, Outcome.MUTATED_INPUT, Outcome.NONFINITE,
     Outcome.WRONG_VALUE, Outcome.REFUSED, Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR, Outcome.CANCELLED,
 )  # fmt: skip
-_FLAGGING = (Severity.SUSPECT, Severity.PROOF)
+_FLAGGING = (Severity.PROOF, Severity.SUSPECT)  # gravest first
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,10 @@ def judge(facts: Facts) -> Verdict:
     """The verdict on these facts."""
     passed = sum(result.outcome is Outcome.PASS for result in facts.cases)
     outcome, sentence, location = _outcome(facts, passed)
-    flags = [finding for finding in facts.findings if finding.severity in _FLAGGING]
+    flags = sorted(
+        (finding for finding in facts.findings if finding.severity in _FLAGGING),
+        key=lambda finding: _FLAGGING.index(finding.severity),
+    )
     flagged = outcome is Outcome.PASS and bool(flags)
     if flagged:
         sentence = f"right on {passed} of {facts.planned} cases, but not credible: {flags[0].message}"

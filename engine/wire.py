@@ -19,6 +19,8 @@ from engine.model import Launch, OutOfBounds, OutputReport
 MAX_LINE_BYTES = 4 << 20
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
+LineNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
+_MOST = 2**63 - 1  # what SQLite and every other consumer of an event can hold
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -207,6 +209,9 @@ class Called(Reply, tag="called", frozen=True):
     launches: tuple[Launch, ...]
     elapsed_s: float
 
+    def __post_init__(self) -> None:
+        _refuse_immense(self.launches)
+
 
 class Compared(Reply, tag="compared", frozen=True):
     """How the outputs of one call compare; `digest` is of their bytes, `mutated` says what should not have changed."""
@@ -250,10 +255,13 @@ class Failed(Reply, tag="failed", frozen=True):
 
     kind: FailureKind
     message: str
-    line: int | None = None
+    line: LineNumber | None = None
     trace: str = ""
     out_of_bounds: OutOfBounds | None = None
     launches: tuple[Launch, ...] = ()
+
+    def __post_init__(self) -> None:
+        _refuse_immense(self.launches)
 
 
 AnyCommand: TypeAlias = Load | Call | Prepare | Refill | Compare | Release | Compile | Disassemble
@@ -261,6 +269,14 @@ AnyReply: TypeAlias = Ready | Done | Loaded | Prepared | Called | Compared | Rel
 
 _commands: msgspec.json.Decoder[AnyCommand] = msgspec.json.Decoder(AnyCommand)
 _replies: msgspec.json.Decoder[AnyReply] = msgspec.json.Decoder(AnyReply)
+
+
+def _refuse_immense(launches: tuple[Launch, ...]) -> None:
+    """JSON knows integers without end; raises ValueError, which the decoder makes its own."""
+    for launch in launches:
+        numbers = (launch.num_warps, launch.num_stages, launch.line, launch.count, *launch.grid)
+        if any(abs(number) > _MOST for number in numbers):
+            raise ValueError(f"a launch with a number beyond {_MOST}")
 
 
 def new_id() -> str:
@@ -293,5 +309,5 @@ def decode_reply(line: bytes) -> AnyReply:
     """
     try:
         return _replies.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise WireError(f"not a reply: {error}") from error

@@ -7,12 +7,16 @@ comes from somewhere else.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 
 from engine.checks import hint
 from engine.model import Finding
 
+_LIBRARIES = frozenset({"torch", "triton", "numpy"})
+
 CATCHES = (
+    "from __future__ import annotations\nimport torch\n\n@torch.jit.script\ndef add(a, b):\n    return a + b\n",
     "import torch\n\ndef softmax(self, dim):\n    return torch.softmax(self, dim)\n",
     "def add(a, b):\n    return a + b\n",
 )
@@ -34,7 +38,14 @@ def check(tree: ast.Module) -> Iterator[Finding]:
 
 def _may_be_kernel(node: ast.AST) -> bool:
     if isinstance(node, ast.ImportFrom):
-        return (node.module or "").partition(".")[0] not in ("torch", "triton", "math", "typing", "")
-    return (
-        isinstance(node, ast.Name | ast.Attribute) and (node.id if isinstance(node, ast.Name) else node.attr) == "jit"
-    )
+        return node.level > 0 or _is_beside(node.module or "")
+    if isinstance(node, ast.Import):
+        return any(_is_beside(alias.name) for alias in node.names)
+    if isinstance(node, ast.Attribute):
+        return node.attr == "jit" and not (isinstance(node.value, ast.Name) and node.value.id == "torch")
+    return isinstance(node, ast.Name) and node.id == "jit"
+
+
+def _is_beside(module: str) -> bool:
+    top = module.partition(".")[0]
+    return top not in _LIBRARIES and top not in sys.stdlib_module_names

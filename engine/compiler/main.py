@@ -84,7 +84,8 @@ class _Compiler:
         """The kernel of this name, by preference the one whose code begins at `line`."""
         named = [kernel for kernel in self._kernels if kernel.fn.__name__ == name]
         for kernel in named:
-            if kernel.fn.__code__.co_firstlineno == line:
+            # A decorated function counts from its decorator, and the interpreter records it from its `def`.
+            if line in (kernel.fn.__code__.co_firstlineno, _def_line(kernel)):
                 return kernel
         if not named:
             raise UnsupportedError(f"{name} is made only when the entry runs, so it cannot be compiled apart from it")
@@ -108,10 +109,14 @@ class _Compiler:
             return None
         for kernel in self._kernels:
             if kernel.src == text and inspect.getsourcefile(kernel.fn) == self._filename:
-                lines, first = inspect.getsourcelines(kernel.fn)
-                skipped = next(i for i, line in enumerate(lines) if line.lstrip().startswith("def "))
-                return int(first + skipped + offset - 1)
+                return _def_line(kernel) + int(offset) - 1
         return None
+
+
+def _def_line(kernel: Any) -> int:
+    """The line of the file with the kernel's `def`."""
+    lines, first = inspect.getsourcelines(kernel.fn)
+    return first + next(i for i, line in enumerate(lines) if line.lstrip().startswith("def "))
 
 
 def _collect_kernels(kernels: list[Any]) -> None:

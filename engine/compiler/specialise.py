@@ -59,7 +59,9 @@ def _constant(text: str, find: Callable[[str], Any]) -> object:
     if text.startswith("@"):
         return find(text[1:])
     if text.startswith("tl."):
-        return getattr(tl, text[3:])
+        if (named := getattr(tl, text[3:], None)) is None:
+            raise UnsupportedError(f"constant {text} is not captured: this triton does not name it")
+        return named
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError) as error:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from typing import Any
+
 from engine.devices import Device
 
 NAME = "cuda"
@@ -19,17 +22,46 @@ def detect() -> tuple[Device, ...]:
     except pynvml.NVMLError:
         return ()
     try:
-        return tuple(_describe(index) for index in range(pynvml.nvmlDeviceGetCount()))
+        return tuple(_describe(index) for index in _visible(pynvml.nvmlDeviceGetCount()))
     except pynvml.NVMLError:
         return ()
     finally:
         pynvml.nvmlShutdown()
 
 
+def _visible(count: int) -> list[int]:
+    """The GPUs that CUDA_VISIBLE_DEVICES leaves, in its order; as CUDA does, it stops at the first that is none."""
+    chosen = os.environ.get(VISIBLE_ENV)
+    if chosen is None:
+        return list(range(count))
+    visible: list[int] = []
+    for word in chosen.split(","):
+        index = _index_of(word.strip(), count)
+        if index is None:
+            break
+        visible.append(index)
+    return visible
+
+
+def _index_of(word: str, count: int) -> int | None:
+    import pynvml
+
+    if word.isdigit():
+        return int(word) if int(word) < count else None
+    found = (i for i in range(count) if word and str(pynvml.nvmlDeviceGetUUID(_handle(i))).startswith(word))
+    return next(found, None)
+
+
+def _handle(index: int) -> Any:  # Any: NVML's own handle
+    import pynvml
+
+    return pynvml.nvmlDeviceGetHandleByIndex(index)
+
+
 def _describe(index: int) -> Device:
     import pynvml
 
-    handle = pynvml.nvmlDeviceGetHandleByIndex(index)
+    handle = _handle(index)
     major, minor = pynvml.nvmlDeviceGetCudaComputeCapability(handle)
     return Device(
         platform=NAME,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import torch
 
@@ -29,8 +30,6 @@ def compare(name: str, got: torch.Tensor, expected: torch.Tensor, tolerance: Tol
         return _refused(name, Outcome.WRONG_SHAPE, message, got)
     if got.numel() == 0:
         return OutputReport(name=name, outcome=Outcome.PASS, shape=tuple(got.shape), dtype=dtype_name(got.dtype))
-    if got.is_complex():
-        return compare(name, torch.view_as_real(got), torch.view_as_real(expected), tolerance, poison=poison)
     return _compare_values(name, got, expected, tolerance, poison)
 
 
@@ -44,18 +43,19 @@ def _refused(name: str, outcome: Outcome, message: str, got: torch.Tensor) -> Ou
 def _compare_values(
     name: str, got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance, poison: int
 ) -> OutputReport:
-    got64, expected64 = got.double(), expected.double()
+    wide = torch.complex128 if got.is_complex() else torch.float64
+    got64, expected64 = got.to(wide), expected.to(wide)
     got_finite, expected_finite = got64.isfinite(), expected64.isfinite()
     both = got_finite & expected_finite
     error = (got64 - expected64).abs()
-    if got.dtype.is_floating_point:
-        size = expected64[expected_finite].square().mean().sqrt() if expected_finite.any() else expected64.new_zeros(())
-        allowed = tolerance.relative * expected64.abs() + tolerance.absolute * size
+    if got.dtype.is_floating_point or got.is_complex():
+        allowed = tolerance.relative * expected64.abs() + tolerance.absolute * _typical(expected64[expected_finite])
         same_nonfinite = (got64 == expected64) | (got64.isnan() & expected64.isnan())
         wrong = torch.where(both, error > allowed, ~same_nonfinite)
     else:
         allowed = torch.zeros_like(error)
-        wrong = got != expected  # in the integers themselves: float64 cannot tell large int64 apart
+        # In the integers themselves: float64 cannot tell large int64 apart, and a boolean may hold any byte.
+        error, wrong = _distance(got, expected, error), _bits(got) != _bits(expected)
     mismatched = int(wrong.sum())
     unwritten = wrong & _is_poison(got, poison)
     nonfinite_wrong = int((~got_finite & expected_finite & ~unwritten).sum())
@@ -78,6 +78,24 @@ def _compare_values(
         last_wrong=_index(got.numel() - 1 - int(wrong.flatten().flip(0).byte().argmax()), got) if mismatched else None,
         error_map=error_map(wrong) if mismatched else (),
     )
+
+
+def _typical(finite: torch.Tensor) -> float:
+    """Root mean square, scaled first: squares of large float64 are infinite, and then everything is allowed."""
+    largest = float(finite.abs().max()) if finite.numel() else 0.0
+    return largest * float((finite.abs() / largest).square().mean().sqrt()) if largest else 0.0
+
+
+def _bits(values: torch.Tensor) -> torch.Tensor:
+    return values.view(torch.uint8) if values.dtype == torch.bool else values
+
+
+def _distance(got: torch.Tensor, expected: torch.Tensor, rounded: torch.Tensor) -> torch.Tensor:
+    """|got - expected| of integers, exact where it fits into their type."""
+    if got.dtype == torch.bool:
+        return rounded
+    exact = torch.where(got > expected, got - expected, expected - got)
+    return torch.where(exact < 0, rounded, exact.double())
 
 
 def _outcome(mismatched: int, nonfinite_wrong: int) -> Outcome:
@@ -108,26 +126,31 @@ def _is_poison(got: torch.Tensor, poison: int) -> torch.Tensor:
 
 def _worst(wrong: torch.Tensor, error: torch.Tensor, allowed: torch.Tensor, both: torch.Tensor) -> int:
     """Flat position of the wrong element that lies furthest beyond what is allowed; a non-finite one wins."""
-    excess = torch.where(both, error / allowed.clamp_min(torch.finfo(torch.float64).tiny), math.inf)
-    return int(torch.where(wrong, excess, -1.0).argmax())
+    excess = torch.where(wrong, torch.where(both & (allowed > 0), error / allowed, math.inf), -1.0)
+    # Where nothing is allowed all are infinitely beyond it, and the largest error is the worst.
+    beyond = torch.where(both, error, math.inf)
+    return int(torch.where(excess == excess.max(), beyond, -1.0).argmax())
 
 
 def _largest(values: torch.Tensor, where: torch.Tensor) -> float | None:
     chosen = values[where]
-    return float(chosen.max()) if chosen.numel() else None
+    return min(float(chosen.max()), sys.float_info.max) if chosen.numel() else None  # JSON has no infinity
 
 
 def _ulps(got: torch.Tensor, expected: torch.Tensor, both: torch.Tensor) -> float | None:
     integer = _INTEGER_OF.get(got.dtype)
     if integer is None or not bool(both.any()):
         return None
-    return float((_ordered(got, integer) - _ordered(expected, integer)).abs()[both].max())
+    here, there = _ordered(got, integer), _ordered(expected, integer)
+    # On one side of zero exactly in int64; across it the sum may need one bit more than that has.
+    across = here.abs().double() + there.abs().double()
+    return float(torch.where((here < 0) == (there < 0), (here - there).abs().double(), across)[both].max())
 
 
 def _ordered(values: torch.Tensor, integer: torch.dtype) -> torch.Tensor:
-    """Floats as float64 whole numbers that count representable values, so that neighbours differ by one."""
+    """Floats as int64 that count representable values, so that neighbours differ by one."""
     bits = values.contiguous().view(integer)
-    magnitude = (bits & torch.iinfo(integer).max).double()
+    magnitude = (bits & torch.iinfo(integer).max).long()
     return torch.where(bits < 0, -magnitude, magnitude)
 
 
@@ -169,4 +192,4 @@ def _pool(plane: torch.Tensor, tiles: int) -> torch.Tensor:
 def _mark(share: float) -> str:
     if share <= 0:
         return "."
-    return "#" if share >= 1 else str(max(1, min(9, math.ceil(share * 10) - (share >= 0.9))))
+    return "#" if share >= 1 else str(max(1, min(9, math.ceil(share * 10))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import math
 import platform
 import secrets
 import time
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from engine.model import Value
 
 _THREADS = 2
+_MOST_DIMENSIONS, _MOST_ELEMENTS = 64, 1 << 59  # past them torch cannot even describe an empty tensor
 
 
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
@@ -97,7 +99,9 @@ class _Judge:
         if command.fresh:
             # The seed after the case's own, so that a replay of the case meets the same new content.
             inputs = hand.problem.make_inputs(hand.case, torch.Generator().manual_seed(hand.seed + 1))
-        _, _, storages = tensors.lay_out(inputs, Path(hand.arena.spec.path))
+        specs, _, storages = tensors.lay_out(inputs, Path(hand.arena.spec.path))
+        if specs != hand.specs:
+            raise ValueError(f"{hand.problem.origin}: shapes and scalars of {hand.case.name} depend on the seed")
         self._fill(hand, inputs, storages, command.poison)
         return wire.Done(id=command.id)
 
@@ -205,9 +209,9 @@ def _take(name: str, spec: wire.ReturnedSpec, content: bytes) -> torch.Tensor | 
         dtype = tensors.dtype_named(spec.dtype)
     except ValueError as error:
         return OutputReport(name=name, outcome=Outcome.WRONG_DTYPE, message=str(error))
-    elements = 1
-    for size in spec.shape:
-        elements *= size
+    if len(spec.shape) > _MOST_DIMENSIONS or math.prod(size for size in spec.shape if size) > _MOST_ELEMENTS:
+        return OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=f"{name} claims a shape beyond all sizes")
+    elements = math.prod(spec.shape)
     if elements * dtype.itemsize != spec.bytes or spec.offset + spec.bytes > len(content):
         message = f"{name} claims shape {spec.shape} but has {spec.bytes} bytes"
         return OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=message)

@@ -7,7 +7,7 @@ good.  Death without a reply and silence past a deadline are told apart.  Nothin
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import codecs
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -41,17 +41,18 @@ class Child:
         self._fault: WireError | None = None
         self._abandoned: set[str] = set()
         self._tasks: list[asyncio.Task[None]] = []
-        self._commands: int | None = None
+        self._transports: list[asyncio.BaseTransport] = []
+        self._commands: asyncio.WriteTransport | None = None
         self._last_words = ""
 
     async def attach(self, commands: int, replies: int, stdout: int, stderr: int) -> None:
         """Take over the parent's ends of the four pipes."""
-        os.set_blocking(commands, False)
-        self._commands = commands
+        pipe = os.fdopen(commands, "wb", buffering=0)
+        self._commands, _ = await self._loop.connect_write_pipe(asyncio.BaseProtocol, pipe)
         self._tasks = [
-            asyncio.create_task(self._read_replies(await _reader(replies))),
-            asyncio.create_task(self._read_log(await _reader(stdout), Stream.STDOUT)),
-            asyncio.create_task(self._read_log(await _reader(stderr), Stream.STDERR)),
+            asyncio.create_task(self._read_replies(await self._reader(replies))),
+            asyncio.create_task(self._read_log(await self._reader(stdout), Stream.STDOUT)),
+            asyncio.create_task(self._read_log(await self._reader(stderr), Stream.STDERR)),
         ]
 
     @property
@@ -72,7 +73,7 @@ class Child:
         """
         assert self._pending is not None
         try:
-            reply = await self._await_reply(self._pending[1], deadline_s)
+            reply = await self._await_reply(*self._pending, deadline_s)
         except ChildDiedError as error:
             raise ChildDiedError(f"{error}; it said: {self._last_words.strip() or 'nothing'}") from error
         if not isinstance(reply, wire.Ready):
@@ -94,8 +95,8 @@ class Child:
             raise ChildDiedError(f"the {self.kind} is not running")
         future: asyncio.Future[wire.AnyReply] = self._loop.create_future()
         self._pending = (command.id, future)
-        self._write(wire.encode(command))
-        return await self._await_reply(future, deadline_s)
+        self._commands.write(wire.encode(command))
+        return await self._await_reply(command.id, future, deadline_s)
 
     async def kill(self) -> int:
         """Kill the whole process group and wait until it is gone; its exit status.  Safe to call twice."""
@@ -110,7 +111,9 @@ class Child:
         if not self._gone.done():
             self._gone.set_result(status)
 
-    async def _await_reply(self, future: asyncio.Future[wire.AnyReply], deadline_s: float) -> wire.AnyReply:
+    async def _await_reply(
+        self, identifier: str, future: asyncio.Future[wire.AnyReply], deadline_s: float
+    ) -> wire.AnyReply:
         try:
             if self._fault is not None:
                 raise self._fault
@@ -125,24 +128,14 @@ class Child:
                 return future.result()
             raise ChildDiedError(f"the {self.kind} ended without a reply ({_how(self._gone.result())})")
         finally:
-            if self._pending is not None and not future.done():
-                # Whoever asked has gone, the child has not heard of it: its reply will come, and is nobody's fault.
-                self._abandoned.add(self._pending[0])
+            if not future.done():  # cancelled or too late: when the reply comes after all, it is no forgery
+                self._abandoned.add(identifier)
             self._pending = None
             future.cancel()
 
     async def _drain_replies(self) -> None:
         """A reply written just before the end may still lie in the pipe."""
         await asyncio.wait({self._tasks[0]}, timeout=0.05)
-
-    def _write(self, line: bytes) -> None:
-        assert self._commands is not None
-        try:
-            written = os.write(self._commands, line)
-        except (BrokenPipeError, BlockingIOError):
-            return  # the wait for the reply says what became of the child
-        if written < len(line):
-            self._fault = WireError(f"the {self.kind} does not read its commands")
 
     async def _read_replies(self, stream: asyncio.StreamReader) -> None:
         while self._fault is None:
@@ -151,8 +144,8 @@ class Child:
             except ValueError:
                 self._blame(WireError(f"the {self.kind} wrote a line of more than {wire.MAX_LINE_BYTES} bytes"))
                 return
-            if not line:
-                return
+            if not line.endswith(b"\n"):
+                return  # the end, or what death cut off
             self._take(line)
 
     def _take(self, line: bytes) -> None:
@@ -176,6 +169,7 @@ class Child:
             self._pending[1].set_exception(error)
 
     async def _read_log(self, stream: asyncio.StreamReader, kind: Stream) -> None:
+        decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")  # a chunk may end inside a character
         while chunk := await stream.read(_CHUNK_BYTES):
             kept = chunk[: max(self._log_bytes_left, 0)]
             cut = len(kept) < len(chunk) and self._log_bytes_left >= 0
@@ -183,14 +177,15 @@ class Child:
             if kind is Stream.STDERR and kept:
                 self._last_words = (self._last_words + kept.decode("utf-8", "replace"))[-_LAST_WORDS_CHARACTERS:]
             if self.on_log is not None and (kept or cut):
-                text = kept.decode("utf-8", "backslashreplace")
+                text = decoder.decode(kept)
                 self.on_log(kind, text + ("\n[more output than is kept; the rest is dropped]\n" if cut else ""))
                 if cut:
                     self._log_bytes_left = -1
 
     async def _close(self) -> None:
         if self._commands is not None:
-            os.close(self._commands)
+            if not self._commands.is_closing():  # it closes by itself when the child's end is gone
+                self._commands.abort()
             self._commands = None
         if self._tasks:
             # What the child wrote before it ended is still in the pipes; what a stray holds open is not waited for.
@@ -199,15 +194,18 @@ class Child:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
             self._tasks = []
+        # A pipe that nobody reads any more never comes to its end, and stays open.
+        for transport in self._transports:
+            transport.close()
+        self._transports = []
 
-
-async def _reader(handle: int) -> asyncio.StreamReader:
-    stream = asyncio.StreamReader(limit=wire.MAX_LINE_BYTES)
-    protocol = asyncio.StreamReaderProtocol(stream)
-    with contextlib.suppress(OSError):
-        os.set_blocking(handle, False)
-    await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, os.fdopen(handle, "rb", buffering=0))
-    return stream
+    async def _reader(self, handle: int) -> asyncio.StreamReader:
+        stream = asyncio.StreamReader(limit=wire.MAX_LINE_BYTES)
+        protocol = asyncio.StreamReaderProtocol(stream)
+        pipe = os.fdopen(handle, "rb", buffering=0)
+        transport, _ = await self._loop.connect_read_pipe(lambda: protocol, pipe)
+        self._transports.append(transport)
+        return stream
 
 
 def _how(status: int) -> str:

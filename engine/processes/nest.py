@@ -11,6 +11,7 @@ import contextlib
 import os
 import socket
 import sys
+from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,11 @@ import msgspec
 from engine.errors import EngineError
 from engine.processes.child import Child
 from engine.processes.confinement import Confinement
-from engine.processes.nursery import MAX_MESSAGE_BYTES, Awake, Fork, Forked, Gone, Kill, Report
+from engine.processes.nursery import MAX_MESSAGE_BYTES, Awake, Fork, Forked, Gone, Kill, Refused, Report
 
 _START_S = 120.0
 _FORK_S = 20.0
+_END_S = 20.0
 
 
 class Nest:
@@ -34,7 +36,8 @@ class Nest:
         self._children: dict[int, Child] = {}
         self._gone_early: dict[int, int] = {}
         self._forks = asyncio.Lock()
-        self._forked: asyncio.Future[int] | None = None
+        self._asked: deque[asyncio.Future[int]] = deque()  # forks are answered in their order
+        self._unwanted: set[int] = set()
         self._awake: asyncio.Future[None] | None = None
         self._control: socket.socket | None = None
         self._closed = False
@@ -85,28 +88,38 @@ class Nest:
                 raise EngineError("the engine has been closed")
             if self._control is None:
                 await self.start()  # the nursery was killed, by the system when memory ran out for instance
-            assert self._control is not None
+            control = self._control
+            assert control is not None
             (their_commands, commands), (replies, their_replies) = os.pipe(), os.pipe()
             (stdout, their_stdout), (stderr, their_stderr) = os.pipe(), os.pipe()
             theirs = [their_commands, their_replies, their_stdout, their_stderr]
             order = Fork(kind=kind, folder=str(folder), environment=environment, confinement=confinement)
-            self._forked = asyncio.get_running_loop().create_future()
+            forked: asyncio.Future[int] = asyncio.get_running_loop().create_future()
             try:
-                socket.send_fds(self._control, [msgspec.json.encode(order)], theirs)
-                pid = await asyncio.wait_for(self._forked, _FORK_S)
-            except (OSError, TimeoutError) as error:
+                socket.send_fds(control, [msgspec.json.encode(order)], theirs)
+                self._asked.append(forked)
+                pid = await asyncio.wait_for(forked, _FORK_S)
+            except BaseException as error:
                 for handle in (commands, replies, stdout, stderr):
                     os.close(handle)
+                if not isinstance(error, OSError | TimeoutError):
+                    raise
                 raise EngineError(f"no {kind} could be started: {error}; {await self._last_words()}") from error
             finally:
                 for handle in theirs:
                     os.close(handle)
             child = Child(self, kind=kind, pid=pid, log_bytes=log_bytes)
             self._children[pid] = child
-            await child.attach(commands, replies, stdout, stderr)
+            try:
+                await child.attach(commands, replies, stdout, stderr)
+            except BaseException:
+                self.order_kill(pid)  # nobody else will know of it
+                raise
             if pid in self._gone_early:
                 del self._children[pid]
                 child.gone(self._gone_early.pop(pid))
+            if self._control is not control:
+                child.gone(9)  # the nursery was lost between the fork and here
             return child
 
     def order_kill(self, pid: int) -> None:
@@ -124,7 +137,11 @@ class Nest:
             self._control.close()
             self._control = None
         if self._process is not None:
-            await self._process.wait()
+            try:
+                await asyncio.wait_for(self._process.wait(), _END_S)
+            except TimeoutError:
+                self._process.kill()  # its children are told by the kernel
+                await self._process.wait()
             await self._last_words()
         for child in list(self._children.values()):
             child.gone(0)
@@ -147,11 +164,21 @@ class Nest:
             if self._awake is not None and not self._awake.done():
                 self._awake.set_result(None)
         elif isinstance(report, Forked):
-            if self._forked is not None and not self._forked.done():
-                self._forked.set_result(report.pid)
+            forked = self._asked.popleft()
+            if forked.done():  # whoever asked has been cancelled, or did not wait so long
+                self._unwanted.add(report.pid)
+                self.order_kill(report.pid)
+            else:
+                forked.set_result(report.pid)
+        elif isinstance(report, Refused):
+            forked = self._asked.popleft()
+            if not forked.done():
+                forked.set_exception(OSError(report.reason))
         elif isinstance(report, Gone):
             if child := self._children.pop(report.pid, None):
                 child.gone(report.status)
+            elif report.pid in self._unwanted:
+                self._unwanted.remove(report.pid)
             else:
                 self._gone_early[report.pid] = report.status
 
@@ -164,6 +191,12 @@ class Nest:
         for child in self._children.values():
             child.gone(9)
         self._children.clear()
+        for forked in self._asked:
+            if not forked.done():
+                forked.set_exception(EngineError("the engine's processes were killed"))
+        self._asked.clear()
+        self._unwanted.clear()
+        self._gone_early.clear()
 
     async def _last_words(self) -> str:
         if self._process is None or self._process.stderr is None:

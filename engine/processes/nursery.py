@@ -55,6 +55,12 @@ class Forked(msgspec.Struct, frozen=True, kw_only=True, tag="forked", tag_field=
     pid: int
 
 
+class Refused(msgspec.Struct, frozen=True, kw_only=True, tag="refused", tag_field="type"):
+    """The child that the last Fork asked for could not be forked."""
+
+    reason: str
+
+
 class Gone(msgspec.Struct, frozen=True, kw_only=True, tag="gone", tag_field="type"):
     """A child ended: `status` as waitpid gives it, `strays` how many processes it had left behind."""
 
@@ -68,7 +74,7 @@ class Awake(msgspec.Struct, frozen=True, kw_only=True, tag="awake", tag_field="t
 
 
 Order: TypeAlias = Fork | Kill
-Report: TypeAlias = Awake | Forked | Gone
+Report: TypeAlias = Awake | Forked | Refused | Gone
 
 
 def main() -> None:
@@ -140,7 +146,13 @@ class _Nursery:
             if child is not None:
                 self._end(child)
             return True
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError as error:
+            for handle in handles:
+                os.close(handle)
+            self._send(Refused(reason=error.strerror or str(error)))
+            return True
         if pid == 0:
             self._control.close()
             self._selector.close()
@@ -202,7 +214,21 @@ def _kill_all_of(uid: int) -> None:
 
 
 def _children_of(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except FileNotFoundError:  # a kernel built without that file
+        return [child for child in _all_processes() if _parent_of(child) == pid]
+
+
+def _all_processes() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+
+
+def _parent_of(pid: int) -> int | None:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return None
 
 
 def _become_child(order: Fork, handles: list[int]) -> NoReturn:

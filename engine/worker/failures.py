@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import torch
+from triton.compiler.errors import CompilationError
+from triton.runtime.errors import OutOfResources, PTXASError
 
 from engine import wire
 from engine.model import OutOfBounds
@@ -13,7 +15,8 @@ from engine.worker.bfloat16 import InterpreterLimitError
 from engine.worker.loader import NoEntryError
 
 _TRACE_CHARACTERS = 20_000
-_COMPILE_ERRORS = ("CompilationError", "OutOfResources", "UnsupportedLanguageConstruct", "CompileTimeAssertionFailure")
+_MESSAGE_CHARACTERS = 1900
+_COMPILE_ERRORS = (CompilationError, OutOfResources, PTXASError)
 # torch has no type of its own for a failed allocation on the CPU; the words are asserted against the real library.
 _CPU_ALLOCATION_WORDS = ("DefaultCPUAllocator", "can't allocate memory", "not enough memory")
 
@@ -28,9 +31,14 @@ def failure(identifier: str, error: BaseException, filename: str) -> wire.Failed
         kind=_kind(chain),
         message=_message(root),
         line=_line(chain, filename),
-        trace="".join(traceback.format_exception(error))[-_TRACE_CHARACTERS:],
+        trace=_trace(error),
         out_of_bounds=bounds if isinstance(bounds, OutOfBounds) else None,
     )
+
+
+def _trace(error: BaseException) -> str:
+    text = "".join(traceback.format_exception(error))[-_TRACE_CHARACTERS:]
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -49,7 +57,7 @@ def _kind(chain: list[BaseException]) -> wire.FailureKind:
         return wire.FailureKind.OUT_OF_BOUNDS
     if any(isinstance(part, MemoryError | torch.OutOfMemoryError) for part in chain):
         return wire.FailureKind.OUT_OF_MEMORY
-    if isinstance(root, RuntimeError) and any(words in str(root) for words in _CPU_ALLOCATION_WORDS):
+    if isinstance(root, RuntimeError) and any(words in _words(str, root) for words in _CPU_ALLOCATION_WORDS):
         return wire.FailureKind.OUT_OF_MEMORY
     if isinstance(root, SystemExit | KeyboardInterrupt):
         return wire.FailureKind.EXITED
@@ -59,7 +67,7 @@ def _kind(chain: list[BaseException]) -> wire.FailureKind:
         isinstance(root, NotImplementedError) and _raised_in(root, "triton/runtime/interpreter.py")
     ):
         return wire.FailureKind.UNSUPPORTED
-    if any(type(part).__name__ in _COMPILE_ERRORS for part in chain):
+    if any(isinstance(part, _COMPILE_ERRORS) for part in chain):
         return wire.FailureKind.COMPILE
     return wire.FailureKind.RAISED
 
@@ -70,12 +78,20 @@ def _raised_in(error: BaseException, file: str) -> bool:
 
 
 def _message(error: BaseException) -> str:
-    text = str(error).strip()
+    text = _words(str, error).strip()
     if isinstance(error, SystemExit):
-        return f"it called sys.exit({error.code!r}); a candidate returns, it does not exit"
+        return f"it called sys.exit({_words(repr, error.code)}); a candidate returns, it does not exit"
     if isinstance(getattr(error, "report", None), OutOfBounds) or isinstance(error, NoEntryError):
         return text
-    return f"{type(error).__name__}: {text}"[:2000] if text else type(error).__name__
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _words(show: Callable[[object], str], value: object) -> str:
+    """The value as text that travels; a stranger's own way to show it may fail, or give what is no text."""
+    try:
+        return show(value)[:_MESSAGE_CHARACTERS].encode("utf-8", "backslashreplace").decode()
+    except Exception:
+        return ""
 
 
 def _line(chain: list[BaseException], filename: str) -> int | None:

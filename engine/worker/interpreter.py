@@ -57,6 +57,7 @@ class Guard:
         self._kernel = ""
         self._extents: tuple[_Extent, ...] = ()
         self._always: tuple[_Extent, ...] = ()
+        self._made_pointers = False
 
     def install(self) -> None:
         """Patch Triton's interpreter and autotuner in this process."""
@@ -69,6 +70,7 @@ class Guard:
             ("create_atomic_cas", "atomic", 0, None),
         ):
             setattr(builder, name, self._checked(getattr(builder, name), access, pointer_at, mask_at))
+        builder.create_int_to_ptr = self._noting_pointers(builder.create_int_to_ptr)
         executor = triton_interpreter.GridExecutor
         executor.__call__ = self._recorded(executor.__call__)
         Autotuner.run = _run_first_valid
@@ -79,7 +81,7 @@ class Guard:
         self._filename = filename
 
     def allow(self, storages: dict[str, torch.Tensor]) -> None:
-        """Also these storages may be touched, by kernels that find their addresses in memory."""
+        """Also these storages may be touched, by launches that make pointers of integers that they read."""
         self._always = tuple(_extent(name, storage) for name, storage in storages.items() if storage.numel())
 
     def _recorded(self, call: Callable[..., Any]) -> Callable[..., Any]:
@@ -87,7 +89,7 @@ class Guard:
             bound = bound_arguments(executor.fn, args, kwargs)
             grid = executor.grid(bound) if callable(executor.grid) else executor.grid
             outer = self._kernel, self._extents
-            self._kernel = executor.fn.__name__
+            self._kernel, self._made_pointers = executor.fn.__name__, False
             self._extents = tuple(
                 _extent(name, base) for name, value in bound.items() if (base := _tensor_of(value)) is not None
             )
@@ -103,6 +105,13 @@ class Guard:
             return result
 
         return recorded
+
+    def _noting_pointers(self, operation: Callable[..., Any]) -> Callable[..., Any]:
+        def create_int_to_ptr(builder: Any, *args: Any) -> Any:
+            self._made_pointers = True
+            return operation(builder, *args)
+
+        return create_int_to_ptr
 
     def _checked(
         self, operation: Callable[..., Any], access: str, pointer_at: int, mask_at: int | None
@@ -121,7 +130,7 @@ class Guard:
         if touched.size == 0:
             return
         first, last = int(touched.min()), int(touched.max()) + element_bytes
-        extents = self._extents + self._always
+        extents = self._extents + (self._always if self._made_pointers else ())
         if any(extent.start <= first and last <= extent.stop for extent in extents):
             return
         inside = np.zeros(touched.shape, dtype=bool)

@@ -6,7 +6,7 @@ import importlib.util
 import sys
 from collections.abc import Callable, Sequence
 from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -34,11 +34,11 @@ def load(
         sys.path.insert(_before_site_packages(), str(folder))
     sys.dont_write_bytecode = True
     name = f"candidate_{path.stem}"  # not the bare stem: a file may be called torch.py
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    reader = SourceFileLoader(name, str(path))  # named, since by itself Python reads only what ends in .py
+    module = importlib.util.module_from_spec(ModuleSpec(name, reader, origin=str(path)))
+    module.__file__ = str(path)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    reader.exec_module(module)
     function = getattr(module, entry, None)
     if not callable(function):
         raise NoEntryError(f"after loading, the file has no function {entry!r}; define it at the top level")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import torch
 import triton
 
@@ -22,6 +23,7 @@ from engine.worker.poison import Poison
 from engine.worker.recorder import record_compiled_launches
 
 DEVICE_VARIABLE = "KGTUI_DEVICE"
+_MOST_RETURNED = 64  # more than any operator returns; the judge compares the count
 
 
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
@@ -74,7 +76,8 @@ class _Worker:
                 return self._call(command)
         except BaseException as error:  # the edge of the process: everything a candidate raises is a reply
             sys.stdout.flush()
-            return failures.failure(command.id, error, self._filename)
+            failed = failures.failure(command.id, error, self._filename)
+            return msgspec.structs.replace(failed, launches=self._book.take_untold())
         return wire.Failed(
             id=command.id, kind=wire.FailureKind.ENGINE, message="a worker loads and calls, nothing else"
         )
@@ -129,7 +132,7 @@ class _Worker:
 
 def _hand_back(returned: object, path: Path, max_bytes: int) -> tuple[wire.ReturnedSpec, ...]:
     """Write returned tensors to the file as contiguous bytes, one after another."""
-    values = returned if isinstance(returned, tuple | list) else (returned,)
+    values = returned[:_MOST_RETURNED] if isinstance(returned, tuple | list) else (returned,)
     specs: list[wire.ReturnedSpec] = []
     offset = 0
     with path.open("wb") as file:

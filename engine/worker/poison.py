@@ -34,7 +34,8 @@ def _dispatch(
     kwargs: dict[str, Any] | None = None,
 ) -> Any:
     result = operator(*args, **(kwargs or {}))
-    if operator.overloadpacket in _ALLOCATIONS and isinstance(result, torch.Tensor):
+    is_new = operator.overloadpacket in _ALLOCATIONS and "out" not in (kwargs or {})
+    if is_new and isinstance(result, torch.Tensor):
         fill: Callable[[int], object] | None = getattr(result.untyped_storage(), "fill_", None)
         if fill is not None and result.device.type != "meta" and result.untyped_storage().nbytes():
             fill(mode.pattern)
