@@ -2,7 +2,7 @@
 
 Run with the interpreter of an environment that has kgtui and a CUDA torch:
 
-    python tests/benchmarks/gpu/bench_loop.py [--device cuda] [--saves 20] [--corpus]
+    python tests/benchmarks/gpu/bench_loop.py [--device cuda] [--saves 20] [--corpus honest wrong]
 
 The same script measures the CPU with `--device cpu`.
 
@@ -99,7 +99,7 @@ async def main() -> None:
     """Start an engine on the GPU, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--saves", type=int, default=20)
-    parser.add_argument("--corpus", action="store_true")
+    parser.add_argument("--corpus", nargs="*", default=[], metavar="KIND", help="honest, wrong: judge these files first")
     parser.add_argument("--device", default="cuda")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -111,8 +111,7 @@ async def main() -> None:
             print(f"{engine.device.name}, {engine.versions}; started {started_s:.2f} s,", end=" ")
             print(f"all warm {time.perf_counter() - started:.2f} s after the start")
             print("confinement:", ", ".join(engine.confinement))
-            if arguments.corpus:
-                await run_corpus(engine, ("honest", "wrong"))
+            await run_corpus(engine, tuple(arguments.corpus))
             target = engine.device.target or "sm_90"
             report_memory()
             for label, chosen in (("verify only", None), (f"and compiled for {target}", target)):
