@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -122,6 +122,12 @@ def test_text_of_every_kind_survives(text: str) -> None:
     assert events.from_json(events.to_json(event)) == event
 
 
+def test_a_lone_surrogate_is_written_as_its_escape() -> None:
+    # A file name that is not UTF-8 has them, and file names stand in messages.
+    event = events.LogWritten(at_s=0.0, stream=Stream.STDOUT, text="k\udcff.py")
+    assert events.from_json(events.to_json(event)) == replace(event, text="k\\udcff.py")
+
+
 @pytest.mark.parametrize("error", [float("inf"), float("-inf"), float("nan")])
 def test_an_error_that_json_has_no_number_for_comes_back_as_not_measured(error: float) -> None:
     report = OutputReport(name="return", outcome=Outcome.WRONG_VALUE, max_absolute_error=error)
@@ -147,4 +153,14 @@ def test_an_error_that_json_has_no_number_for_comes_back_as_not_measured(error: 
 )  # fmt: skip
 def test_what_is_no_event_is_a_value_error_that_names_the_reason(line: str) -> None:
     with pytest.raises(ValueError, match=r"^not a run event: .+; it was written by another version, or is damaged$"):
+        events.from_json(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['{"event": []}', '{"event": {}}', b'{"event":"\xff"}', '{"event": ' + "[" * 100_000],
+    ids=["list", "object", "no text", "nested beyond measure"],
+)
+def test_a_damaged_line_is_always_a_value_error_of_ours(line: str | bytes) -> None:
+    with pytest.raises(ValueError, match=r"^not a run event: "):
         events.from_json(line)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine.model import Candidate, Case, Cost, DType, Limits, Plan, Problem, Tier, Tolerance
+from engine.model import Candidate, Case, Cost, DType, Limits, Location, Plan, Problem, Tier, Tolerance
 
 
 def case(name: str, *, tier: Tier = Tier.SMOKE, **params: Any) -> Case:
@@ -38,6 +38,11 @@ def test_a_problem_without_cases_is_refused() -> None:
 def test_two_cases_of_one_name_are_refused() -> None:
     with pytest.raises(ValueError, match="two cases are called 'one'; case names must differ"):
         problem(cases=(case("one"), case("two"), case("one")))
+
+
+def test_a_signature_that_is_no_python_is_refused_with_its_origin() -> None:
+    with pytest.raises(ValueError, match=r"^problems\.aten\.twice:PROBLEM: .*twice\(x"):
+        problem(signature="twice(x: Tensor")
 
 
 def test_writing_an_argument_that_the_signature_does_not_have_is_refused() -> None:
@@ -146,6 +151,12 @@ def test_a_tolerance_that_would_let_everything_or_nothing_through_is_refused(rel
 def test_a_negative_cost_is_refused() -> None:
     with pytest.raises(ValueError, match="a cost cannot be negative"):
         Cost(flops=1, bytes_read=-1, bytes_written=0)
+
+
+@pytest.mark.parametrize(("line", "column"), [(0, None), (1, 0), (-1, 1)])
+def test_a_place_before_the_first_is_refused(line: int, column: int | None) -> None:
+    with pytest.raises(ValueError, match="count from one"):
+        Location(line=line, column=column)
 
 
 def test_a_time_limit_of_nothing_is_refused() -> None:

@@ -30,6 +30,11 @@ def test_a_failure_means_its_kind_whatever_its_words(kind: wire.FailureKind, out
     assert stop == Stop(outcome=outcome, message="out of memory, timeout, crashed", location=Location(line=4))
 
 
+def test_a_worker_cannot_blame_the_engine() -> None:
+    claimed = wire.Failed(id="i", kind=wire.FailureKind.ENGINE, message="an error of yours")
+    assert outcomes.of_failure(claimed).outcome is not Outcome.ENGINE_ERROR
+
+
 @pytest.mark.parametrize("kind", list(Kind))
 def test_no_kind_of_failure_is_a_pass(kind: wire.FailureKind) -> None:
     assert outcomes.of_failure(failed(kind)).outcome is not Outcome.PASS

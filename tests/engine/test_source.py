@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,12 @@ def test_another_encoding_is_told_with_its_first_line() -> None:
     assert (str(error), error.location) == ("kernel.py is not UTF-8; save it in that encoding", Location(line=2))
 
 
+@pytest.mark.parametrize("coding", ["utf-7", "latin-1", "rot13"])
+def test_a_file_that_declares_another_encoding_is_refused(coding: str) -> None:
+    # Python would run it in that encoding, and the static checks would have read another text.
+    assert "UTF-8" in str(refusal(f"# -*- coding: {coding} -*-\n".encode() + ENTRY))
+
+
 def test_a_file_of_the_limit_is_read_and_one_byte_more_is_not() -> None:
     padding = b"#" * (MAX_SOURCE_BYTES - len(ENTRY))
     assert len(read(ENTRY + padding).text) == MAX_SOURCE_BYTES
@@ -76,6 +83,13 @@ def test_a_file_of_the_limit_is_read_and_one_byte_more_is_not() -> None:
 def test_nesting_that_the_parser_cannot_follow_is_refused_and_ends_nothing(expression: str) -> None:
     error = refusal(ENTRY + f"y = {expression}\n".encode())
     assert str(error).startswith(("syntax error: too many nested", "kernel.py cannot be parsed: "))
+
+
+def test_parsing_warns_nobody() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        read(b"def softmax(x):\n    return '\\d'\n")
+    assert [str(warning.message) for warning in caught] == []
 
 
 def test_a_missing_entry_says_what_to_add() -> None:
@@ -103,6 +117,9 @@ def test_a_function_inside_another_is_no_entry() -> None:
     [
         "softmax = make()",
         "other = softmax = make()",
+        "softmax: object = print",
+        "softmax, other = print, print",
+        "[softmax] = [print]",
         "class softmax:\n    pass",
         "from beside import softmax",
         "from beside import run as softmax",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -79,10 +80,20 @@ def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path, monkeypat
     assert refusal(path) == "outputs grew past 10 bytes while it was read"
 
 
-def test_a_refusal_leaves_no_descriptor_open(tmp_path: Path) -> None:
+def test_a_refusal_leaves_no_descriptor_open(tmp_path: Path, open_descriptors: Callable[[], int]) -> None:
     path = tmp_path / "outputs"
     os.mkfifo(path)
-    before = len(list(Path("/proc/self/fd").iterdir()))
+    before = open_descriptors()
     for _ in range(20):
         refusal(path)
-    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    assert open_descriptors() == before
+
+
+def test_a_folder_in_the_place_of_a_file_is_refused_and_leaves_no_descriptor(
+    tmp_path: Path, open_descriptors: Callable[[], int]
+) -> None:
+    before = open_descriptors()
+    for _ in range(3):
+        with pytest.raises(UntrustedFileError):
+            read_untrusted(tmp_path, max_bytes=1 << 20)
+    assert open_descriptors() == before

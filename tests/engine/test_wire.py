@@ -116,6 +116,26 @@ def test_noise_is_a_wire_error_and_nothing_else(line: bytes) -> None:
         wire.decode_reply(line)
 
 
+NESTED = b'{"type":"prepared","id":"x","arguments":[' + b'{"kind":"sequence","is_tuple":true,"items":[' * 20_000
+
+
+@pytest.mark.parametrize(
+    "line", [NESTED, b'{"a":' + b"[" * 200_000 + b"]" * 200_000 + b',"type":"done","id":"x"}'], ids=["value", "unknown"]
+)
+def test_a_reply_nested_beyond_measure_is_a_wire_error(line: bytes) -> None:
+    with pytest.raises(WireError):
+        wire.decode_reply(line)
+
+
+def test_a_launch_with_numbers_that_no_database_holds_is_a_wire_error() -> None:
+    plain = {
+        "kernel": "k", "signature": {}, "constants": {}, "divisible_by_16": [], "num_warps": 10**30, "num_stages": 1,
+        "grid": [1], "line": 1,
+    }  # fmt: skip
+    with pytest.raises(WireError):
+        wire.decode_reply(json.dumps({**CALLED, "launches": [plain]}).encode())
+
+
 def test_a_command_is_no_reply_and_a_reply_no_command() -> None:
     with pytest.raises(WireError):
         wire.decode_reply(wire.encode(COMMANDS[0]))

@@ -96,3 +96,39 @@ def test_a_binary_is_disassembled_with_its_source_lines(told: Told, folder: Path
 
 def test_a_command_for_another_child_is_refused(told: Told) -> None:
     assert told["call"]["message"] == "a compiler does not release"
+
+
+FIND = """
+import sys
+from pathlib import Path
+from engine import wire
+from engine.compiler.main import _Compiler
+compiler = _Compiler()
+compiler.carry_out(wire.Load(id="i", path=sys.argv[1], folder=None, entry="entry"))
+print([compiler._find("k", line).fn(None) for line in (6, 11)])
+"""
+TWO = """import triton
+def one():
+    pass
+
+    @triton.jit
+    def k(x):
+        return 1
+    return k
+def two():
+    @triton.jit
+    def k(x):
+        return 2
+    return k
+entry = one(), two()
+def entry(): ...
+"""
+
+
+def test_of_two_kernels_of_one_name_the_one_that_was_launched_is_compiled(tmp_path: Path) -> None:
+    # The interpreter records the line of the `def`; Python counts a decorated function from its decorator.
+    (tmp_path / "kernel.py").write_text(TWO)
+    done = subprocess.run(
+        [sys.executable, "-c", FIND, str(tmp_path / "kernel.py")], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.returncode) == ("[1, 2]\n", 0), done.stderr

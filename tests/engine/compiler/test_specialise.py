@@ -107,6 +107,13 @@ def test_a_constant_without_a_literal_is_not_captured(text: str) -> None:
         constant(text)
 
 
+def test_a_constant_that_triton_does_not_name_is_not_captured() -> None:
+    with pytest.raises(
+        UnsupportedError, match=r"^constant tl\.no_such_type is not captured: this triton does not name"
+    ):
+        constant("tl.no_such_type")
+
+
 def test_a_tuple_argument_is_not_captured() -> None:
     launch = replace(LAUNCH, signature={**LAUNCH.signature, "n": "('i32', 'i32')"})
     with pytest.raises(UnsupportedError, match="argument n of kernel is a tuple, which is not captured"):

@@ -118,6 +118,13 @@ def test_absolute_tolerance_is_in_units_of_a_typical_output(scale: float) -> Non
     assert report(beyond, expected, tolerance).outcome is Outcome.WRONG_VALUE
 
 
+def test_one_wrong_value_beside_a_huge_one_is_wrong() -> None:
+    expected = torch.tensor([1e200, 1.0], dtype=torch.float64)
+    assert report([1e200, 2.0], expected, dtype=torch.float64).outcome is Outcome.WRONG_VALUE
+    loose = Tolerance(relative=0.0, absolute=1e-6)
+    assert report(2 * torch.tensor([1e200, 2.0], dtype=torch.float64), expected, loose).outcome is Outcome.WRONG_VALUE
+
+
 def test_infinities_do_not_widen_the_scale() -> None:
     tolerance = Tolerance(relative=0.0, absolute=0.1)
     assert report([INF, 1.2], [INF, 1.0], tolerance).outcome is Outcome.WRONG_VALUE
@@ -128,11 +135,18 @@ def test_a_reference_of_zeros_allows_nothing_but_zeros() -> None:
     assert report([0.0, 1e-30], [0.0, 0.0], tolerance).outcome is Outcome.WRONG_VALUE
 
 
-FLOATS = (torch.float16, torch.bfloat16, torch.float32)
+def test_a_relative_error_beyond_all_numbers_stays_a_number() -> None:
+    # JSON has no infinity: what is infinite here arrives as "not measured" in the parent.
+    error = report([1.0], [5e-324], dtype=torch.float64).max_relative_error
+    assert error is not None
+    assert math.isfinite(error)
+
+
+FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
-@pytest.mark.parametrize("steps", [1, 5])
+@pytest.mark.parametrize("steps", [1, 3, 5])
 @pytest.mark.parametrize("start", [1.0, -1.0, 0.0])
 def test_ulps_count_the_numbers_between(dtype: torch.dtype, steps: int, start: float) -> None:
     got = expected = torch.tensor([start], dtype=dtype)
@@ -171,6 +185,10 @@ def test_integers_that_a_float_cannot_tell_apart_are_told_apart() -> None:
     assert wrong.worst == WrongElement(index=(0,), expected=str(2**62), got=str(2**62 + 1))
 
 
+def test_the_error_of_large_integers_is_their_difference() -> None:
+    assert report([2**60 + 1], [2**60], dtype=torch.int64).max_absolute_error == 1.0
+
+
 def test_booleans_are_values_of_their_own() -> None:
     wrong = report([True, False, True], [True, True, True], dtype=torch.bool)
     assert (wrong.mismatched, wrong.worst) == (1, WrongElement(index=(1,), expected="True", got="False"))
@@ -185,6 +203,21 @@ def test_both_parts_of_a_complex_number_count(dtype: torch.dtype) -> None:
         wrong = expected.clone()
         wrong[1] += change
         assert report(wrong, expected, LOOSE).outcome is Outcome.WRONG_VALUE
+
+
+def test_a_complex_output_is_reported_in_its_own_shape_and_type() -> None:
+    wrong = report(torch.tensor([1 + 1j, 2]), torch.tensor([1 + 0j, 2]))
+    assert (wrong.shape, wrong.dtype, wrong.total, wrong.mismatched) == ((2,), "complex64", 2, 1)
+
+
+def test_places_in_a_complex_output_are_counted_in_complex_numbers() -> None:
+    expected = torch.tensor([[1 + 1j, 2 - 2j], [3j, 4]])
+    got = expected.clone()
+    got[1, 0] += 2
+    wrong = report(got, expected)
+    assert (wrong.shape, wrong.total, wrong.first_wrong, wrong.last_wrong) == ((2, 2), 4, (1, 0), (1, 0))
+    assert (wrong.worst, wrong.max_absolute_error) == (WrongElement(index=(1, 0), expected="3j", got="(2+3j)"), 2.0)
+    assert wrong.error_map == ("..", "#.")
 
 
 def test_a_small_float_type_is_compared_and_counts_no_ulps() -> None:
@@ -211,6 +244,12 @@ def test_the_worst_element_is_the_one_furthest_beyond_its_own_tolerance() -> Non
     assert wrong.worst == WrongElement(index=(1,), expected="1", got="2")
 
 
+@pytest.mark.parametrize("dtype", [torch.int64, torch.float32], ids=str)
+def test_the_worst_of_exact_values_is_the_one_furthest_away(dtype: torch.dtype) -> None:
+    wrong = report([5, 0, 100], [0, 0, 0], dtype=dtype)
+    assert wrong.worst == WrongElement(index=(2,), expected="0", got="100")
+
+
 def test_an_element_that_is_not_finite_is_worse_than_any_number() -> None:
     worst = report([1e30, NAN], [1.0, 1.0], LOOSE).worst
     assert worst == WrongElement(index=(1,), expected="1", got="nan")
@@ -228,6 +267,14 @@ def test_elements_that_still_hold_the_poison_were_never_written(dtype: torch.dty
     got[2:].view(torch.uint8).fill_(poison)
     assert report(got, expected, poison=poison).message.endswith("; 2 of them were never written")
     assert "never written" not in report(got, expected, poison=poison ^ 1).message
+
+
+@pytest.mark.parametrize("poison", [0x7B, 0xFF])
+def test_a_boolean_that_was_never_written_is_wrong_where_true_is_expected(poison: int) -> None:
+    unwritten = torch.full((4,), poison, dtype=torch.uint8).view(torch.bool)
+    wrong = report(unwritten, torch.ones(4, dtype=torch.bool), poison=poison)
+    assert wrong.outcome is Outcome.WRONG_VALUE
+    assert wrong.message.endswith("; 4 of them were never written")
 
 
 def test_an_expected_value_that_looks_like_poison_is_no_accusation() -> None:
@@ -269,7 +316,8 @@ def test_the_error_map_shows_where(wrong: torch.Tensor, drawn: tuple[str, ...]) 
 
 
 @pytest.mark.parametrize(
-    ("share", "mark"), [(1, "1"), (10, "1"), (11, "2"), (50, "5"), (85, "9"), (99, "9"), (100, "#")]
+    ("share", "mark"),
+    [(1, "1"), (10, "1"), (11, "2"), (50, "5"), (85, "9"), (89, "9"), (90, "9"), (91, "9"), (99, "9"), (100, "#")],
 )
 def test_a_tile_shows_its_share_in_tenths(share: int, mark: str) -> None:
     wrong = torch.zeros(48 * 100, dtype=torch.bool)

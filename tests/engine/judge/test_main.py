@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -110,6 +111,9 @@ def test_what_is_no_tensor_is_told_by_its_type(bench: Bench, type_name: str) -> 
         (wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(2**40,), offset=0, bytes=2**42),
          Outcome.WRONG_SHAPE),
         (wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(0,), offset=0, bytes=0), Outcome.WRONG_SHAPE),
+        (wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(0, 2**62, 4)), Outcome.WRONG_SHAPE),
+        (wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(0, 2**64)), Outcome.WRONG_SHAPE),
+        (wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(2**63, 0)), Outcome.WRONG_SHAPE),
         (wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(2, 2), offset=0, bytes=16),
          Outcome.WRONG_SHAPE),
         (wire.ReturnedSpec(type_name="Tensor", dtype="int32", shape=(4,), offset=0, bytes=16), Outcome.WRONG_DTYPE),
@@ -241,6 +245,14 @@ def test_a_fresh_refill_brings_new_content_to_the_same_memory_and_expects_its_an
     assert outcomes(bench.compared(*bench.hand_back(2 * x))) == [("return", Outcome.PASS)]
 
 
+def test_new_content_with_other_scalars_is_refused_since_the_worker_was_told_the_old_ones(bench: Bench) -> None:
+    bench.prepare("SCALAR", seed=1)
+    assert failed(bench.ask(wire.Refill(id="i", fresh=True, poison=0))) == (
+        wire.FailureKind.ENGINE,
+        "ValueError: toy_problems:SCALAR: shapes and scalars of one depend on the seed",
+    )
+
+
 def test_a_refill_on_the_same_content_undoes_what_the_worker_wrote_and_asks_the_reference_once(bench: Bench) -> None:
     calls = importlib.import_module("toy_problems").REFERENCE_CALLS
     bench.prepare("TWICE")
@@ -295,10 +307,12 @@ def test_a_command_for_another_child_is_refused(bench: Bench) -> None:
     assert failed(reply) == (wire.FailureKind.ENGINE, "a judge does not load")
 
 
-def test_preparing_the_next_case_lets_go_of_the_one_before(bench: Bench, tmp_path: Path) -> None:
+def test_preparing_the_next_case_lets_go_of_the_one_before(
+    bench: Bench, tmp_path: Path, open_descriptors: Callable[[], int]
+) -> None:
     bench.prepare("TWICE")
-    before = len(list(Path("/proc/self/fd").iterdir()))
+    before = open_descriptors()
     for number in range(5):
         bench.arena = tmp_path / f"{number}.in"
         bench.prepare("TWICE")
-    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    assert open_descriptors() == before

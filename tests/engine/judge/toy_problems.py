@@ -63,6 +63,14 @@ OPTIONAL = _problem(
 )  # fmt: skip
 """Could write an argument, which is None in its case."""
 
+
+def _drawn_scalar(case: Case, rng: torch.Generator) -> tuple[torch.Tensor, int]:
+    return torch.zeros(4), int(torch.randint(1 << 30, (), generator=rng))
+
+
+SCALAR = _problem("SCALAR", "f(x: Tensor, n: int) -> Tensor", _drawn_scalar, lambda x, n: x)
+"""Takes a number that depends on the seed."""
+
 ALIASES = _problem(
     "ALIASES", "f(xs: list[Tensor]) -> Tensor",
     lambda case, rng: ([(base := torch.randn(4, generator=rng))[:2], base[2:]],), lambda xs: xs[0] + xs[1],

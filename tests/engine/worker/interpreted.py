@@ -6,10 +6,11 @@ patches Triton's classes for good, so all of this happens in a process of its ow
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -28,6 +29,16 @@ SCENARIOS: dict[str, Callable[[], Any]] = {}
 def scenario(function: Callable[[], Any]) -> Callable[[], Any]:
     SCENARIOS[function.__name__] = function
     return function
+
+
+@contextlib.contextmanager
+def allowed(*storages: torch.Tensor) -> Iterator[None]:
+    """While these are the storages of the case in hand."""
+    GUARD.allow({f"storage {number}": storage for number, storage in enumerate(storages)})
+    try:
+        yield
+    finally:
+        GUARD.allow({})
 
 
 @triton.jit
@@ -71,6 +82,12 @@ def load_scalar(x, y, i):
 def follow(addresses, y):
     pointer = tl.load(addresses).to(tl.pointer_type(tl.float32))
     tl.store(y, tl.load(pointer))  # LINE follow
+
+
+@triton.jit
+def store_through(addresses, value):
+    for i in range(2):
+        tl.store(tl.load(addresses + i).to(tl.pointer_type(tl.float32)), value)  # LINE through
 
 
 @triton.jit
@@ -146,14 +163,48 @@ def a_view_may_not_reach_out_of_its_storage() -> Any:
     copy[(1,)](torch.arange(16.0)[8:], torch.zeros(32), 8, 4, block=8, masked=False)
 
 
+def _neighbours() -> tuple[torch.Tensor, torch.Tensor]:
+    """Two storages of eight floats, of which the second begins where the first ends, as in the memory of a case."""
+    memory = bytearray(64)
+    first, second = (torch.frombuffer(memory, dtype=torch.float32, count=8, offset=start) for start in (0, 32))
+    return first, second.fill_(7.0)
+
+
+@scenario
+def a_tensor_of_the_case_that_the_launch_was_not_given() -> Any:
+    x, neighbour = _neighbours()
+    with allowed(x, neighbour):
+        copy[(1,)](x, torch.zeros(8), 8, 8, block=8, masked=False)
+
+
+@scenario
+def a_tensor_of_the_case_after_a_launch_that_made_pointers() -> Any:
+    x, neighbour = _neighbours()
+    with allowed(x, neighbour):
+        follow[(1,)](torch.tensor([neighbour.data_ptr()]), torch.zeros(1))
+        copy[(1,)](x, torch.zeros(8), 8, 8, block=8, masked=False)
+
+
+@scenario
+def a_tensor_of_the_case_is_written_through_its_address() -> Any:
+    x, neighbour = _neighbours()
+    with allowed(x, neighbour):
+        store_through[(1,)](torch.tensor([x.data_ptr(), neighbour[7:].data_ptr()]), 2.0)
+    return [*x.tolist(), *neighbour.tolist()]
+
+
+@scenario
+def an_address_beyond_the_tensors_of_the_case() -> Any:
+    x, neighbour = _neighbours()
+    with allowed(x, neighbour):
+        store_through[(1,)](torch.tensor([x.data_ptr(), neighbour.data_ptr() + 32]), 2.0)
+
+
 @scenario
 def an_address_from_memory_is_followed_where_it_is_allowed() -> Any:
     elsewhere, y = torch.full((1,), 7.0), torch.zeros(1)
-    GUARD.allow({"storage 0": elsewhere})
-    try:
+    with allowed(elsewhere):
         follow[(1,)](torch.tensor([elsewhere.data_ptr()]), y)
-    finally:
-        GUARD.allow({})
     return y.tolist()
 
 

@@ -44,6 +44,19 @@ def test_the_deepest_line_of_the_file_is_told() -> None:
     assert told.line == 2
 
 
+def test_words_that_are_no_text_can_be_told() -> None:
+    told = failed("raise ValueError('\\ud800')\n")
+    assert wire.decode_reply(wire.encode(told)) == told
+
+
+def test_an_exception_that_cannot_be_shown_is_told_by_its_type() -> None:
+    class SilentError(Exception):
+        def __str__(self) -> str:
+            raise KeyError("no words")
+
+    assert failed("raise error\n", error=SilentError()).message == "SilentError"
+
+
 def test_lines_of_other_files_are_passed_over() -> None:
     def elsewhere() -> None:
         raise KeyError("deep")
@@ -149,7 +162,14 @@ def test_a_syntax_error_of_the_file_has_its_line() -> None:
     assert (told.kind, told.line) == (Kind.RAISED, 2)
 
 
-@pytest.mark.parametrize("raise_it", ["raise ValueError('x' * 10_000_000)\n", "def f():\n    f()\nf()\n"])
+@pytest.mark.parametrize(
+    "raise_it",
+    [
+        "raise ValueError('x' * 10_000_000)\n",
+        "raise SystemExit('x' * 10_000_000)\n",
+        "def f():\n    f()\nf()\n",
+    ],
+)
 def test_a_failure_always_fits_on_a_line(raise_it: str) -> None:
     told = failed(raise_it)
     assert len(told.message) <= 2000

@@ -27,6 +27,8 @@ LINES = {
         ("helper_past_the_end", "load", "copy_with_helper", "x", 7, 7, [0, 0, 0], "helper"),
         ("scalar_past_the_end", "load", "load_scalar", "x", 2, 2, [0, 0, 0], "scalar"),
         ("a_view_may_not_reach_out_of_its_storage", "load", "copy", "x", 16, 16, [0, 0, 0], "load"),
+        ("a_tensor_of_the_case_that_the_launch_was_not_given", "load", "copy", "x", 8, 8, [0, 0, 0], "load"),
+        ("a_tensor_of_the_case_after_a_launch_that_made_pointers", "load", "copy", "x", 8, 8, [0, 0, 0], "load"),
         ("autotune_does_not_look_past_a_violation", "store", "tuned_out_of_bounds", "x", 4, 4, [0, 0, 0], "tuned"),
     ],
 )
@@ -55,6 +57,7 @@ def test_the_message_is_a_sentence_with_all_of_it(interpreted: Scenarios) -> Non
         ("a_view_may_reach_back_into_its_storage", [float(i) for i in range(8)] + [0.0] * 8),
         ("the_kernel_after_a_violation_is_judged_by_its_own_tensors", [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]),
         ("an_address_from_memory_is_followed_where_it_is_allowed", [7.0]),
+        ("a_tensor_of_the_case_is_written_through_its_address", [2.0] + [0.0] * 7 + [7.0] * 7 + [2.0]),
     ],
 )
 def test_an_access_inside_is_left_alone(interpreted: Scenarios, scenario: str, value: list[float]) -> None:
@@ -64,6 +67,8 @@ def test_an_access_inside_is_left_alone(interpreted: Scenarios, scenario: str, v
 def test_an_address_from_memory_that_leads_elsewhere_is_refused(interpreted: Scenarios) -> None:
     violation = interpreted["an_address_from_memory_is_refused_elsewhere"]["violation"]
     assert (violation["access"], violation["location"]["line"]) == ("load", LINES["follow"])
+    violation = interpreted["an_address_beyond_the_tensors_of_the_case"]["violation"]
+    assert (violation["access"], violation["location"]["line"]) == ("store", LINES["through"])
 
 
 def test_a_launch_without_any_tensor_has_nothing_to_touch(interpreted: Scenarios) -> None:

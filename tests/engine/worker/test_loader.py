@@ -95,6 +95,12 @@ def test_the_candidate_is_known_by_its_own_name_and_file(load_fresh: Load) -> No
     assert load_fresh(source, folder=None, name="mine.py")["value"] == ["candidate_mine", True, "t/mine.py"]
 
 
+@pytest.mark.parametrize("name", ["kernel.txt", "kernel"])
+def test_a_candidate_may_have_any_name(load_fresh: Load, name: str) -> None:
+    told = load_fresh("def entry():\n    return 1\n", folder=None, name=name)
+    assert told == {"siblings": [], "value": 1}
+
+
 @pytest.mark.parametrize("name", ["colorsys", "copy", "torch"])
 def test_a_candidate_named_like_another_module_does_not_take_its_place(load_fresh: Load, name: str) -> None:
     source = f"import sys\ndef entry():\n    import {name}\n    return {name}.__file__ != __file__\n"

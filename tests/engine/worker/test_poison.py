@@ -50,6 +50,15 @@ def test_what_has_content_keeps_it(allocate: Callable[[], torch.Tensor], value: 
     assert set(fresh.flatten().tolist()) == {value}
 
 
+@pytest.mark.parametrize("part", [slice(0, 4), slice(2, 6), slice(0, 8)], ids=str)
+def test_memory_that_is_only_passed_through_empty_keeps_its_content(part: slice) -> None:
+    base = torch.arange(8.0)
+    with Poison(0x7B):
+        handed_back = torch.empty(part.stop - part.start, out=base[part])
+    assert base.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
+    assert handed_back.data_ptr() == base[part].data_ptr()
+
+
 def test_empty_and_meta_tensors_are_left_alone() -> None:
     with Poison(0xFF):
         assert torch.empty(0).tolist() == []

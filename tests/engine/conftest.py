@@ -1,0 +1,119 @@
+"""A nest without processes, and a staff that is employed from it; descriptors, counted."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from engine import wire
+from engine.lodging import Lodging
+from engine.model import Limits
+from engine.processes.child import Child
+from engine.processes.nest import Nest
+from engine.staff import Staff
+
+Answer = Callable[[str, wire.AnyCommand], wire.AnyReply | bytes | None]
+"""From the kind of a child and a command to what the child replies; None keeps silent."""
+
+
+def obedient(kind: str, command: wire.AnyCommand) -> wire.AnyReply:
+    return wire.Done(id=command.id)
+
+
+class FakeNest:
+    """Stands for a Nest: its children live in this process, and `answer` plays their part."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        self.forked: list[str] = []
+        self.ready = True
+        self._ends: dict[int, tuple[Child, list[int]]] = {}
+
+    @property
+    def youngest(self) -> int:
+        """The pid of the child that was forked last."""
+        return 1 + len(self.forked)
+
+    async def fork(self, kind: str, *, log_bytes: int, **_: object) -> Child:
+        await asyncio.sleep(0)
+        self.forked.append(kind)
+        (their_commands, commands), (replies, their_replies) = os.pipe(), os.pipe()
+        (stdout, their_stdout), (stderr, their_stderr) = os.pipe(), os.pipe()
+        pid = self.youngest
+        child = Child(cast(Nest, self), kind=kind, pid=pid, log_bytes=log_bytes)  # cast: the double at the seam
+        await child.attach(commands, replies, stdout, stderr)
+        self._ends[pid] = child, [their_commands, their_replies, their_stdout, their_stderr]
+        os.set_blocking(their_commands, False)
+        os.set_blocking(their_replies, False)
+        received = bytearray()
+        asyncio.get_running_loop().add_reader(their_commands, self._serve, pid, kind, received)
+        if self.ready:
+            self.say(pid, wire.encode(wire.Ready(id="ready")))
+        else:
+            self.die(pid)
+        return child
+
+    def say(self, pid: int, line: bytes) -> None:
+        """Have a child write this on its pipe for replies."""
+        os.write(self._ends[pid][1][1], line)
+
+    def die(self, pid: int) -> None:
+        """Have a child end as if it had been killed."""
+        child, ends = self._ends.pop(pid)
+        asyncio.get_running_loop().remove_reader(ends[0])
+        for end in ends:
+            os.close(end)
+        child.gone(9)
+
+    def order_kill(self, pid: int) -> None:
+        if pid in self._ends:
+            self.die(pid)
+
+    def _serve(self, pid: int, kind: str, received: bytearray) -> None:
+        received += os.read(self._ends[pid][1][0], 1 << 20)
+        while b"\n" in received and pid in self._ends:
+            line, _, rest = bytes(received).partition(b"\n")
+            received[:] = rest
+            reply = self.answer(kind, wire.decode_command(line))
+            if reply is not None and pid in self._ends:
+                self.say(pid, reply if isinstance(reply, bytes) else wire.encode(reply))
+
+
+Employ = Callable[..., tuple[FakeNest, Staff]]
+
+
+@pytest.fixture
+def lodging() -> Iterator[Lodging]:
+    lodging = Lodging()
+    yield lodging
+    lodging.close()
+
+
+@pytest.fixture
+async def employ(lodging: Lodging) -> AsyncIterator[Employ]:
+    """Make a staff whose children answer as they are told; unless told otherwise, that they are done."""
+    staffs: list[Staff] = []
+
+    def employ(answer: Answer = obedient) -> tuple[FakeNest, Staff]:
+        fake = FakeNest(answer)
+        nest = cast(Nest, fake)  # the double at the seam
+        staff = Staff(
+            workers=nest, compilers=nest, lodging=lodging, limits=Limits(), torch_device="cpu", address_space=True
+        )
+        staffs.append(staff)
+        return fake, staff
+
+    yield employ
+    for staff in staffs:
+        await staff.close()
+
+
+@pytest.fixture
+def open_descriptors() -> Callable[[], int]:
+    """How many descriptors this process has open."""
+    return lambda: len(list(Path("/proc/self/fd").iterdir()))

@@ -1,0 +1,72 @@
+"""The parent's end of one child: its pipes, its late words, its last ones."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine import wire
+from engine.errors import ChildDiedError
+
+if TYPE_CHECKING:
+    from tests.engine.conftest import Employ
+
+RELEASE = wire.Release(id="a")
+
+
+async def test_the_late_reply_to_a_cancelled_command_is_no_fault_of_the_judge(employ: Employ) -> None:
+    asked: list[wire.AnyCommand] = []
+    fake, staff = employ(lambda kind, command: asked.append(command))
+    await staff.judge()
+    abandoned = asyncio.create_task(staff.ask_judge(RELEASE))
+    while not asked:
+        await asyncio.sleep(0)
+    abandoned.cancel()
+    await asyncio.gather(abandoned, return_exceptions=True)
+    fake.answer = lambda kind, command: b"".join(
+        wire.encode(wire.Done(id=identifier)) for identifier in ("a", command.id)
+    )
+    assert await staff.ask_judge(wire.Release(id="b")) == wire.Done(id="b")
+
+
+async def test_a_command_may_be_longer_than_a_pipe(employ: Employ) -> None:
+    _, staff = employ()
+    returned = tuple(wire.ReturnedSpec(type_name="float") for _ in range(5000))
+    command = wire.Compare(id="i", outputs="/o", max_output_bytes=1, returned=returned)
+    assert await staff.ask_judge(command) == wire.Done(id="i")
+
+
+async def test_a_line_that_death_cut_off_is_a_death_and_no_forgery(employ: Employ) -> None:
+    fake, staff = employ()
+    judge = await staff.judge()
+
+    def half_a_reply(kind: str, command: wire.AnyCommand) -> None:
+        fake.say(judge.pid, wire.encode(wire.Done(id=command.id))[:10])
+        fake.die(judge.pid)
+
+    fake.answer = half_a_reply
+    with pytest.raises(ChildDiedError):
+        await judge.ask(RELEASE, deadline_s=5.0)
+
+
+async def test_a_child_that_flooded_its_pipe_leaves_no_descriptor(
+    employ: Employ, open_descriptors: Callable[[], int]
+) -> None:
+    fake, staff = employ()
+    before = open_descriptors()
+    judge = await staff.judge()
+    fake.say(judge.pid, b"noise\n")
+    while judge.fault is None:
+        await asyncio.sleep(0)
+    for _ in range(400):  # 26 MB, more than a reader buffers before it pauses
+        with contextlib.suppress(BlockingIOError):
+            fake.say(judge.pid, bytes(1 << 16))
+        await asyncio.sleep(0)
+    await judge.kill()
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert open_descriptors() == before
