@@ -69,7 +69,7 @@ def build_parser() -> argparse.ArgumentParser:
         description="A terminal workbench for GPU kernels. Without a command it shows the list of operators.",
         epilog=_EXIT_CODES,
     )
-    parser.add_argument("--version", action="version", version=f"kgtui {importlib.metadata.version('kgtui')}")
+    parser.add_argument("--version", action="version", version=f"kgtui {_version()}")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     parser.set_defaults(op=None, file=None, sample=False, device=None, target=None, ascii=False)
     _add_commands(parser)
@@ -241,3 +241,10 @@ def _abandon(console: Console) -> None:
     """Nobody reads the output any more: what is left in its buffer must not fail again when Python ends."""
     if console.out is sys.stdout:
         os.dup2(os.open(os.devnull, os.O_WRONLY), console.out.fileno())
+
+
+def _version() -> str:
+    try:
+        return importlib.metadata.version("kgtui")
+    except importlib.metadata.PackageNotFoundError:
+        return "(not installed: run from its source tree)"

@@ -127,7 +127,7 @@ def _restrict_files(confinement: Confinement) -> None:
         opened.extend((os.open(device, os.O_PATH), _WRITE_FILE) for device in devices if device.exists())
         if not confinement.address_space:
             # A CUDA driver names its threads there, and fails to start when it cannot.
-            opened.append((os.open("/proc", os.O_PATH), handled & (_WRITE_FILE | _TRUNCATE)))
+            opened.append((os.open("/proc/self/task", os.O_PATH), handled & (_WRITE_FILE | _TRUNCATE)))
         linux.landlock_restrict(ruleset, size=size, rules=opened)
     finally:
         for handle, _ in opened:

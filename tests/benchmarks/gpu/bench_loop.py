@@ -99,7 +99,7 @@ async def main() -> None:
     """Start an engine on the GPU, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--saves", type=int, default=20)
-    parser.add_argument("--corpus", nargs="*", default=[], metavar="KIND", help="honest, wrong: judge these files first")
+    parser.add_argument("--corpus", nargs="*", default=[], metavar="KIND", help="judge these files first")
     parser.add_argument("--device", default="cuda")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
