@@ -50,13 +50,26 @@ def test_what_has_content_keeps_it(allocate: Callable[[], torch.Tensor], value: 
     assert set(fresh.flatten().tolist()) == {value}
 
 
-@pytest.mark.parametrize("part", [slice(0, 4), slice(2, 6), slice(0, 8)], ids=str)
-def test_memory_that_is_only_passed_through_empty_keeps_its_content(part: slice) -> None:
+@pytest.mark.parametrize(
+    "hand_over",
+    [
+        lambda part: torch.empty(4, out=part),
+        lambda part: torch.ops.aten.empty.out([4], out=part),
+        lambda part: torch.ops.aten.empty_like.out(part, out=part),
+        lambda part: torch.ops.aten.new_empty.out(part, [4], out=part),
+    ],
+    ids=["empty", "its operator", "empty_like", "new_empty"],
+)
+@pytest.mark.parametrize("first", [0, 2, 4])
+def test_memory_that_is_handed_over_keeps_its_content_and_so_does_what_lies_around_it(
+    hand_over: Callable[[torch.Tensor], torch.Tensor], first: int
+) -> None:
     base = torch.arange(8.0)
+    part = base[first : first + 4]
     with Poison(0x7B):
-        handed_back = torch.empty(part.stop - part.start, out=base[part])
+        handed_back = hand_over(part)
     assert base.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
-    assert handed_back.data_ptr() == base[part].data_ptr()
+    assert handed_back.data_ptr() == part.data_ptr()
 
 
 def test_empty_and_meta_tensors_are_left_alone() -> None:
