@@ -60,16 +60,13 @@ def test_what_has_content_keeps_it(allocate: Callable[[], torch.Tensor], value: 
     ],
     ids=["empty", "its operator", "empty_like", "new_empty"],
 )
-@pytest.mark.parametrize("first", [0, 2, 4])
-def test_memory_that_is_handed_over_keeps_its_content_and_so_does_what_lies_around_it(
-    hand_over: Callable[[torch.Tensor], torch.Tensor], first: int
+def test_what_lies_around_memory_that_is_handed_over_keeps_its_content(
+    hand_over: Callable[[torch.Tensor], torch.Tensor],
 ) -> None:
     base = torch.arange(8.0)
-    part = base[first : first + 4]
     with Poison(0x7B):
-        handed_back = hand_over(part)
-    assert base.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
-    assert handed_back.data_ptr() == part.data_ptr()
+        hand_over(base[2:6])
+    assert [*base[:2].tolist(), *base[6:].tolist()] == [0.0, 1.0, 6.0, 7.0]
 
 
 def test_empty_and_meta_tensors_are_left_alone() -> None:
