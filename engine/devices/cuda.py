@@ -46,7 +46,7 @@ def _visible(count: int) -> list[int]:
 def _index_of(word: str, count: int) -> int | None:
     import pynvml
 
-    if word.isdigit():
+    if word.isdecimal():
         return int(word) if int(word) < count else None
     found = (i for i in range(count) if word and str(pynvml.nvmlDeviceGetUUID(_handle(i))).startswith(word))
     return next(found, None)
