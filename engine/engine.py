@@ -22,6 +22,7 @@ from engine.events import Event
 from engine.lodging import Lodging, base_environment
 from engine.model import Candidate, Limits, Plan
 from engine.pipeline import Run
+from engine.processes.confinement import Measure
 from engine.processes.nest import Nest
 from engine.processes.nursery import DRIVER_VARIABLE, WARM_TARGET_VARIABLE
 from engine.staff import Staff
@@ -60,6 +61,11 @@ class Engine:
     def confinement(self) -> tuple[str, ...]:
         """The measures in force around candidates, as the spare reported them; () before the first is warm."""
         return self._staff.confinement if self._staff is not None else ()
+
+    @property
+    def missing_confinement(self) -> tuple[str, ...]:
+        """The measures that this machine does not offer; () before the first spare is warm."""
+        return tuple(measure for measure in Measure if self.confinement and measure not in self.confinement)
 
     @property
     def versions(self) -> dict[str, str]:

@@ -8,6 +8,7 @@ it can be undone.
 from __future__ import annotations
 
 import ctypes
+import enum
 import os
 import platform
 import resource
@@ -18,6 +19,22 @@ from pathlib import Path
 import msgspec
 
 from engine.processes import linux
+
+
+class Measure(enum.StrEnum):
+    """What a child can give up, in the order in which it does.
+
+    The last two stand last because a change of user clears both.
+    """
+
+    NO_NEW_PRIVILEGES = "no new privileges"
+    RESOURCES = "resource limits"
+    NETWORK = "no network (namespace)"
+    FILES = "read-only files (Landlock)"
+    USER = "a user of its own (needs root)"
+    SYSTEM_CALLS = "no foreign memory, sockets or mounts (seccomp)"
+    MEMORY = "memory unreadable to others"
+    PARENT = "dies with its parent"
 
 
 class Confinement(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,18 +55,17 @@ class Confinement(msgspec.Struct, frozen=True, kw_only=True):
 
 def confine(confinement: Confinement) -> tuple[str, ...]:
     """Give up everything that can be given up here; the names of the measures now in force."""
-    measures: tuple[tuple[str, Callable[[], None]], ...] = (
-        ("no new privileges", lambda: linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1)),
-        ("resource limits", lambda: _limit_resources(confinement)),
-        ("no network (namespace)", _leave_network),
-        ("read-only files (Landlock)", lambda: _restrict_files(confinement)),
-        (f"own user {confinement.uid}", lambda: _become(confinement.uid)),
-        ("no foreign memory, sockets or mounts (seccomp)", _filter_system_calls),
-        ("memory unreadable to others", lambda: linux.prctl(linux.PR_SET_DUMPABLE, 0)),
-        # Last: changing the user clears it.
-        ("dies with its parent", lambda: linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)),
-    )
-    return tuple(name for name, measure in measures if _holds(measure))
+    carry_out: dict[Measure, Callable[[], None]] = {
+        Measure.NO_NEW_PRIVILEGES: lambda: linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1),
+        Measure.RESOURCES: lambda: _limit_resources(confinement),
+        Measure.NETWORK: _leave_network,
+        Measure.FILES: lambda: _restrict_files(confinement),
+        Measure.USER: lambda: _become(confinement.uid),
+        Measure.SYSTEM_CALLS: _filter_system_calls,
+        Measure.MEMORY: lambda: linux.prctl(linux.PR_SET_DUMPABLE, 0),
+        Measure.PARENT: lambda: linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL),
+    }
+    return tuple(measure for measure in Measure if _holds(carry_out[measure]))
 
 
 class _NotHereError(OSError):
@@ -97,6 +113,7 @@ def _leave_network() -> None:
         linux.unshare(linux.CLONE_NEWNET | linux.CLONE_NEWIPC)
     except PermissionError:
         uid, gid = os.getuid(), os.getgid()
+        linux.prctl(linux.PR_SET_DUMPABLE, 1)  # until the maps are written: those files belong to root otherwise
         linux.unshare(linux.CLONE_NEWUSER | linux.CLONE_NEWNET | linux.CLONE_NEWIPC)
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")

@@ -52,12 +52,13 @@ class Terminal:
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnosis:
-    """All of it.  `trouble` says why no engine could be started; then `confinement` is empty."""
+    """All of it.  `trouble` says why no engine could be started; then nothing is known of confinement."""
 
     system: str
     devices: tuple[Device, ...]
     versions: dict[str, str | None]
     confinement: tuple[str, ...]
+    missing_confinement: tuple[str, ...]
     trouble: str | None
     terminal: Terminal
     places: dict[str, Place]
@@ -66,12 +67,13 @@ class Diagnosis:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Print the diagnosis; ENGINE when no engine could be started."""
     devices = detect_all()
-    confinement, trouble = asyncio.run(_confinement(devices[0], console.environment))
+    confinement, missing, trouble = asyncio.run(_confinement(devices[0], console.environment))
     diagnosis = Diagnosis(
         system=f"{platform.system()} {platform.release()} {platform.machine()}, {os.cpu_count()} CPUs",
         devices=devices,
         versions=versions(),
         confinement=confinement,
+        missing_confinement=missing,
         trouble=trouble,
         terminal=_terminal(console),
         places=_places(find_paths(console.environment), console.folder),
@@ -84,16 +86,18 @@ def run(options: argparse.Namespace, console: Console) -> int:
     return Exit.PASSED if trouble is None else Exit.ENGINE
 
 
-async def _confinement(device: Device, environment: Mapping[str, str]) -> tuple[tuple[str, ...], str | None]:
-    """The measures that a spare worker reports, or why there is no worker."""
+async def _confinement(
+    device: Device, environment: Mapping[str, str]
+) -> tuple[tuple[str, ...], tuple[str, ...], str | None]:
+    """The measures that a spare worker has in force and those that it lacks, or why there is no worker."""
     with tempfile.TemporaryDirectory(prefix="kgtui-") as folder:
         try:
             artefacts = ArtefactStore(folder=Path(folder))
             async with Engine(device=device.platform, artefacts=artefacts, environment=environment) as engine:
                 await engine.wait_until_warm()
-                return engine.confinement, None
+                return engine.confinement, engine.missing_confinement, None
         except (EngineError, OSError) as error:
-            return (), f"{error}"
+            return (), (), f"{error}"
 
 
 def _terminal(console: Console) -> Terminal:
@@ -141,6 +145,7 @@ def _lines(diagnosis: Diagnosis) -> list[str]:
         lines.append(f"engine       cannot be started: {diagnosis.trouble}")
     else:
         lines += [f"confinement  {measure}" for measure in diagnosis.confinement or ("none",)]
+        lines += [f"confinement  NOT IN FORCE: {measure}" for measure in diagnosis.missing_confinement]
     size = f", {terminal.columns}x{terminal.rows}" if terminal.columns else ""
     if terminal.is_terminal:
         kind = f"{terminal.term or 'TERM is not set'}{size}, colours: {terminal.colours}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from engine.errors import EngineError
+from engine.processes.confinement import Measure
 from engine.processes.nest import Nest
 
 
@@ -14,6 +15,7 @@ def test_the_json_document_names_devices_versions_measures_and_places(typed, hom
     assert document["devices"][-1]["platform"] == "cpu"
     assert {"python", "torch", "triton", "kgtui"} <= set(document["versions"])
     assert "dies with its parent" in document["confinement"]
+    assert sorted(document["confinement"] + document["missing_confinement"]) == sorted(Measure)
     assert document["places"]["sessions"] == {"path": f"{home}/sessions.db", "writable": True}
     assert document["terminal"]["is_terminal"] is False
     assert not home.exists()
