@@ -37,7 +37,7 @@ from engine.verification import Verifier
 
 _FATAL = frozenset({Outcome.CRASHED, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY})
 _MAX_DEATHS = 2
-_MAX_COMPILERS = 4
+_MAX_COMPILERS = 8
 
 
 class Run:
