@@ -64,6 +64,7 @@ class Run:
         self._findings: list[Finding] = []
         self._launched = False
         self._compiling_since = 0.0
+        self._ways: set[str] = set()
         limits, entry = plan.limits or limits, plan.problem.entry
         self._limits = limits
         self._desk = Desk(candidate=candidate, entry=entry, spare=staff.worker, limits=limits, on_log=self._log)
@@ -196,7 +197,7 @@ class Run:
         verifier = Verifier(
             plan=self._plan, limits=self._limits, staff=self._staff, desk=self._desk, clock=self._loop.time,
             on_launch=self._launch, on_finding=self._find,
-            on_trace=lambda trace: self._log(Stream.STDERR, trace),
+            on_trace=self._trace,
         )  # fmt: skip
         deaths = 0
         stop: Stop | None = None
@@ -271,6 +272,13 @@ class Run:
     def _find(self, finding: Finding) -> None:
         self._findings.append(finding)
         self._emit(events.FindingRaised(at_s=self._now(), finding=finding))
+
+    def _trace(self, trace: str) -> None:
+        """Log the way to an error once, however many cases fail on it; what each met there is in its result."""
+        way = trace.rstrip().rpartition("\n")[0]
+        if way not in self._ways:
+            self._ways.add(way)
+            self._log(Stream.STDERR, trace)
 
     def _log(self, stream: Stream, text: str) -> None:
         if text:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sysconfig
 import traceback
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import torch
 from triton.compiler.errors import CompilationError
-from triton.runtime.errors import OutOfResources, PTXASError
+from triton.runtime.errors import InterpreterError, OutOfResources, PTXASError
 
 from engine import wire
 from engine.model import OutOfBounds
@@ -15,6 +17,7 @@ from engine.worker.bfloat16 import InterpreterLimitError
 from engine.worker.loader import NoEntryError
 
 _TRACE_CHARACTERS = 20_000
+_NOT_AUTHORS = (sysconfig.get_paths()["stdlib"], str(Path(__file__).parents[1]), "<frozen")
 _MESSAGE_CHARACTERS = 1900
 _COMPILE_ERRORS = (CompilationError, OutOfResources, PTXASError)
 # torch has no type of its own for a failed allocation on the CPU; the words are asserted against the real library.
@@ -31,14 +34,32 @@ def failure(identifier: str, error: BaseException, filename: str) -> wire.Failed
         kind=_kind(chain),
         message=_message(root),
         line=_line(chain, filename),
-        trace=_trace(error),
+        trace=_trace(chain),
         out_of_bounds=bounds if isinstance(bounds, OutOfBounds) else None,
     )
 
 
-def _trace(error: BaseException) -> str:
-    text = "".join(traceback.format_exception(error))[-_TRACE_CHARACTERS:]
-    return text.encode("utf-8", "backslashreplace").decode()
+def _trace(chain: list[BaseException]) -> str:
+    """The way through the author's own files to the error; the whole of it when it never came there."""
+    frames = [frame for error in chain for frame in traceback.extract_tb(error.__traceback__) if _is_authors(frame)]
+    if not frames:
+        return _travelling("".join(traceback.format_exception(chain[0])))
+    shown = [
+        traceback.FrameSummary(Path(frame.filename).name, frame.lineno, frame.name, line=frame.line) for frame in frames
+    ]
+    # The interpreter wraps what a kernel raised, and adds nothing to it.
+    led_to = [error for error in reversed(chain[:-1]) if not isinstance(error, InterpreterError)]
+    lines = ["Traceback (most recent call last):\n", *traceback.format_list(shown), f"{_message(chain[-1])}\n"]
+    return _travelling("".join([*lines, *(f"which led to {_message(error)}\n" for error in led_to)]))
+
+
+def _is_authors(frame: traceback.FrameSummary) -> bool:
+    """Neither installed nor ours nor Python's own: nobody mends a kernel in there."""
+    return not frame.filename.startswith(_NOT_AUTHORS) and "site-packages" not in frame.filename
+
+
+def _travelling(text: str) -> str:
+    return text[-_TRACE_CHARACTERS:].encode("utf-8", "backslashreplace").decode()
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -35,6 +35,13 @@ def test_an_exception_is_told_with_its_type_its_words_and_its_line() -> None:
     assert told.trace.endswith("ValueError: shape [2] is wrong\n")
 
 
+def test_the_way_to_an_error_is_told_in_the_authors_files_only() -> None:
+    told = failed("import json\ndef read():\n    json.loads('{')\nread()\n")
+    places = [line.strip() for line in told.trace.splitlines() if line.lstrip().startswith("File ")]
+    assert places[-2:] == ['File "kernel.py", line 4, in <module>', 'File "kernel.py", line 3, in read']
+    assert not any("decoder.py" in place for place in places)
+
+
 def test_an_exception_without_words_is_its_type() -> None:
     assert failed("assert False\n").message == "AssertionError"
 
@@ -72,7 +79,7 @@ def test_an_exception_from_elsewhere_has_no_line() -> None:
 def test_a_cause_is_told_before_what_it_led_to_and_with_its_own_line() -> None:
     told = failed("try:\n    1 / 0\nexcept ZeroDivisionError as error:\n    raise RuntimeError('late') from error\n")
     assert (told.message, told.line) == ("ZeroDivisionError: division by zero", 2)
-    assert "RuntimeError: late" in told.trace
+    assert "which led to RuntimeError: late\n" in told.trace
 
 
 def test_causes_in_a_circle_end() -> None:
