@@ -30,9 +30,8 @@ class OutOfBoundsError(Exception):
     """A kernel was about to touch memory outside every tensor of its launch."""
 
     def __init__(self, report: OutOfBounds) -> None:
-        where = f" at line {report.location.line}" if report.location else ""
         super().__init__(
-            f"out-of-bounds {report.access} in {report.kernel}{where}: {report.tensor}[{report.index}], "
+            f"out-of-bounds {report.access} in {report.kernel}: {report.tensor}[{report.index}], "
             f"but {report.tensor} has {report.elements} elements (program {report.program})"
         )
         self.report = report
