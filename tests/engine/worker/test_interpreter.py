@@ -44,7 +44,7 @@ def test_an_access_outside_every_tensor_is_told_with_its_place(
 
 def test_the_message_is_a_sentence_with_all_of_it(interpreted: Scenarios) -> None:
     assert interpreted["store_past_the_end"]["message"] == (
-        f"out-of-bounds store in copy: y[12], but y has 12 elements (program (1, 0, 0))"
+        "out-of-bounds store in copy: y[12], but y has 12 elements (program (1, 0, 0))"
     )
 
 
