@@ -1,8 +1,8 @@
 """Text that is only read: IR, machine code, logs and differences, of any length.
 
-A line is made when it is drawn, so that a text of 20,000 lines costs as much as one of twenty, and it
-is coloured without the lines above it.  Text is never markup, and what could steer the terminal is
-taken out of it.  The view knows no file and no engine.
+A line is made when it is drawn, so that a text of 20,000 lines costs as much as one of twenty.  Text
+is never markup, and what could steer the terminal is taken out of it.  The view knows no file and no
+engine.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from textual.strip import Strip
 
 from kgtui.highlighting.cleaning import cleaned, lines_of
 from kgtui.highlighting.inks import ThemedInks, rich_style
-from kgtui.highlighting.lexers import TextKind, spans_of_line
+from kgtui.highlighting.lexers import TextKind
 from kgtui.highlighting.marks import Mark
+from kgtui.highlighting.reading import colours_of
 from kgtui.highlighting.searching import occurrences
 
 LONGEST_LINE = 4_000
@@ -99,6 +100,7 @@ class CodeView(ScrollView, can_focus=True):
         self._most_lines = most_lines
         self._kind = TextKind.PLAIN
         self._lines: list[str] = []
+        self._colours = colours_of(self._lines, self._kind)
         self._first = 1
         self._cursor = 1
         self._columns = 0
@@ -119,6 +121,7 @@ class CodeView(ScrollView, can_focus=True):
         self._lines, self._first, self._columns = [], 1, 0
         self._marks, self._linked = {}, frozenset()
         self._extend(cleaned(line, longest=LONGEST_LINE) for line in lines_of(text))
+        self._colours = colours_of(self._lines, self._kind)
         self._resize()
         self._seek()
         self._cursor = min(place, max(1, len(self._lines))) if keep_place else 1
@@ -134,6 +137,7 @@ class CodeView(ScrollView, can_focus=True):
         self._extend(cleaned(part, longest=LONGEST_LOG_LINE) for line in lines for part in line.split("\n"))
         self._hits += self._hits_from(known + 1)
         dropped = self._drop_oldest()
+        self._colours = colours_of(self._lines, self._kind)
         self._resize()
         self._cursor = self._last if was_last else max(self._cursor, self._first)
         if follows:
@@ -283,7 +287,7 @@ class CodeView(ScrollView, can_focus=True):
             return known
         text = Text(self._lines[index], style=background, no_wrap=True, end="")
         inks = self._inks.under(self.app.theme_variables, self.background_colors[1])
-        for span in spans_of_line(text.plain, self._kind):
+        for span in self._colours(index):
             text.stylize(inks[span.ink], span.start, span.end)
         self._stylize_hits(text, line)
         if selection is not None and (selected := selection.get_span(index)) is not None:

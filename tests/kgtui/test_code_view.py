@@ -87,9 +87,16 @@ async def test_a_kind_that_nobody_knows_is_plain() -> None:
         assert app.rows[0] == "1  LDG R1"
 
 
+async def test_a_docstring_over_lines_is_one_text_and_not_code() -> None:
+    app = Bench()
+    async with app.run_test(size=(40, 5)):
+        app.view.show_text('def f():\n    """Sum\n    for i in x\n    """\n    for i in x: pass\n', kind="python")
+        assert app.style(2, "for").color == app.style(1, '"""').color != app.style(4, "for").color
+
+
 async def test_only_the_lines_on_the_screen_are_coloured(monkeypatch: pytest.MonkeyPatch) -> None:
     coloured: list[str] = []
-    monkeypatch.setattr("kgtui.widgets.code_view.spans_of_line", lambda line, kind: coloured.append(line) or ())
+    monkeypatch.setattr("kgtui.highlighting.reading.spans_of_line", lambda line, kind: coloured.append(line) or ())
     app = Bench()
     async with app.run_test(size=(80, 10)) as pilot:
         app.view.show_text(SASS, kind="sass")

@@ -1,0 +1,34 @@
+"""Colours for a text that is only read, found when a line is drawn.
+
+In most kinds of text a line can be coloured by itself.  In Python it cannot: a docstring goes on over
+lines, so the lines above are read first, once, and no further down than the reader has come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from kgtui.highlighting.incremental import IncrementalLexer
+from kgtui.highlighting.inks import Span
+from kgtui.highlighting.lexers import TextKind, spans_of_line
+
+_CHARACTERS_AT_ONCE = 4_000
+
+Colours: TypeAlias = Callable[[int], tuple[Span, ...]]
+
+
+def colours_of(lines: Sequence[str], kind: TextKind) -> Colours:
+    """The inks of a line by its place, from zero; for Python the lines must stay as they are."""
+    if kind is not TextKind.PYTHON:
+        return lambda index: spans_of_line(lines[index], kind)
+    lexer, reached = IncrementalLexer(), 0
+    lexer.replace(lines)
+
+    def of_python(index: int) -> tuple[Span, ...]:
+        nonlocal reached
+        while reached <= index and not lexer.is_finished:
+            reached = lexer.advance(_CHARACTERS_AT_ONCE).stop
+        return lexer.spans(index)
+
+    return of_python
