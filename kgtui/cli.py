@@ -71,7 +71,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"kgtui {_version()}")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    parser.set_defaults(op=None, file=None, sample=False, device=None, target=None, ascii=False)
+    parser.set_defaults(op=None, file=None, sample=False, device=None, target=None, ascii=False, mouse=True)
     _add_commands(parser)
     return parser
 
@@ -119,6 +119,9 @@ def _add_open(commands: _Commands[_Parser]) -> _Parser:
     parser.add_argument("--sample", action="store_true", help="copy the sample to kernels/softmax.py and open it")
     _add_place(parser)
     parser.add_argument("--ascii", action="store_true", help="draw with ASCII signs only")
+    parser.add_argument(
+        "--no-mouse", dest="mouse", action="store_false", help="leave the mouse to the terminal, to select text with it"
+    )
     return parser
 
 
@@ -171,12 +174,16 @@ def _add_sessions(commands: _Commands[_Parser]) -> _Parser:
     parser.add_argument("number", metavar="NUMBER", nargs="?", type=int, help="a run to show, a session to export")
     parser.add_argument("--run", metavar="RUN", type=int, help="export this run instead of a session")
     parser.add_argument("--runs", action="store_true", help="list runs instead of sessions")
-    parser.add_argument("--limit", metavar="COUNT", type=int, default=20, help="how many to list (default: 20)")
-    parser.add_argument(
-        "--format", choices=("json", "jsonl", "markdown"), default="json", help="of an export (default: json)"
-    )
+    parser.add_argument("--limit", metavar="COUNT", type=_count, help="how many to list (default: 20)")
+    parser.add_argument("--format", choices=("json", "jsonl", "markdown"), help="of an export (default: json)")
     parser.add_argument("--output", metavar="FILE", help="write the export to a new file")
     return parser
+
+
+def _count(text: str) -> int:
+    if not (text.isdecimal() and int(text)):
+        raise argparse.ArgumentTypeError(f"expected a number from 1 on, got {text!r}")
+    return int(text)
 
 
 def _add_doctor(commands: _Commands[_Parser]) -> _Parser:

@@ -64,6 +64,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """
     if not console.has_terminal:
         raise UsageError("the workbench needs a terminal; `kgtui check FILE --op OP` judges a file without one")
+    if console.environment.get("TERM") == "dumb":
+        raise UsageError(
+            "the workbench draws all over the terminal, which TERM=dumb says is not possible; "
+            "`kgtui check FILE --op OP` judges a file line by line"
+        )
     opened = opened_file(options, console)
     device = device_for(options.device)
     directives = read_kernel(opened.path, shown=str(opened.path)) if opened else None
@@ -72,10 +77,15 @@ def run(options: argparse.Namespace, console: Console) -> int:
     with artefact_folder(paths, is_kept=True, warn=console.warn) as artefacts:
         app = assemble(
             console, opened=opened, device=device, target=target, paths=paths, artefacts=artefacts,
-            is_ascii=options.ascii,
+            is_ascii=draws_ascii(options, console),
         )  # fmt: skip
-        app.run()
+        app.run(mouse=options.mouse)
     return app.return_code or Exit.PASSED
+
+
+def draws_ascii(options: argparse.Namespace, console: Console) -> bool:
+    """Whether to do without Unicode's signs; the fonts of the Linux console have few of them."""
+    return options.ascii or console.environment.get("TERM") == "linux"
 
 
 def opened_file(options: argparse.Namespace, console: Console) -> Opened | None:

@@ -15,14 +15,18 @@ from kgtui.paths import find_paths
 from sessions import Reader, RunRow, SessionRow, open_store
 from sessions.export import as_json, as_jsonl, as_markdown
 
+_LISTED = 20
+_OPTIONS = {"runs": "list", "limit": "list", "run": "export", "format": "export", "output": "export"}
+
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """List, show or export.
 
     Raises:
-        UsageError: what was asked for is not there.
+        UsageError: what was asked for is not there, or an option belongs to another action.
         StoreError: there is no store, or it cannot be read.
     """
+    _refuse_misplaced(options)
     with open_store(find_paths(console.environment).sessions, read_only=True) as store:
         match options.action:
             case "show":
@@ -32,8 +36,17 @@ def run(options: argparse.Namespace, console: Console) -> int:
             case _:
                 if options.number is not None:
                     raise UsageError("a list takes no number; `kgtui sessions show RUN` shows a run")
-                console.say(_runs(store, options.limit) if options.runs else _sessions(store, options.limit))
+                limit = options.limit or _LISTED
+                console.say(_runs(store, limit) if options.runs else _sessions(store, limit))
     return Exit.PASSED
+
+
+def _refuse_misplaced(options: argparse.Namespace) -> None:
+    """An option that would do nothing is refused, lest its user take the answer for what was asked."""
+    action = options.action or "list"
+    for name, meant in _OPTIONS.items():
+        if getattr(options, name) and action != meant:
+            raise UsageError(f"--{name} is an option of `kgtui sessions {meant}`, not of `kgtui sessions {action}`")
 
 
 def _sessions(store: Reader, limit: int) -> str:

@@ -11,7 +11,7 @@ from engine.devices import Device
 from engine.errors import UsageError
 from kgtui import cli
 from kgtui.commands.choices import SAMPLE
-from kgtui.commands.open import Opened, assemble, opened_file
+from kgtui.commands.open import Opened, assemble, draws_ascii, opened_file, run
 from kgtui.paths import Paths
 from kgtui.state.glyphs import ASCII
 
@@ -42,6 +42,27 @@ def test_every_stream_must_be_a_terminal(console, terminal, missing):
     whole = dataclasses.replace(console, **streams)
     assert whole.has_terminal
     assert not dataclasses.replace(whole, **{missing: getattr(console, missing)}).has_terminal
+
+
+def test_a_terminal_that_cannot_be_drawn_on_is_refused(console, terminal):
+    streams = {name: terminal() for name in ("stdin", "out", "err")}
+    dumb = dataclasses.replace(console, **streams, environment={**console.environment, "TERM": "dumb"})
+    with pytest.raises(UsageError, match="TERM=dumb says is not possible; `kgtui check FILE --op OP`"):
+        run(cli.build_parser().parse_args(["open"]), dumb)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "term", "ascii"),
+    [(["open"], "xterm", False), (["open", "--ascii"], "xterm", True), (["open"], "linux", True), ([], "linux", True)],
+)
+def test_the_linux_console_is_drawn_in_ascii(console, arguments, term, ascii):
+    there = dataclasses.replace(console, environment={"TERM": term})
+    assert draws_ascii(cli.build_parser().parse_args(arguments), there) is ascii
+
+
+def test_the_mouse_can_be_left_to_the_terminal():
+    parse = cli.build_parser().parse_args
+    assert [parse(words).mouse for words in ([], ["open"], ["open", "--no-mouse"])] == [True, True, False]
 
 
 def test_nothing_named_is_the_list_of_operators(opened):

@@ -26,6 +26,19 @@ def test_without_a_store_the_next_step_is_named(typed, home):
     assert not home.exists()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [(["list", "--format", "json"], "--format is an option of `kgtui sessions export`, not of `kgtui sessions list`"),
+     (["--output", "x"], "--output is an option of `kgtui sessions export`, not of `kgtui sessions list`"),
+     (["show", "--runs"], "--runs is an option of `kgtui sessions list`, not of `kgtui sessions show`"),
+     (["list", "--limit", "0"], "argument --limit: expected a number from 1 on, got '0'; "
+                                "`kgtui sessions --help` shows what can be typed")],
+)  # fmt: skip
+def test_an_option_that_would_do_nothing_is_refused(typed, two_runs, arguments, said):
+    ended = typed("sessions", *arguments)
+    assert (ended.exit_code, ended.out, ended.err) == (2, "", f"kgtui: {said}\n")
+
+
 def test_sessions_are_listed_newest_first(typed, two_runs):
     header, newest, oldest = typed("sessions").out.splitlines()
     assert header.split() == ["session", "started", "(UTC)", "what", "runs", "passed", "flagged"]
