@@ -318,10 +318,11 @@ class WorkbenchApp(App[None]):
 
     def action_help(self) -> None:
         """Show every key."""
+        from kgtui.screens.base import KgtuiScreen
         from kgtui.screens.help import HelpScreen
 
-        if not isinstance(self.screen, HelpScreen):
-            self.push_screen(HelpScreen())
+        if isinstance(self.screen, KgtuiScreen):
+            self.push_screen(HelpScreen(first=self.screen.WHERE))
 
     def action_leave(self) -> None:
         """Quit; with unsaved text ask once."""

@@ -167,6 +167,13 @@ def first_key(action: Action) -> str:
     return _NAMES.get(action.keys[0], action.keys[0])
 
 
+def key_while_typing(action: Action) -> str:
+    """The first key of an action that types nothing, as a person reads it."""
+    keys = (key for key in action.keys if key == "escape" or key.startswith("ctrl+") or key[1:].isdigit())
+    key = next(keys, action.keys[0])
+    return _NAMES.get(key, key)
+
+
 def key_table_markdown() -> str:
     """The table of keys in the README."""
     lines = ["| key | action | where |", "|---|---|---|"]

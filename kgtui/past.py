@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from engine.errors import StoreError
 from engine.events import Event, RunStarted
+from kgtui.kernels import SAMPLES
 from kgtui.seams import LastRun, PastRun, RecentFile, Recording, StoreOpener
 
 HISTORY_ROWS = 200
@@ -42,9 +43,11 @@ class Past:
             return
         try:
             self.last_runs = await asyncio.to_thread(self.recording.last_runs)
-            self.recent_files = await asyncio.to_thread(self.recording.recent_files, limit=RECENT_FILES)
+            recent = await asyncio.to_thread(self.recording.recent_files, limit=RECENT_FILES)
         except StoreError as error:
             self._say(str(error))
+        else:
+            self.recent_files = await asyncio.to_thread(_users_own, recent)
 
     async def runs_of(self, problem: str) -> tuple[PastRun, ...]:
         """The newest runs of this operator."""
@@ -74,3 +77,8 @@ class Past:
         if self.recording is not None:
             with contextlib.suppress(StoreError):
                 await asyncio.to_thread(self.recording.close)
+
+
+def _users_own(recent: tuple[RecentFile, ...]) -> tuple[RecentFile, ...]:
+    """Those that are still there; the sample that `kgtui check --sample` judges is ours, not to be edited."""
+    return tuple(file for file in recent if file.path.exists() and not file.path.is_relative_to(SAMPLES))

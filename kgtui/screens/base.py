@@ -8,7 +8,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import DataTable
 
-from kgtui.keys import Where, actions_of, first_key
+from kgtui.keys import Where, actions_of, first_key, key_while_typing
 from kgtui.screens.host import Host
 from kgtui.state.lines import Span, Tone, line, muted
 from kgtui.widgets.bars import Bar, Segment
@@ -47,8 +47,9 @@ class KgtuiScreen(Screen[None]):
         banner.display = bool(self.host.trouble)
         banner.show((line(Span(self.host.trouble, Tone.WARN)),))
 
-    def show_keys(self, only: frozenset[str] | None = None) -> None:
-        """Fill the key bar; `only` names the actions that make sense now."""
+    def show_keys(self, only: frozenset[str] | None = None, *, typing: bool = False) -> None:
+        """Fill the key bar; `only` names the actions that make sense now, and `typing` says that letters are text."""
+        key_of = key_while_typing if typing else first_key
         actions = [
             action
             for where in (self.WHERE, Where.EVERYWHERE)
@@ -57,7 +58,7 @@ class KgtuiScreen(Screen[None]):
         ]
         self.query_one("#keys", Bar).show(
             tuple(
-                Segment(key=action.call, line=line(Span(first_key(action), Tone.STRONG), muted(f" {action.label}")))
+                Segment(key=action.call, line=line(Span(key_of(action), Tone.STRONG), muted(f" {action.label}")))
                 for action in actions
             )
         )

@@ -39,11 +39,13 @@ def draw_all(screen: WorkbenchScreen) -> None:
     screen.source.mark(marks)
     folder = host.kernels.shown(bench.path.parent)
     screen.source.title(bench.path.name, folder=folder, marked=len(marks), old=bench.old is not None)
-    segments = (Segment(key=name, line=tab_line(name, bench.view), active=name == screen.tab) for name in TABS)
+    wanted = screen.searcher.wanted
+    tabs = ((name, tab_line(name, bench.view, wanted=wanted)) for name in TABS)
+    segments = (Segment(key=name, line=line, active=name == screen.tab) for name, line in tabs)
     screen.query_one("#tabs", Bar).show(tuple(segments))
     scene = Scene(
         bench=bench, glyphs=host.glyphs, stale=stale, now=host.now(), runs=screen.history.runs,
-        wanted=screen.searcher.wanted,
+        wanted=wanted,
     )  # fmt: skip
     screen.pane.show(scene)
     if screen.code.wanted:

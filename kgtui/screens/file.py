@@ -80,6 +80,9 @@ class FileKeeper:
             return False
         screen.bench = replace(screen.bench, saved=content, unsaved=False, overtaking=None, notice="")
         screen.source.accept()
+        if (ask := screen.query_one(Ask)).subject:  # the text that it asks about is saved
+            ask.close()
+            screen.set_focus(screen.source.editor)
         if screen.bench.paused:
             screen.draw()
         else:

@@ -1,4 +1,4 @@
-"""Every key, made from the list of actions."""
+"""Every key, made from the list of actions; a screen that explains, and changes nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 
-from kgtui.keys import ACTIONS, Action, shown_keys
+from kgtui.keys import ACTIONS, Action, Where, shown_keys
 from kgtui.state.lines import Line, Span, Tone, line, muted, strong
 from kgtui.widgets.toned import Lines
 
@@ -32,6 +32,10 @@ class HelpScreen(ModalScreen[None]):
         Binding("k", "scroll('up')", show=False),
     ]
 
+    def __init__(self, *, first: Where = Where.EVERYWHERE) -> None:
+        super().__init__()
+        self._first = first
+
     def compose(self) -> ComposeResult:
         """The keys by group, then the words of the screen."""
         with VerticalScroll(id="help"):
@@ -39,7 +43,7 @@ class HelpScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Fill it."""
-        self.query_one(Lines).show(help_lines())
+        self.query_one(Lines).show(help_lines(first=self._first))
         self.query_one("#help").focus()
 
     async def action_scroll(self, direction: str) -> None:
@@ -47,10 +51,11 @@ class HelpScreen(ModalScreen[None]):
         await self.query_one("#help").run_action(f"scroll_{direction}")
 
 
-def help_lines() -> tuple[Line, ...]:
-    """The help, line by line."""
+def help_lines(*, first: Where = Where.EVERYWHERE) -> tuple[Line, ...]:
+    """The help, line by line; the keys of the screen that it was asked on stand first."""
     lines: list[Line] = []
-    for (where, group), actions in groupby(ACTIONS, key=lambda action: (action.where, action.group)):
+    nearest = sorted(ACTIONS, key=lambda action: (action.where is not first, action.where is not Where.EVERYWHERE))
+    for (where, group), actions in groupby(nearest, key=lambda action: (action.where, action.group)):
         lines.append(line(strong(group), muted(f"  {where}")))
         lines += [_line(action) for action in actions]
         lines.append(())

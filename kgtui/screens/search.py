@@ -44,7 +44,10 @@ class Searcher:
 
     def submitted(self, text: str) -> None:
         """Keep what was found and return to the pane."""
-        if self._sought is not None and text and self._sought.search(text) == 0:
+        if isinstance(self._sought, CasesPane):
+            if self._sought.current_name is None:
+                self._screen.notify(f"no case matches {text!r}; esc clears the filter", markup=False)
+        elif self._sought is not None and text and self._sought.search(text) == 0:
             self._screen.notify(f"{text!r} does not occur here", markup=False)
         self._close()
 

@@ -197,7 +197,7 @@ class WorkbenchScreen(KgtuiScreen):
     def _set_mode(self, mode: Mode) -> None:
         self.bench = replace(self.bench, mode=mode)
         self.source.edit(on=mode is Mode.EDIT)
-        self.show_keys(_EDIT_KEYS if mode is Mode.EDIT else None)
+        self.show_keys(_EDIT_KEYS if mode is Mode.EDIT else None, typing=mode is Mode.EDIT)
         self.set_class(mode is Mode.EDIT, "-edit-mode")
 
     # Actions: the loop
@@ -232,6 +232,7 @@ class WorkbenchScreen(KgtuiScreen):
     def action_next_target(self) -> None:
         """Compile for another target and judge again."""
         self.bench = self.bench.next_target()
+        self.app.clear_notifications()  # one for each press would pile up over the results
         self.notify(f"compiling for {self.bench.target} from now on", markup=False)
         self.judge()
 

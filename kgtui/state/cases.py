@@ -21,7 +21,7 @@ COLUMNS = (
     Column(label="max abs", width=8),
     Column(label="max rel", width=8),
     Column(label="ulp", width=8),
-    Column(label="took", width=8),
+    Column(label="took", width=9),
     Column(label="note", width=40),
 )
 _FAILED_OUTPUTS_SHOWN = 4
@@ -46,14 +46,16 @@ def case_rows(
     return tuple(rows[:MAX_ROWS])
 
 
-def case_detail(result: CaseResult, *, glyphs: Glyphs) -> tuple[Line, ...]:
+def case_detail(result: CaseResult, *, glyphs: Glyphs, stale: bool = False) -> tuple[Line, ...]:
     """What happened to one case, most telling first: the worst element, then how much and where."""
     state = Span(f"{glyphs.outcome(result.outcome)} {outcome_words(result.outcome)}", outcome_tone(result.outcome))
     where = f" line {result.location.line}" if result.location else ""
-    lines: list[Line] = [line(strong(result.case), "  ", state, muted(where))]
+    age = Span("  stale: of an earlier text", Tone.WARN) if stale else Span("")
+    lines: list[Line] = [line(strong(result.case), "  ", state, muted(where), age)]
+    said = {report.message for report in result.outputs}
     if result.out_of_bounds:
         lines += _out_of_bounds(result.out_of_bounds)
-    elif result.message and not any(report.worst for report in result.outputs):
+    elif result.message and result.message not in said and not any(report.worst for report in result.outputs):
         lines.append(line(result.message))
     wrong = [report for report in result.outputs if report.outcome is not Outcome.PASS]
     for report in wrong[:_FAILED_OUTPUTS_SHOWN]:

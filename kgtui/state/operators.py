@@ -45,15 +45,22 @@ class Facets:
             and (self.dtype is None or any(case.dtype.short == self.dtype for case in problem.cases))
         )
 
+    def admitted(self, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
+        """The operators that the facets, the query aside, let through."""
+        return tuple(problem for problem in problems if self.admits(problem))
+
     def cycled(self, facet: str, problems: tuple[Problem, ...]) -> Facets:
-        """The next value of `facet` (source, category or dtype) among those that occur, then all again."""
+        """The next value of `facet` (source, category or dtype) that the other facets leave, then all again."""
         match facet:
             case "source":
-                return replace(self, source=_after(self.source, {problem.source for problem in problems}))
+                left = replace(self, source=None).admitted(problems)
+                return replace(self, source=_after(self.source, {problem.source for problem in left}))
             case "category":
-                return replace(self, category=_after(self.category, {problem.category for problem in problems}))
+                left = replace(self, category=None).admitted(problems)
+                return replace(self, category=_after(self.category, {problem.category for problem in left}))
             case "dtype":
-                occurring = {case.dtype.short for problem in problems for case in problem.cases}
+                left = replace(self, dtype=None).admitted(problems)
+                occurring = {case.dtype.short for problem in left for case in problem.cases}
                 return replace(self, dtype=_after(self.dtype, occurring))
         raise ValueError(f"facets are source, category and dtype, not {facet!r}")
 

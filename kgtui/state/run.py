@@ -93,8 +93,8 @@ class RunView:
 
     @property
     def active(self) -> StageView | None:
-        """The stage that goes on, or None."""
-        return next((stage for stage in reversed(self.stages) if stage.outcome is None), None)
+        """The stage that goes on, or None; of two, the earlier: compiling begins while the cases are judged."""
+        return next((stage for stage in self.stages if stage.outcome is None), None)
 
     @property
     def failed(self) -> tuple[CaseResult, ...]:

@@ -6,7 +6,7 @@ from engine.model import Outcome, Stage
 from kgtui.state.glyphs import TONES, Glyphs, State, state_of
 from kgtui.state.lines import Line, Span, Tone, line, muted, strong
 from kgtui.state.run import RunView, StageView
-from kgtui.state.status import Desk, Status, status_of
+from kgtui.state.status import Desk, Status, is_stale, status_of
 
 _STAGE_WORDS = {Stage.STATIC: "read", Stage.LOAD: "load", Stage.VERIFY: "verify", Stage.COMPILE: "compile"}
 _STARTING_SENTENCE = "the file is judged as soon as the engine is there"
@@ -18,11 +18,12 @@ def head(view: RunView, desk: Desk, glyphs: Glyphs) -> tuple[Line, Line]:
     status = status_of(view, desk)
     tone = TONES[status.state]
     words = f"{glyphs.state(status.state)} {status.state}{' ' + status.detail if status.detail else ''}"
-    left = [Span(words, Tone.STRONG if tone is Tone.PLAIN else tone), Span(f" {elapsed(status, view, desk)}", tone)]
+    took = elapsed(status, view, desk)
+    left = [Span(words, Tone.STRONG if tone is Tone.PLAIN else tone), Span(f" {took}" if took else "", tone)]
     place = f"{desk.device} to {desk.target}" if desk.target else desk.device
     for text in (desk.operator, desk.filename, place):
         left += [muted(f" {glyphs.dot} "), strong(text) if text == desk.operator else Span(text)]
-    return tuple(left), line(muted(f"{_number(view, desk)}  "), *_mode(desk, glyphs))
+    return tuple(left), line(muted(f"{_number(view, desk)}  "), *_mode(desk, status, glyphs))
 
 
 def progress(view: RunView, glyphs: Glyphs) -> Line:
@@ -40,14 +41,16 @@ def sentence(view: RunView, desk: Desk) -> Line:
     if desk.notice:
         return line(Span(desk.notice, Tone.WARN))
     if desk.unsaved and not view.running:
-        return line(Span("not saved yet: ctrl+s saves and judges; the results below are of the saved text", Tone.WARN))
+        return line(Span("not saved: ctrl+s saves and judges; below are the results of the saved text", Tone.WARN))
+    if desk.paused and not view.running and is_stale(view, desk):
+        return line(Span("the file has changed since this run; p goes on and judges it", Tone.WARN))
     if view.verdict is not None:
         flagged = "flagged: " if view.verdict.flagged else ""
-        return line(f"{flagged}{view.verdict.sentence}")
+        return line(f"{flagged}{_place(view)}{view.verdict.sentence}")
     if view.failed:
         first = view.failed[0]
         return line(Span(f"{len(view.failed)} failed so far, first {first.case}: {first.message or first.outcome}"))
-    if view.running and view.stage(Stage.COMPILE):
+    if view.active and view.active.stage is Stage.COMPILE:
         return line(muted(f"right on all {len(view.cases)} cases; compiling what they launched for {view.target}"))
     if view.running:
         return line(muted(f"{len(view.cases)} of {view.planned} cases judged, none failed"))
@@ -88,9 +91,19 @@ def _number(view: RunView, desk: Desk) -> str:
     return f"cached #{desk.number}" if desk.cached else f"run #{desk.number}"
 
 
-def _mode(desk: Desk, glyphs: Glyphs) -> tuple[Span, ...]:
+def _mode(desk: Desk, status: Status, glyphs: Glyphs) -> tuple[Span, ...]:
+    """The mode, and the pause where another state hides it."""
     word = Span(desk.mode.upper(), Tone.STRONG)
-    return (Span(f"{glyphs.state(State.PAUSED)} paused  ", Tone.WARN), word) if desk.paused else (word,)
+    hides_pause = desk.paused and status.state is not State.PAUSED
+    return (Span(f"{glyphs.state(State.PAUSED)} paused  ", Tone.WARN), word) if hides_pause else (word,)
+
+
+def _place(view: RunView) -> str:
+    """Where the file itself is at fault; the cases that fail name their lines in the table."""
+    place = view.verdict.location if view.verdict and not view.failed else None
+    if place is None:
+        return ""
+    return f"line {place.line}, column {place.column}: " if place.column else f"line {place.line}: "
 
 
 def _stage(stage: Stage, view: RunView, glyphs: Glyphs) -> tuple[Span, ...]:

@@ -19,10 +19,10 @@ FINDING_COLUMNS = (
 )
 KERNEL_COLUMNS = (
     Column(label="kernel", width=19),
-    Column(label="specialised on", width=27),
     Column(label="regs", width=5),
     Column(label="spill", width=6),
     Column(label="shared", width=9),
+    Column(label="specialised on", width=27),
     Column(label="built", width=17),
     Column(label="warps", width=6),
     Column(label="stages", width=7),
@@ -120,10 +120,10 @@ def _kernel_cells(kernel: CompiledKernel, glyphs: Glyphs) -> tuple[Span, ...]:
     word = Span(f"{glyphs.outcome(kernel.outcome)} {outcome_words(kernel.outcome)}", outcome_tone(kernel.outcome))
     return (
         Span(launch.kernel),
-        Span(_chosen(launch)),
         Span(dash if kernel.registers is None else str(kernel.registers)),
         Span(dash if kernel.spill_bytes is None else f"{kernel.spill_bytes} B", _spill_tone(kernel.spill_bytes)),
         Span(dash if kernel.shared_bytes is None else f"{kernel.shared_bytes:,} B"),
+        Span(_chosen(launch)),
         word,
         Span(str(launch.num_warps)),
         Span(str(launch.num_stages)),

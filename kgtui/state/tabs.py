@@ -7,14 +7,17 @@ from kgtui.state.run import RunView
 
 TABS = ("cases", "findings", "ir", "history", "log")
 _TITLES = {"cases": "Cases", "findings": "Findings", "ir": "IR", "history": "History", "log": "Log"}
+_LONGEST_FILTER = 16
 
 
-def tab_line(name: str, view: RunView) -> Line:
-    """The number that chooses the tab, its title, and how much there is to see."""
+def tab_line(name: str, view: RunView, *, wanted: str = "") -> Line:
+    """The number that chooses the tab, its title, how much there is to see, and what the cases are filtered by."""
     counts = {"cases": len(view.failed), "findings": len(view.findings), "ir": len(view.kernels)}
     count = f"({counts[name]})" if counts.get(name) else ""
     tone = Tone.BAD if name == "cases" and count else Tone.PLAIN
-    return line(muted(f" {TABS.index(name) + 1} "), Span(f"{_TITLES[name]}{count} ", tone))
+    sought = wanted if len(wanted) <= _LONGEST_FILTER else f"{wanted[: _LONGEST_FILTER - 1]}…"
+    only = Span(f"/{sought} ", Tone.WARN) if name == "cases" and wanted else Span("")
+    return line(muted(f" {TABS.index(name) + 1} "), Span(f"{_TITLES[name]}{count} ", tone), only)
 
 
 def turned(name: str, step: int) -> str:

@@ -90,13 +90,23 @@ class CasesPane(Pane):
 
     def _show_detail(self) -> None:
         detail = self.query_one("#case-detail", Lines)
-        result = self.current
-        if result is not None and self._scene is not None:
-            self.set_class(result.outcome is not Outcome.PASS, "-failed")
-            detail.show(case_detail(result, glyphs=self._scene.glyphs))
+        result, scene = self.current, self._scene
+        has_failed = result is not None and result.outcome is not Outcome.PASS
+        self.set_class(has_failed, "-failed")
+        if not has_failed:
+            self._close_detail()
+        if result is not None and scene is not None:
+            is_stale = scene.stale or scene.bench.view.case(result.case) is None
+            detail.show(case_detail(result, glyphs=scene.glyphs, stale=is_stale))
         else:
-            self.remove_class("-failed")
             detail.show((line(muted("not judged yet")),))
+
+    def _close_detail(self) -> None:
+        """Bring the table back, and the keys with it."""
+        had_keys = self.query_one("#case-scroll").has_focus
+        self.remove_class("-detailed")
+        if had_keys:
+            self.screen.set_focus(self.query_one(Grid))
 
     @staticmethod
     def _run_key(scene: Scene) -> str:

@@ -10,13 +10,14 @@ from textual.command import CommandList
 from textual.widgets import Input
 
 from engine.errors import EngineError
+from kgtui.kernels import SAMPLES
 from kgtui.screens.operators import OperatorsScreen
 from kgtui.screens.workbench import WorkbenchScreen
 from kgtui.state.glyphs import State
 from kgtui.state.lines import plain_text
 from kgtui.state.status import Mode, status_of
 from kgtui.widgets.ask import Ask
-from kgtui.widgets.bars import Strip
+from kgtui.widgets.bars import Bar, Strip
 from kgtui.widgets.cases_pane import CasesPane
 from kgtui.widgets.code_view import CodeView
 from kgtui.widgets.toned import Grid, Lines
@@ -31,6 +32,10 @@ def workbench(bench: Any) -> WorkbenchScreen:
 def state(bench: Any) -> State:
     known = workbench(bench).bench
     return status_of(known.view, known.desk(0.0)).state
+
+
+def tabs(bench: Any) -> list[str]:
+    return [plain_text((segment.line,)) for segment in workbench(bench).query_one("#tabs", Bar).segments]
 
 
 def strip(bench: Any) -> list[str]:
@@ -333,6 +338,26 @@ async def test_leaving_with_unsaved_text_asks_once(make_bench: Any, fakes: Modul
     assert (bench.engine.closed, bench.recording.closed, bench.watcher.running) == (True, True, False)
 
 
+async def test_saving_settles_the_question_what_becomes_of_the_text(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e", "x", "ctrl+q", "ctrl+s")
+        await bench.settled(pilot)
+        assert not workbench(bench).query_one(Ask).display
+        assert workbench(bench).focused is workbench(bench).source.editor
+        assert bench.path.read_bytes() == b"x" + fakes.SOURCE
+
+
+async def test_the_key_bar_offers_no_letters_while_letters_are_text(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e")
+        keys = [plain_text((segment.line,)) for segment in workbench(bench).query_one("#keys", Bar).segments]
+        assert keys == ["F5 run", "ctrl+s save", "F4 editor", "esc back", "ctrl+o operators", "F1 help", "ctrl+q quit"]
+
+
 async def test_leaving_twice_discards_the_text(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
@@ -374,17 +399,41 @@ async def test_the_cases_are_filtered_and_escape_clears_the_filter(make_bench: A
         await pilot.press("1", "slash", *"bf16", "enter")
         table = workbench(bench).query_one("#cases-table", Grid)
         assert [row.key for row in table.shown] == ["1x781 bf16", "4x1 bf16"]
+        assert tabs(bench)[0] == " 1 Cases(2) /bf16"
         await pilot.press("escape")
         assert len(table.shown) == 8
+        assert tabs(bench)[0] == " 1 Cases(2)"
+
+
+async def test_a_filter_that_no_case_matches_is_said(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("1", "slash", *"f8", "enter")
+        assert [note.message for note in bench.app._notifications] == ["no case matches 'f8'; esc clears the filter"]
+
+
+async def test_a_case_that_passes_now_gives_its_place_back_to_the_table(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(fakes.some_fail)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("1", "enter")
+        assert workbench(bench).query_one(CasesPane).has_class("-detailed")
+        bench.engine.script = fakes.all_pass
+        await pilot.press("r")
+        await bench.settled(pilot)
+        assert not workbench(bench).query_one(CasesPane).has_class("-detailed")
+        assert workbench(bench).focused is workbench(bench).query_one("#cases-table")
 
 
 async def test_the_next_target_compiles_for_it(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
-        await pilot.press("t")
+        await pilot.press("t", "t")
         await bench.settled(pilot)
-        assert bench.engine.judged[-1][1].target == "sm_80"
+        assert bench.engine.judged[-1][1].target == "sm_100"
+        assert [note.message for note in bench.app._notifications] == ["compiling for sm_100 from now on"]
 
 
 async def test_the_whole_result_is_copied_as_markdown(make_bench: Any) -> None:
@@ -469,6 +518,20 @@ async def test_a_new_file_is_made_beside_the_one_that_is_there(make_bench: Any) 
         await bench.settled(pilot)
         assert workbench(bench).bench.path.name == "softmax_2.py"
         assert workbench(bench).bench.path.read_text() == "# kgtui: op=aten::softmax\n"
+
+
+async def test_files_that_are_gone_and_our_own_sample_are_not_offered(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(opened=False)
+    mine = bench.path.with_name("mine.py")
+    mine.write_bytes(fakes.SOURCE)
+    bench.recording.recent = tuple(
+        fakes.RecentFile(path=path, problem="aten::softmax", judged_at=fakes.NOW)
+        for path in (SAMPLES / "softmax.py", mine.with_name("gone.py"), mine)
+    )
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await bench.until(pilot, lambda: bool(bench.app.past.recent_files))
+        assert [file.path for file in bench.app.past.recent_files] == [mine]
 
 
 async def test_an_operator_without_a_file_says_how_to_make_one(make_bench: Any) -> None:

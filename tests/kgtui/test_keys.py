@@ -27,6 +27,11 @@ def test_every_binding_has_an_id_of_its_own() -> None:
     assert len(ids) == len(set(ids)) == len(ACTIONS)
 
 
+def test_the_help_begins_with_the_keys_of_the_screen_that_it_was_asked_on() -> None:
+    assert plain_text(help_lines(first=Where.WORKBENCH)).startswith("Loop  workbench\n")
+    assert plain_text(help_lines(first=Where.OPERATORS)).startswith("List  operators\n")
+
+
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: f"{action.where}.{action.id}")
 def test_every_action_can_be_called_where_it_is_offered(action) -> None:  # type: ignore[no-untyped-def]
     name = action.call.partition("(")[0]

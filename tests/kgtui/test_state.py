@@ -8,8 +8,17 @@ from types import ModuleType
 
 import pytest
 
-from engine.events import CaseFinished, LogWritten, RunFinished, RunStarted, StageFinished, from_json, to_json
-from engine.model import Candidate, Location, Outcome, Plan, Stage, Stream, Tier, Verdict
+from engine.events import (
+    CaseFinished,
+    LogWritten,
+    RunFinished,
+    RunStarted,
+    StageFinished,
+    StageStarted,
+    from_json,
+    to_json,
+)
+from engine.model import Candidate, DType, Location, Outcome, OutputReport, Plan, Stage, Stream, Tier, Verdict
 from kgtui.state.cases import case_detail, case_rows, error_map, reading
 from kgtui.state.glyphs import ASCII, UNICODE, State
 from kgtui.state.lines import plain_text
@@ -163,6 +172,42 @@ def test_a_syntax_error_is_said_at_the_first_stage(candidate: Candidate) -> None
     view = view_of([started(candidate), failed, RunFinished(at_s=0.01, verdict=verdict)])
     assert plain_text((progress(view, UNICODE),)) == "saved ▸ READ ✗ ▸ load – ▸ verify – ▸ compile –"
     assert view.error_notes == {3: ""}
+    assert plain_text((sentence(view, DESK),)) == "line 3: syntax error"
+    at_column = replace(view, verdict=replace(verdict, location=Location(line=3, column=9)))
+    assert plain_text((sentence(at_column, DESK),)) == "line 3, column 9: syntax error"
+
+
+def test_while_cases_are_judged_what_is_compiled_beside_them_is_not_the_state(
+    fakes: ModuleType, candidate: Candidate, plan: Plan
+) -> None:
+    begun = [started(candidate), StageStarted(at_s=0.1, stage=Stage.VERIFY, total=8)]
+    judged = [CaseFinished(at_s=0.2, number=1, total=8, result=fakes.passed(plan.cases[0]))]
+    both = view_of([*begun, StageStarted(at_s=0.15, stage=Stage.COMPILE, total=None), *judged])
+    assert status_of(both, DESK).state is State.VERIFYING
+    assert plain_text((sentence(both, DESK),)) == "1 of 8 cases judged, none failed"
+    done = reduce(both, StageFinished(at_s=0.3, stage=Stage.VERIFY, outcome=Outcome.PASS, elapsed_s=0.2))
+    assert status_of(done, DESK).state is State.COMPILING
+    assert plain_text((sentence(done, DESK),)) == "right on all 1 cases; compiling what they launched for sm_90"
+
+
+def test_a_file_that_changed_during_a_pause_is_not_called_right(
+    fakes: ModuleType, candidate: Candidate, plan: Plan
+) -> None:
+    view = view_of(fakes.all_pass(candidate, plan))
+    paused = replace(DESK, paused=True, content_digest=view.digest)
+    assert plain_text((sentence(view, paused),)) == "right on 8 of 8 cases"
+    changed = replace(paused, content_digest="another")
+    assert plain_text((sentence(view, changed),)) == "the file has changed since this run; p goes on and judges it"
+
+
+def test_a_pause_is_said_once(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+    paused = replace(DESK, paused=True)
+    assert plain_text(head(view_of(fakes.all_pass(candidate, plan)), paused, UNICODE)) == (
+        "‖ paused · aten::softmax · softmax.py · cpu to sm_90\nrun #42  WATCH"
+    )
+    assert plain_text(head(view_of(fakes.stops_half_way(candidate, plan)), paused, UNICODE)).endswith(
+        "run #42  ‖ paused  WATCH"
+    )
 
 
 def test_a_failed_case_says_what_how_much_and_where(fakes: ModuleType, plan: Plan) -> None:
@@ -180,6 +225,19 @@ def test_a_failed_case_says_what_how_much_and_where(fakes: ModuleType, plan: Pla
         "where     · right  █ all wrong, by tiles of the output",
     ]
     assert detail[10] == "·" * 31 + "▓"
+
+
+def test_a_message_that_an_output_repeats_is_said_once(fakes: ModuleType, plan: Plan) -> None:
+    message = "return is float32, expected bfloat16"
+    report = OutputReport(name="return", outcome=Outcome.WRONG_DTYPE, shape=(4,), dtype=DType.FLOAT32, total=4,
+                          mismatched=4, message=message)  # fmt: skip
+    result = replace(fakes.passed(plan.cases[0]), outcome=Outcome.WRONG_DTYPE, message=message, outputs=(report,))
+    assert plain_text(case_detail(result, glyphs=UNICODE)).count(message) == 1
+
+
+def test_the_reason_of_an_earlier_text_says_so(fakes: ModuleType, plan: Plan) -> None:
+    heading = plain_text(case_detail(fakes.wrong(plan.cases[4]), glyphs=UNICODE, stale=True)).splitlines()[0]
+    assert heading == "127x128 f32  ✗ wrong value line 12  stale: of an earlier text"
 
 
 def test_an_access_out_of_bounds_names_tensor_index_and_line(fakes: ModuleType, plan: Plan) -> None:
@@ -254,7 +312,7 @@ def test_findings_are_listed_heaviest_first_and_with_their_brackets(
 def test_a_kernel_row_tells_its_resources(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     row = kernel_rows(view_of(fakes.all_pass(candidate, plan)), glyphs=UNICODE)[0]
     assert [cell.text for cell in row.cells] == [
-        "softmax_kernel", "BLOCK=128 fp32", "40", "0 B", "16 B", "✔ pass", "4", "3", "0.21 s", ""
+        "softmax_kernel", "40", "0 B", "16 B", "BLOCK=128 fp32", "✔ pass", "4", "3", "0.21 s", ""
     ]  # fmt: skip
 
 
@@ -315,6 +373,8 @@ def test_a_facet_goes_through_what_occurs_and_back_to_all(fakes: ModuleType) -> 
         facets = facets.cycled("source", fakes.catalogue())
         seen.append(facets.source)
     assert seen == ["aten", "cublas", "vllm", None]
+    categories = {Facets(source="aten").cycled("category", fakes.catalogue()).category}
+    assert categories == {problem.category for problem in fakes.catalogue() if problem.source == "aten"}
     assert [choice.problem.name for choice in choices(fakes.catalogue(), (), {}, Facets(dtype="f16"))] == [
         "aten::softmax"
     ]
