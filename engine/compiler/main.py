@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 import os
-import traceback
 import warnings
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
@@ -24,6 +24,7 @@ from engine.processes.service import Line
 from engine.worker import failures, loader
 
 _IDLE_PRIORITY = 15
+_MESSAGE_CHARACTERS = 300
 _STAGES = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "cubin", "hsaco")
 
 # Triton's kernels and compiled objects are not typed: they are Any throughout this file.
@@ -92,25 +93,9 @@ class _Compiler:
         return named[0]
 
     def _refused(self, identifier: str, error: BaseException) -> wire.Failed:
-        message, line = _reason(error), None
-        chain: BaseException | None = error
-        while chain is not None:
-            line = self._line_of(chain) or line
-            message = _reason(chain)
-            chain = chain.__cause__
-        trace = "".join(traceback.format_exception(error))[-20_000:]
-        return wire.Failed(id=identifier, kind=wire.FailureKind.COMPILE, message=message, line=line, trace=trace)
-
-    def _line_of(self, error: BaseException) -> int | None:
-        """The file's line of a compilation error, which counts from the `def` of its kernel."""
-        node, text = getattr(error, "node", None), getattr(error, "src", None)
-        offset = getattr(node, "lineno", None)
-        if offset is None:
-            return None
-        for kernel in self._kernels:
-            if kernel.src == text and inspect.getsourcefile(kernel.fn) == self._filename:
-                return _def_line(kernel) + int(offset) - 1
-        return None
+        told = failures.failure(identifier, error, self._filename)
+        message = " ".join(told.message.split())[:_MESSAGE_CHARACTERS]
+        return msgspec.structs.replace(told, kind=wire.FailureKind.COMPILE, message=message)
 
 
 def _def_line(kernel: Any) -> int:
@@ -177,9 +162,3 @@ def _disassemble(command: wire.Disassemble) -> wire.AnyReply:
     name = path.with_suffix(".sass").name
     (path.parent / name).write_text(text)
     return wire.Compiled(id=command.id, stages={"sass": name})
-
-
-def _reason(error: BaseException) -> str:
-    text = getattr(error, "error_message", None) or str(error).strip()
-    first = str(text).strip().splitlines()
-    return f"{type(error).__name__}: {first[0][:300]}" if first else type(error).__name__

@@ -39,6 +39,18 @@ def failure(identifier: str, error: BaseException, filename: str) -> wire.Failed
     )
 
 
+def compilation_line(error: BaseException, filename: str) -> int | None:
+    """The file's line of an error that Triton's front end places by counting from the `def` of a kernel."""
+    text, node = getattr(error, "src", None), getattr(error, "node", None)
+    counted = getattr(node, "lineno", None)
+    if not isinstance(text, str) or not isinstance(counted, int):
+        return None
+    kernel = [line.strip() for line in text.splitlines()]
+    file = [line.strip() for line in Path(filename).read_text(encoding="utf-8-sig").splitlines()]
+    starts = (start for start in range(len(file)) if file[start : start + len(kernel)] == kernel)
+    return next((start + counted for start in starts), None)
+
+
 def _trace(chain: list[BaseException]) -> str:
     """The way through the author's own files to the error; the whole of it when it never came there."""
     frames = [frame for error in chain for frame in traceback.extract_tb(error.__traceback__) if _is_authors(frame)]
@@ -99,7 +111,8 @@ def _raised_in(error: BaseException, file: str) -> bool:
 
 
 def _message(error: BaseException) -> str:
-    text = _words(str, error).strip()
+    told = getattr(error, "error_message", None) if isinstance(error, CompilationError) else None
+    text = _words(str, told or error).strip()
     if isinstance(error, SystemExit):
         return f"it called sys.exit({_words(repr, error.code)}); a candidate returns, it does not exit"
     if isinstance(getattr(error, "report", None), OutOfBounds) or isinstance(error, NoEntryError):
@@ -117,6 +130,8 @@ def _words(show: Callable[[object], str], value: object) -> str:
 
 def _line(chain: list[BaseException], filename: str) -> int | None:
     for error in reversed(chain):
+        if isinstance(error, CompilationError) and (line := compilation_line(error, filename)) is not None:
+            return line
         if isinstance(error, SyntaxError) and error.filename == filename:
             return error.lineno
         frames = [

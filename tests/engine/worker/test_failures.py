@@ -181,3 +181,12 @@ def test_a_failure_always_fits_on_a_line(raise_it: str) -> None:
     told = failed(raise_it)
     assert len(told.message) <= 2000
     assert len(wire.encode(told)) < wire.MAX_LINE_BYTES
+
+
+def test_an_error_of_tritons_front_end_has_the_line_of_the_file(tmp_path: Path) -> None:
+    kernel = "def k(x):\n    a = 1\n    b = [a]\n"
+    file = tmp_path / "kernel.py"
+    file.write_text(f"import triton\n\n@triton.jit\n{kernel}")
+    error = CompilationError(kernel, ast.parse(kernel).body[0].body[1], "lists are not known")
+    told = failure("i", error, str(file))
+    assert (told.kind, told.message, told.line) == (Kind.COMPILE, "CompilationError: lists are not known", 6)
