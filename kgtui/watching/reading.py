@@ -6,8 +6,8 @@ because reading a watched file makes events of its own.
 
 from __future__ import annotations
 
-import ast
 import os
+import symtable
 import warnings
 from pathlib import Path
 from typing import TypeAlias
@@ -53,7 +53,9 @@ def parses(path: Path, content: bytes) -> bool:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an invalid escape would be reported on the user's screen
-            ast.parse(content)
+            # Not ast.parse: before Python 3.11.8 and 3.12.2 two threads that build syntax trees at once can end in a
+            # SystemError (python/cpython#106905), and the engine builds one for the same save.
+            symtable.symtable(content.decode("utf-8-sig"), path.name, "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from types import ModuleType
 from typing import Any
 
@@ -211,6 +212,17 @@ async def test_a_file_that_the_kernel_imports_is_watched_and_its_save_runs_the_k
         digest = bench.engine.judged[0][0].digest
         bench.watcher.on_save(Saved(path=bench.path, changed=tiles, content=content, digest=digest, at_s=1.0))
         await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
+
+
+async def test_imports_are_read_in_the_thread_that_the_engine_reads_the_kernel_in(
+    make_bench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readers: list[int] = []
+    monkeypatch.setattr("kgtui.file_watch.imported_files", lambda *_: readers.append(threading.get_ident()) or ())
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+    assert readers == [threading.get_ident()]
 
 
 async def test_what_an_earlier_watcher_still_tells_is_not_taken_for_the_open_file(make_bench: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -149,6 +150,12 @@ def test_only_python_is_parsed() -> None:
 @pytest.mark.filterwarnings("error")
 def test_parsing_warns_of_nothing() -> None:
     assert parses(Path("kernel.py"), b"x = '\\d'\n")
+
+
+def test_no_syntax_tree_is_built_beside_the_engine_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ast, "parse", None)
+    assert parses(Path("kernel.py"), b"VALUE = 1\n")
+    assert not parses(Path("kernel.py"), BROKEN)
 
 
 def test_links_in_a_circle_have_an_end(tmp_path: Path) -> None:
