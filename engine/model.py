@@ -17,6 +17,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
+from engine.parsing import parse
+
 if TYPE_CHECKING:
     import torch
 
@@ -255,7 +257,7 @@ class Problem:
         if twice:
             raise ValueError(f"{self.origin}: two cases are called {sorted(twice)[0]!r}; case names must differ")
         try:
-            ast.parse(f"def {self.signature}: ...")
+            parse(f"def {self.signature}: ...")
         except SyntaxError as error:
             raise ValueError(f"{self.origin}: {self.signature!r} is no signature: {error.msg}") from error
         unknown = (set(self.mutates) - set(self.arguments)) | (set(self.written_only) - set(self.mutates))
@@ -271,7 +273,7 @@ class Problem:
     @cached_property
     def arguments(self) -> tuple[str, ...]:
         """The argument names of the signature, in order."""
-        definition = ast.parse(f"def {self.signature}: ...").body[0]
+        definition = parse(f"def {self.signature}: ...").body[0]
         assert isinstance(definition, ast.FunctionDef)
         spec = definition.args
         return tuple(argument.arg for argument in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs))

@@ -11,12 +11,12 @@ import difflib
 import io
 import re
 import tokenize
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import CandidateError
 from engine.model import Candidate, Location
+from engine.parsing import parse
 
 MAX_SOURCE_BYTES = 4 << 20
 _DIRECTIVE = re.compile(r"^#\s*kgtui:\s*(.*)$")
@@ -46,9 +46,7 @@ def read_source(candidate: Candidate, entry: str) -> Source:
     """
     text = decode(candidate.source, candidate.filename)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an odd escape is the author's business, and the screen is ours
-            tree = ast.parse(text, filename=candidate.filename)
+        tree = parse(text, filename=candidate.filename)
     except SyntaxError as error:
         raise SourceError(f"syntax error: {error.msg}", _location(error)) from error
     except (ValueError, RecursionError, MemoryError) as error:
@@ -94,7 +92,7 @@ def directives(text: str) -> dict[str, str]:
 def imported_files(content: bytes, folder: Path) -> tuple[Path, ...]:
     """Files beside a candidate that it imports; none while it does not parse."""
     try:
-        return sibling_imports(ast.parse(content), folder)
+        return sibling_imports(parse(content), folder)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
+from triton.compiler.errors import CompilationError
 
 from engine import wire
 from engine.model import Location, OutOfBounds
