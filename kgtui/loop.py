@@ -21,7 +21,7 @@ from kgtui.seams import Judging, Order, Recording
 # An engine with thousands of events ready never suspends by itself; the screen must get its turn in between.
 _TURN_S = 0.01
 # Kept and drawn at a time: enough to be quick, few enough that keys are answered in between.
-_MOST_EVENTS = 1000
+_MOST_EVENTS = 500
 
 
 @dataclass(frozen=True, kw_only=True)
