@@ -12,6 +12,7 @@ from ctypes import c_int, c_long, c_uint32, c_uint64
 
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
+PR_SET_NAME = 15
 PR_SET_KEEPCAPS = 8
 PR_SET_SECCOMP = 22
 PR_SET_CHILD_SUBREAPER = 36
@@ -30,6 +31,11 @@ _SYS_CAPSET = {"x86_64": 126, "aarch64": 91}
 def prctl(option: int, argument: int = 0, detail: int = 0) -> None:
     """prctl(2) with one or two arguments."""
     _check(_libc.prctl(c_int(option), c_long(argument), c_long(detail), c_long(0), c_long(0)))
+
+
+def set_process_name(name: str) -> None:
+    """What this process is called in lists of processes; the kernel keeps 15 bytes."""
+    _check(_libc.prctl(c_int(PR_SET_NAME), ctypes.c_char_p(name.encode()), c_long(0), c_long(0), c_long(0)))
 
 
 def unshare(flags: int) -> None:

@@ -81,6 +81,7 @@ def main() -> None:
     """Serve the control socket whose descriptor is the only argument, until it closes."""
     control = socket.socket(fileno=int(sys.argv[1]))
     folders = sys.argv[2:]
+    linux.set_process_name("kgtui-nursery")
     linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl+c in the terminal is the parent's business
@@ -237,6 +238,7 @@ def _become_child(order: Fork, handles: list[int]) -> NoReturn:
     try:
         commands, replies = _arrange_descriptors(handles)
         os.setsid()
+        linux.set_process_name(f"kgtui-{order.kind}")
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.chdir(order.folder)
         os.environ.update(order.environment)

@@ -125,7 +125,7 @@ def report_memory() -> None:
         rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
         share_kib = next(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:"))
         peak_mib = int(status["VmHWM"].split()[0]) // 1024
-        role = "parent" if pid == os.getpid() else f"child {status['Name'].strip()} {pid}"
+        role = "parent" if pid == os.getpid() else status["Name"].strip()
         print(f"  {role:24} peak resident {peak_mib:6} MiB, proportional now {share_kib // 1024:6} MiB")
 
 

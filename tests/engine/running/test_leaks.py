@@ -132,6 +132,12 @@ async def test_no_child_outlives_a_killed_parent(tmp_path):
     assert _own_folders(parent.pid) == []
 
 
+async def test_every_process_is_called_by_its_job(engine):
+    await engine.wait_until_warm()
+    names = sorted(Path(f"/proc/{pid}/comm").read_text().strip() for pid in _processes(engine))
+    assert names == ["kgtui-compiler", "kgtui-judge", "kgtui-nursery", "kgtui-nursery", "kgtui-worker"]
+
+
 async def _save(engine: Engine, source: str, number: int) -> Outcome:
     candidate = Candidate(source=f"{source}\n# save {number}\n".encode(), problem="aten::silu")
     case = next(case for case in find("aten::silu").cases if case.tier is Tier.SMOKE)
