@@ -10,6 +10,7 @@ import fcntl
 import os
 import secrets
 import shutil
+import stat
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -129,14 +130,27 @@ def _remove_stale(places: tuple[Path, ...]) -> None:
     for place in places:
         for folder in place.glob(f"{_PREFIX}*-*"):
             owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
-            if owner.isdigit() and not Path("/proc", owner).exists() and not _is_locked(folder):
+            if owner.isdecimal() and not Path("/proc", owner).exists() and _is_ours(folder) and not _is_locked(folder):
                 _remove(folder)
+
+
+def _is_ours(folder: Path) -> bool:
+    """A real folder of this user: anybody can put a name like ours into a shared place, or a link to elsewhere."""
+    try:
+        status = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
 
 
 def _lock(folder: Path) -> int:
     """Hold the folder: a process id says nothing to another container that shares the place."""
-    handle = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    handle = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        raise
     return handle
 
 

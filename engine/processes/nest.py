@@ -59,12 +59,12 @@ class Nest:
         ours.setblocking(False)
         self._control = ours
         self._awake = loop.create_future()
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-I", "-m", "engine.processes.nursery", str(theirs.fileno()), *map(str, self._folders),
-            pass_fds=(theirs.fileno(),), env=self._environment, cwd=self._folders[0], start_new_session=True,
-            stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
-        )  # fmt: skip
-        theirs.close()
+        with theirs:
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable, "-I", "-m", "engine.processes.nursery", str(theirs.fileno()), *map(str, self._folders),
+                pass_fds=(theirs.fileno(),), env=self._environment, cwd=self._folders[0], start_new_session=True,
+                stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
+            )  # fmt: skip
         loop.add_reader(ours.fileno(), self._receive)
         ended = asyncio.create_task(self._process.wait())
         try:

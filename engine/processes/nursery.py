@@ -78,7 +78,7 @@ Report: TypeAlias = Awake | Forked | Refused | Gone
 
 
 def main() -> None:
-    """Serve the control socket whose descriptor is the only argument, until it closes."""
+    """Serve the control socket, the first argument's descriptor, until it closes; then delete the folders after it."""
     control = socket.socket(fileno=int(sys.argv[1]))
     folders = sys.argv[2:]
     linux.set_process_name("kgtui-nursery")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.lodging import Lodging, Room, base_environment
+from engine.lodging import Lodging, Room, _remove_stale, base_environment
 from engine.model import Limits
 
 
@@ -119,3 +119,19 @@ def test_the_source_of_the_environment_is_left_alone(tmp_path: Path) -> None:
     source = {"PATH": "/bin"}
     base_environment(source, interpreted=True, folder=tmp_path)
     assert source == {"PATH": "/bin"}
+
+
+def test_only_dead_folders_of_our_own_are_swept(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    dead, living = tmp_path / "kgtui-999999999-a", tmp_path / f"kgtui-{os.getpid()}-b"
+    dead.mkdir()
+    living.mkdir()
+    (tmp_path / "kgtui-999999999-c").symlink_to(victim)
+    planted = tmp_path / "kgtui-999999999-d"
+    planted.mkdir()
+    (planted / ".lock").symlink_to(tmp_path / "made_through_a_link")
+    _remove_stale((tmp_path,))
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        [living.name, "kgtui-999999999-c", planted.name, "victim"]
+    )

@@ -75,7 +75,13 @@ Judging = Callable[..., Awaitable[Judged]]
 async def engine(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Engine]:
     """One engine for all tests of this process."""
     store = ArtefactStore(folder=tmp_path_factory.mktemp("artefacts"))
-    async with Engine(device="cpu", artefacts=store, environment=os.environ, limits=SMALL) as running:
+    environment = {
+        **os.environ,
+        "SOME_API_KEY": "not for candidates",
+        "ACCESS_TOKEN": "nor this",
+        "A_SECRET": "nor that",
+    }
+    async with Engine(device="cpu", artefacts=store, environment=environment, limits=SMALL) as running:
         yield running
 
 
