@@ -135,3 +135,4 @@ def test_only_dead_folders_of_our_own_are_swept(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         [living.name, "kgtui-999999999-c", planted.name, "victim"]
     )
+    assert list(victim.iterdir()) == []  # nor was anything made in it to lock it
