@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from engine.benchmark import CaseBenchmark, Holder, Span, Summary
 from engine.model import (
     Artefact,
     CaseResult,
@@ -105,6 +106,40 @@ class KernelDisassembled:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DeviceAwaited:
+    """Somebody else holds the device; the benchmark begins when they let go."""
+
+    at_s: float
+    holder: Holder
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseBenchmarked:
+    """Case `number` of `total` was timed, or could not be: its outcome says which."""
+
+    at_s: float
+    number: int
+    total: int
+    benchmark: CaseBenchmark
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchmarkSummarised:
+    """All cases are timed: one summary for each baseline."""
+
+    at_s: float
+    summaries: tuple[Summary, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfileTaken:
+    """Where the time of the run went, in the order in which the kinds of work began."""
+
+    at_s: float
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class LogWritten:
     """Text that the candidate printed, or a word of the engine's own."""
 
@@ -123,14 +158,15 @@ class RunFinished:
 
 Event: TypeAlias = (
     RunStarted | StageStarted | StageFinished | FindingRaised | CaseFinished | KernelLaunched | KernelCompiled
-    | KernelDisassembled | LogWritten | RunFinished
+    | KernelDisassembled | DeviceAwaited | CaseBenchmarked | BenchmarkSummarised | ProfileTaken | LogWritten
+    | RunFinished
 )  # fmt: skip
 
 EVENT_TYPES: dict[str, type[Event]] = {
     kind.__name__: kind
     for kind in (
         RunStarted, StageStarted, StageFinished, FindingRaised, CaseFinished, KernelLaunched, KernelCompiled,
-        KernelDisassembled, LogWritten, RunFinished,
+        KernelDisassembled, DeviceAwaited, CaseBenchmarked, BenchmarkSummarised, ProfileTaken, LogWritten, RunFinished,
     )
 }  # fmt: skip
 

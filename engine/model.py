@@ -126,6 +126,14 @@ class Stage(enum.StrEnum):
     LOAD = "load"
     VERIFY = "verify"
     COMPILE = "compile"
+    BENCHMARK = "benchmark"
+
+
+class CacheState(enum.StrEnum):
+    """Whether a timed call finds its inputs in the device's second-level cache."""
+
+    COLD = "cold"
+    WARM = "warm"
 
 
 class Stream(enum.StrEnum):
@@ -337,11 +345,29 @@ class Limits:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BenchmarkPlan:
+    """Which cases are timed once the candidate is right, against which baselines.
+
+    `baselines` are names that the device's judge knows: "eager", "compile", "compile-max", "cublas", "vllm".
+    `case_s` is how long one case may take, verification of its timed calls included.
+    """
+
+    cases: tuple[Case, ...]
+    cache: CacheState = CacheState.COLD
+    baselines: tuple[str, ...] = ("eager",)
+    case_s: float = 2.0
+
+    def __post_init__(self) -> None:
+        if self.case_s <= 0:
+            raise ValueError(f"a case needs time to be measured, got case_s={self.case_s}")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """How one candidate is judged: which cases in which order, where, for which target.
 
     `target` is what captured launches are compiled for ("sm_90", "gfx942"); None skips that stage.
-    `limits` of None are the engine's own, which know the device.
+    `limits` of None are the engine's own, which know the device.  `benchmark` of None times nothing.
     """
 
     problem: Problem
@@ -349,6 +375,7 @@ class Plan:
     device: str
     target: str | None
     limits: Limits | None = None
+    benchmark: BenchmarkPlan | None = None
 
     @staticmethod
     def for_tiers(

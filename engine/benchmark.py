@@ -1,0 +1,219 @@
+"""What a benchmark found: times with their intervals, comparisons, floors, and the state of the device.
+
+Records only, beside those of `engine.model`.  A time that was not measured is None, never a number;
+every time says by which method it was taken, and every interval covers 95 %.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from engine.model import CacheState, Launch, Outcome
+
+CANDIDATE = "candidate"
+
+
+class Method(enum.StrEnum):
+    """How `device_us` was taken, most precise first.
+
+    CUPTI reads the device's own timestamps of every kernel, copy and fill on all streams.  GRAPH divides the
+    time of a replayed CUDA graph by its calls.  EVENTS are timestamps of the current stream around a
+    call: they include launch gaps, and do not see other streams.
+    """
+
+    CUPTI = "cupti"
+    GRAPH = "graph"
+    EVENTS = "events"
+
+
+class Standing(enum.StrEnum):
+    """How the candidate compares with a baseline; SAME is a difference inside the resolution."""
+
+    FASTER = "faster"
+    SLOWER = "slower"
+    SAME = "no difference"
+
+
+class Bound(enum.StrEnum):
+    """What a case cannot be faster than: moving its bytes, or doing its arithmetic."""
+
+    MEMORY = "memory"
+    COMPUTE = "compute"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interval:
+    """An estimate and its 95 % interval, all three in the unit that the field's name states."""
+
+    value: float
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if not all(map(math.isfinite, (self.value, self.low, self.high))):
+            raise ValueError(f"an interval must be finite, got {self.low} .. {self.value} .. {self.high}")
+        if not self.low <= self.value <= self.high:
+            raise ValueError(f"an interval must hold its value, got {self.low} .. {self.value} .. {self.high}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timing:
+    """How long one side takes for one call of one case.
+
+    `side` is "candidate" or the name of a baseline.  `device_us` is the span from the first start to
+    the last end of everything that one call put on the device, over all streams, taken by `method`;
+    `call_us` is end to end, host included, by the parent's clock over back-to-back calls.  `graph_us`
+    is one call inside a replayed CUDA graph, None where the side cannot be captured; `stream_us` what
+    events on the current stream saw.  `samples_us` are the device times behind `device_us`, in order;
+    `activities` is how many kernels, copies and fills one call put on the device.  `notes` say what
+    could not be measured, and why.
+    """
+
+    side: str
+    method: Method | None
+    device_us: Interval | None
+    call_us: Interval | None
+    graph_us: Interval | None = None
+    stream_us: Interval | None = None
+    samples_us: tuple[float, ...] = ()
+    activities: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """The candidate against one baseline: `speedup` is baseline time over candidate time, above 1 is faster.
+
+    `resolution` is the smallest relative difference that counts here, from runs of one side against
+    itself: 0.01 means that ratios between 0.99 and 1.01 are "no difference".
+    """
+
+    baseline: str
+    speedup: Interval
+    resolution: float
+    standing: Standing
+
+
+@dataclass(frozen=True, kw_only=True)
+class Floor:
+    """The least time that this device needs for a case: the larger of moving its bytes and doing its operations.
+
+    `percent` is that floor in percent of the measured device time; None when there is none.
+    """
+
+    floor_us: float
+    bound: Bound
+    bandwidth_bytes_per_s: float
+    peak_flops_per_s: float | None
+    precision: str
+    percent: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Peaks:
+    """What this very device was measured to do: copy bandwidth, and matrix products by precision.
+
+    `flops_per_s` maps "float32", "tf32", "float16", "bfloat16", "float64" to operations a second.
+    """
+
+    device_name: str
+    driver: str
+    versions: str
+    copy_bytes_per_s: float
+    flops_per_s: Mapping[str, float]
+    measured_at: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "flops_per_s", MappingProxyType(dict(self.flops_per_s)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceState:
+    """The device at one moment, as its driver tells; None for what it does not tell.
+
+    `throttled_by` names the reasons for which clocks are held down right now; `other_processes` are
+    processes that are not ours and use the device.
+    """
+
+    sm_clock_mhz: int | None = None
+    memory_clock_mhz: int | None = None
+    temperature_c: int | None = None
+    power_w: float | None = None
+    utilisation_percent: int | None = None
+    throttled_by: tuple[str, ...] = ()
+    other_processes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseBenchmark:
+    """What was measured for one case.
+
+    `outcome` is PASS when every timed call gave the right answer; otherwise there are no times.
+    `slots` is how many distinct input sets rotate, `slot_bytes` how large one is, `calls` how many
+    calls were timed, `verified` how many of their outputs were checked.  `launches` are the
+    specialisations that this case launches.  `ratio_to_self` is the A/A run: the candidate against itself.
+    """
+
+    case: str
+    outcome: Outcome
+    cache: CacheState
+    elapsed_s: float
+    message: str = ""
+    timing: Timing | None = None
+    baselines: tuple[Timing, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    ratio_to_self: Interval | None = None
+    floor: Floor | None = None
+    slots: int = 0
+    slot_bytes: int = 0
+    calls: int = 0
+    verified: int = 0
+    launches: tuple[Launch, ...] = ()
+    before: DeviceState | None = None
+    after: DeviceState | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """All right and timed cases against one baseline.
+
+    `speedup` is the geometric mean of the cases' speed-ups with its interval; `fast` maps thresholds p
+    to how many of the `planned` cases are right and at least p times as fast ("fast_p").
+    """
+
+    baseline: str
+    speedup: Interval
+    cases: int
+    planned: int
+    fast: Mapping[str, int]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fast", MappingProxyType(dict(self.fast)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Holder:
+    """Who holds a device: process id, command, and since when (ISO 8601, UTC)."""
+
+    pid: int
+    command: str
+    since: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """A kind of work inside a run: how often it was done, in how many seconds, and where it lies in the run.
+
+    `began_s` and `ended_s` count from the start of the run; work that overlaps counts in full, so that
+    `busy_s` of parallel work may exceed the time between them.
+    """
+
+    name: str
+    count: int
+    busy_s: float
+    began_s: float
+    ended_s: float
