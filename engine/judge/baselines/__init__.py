@@ -1,0 +1,154 @@
+"""What a candidate is compared with: one file each, found by scanning this folder.
+
+A baseline module defines `NAME` (what a plan calls it), `available(problem, device)` ("" when it
+can be used there, else the reason in a sentence) and `prepare(problem, case, arguments, device)`,
+which returns it compiled, tuned and warm.  A module that lacks one of them is refused when it is found.
+
+A baseline never stands in for another: one that cannot be what its name says raises `BaselineError`.
+Importing a baseline loads no torch, so that a process which has none can list their names.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from engine.errors import EngineError, UsageError
+from engine.judge.copies import private_copies
+
+if TYPE_CHECKING:
+    import torch
+
+    from engine.model import Arguments, Case, Outputs, Problem, Value
+
+_REQUIRED = ("NAME", "available", "prepare")
+
+
+class BaselineError(EngineError):
+    """A baseline that should be available could not be made ready; the text says which, and why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadyBaseline:
+    """A baseline that has been called and may be timed; it has the contract of the problem's entry.
+
+    `notes` say in what it differs from what its name promises.
+    """
+
+    call: Callable[..., Outputs | None]
+    notes: tuple[str, ...] = ()
+
+    def __call__(self, *arguments: Value) -> Outputs | None:
+        return self.call(*arguments)
+
+
+class Baseline(Protocol):
+    """What every baseline module offers."""
+
+    NAME: str
+
+    def available(self, problem: Problem, device: torch.device) -> str:
+        """Why it cannot be used for this problem on this device; "" when it can."""
+        ...
+
+    def prepare(self, problem: Problem, case: Case, arguments: Arguments, device: torch.device) -> ReadyBaseline:
+        """Ready to be timed on arguments of this case.
+
+        `arguments` stay as they are.
+
+        Raises:
+            BaselineError: it failed, or would not be what its name says.
+        """
+        ...
+
+
+def baseline_names(*, package: str = __name__) -> tuple[str, ...]:
+    """The names of all baselines, in the alphabet's order.
+
+    Raises:
+        EngineError: a module here is no baseline; the text names its file.
+    """
+    return tuple(sorted(_found(package)))
+
+
+def baseline_named(name: str, *, package: str = __name__) -> Baseline:
+    """The baseline called `name`.
+
+    Raises:
+        UsageError: there is none; lists those that exist.
+        EngineError: a module here is no baseline; the text names its file.
+    """
+    found = _found(package)
+    if name not in found:
+        raise UsageError(f"{name!r} is no baseline: use one of {', '.join(sorted(found))}")
+    return found[name]
+
+
+def ready(
+    call: Callable[..., Outputs | None],
+    arguments: Arguments,
+    *,
+    label: str,
+    device: torch.device,
+    notes: tuple[str, ...] = (),
+) -> ReadyBaseline:
+    """`call` after one call on private copies of `arguments`, finished on the device.
+
+    Raises:
+        BaselineError: an argument is on another device, or the call failed.
+    """
+    call_once(call, arguments, label=label, device=device)
+    return ReadyBaseline(call=call, notes=notes)
+
+
+def call_once(
+    call: Callable[..., Outputs | None], arguments: Arguments, *, label: str, device: torch.device
+) -> Outputs | None:
+    """What `call` returns for private copies of `arguments`, once the device has finished.
+
+    Raises:
+        BaselineError: an argument is on another device, or the call failed.
+    """
+    import torch
+
+    for tensor in _tensors(arguments):
+        # A pointer into the host's memory, handed to a library of the device, would end this process.
+        if tensor.device.type != device.type:
+            raise BaselineError(f"{label}: an argument is on {tensor.device}, expected {device}; move it there first")
+    try:
+        outputs = call(*private_copies(arguments))
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+    except Exception as error:  # the edge to libraries: whatever one raises is told with the baseline's name
+        raise BaselineError(f"{label}: {type(error).__name__}: {error}") from error
+    return outputs
+
+
+def _found(package: str) -> dict[str, Baseline]:
+    """Every baseline of `package` by its name."""
+    found: dict[str, Baseline] = {}
+    for entry in pkgutil.iter_modules(importlib.import_module(package).__path__):
+        module = importlib.import_module(f"{package}.{entry.name}")
+        file = f"{package.replace('.', '/')}/{entry.name}.py"
+        missing = [name for name in _REQUIRED if not hasattr(module, name)]
+        if missing:
+            raise EngineError(f"{file} does not define {', '.join(missing)}")
+        if not isinstance(module.NAME, str):
+            raise EngineError(f"{file}: NAME should be a text, is {module.NAME!r}")
+        if module.NAME in found:
+            raise EngineError(f"{file}: another file has the NAME {module.NAME!r} already; names must differ")
+        found[module.NAME] = module
+    return found
+
+
+def _tensors(values: tuple[Value, ...] | list[Value]) -> Iterator[torch.Tensor]:
+    import torch
+
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from _tensors(value)

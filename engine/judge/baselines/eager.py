@@ -1,0 +1,27 @@
+"""PyTorch, one operator after the other: what a user of it would write.
+
+Always available; the problem itself says how.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.judge.baselines import ReadyBaseline, ready
+
+if TYPE_CHECKING:
+    import torch
+
+    from engine.model import Arguments, Case, Problem
+
+NAME = "eager"
+
+
+def available(problem: Problem, device: torch.device) -> str:
+    """Everywhere."""
+    return ""
+
+
+def prepare(problem: Problem, case: Case, arguments: Arguments, device: torch.device) -> ReadyBaseline:
+    """The problem's own `eager`, called once: libraries load their kernels on the first call."""
+    return ready(problem.eager, arguments, label=f"{NAME} of {case.name}", device=device)

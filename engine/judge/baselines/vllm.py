@@ -1,0 +1,42 @@
+"""vLLM's own custom operators, where vLLM is installed, for the problems that are named after them.
+
+vLLM takes many seconds to import; nothing here imports it before a case of such a problem is prepared.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import TYPE_CHECKING
+
+from engine.judge.baselines import BaselineError, ReadyBaseline, ready
+
+if TYPE_CHECKING:
+    import torch
+
+    from engine.model import Arguments, Case, Problem
+
+NAME = "vllm"
+
+_OPERATORS = "vllm._custom_ops"
+
+
+def available(problem: Problem, device: torch.device) -> str:
+    """For the problems of the vllm source, on a GPU, where vllm can be imported."""
+    if problem.source != "vllm":
+        return f"{problem.name} is no operator of vLLM"
+    if device.type != "cuda":
+        return f"vLLM's operators need a GPU; this device is {device.type}"
+    if importlib.util.find_spec("vllm") is None:
+        return "vllm is not installed in this environment"
+    return ""
+
+
+def prepare(problem: Problem, case: Case, arguments: Arguments, device: torch.device) -> ReadyBaseline:
+    """The operator that is called as the problem's entry, which has the arguments of vLLM's own."""
+    label = f"{NAME} of {case.name}"
+    try:
+        operator = getattr(importlib.import_module(_OPERATORS), problem.entry)
+    except Exception as error:  # the edge to vLLM: importing it loads extensions, which may fail in any way
+        raise BaselineError(f"{label}: {_OPERATORS}.{problem.entry}: {type(error).__name__}: {error}") from error
+    return ready(operator, arguments, label=label, device=device)

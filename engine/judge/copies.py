@@ -1,0 +1,44 @@
+"""Private copies of a case's arguments, for calls whose writes nobody may see.
+
+A warm-up call writes into its arguments as every call does; it must never touch the judge's own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
+
+    from engine.model import Arguments, Value
+
+_ALIGNMENT_BYTES = 16  # the widest load that compilers choose by the address of an argument
+
+
+def private_copies(arguments: Arguments) -> Arguments:
+    """Copies with the same strides, on the same devices; what lies between the elements is copied too.
+
+    Only the memory that a tensor spans is copied, not all of its storage, and its address keeps its
+    remainder modulo 16 bytes.
+    """
+    return tuple(_private(value) for value in arguments)
+
+
+def _private(value: Value) -> Value:
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return _copy(value)
+    if isinstance(value, list):
+        return [_private(item) for item in value]
+    return tuple(_private(item) for item in value) if isinstance(value, tuple) else value
+
+
+def _copy(tensor: torch.Tensor) -> torch.Tensor:
+    if tensor.numel() == 0:
+        return tensor.new_empty(0).as_strided(tensor.shape, tensor.stride())
+    spanned = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    skipped = tensor.data_ptr() % _ALIGNMENT_BYTES // tensor.element_size()
+    memory = tensor.new_empty(skipped + spanned)
+    memory[skipped:].copy_(tensor.as_strided((spanned,), (1,)))
+    return memory.as_strided(tensor.shape, tensor.stride(), skipped)
