@@ -86,7 +86,7 @@ class _Judge:
         case = problem.case(command.case)
         seed = secrets.randbits(62) if command.seed is None else command.seed
         inputs = problem.make_inputs(case, torch.Generator().manual_seed(seed))
-        specs, arena_spec, storages = tensors.lay_out(inputs, Path(command.arena_path))
+        specs, arena_spec, storages = tensors.lay_out(inputs, Path(command.arena_path or ""))
         self._let_go()
         arena = tensors.ArenaFile(arena_spec)
         self._hand = _CaseInHand(problem=problem, case=case, arena=arena, specs=specs, seed=seed)

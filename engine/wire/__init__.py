@@ -1,0 +1,129 @@
+"""What parent and children say to each other: one JSON object a line, strictly typed.
+
+The parent writes commands, a child writes replies; each reply carries the random id of the command
+that it answers.  Nothing here is ever unpickled, and a line that does not fit its type is an error
+of the child that sent it, never a guess.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import TypeAlias
+
+import msgspec
+
+from engine.errors import WireError
+from engine.wire.compiling import Compile, Compiled, Disassemble, Rehearse, Rehearsed, SuppressedLaunch
+from engine.wire.messages import (
+    Command,
+    Count,
+    Done,
+    DTypeSpec,
+    FloatSpec,
+    Message,
+    Reply,
+    ReturnedSpec,
+    ScalarSpec,
+    SequenceSpec,
+    StorageSpec,
+    TensorSpec,
+    ValueSpec,
+)
+from engine.wire.timing import (
+    Arrange,
+    Arranged,
+    CallTime,
+    Check,
+    Checked,
+    Collect,
+    Disband,
+    How,
+    MeasurePeaks,
+    Occupy,
+    PeaksMeasured,
+    PrepareBaseline,
+    Refresh,
+    SlotLayout,
+    TimeBaseline,
+    TimeCalls,
+    Timed,
+    Vacate,
+)
+from engine.wire.verifying import (
+    ArenaSpec,
+    Call,
+    Called,
+    Compare,
+    Compared,
+    Describe,
+    Described,
+    Failed,
+    FailureKind,
+    Load,
+    Loaded,
+    Prepare,
+    Prepared,
+    Ready,
+    Refill,
+    Release,
+    Released,
+    Shape,
+)
+
+__all__ = [
+    "MAX_LINE_BYTES", "AnyCommand", "AnyReply", "ArenaSpec", "Arrange", "Arranged", "Call", "CallTime", "Called",
+    "Check", "Checked", "Collect", "Command", "Compare", "Compared", "Compile", "Compiled", "Count", "DTypeSpec",
+    "Describe", "Described", "Disassemble", "Disband", "Done", "Failed", "FailureKind", "FloatSpec", "How", "Load",
+    "Loaded", "MeasurePeaks", "Message", "Occupy", "PeaksMeasured", "Prepare", "PrepareBaseline", "Prepared", "Ready",
+    "Refill", "Refresh", "Rehearse", "Rehearsed", "Release", "Released", "Reply", "ReturnedSpec", "ScalarSpec",
+    "SequenceSpec", "Shape", "SlotLayout", "StorageSpec", "SuppressedLaunch", "TensorSpec", "TimeBaseline",
+    "TimeCalls", "Timed", "Vacate", "ValueSpec", "decode_command", "decode_reply", "encode", "new_id",
+]  # fmt: skip
+
+MAX_LINE_BYTES = 4 << 20
+
+AnyCommand: TypeAlias = (
+    Load | Call | Prepare | Describe | Refill | Compare | Release | Rehearse | Compile | Disassemble | Arrange | Refresh
+    | Check | PrepareBaseline | TimeBaseline | MeasurePeaks | Disband | Occupy | TimeCalls | Collect | Vacate
+)  # fmt: skip
+AnyReply: TypeAlias = (
+    Ready | Done | Loaded | Prepared | Described | Called | Compared | Released | Rehearsed | Compiled | Arranged
+    | Checked | Timed | PeaksMeasured | Failed
+)  # fmt: skip
+
+_commands: msgspec.json.Decoder[AnyCommand] = msgspec.json.Decoder(AnyCommand)
+_replies: msgspec.json.Decoder[AnyReply] = msgspec.json.Decoder(AnyReply)
+
+
+def new_id() -> str:
+    """128 random bits in hexadecimal: nobody who has not read the command can answer it."""
+    return secrets.token_hex(16)
+
+
+def encode(message: Message) -> bytes:
+    """One line, newline included."""
+    return msgspec.json.encode(message) + b"\n"
+
+
+def decode_command(line: bytes) -> AnyCommand:
+    """The command on this line.
+
+    Raises:
+        WireError: it is none.
+    """
+    try:
+        return _commands.decode(line)
+    except msgspec.MsgspecError as error:
+        raise WireError(f"not a command: {error}") from error
+
+
+def decode_reply(line: bytes) -> AnyReply:
+    """The reply on this line.
+
+    Raises:
+        WireError: it is none.
+    """
+    try:
+        return _replies.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise WireError(f"not a reply: {error}") from error

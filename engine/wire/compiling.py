@@ -1,0 +1,63 @@
+"""Commands and replies of compiling: which kernels a case will launch, and one of them for one target."""
+
+from __future__ import annotations
+
+from engine.model import Launch
+from engine.wire.messages import Command, Count, Message, Reply, ValueSpec
+
+
+class Rehearse(Command, tag="rehearse", frozen=True):
+    """Call the entry with every launch suppressed, on memory of the worker's own, to learn what it would launch.
+
+    `storages` are the sizes in bytes of the blocks that the arguments view.
+    """
+
+    case: str
+    arguments: tuple[ValueSpec, ...]
+    storages: tuple[Count, ...]
+
+
+class Compile(Command, tag="compile", frozen=True):
+    """Compile one launch for a target and leave its stages as files in `folder`.
+
+    With a `specialisation`, Triton's own description of it, the kernel is compiled just as a launch on
+    the device would, and the files that such a launch looks for are left too.
+    """
+
+    launch: Launch
+    target: str
+    folder: str
+    specialisation: str = ""
+
+
+class Disassemble(Command, tag="disassemble", frozen=True):
+    """Turn the binary `cubin`, a file that Compile left in `folder`, into SASS beside it."""
+
+    folder: str
+    cubin: str
+
+
+class SuppressedLaunch(Message, frozen=True):
+    """A launch that a rehearsal met, and Triton's own description of its specialisation."""
+
+    launch: Launch
+    specialisation: str
+
+
+class Rehearsed(Reply, tag="rehearsed", frozen=True):
+    """What the entry would launch, specialisations that this worker has told before included."""
+
+    launches: tuple[SuppressedLaunch, ...]
+
+
+class Compiled(Reply, tag="compiled", frozen=True):
+    """A launch was compiled; `stages` maps artefact kinds to file names in the command's folder.
+
+    `cache` are the files of Triton's cache that a launch will look for, relative to the child's cache folder.
+    """
+
+    stages: dict[str, str]
+    registers: int | None = None
+    spill_bytes: int | None = None
+    shared_bytes: int | None = None
+    cache: tuple[str, ...] = ()

@@ -1,0 +1,168 @@
+"""Commands and replies of timing: the judge fills slots, a side is called on them, the judge checks what it left.
+
+A slot is one whole set of a case's inputs with room for its outputs; all slots of a case lie one
+after another in one block of device memory that judge and worker share.
+"""
+
+from __future__ import annotations
+
+import enum
+
+from engine.model import CacheState, OutputReport
+from engine.wire.messages import Command, Count, Message, Reply, ReturnedSpec, StorageSpec, ValueSpec
+
+
+class How(enum.StrEnum):
+    """How calls are timed.
+
+    SINGLE: one by one with the device idle before and after, each with its own record.  BURST: back to
+    back, for the caller's clock alone; outputs are kept until Collect.  CAPTURE: into a CUDA graph, not
+    timed.  REPLAY: that graph once, on what the slots hold now; outputs are kept until Collect.
+    """
+
+    SINGLE = "single"
+    BURST = "burst"
+    CAPTURE = "capture"
+    REPLAY = "replay"
+
+
+class SlotLayout(Message, frozen=True):
+    """Where the slots of a case lie: slot n begins at `first + n * stride` of the block behind `handle`.
+
+    `storages` and `outputs` are places inside a slot; the bytes between them are guard zones.
+    """
+
+    handle: str
+    bytes: Count
+    first: Count
+    stride: Count
+    slots: Count
+    storages: tuple[StorageSpec, ...]
+    outputs: StorageSpec
+
+
+class Arrange(Command, tag="arrange", frozen=True):
+    """Judge: cut device memory into slots for a case, at most `most_slots` and `most_bytes`, and fill none yet."""
+
+    origin: str
+    case: str
+    most_slots: Count
+    most_bytes: Count
+
+
+class Refresh(Command, tag="refresh", frozen=True):
+    """Judge: give these slots content that nobody has seen, poison their outputs, renew their guard zones.
+
+    Afterwards everything is driven out of the second-level cache when `cache` is COLD.
+    """
+
+    slots: tuple[Count, ...]
+    cache: CacheState
+
+
+class Check(Command, tag="check", frozen=True):
+    """Judge: verify what the calls on these slots left, one tuple of returned values a slot."""
+
+    slots: tuple[Count, ...]
+    returned: tuple[tuple[ReturnedSpec, ...], ...]
+
+
+class PrepareBaseline(Command, tag="prepare_baseline", frozen=True):
+    """Judge: make the baseline of this name ready for the arranged case; Failed with UNSUPPORTED says why not."""
+
+    name: str
+
+
+class TimeBaseline(Command, tag="time_baseline", frozen=True):
+    """Judge: call a prepared baseline on private copies of what these slots held after their last Refresh."""
+
+    name: str
+    slots: tuple[Count, ...]
+    how: How
+    cache: CacheState
+
+
+class MeasurePeaks(Command, tag="measure_peaks", frozen=True):
+    """Judge: measure copy bandwidth and matrix peaks of the device."""
+
+
+class Disband(Command, tag="disband", frozen=True):
+    """Judge: free the slots and forget the arranged case."""
+
+
+class Occupy(Command, tag="occupy", frozen=True):
+    """Worker: open the block and view its slots; later commands name slots by number."""
+
+    case: str
+    arguments: tuple[ValueSpec, ...]
+    layout: SlotLayout
+
+
+class TimeCalls(Command, tag="time_calls", frozen=True):
+    """Worker: call the entry once on each of these slots, in this order."""
+
+    slots: tuple[Count, ...]
+    how: How
+
+
+class Collect(Command, tag="collect", frozen=True):
+    """Worker: copy the outputs kept from the last BURST or REPLAY into their slots."""
+
+
+class Vacate(Command, tag="vacate", frozen=True):
+    """Worker: let go of the block, the graph and everything kept."""
+
+
+class Arranged(Reply, tag="arranged", frozen=True):
+    """The slots are cut; `l2_bytes` is the size of the device's second-level cache."""
+
+    arguments: tuple[ValueSpec, ...]
+    layout: SlotLayout
+    slot_bytes: Count
+    l2_bytes: Count
+
+
+class Checked(Reply, tag="checked", frozen=True):
+    """How many of the slots were right; of the first that was not, the reports and what else was wrong."""
+
+    right: Count
+    reports: tuple[OutputReport, ...] = ()
+    trouble: str | None = None
+
+
+class CallTime(Message, frozen=True):
+    """One timed call, in nanoseconds.
+
+    `span_ns` is from the first start to the last end of what the call put on the device, None without a
+    precise timer or when the call put nothing there; `stream_ns` what events on the current stream saw.
+    """
+
+    span_ns: Count | None
+    stream_ns: Count | None
+    activities: Count
+
+
+class Timed(Reply, tag="timed", frozen=True):
+    """Calls were made.
+
+    `method` names how spans were taken ("cupti"), "" with the `reason` when they were not.  `kernels` are
+    the names of what the first call put on the device, `late` of what ran outside of every call.
+    `returned` has a tuple for each slot of a SINGLE run; for the others Collect brings it.
+    `shared_outputs` says that calls returned the same memory, so that only the last of them is left.
+    """
+
+    calls: tuple[CallTime, ...] = ()
+    returned: tuple[tuple[ReturnedSpec, ...], ...] = ()
+    kernels: tuple[str, ...] = ()
+    late: tuple[str, ...] = ()
+    method: str = ""
+    reason: str = ""
+    elapsed_ns: Count = 0
+    shared_outputs: bool = False
+
+
+class PeaksMeasured(Reply, tag="peaks_measured", frozen=True):
+    """Bytes a second of a copy, read plus written, and operations a second of a matrix product by precision."""
+
+    copy_bytes_per_s: float
+    flops_per_s: dict[str, float]

@@ -1,0 +1,198 @@
+"""Commands and replies of loading and verifying: judge and worker, case by case."""
+
+from __future__ import annotations
+
+import enum
+
+import msgspec
+
+from engine.model import Launch, OutOfBounds, OutputReport
+from engine.wire.messages import (
+    Byte,
+    Command,
+    Count,
+    LineNumber,
+    Message,
+    Reply,
+    ReturnedSpec,
+    StorageSpec,
+    ValueSpec,
+)
+
+_MOST = 2**63 - 1  # what SQLite and every other consumer of an event can hold
+
+
+class ArenaSpec(Message, frozen=True):
+    """Memory that judge and worker share, and how it is cut into storages.
+
+    It is the file at `path`, or, with a `handle`, the block of device memory behind it.  On a device
+    `outputs` is the place for what the entry returns.
+    """
+
+    storages: tuple[StorageSpec, ...]
+    bytes: Count
+    path: str = ""
+    handle: str = ""
+    outputs: StorageSpec | None = None
+
+
+class Load(Command, tag="load", frozen=True):
+    """Import the candidate at `path`; its own imports are looked up in `folder` after the standard library.
+
+    `cache` is a folder of kernels that were compiled for it elsewhere, looked into before compiling.
+    """
+
+    path: str
+    folder: str | None
+    entry: str
+    cache: str | None = None
+
+
+class Call(Command, tag="call", frozen=True):
+    """Call the entry on tensors in `arena`; returned tensors go as raw bytes to the file `outputs`.
+
+    `poison` is the byte that fills every uninitialised allocation of the candidate.
+    """
+
+    case: str
+    arguments: tuple[ValueSpec, ...]
+    arena: ArenaSpec
+    outputs: str
+    max_output_bytes: Count
+    poison: Byte
+
+
+class Prepare(Command, tag="prepare", frozen=True):
+    """Make inputs and expected outputs of a case, and lay the inputs out for the worker.
+
+    That is in device memory, or in a new file at `arena_path` when one is given.
+
+    The judge draws the seed itself unless one is given, to replay a case that has ended.
+    """
+
+    origin: str
+    case: str
+    arena_path: str | None
+    poison: Byte
+    seed: int | None = None
+
+
+class Describe(Command, tag="describe", frozen=True):
+    """Tell what the arguments of these cases look like, without their content."""
+
+    origin: str
+    cases: tuple[str, ...]
+
+
+class Refill(Command, tag="refill", frozen=True):
+    """Write the arena of the case in hand again, poisoned anew, with new content when `fresh`."""
+
+    fresh: bool
+    poison: Byte
+
+
+class Compare(Command, tag="compare", frozen=True):
+    """Compare what the worker left in the arena and in `outputs` with what was expected of this call."""
+
+    outputs: str
+    max_output_bytes: Count
+    returned: tuple[ReturnedSpec, ...]
+
+
+class Release(Command, tag="release", frozen=True):
+    """Forget the case in hand, and tell its seed now that it has ended."""
+
+
+class Ready(Reply, tag="ready", frozen=True):
+    """The child is warm; `confinement` names what it has given up."""
+
+    confinement: tuple[str, ...] = ()
+    versions: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class Loaded(Reply, tag="loaded", frozen=True):
+    """The candidate was imported; `siblings` are the files of its own folder that it imported."""
+
+    siblings: tuple[str, ...] = ()
+
+
+class Prepared(Reply, tag="prepared", frozen=True):
+    """Inputs lie in the arena.  The seed stays with the judge until the case has ended."""
+
+    arguments: tuple[ValueSpec, ...]
+    arena: ArenaSpec
+    elapsed_s: float
+
+
+class Shape(Message, frozen=True):
+    """The arguments of a case, and the sizes in bytes of the storages that they view."""
+
+    arguments: tuple[ValueSpec, ...]
+    storages: tuple[Count, ...]
+
+
+class Described(Reply, tag="described", frozen=True):
+    """One shape for each case that was asked for."""
+
+    shapes: tuple[Shape, ...]
+
+
+class Called(Reply, tag="called", frozen=True):
+    """The entry returned."""
+
+    returned: tuple[ReturnedSpec, ...]
+    launches: tuple[Launch, ...]
+    elapsed_s: float
+
+    def __post_init__(self) -> None:
+        _refuse_immense(self.launches)
+
+
+class Compared(Reply, tag="compared", frozen=True):
+    """How the outputs of one call compare; `digest` is of their bytes, `mutated` says what should not have changed."""
+
+    reports: tuple[OutputReport, ...]
+    digest: str
+    mutated: str | None
+
+
+class Released(Reply, tag="released", frozen=True):
+    """The case has ended; `seed` makes its inputs again, None when no inputs were made."""
+
+    seed: int | None
+
+
+class FailureKind(enum.StrEnum):
+    """Why a command could not be carried out."""
+
+    RAISED = "raised"
+    EXITED = "exited"
+    NO_ENTRY = "no_entry"
+    OUT_OF_MEMORY = "out_of_memory"
+    OUT_OF_BOUNDS = "out_of_bounds"
+    COMPILE = "compile"
+    TAMPERED = "tampered"
+    UNSUPPORTED = "unsupported"
+    ENGINE = "engine"
+
+
+class Failed(Reply, tag="failed", frozen=True):
+    """The command failed; `line` is a line of the candidate's file, `trace` the whole traceback for the log."""
+
+    kind: FailureKind
+    message: str
+    line: LineNumber | None = None
+    trace: str = ""
+    out_of_bounds: OutOfBounds | None = None
+    launches: tuple[Launch, ...] = ()
+
+    def __post_init__(self) -> None:
+        _refuse_immense(self.launches)
+
+
+def _refuse_immense(launches: tuple[Launch, ...]) -> None:
+    """JSON knows integers without end; raises ValueError, which the decoder makes its own."""
+    for launch in launches:
+        numbers = (launch.num_warps, launch.num_stages, launch.line, launch.count, *launch.grid)
+        if any(abs(number) > _MOST for number in numbers):
+            raise ValueError(f"a launch with a number beyond {_MOST}")
