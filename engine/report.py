@@ -1,4 +1,4 @@
-"""A run as text: plain lines for people and scripts, one JSON document, one Markdown page.
+"""A run as text: plain lines for people and scripts, and one JSON document.
 
 One function per format over the events of a run, in whatever order a stream or a store hands them
 over.  They print nothing, colour nothing and decide nothing: the verdict is the one in the events.
@@ -21,39 +21,60 @@ is null, times are in seconds, and hashes are SHA-256 in hexadecimal.
                 decimal text, for it may need more digits than a JSON reader's numbers have
     findings    each an engine.model.Finding
     kernels     in the order in which they were compiled, each an engine.model.CompiledKernel with
-                its launch, resources and artefacts, the disassembly ("sass") among them
+                its launch, resources and artefacts, the disassembly ("sass") among them, and its
+                theoretical "occupancy", an engine.occupancy.Occupancy, null where it cannot be told
+    costs       what each case that was to be timed cannot do without, known without a device:
+                {"case", "flops", "bytes_read", "bytes_written"}
+    benchmarks  in the order in which the cases were timed, each an engine.benchmark.CaseBenchmark:
+                times in microseconds ("_us") with their 95 % intervals, comparisons, floor, device
+                state and notes.  Empty when nothing was timed; one whose "outcome" is not "pass" has
+                no times
+    summaries   one for each baseline, each an engine.benchmark.Summary
+    profile     where the time of the run went, each an engine.benchmark.Span; null when it told none
     log         what the candidate and the engine wrote: {"stream", "text"}
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 import msgspec
 
+from engine.benchmark import Summary
 from engine.events import (
+    BenchmarkSummarised,
+    CaseBenchmarked,
     CaseFinished,
+    DeviceAwaited,
     Event,
     FindingRaised,
     KernelCompiled,
     KernelDisassembled,
     LogWritten,
+    ProfileTaken,
     RunFinished,
     RunStarted,
     StageFinished,
     StageStarted,
 )
-from engine.model import CaseResult, CompiledKernel, Finding, Location, Outcome, OutputReport, Stage, Verdict
+from engine.model import CaseResult, CompiledKernel, Cost, Finding, Location, Outcome, OutputReport, Stage, Verdict
+from engine.occupancy import occupancy
+from engine.report_bench import Benchmarks, case_text, gated
+from engine.report_profile import Profile
+from engine.report_table import bench_lines
 
 JSON_SCHEMA = "kgtui.check/1"
 
 STARTED = "started"
+BUSY = "busy"
+TIMING = "timing"
 FLAGGED = "flagged"
 
 _LABEL_WIDTH = 9
+_KEPT_WIDTH = 80
 
 Plain: TypeAlias = dict[str, Any]  # Any: JSON values of every shape
 Kind = TypeVar("Kind")
@@ -61,11 +82,15 @@ Kind = TypeVar("Kind")
 
 @dataclass(frozen=True, kw_only=True)
 class CollectedRun:
-    """The events of one run; `file` is how its user calls the candidate, `number` its place in the store."""
+    """The events of one run; `file` is how its user calls the candidate, `number` its place in the store.
+
+    `costs` are those of the cases that were to be timed, by name.
+    """
 
     file: str
     events: tuple[Event, ...]
     number: int | None = None
+    costs: Mapping[str, Cost] = field(default_factory=dict)
 
     @property
     def started(self) -> RunStarted:
@@ -110,6 +135,24 @@ class CollectedRun:
         return tuple(self._of(StageFinished))
 
     @property
+    def benchmarks(self) -> Benchmarks:
+        """What was timed, without the numbers of cases that were not right."""
+        end = next(self._of(RunFinished), None)
+        return Benchmarks(
+            cases=tuple(gated(event.benchmark) for event in self._of(CaseBenchmarked)),
+            summaries=tuple(summary for event in self._of(BenchmarkSummarised) for summary in event.summaries),
+            kernels=self.kernels,
+            doubt=_doubt(end.verdict) if end is not None else "the run did not come to its end",
+        )
+
+    @property
+    def profile(self) -> Profile:
+        """Where the time of the run went."""
+        taken = next(self._of(ProfileTaken), None)
+        spans = taken.spans if taken is not None else None
+        return Profile(spans=spans, stages=self.stages, elapsed_s=self.finished.at_s)
+
+    @property
     def log(self) -> tuple[LogWritten, ...]:
         """What was written while it ran."""
         return tuple(self._of(LogWritten))
@@ -131,7 +174,7 @@ class PlainLine:
     continued: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        first = f"{self.label:<{_LABEL_WIDTH}}{self.state} {self.text}".rstrip()
+        first = f"{self.label:<{_LABEL_WIDTH - 1}} {self.state} {self.text}".rstrip()
         return "\n".join((first, *(f"{'':<{_LABEL_WIDTH}}{line}" for line in self.continued)))
 
 
@@ -139,25 +182,29 @@ LOG = "log"
 
 
 def as_plain(run: CollectedRun) -> str:
-    """Every state change of the run, a line each."""
-    lines = (line for event in run.events for line in plain_lines(event, file=run.file, number=run.number))
+    """Every state change of the run, a line each, and below them the table of what was timed."""
+    lines = [str(line) for event in run.events for line in plain_lines(event, file=run.file, number=run.number)]
+    if run.benchmarks.cases:
+        lines += ["", *map(printable, bench_lines(run.benchmarks, width=_KEPT_WIDTH))]
     return "".join(f"{line}\n" for line in lines)
 
 
 def plain_lines(event: Event, *, file: str, number: int | None = None) -> Iterator[PlainLine]:
     """What one event says in plain lines; nothing for an event that another one repeats in full.
 
-    The labels are run, the names of the stages, case, finding, kernel, log and verdict.  The states are
-    started, the outcomes, flagged, the severities of findings and, for a log, the stream.  Text that a
-    candidate had a hand in never reaches a terminal's control: control characters are spelled out.
+    The labels are run, the names of the stages, case, timing, finding, kernel, device, log and verdict.
+    The states are started, the outcomes, flagged, busy, the severities of findings and, for a log, the
+    stream.  Text that a candidate had a hand in never reaches a terminal's control: control characters
+    are spelled out.
     """
     match event:
         case RunStarted():
-            text = f"{event.problem} {file}{_numbered(number)} on {event.device} ({event.device_name})"
+            text = f"{event.problem} {file}{numbered(number)} on {event.device} ({event.device_name})"
             target = f", compiled for {event.target}" if event.target else ", not compiled"
             yield PlainLine(label="run", state=STARTED, text=printable(f"{text}, {event.cases} cases{target}"))
         case StageStarted():
-            text = f"{event.total} cases" if event.total is not None and event.stage is Stage.VERIFY else ""
+            has_cases = event.total is not None and event.stage in (Stage.VERIFY, Stage.BENCHMARK)
+            text = f"{event.total} cases" if has_cases else ""
             yield PlainLine(label=event.stage, state=STARTED, text=text)
         case StageFinished():
             text = f"{event.elapsed_s:.3f} s{_explained(event.message, event.location, file=file)}"
@@ -168,6 +215,13 @@ def plain_lines(event: Event, *, file: str, number: int | None = None) -> Iterat
             yield _finding_line(event.finding, file=file)
         case KernelCompiled():
             yield _kernel_line(event, file=file)
+        case DeviceAwaited():
+            holder = event.holder
+            text = f"waiting for the device: process {holder.pid} ({holder.command}) holds it since {holder.since}"
+            yield PlainLine(label="device", state=BUSY, text=printable(text))
+        case CaseBenchmarked():
+            text = f"{event.number}/{event.total} {case_text(gated(event.benchmark))}"
+            yield PlainLine(label=TIMING, state=event.benchmark.outcome, text=printable(text))
         case LogWritten():
             for line in event.text.splitlines():
                 yield PlainLine(label=LOG, state=event.stream, text=printable(line))
@@ -194,33 +248,17 @@ def as_json(run: CollectedRun) -> str:
         "stages": [_without_clock(event) for event in run.stages],
         "cases": [{**msgspec.to_builtins(case), "seed": str(case.seed)} for case in run.cases],
         "findings": msgspec.to_builtins(run.findings),
-        "kernels": msgspec.to_builtins(run.kernels),
+        "kernels": [
+            {**msgspec.to_builtins(kernel), "occupancy": msgspec.to_builtins(occupancy(kernel))}
+            for kernel in run.kernels
+        ],
+        "costs": [{"case": name, **msgspec.to_builtins(cost)} for name, cost in run.costs.items()],
+        "benchmarks": msgspec.to_builtins(run.benchmarks.cases),
+        "summaries": [_plain_summary(summary) for summary in run.benchmarks.summaries],
+        "profile": msgspec.to_builtins(run.profile.spans),
         "log": [_without_clock(event) for event in run.log],
     }
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
-
-
-def as_markdown(run: CollectedRun) -> str:
-    """A page for a pull request or a report: the verdict, the cases, where the first wrong one is wrong, the rest."""
-    started, verdict = run.started, run.finished.verdict
-    place = f" (line {verdict.location.line})" if verdict.location else ""
-    lines = [
-        f"# {started.problem}: {word_of(verdict)}", "",
-        f"{_cell(verdict.sentence)}{place}", "",
-        f"- file: `{_cell(run.file)}`{_numbered(run.number)}, SHA-256 `{started.digest}`",
-        f"- device: {started.device}, {_cell(started.device_name)}",
-        f"- compiled for: {started.target or 'nothing'}", "",
-    ]  # fmt: skip
-    lines += _table(("case", "outcome", "what happened"), [(c.case, c.outcome, c.message) for c in run.cases])
-    wrong = next((output for case in run.cases for output in case.outputs if output.error_map), None)
-    if wrong is not None:
-        lines += [f"Where `{wrong.name}` is wrong, a character for a tile: `.` nowhere, `#` everywhere", ""]
-        lines += ["```text", *wrong.error_map, "```", ""]
-    findings = [(f.severity, f.check, str(f.location.line) if f.location else "", f.message) for f in run.findings]
-    lines += _table(("severity", "check", "line", "finding"), findings)
-    header = ("kernel", "target", "outcome", "registers", "spilled bytes", "shared bytes")
-    lines += _table(header, [_kernel_cells(kernel) for kernel in run.kernels])
-    return "\n".join(lines)
 
 
 def word_of(verdict: Verdict) -> str:
@@ -233,12 +271,28 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text.replace("\t", "    "))
 
 
+def numbered(number: int | None) -> str:
+    """How a run that is kept is called, after whatever it stands."""
+    return f" run #{number}" if number is not None else ""
+
+
+def _doubt(verdict: Verdict) -> str:
+    """Why the times of a run with this verdict do not count; "" when they do."""
+    if verdict.outcome is Outcome.PASS and not verdict.flagged:
+        return ""
+    return f"these times do not count: the verdict is {word_of(verdict)}, {verdict.sentence}"
+
+
+def _plain_summary(summary: Summary) -> Plain:
+    """As JSON-ready values; its read-only mapping is one that msgspec does not know."""
+    return {
+        "baseline": summary.baseline, "speedup": msgspec.to_builtins(summary.speedup), "cases": summary.cases,
+        "planned": summary.planned, "fast": dict(summary.fast),
+    }  # fmt: skip
+
+
 def _lacking(kind: type[Event]) -> NoReturn:
     raise ValueError(f"the events hold no {kind.__name__}; a run has one before it is reported")
-
-
-def _numbered(number: int | None) -> str:
-    return f" run #{number}" if number is not None else ""
 
 
 def _place(location: Location, *, file: str) -> str:
@@ -298,25 +352,7 @@ def _kernel_line(event: KernelCompiled, *, file: str) -> PlainLine:
     )
 
 
-def _kernel_cells(kernel: CompiledKernel) -> tuple[str, ...]:
-    resources = (kernel.registers, kernel.spill_bytes, kernel.shared_bytes)
-    told = ("not told" if value is None else str(value) for value in resources)
-    return (kernel.launch.kernel, kernel.target, kernel.outcome, *told)
-
-
 def _without_clock(event: Event) -> Plain:
     plain: Plain = msgspec.to_builtins(event)
     del plain["at_s"]
     return plain
-
-
-def _table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """A Markdown table; nothing where it would be empty."""
-    if not rows:
-        return []
-    return [*(f"| {' | '.join(map(_cell, cells))} |" for cells in (header, ("---",) * len(header), *rows)), ""]
-
-
-def _cell(text: str) -> str:
-    """Text of any kind on one line of a table: a bar would end the cell, and a tag would be swallowed."""
-    return printable(" ".join(text.split())).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")

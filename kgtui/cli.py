@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib.metadata
 import io
+import math
 import os
 import sys
 import traceback
@@ -18,6 +19,8 @@ from typing import NoReturn
 
 from engine.errors import CandidateError, KgtuiError, UsageError
 from kgtui.commands.console import Console, Exit
+
+BASELINES = ("eager", "compile", "compile-max", "cublas", "vllm")
 
 _HELP_WIDTH = 100
 _EXIT_CODES = """\
@@ -83,7 +86,7 @@ def command_parsers() -> tuple[argparse.ArgumentParser, ...]:
 
 def _add_commands(parser: _Parser) -> tuple[_Parser, ...]:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", parser_class=_Parser)
-    adders = (_add_open, _add_check, _add_problems, _add_new, _add_sessions, _add_doctor, _add_paths)
+    adders = (_add_open, _add_check, _add_bench, _add_problems, _add_new, _add_sessions, _add_doctor, _add_paths)
     return tuple(add(commands) for add in adders)
 
 
@@ -132,12 +135,38 @@ def _add_check(commands: _Commands[_Parser]) -> _Parser:
     parser.add_argument("--sample", action="store_true", help="judge the sample that comes with kgtui")
     parser.add_argument("--cases", choices=("smoke", "full"), help="how many cases (default: full)")
     _add_place(parser)
+    _add_telling(parser)
+    return parser
+
+
+def _add_bench(commands: _Commands[_Parser]) -> _Parser:
+    usage = "bench [FILE] [--op OP] [options]"
+    parser = _add(commands, "bench", usage, "Judge a kernel file, then time it beside the baselines.")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="the kernel file; stands before the options")
+    parser.add_argument("--op", metavar="OP", help="the operator (default: the file's `# kgtui: op=...` line)")
+    parser.add_argument("--sample", action="store_true", help="time the sample that comes with kgtui")
+    parser.add_argument(
+        "--cases", metavar="CASE", nargs="+", action="extend",
+        help="what is timed: bench, full, smoke, or names of cases (default: bench)",
+    )  # fmt: skip
+    parser.add_argument("--l2", choices=("cold", "warm"), help="the second-level cache before a call (default: cold)")
+    parser.add_argument(
+        "--baseline", metavar="NAME", nargs="+", action="extend", choices=BASELINES,
+        help=f"what it is compared with: {', '.join(BASELINES)} (default: eager)",
+    )  # fmt: skip
+    parser.add_argument("--seconds", metavar="S", type=_seconds, help="how long one case may take (default: 2)")
+    _add_place(parser)
+    _add_telling(parser)
+    return parser
+
+
+def _add_telling(parser: _Parser) -> None:
     shape = parser.add_mutually_exclusive_group()
     shape.add_argument("--plain", action="store_true", help="no colour, even in a terminal")
     shape.add_argument("--json", action="store_true", help="one JSON document, progress on the error stream")
     shape.add_argument("--markdown", action="store_true", help="one Markdown page, progress on the error stream")
+    parser.add_argument("--profile", action="store_true", help="show where the time of the run went")
     parser.add_argument("--no-store", action="store_true", help="keep nothing of this run")
-    return parser
 
 
 def _add_place(parser: _Parser) -> None:
@@ -186,6 +215,16 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not (math.isfinite(value) and value > 0):
+        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got {text!r}")
+    return value
+
+
 def _add_doctor(commands: _Commands[_Parser]) -> _Parser:
     parser = _add(commands, "doctor", "doctor [--json]", "Say what this machine has, and how candidates are confined.")
     parser.add_argument("--json", action="store_true", help="one JSON document")
@@ -202,6 +241,10 @@ def _dispatch(options: argparse.Namespace, console: Console) -> int:
             from kgtui.commands import check
 
             return check.run(options, console)
+        case "bench":
+            from kgtui.commands import bench
+
+            return bench.run(options, console)
         case "problems":
             from kgtui.commands import problems
 

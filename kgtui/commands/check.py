@@ -1,29 +1,14 @@
-"""`kgtui check`: judge one kernel file, print what happens, end with an exit code for scripts.
-
-The same engine and the same events as on the screen.  Every event is in the store before it is
-printed.  A file that does not parse gets its verdict before any process is started.
-"""
+"""`kgtui check`: judge one kernel file, print what happens, end with an exit code for scripts."""
 
 from __future__ import annotations
 
 import argparse
-import asyncio
-import contextlib
-import signal
-import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
-from types import TracebackType
-from typing import Protocol
+from collections.abc import Callable
 
-from engine.artefacts import ArtefactStore
-from engine.devices import Device
 from engine.errors import UsageError
-from engine.events import Event, RunFinished, RunStarted, StageFinished, StageStarted
-from engine.model import Candidate, Outcome, Plan, Problem, Stage, Tier
-from engine.report import CollectedRun, as_json, as_markdown, plain_lines
-from engine.source import SourceError, read_source
-from engine.verdict import Facts, Stop, judge
+from engine.model import Problem
+from engine.report import CollectedRun, as_json
+from engine.report_markdown import as_markdown
 from kgtui.commands.choices import (
     SAMPLE,
     SAMPLE_OPERATOR,
@@ -35,63 +20,11 @@ from kgtui.commands.choices import (
     target_for,
     tiers_for,
 )
+from kgtui.commands.closing import say_document, say_profile
 from kgtui.commands.console import Console, exit_of
-from kgtui.commands.keeping import Keeper, artefact_folder, open_keeper
-from kgtui.commands.surroundings import environment_of
-from kgtui.paths import find_paths
+from kgtui.commands.judging import EngineFactory, Request, carry_out
 
 LABEL = "check"
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_SIGNAL_BASE = 128
-
-
-class Judging(Protocol):
-    """The engine, as this command uses it."""
-
-    async def __aenter__(self) -> Judging: ...
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-    def evaluate(
-        self, candidate: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
-    ) -> AsyncIterator[Event]:
-        """Judge the candidate; when `cancelled` is set, end at once with a cancelled verdict."""
-
-
-class EngineFactory(Protocol):
-    """Makes an engine that is not started yet."""
-
-    def __call__(
-        self, *, device: str, artefacts: ArtefactStore, environment: Mapping[str, str], warm_target: str | None
-    ) -> Judging: ...
-
-
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """What is to be judged, where, and how it is told."""
-
-    file: KernelFile
-    problem: Problem
-    device: Device
-    target: str | None
-    tiers: tuple[Tier, ...]
-    is_kept: bool
-    is_plain: bool
-    document: Callable[[CollectedRun], str] | None
-
-    @property
-    def candidate(self) -> Candidate:
-        """The file as the engine takes it."""
-        return self.file.candidate(self.problem)
-
-    def plan(self, failed_before: tuple[str, ...]) -> Plan:
-        """The cases, those that failed last time first."""
-        return Plan.for_tiers(
-            self.problem, tiers=self.tiers, device=self.device.platform, target=self.target,
-            failed_before=failed_before,
-        )  # fmt: skip
 
 
 def run(options: argparse.Namespace, console: Console, *, engine_factory: EngineFactory | None = None) -> int:
@@ -101,14 +34,13 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
         KgtuiError: it could not be judged at all; the text says why.
     """
     request = read_request(options, console)
-    paths = find_paths(console.environment)
-    keeper = open_keeper(paths, warn=console.warn) if request.is_kept else Keeper(None, warn=console.warn)
-    try:
-        with artefact_folder(paths, is_kept=request.is_kept, warn=console.warn) as artefacts:
-            checking = _Check(request, console, keeper=keeper)
-            return asyncio.run(checking.run(engine_factory or _engine, artefacts))
-    finally:
-        keeper.close()
+
+    def close(run: CollectedRun) -> int:
+        say_document(request, console, run)
+        say_profile(request, console, run)
+        return exit_of(run.finished.verdict)
+
+    return carry_out(request, console, engine_factory=engine_factory, close=close)
 
 
 def read_request(options: argparse.Namespace, console: Console) -> Request:
@@ -117,122 +49,38 @@ def read_request(options: argparse.Namespace, console: Console) -> Request:
     Raises:
         KgtuiError: something of it does not exist here.
     """
+    file, problem = kernel_and_problem(options, console)
+    device = device_for(options.device)
+    return Request(
+        label=LABEL, file=file, problem=problem, device=device,
+        target=target_for(options.target, device=device, file=file), tiers=tiers_for(file, options.cases),
+        is_kept=not options.no_store, is_plain=options.plain, document=document_for(options),
+        wants_profile=options.profile,
+    )  # fmt: skip
+
+
+def kernel_and_problem(options: argparse.Namespace, console: Console) -> tuple[KernelFile, Problem]:
+    """The file and the operator that were typed, or the sample and its own.
+
+    Raises:
+        UsageError: no file was named, it cannot be read, or it says nothing of its operator.
+    """
+    command = options.command
     if options.sample:
         if options.file is not None:
             raise UsageError(f"--sample judges the sample; to judge {options.file}, leave --sample out")
         file = read_kernel(SAMPLE, shown=SAMPLE.name)
-        problem = problem_for(file, options.op or SAMPLE_OPERATOR)
-    else:
-        if options.file is None:
-            raise UsageError("which file? `kgtui check FILE --op OP` judges a kernel file, --sample the sample")
-        file = read_kernel(absolute(options.file, console.folder), shown=options.file)
-        problem = problem_for(file, options.op)
-    device = device_for(options.device)
-    document = as_json if options.json else as_markdown if options.markdown else None
-    return Request(
-        file=file, problem=problem, device=device, target=target_for(options.target, device=device, file=file),
-        tiers=tiers_for(file, options.cases), is_kept=not options.no_store, is_plain=options.plain, document=document,
-    )  # fmt: skip
+        return file, problem_for(file, options.op or SAMPLE_OPERATOR)
+    if options.file is None:
+        raise UsageError(f"which file? `kgtui {command} FILE --op OP` judges a kernel file, --sample the sample")
+    file = read_kernel(absolute(options.file, console.folder), shown=options.file)
+    return file, problem_for(file, options.op)
 
 
-class _Check:
-    """One run from its first event to the exit code; a signal ends it with a verdict, a second one without."""
-
-    def __init__(self, request: Request, console: Console, *, keeper: Keeper) -> None:
-        self._request = request
-        self._console = console
-        self._keeper = keeper
-        self._cancelled = asyncio.Event()
-        self._is_judging = False
-        self._signal: int | None = None
-        self._events: list[Event] = []
-
-    async def run(self, engine_factory: EngineFactory, artefacts: ArtefactStore) -> int:
-        """Judge, print, and say how it ended."""
-        self._heed_signals()
-        try:
-            async with contextlib.aclosing(self._stream(engine_factory, artefacts)) as events:
-                async for event in events:
-                    await self._tell(event)
-                    if isinstance(event, RunFinished) and self._request.document is None:
-                        break  # what follows is disassembly, which plain lines do not show
-        except asyncio.CancelledError:
-            if self._signal is None:
-                raise
-            return _SIGNAL_BASE + self._signal
-        run = CollectedRun(file=self._request.file.shown, events=tuple(self._events), number=self._keeper.number)
-        if self._request.document is not None:
-            self._console.say(self._request.document(run).removesuffix("\n"))
-        return exit_of(run.finished.verdict) if self._signal is None else _SIGNAL_BASE + self._signal
-
-    async def _stream(self, engine_factory: EngineFactory, artefacts: ArtefactStore) -> AsyncGenerator[Event, None]:
-        request = self._request
-        plan = request.plan(await self._keeper.failed_before(request.problem, request.file.path))
-        await self._keeper.begin(
-            request.candidate, label=LABEL, environment=environment_of(request.device), device=plan.device,
-            target=plan.target, tiers=request.tiers, path=request.file.path,
-        )  # fmt: skip
-        refusal = _refusal(request, plan)
-        if refusal:
-            for event in refusal:
-                yield event
-            return
-        engine = engine_factory(
-            device=plan.device, artefacts=artefacts, environment=self._console.environment, warm_target=plan.target
-        )
-        async with engine:
-            self._is_judging = True
-            async for event in engine.evaluate(request.candidate, plan, cancelled=self._cancelled):
-                yield event
-
-    async def _tell(self, event: Event) -> None:
-        await self._keeper.record(event)
-        self._events.append(event)
-        for line in plain_lines(event, file=self._request.file.shown, number=self._keeper.number):
-            self._console.show(line, plain=self._request.is_plain, aside=self._request.document is not None)
-
-    def _heed_signals(self) -> None:
-        loop, task = asyncio.get_running_loop(), asyncio.current_task()
-        assert task is not None
-
-        def stop(number: int) -> None:
-            # Before the first event there is no run to cancel, only an engine that is being started.
-            if self._signal is None and self._is_judging:
-                self._cancelled.set()
-            else:
-                task.cancel()
-            self._signal = number
-
-        for number in _SIGNALS:
-            loop.add_signal_handler(number, stop, number)
-
-
-def _engine(
-    *, device: str, artefacts: ArtefactStore, environment: Mapping[str, str], warm_target: str | None
-) -> Judging:
-    from engine.engine import Engine  # only here: a file that does not parse needs none
-
-    return Engine(device=device, artefacts=artefacts, environment=environment, warm_target=warm_target)
-
-
-def _refusal(request: Request, plan: Plan) -> tuple[Event, ...]:
-    """The whole run of a file that is no candidate; empty for one that parses and has its entry."""
-    began_s = time.monotonic()
-    try:
-        read_source(request.candidate, request.problem.entry)
-    except SourceError as error:
-        took_s = time.monotonic() - began_s
-        stop = Stop(outcome=Outcome.COMPILE_ERROR, message=str(error), location=error.location)
-        return (
-            RunStarted(
-                at_s=0.0, problem=request.problem.name, digest=request.candidate.digest, device=plan.device,
-                device_name=request.device.name, target=plan.target, cases=len(plan.cases),
-            ),
-            StageStarted(at_s=0.0, stage=Stage.PARSE),
-            StageFinished(
-                at_s=took_s, stage=Stage.PARSE, outcome=stop.outcome, elapsed_s=took_s, message=stop.message,
-                location=stop.location,
-            ),
-            RunFinished(at_s=took_s, verdict=judge(Facts(planned=len(plan.cases), stop=stop))),
-        )  # fmt: skip
-    return ()
+def document_for(options: argparse.Namespace) -> Callable[[CollectedRun], str] | None:
+    """The one document that is printed at the end; None for plain lines."""
+    if options.json:
+        return as_json
+    if options.markdown:
+        return lambda run: as_markdown(run, with_profile=options.profile)
+    return None

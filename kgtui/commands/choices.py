@@ -6,7 +6,9 @@ child process is started.
 
 from __future__ import annotations
 
+import difflib
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +16,7 @@ import problems
 from engine.devices import Device, detect_all, platform_named
 from engine.devices.targets import DEFAULT_TARGET, target_named
 from engine.errors import UnsupportedError, UsageError
-from engine.model import Candidate, Problem, Tier
+from engine.model import Candidate, Case, Problem, Tier
 from engine.report import printable
 from engine.source import SourceError, decode, directives
 from kgtui import disk
@@ -112,6 +114,28 @@ def tiers_for(file: KernelFile, typed: str | None) -> tuple[Tier, ...]:
         known = " or ".join(_TIERS_BY_WORD)
         raise UsageError(f"{file.shown}, its `# kgtui:` line: cases={word} should be {known}")
     return _TIERS_BY_WORD[word]
+
+
+def timed_cases(problem: Problem, typed: Sequence[str]) -> tuple[Case, ...]:
+    """The cases to time, in the problem's order: all of a tier that was typed, and those that were typed by name.
+
+    Raises:
+        UsageError: there is no such tier or case, or none of that tier.
+    """
+    tiers = {tier.value for tier in Tier}
+    known = {*tiers, *(case.name for case in problem.cases)}
+    for word in typed:
+        if word not in known:
+            near = difflib.get_close_matches(word, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"use {', '.join(Tier)} or a case's name"
+            raise UsageError(
+                f"{printable(word)!r} is no case of {problem.name}: {hint} (`kgtui problems show {problem.name}`)"
+            )
+        if word in tiers and all(case.tier != word for case in problem.cases):
+            raise UsageError(
+                f"{problem.name} has no {word} cases; `kgtui problems show {problem.name}` lists its cases"
+            )
+    return tuple(case for case in problem.cases if case.tier in typed or case.name in typed)
 
 
 def device_for(typed: str | None) -> Device:

@@ -7,6 +7,7 @@ its own.
 from __future__ import annotations
 
 import enum
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from engine.report import FLAGGED, LOG, PlainLine
 _RESET, _GREEN, _YELLOW, _RED = "\x1b[0m", "\x1b[32m", "\x1b[33m", "\x1b[31m"
 _DOUBTS = frozenset({FLAGGED, Outcome.UNSUPPORTED, Outcome.CANCELLED, Outcome.REFUSED, *Severity})
 _FLAGS = frozenset({Outcome.CHEATED, Outcome.TAMPERED})
+_LEAST_WIDTH, _USUAL_WIDTH = 40, 80
 _OURS = frozenset({Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED})
 
 
@@ -35,15 +37,20 @@ class Exit(enum.IntEnum):
 
 def exit_of(verdict: Verdict) -> Exit:
     """The exit code that tells a script what the verdict says."""
-    if verdict.flagged or verdict.outcome in _FLAGS:
+    return Exit.FLAGGED if verdict.flagged else exit_of_outcome(verdict.outcome)
+
+
+def exit_of_outcome(outcome: Outcome) -> Exit:
+    """The exit code that tells a script what became of a run or of a case."""
+    if outcome in _FLAGS:
         return Exit.FLAGGED
-    if verdict.outcome is Outcome.PASS:
+    if outcome is Outcome.PASS:
         return Exit.PASSED
-    if verdict.outcome in _OURS:
+    if outcome in _OURS:
         return Exit.ENGINE
-    if verdict.outcome is Outcome.CANCELLED:
+    if outcome is Outcome.CANCELLED:
         return Exit.INTERRUPTED
-    return Exit.USAGE if verdict.outcome is Outcome.REFUSED else Exit.FAILED
+    return Exit.USAGE if outcome is Outcome.REFUSED else Exit.FAILED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +67,25 @@ class Console:
     def has_terminal(self) -> bool:
         """Whether a screen can be drawn and keys can be read; Textual draws on the error stream."""
         return self.stdin.isatty() and self.out.isatty() and self.err.isatty()
+
+    @property
+    def width(self) -> int:
+        """How many columns a line of the output may take: COLUMNS, else the terminal's, else 80."""
+        asked = self.environment.get("COLUMNS", "")
+        if asked.isdecimal() and int(asked):
+            return max(_LEAST_WIDTH, int(asked))
+        try:
+            return max(_LEAST_WIDTH, os.get_terminal_size(self.out.fileno()).columns)
+        except OSError:  # no terminal; a stream without a descriptor raises a kind of it
+            return _USUAL_WIDTH
+
+    def can_write(self, signs: str) -> bool:
+        """Whether the output has these signs, or would spell them out."""
+        try:
+            signs.encode(self.out.encoding or "utf-8")
+        except UnicodeEncodeError:
+            return False
+        return True
 
     def say(self, text: str) -> None:
         """A line on the output, there at once for whoever reads the pipe."""

@@ -37,7 +37,8 @@ from engine.model import (
     Verdict,
     WrongElement,
 )
-from engine.report import CollectedRun, as_json, as_markdown, as_plain, plain_lines, printable, word_of
+from engine.report import CollectedRun, as_json, as_plain, plain_lines, printable, word_of
+from engine.report_markdown import as_markdown
 
 GOLDEN = Path(__file__).parent / "golden"
 

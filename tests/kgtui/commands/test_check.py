@@ -12,7 +12,7 @@ import pytest
 from engine.events import FindingRaised, KernelCompiled, KernelDisassembled, LogWritten
 from engine.model import Artefact, CompiledKernel, Finding, Launch, Outcome, Severity, Stream, Tier
 from kgtui import cli
-from kgtui.commands import check
+from kgtui.commands import check, judging
 from sessions import RunFilter, open_store
 
 LAUNCH = Launch(
@@ -217,7 +217,7 @@ def test_a_fault_of_the_engine_is_one_line_and_the_engine_is_closed(console, eng
         raise ZeroDivisionError("on purpose")
 
     engine.on_event = fail
-    monkeypatch.setattr(check, "_engine", engine)
+    monkeypatch.setattr(judging, "real_engine", engine)
     assert cli.run(["check", "silu.py"], console) == 3
     assert console.err.getvalue() == "kgtui: failed: ZeroDivisionError: on purpose; --debug shows the traceback\n"
     assert engine.closed == 1
@@ -228,7 +228,7 @@ def test_debug_shows_the_traceback(console, engine, kernel, monkeypatch):
         raise ZeroDivisionError("on purpose")
 
     engine.on_event = fail
-    monkeypatch.setattr(check, "_engine", engine)
+    monkeypatch.setattr(judging, "real_engine", engine)
     assert cli.run(["check", "silu.py", "--debug"], console) == 3
     assert console.err.getvalue().startswith("Traceback (most recent call last):")
 

@@ -1,0 +1,185 @@
+"""What is said of a benchmark: its cells, its numbers, and one line a case as it comes.
+
+Only arranges what the events say.  A case that was not right has no numbers here, whatever stands in
+its record, and what was not measured is said in words, never as a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from engine.benchmark import CaseBenchmark, Comparison, Interval, Summary
+from engine.model import CompiledKernel, Cost, Launch, Outcome
+from engine.occupancy import occupancy
+
+UNMEASURED, UNKNOWN, UNTOLD = "not measured", "unknown", "not told"
+CASE, DEVICE_US, CALL_US, ROOFLINE, CACHE, VERIFIED, RESOURCES = (
+    "case", "device us", "call us", "roofline", "L2", "verified", "regs/spill/occ",
+)  # fmt: skip
+
+_ABSENT = "-"
+_KERNELS_SHOWN = 3
+
+Cells = Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Benchmarks:
+    """What a run measured; `doubt` says why its numbers do not count, "" when they do."""
+
+    cases: tuple[CaseBenchmark, ...]
+    summaries: tuple[Summary, ...]
+    kernels: tuple[CompiledKernel, ...]
+    doubt: str = ""
+
+    @property
+    def right(self) -> tuple[CaseBenchmark, ...]:
+        """The cases whose timed calls all gave the right answer."""
+        return tuple(case for case in self.cases if case.outcome is Outcome.PASS)
+
+    @property
+    def baselines(self) -> tuple[str, ...]:
+        """Everything that some case is compared with, in the order of the plan."""
+        return tuple(dict.fromkeys(comparison.baseline for case in self.right for comparison in case.comparisons))
+
+
+def gated(benchmark: CaseBenchmark) -> CaseBenchmark:
+    """The record as it may be shown: without a number where the answers were not right."""
+    if benchmark.outcome is Outcome.PASS:
+        return benchmark
+    return replace(benchmark, timing=None, baselines=(), comparisons=(), ratio_to_self=None, floor=None)
+
+
+def case_text(benchmark: CaseBenchmark) -> str:
+    """One case on one line, as it is told when it is done; in ASCII, for every stream can carry that."""
+    if benchmark.outcome is not Outcome.PASS:
+        return f"{benchmark.case}: {benchmark.message or 'no reason was given'}, {benchmark.elapsed_s:.1f} s"
+    times = benchmark.timing
+    parts = [
+        f"device {_spread(times.device_us if times else None)}",
+        f"call {_spread(times.call_us if times else None)}",
+    ]
+    parts += [f"{c.baseline} {_ratio(c)}" for c in benchmark.comparisons]
+    if benchmark.floor is not None and benchmark.floor.percent is not None:
+        parts.append(f"{benchmark.floor.percent:.0f}% of the roofline ({benchmark.floor.bound})")
+    return f"{benchmark.case} {', '.join(parts)}, {benchmark.cache} L2, {benchmark.elapsed_s:.1f} s"
+
+
+def cost_rows(costs: Mapping[str, Cost]) -> list[tuple[str, ...]]:
+    """What each case cannot do without, a header first: the inputs of its floor."""
+    rows = [
+        (name, f"{cost.bytes_read:,}", f"{cost.bytes_written:,}", f"{cost.flops:,}") for name, cost in costs.items()
+    ]
+    return [(CASE, "bytes read", "bytes written", "operations"), *rows]
+
+
+def resource_rows(kernels: Sequence[CompiledKernel]) -> list[tuple[str, ...]]:
+    """What each compiled kernel takes of its target, a header first."""
+    header = ("kernel", "target", "outcome", "registers", "spilled bytes", "shared bytes", "occupancy")
+    return [header, *(_resource_row(kernel) for kernel in kernels)]
+
+
+def bench_cells(benchmark: CaseBenchmark, benchmarks: Benchmarks, *, sign: str = "±") -> dict[str, str]:
+    """The cells of a case that was right, by the names of their columns."""
+    times, floor = benchmark.timing, benchmark.floor
+    comparison_by_baseline = {comparison.baseline: comparison for comparison in benchmark.comparisons}
+    told = floor is not None and floor.percent is not None
+    return {
+        CASE: benchmark.case,
+        DEVICE_US: _plus_minus(times.device_us if times else None, sign=sign),
+        CALL_US: _plus_minus(times.call_us if times else None, sign=sign),
+        **{
+            column_of(name): _compared(comparison_by_baseline.get(name))
+            for name in benchmarks.baselines
+        },
+        ROOFLINE: f"{floor.percent:.0f}% {floor.bound}" if floor and told else UNKNOWN,
+        CACHE: benchmark.cache,
+        VERIFIED: f"{benchmark.verified}/{benchmark.calls}",
+        RESOURCES: _resources(benchmark, benchmarks.kernels),
+    }  # fmt: skip
+
+
+def column_of(baseline: str) -> str:
+    """The column that compares with a baseline: its time over the candidate's."""
+    return f"vs {baseline}"
+
+
+def failure_of(benchmark: CaseBenchmark) -> str:
+    """Why a case has no numbers."""
+    return f"{benchmark.outcome}: {benchmark.message or 'no reason was given'}"
+
+
+def number(value: float) -> str:
+    """Four digits that count, at most three of them behind the point."""
+    whole = len(str(int(abs(value))))
+    return f"{value:.{max(0, 4 - whole)}f}"
+
+
+def bracketed(interval: Interval) -> str:
+    """The estimate with its interval."""
+    return f"{number(interval.value)} [{number(interval.low)}, {number(interval.high)}]"
+
+
+def _resources(benchmark: CaseBenchmark, kernels: Sequence[CompiledKernel]) -> str:
+    """Registers, spilled bytes and theoretical occupancy of each kernel that the case launches."""
+    kernel_by_key = {_key(kernel.launch): kernel for kernel in kernels}
+    found = [kernel_by_key.get(_key(launch)) for launch in benchmark.launches]
+    shown = [
+        f"{_told(kernel.registers)}/{_told(kernel.spill_bytes)}/{_occupied(kernel)}" if kernel else _ABSENT
+        for kernel in found[:_KERNELS_SHOWN]
+    ]
+    more = [f"+{len(found) - _KERNELS_SHOWN}"] if len(found) > _KERNELS_SHOWN else []
+    return " ".join((*shown, *more)) or _ABSENT
+
+
+def _resource_row(kernel: CompiledKernel) -> tuple[str, ...]:
+    filled = occupancy(kernel)
+    return (
+        kernel.launch.kernel, kernel.target, str(kernel.outcome),
+        *(
+            UNTOLD if value is None else str(value)
+            for value in (kernel.registers, kernel.spill_bytes, kernel.shared_bytes)
+        ),
+        f"{filled.percent:.0f}%, {filled.limited_by}" if filled is not None else UNTOLD,
+    )  # fmt: skip
+
+
+def _occupied(kernel: CompiledKernel) -> str:
+    filled = occupancy(kernel)
+    return f"{filled.percent:.0f}%" if filled is not None else _ABSENT
+
+
+def _key(launch: Launch) -> tuple[object, ...]:
+    """What is compiled for a launch depends on this, and not on its grid or on how often it is launched."""
+    mappings = (launch.signature, launch.constants, launch.options)
+    return (
+        launch.kernel, launch.num_warps, launch.num_stages, launch.divisible_by_16,
+        *(tuple(sorted(mapping.items())) for mapping in mappings),
+    )  # fmt: skip
+
+
+def _plus_minus(interval: Interval | None, *, sign: str) -> str:
+    if interval is None:
+        return UNMEASURED
+    decimals = len(number(interval.value).partition(".")[2])
+    return f"{number(interval.value)} {sign}{(interval.high - interval.low) / 2:.{decimals}f}"
+
+
+def _spread(interval: Interval | None) -> str:
+    if interval is None:
+        return UNMEASURED
+    return f"{number(interval.value)} us ({number(interval.low)} .. {number(interval.high)})"
+
+
+def _compared(comparison: Comparison | None) -> str:
+    return UNMEASURED if comparison is None else f"{bracketed(comparison.speedup)} {comparison.standing}"
+
+
+def _ratio(comparison: Comparison) -> str:
+    low, high = number(comparison.speedup.low), number(comparison.speedup.high)
+    return f"{number(comparison.speedup.value)}x ({low} .. {high}) {comparison.standing}"
+
+
+def _told(value: int | None) -> str:
+    return _ABSENT if value is None else str(value)
