@@ -6,6 +6,7 @@ its record, and what was not measured is said in words, never as a number.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -77,7 +78,14 @@ def cost_rows(costs: Mapping[str, Cost]) -> list[tuple[str, ...]]:
 def resource_rows(kernels: Sequence[CompiledKernel]) -> list[tuple[str, ...]]:
     """What each compiled kernel takes of its target, a header first."""
     header = ("kernel", "target", "outcome", "registers", "spilled bytes", "shared bytes", "occupancy")
-    return [header, *(_resource_row(kernel) for kernel in kernels)]
+    return [header, *((k.launch.kernel, k.target, str(k.outcome), *_taken(k)) for k in kernels)]
+
+
+def merged_resource_rows(kernels: Sequence[CompiledKernel]) -> list[tuple[str, ...]]:
+    """The same for a terminal: short columns, and specialisations that take the same counted in one row."""
+    rows = Counter((k.launch.kernel, str(k.launch.num_warps), str(k.outcome), *_taken(k)) for k in kernels)
+    header = ("kernel", "count", "warps", "outcome", "regs", "spilled", "shared", "occupancy")
+    return [header, *((name, str(count), *others) for (name, *others), count in rows.items())]
 
 
 def bench_cells(benchmark: CaseBenchmark, benchmarks: Benchmarks, *, sign: str = "±") -> dict[str, str]:
@@ -133,16 +141,14 @@ def _resources(benchmark: CaseBenchmark, kernels: Sequence[CompiledKernel]) -> s
     return " ".join((*shown, *more)) or _ABSENT
 
 
-def _resource_row(kernel: CompiledKernel) -> tuple[str, ...]:
+def _taken(kernel: CompiledKernel) -> tuple[str, ...]:
+    """Registers, spilled bytes, shared bytes and occupancy."""
     filled = occupancy(kernel)
+    amounts = (kernel.registers, kernel.spill_bytes, kernel.shared_bytes)
     return (
-        kernel.launch.kernel, kernel.target, str(kernel.outcome),
-        *(
-            UNTOLD if value is None else str(value)
-            for value in (kernel.registers, kernel.spill_bytes, kernel.shared_bytes)
-        ),
+        *(UNTOLD if value is None else str(value) for value in amounts),
         f"{filled.percent:.0f}%, {filled.limited_by}" if filled is not None else UNTOLD,
-    )  # fmt: skip
+    )
 
 
 def _occupied(kernel: CompiledKernel) -> str:

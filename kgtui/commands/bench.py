@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 
 from engine.devices import platform_named
+from engine.errors import UsageError
 from engine.model import BenchmarkPlan, CacheState, Outcome, Problem, Tier
 from engine.report import TIMING, CollectedRun, PlainLine, printable
 from engine.report_bench import Benchmarks, failure_of
@@ -22,10 +23,7 @@ from kgtui.commands.judging import EngineFactory, Request, carry_out, tell
 LABEL = "bench"
 
 _VERIFIED = (Tier.SMOKE, Tier.FULL)
-_NO_GPU = (
-    "no GPU here: nothing can be timed; the file is verified and compiled, "
-    "and shown is what is known without one: the least work of each case, and what the kernels take"
-)
+_NO_GPU = "no GPU here: nothing can be timed; what is known without one follows the verdict"
 
 
 def run(options: argparse.Namespace, console: Console, *, engine_factory: EngineFactory | None = None) -> int:
@@ -53,6 +51,8 @@ def read_request(options: argparse.Namespace, console: Console) -> Request:
     Raises:
         KgtuiError: something of it does not exist here.
     """
+    if options.file is None and (options.cases or options.baseline) and not options.sample:
+        raise UsageError("which file? FILE stands before --cases and --baseline: they take every word that follows")
     file, problem = kernel_and_problem(options, console)
     device = device_for(options.device)
     plan = _plan(options, problem)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.report import CollectedRun, printable
-from engine.report_bench import cost_rows, resource_rows
+from engine.report_bench import cost_rows, merged_resource_rows
 from engine.report_profile import profile_lines
 from engine.report_table import aligned, bench_lines
 from kgtui.commands.console import Console
@@ -38,7 +38,8 @@ def say_benchmark(request: Request, console: Console, run: CollectedRun) -> None
         return
     _say(console, ["nothing was timed; what each case cannot do without:", *aligned(cost_rows(run.costs))])
     if run.kernels:
-        _say(console, aligned(resource_rows(run.kernels)))
+        head = f"what each kernel takes of {run.started.target}, memory in bytes:"
+        _say(console, [head, *aligned(merged_resource_rows(run.kernels))])
 
 
 def _say(console: Console, lines: Iterable[str]) -> None:

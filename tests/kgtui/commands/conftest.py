@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 
 from engine.artefacts import ArtefactStore
+from engine.devices import Device
 from engine.events import CaseFinished, Event, RunFinished, RunStarted, StageFinished, StageStarted
 from engine.model import Candidate, CaseResult, Outcome, Plan, Stage, Verdict
 from kgtui import cli
-from kgtui.commands import check
+from kgtui.commands import bench, check
 from kgtui.commands.console import Console
 
 NOBODY = 65534
@@ -100,6 +101,7 @@ class PreparedEngine:
     outcome: Outcome = Outcome.PASS
     flagged: bool = False
     extra: Sequence[Event] = ()
+    timed: Callable[[Plan], Sequence[Event]] = lambda plan: ()
     after: Sequence[Event] = ()
     on_event: Callable[[Event], None] = lambda event: None
     plans: list[Plan] = field(default_factory=list)
@@ -136,6 +138,7 @@ class PreparedEngine:
             result = CaseResult(case=case.name, tier=case.tier, outcome=self.outcome, elapsed_s=0.1, calls=1, seed=1)
             yield CaseFinished(at_s=0.2, number=number, total=len(plan.cases), result=result)
         yield StageFinished(at_s=0.3, stage=Stage.VERIFY, outcome=self.outcome, elapsed_s=0.2)
+        yield from self.timed(plan)
         passed = len(plan.cases) if self.outcome is Outcome.PASS else 0
         verdict = Verdict(
             outcome=self.outcome, sentence="as prepared", passed=passed, total=len(plan.cases), flagged=self.flagged
@@ -155,6 +158,31 @@ def checked(console: Console, engine: PreparedEngine) -> Typed:
     def run(*arguments: object) -> Ended:
         options = cli.build_parser().parse_args(["check", *map(str, arguments)])
         return _ended(check.run(options, console, engine_factory=engine), console)
+
+    return run
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> Device:
+    """This machine has one GPU, as far as it is asked."""
+    device = Device(platform="cuda", index=0, name="A GPU", target="sm_90")
+    monkeypatch.setattr("engine.devices.cuda.detect", lambda: (device,))
+    return device
+
+
+@pytest.fixture
+def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This machine has no GPU, as far as it is asked."""
+    monkeypatch.setattr("engine.devices.cuda.detect", tuple)
+
+
+@pytest.fixture
+def benched(console: Console, engine: PreparedEngine) -> Typed:
+    """Type `kgtui bench`, with the prepared engine."""
+
+    def run(*arguments: object) -> Ended:
+        options = cli.build_parser().parse_args(["bench", *map(str, arguments)])
+        return _ended(bench.run(options, console, engine_factory=engine), console)
 
     return run
 
