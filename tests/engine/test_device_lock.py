@@ -10,6 +10,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -88,8 +89,11 @@ Start = Callable[..., Client]
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "locks"
+def folder() -> Iterator[Path]:
+    """Where the locks will be: in a place that every user can reach, unlike pytest's own."""
+    with tempfile.TemporaryDirectory(prefix="kgtui-test-") as place:
+        Path(place).chmod(0o755)
+        yield Path(place) / "locks"
 
 
 @pytest.fixture
@@ -275,7 +279,7 @@ async def test_whoever_comes_first_opens_folder_and_files_to_all(folder: Path, s
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o666}
 
 
-async def test_two_users_exclude_each_other(folder: Path, start: Start, public: None) -> None:
+async def test_two_users_exclude_each_other(folder: Path, start: Start, second_user: None) -> None:
     async with lock(folder).hold(on_wait=refuse):
         other = start("another user", user=NOBODY)
         assert await asyncio.to_thread(other.says) == "waits for kgtui bench mine.py"
@@ -288,7 +292,9 @@ async def test_two_users_exclude_each_other(folder: Path, start: Start, public: 
     await waiting
 
 
-async def test_a_lock_that_others_may_not_write_is_refused_to_them(folder: Path, start: Start, public: None) -> None:
+async def test_a_lock_that_others_may_not_write_is_refused_to_them(
+    folder: Path, start: Start, second_user: None
+) -> None:
     await _use(lock(folder), refuse)
     (folder / f"{DEVICE}.lock").chmod(0o600)
     said = await asyncio.to_thread(start("another user", user=NOBODY).says)
@@ -299,7 +305,7 @@ async def test_a_lock_that_others_may_not_write_is_refused_to_them(folder: Path,
 
 
 async def test_a_folder_of_another_user_must_be_sticky_and_open_to_all(
-    folder: Path, start: Start, public: None
+    folder: Path, start: Start, second_user: None
 ) -> None:
     folder.mkdir()
     folder.chmod(0o777)
@@ -356,14 +362,10 @@ def test_locks_lie_in_the_first_place_that_every_user_may_write(tmp_path: Path) 
 
 
 @pytest.fixture
-def public(folder: Path) -> None:
-    """Lets every user through to the folder; only root can be two users."""
+def second_user() -> None:
+    """Skips where a second user cannot be had."""
     if os.geteuid() != 0:
         pytest.skip("needs root, to be a second user")
-    place = folder.parent
-    while place != Path("/") and not place.stat().st_mode & stat.S_ISVTX:
-        place.chmod(place.stat().st_mode | 0o011)
-        place = place.parent
 
 
 async def _use(device: DeviceLock, on_wait: Callable[[Holder | None], None]) -> None:
