@@ -15,7 +15,7 @@ from typing import Protocol
 
 from engine.errors import EngineError, UsageError
 
-_NOT_PLATFORMS = frozenset({"targets"})
+_NOT_PLATFORMS = frozenset({"state", "targets"})
 _REQUIRED = ("NAME", "VISIBLE_ENV", "TORCH_DEVICE", "INTERPRETED", "detect")
 
 
