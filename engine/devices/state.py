@@ -1,0 +1,184 @@
+"""The state of a device at one moment, as its driver tells: clocks, heat, power, who else is there.
+
+A time that was taken beside another process, or while clocks were held down, has to say so.  Nothing is
+made up for what the driver does not tell: it stays None, and `refused` names it.  Needs no CUDA
+context; must never change a setting of the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeAlias, TypeVar
+
+from engine.benchmark import DeviceState
+
+NVIDIA = "cuda"
+
+# Bits of NVML's clocks event reasons.  An idle device, and clocks that somebody chose, throttle nothing.
+_NOT_THROTTLED = 0x1 | 0x2
+_REASONS = {
+    0x4: "power cap", 0x8: "hardware slowdown", 0x10: "sync boost", 0x20: "software thermal limit",
+    0x40: "hardware thermal limit", 0x80: "power brake", 0x100: "display clocks", 0x200: "board limit",
+    0x400: "reliability limit",
+}  # fmt: skip
+_SM_CLOCK, _MEMORY_CLOCK, _GPU_TEMPERATURE = 1, 2, 0
+_OWN_PID_NAMESPACE = Path("/proc/self/ns/pid")
+_INITIAL_PID_NAMESPACE = 0xEFFFFFFC  # the kernel's fixed inode of the namespace that drivers count in
+
+Told = TypeVar("Told")
+Handle: TypeAlias = object
+
+
+class ProcessOnDevice(Protocol):
+    """A process that has a compute context on the device."""
+
+    pid: int
+
+
+class Utilisation(Protocol):
+    """Shares of the last sampling period, in percent."""
+
+    gpu: int
+
+
+class Driver(Protocol):
+    """What is asked of the pynvml module."""
+
+    NVMLError: type[Exception]
+
+    def nvmlInit(self) -> None: ...  # noqa: N802 - NVML's own name, as are the following
+    def nvmlShutdown(self) -> None: ...  # noqa: N802
+    def nvmlDeviceGetHandleByIndex(self, index: int, /) -> Handle: ...  # noqa: N802
+    def nvmlDeviceGetUUID(self, handle: Handle, /) -> str: ...  # noqa: N802
+    def nvmlDeviceGetClockInfo(self, handle: Handle, kind: int, /) -> int: ...  # noqa: N802
+    def nvmlDeviceGetTemperature(self, handle: Handle, sensor: int, /) -> int: ...  # noqa: N802
+    def nvmlDeviceGetPowerUsage(self, handle: Handle, /) -> int: ...  # noqa: N802
+    def nvmlDeviceGetUtilizationRates(self, handle: Handle, /) -> Utilisation: ...  # noqa: N802
+    def nvmlDeviceGetCurrentClocksThrottleReasons(self, handle: Handle, /) -> int: ...  # noqa: N802
+    def nvmlDeviceGetComputeRunningProcesses(self, handle: Handle, /) -> Sequence[ProcessOnDevice]: ...  # noqa: N802
+
+
+@dataclass(frozen=True, kw_only=True)
+class StateReading:
+    """A device's state, and what the driver did not tell of it, each with the reason."""
+
+    state: DeviceState
+    refused: tuple[str, ...] = ()
+
+
+def device_state(
+    platform: str, index: int, *, own_pids: Collection[int], driver: Driver | None = None
+) -> DeviceState:  # fmt: skip
+    """The state of device `index`, counted as NVML counts; what is not told is None.  See `read_state`."""
+    return read_state(platform, index, own_pids=own_pids, driver=driver).state
+
+
+def read_state(
+    platform: str, index: int, *, own_pids: Collection[int], driver: Driver | None = None,
+    is_contained: bool | None = None,
+) -> StateReading:  # fmt: skip
+    """The state of device `index` and what was refused; `own_pids` are processes that may use the device.
+
+    `is_contained` says whether process ids are other ones here than the driver's; None finds out.
+    """
+    if platform != NVIDIA:
+        return StateReading(state=DeviceState(), refused=("its state: only NVIDIA's driver is asked",))
+    driver = driver or _installed_driver()
+    try:
+        driver.nvmlInit()
+    except driver.NVMLError as error:
+        return StateReading(state=DeviceState(), refused=(f"its state: {error}",))
+    try:
+        handle = driver.nvmlDeviceGetHandleByIndex(index)
+        return _Interview(driver, handle).reading(
+            own_pids, is_contained=_is_contained() if is_contained is None else is_contained
+        )
+    except driver.NVMLError as error:
+        return StateReading(state=DeviceState(), refused=(f"its state: {error}",))
+    finally:
+        driver.nvmlShutdown()
+
+
+def device_id(platform: str, index: int, *, driver: Driver | None = None) -> str:
+    """A name of the device that is the same for every process: the driver's, or else platform and index."""
+    fallback = f"{platform}-{index}"
+    if platform != NVIDIA:
+        return fallback
+    driver = driver or _installed_driver()
+    try:
+        driver.nvmlInit()
+    except driver.NVMLError:
+        return fallback
+    try:
+        return str(driver.nvmlDeviceGetUUID(driver.nvmlDeviceGetHandleByIndex(index)))
+    except driver.NVMLError:
+        return fallback
+    finally:
+        driver.nvmlShutdown()
+
+
+class _Interview:
+    """Asks one thing after the other and notes what is refused."""
+
+    def __init__(self, driver: Driver, handle: Handle) -> None:
+        self._driver = driver
+        self._handle = handle
+        self._refused: list[str] = []
+
+    def reading(self, own_pids: Collection[int], *, is_contained: bool) -> StateReading:
+        ask, handle = self._driver, self._handle
+        milliwatts = self._told("power", lambda: ask.nvmlDeviceGetPowerUsage(handle))
+        utilisation = self._told("utilisation", lambda: ask.nvmlDeviceGetUtilizationRates(handle))
+        reasons = self._told("throttling", lambda: ask.nvmlDeviceGetCurrentClocksThrottleReasons(handle))
+        state = DeviceState(
+            sm_clock_mhz=self._told("SM clock", lambda: ask.nvmlDeviceGetClockInfo(handle, _SM_CLOCK)),
+            memory_clock_mhz=self._told("memory clock", lambda: ask.nvmlDeviceGetClockInfo(handle, _MEMORY_CLOCK)),
+            temperature_c=self._told("temperature", lambda: ask.nvmlDeviceGetTemperature(handle, _GPU_TEMPERATURE)),
+            power_w=None if milliwatts is None else milliwatts / 1000,
+            utilisation_percent=None if utilisation is None else utilisation.gpu,
+            throttled_by=() if reasons is None else throttle_words(reasons),
+            other_processes=self._others(own_pids, is_contained=is_contained),
+        )
+        return StateReading(state=state, refused=tuple(self._refused))
+
+    def _others(self, own_pids: Collection[int], *, is_contained: bool) -> tuple[int, ...]:
+        asked = self._told("other processes", lambda: self._driver.nvmlDeviceGetComputeRunningProcesses(self._handle))
+        if asked is None:
+            return ()
+        present = {process.pid for process in asked}
+        if is_contained and present.isdisjoint(own_pids):
+            # It may name our own processes by the host's numbers, or hide everybody's.
+            self._refused.append("other processes: in this container the driver's process ids are not ours")
+            return ()
+        return tuple(sorted(present - set(own_pids)))
+
+    def _told(self, what: str, ask: Callable[[], Told]) -> Told | None:
+        try:
+            return ask()
+        except self._driver.NVMLError as error:
+            self._refused.append(f"{what}: {error}")
+            return None
+
+
+def throttle_words(reasons: int) -> tuple[str, ...]:
+    """NVML's clocks event reasons as words, in the order of their bits; one that has no word by its bit."""
+    left = reasons & ~_NOT_THROTTLED
+    bits = (1 << shift for shift in range(left.bit_length()))
+    return tuple(_REASONS.get(bit, f"reason {bit:#x}") for bit in bits if left & bit)
+
+
+def _installed_driver() -> Driver:
+    import pynvml
+
+    driver: Driver = pynvml
+    return driver
+
+
+def _is_contained() -> bool:
+    """Whether this process is in a PID namespace of its own, as in a container; True where that cannot be told."""
+    try:
+        return _OWN_PID_NAMESPACE.stat().st_ino != _INITIAL_PID_NAMESPACE
+    except OSError:
+        return True
