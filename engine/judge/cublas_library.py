@@ -94,9 +94,7 @@ class Cublas:
         b: int, ldb: int, beta: float, c: int, ldc: int,
     ) -> None:  # fmt: skip
         """C = alpha * op(A) @ op(B) + beta * C, op(A): (m, k), op(B): (k, n), C: (m, n), in float32."""
-        self._call(
-            "cublasSgemm_v2", transa, transb, m, n, k, _scalar(alpha), a, lda, b, ldb, _scalar(beta), c, ldc
-        )  # fmt: skip
+        self._call("cublasSgemm_v2", transa, transb, m, n, k, _scalar(alpha), a, lda, b, ldb, _scalar(beta), c, ldc)
 
     def gemm_ex(
         self, transa: Operation, transb: Operation, m: int, n: int, k: int, element: Element, a: int, lda: int,

@@ -144,6 +144,7 @@ def test_the_precisions_are_those_that_a_floor_looks_up() -> None:
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="peaks are measured on a GPU; there is none here")
 def test_a_gpu_has_peaks_in_the_order_of_its_precisions() -> None:
     device = torch.device("cuda:0")
+    reserved_before = torch.cuda.memory_reserved(device)
     measured = measure_peaks(device, timer=peaks.event_timer(device))
     record = Peaks(
         device_name="", driver="", versions="", copy_bytes_per_s=measured.copy_bytes_per_s,
@@ -152,4 +153,5 @@ def test_a_gpu_has_peaks_in_the_order_of_its_precisions() -> None:
     assert record.copy_bytes_per_s > 0
     assert set(record.flops_per_s) >= {"float64", "float32", "float16"}
     assert record.flops_per_s["float16"] > record.flops_per_s["float32"] > 0
-    assert torch.cuda.memory_reserved(device) == 0
+    # What stays is cuBLAS's workspace; one buffer of the copy alone would be a gigabyte.
+    assert torch.cuda.memory_reserved(device) - reserved_before < 256 * MIB
