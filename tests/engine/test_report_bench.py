@@ -320,6 +320,13 @@ def test_a_run_that_told_no_profile_says_so_and_shows_its_stages():
     assert "- the engine told no profile of this run" in as_markdown(silent, with_profile=True)
 
 
+@pytest.mark.parametrize("at_s", [0.0, 3.0, 6.0])
+def test_work_that_took_no_time_still_has_a_sign(at_s):
+    moment = Span(name="look", count=1, busy_s=0.0, began_s=at_s, ended_s=at_s)
+    line = profile_lines(dataclasses.replace(RUN.profile, spans=(moment,)), width=80, is_ascii=True)[1]
+    assert line.count("#") == 1
+
+
 def test_bars_lie_on_one_axis_and_are_never_empty():
     lines = profile_lines(RUN.profile, width=80, is_ascii=True)
     bars = {line.split()[0]: line.rpartition(" ")[2] for line in (lines[1], lines[2], lines[3], lines[5], lines[6])}

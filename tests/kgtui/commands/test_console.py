@@ -1,0 +1,26 @@
+"""How wide the output is, and which signs it can carry."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("asked", "width"), [("120", 120), ("80", 80), ("7", 40), ("0", 80), ("wide", 80), ("-5", 80), ("", 80)]
+)
+def test_the_width_is_what_columns_says_if_that_is_a_number(console, asked, width):
+    assert dataclasses.replace(console, environment={"COLUMNS": asked}).width == width
+
+
+def test_an_output_that_is_no_terminal_is_80_wide(console, tmp_path):
+    with (tmp_path / "out").open("w") as out:
+        assert dataclasses.replace(console, out=out).width == 80
+
+
+@pytest.mark.parametrize(("encoding", "can"), [("utf-8", True), ("ascii", False), ("cp437", False)])
+def test_signs_that_the_encoding_lacks_cannot_be_written(console, encoding, can):
+    out = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    assert dataclasses.replace(console, out=out).can_write("±█…") == can
