@@ -1,21 +1,30 @@
-"""Compiling what was launched, for the plan's target, by several compilers while the cases are still being judged."""
+"""Compiling what is launched, by several compilers at once while the cases are still being judged.
+
+For the device that the candidate runs on, kernels are compiled before they are launched: a rehearsal
+tells which, and the results are published in a folder where the worker's Triton finds them.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from engine import outcomes, wire
 from engine.artefacts import ArtefactStore
 from engine.desk import Desk, LoadError
 from engine.errors import ChildDiedError, DeadlineError, EngineError, WireError
 from engine.model import Artefact, CompiledKernel, Launch, Limits, Outcome
+from engine.model import specialisation as specialisation_of
+from engine.profile import Profile
 from engine.untrusted import UntrustedFileError, read_untrusted
 from engine.verdict import Stop
 
 _MAX_ARTEFACT_BYTES = 64 << 20
+_PLAIN_NAME = re.compile(r"\w[\w.@-]{0,250}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,40 +37,66 @@ class _Binary:
     name: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Job:
+    """One launch to compile; `done` is set when it is, well or badly."""
+
+    launch: Launch
+    specialisation: str
+    launcher: bool
+    done: asyncio.Future[None]
+
+
 class Builder:
-    """Compiles the launches of one run in the order in which they come."""
+    """Compiles the launches of one run in the order in which they come, each specialisation once."""
 
     def __init__(
         self, *, desks: tuple[Desk, ...], target: str, limits: Limits, artefacts: ArtefactStore,
-        clock: Callable[[], float], on_kernel: Callable[[int, int, CompiledKernel], None],
+        profile: Profile, on_kernel: Callable[[int, int, CompiledKernel], None], publish: Path | None = None,
     ) -> None:  # fmt: skip
         self._desks = desks
         self._target = target
         self._limits = limits
         self._artefacts = artefacts
-        self._clock = clock
+        self._profile = profile
         self._on_kernel = on_kernel
-        self._launches: asyncio.Queue[Launch | None] = asyncio.Queue()
-        self._total = 0
+        self._publish = publish
+        self._jobs: asyncio.Queue[_Job | None] = asyncio.Queue()
+        self._job_by_specialisation: dict[tuple[object, ...], _Job] = {}
+        self._launchers: dict[tuple[str, ...], _Job] = {}
         self._binaries: list[_Binary] = []
         self.kernels: list[CompiledKernel] = []
         self.trouble: Stop | None = None
         self.unkept = ""
 
-    def add(self, launch: Launch) -> None:
-        """Compile this one too."""
-        self._total += 1
-        self._launches.put_nowait(launch)
+    def add(self, launch: Launch, specialisation: str = "") -> list[asyncio.Future[None]]:
+        """Compile this one too, unless it is already; what must be done before it can be launched.
+
+        With Triton's own description, `specialisation`, it is compiled for that very launch.
+        """
+        key = specialisation_of(launch)
+        job = self._job_by_specialisation.get(key)
+        types = tuple(launch.signature.values())
+        if job is None:
+            builds_launcher = bool(specialisation) and types not in self._launchers
+            done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            job = _Job(launch=launch, specialisation=specialisation, launcher=builds_launcher, done=done)
+            self._job_by_specialisation[key] = job
+            if builds_launcher:
+                self._launchers[types] = job
+            self._jobs.put_nowait(job)
+        launcher = self._launchers.get(types)
+        return [job.done] if launcher is None else [job.done, launcher.done]
 
     @property
     def idle(self) -> bool:
         """Whether nothing has been added yet."""
-        return self._total == 0
+        return not self._job_by_specialisation
 
     def finish(self) -> None:
         """No more launches will come; `run` returns after the last."""
         for _ in self._desks:
-            self._launches.put_nowait(None)
+            self._jobs.put_nowait(None)
 
     async def run(self) -> None:
         """Compile until `finish`.  A file that does not load here leaves `trouble`, and its kernels UNSUPPORTED."""
@@ -88,33 +123,49 @@ class Builder:
         await asyncio.gather(*(desk.clear() for desk in self._desks))
 
     async def _serve(self, desk: Desk) -> None:
-        while (launch := await self._launches.get()) is not None:
-            kernel = await self._compile(desk, launch)
-            self._on_kernel(len(self.kernels), self._total, kernel)
-
-    async def _compile(self, desk: Desk, launch: Launch) -> CompiledKernel:
-        started = self._clock()
-        reply: wire.AnyReply | Stop
-        try:
-            if not desk.occupied and self.trouble is None:
+        if self._publish is not None:
+            with contextlib.suppress(EngineError):  # it is tried again, and told, when there is something to compile
                 await self._load(desk)
-            reply = self.trouble or await desk.ask(
-                wire.Compile(id=wire.new_id(), launch=launch, target=self._target, folder=str(desk.shared)),
-                deadline_s=self._limits.compile_s,
-            )
-        except (ChildDiedError, DeadlineError, WireError) as error:
-            await desk.clear()
-            stop = outcomes.of_worker_error(error, "while compiling")
-            reply = Stop(outcome=Outcome.COMPILE_ERROR, message=stop.message)
-        except EngineError as error:
-            reply = Stop(outcome=Outcome.UNSUPPORTED, message=f"could not check: {error}")
-        kernel = self._kernel(desk, launch, reply, self._clock() - started)
+        while (job := await self._jobs.get()) is not None:
+            try:
+                kernel = await self._compile(desk, job)
+            finally:
+                if not job.done.done():
+                    job.done.set_result(None)
+            self._on_kernel(len(self.kernels), len(self._job_by_specialisation), kernel)
+
+    async def _compile(self, desk: Desk, job: _Job) -> CompiledKernel:
+        launch = job.launch
+        with self._profile.span("compile") as span:
+            reply = await self._ask(desk, job)
+        if isinstance(reply, wire.Compiled) and self._publish is not None:
+            with self._profile.span("publish"):
+                publish(reply.cache, desk.cache, self._publish)
+        kernel = self._kernel(desk, launch, reply, span.elapsed_s)
         self.kernels.append(kernel)
         if isinstance(reply, wire.Compiled) and "cubin" in reply.stages:
             self._binaries.append(
                 _Binary(number=len(self.kernels), desk=desk, folder=desk.shared, name=reply.stages["cubin"])
             )
         return kernel
+
+    async def _ask(self, desk: Desk, job: _Job) -> wire.AnyReply | Stop:
+        try:
+            if not desk.occupied and self.trouble is None:
+                await self._load(desk)
+            return self.trouble or await desk.ask(
+                wire.Compile(
+                    id=wire.new_id(), launch=job.launch, target=self._target, folder=str(desk.shared),
+                    specialisation=job.specialisation, launcher=job.launcher,
+                ),
+                deadline_s=self._limits.compile_s,
+            )  # fmt: skip
+        except (ChildDiedError, DeadlineError, WireError) as error:
+            await desk.clear()
+            stop = outcomes.of_worker_error(error, "while compiling")
+            return Stop(outcome=Outcome.COMPILE_ERROR, message=stop.message)
+        except EngineError as error:
+            return Stop(outcome=Outcome.UNSUPPORTED, message=f"could not check: {error}")
 
     async def _load(self, desk: Desk) -> None:
         try:
@@ -151,3 +202,18 @@ class Builder:
             except OSError as error:
                 self.unkept = f"compiled code could not be kept: {error.strerror or error}; free some space"
         return tuple(kept)
+
+
+def publish(names: tuple[str, ...], source: Path, target: Path) -> None:
+    """Copy these files of a compiler's cache to where the worker's Triton looks; the names are a stranger's words."""
+    for name in names:
+        parts = PurePosixPath(name).parts
+        if len(parts) != 2 or not all(map(_PLAIN_NAME.fullmatch, parts)):
+            continue
+        try:
+            content = read_untrusted(source / name, max_bytes=_MAX_ARTEFACT_BYTES)
+            place = target / name
+            place.parent.mkdir(mode=0o755, exist_ok=True)
+            place.write_bytes(content)
+        except (UntrustedFileError, OSError):
+            continue  # the worker compiles it itself then

@@ -27,13 +27,15 @@ class Desk:
     """The worker (or the compiler) that one candidate is loaded in."""
 
     def __init__(
-        self, *, candidate: Candidate, entry: str, spare: Spare, limits: Limits, on_log: Callable[[Stream, str], None]
-    ) -> None:
+        self, *, candidate: Candidate, entry: str, spare: Spare, limits: Limits,
+        on_log: Callable[[Stream, str], None], published: Path | None = None,
+    ) -> None:  # fmt: skip
         self._candidate = candidate
         self._entry = entry
         self._spare = spare
         self._limits = limits
         self._on_log = on_log
+        self._published = published
         self._hand: Hand | None = None
 
     @property
@@ -41,6 +43,12 @@ class Desk:
         """The folder of shared memory of the worker in use."""
         assert self._hand is not None
         return self._hand.room.shared
+
+    @property
+    def cache(self) -> Path:
+        """Triton's cache folder of the worker in use."""
+        assert self._hand is not None
+        return self._hand.room.cache
 
     @property
     def occupied(self) -> bool:
@@ -58,7 +66,8 @@ class Desk:
         self._hand.child.on_log = self._on_log
         path = _snapshot(self._hand.room.folder, self._candidate)
         folder = str(self._candidate.folder) if self._candidate.folder is not None else None
-        command = wire.Load(id=wire.new_id(), path=str(path), folder=folder, entry=self._entry)
+        published = str(self._published) if self._published is not None else None
+        command = wire.Load(id=wire.new_id(), path=str(path), folder=folder, entry=self._entry, cache=published)
         reply = await self._hand.child.ask(command, deadline_s=self._limits.load_s)
         if isinstance(reply, wire.Failed):
             await self.clear()  # or the next case would call an entry that is not there

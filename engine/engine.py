@@ -24,7 +24,7 @@ from engine.model import Candidate, Limits, Plan
 from engine.pipeline import Run
 from engine.processes.confinement import Measure
 from engine.processes.nest import Nest
-from engine.processes.nursery import DRIVER_VARIABLE, WARM_TARGET_VARIABLE
+from engine.processes.nursery import DRIVER_VARIABLE, WARM_CACHE_VARIABLE, WARM_TARGET_VARIABLE
 from engine.staff import Staff
 
 _COMPILING_CASE_S = 120.0
@@ -95,7 +95,7 @@ class Engine:
         self._nests = tuple({id(nest): nest for nest in (workers, compilers)}.values())
         self._staff = Staff(
             workers=workers, compilers=compilers, lodging=self._lodging, limits=self._limits,
-            torch_device=self._platform.TORCH_DEVICE, address_space=interpreted,
+            torch_device=self._platform.TORCH_DEVICE, interpreted=interpreted,
         )  # fmt: skip
         starting = [asyncio.create_task(nest.start()) for nest in self._nests]
         try:
@@ -162,6 +162,7 @@ class Engine:
     def _nest(self, lodging: Lodging, *, interpreted: bool) -> Nest:
         environment = base_environment(self._environment, interpreted=interpreted, folder=lodging.folder)
         environment[WARM_TARGET_VARIABLE] = self._warm_target
+        environment[WARM_CACHE_VARIABLE] = environment["TRITON_CACHE_DIR"]
         if not self._platform.INTERPRETED:
             environment[DRIVER_VARIABLE] = self._platform.NAME
         return Nest(folders=lodging.folders, environment=environment)

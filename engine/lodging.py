@@ -35,6 +35,11 @@ class Room:
     shared: Path
     uid: int | None
 
+    @property
+    def cache(self) -> Path:
+        """Where Triton keeps what this child compiled."""
+        return self.folder / "triton"
+
     def confinement(self, limits: Limits, *, address_space: bool) -> Confinement:
         """How the child that lives here is confined."""
         return Confinement(
@@ -51,7 +56,7 @@ class Room:
         folder = str(self.folder)
         return {
             "HOME": folder, "TMPDIR": folder, "XDG_CACHE_HOME": folder, "TRITON_HOME": folder,
-            "TRITON_CACHE_DIR": f"{folder}/triton", "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor",
+            "TRITON_CACHE_DIR": str(self.cache), "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor",
             "CUDA_CACHE_PATH": f"{folder}/cuda",
         }  # fmt: skip
 
@@ -90,6 +95,17 @@ class Lodging:
             if room.uid is not None:
                 os.chown(folder, room.uid, room.uid)
         return room
+
+    def open_shelf(self) -> Path:
+        """A new folder that every child can read and none can write."""
+        self._opened += 1
+        shelf = self.folder / f"{self._opened}-shelf"
+        shelf.mkdir(mode=0o755)
+        return shelf
+
+    def clear_shelf(self, shelf: Path) -> None:
+        """Delete a folder that `open_shelf` made."""
+        _remove(shelf)
 
     def close(self) -> None:
         """Delete everything.  Safe to call twice."""

@@ -502,6 +502,20 @@ class Launch:
     options: Mapping[str, str] = field(default_factory=dict)
 
 
+def specialisation(launch: Launch) -> tuple[object, ...]:
+    """What tells two compiled forms of kernels apart: everything of a launch but its grid and its count."""
+    return (
+        launch.kernel,
+        launch.line,
+        tuple(launch.signature.items()),
+        tuple(launch.constants.items()),
+        launch.divisible_by_16,
+        launch.num_warps,
+        launch.num_stages,
+        tuple(launch.options.items()),
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Artefact:
     """A stored text or binary: `kind` is ttir, ttgir, llir, ptx, amdgcn, cubin, hsaco or sass."""

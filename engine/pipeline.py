@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import traceback
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from typing import Any
 
 from engine import events, outcomes
@@ -30,14 +29,15 @@ from engine.model import (
     Stage,
     Stream,
 )
+from engine.profile import Profile
+from engine.rehearsal import Rehearsal
 from engine.source import Source, SourceError, read_source
-from engine.staff import Staff
+from engine.staff import Spare, Staff
 from engine.verdict import Facts, Stop, judge
 from engine.verification import Verifier
 
 _FATAL = frozenset({Outcome.CRASHED, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY})
 _MAX_DEATHS = 2
-_MAX_COMPILERS = 8
 
 
 class Run:
@@ -59,25 +59,38 @@ class Run:
         self._device = device
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time()
+        self._profile = Profile(self._now)
         self._queue: asyncio.Queue[events.Event | None] = asyncio.Queue()
         self._results: list[CaseResult] = []
         self._findings: list[Finding] = []
         self._launched = False
         self._compiling_since = 0.0
         self._ways: set[str] = set()
-        limits, entry = plan.limits or limits, plan.problem.entry
-        self._limits = limits
-        self._desk = Desk(candidate=candidate, entry=entry, spare=staff.worker, limits=limits, on_log=self._log)
+        self._limits = plan.limits or limits
+        self._artefacts = artefacts
+        self._shelf = None if staff.interpreted else staff.lodging.open_shelf()
+        self._desk = self._open_desk(staff.worker, on_log=self._log)
         self._builder: Builder | None = None
         if plan.target is not None:
-            desks = (
-                Desk(candidate=candidate, entry=entry, spare=staff.compiler, limits=limits, on_log=lambda *_: None)
-                for _ in range(max(1, min(_MAX_COMPILERS, (os.cpu_count() or 2) - 1)))
-            )
-            self._builder = Builder(
-                desks=tuple(desks), target=plan.target, limits=limits, artefacts=artefacts, clock=self._loop.time,
-                on_kernel=self._kernel,
-            )  # fmt: skip
+            self._builder = self._open_builder(plan.target, self._kernel)
+        self._ahead: Builder | None = None
+        self._rehearsal: Rehearsal | None = None
+        if device.target is not None and self._shelf is not None:
+            same = plan.target == device.target
+            self._ahead = self._builder if same else self._open_builder(device.target, lambda *_: None)
+
+    def _open_desk(self, spare: Spare, *, on_log: Callable[[Stream, str], None] = lambda *_: None) -> Desk:
+        return Desk(
+            candidate=self._candidate, entry=self._plan.problem.entry, spare=spare, limits=self._limits, on_log=on_log,
+            published=self._shelf,
+        )  # fmt: skip
+
+    def _open_builder(self, target: str, on_kernel: Callable[[int, int, CompiledKernel], None]) -> Builder:
+        desks = tuple(self._open_desk(self._staff.compiler) for _ in range(self._staff.most_compilers))
+        return Builder(
+            desks=desks, target=target, limits=self._limits, artefacts=self._artefacts, profile=self._profile,
+            on_kernel=on_kernel, publish=self._shelf if target == self._device.target else None,
+        )  # fmt: skip
 
     async def stream(self, cancelled: asyncio.Event) -> AsyncGenerator[events.Event, None]:
         """All events, in order.  Ends early, with everything killed, when `cancelled` is set."""
@@ -107,8 +120,10 @@ class Run:
 
     async def _clean_up(self) -> None:
         await self._desk.clear()
-        if self._builder is not None:
-            await self._builder.clear()
+        for builder in self._builders():
+            await builder.clear()
+        if self._shelf is not None:
+            self._staff.lodging.clear_shelf(self._shelf)
         self._staff.worker.prepare()
         self._staff.compiler.prepare()
         self._queue.put_nowait(None)
@@ -142,21 +157,40 @@ class Run:
         except SourceError as error:
             return Stop(outcome=Outcome.COMPILE_ERROR, message=str(error), location=error.location)
         self._read_statically(source)
-        stop = await self._load()
-        if stop is not None:
-            return stop
-        compiling = asyncio.create_task(self._builder.run()) if self._builder is not None else None
+        builders = [asyncio.create_task(builder.run()) for builder in self._builders()]
+        ahead = self._rehearse()
         try:
+            stop = await self._load()
+            if stop is not None:
+                return stop
             stop = await self._verify()
-            if self._builder is not None and compiling is not None:
-                self._builder.finish()
-                await compiling
+            for builder in self._builders():
+                builder.finish()
+            await asyncio.gather(*builders)
+            if self._builder is not None:
                 self._compiled(self._builder)
         finally:
-            if compiling is not None:
-                compiling.cancel()
-                await asyncio.gather(compiling, return_exceptions=True)
+            if self._rehearsal is not None:
+                await self._rehearsal.close()
+            tasks = [*builders, *([ahead] if ahead is not None else [])]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
         return stop
+
+    def _builders(self) -> tuple[Builder, ...]:
+        """The builder of the plan's target and that of the device's own, which may be the same."""
+        return tuple(dict.fromkeys(builder for builder in (self._ahead, self._builder) if builder is not None))
+
+    def _rehearse(self) -> asyncio.Task[None] | None:
+        """Begin to learn what must be compiled, where kernels are really launched."""
+        if self._ahead is None:
+            return None
+        self._rehearsal = Rehearsal(
+            problem=self._plan.problem, cases=self._plan.cases, desk=self._open_desk(self._staff.worker),
+            add=self._compile_ahead, profile=self._profile, ask_judge=self._staff.ask_judge,
+        )  # fmt: skip
+        return asyncio.create_task(self._rehearsal.run())
 
     # ------------------------------------------------------------ stages
 
@@ -179,7 +213,8 @@ class Run:
     async def _load(self) -> Stop | None:
         began = self._begin(Stage.LOAD)
         try:
-            await self._desk.load()
+            with self._profile.span("load"):
+                await self._desk.load()
         except LoadError as error:
             stop = outcomes.of_failure(error.failed)
             self._log(Stream.STDERR, error.failed.trace)
@@ -196,12 +231,14 @@ class Run:
         began = self._begin(Stage.VERIFY, len(cases))
         verifier = Verifier(
             plan=self._plan, limits=self._limits, staff=self._staff, desk=self._desk, clock=self._loop.time,
-            on_launch=self._launch, on_finding=self._find,
-            on_trace=self._trace,
+            profile=self._profile, on_launch=self._launch, on_finding=self._find, on_trace=self._trace,
         )  # fmt: skip
         deaths = 0
         stop: Stop | None = None
-        for number, case in enumerate(cases, start=1):
+        waiting = list(cases)
+        for number in range(1, len(cases) + 1):
+            case = await self._rehearsal.next_of(waiting) if self._rehearsal is not None else waiting[0]
+            waiting.remove(case)
             result = await verifier.judge(case)
             self._results.append(result)
             self._emit(events.CaseFinished(at_s=self._now(), number=number, total=len(cases), result=result))
@@ -251,6 +288,7 @@ class Run:
             planned=len(self._plan.cases), stop=stop, cases=tuple(self._results), kernels=tuple(kernels),
             findings=tuple(self._findings),
         )  # fmt: skip
+        self._emit(events.ProfileTaken(at_s=self._now(), spans=self._profile.spans()))
         self._emit(events.RunFinished(at_s=self._now(), verdict=judge(facts)))
 
     # ------------------------------------------------------------ what happened
@@ -259,9 +297,18 @@ class Run:
         self._launched = True
         self._emit(events.KernelLaunched(at_s=self._now(), launch=launch))
         if self._builder is not None:
-            if self._builder.idle:
-                self._compiling_since = self._begin(Stage.COMPILE)
-            self._builder.add(launch)
+            self._compile(self._builder, launch)
+
+    def _compile_ahead(self, launch: Launch, specialisation: str) -> list[asyncio.Future[None]]:
+        assert self._ahead is not None
+        if self._ahead is self._builder:
+            return self._compile(self._builder, launch, specialisation)
+        return self._ahead.add(launch, specialisation)
+
+    def _compile(self, builder: Builder, launch: Launch, specialisation: str = "") -> list[asyncio.Future[None]]:
+        if builder.idle:
+            self._compiling_since = self._begin(Stage.COMPILE)
+        return builder.add(launch, specialisation)
 
     def _kernel(self, number: int, total: int, kernel: CompiledKernel) -> None:
         self._emit(events.KernelCompiled(at_s=self._now(), number=number, total=total, kernel=kernel))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -13,11 +15,10 @@ from engine.lodging import Lodging, Room
 from engine.model import Limits
 from engine.processes.child import Child
 from engine.processes.nest import Nest
+from engine.processes.nursery import DEVICE_VARIABLE
 
 _READY_S = 120.0
 _JUDGE_S = 60.0
-# The name that the worker reads; kept here as text, since its module imports torch.
-_DEVICE_VARIABLE = "KGTUI_DEVICE"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,39 +35,42 @@ class Hand:
 
 
 class Spare:
-    """Always one warm child ahead: `take` gives it away, and the next one is made at once or when asked."""
+    """Always `depth` warm children ahead: `take` gives one away, and the next are made when asked."""
 
-    def __init__(self, hire: Callable[[], Awaitable[Hand]]) -> None:
+    def __init__(self, hire: Callable[[], Awaitable[Hand]], *, depth: int = 1) -> None:
         self._hire = hire
-        self._next: asyncio.Task[Hand] | None = None
+        self._depth = depth
+        self._waiting: deque[asyncio.Task[Hand]] = deque()  # oldest first: it is the next to be warm
         self._closed = False
         self._takes = asyncio.Lock()  # or two takers at once would get the same one
 
     def prepare(self) -> None:
-        """Begin to make the next one, unless it is being made or ready, or there will be no next."""
-        if self._next is None and not self._closed:
-            self._next = asyncio.create_task(self._make())
-            # Whoever takes it hears of a failure; if nobody does, asyncio need not print it over the screen.
-            self._next.add_done_callback(lambda made: made.cancelled() or made.exception())
+        """Begin to make as many as are missing, unless there will be no next."""
+        while len(self._waiting) < self._depth and not self._closed:
+            self._begin()
 
     async def wait(self) -> Hand:
         """The next one, once it is warm; it stays the spare."""
-        self.prepare()
-        making = self._next
-        if making is None:
+        if not self._waiting and not self._closed:
+            self._begin()
+        if not self._waiting:
             raise EngineError("the engine has been closed")
+        making = self._waiting[0]
         try:
             hand = await asyncio.shield(making)
         except (EngineError, OSError):
-            if self._next is making:
-                self._next = None  # or every later take would fail for the same old reason
+            self._forget(making)  # or every later take would fail for the same old reason
             raise
         if hand.child.alive and hand.child.fault is None:
             return hand
-        if self._next is making:
-            self._next = None  # it died while it waited: killed by the system, when memory ran out for instance
+        self._forget(making)  # it died while it waited: killed by the system, when memory ran out for instance
         await hand.dismiss()
         return await self.wait()
+
+    async def settle(self) -> None:
+        """Wait until none is being made; those that fail are heard of when they are taken."""
+        if self._waiting:
+            await asyncio.wait(list(self._waiting))
 
     async def take(self) -> Hand:
         """The warm one, for good.
@@ -76,42 +80,59 @@ class Spare:
         """
         async with self._takes:
             hand = await self.wait()
-            self._next = None
+            self._waiting.popleft()
             return hand
 
     async def close(self) -> None:
-        """Dismiss the spare, for good."""
+        """Dismiss the spares, for good."""
         self._closed = True
-        if self._next is not None:
-            self._next.cancel()
+        while self._waiting:
+            making = self._waiting.popleft()
+            making.cancel()
             with contextlib.suppress(asyncio.CancelledError, EngineError, OSError):
-                await (await self._next).dismiss()
-            self._next = None
+                await (await making).dismiss()
+
+    def _begin(self) -> None:
+        making = asyncio.create_task(self._make())
+        # Whoever takes it hears of a failure; if nobody does, asyncio need not print it over the screen.
+        making.add_done_callback(lambda made: made.cancelled() or made.exception())
+        self._waiting.append(making)
+
+    def _forget(self, making: asyncio.Task[Hand]) -> None:
+        with contextlib.suppress(ValueError):
+            self._waiting.remove(making)
 
     async def _make(self) -> Hand:
         return await self._hire()
 
 
 class Staff:
-    """Judge, spare worker and spare compiler of one engine."""
+    """Judge, spare workers and spare compilers of one engine.
+
+    `shares_device` is whether judge and worker see the same device memory; it turns false for good when
+    a driver refuses.
+    """
 
     def __init__(
         self, *, workers: Nest, compilers: Nest, lodging: Lodging, limits: Limits, torch_device: str,
-        address_space: bool,
+        interpreted: bool,
     ) -> None:  # fmt: skip
+        self.interpreted = interpreted
+        self.shares_device = not interpreted
+        self.lodging = lodging
+        self.most_compilers = _most_compilers(interpreted=interpreted)
         self._workers = workers
         self._compilers = compilers
-        self._lodging = lodging
         self._limits = limits
-        self._address_space = address_space
-        self._environment = {_DEVICE_VARIABLE: torch_device}
+        self._environment = {DEVICE_VARIABLE: torch_device}
         self._judge: Hand | None = None
         self._judges = asyncio.Lock()  # or two that want it at once would each make one
         self._compilers_started: asyncio.Task[None] | None = None
         self.confinement: tuple[str, ...] = ()
         self.versions: dict[str, str] = {}
-        self.worker = Spare(self._hire_worker)
-        self.compiler = Spare(self._hire_compiler)
+        # On a device one worker computes while another rehearses what must be compiled.
+        self.worker = Spare(self._hire_worker, depth=1 if interpreted else 2)
+        self.compiler = Spare(self._hire_compiler, depth=1 if interpreted else self.most_compilers)
 
     def begin(self) -> None:
         """Begin to make the first worker and the judge."""
@@ -173,9 +194,9 @@ class Staff:
         return await self._hire(self._compilers, "compiler")
 
     async def _hire(self, nest: Nest, kind: str, *, confined: bool = True) -> Hand:
-        room = self._lodging.open_room()
+        room = self.lodging.open_room()
         environment = {**room.environment(), **self._environment}
-        confinement = room.confinement(self._limits, address_space=self._address_space) if confined else None
+        confinement = room.confinement(self._limits, address_space=self.interpreted) if confined else None
         try:
             child = await nest.fork(
                 kind, folder=room.folder, environment=environment, confinement=confinement,
@@ -195,3 +216,9 @@ class Staff:
             await asyncio.shield(hand.dismiss())
             raise
         return hand
+
+
+def _most_compilers(*, interpreted: bool) -> int:
+    """As many as there are cores to spare; on a device nothing can be called before it is compiled."""
+    cores = os.cpu_count() or 2
+    return max(1, min(8 if interpreted else 14, cores - 1 if interpreted else cores - 2))

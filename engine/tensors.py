@@ -1,7 +1,8 @@
 """Tensors as raw bytes in shared memory: laid out by the judge, viewed by the worker.
 
-Both children import this, the parent never does.  Layout of an arena file: the storages one after
-another, each at a multiple of 256 bytes, with 256 unused bytes between them.
+Both children import this, the parent never does.  Layout of an arena: the storages one after another,
+each at a multiple of 256 bytes, with at least 256 bytes before, between and behind them.  Those are
+guard zones: filled with one byte before a call, and looked at after it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
@@ -77,8 +77,10 @@ class ArenaFile:
         os.fchmod(self._handle, 0o666)  # the worker may be another user; the folder keeps everybody else out
         os.ftruncate(self._handle, max(spec.bytes, 1))
 
-    def write(self, storages: Sequence[torch.Tensor]) -> None:
-        """Put the bytes of every storage where the spec says."""
+    def write(self, storages: Sequence[torch.Tensor], *, guard: int) -> None:
+        """Put the bytes of every storage where the spec says, and the byte `guard` into the guard zones."""
+        for zone in guard_zones(self.spec):
+            _write_all(self._handle, torch.full((zone.bytes,), guard, dtype=torch.uint8), zone.offset)
         for spec, content in zip(self.spec.storages, storages, strict=True):
             _write_all(self._handle, content, spec.offset)
 
@@ -90,11 +92,54 @@ class ArenaFile:
         """
         return [_read_all(self._handle, spec) for spec in self.spec.storages]
 
+    def damaged(self, *, guard: int) -> int | None:
+        """The number of the first guard zone that something was written to: zone n lies before storage n.
+
+        Raises:
+            TruncatedError: the file has become shorter than its spec.
+        """
+        zones = (_read_all(self._handle, zone) for zone in guard_zones(self.spec))
+        return next((number for number, zone in enumerate(zones) if bool((zone != guard).any())), None)
+
     def close(self) -> None:
         """Let go of the file.  Safe to call twice."""
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
+
+
+class DeviceArena:
+    """The judge's side of an arena in device memory, which it owns."""
+
+    def __init__(self, spec: wire.ArenaSpec, content: torch.Tensor) -> None:
+        self.spec = spec
+        self._content = content[: spec.bytes]
+
+    def write(self, storages: Sequence[torch.Tensor], *, guard: int) -> None:
+        """Put the bytes of every storage where the spec says, and the byte `guard` everywhere else."""
+        self._content.fill_(guard)
+        for spec, content in zip(self.spec.storages, storages, strict=True):
+            part(self._content, spec).copy_(content)
+        torch.cuda.synchronize()  # the worker's streams know nothing of ours
+
+    def read(self) -> list[torch.Tensor]:
+        """Private copies of every storage."""
+        return [part(self._content, spec).clone() for spec in self.spec.storages]
+
+    def outputs(self) -> torch.Tensor:
+        """A private copy of the place for outputs."""
+        assert self.spec.outputs is not None
+        return part(self._content, self.spec.outputs).clone()
+
+    def damaged(self, *, guard: int) -> int | None:
+        """The number of the first guard zone that something was written to: zone n lies before storage n."""
+        zones = [part(self._content, zone) for zone in guard_zones(self.spec)]
+        if not bool((torch.cat(zones) != guard).any()):
+            return None
+        return next(number for number, zone in enumerate(zones) if bool((zone != guard).any()))
+
+    def close(self) -> None:
+        """Nothing to let go of: the block is used for the next case."""
 
 
 class TruncatedError(Exception):
@@ -120,10 +165,8 @@ def _read_all(handle: int, spec: wire.StorageSpec) -> torch.Tensor:
     return copy
 
 
-def lay_out(
-    values: Sequence[Value], path: Path
-) -> tuple[tuple[wire.ValueSpec, ...], wire.ArenaSpec, list[torch.Tensor]]:
-    """How these values travel: their specs, the arena for `path`, and each storage's bytes as uint8."""
+def lay_out(values: Sequence[Value]) -> tuple[tuple[wire.ValueSpec, ...], list[torch.Tensor]]:
+    """How these values travel: their specs, and each storage's bytes as uint8, on the device where it lies."""
     storages: list[torch.Tensor] = []
     numbers: dict[int, int] = {}
 
@@ -139,18 +182,41 @@ def lay_out(
         return wire.ScalarSpec(value=value)
 
     specs = tuple(spec_of(value) for value in values)
-    offset, placed = 0, []
-    for storage in storages:
-        placed.append(wire.StorageSpec(offset=offset, bytes=storage.numel()))
-        offset += -(-storage.numel() // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES + _ALIGNMENT_BYTES
-    return specs, wire.ArenaSpec(path=str(path), storages=tuple(placed), bytes=offset), storages
+    return specs, storages
+
+
+def place(sizes: Sequence[int]) -> tuple[tuple[wire.StorageSpec, ...], int]:
+    """Places for storages of these sizes in bytes, guard zones around each; and the bytes of it all."""
+    placed, offset = [], _ALIGNMENT_BYTES
+    for size in sizes:
+        placed.append(wire.StorageSpec(offset=offset, bytes=size))
+        offset += -(-size // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES + _ALIGNMENT_BYTES
+    return tuple(placed), offset
+
+
+def guard_zones(spec: wire.ArenaSpec) -> list[wire.StorageSpec]:
+    """What lies before, between and behind the storages and the place for outputs."""
+    zones, begin = [], 0
+    for storage in (*spec.storages, *((spec.outputs,) if spec.outputs is not None else ())):
+        zones.append(wire.StorageSpec(offset=begin, bytes=storage.offset - begin))
+        begin = storage.offset + storage.bytes
+    return [*zones, wire.StorageSpec(offset=begin, bytes=spec.bytes - begin)]
+
+
+def part(content: torch.Tensor, spec: wire.StorageSpec) -> torch.Tensor:
+    """The bytes of `content` (uint8) that `spec` names."""
+    return content[spec.offset : spec.offset + spec.bytes]
 
 
 def view(spec: wire.TensorSpec, storage: torch.Tensor) -> torch.Tensor:
-    """The tensor that `spec` describes, on these bytes (uint8) and on their device."""
+    """The tensor that `spec` describes, on these bytes (uint8) and on their device.
+
+    The bytes may be a part of a larger storage, at a multiple of the element's size.
+    """
     dtype = dtype_named(spec.dtype)
     typed = torch.empty(0, dtype=dtype, device=storage.device)
-    return typed.set_(storage.untyped_storage(), spec.first, spec.shape, spec.strides)
+    first = storage.storage_offset() // dtype.itemsize + spec.first
+    return typed.set_(storage.untyped_storage(), first, spec.shape, spec.strides)
 
 
 def value_of(spec: wire.ValueSpec, storages: Sequence[torch.Tensor]) -> Value:
@@ -175,7 +241,7 @@ def _tensor_spec(tensor: torch.Tensor, storages: list[torch.Tensor], numbers: di
     if number is None:
         number = len(storages)
         numbers[storage.data_ptr()] = number
-        storages.append(torch.empty(0, dtype=torch.uint8).set_(storage))
+        storages.append(torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(storage))
     return wire.TensorSpec(
         storage=number,
         dtype=dtype_name(tensor.dtype),

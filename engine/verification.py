@@ -1,7 +1,8 @@
 """Judging cases: the judge prepares, the worker computes, the judge compares.
 
 Every case is called twice on the same content with different poison, and SMOKE cases a third time
-with new content in the same storage, where an answer that was kept from before is wrong.
+with new content in the same storage, where an answer that was kept from before is wrong.  On a
+device, where a call costs microseconds, every case gets that third call.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from __future__ import annotations
 import contextlib
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeGuard
 
 from engine import outcomes, wire
 from engine.desk import Desk, LoadError
 from engine.errors import EngineError
 from engine.model import Case, CaseResult, Finding, Launch, Limits, Outcome, OutputReport, Plan, Severity, Tier
+from engine.profile import Profile
 from engine.staff import Staff
 from engine.verdict import Stop
 
@@ -46,14 +49,15 @@ class _Progress:
     seed: int | None = None
     calls: int = 0
     reports: tuple[OutputReport, ...] = ()
-    digests: list[str] = field(default_factory=list)
+    compared: int = 0
+    repeated: bool = True
 
 
 class Verifier:
     """Judges the cases of one run, one after another."""
 
     def __init__(
-        self, *, plan: Plan, limits: Limits, staff: Staff, desk: Desk, clock: Callable[[], float],
+        self, *, plan: Plan, limits: Limits, staff: Staff, desk: Desk, clock: Callable[[], float], profile: Profile,
         on_launch: Callable[[Launch], None], on_finding: Callable[[Finding], None], on_trace: Callable[[str], None],
     ) -> None:  # fmt: skip
         self._plan = plan
@@ -61,6 +65,7 @@ class Verifier:
         self._staff = staff
         self._desk = desk
         self._clock = clock
+        self._profile = profile
         self._on_launch = on_launch
         self._on_finding = on_finding
         self._on_trace = on_trace
@@ -74,39 +79,50 @@ class Verifier:
         try:
             if not self._desk.occupied:
                 await self._desk.load()
-            name = secrets.token_hex(8)
-            stop, failed = await self._calls(case, progress, arena=self._desk.shared / f"{name}.in")
+            stop, failed = await self._calls(case, progress)
+            if self._staff.shares_device and _is_unshared(stop):
+                self._share_no_more(stop.message)
+                progress = _Progress()
+                stop, failed = await self._calls(case, progress)
         except LoadError as error:
             stop = outcomes.of_failure(error.failed)
         except EngineError as error:
             stop = outcomes.of_worker_error(error, "while computing")
             await self._desk.clear()
-        released = await self._ask_judge(wire.Release(id=wire.new_id()))
+        released = await self._ask_judge(wire.Release(id=wire.new_id()), "release")
         if isinstance(released, wire.Released):
             progress.seed = released.seed
+        if failed is not None and failed.broken:
+            await self._desk.clear()  # its context is lost; the next case gets a new one
         if failed is not None and failed.trace:
             self._on_trace(failed.trace)
         return self._result(case, progress, stop, failed, self._clock() - started)
 
-    async def _calls(self, case: Case, progress: _Progress, arena: Path) -> tuple[Stop | None, wire.Failed | None]:
+    async def _calls(self, case: Case, progress: _Progress) -> tuple[Stop | None, wire.Failed | None]:
         """Make the calls of the case until one is wrong; what stopped them, if anything."""
+        arena = self._desk.shared / f"{secrets.token_hex(8)}.in"
         outputs = arena.with_suffix(".out")
         prepared = await self._ask_judge(
             wire.Prepare(
-                id=wire.new_id(), origin=self._plan.problem.origin, case=case.name, arena_path=str(arena),
-                poison=_POISONS[0],
-            )
+                id=wire.new_id(), origin=self._plan.problem.origin, case=case.name, poison=_POISONS[0],
+                arena_path=None if self._staff.shares_device else str(arena),
+            ),
+            "make inputs",
         )  # fmt: skip
+        if isinstance(prepared, wire.Failed) and prepared.kind is wire.FailureKind.UNSUPPORTED:
+            return Stop(outcome=Outcome.UNSUPPORTED, message=prepared.message), None
         if not isinstance(prepared, wire.Prepared):
             return outcomes.of_trusted(prepared, "while inputs were made"), None
+        calls = _AND_FRESH if case.tier is Tier.SMOKE or not self._staff.interpreted else _TWICE
         try:
-            for number, call in enumerate(_AND_FRESH if case.tier is Tier.SMOKE else _TWICE):
+            for number, call in enumerate(calls):
                 stop, failed = await self._call(case, progress, number, call, prepared, outputs)
                 if stop is not None or any(report.outcome is not Outcome.PASS for report in progress.reports):
                     return stop, failed
         finally:
-            _unlink(arena, outputs)
-        if progress.digests[0] != progress.digests[1]:
+            if not prepared.arena.handle:
+                _unlink(arena, outputs)
+        if not progress.repeated:
             message = "two calls on the same input gave different bits, both within tolerance"
             self._on_finding(Finding(check="repeat", severity=Severity.NOTE, message=message, case=case.name))
         return None, None
@@ -115,7 +131,8 @@ class Verifier:
         self, case: Case, progress: _Progress, number: int, call: _Call, prepared: wire.Prepared, outputs: Path
     ) -> tuple[Stop | None, wire.Failed | None]:
         if number:
-            refilled = await self._ask_judge(wire.Refill(id=wire.new_id(), fresh=call.fresh, poison=call.poison))
+            refill = wire.Refill(id=wire.new_id(), fresh=call.fresh, poison=call.poison)
+            refilled = await self._ask_judge(refill, "make inputs again")
             if not isinstance(refilled, wire.Done):
                 return outcomes.of_trusted(refilled, "while inputs were made again"), None
         limits = self._limits
@@ -123,7 +140,8 @@ class Verifier:
             id=wire.new_id(), case=case.name, arguments=prepared.arguments, arena=prepared.arena,
             outputs=str(outputs), max_output_bytes=limits.output_bytes, poison=call.poison,
         )  # fmt: skip
-        called = await self._desk.ask(command, deadline_s=limits.case_s)
+        with self._profile.span("call"):
+            called = await self._desk.ask(command, deadline_s=limits.case_s)
         progress.calls += 1
         if isinstance(called, wire.Failed):
             for launch in called.launches:
@@ -136,20 +154,28 @@ class Verifier:
         compared = await self._ask_judge(
             wire.Compare(
                 id=wire.new_id(), outputs=str(outputs), max_output_bytes=limits.output_bytes, returned=called.returned
-            )
+            ),
+            "compare",
         )
         if not isinstance(compared, wire.Compared):
             return outcomes.of_trusted(compared, "while outputs were compared"), None
         progress.reports = compared.reports
-        progress.digests.append(compared.digest)
+        progress.compared += 1
+        progress.repeated = progress.repeated and compared.repeated is not False
         wrong = any(report.outcome is not Outcome.PASS for report in compared.reports)
         if compared.mutated is not None and not wrong:
             return Stop(outcome=Outcome.MUTATED_INPUT, message=compared.mutated), None
         return None, None
 
-    async def _ask_judge(self, command: wire.AnyCommand) -> wire.AnyReply | EngineError:
+    def _share_no_more(self, reason: str) -> None:
+        self._staff.shares_device = False
+        message = f"device memory is not shared between processes here ({reason}); tensors travel through the host"
+        self._on_finding(Finding(check="memory", severity=Severity.NOTE, message=message))
+
+    async def _ask_judge(self, command: wire.AnyCommand, doing: str) -> wire.AnyReply | EngineError:
         try:
-            return await self._staff.ask_judge(command)
+            with self._profile.span(doing):
+                return await self._staff.ask_judge(command)
         except EngineError as error:
             return error
 
@@ -161,13 +187,17 @@ class Verifier:
         if stop is not None:
             outcome, message = stop.outcome, stop.message
         elif wrong is not None:
-            later = _WHY_LATER[len(progress.digests) - 1] if len(progress.digests) > 1 else ""
+            later = _WHY_LATER[progress.compared - 1] if progress.compared > 1 else ""
             outcome, message = wrong.outcome, f"{wrong.message} ({later})" if later else wrong.message
         return CaseResult(
             case=case.name, tier=case.tier, outcome=outcome, elapsed_s=elapsed_s, calls=progress.calls,
             seed=progress.seed, message=message, location=stop.location if stop else None, outputs=progress.reports,
             out_of_bounds=failed.out_of_bounds if failed else None,
         )  # fmt: skip
+
+
+def _is_unshared(stop: Stop | None) -> TypeGuard[Stop]:
+    return stop is not None and stop.outcome is Outcome.UNSUPPORTED
 
 
 def _unlink(*paths: Path) -> None:

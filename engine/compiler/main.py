@@ -15,7 +15,7 @@ from triton.compiler import ASTSource
 from triton.runtime.jit import JITFunction
 
 from engine import warm_kernel, wire
-from engine.compiler import resources
+from engine.compiler import offline, resources
 from engine.compiler.specialise import specialise
 from engine.devices.targets import Target, target_named
 from engine.errors import UnsupportedError
@@ -49,6 +49,7 @@ class _Compiler:
     def __init__(self) -> None:
         self._kernels: list[Any] = []
         self._filename = ""
+        self._cache = offline.CacheFolder()
         _collect_kernels(self._kernels)
 
     def carry_out(self, command: wire.AnyCommand) -> wire.AnyReply:
@@ -73,13 +74,23 @@ class _Compiler:
     def _compile_launch(self, command: wire.Compile) -> wire.AnyReply:
         launch, target = command.launch, target_named(command.target)
         kernel = self._find(launch.kernel, launch.line)
-        special = specialise(kernel, launch, self._find)
-        source = ASTSource(kernel, special.signature, special.constants, special.attributes)
         try:
-            compiled = _compile(source, target, _options(launch))
+            if command.specialisation:
+                compiled = offline.compile_launch(kernel, command.specialisation, target)
+                if command.launcher:
+                    offline.build_launcher(compiled, target)
+            else:
+                special = specialise(kernel, launch, self._find)
+                source = ASTSource(kernel, special.signature, special.constants, special.attributes)
+                compiled = _compile(source, target, _options(launch))
+        except UnsupportedError:
+            raise
         except Exception as error:  # Triton raises what LLVM, MLIR and ptxas make of it: every kind is the candidate's
             return self._refused(command.id, error)
-        return _deliver(command, target, compiled)
+        delivered = _deliver(command, target, compiled)
+        if command.specialisation and isinstance(delivered, wire.Compiled):
+            return msgspec.structs.replace(delivered, cache=self._cache.new_files())
+        return delivered
 
     def _find(self, name: str, line: int | None = None) -> Any:
         """The kernel of this name, by preference the one whose code begins at `line`."""

@@ -119,7 +119,7 @@ def _message(
 
 
 def _is_poison(got: torch.Tensor, poison: int) -> torch.Tensor:
-    pattern = torch.full((got.element_size(),), poison, dtype=torch.uint8)
+    pattern = torch.full((got.element_size(),), poison, dtype=torch.uint8, device=got.device)
     raw = got.contiguous().view(-1, 1).view(torch.uint8)
     return (raw == pattern).all(dim=1).view(got.shape)
 
@@ -184,8 +184,8 @@ def _pool(plane: torch.Tensor, tiles: int) -> torch.Tensor:
     rows = plane.shape[0]
     if rows <= tiles:
         return plane
-    groups = torch.arange(rows) * tiles // rows
-    sums = torch.zeros(tiles, plane.shape[1], dtype=plane.dtype).index_add_(0, groups, plane)
+    groups = torch.arange(rows, device=plane.device) * tiles // rows
+    sums = torch.zeros(tiles, plane.shape[1], dtype=plane.dtype, device=plane.device).index_add_(0, groups, plane)
     return sums / torch.bincount(groups, minlength=tiles).unsqueeze(1)
 
 

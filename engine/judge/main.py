@@ -1,82 +1,83 @@
-"""The judge's main loop: prepare a case, refill its buffers, compare, and forget."""
+"""The judge's main loop: prepare a case, refill its buffers, compare, and forget; and keep the slots of a benchmark."""
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import math
+import os
 import platform
 import secrets
 import time
 import traceback
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 
 from engine import tensors, wire
+from engine.device_memory import DeviceMemoryError
+from engine.judge import cases
 from engine.judge.compare import compare
-from engine.model import Case, Outcome, OutputReport, Problem
+from engine.judge.slots import Slots
+from engine.model import OutputReport, Problem
+from engine.processes.nursery import DEVICE_VARIABLE
 from engine.processes.service import Line
-from engine.untrusted import UntrustedFileError, read_untrusted
-
-if TYPE_CHECKING:
-    from engine.model import Value
+from engine.untrusted import UntrustedFileError
 
 _THREADS = 2
-_MOST_DIMENSIONS, _MOST_ELEMENTS = 64, 1 << 59  # past them torch cannot even describe an empty tensor
 
 
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     """Say that we are there, and carry out commands."""
     torch.set_num_threads(_THREADS)
     line = Line(commands, replies)
+    judge = _Judge(torch.device(os.environ[DEVICE_VARIABLE]))
     versions = {"torch": str(torch.__version__), "python": platform.python_version()}
     line.reply(wire.Ready(id="ready", confinement=in_force, versions=versions))
-    line.serve(_Judge().carry_out)
-
-
-@dataclass(kw_only=True)
-class _CaseInHand:
-    """One case being judged: what was written to the arena for the current call, and what must come of it."""
-
-    problem: Problem
-    case: Case
-    arena: tensors.ArenaFile
-    specs: tuple[wire.ValueSpec, ...]
-    seed: int
-    inputs: tuple[Value, ...] = ()
-    initial: list[torch.Tensor] = field(default_factory=list)
-    expected: tuple[torch.Tensor, ...] = ()
-    poison: int = 0
+    line.serve(judge.carry_out)
 
 
 class _Judge:
-    def __init__(self) -> None:
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
         self._problems: dict[str, Problem] = {}
-        self._hand: _CaseInHand | None = None
+        self._contents = cases.Contents(device)
+        self._memory = cases.Memory(device)
+        self._hand: cases.CaseInHand | None = None
+        self._slots = Slots(device, self._problem)
+        if device.type != "cpu":
+            torch.zeros(1, device=device)  # or the first case would wait for the context
 
     def carry_out(self, command: wire.AnyCommand) -> wire.AnyReply:
         try:
-            match command:
-                case wire.Prepare():
-                    return self._prepare(command)
-                case wire.Refill():
-                    return self._refill(command)
-                case wire.Compare():
-                    return self._compare(command)
-                case wire.Release():
-                    seed = self._hand.seed if self._hand is not None else None
-                    self._let_go()
-                    return wire.Released(id=command.id, seed=seed)
+            return self._carry_out(command)
         except (tensors.TruncatedError, UntrustedFileError) as error:
             return wire.Failed(id=command.id, kind=wire.FailureKind.TAMPERED, message=str(error))
+        except DeviceMemoryError as error:
+            return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=str(error))
         except Exception as error:  # the edge of the process: a fault of a problem or of ours, told to the parent
             message = f"{type(error).__name__}: {error}"
             return wire.Failed(
                 id=command.id, kind=wire.FailureKind.ENGINE, message=message, trace=traceback.format_exc()
             )
+
+    def _carry_out(self, command: wire.AnyCommand) -> wire.AnyReply:
+        match command:
+            case wire.Prepare():
+                return self._prepare(command)
+            case wire.Describe():
+                return self._describe(command)
+            case wire.Refill():
+                return self._refill(command)
+            case wire.Compare():
+                return self._compare(command)
+            case wire.Release():
+                seed = self._hand.content.seed if self._hand is not None else None
+                self._let_go()
+                return wire.Released(id=command.id, seed=seed)
+            case (
+                wire.Arrange() | wire.Refresh() | wire.Check() | wire.PrepareBaseline() | wire.TimeBaseline()
+                | wire.MeasurePeaks() | wire.Disband()
+            ):  # fmt: skip
+                return self._slots.carry_out(command)
         message = f"a judge does not {type(command).__name__.lower()}"
         return wire.Failed(id=command.id, kind=wire.FailureKind.ENGINE, message=message)
 
@@ -84,101 +85,58 @@ class _Judge:
         started = time.perf_counter()
         problem = self._problem(command.origin)
         case = problem.case(command.case)
-        seed = secrets.randbits(62) if command.seed is None else command.seed
-        inputs = problem.make_inputs(case, torch.Generator().manual_seed(seed))
-        specs, arena_spec, storages = tensors.lay_out(inputs, Path(command.arena_path or ""))
+        content = self._contents.of_case(problem, case, command.seed)
         self._let_go()
-        arena = tensors.ArenaFile(arena_spec)
-        self._hand = _CaseInHand(problem=problem, case=case, arena=arena, specs=specs, seed=seed)
-        self._fill(self._hand, inputs, storages, command.poison)
-        return wire.Prepared(id=command.id, arguments=specs, arena=arena_spec, elapsed_s=time.perf_counter() - started)
+        arena: cases.Arena
+        if command.arena_path is None:
+            arena = cases.arena_on_device(content, self._memory)
+        else:
+            content = _on_host(content)
+            arena = cases.arena_in_file(content, Path(command.arena_path))
+        self._hand = cases.CaseInHand(problem=problem, case=case, arena=arena, base=content, content=content)
+        cases.fill(self._hand, content, command.poison)
+        return wire.Prepared(
+            id=command.id, arguments=content.specs, arena=arena.spec, elapsed_s=time.perf_counter() - started
+        )
+
+    def _describe(self, command: wire.Describe) -> wire.Described:
+        problem = self._problem(command.origin)
+        shapes: list[wire.Shape] = []
+        for name in command.cases:
+            content = self._contents.of_case(problem, problem.case(name), None)
+            sizes = tuple(storage.numel() for storage in content.storages)
+            shapes.append(wire.Shape(arguments=content.specs, storages=sizes))
+        return wire.Described(id=command.id, shapes=tuple(shapes))
 
     def _refill(self, command: wire.Refill) -> wire.Done:
         hand = self._in_hand()
-        inputs = hand.inputs
+        content = hand.base
         if command.fresh:
-            # The seed after the case's own, so that a replay of the case meets the same new content.
-            inputs = hand.problem.make_inputs(hand.case, torch.Generator().manual_seed(hand.seed + 1))
-        specs, _, storages = tensors.lay_out(inputs, Path(hand.arena.spec.path))
-        if specs != hand.specs:
+            # Never the seed after the case's own: whoever learns the one would know the other.
+            content = self._contents.make(hand.problem, hand.case, secrets.randbits(62))
+            if isinstance(hand.arena, tensors.ArenaFile):
+                content = _on_host(content)
+        if content.specs != hand.base.specs:
             raise ValueError(f"{hand.problem.origin}: shapes and scalars of {hand.case.name} depend on the seed")
-        self._fill(hand, inputs, storages, command.poison)
+        cases.fill(hand, content, command.poison)
         return wire.Done(id=command.id)
-
-    def _fill(self, hand: _CaseInHand, inputs: tuple[Value, ...], storages: list[torch.Tensor], poison: int) -> None:
-        """Write inputs to the arena, written-only arguments as poison, and work out what must come of them."""
-        if inputs is not hand.inputs:
-            hand.inputs = inputs
-            hand.expected = _as_tuple(hand.problem.reference(*(_private(value) for value in inputs)))
-        hand.poison = poison
-        hand.initial = [storage.clone() for storage in storages]
-        for name, spec in zip(hand.problem.arguments, hand.specs, strict=True):
-            if name in hand.problem.written_only and isinstance(spec, wire.TensorSpec):
-                hand.initial[spec.storage].fill_(poison)
-        hand.arena.write(hand.initial)
 
     def _compare(self, command: wire.Compare) -> wire.Compared:
         hand = self._in_hand()
         final = hand.arena.read()  # ours from here on: the worker may still be writing
-        got = self._returned(hand, command) + self._written(hand, final)
-        names = [name for name in hand.problem.outputs if not self._absent(hand, name)]
-        tolerance = hand.problem.tolerance(hand.case)
-        reports: list[OutputReport] = []
-        digest = hashlib.sha256()
-        for name, value, expected in zip(names, got, hand.expected, strict=True):
-            if isinstance(value, OutputReport):
-                reports.append(value)
-                continue
-            reports.append(compare(name, value, expected, tolerance, poison=hand.poison))
-            digest.update(_bytes(value))
-        return wire.Compared(
-            id=command.id, reports=tuple(reports), digest=digest.hexdigest(), mutated=self._mutated(hand, final),
-        )  # fmt: skip
-
-    def _returned(self, hand: _CaseInHand, command: wire.Compare) -> list[torch.Tensor | OutputReport]:
-        """What the entry returned, as tensors of ours, or a report of why it is none."""
-        wanted = hand.problem.returns
-        if wanted == 0:
-            return []
-        names = hand.problem.outputs[:wanted]
-        if len(command.returned) != wanted:
-            message = f"the entry returned {len(command.returned)} values, expected {wanted}"
-            return [OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=message) for name in names]
-        content = read_untrusted(Path(command.outputs), max_bytes=command.max_output_bytes)
-        return [_take(name, spec, content) for name, spec in zip(names, command.returned, strict=True)]
-
-    def _written(self, hand: _CaseInHand, final: list[torch.Tensor]) -> list[torch.Tensor | OutputReport]:
-        specs = dict(zip(hand.problem.arguments, hand.specs, strict=True))
-        written = (specs[name] for name in hand.problem.mutates)
-        return [
-            tensors.view(spec, final[spec.storage]).contiguous()
-            for spec in written
-            if isinstance(spec, wire.TensorSpec)
-        ]
-
-    def _absent(self, hand: _CaseInHand, name: str) -> bool:
-        """Whether an argument that is written in place is None in this case."""
-        if name not in hand.problem.mutates:
-            return False
-        return not isinstance(hand.specs[hand.problem.arguments.index(name)], wire.TensorSpec)
-
-    def _mutated(self, hand: _CaseInHand, final: list[torch.Tensor]) -> str | None:
-        """What changed and should not have: an input, or memory between the elements of an output."""
-        owners: dict[int, list[str]] = {}
-        untouchable = [storage.clone() for storage in hand.initial]
-        for name, spec in zip(hand.problem.arguments, hand.specs, strict=True):
-            for part in _tensor_specs(spec):
-                owners.setdefault(part.storage, []).append(name)
-                if name in hand.problem.mutates:
-                    tensors.view(part, untouchable[part.storage]).copy_(tensors.view(part, final[part.storage]))
-        for number, (after, allowed) in enumerate(zip(final, untouchable, strict=True)):
-            if not torch.equal(after, allowed):
-                names = owners[number]
-                written = [name for name in names if name in hand.problem.mutates]
-                if written:
-                    return f"memory between the elements of {written[0]} was overwritten"
-                return f"input {names[0]} was changed; the signature does not say that it is written"
-        return None
+        zone = hand.arena.damaged(guard=hand.poison)
+        problem, content = hand.problem, hand.content
+        got = cases.returned_values(hand, command) + cases.written_values(problem, content.specs, final)
+        names = cases.output_names(problem, content.specs)
+        tolerance = problem.tolerance(hand.case)
+        reports = tuple(
+            value if isinstance(value, OutputReport) else compare(name, value, wanted, tolerance, poison=hand.poison)
+            for name, value, wanted in zip(names, got, content.expected, strict=True)
+        )
+        changed = cases.mutated(problem, content.specs, hand.initial, final)
+        if zone is not None:
+            changed = cases.overrun(problem, content.specs, zone)
+        return wire.Compared(id=command.id, reports=reports, repeated=_repeated(hand, got), mutated=changed)
 
     def _problem(self, origin: str) -> Problem:
         if origin not in self._problems:
@@ -194,55 +152,36 @@ class _Judge:
             self._hand.arena.close()
             self._hand = None
 
-    def _in_hand(self) -> _CaseInHand:
+    def _in_hand(self) -> cases.CaseInHand:
         if self._hand is None:
             raise RuntimeError("no case was prepared")
         return self._hand
 
 
-def _take(name: str, spec: wire.ReturnedSpec, content: bytes) -> torch.Tensor | OutputReport:
-    """A returned tensor from its raw bytes; nothing in `spec` is believed before it fits them."""
-    if spec.type_name != "Tensor":
-        message = f"the entry returned {spec.type_name}, expected Tensor"
-        return OutputReport(name=name, outcome=Outcome.WRONG_DTYPE, message=message)
-    try:
-        dtype = tensors.dtype_named(spec.dtype)
-    except ValueError as error:
-        return OutputReport(name=name, outcome=Outcome.WRONG_DTYPE, message=str(error))
-    if len(spec.shape) > _MOST_DIMENSIONS or math.prod(size for size in spec.shape if size) > _MOST_ELEMENTS:
-        return OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=f"{name} claims a shape beyond all sizes")
-    elements = math.prod(spec.shape)
-    if elements * dtype.itemsize != spec.bytes or spec.offset + spec.bytes > len(content):
-        message = f"{name} claims shape {spec.shape} but has {spec.bytes} bytes"
-        return OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=message)
-    if elements == 0:
-        return torch.empty(spec.shape, dtype=dtype)
-    raw = bytearray(content[spec.offset : spec.offset + spec.bytes])
-    return torch.frombuffer(raw, dtype=dtype).view(spec.shape)
+def _repeated(hand: cases.CaseInHand, got: list[torch.Tensor | OutputReport]) -> bool | None:
+    """Whether these outputs are those of the first call to the bit; None for the first and for other content."""
+    values = [value for value in got if isinstance(value, torch.Tensor)]
+    if not hand.first_outputs:
+        hand.first_outputs = [value.clone() for value in values]
+        return None
+    if hand.content is not hand.base or len(values) != len(hand.first_outputs):
+        return None
+    return all(_same_bits(one, other) for one, other in zip(values, hand.first_outputs, strict=True))
 
 
-def _bytes(tensor: torch.Tensor) -> bytes:
-    return tensor.contiguous().flatten().view(torch.uint8).numpy().tobytes() if tensor.numel() else b""
+def _same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    raw = (value.contiguous().flatten().view(torch.uint8) for value in (one, other)) if one.numel() else ()
+    return torch.equal(*raw) if one.numel() else True
 
 
-def _tensor_specs(spec: wire.ValueSpec) -> list[wire.TensorSpec]:
-    if isinstance(spec, wire.TensorSpec):
-        return [spec]
-    if isinstance(spec, wire.SequenceSpec):
-        return [part for item in spec.items for part in _tensor_specs(item)]
-    return []
-
-
-def _private(value: Value) -> Value:
-    """A copy that a reference may do with as it likes; strides are kept."""
-    if isinstance(value, torch.Tensor):
-        storage = torch.empty(0, dtype=torch.uint8).set_(value.untyped_storage()).clone()
-        copy = torch.empty(0, dtype=value.dtype)
-        return copy.set_(storage.untyped_storage(), value.storage_offset(), value.shape, value.stride())
-    if isinstance(value, list):
-        return [_private(item) for item in value]
-    return tuple(_private(item) for item in value) if isinstance(value, tuple) else value
-
-
-def _as_tuple(outputs: torch.Tensor | tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
-    return (outputs,) if isinstance(outputs, torch.Tensor) else tuple(outputs)
+def _on_host(content: cases.Content) -> cases.Content:
+    """The content in host memory, as it travels through a file."""
+    if all(storage.device.type == "cpu" for storage in content.storages):
+        return content
+    return cases.Content(
+        seed=content.seed, inputs=content.inputs, specs=content.specs,
+        storages=[storage.cpu() for storage in content.storages],
+        expected=tuple(value.cpu() for value in content.expected),
+    )  # fmt: skip

@@ -31,6 +31,8 @@ from engine.processes.confinement import Confinement, confine
 MAX_MESSAGE_BYTES = 1 << 16
 WARM_TARGET_VARIABLE = "KGTUI_WARM_TARGET"
 DRIVER_VARIABLE = "KGTUI_DRIVER"
+DEVICE_VARIABLE = "KGTUI_DEVICE"
+WARM_CACHE_VARIABLE = "KGTUI_WARM_CACHE"
 _SWEEP_S = 5.0
 
 
@@ -106,7 +108,9 @@ def _import_everything() -> None:
     else:
         engine.compiler.main.warm_up(os.environ[WARM_TARGET_VARIABLE])
     if os.environ.get(DRIVER_VARIABLE) == "cuda":
-        engine.worker.main.prepare_driver()
+        import engine.compiler.offline
+
+        engine.compiler.offline.warm_cuda(os.environ[WARM_TARGET_VARIABLE])
     threads = len(list(Path("/proc/self/task").iterdir()))
     if threads != 1:
         raise RuntimeError(f"the nursery has {threads} threads and cannot fork safely")

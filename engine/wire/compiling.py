@@ -21,13 +21,15 @@ class Compile(Command, tag="compile", frozen=True):
     """Compile one launch for a target and leave its stages as files in `folder`.
 
     With a `specialisation`, Triton's own description of it, the kernel is compiled just as a launch on
-    the device would, and the files that such a launch looks for are left too.
+    the device would, and the files that such a launch looks for are left too; the code that launches
+    it only where `launcher` asks, since all kernels with the same types of arguments share it.
     """
 
     launch: Launch
     target: str
     folder: str
     specialisation: str = ""
+    launcher: bool = False
 
 
 class Disassemble(Command, tag="disassemble", frozen=True):

@@ -25,14 +25,15 @@ _MOST = 2**63 - 1  # what SQLite and every other consumer of an event can hold
 class ArenaSpec(Message, frozen=True):
     """Memory that judge and worker share, and how it is cut into storages.
 
-    It is the file at `path`, or, with a `handle`, the block of device memory behind it.  On a device
-    `outputs` is the place for what the entry returns.
+    It is the file at `path`, or, with a `handle`, the beginning of the block of device memory behind it,
+    which has `block_bytes`.  On a device `outputs` is the place for what the entry returns.
     """
 
     storages: tuple[StorageSpec, ...]
     bytes: Count
     path: str = ""
     handle: str = ""
+    block_bytes: Count = 0
     outputs: StorageSpec | None = None
 
 
@@ -149,10 +150,13 @@ class Called(Reply, tag="called", frozen=True):
 
 
 class Compared(Reply, tag="compared", frozen=True):
-    """How the outputs of one call compare; `digest` is of their bytes, `mutated` says what should not have changed."""
+    """How the outputs of one call compare; `mutated` says what should not have changed, or was written beside.
+
+    `repeated` is whether they are the first call's to the bit, None when the content was another.
+    """
 
     reports: tuple[OutputReport, ...]
-    digest: str
+    repeated: bool | None
     mutated: str | None
 
 
@@ -177,7 +181,10 @@ class FailureKind(enum.StrEnum):
 
 
 class Failed(Reply, tag="failed", frozen=True):
-    """The command failed; `line` is a line of the candidate's file, `trace` the whole traceback for the log."""
+    """The command failed; `line` is a line of the candidate's file, `trace` the whole traceback for the log.
+
+    A `broken` child can do nothing more: its device context is lost.
+    """
 
     kind: FailureKind
     message: str
@@ -185,6 +192,7 @@ class Failed(Reply, tag="failed", frozen=True):
     trace: str = ""
     out_of_bounds: OutOfBounds | None = None
     launches: tuple[Launch, ...] = ()
+    broken: bool = False
 
     def __post_init__(self) -> None:
         _refuse_immense(self.launches)

@@ -13,7 +13,7 @@ from typing import Any
 
 from triton.runtime.jit import mangle_type
 
-from engine.model import Launch
+from engine.model import Launch, specialisation
 
 _OPTIONS = ("num_ctas", "maxnreg", "enable_fp_fusion", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
 _DEFAULT_WARPS, _DEFAULT_STAGES = 4, 3
@@ -30,8 +30,8 @@ class LaunchBook:
         self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], grid: Sequence[int]
     ) -> None:  # Any: kernels take everything
         """Note one launch of the plain Python function `function` of a kernel."""
-        launch = _describe(function, args, kwargs, tuple(int(size) for size in grid))
-        key = _specialisation(launch)
+        launch = describe(function, args, kwargs, tuple(int(size) for size in grid))
+        key = specialisation(launch)
         known = self._launches.get(key)
         if known is None:
             self._untold.append(key)
@@ -57,9 +57,10 @@ def bound_arguments(
     return dict(bound.arguments)
 
 
-def _describe(
+def describe(
     function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], grid: tuple[int, ...]
 ) -> Launch:
+    """The launch record of calling the plain Python function `function` of a kernel like this."""
     types: dict[str, str] = {}
     constants: dict[str, str] = {}
     divisible: list[str] = []
@@ -85,18 +86,6 @@ def _describe(
         grid=grid,
         line=code.co_firstlineno,
         options={name: repr(kwargs[name]) for name in _OPTIONS if kwargs.get(name) is not None},
-    )
-
-
-def _specialisation(launch: Launch) -> tuple[object, ...]:
-    return (
-        launch.kernel,
-        tuple(launch.signature.items()),
-        tuple(launch.constants.items()),
-        launch.divisible_by_16,
-        launch.num_warps,
-        launch.num_stages,
-        tuple(launch.options.items()),
     )
 
 

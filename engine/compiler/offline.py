@@ -1,0 +1,100 @@
+"""Compiling just as a launch would, in a process that has no device: Triton is told which one to think of.
+
+A kernel compiled here under the description that Triton itself made of a launch has the very cache key
+that this launch will look for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+import triton
+from triton import runtime
+from triton.backends.compiler import GPUTarget
+
+from engine import warm_kernel
+from engine.devices.targets import Target, target_named
+
+# Triton's drivers, kernels and compiled objects are not typed: they are Any throughout this file.
+
+
+class OfflineDriver:
+    """What Triton asks of a driver before it compiles, for a device that is not there."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = GPUTarget(target.backend, target.architecture, target.warp_size)
+
+    def get_current_device(self) -> int:
+        """The only device."""
+        return 0
+
+    def get_current_stream(self, device: int) -> int:
+        """The default stream; nothing is ever launched on it."""
+        return 0
+
+    def get_current_target(self) -> Any:
+        """What to compile for."""
+        return self._target
+
+    def get_active_torch_device(self) -> torch.device:
+        """Where mock tensors would live."""
+        return torch.device("cpu")
+
+
+def compile_launch(kernel: Any, specialisation: str, target: Target) -> Any:
+    """The compiled kernel for Triton's own description of a launch, left in this process's cache folder too."""
+    runtime.driver.set_active(OfflineDriver(target))
+    return kernel.preload(specialisation)
+
+
+def build_launcher(compiled: Any, target: Target) -> None:
+    """Leave in the cache folder what Triton needs to launch this kernel; older versions build it with a C compiler."""
+    if target.backend != "cuda":
+        return
+    from triton.backends.nvidia.driver import CudaLauncher
+
+    # A version whose launcher is part of its driver asks the active one, which is ours: then nothing is to be built.
+    with contextlib.suppress(AttributeError):
+        CudaLauncher(compiled.src, compiled.metadata)
+
+
+def warm_cuda(target: str) -> None:
+    """Have Triton build its C helper and compile the warm kernel for a launch; every forked child inherits both.
+
+    Opens no device: the driver's library must not be started before the fork.
+    """
+    from triton.backends.nvidia.driver import CudaUtils
+
+    CudaUtils()
+    # It is a singleton that Triton initialises again for every driver, and every child has an empty build cache.
+    CudaUtils.__init__ = lambda self: None
+    described = target_named(target)
+    runtime.driver.set_active(OfflineDriver(described))
+    compiled = warm_kernel.precompile()
+    build_launcher(compiled, described)
+    # Not reset_active(): that looks for devices at once, and a process that has looked cannot fork any more.
+    runtime.driver._active = None
+
+
+class CacheFolder:
+    """Which files have come into this process's Triton cache since the last look."""
+
+    def __init__(self) -> None:
+        self._folder = Path(os.environ.get("TRITON_CACHE_DIR") or triton.knobs.cache.dir)
+        self._seen: set[str] = set()
+
+    def new_files(self) -> tuple[str, ...]:
+        """Paths relative to the cache folder, each told once."""
+        if not self._folder.is_dir():
+            return ()
+        found = {
+            path.relative_to(self._folder).as_posix() for path in self._folder.glob("*/*")
+            if path.is_file() and path.suffix not in (".lock", ".source")
+        }  # fmt: skip
+        fresh = sorted(found - self._seen)
+        self._seen |= found
+        return tuple(fresh)

@@ -1,0 +1,270 @@
+"""One case being judged: content that only the judge knows, in memory that the worker sees, and what must come of it.
+
+Inputs and expected outputs of a case are kept for the next save: the first calls of a case may meet
+content again that an earlier candidate has met, which is why every case whose content is kept also
+gets a call on content that nobody has met.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import torch
+
+from engine import tensors, wire
+from engine.device_memory import DeviceBlock
+from engine.model import Case, Outcome, OutputReport, Problem, Tier
+from engine.untrusted import read_untrusted
+
+if TYPE_CHECKING:
+    from engine.model import Value
+
+Arena: TypeAlias = tensors.ArenaFile | tensors.DeviceArena
+
+_KEPT_BYTES = 512 << 20
+_LEAST_BLOCK_BYTES = 64 << 20
+_MOST_DIMENSIONS, _MOST_ELEMENTS = 64, 1 << 59  # past them torch cannot even describe an empty tensor
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """Inputs of a case and what must come of them; nobody changes these tensors."""
+
+    seed: int
+    inputs: tuple[Value, ...]
+    specs: tuple[wire.ValueSpec, ...]
+    storages: list[torch.Tensor]
+    expected: tuple[torch.Tensor, ...]
+
+    @property
+    def bytes(self) -> int:
+        """The memory that all of it takes."""
+        parts = (*self.storages, *self.expected)
+        return sum(part.numel() * part.element_size() for part in parts)
+
+
+@dataclass(kw_only=True)
+class CaseInHand:
+    """A case and its arena: what was written to it for the current call, and what must come of that."""
+
+    problem: Problem
+    case: Case
+    arena: Arena
+    base: Content
+    content: Content
+    initial: list[torch.Tensor] = field(default_factory=list)
+    poison: int = 0
+    first_outputs: list[torch.Tensor] = field(default_factory=list)
+
+
+class Contents:
+    """Makes contents on the judge's device, and keeps those of the cases seen last."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._kept: OrderedDict[tuple[str, str], Content] = OrderedDict()
+
+    def of_case(self, problem: Problem, case: Case, seed: int | None) -> Content:
+        """The kept content, made first where there is none; with a `seed`, the content of that seed.
+
+        Only contents of cases are kept that get a call on unseen content as well: all of them on a device.
+        """
+        key = (problem.origin, case.name)
+        if seed is not None:
+            return self.make(problem, case, seed)
+        if self._device.type == "cpu" and case.tier is not Tier.SMOKE:
+            return self.make(problem, case, secrets.randbits(62))
+        if key not in self._kept:
+            self._kept[key] = self.make(problem, case, secrets.randbits(62))
+        self._kept.move_to_end(key)
+        content = self._kept[key]
+        while len(self._kept) > 1 and sum(kept.bytes for kept in self._kept.values()) > _KEPT_BYTES:
+            self._kept.popitem(last=False)
+        return content
+
+    def make(self, problem: Problem, case: Case, seed: int) -> Content:
+        """New content from this seed; the same seed makes the same content on the same kind of device."""
+        with self._device:
+            inputs = problem.make_inputs(case, torch.Generator(self._device).manual_seed(seed))
+            specs, storages = tensors.lay_out(inputs)
+            expected = _as_tuple(problem.reference(*(private(value) for value in inputs)))
+        return Content(seed=seed, inputs=inputs, specs=specs, storages=storages, expected=expected)
+
+
+class Memory:
+    """The device memory that arenas lie in: one block, and a larger one when a case needs it.
+
+    A block is never freed: a worker that has it open would be left with an undefined mapping.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._blocks: list[DeviceBlock] = []
+
+    def block(self, size_bytes: int) -> DeviceBlock:
+        """A block of at least this many bytes."""
+        if not self._blocks or self._blocks[-1].size_bytes < size_bytes:
+            least = self._blocks[-1].size_bytes * 2 if self._blocks else _LEAST_BLOCK_BYTES
+            self._blocks.append(DeviceBlock(max(least, size_bytes), self._device))
+        return self._blocks[-1]
+
+
+def arena_in_file(content: Content, path: Path) -> tensors.ArenaFile:
+    """A new file of shared memory for this content."""
+    placed, size_bytes = tensors.place([storage.numel() for storage in content.storages])
+    return tensors.ArenaFile(wire.ArenaSpec(path=str(path), storages=placed, bytes=size_bytes))
+
+
+def arena_on_device(content: Content, memory: Memory) -> tensors.DeviceArena:
+    """A place in device memory for this content and for what the entry returns."""
+    sizes = [storage.numel() for storage in content.storages]
+    placed, size_bytes = tensors.place([*sizes, output_bytes(content.expected)])
+    block = memory.block(size_bytes)
+    spec = wire.ArenaSpec(
+        handle=block.handle, storages=placed[:-1], outputs=placed[-1], bytes=size_bytes, block_bytes=block.size_bytes
+    )
+    return tensors.DeviceArena(spec, block.content)
+
+
+def output_bytes(expected: tuple[torch.Tensor, ...]) -> int:
+    """Room for outputs of these shapes, each at a multiple of the alignment."""
+    _, size_bytes = tensors.place([value.numel() * value.element_size() for value in expected])
+    return size_bytes
+
+
+def fill(hand: CaseInHand, content: Content, poison: int) -> None:
+    """Write a content to the arena, written-only arguments and guard zones as poison."""
+    hand.content = content
+    hand.poison = poison
+    hand.initial = [storage.clone() for storage in content.storages]
+    for name, spec in zip(hand.problem.arguments, content.specs, strict=True):
+        if name in hand.problem.written_only and isinstance(spec, wire.TensorSpec):
+            hand.initial[spec.storage].fill_(poison)
+    hand.arena.write(hand.initial, guard=poison)
+
+
+def returned_values(hand: CaseInHand, command: wire.Compare) -> list[torch.Tensor | OutputReport]:
+    """What the entry returned, as tensors of ours, or a report of why it is none."""
+    wanted = hand.problem.returns
+    if wanted == 0:
+        return []
+    names = hand.problem.outputs[:wanted]
+    if len(command.returned) != wanted:
+        message = f"the entry returned {len(command.returned)} values, expected {wanted}"
+        return [OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=message) for name in names]
+    if isinstance(hand.arena, tensors.DeviceArena):
+        content = hand.arena.outputs()
+    else:
+        raw = bytearray(read_untrusted(Path(command.outputs), max_bytes=command.max_output_bytes))
+        content = torch.frombuffer(raw, dtype=torch.uint8) if raw else torch.empty(0, dtype=torch.uint8)
+    return [take(name, spec, content) for name, spec in zip(names, command.returned, strict=True)]
+
+
+def take(name: str, spec: wire.ReturnedSpec, content: torch.Tensor) -> torch.Tensor | OutputReport:
+    """A returned tensor from the raw bytes of all; nothing in `spec` is believed before it fits them."""
+    if spec.type_name != "Tensor":
+        message = f"the entry returned {spec.type_name}, expected Tensor"
+        return OutputReport(name=name, outcome=Outcome.WRONG_DTYPE, message=message)
+    try:
+        dtype = tensors.dtype_named(spec.dtype)
+    except ValueError as error:
+        return OutputReport(name=name, outcome=Outcome.WRONG_DTYPE, message=str(error))
+    if len(spec.shape) > _MOST_DIMENSIONS or math.prod(size for size in spec.shape if size) > _MOST_ELEMENTS:
+        return OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=f"{name} claims a shape beyond all sizes")
+    elements = math.prod(spec.shape)
+    if elements * dtype.itemsize != spec.bytes or spec.offset % dtype.itemsize:
+        message = f"{name} claims shape {spec.shape} but has {spec.bytes} bytes"
+        return OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=message)
+    if spec.offset + spec.bytes > content.numel():
+        message = f"{name} has shape {spec.shape} and dtype {spec.dtype}, which is more than there is room for"
+        return OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=message, shape=spec.shape)
+    if elements == 0:
+        return torch.empty(spec.shape, dtype=dtype, device=content.device)
+    return content[spec.offset : spec.offset + spec.bytes].view(dtype).view(spec.shape)
+
+
+def written_values(
+    problem: Problem, specs: tuple[wire.ValueSpec, ...], final: list[torch.Tensor]
+) -> list[torch.Tensor | OutputReport]:
+    """The arguments that are written in place, as they were left."""
+    spec_by_name = dict(zip(problem.arguments, specs, strict=True))
+    written = (spec_by_name[name] for name in problem.mutates)
+    return [
+        tensors.view(spec, final[spec.storage]).contiguous() for spec in written if isinstance(spec, wire.TensorSpec)
+    ]
+
+
+def output_names(problem: Problem, specs: tuple[wire.ValueSpec, ...]) -> list[str]:
+    """What is compared in this case: an argument that is written in place may be None."""
+    spec_by_name = dict(zip(problem.arguments, specs, strict=True))
+    return [
+        name for name in problem.outputs
+        if name not in problem.mutates or isinstance(spec_by_name[name], wire.TensorSpec)
+    ]  # fmt: skip
+
+
+def mutated(
+    problem: Problem, specs: tuple[wire.ValueSpec, ...], initial: list[torch.Tensor], final: list[torch.Tensor]
+) -> str | None:
+    """What changed and should not have: an input, or memory between the elements of an output."""
+    owners = storage_owners(problem, specs)
+    untouchable = [storage.clone() for storage in initial]
+    for name, spec in zip(problem.arguments, specs, strict=True):
+        for part in tensor_specs(spec):
+            if name in problem.mutates:
+                tensors.view(part, untouchable[part.storage]).copy_(tensors.view(part, final[part.storage]))
+    for number, (after, allowed) in enumerate(zip(final, untouchable, strict=True)):
+        if not torch.equal(after, allowed):
+            written = [name for name in owners[number] if name in problem.mutates]
+            if written:
+                return f"memory between the elements of {written[0]} was overwritten"
+            return f"input {owners[number][0]} was changed; the signature does not say that it is written"
+    return None
+
+
+def overrun(problem: Problem, specs: tuple[wire.ValueSpec, ...], zone: int) -> str:
+    """In words: something was written to guard zone number `zone`, which lies before storage `zone`."""
+    owners = storage_owners(problem, specs)
+    before = owners.get(zone - 1, ["the output"])[0] if zone else ""
+    behind = owners.get(zone, ["the output"])[0]
+    where = f"past the end of {before}" if before else f"before the beginning of {behind}"
+    also = f" (or before the beginning of {behind})" if before and zone in owners else ""
+    return f"memory {where}{also} was written: a store without a mask, or with a wrong one"
+
+
+def storage_owners(problem: Problem, specs: tuple[wire.ValueSpec, ...]) -> dict[int, list[str]]:
+    """Storage numbers, each with the arguments that view it."""
+    owners: dict[int, list[str]] = {}
+    for name, spec in zip(problem.arguments, specs, strict=True):
+        for part in tensor_specs(spec):
+            owners.setdefault(part.storage, []).append(name)
+    return owners
+
+
+def tensor_specs(spec: wire.ValueSpec) -> list[wire.TensorSpec]:
+    """The tensors in a value."""
+    if isinstance(spec, wire.TensorSpec):
+        return [spec]
+    if isinstance(spec, wire.SequenceSpec):
+        return [part for item in spec.items for part in tensor_specs(item)]
+    return []
+
+
+def private(value: Value) -> Value:
+    """A copy that a reference may do with as it likes; strides are kept."""
+    if isinstance(value, torch.Tensor):
+        storage = torch.empty(0, dtype=torch.uint8, device=value.device).set_(value.untyped_storage()).clone()
+        copy = torch.empty(0, dtype=value.dtype, device=value.device)
+        return copy.set_(storage.untyped_storage(), value.storage_offset(), value.shape, value.stride())
+    if isinstance(value, list):
+        return [private(item) for item in value]
+    return tuple(private(item) for item in value) if isinstance(value, tuple) else value
+
+
+def _as_tuple(outputs: torch.Tensor | tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+    return (outputs,) if isinstance(outputs, torch.Tensor) else tuple(outputs)

@@ -1,0 +1,55 @@
+"""Where the time of a run goes: kinds of work, counted and measured by the parent's clock."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from engine.benchmark import Span
+
+
+@dataclass(kw_only=True)
+class Measured:
+    """One piece of work; `elapsed_s` is there when it has ended."""
+
+    elapsed_s: float = 0.0
+
+
+@dataclass(kw_only=True)
+class _Tally:
+    count: int = 0
+    busy_s: float = 0.0
+    began_s: float
+    ended_s: float
+
+
+class Profile:
+    """Collects spans; `now` counts seconds from the start of the run."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._tallies: dict[str, _Tally] = {}
+
+    @contextlib.contextmanager
+    def span(self, name: str) -> Iterator[Measured]:
+        """Measure what happens inside as one more piece of the work called `name`."""
+        began_s = self._now()
+        measured = Measured()
+        try:
+            yield measured
+        finally:
+            ended_s = self._now()
+            measured.elapsed_s = ended_s - began_s
+            tally = self._tallies.setdefault(name, _Tally(began_s=began_s, ended_s=ended_s))
+            tally.count += 1
+            tally.busy_s += ended_s - began_s
+            tally.ended_s = max(tally.ended_s, ended_s)
+
+    def spans(self) -> tuple[Span, ...]:
+        """What was measured, in the order in which the kinds of work began."""
+        ordered = sorted(self._tallies.items(), key=lambda item: item[1].began_s)
+        return tuple(
+            Span(name=name, count=tally.count, busy_s=tally.busy_s, began_s=tally.began_s, ended_s=tally.ended_s)
+            for name, tally in ordered
+        )

@@ -1,0 +1,101 @@
+"""Learning which kernels every case launches, and having them compiled, before the first call needs one.
+
+A second worker calls the entry with launches suppressed, case after case; each kernel that it would
+launch goes to the compilers at once.  A case is ready when all its kernels are, in whatever order
+that comes about.  Where a rehearsal fails, the case is ready at once: its kernels are compiled when
+they are launched.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+from engine import wire
+from engine.desk import Desk, LoadError
+from engine.errors import EngineError
+from engine.model import Case, Launch, Problem
+from engine.profile import Profile
+
+_CASE_S = 20.0
+_FIRST_CASES = 2  # described apart, so that compiling can begin while the others' inputs are made
+
+
+class Rehearsal:
+    """The dry run of one candidate; `run` once, beside the judging of the cases."""
+
+    def __init__(
+        self, *, problem: Problem, cases: Sequence[Case], desk: Desk, profile: Profile,
+        add: Callable[[Launch, str], list[asyncio.Future[None]]],
+        ask_judge: Callable[[wire.AnyCommand], Awaitable[wire.AnyReply]],
+    ) -> None:  # fmt: skip
+        self._problem = problem
+        self._cases = tuple(cases)
+        self._desk = desk
+        self._add = add
+        self._profile = profile
+        self._ask_judge = ask_judge
+        loop = asyncio.get_running_loop()
+        self._ready: dict[str, asyncio.Future[None]] = {case.name: loop.create_future() for case in cases}
+        self._waiting: set[asyncio.Task[None]] = set()
+
+    async def next_of(self, cases: Sequence[Case]) -> Case:
+        """The first of these cases that is ready; waits while none is."""
+        while True:
+            for case in cases:
+                if self._ready[case.name].done():
+                    return case
+            with self._profile.span("wait for kernels"):
+                await asyncio.wait([self._ready[case.name] for case in cases], return_when=asyncio.FIRST_COMPLETED)
+
+    async def run(self) -> None:
+        """Rehearse every case; afterwards the worker is gone, and every case is or becomes ready."""
+        try:
+            with self._profile.span("load to rehearse"):
+                await self._desk.load()
+            for cases in (self._cases[:_FIRST_CASES], self._cases[_FIRST_CASES:]):
+                for case, shape in zip(cases, await self._describe(cases), strict=True):
+                    await self._rehearse(case, shape)
+        except (LoadError, EngineError):
+            pass  # the worker that judges meets the same, and is asked about it
+        finally:
+            for ready in self._ready.values():
+                if not ready.done() and not self._waiting_for(ready):
+                    ready.set_result(None)
+            await self._desk.clear()
+
+    async def close(self) -> None:
+        """Forget what is still waited for.  Safe to call twice."""
+        for task in self._waiting:
+            task.cancel()
+        await asyncio.gather(*self._waiting, return_exceptions=True)
+        await self._desk.clear()
+
+    async def _describe(self, cases: Sequence[Case]) -> Sequence[wire.Shape]:
+        if not cases:
+            return ()
+        names = tuple(case.name for case in cases)
+        with self._profile.span("describe cases"):
+            reply = await self._ask_judge(wire.Describe(id=wire.new_id(), origin=self._problem.origin, cases=names))
+        if not isinstance(reply, wire.Described):
+            raise EngineError("the judge could not describe the cases")
+        return reply.shapes
+
+    async def _rehearse(self, case: Case, shape: wire.Shape) -> None:
+        command = wire.Rehearse(id=wire.new_id(), case=case.name, arguments=shape.arguments, storages=shape.storages)
+        with self._profile.span("rehearse"):
+            reply = await self._desk.ask(command, deadline_s=_CASE_S)
+        launches = reply.launches if isinstance(reply, wire.Rehearsed) else ()
+        needed = [done for met in launches for done in self._add(met.launch, met.specialisation)]
+        task = asyncio.create_task(_when_done(needed, self._ready[case.name]), name=case.name)
+        self._waiting.add(task)
+
+    def _waiting_for(self, ready: asyncio.Future[None]) -> bool:
+        return any(self._ready[task.get_name()] is ready for task in self._waiting)
+
+
+async def _when_done(needed: Sequence[asyncio.Future[None]], ready: asyncio.Future[None]) -> None:
+    if needed:
+        await asyncio.wait(needed)
+    if not ready.done():
+        ready.set_result(None)

@@ -1,0 +1,146 @@
+"""Where a worker finds the tensors of a call, and where it leaves what the entry returned.
+
+On the CPU that is a file of shared memory, on a device a block that the judge owns; and on a device
+whose driver shares no memory between processes, the file again, copied there and back.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from engine import tensors, wire
+from engine.device_memory import open_block
+
+_MOST_RETURNED = 64  # more than any operator returns; the judge compares the count
+
+
+class CallMemory:
+    """The arena of the case being called; the same memory again for the same arena."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._blocks: dict[str, torch.Tensor] = {}
+        self._spec: wire.ArenaSpec | None = None
+        self._file: tensors.Arena | None = None
+        self._storages: tuple[torch.Tensor, ...] = ()
+
+    def block(self, handle: str, size_bytes: int) -> torch.Tensor:
+        """The judge's block behind this handle, opened once.
+
+        Raises:
+            DeviceMemoryError: the driver does not share it with us.
+        """
+        if handle not in self._blocks:
+            self._blocks[handle] = open_block(handle, size_bytes, self._device)
+        return self._blocks[handle]
+
+    def storages(self, spec: wire.ArenaSpec) -> tuple[torch.Tensor, ...]:
+        """The storages of this arena on the device, with what the judge wrote there."""
+        if spec.handle:
+            content = self.block(spec.handle, spec.block_bytes)
+            return tuple(tensors.part(content, storage) for storage in spec.storages)
+        if self._spec != spec:
+            self._spec, self._file = spec, tensors.Arena(spec)
+            here = self._file.storages
+            on_cpu = self._device.type == "cpu"
+            self._storages = here if on_cpu else tuple(torch.empty_like(part, device=self._device) for part in here)
+        self._copy(download=False)
+        return self._storages
+
+    def leave(
+        self, spec: wire.ArenaSpec, returned: object, path: str, most_bytes: int
+    ) -> tuple[wire.ReturnedSpec, ...]:
+        """Leave what the entry returned for the judge; in device memory in the order of the current stream.
+
+        Raises:
+            MemoryError: it is more than `most_bytes`, and goes to a file.
+        """
+        values = values_of(returned)
+        if spec.handle:
+            assert spec.outputs is not None
+            return copy_out(values, tensors.part(self.block(spec.handle, spec.block_bytes), spec.outputs))
+        self._copy(download=True)
+        return _write_out(values, Path(path), most_bytes, self._device)
+
+    def _copy(self, *, download: bool) -> None:
+        if self._file is None or self._device.type == "cpu":
+            return
+        for there, here in zip(self._storages, self._file.storages, strict=True):
+            if download:
+                here.copy_(there)
+            else:
+                there.copy_(here)
+
+
+def values_of(returned: object) -> tuple[object, ...]:
+    """What an entry returned as a tuple, cut at a count that no operator reaches."""
+    return tuple(returned[:_MOST_RETURNED]) if isinstance(returned, tuple | list) else (returned,)
+
+
+def copy_out(values: tuple[object, ...], place: torch.Tensor) -> tuple[wire.ReturnedSpec, ...]:
+    """Copy tensors into `place` (uint8), contiguous and 256-byte aligned, without waiting for the device.
+
+    What does not fit is told and not copied: it cannot have the shape that is expected.
+    """
+    sizes = [_size_bytes(value) if is_plain_tensor(value) else 0 for value in values]
+    placed, _ = tensors.place(sizes)
+    specs: list[wire.ReturnedSpec] = []
+    for value, size, spot in zip(values, sizes, placed, strict=True):
+        if not is_plain_tensor(value):
+            specs.append(wire.ReturnedSpec(type_name=type(value).__name__))
+            continue
+        assert isinstance(value, torch.Tensor)
+        if value.device != place.device:
+            specs.append(wire.ReturnedSpec(type_name=f"Tensor on {value.device.type}"))
+            continue
+        if size and spot.offset + size <= place.numel():
+            room = place[spot.offset : spot.offset + size].view(value.dtype).view(value.shape)
+            room.copy_(value.detach().resolve_conj().resolve_neg())
+        specs.append(_spec(value, spot.offset, size))
+    return tuple(specs)
+
+
+def is_plain_tensor(value: object) -> bool:
+    """Whether this is a tensor and not something that only looks like one."""
+    return type(value) in (torch.Tensor, torch.nn.Parameter)
+
+
+def _write_out(
+    values: tuple[object, ...], path: Path, most_bytes: int, device: torch.device
+) -> tuple[wire.ReturnedSpec, ...]:
+    """Write tensors to the file as contiguous bytes, one after another."""
+    specs: list[wire.ReturnedSpec] = []
+    offset = 0
+    with path.open("wb") as file:
+        for value in values:
+            if not is_plain_tensor(value):
+                specs.append(wire.ReturnedSpec(type_name=type(value).__name__))
+                continue
+            assert isinstance(value, torch.Tensor)
+            if value.device.type != device.type:
+                specs.append(wire.ReturnedSpec(type_name=f"Tensor on {value.device.type}"))
+                continue
+            content = value.detach().cpu().resolve_conj().resolve_neg().contiguous()
+            size = _size_bytes(content)
+            if offset + size > most_bytes:
+                raise MemoryError(f"the candidate returned more than {most_bytes} bytes")
+            raw = content.view(-1).view(torch.uint8) if content.numel() else content.new_empty(0, dtype=torch.uint8)
+            file.write(raw.numpy().tobytes())
+            specs.append(_spec(value, offset, size))
+            padding = -size % 16  # so that every tensor begins at a multiple of its element's size
+            file.write(bytes(padding))
+            offset += size + padding
+    return tuple(specs)
+
+
+def _spec(value: torch.Tensor, offset: int, size: int) -> wire.ReturnedSpec:
+    return wire.ReturnedSpec(
+        type_name="Tensor", dtype=tensors.dtype_name(value.dtype), shape=tuple(value.shape), offset=offset, bytes=size
+    )
+
+
+def _size_bytes(value: object) -> int:
+    assert isinstance(value, torch.Tensor)
+    return value.numel() * value.element_size()

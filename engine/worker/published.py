@@ -1,0 +1,43 @@
+"""Kernels that were compiled elsewhere: looked up before Triton compiles them here.
+
+The folders belong to the parent, and a worker can only read them.  One holds what the nursery made for
+every child; the other is filled while a candidate runs, by compilers that have loaded nothing but this
+candidate, and is gone with it.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from triton import knobs
+from triton.runtime.cache import FileCacheManager
+
+
+def read_from(*folders: Path) -> None:
+    """Have Triton look into these folders first from now on, for kernels and for launchers."""
+
+    class Published(FileCacheManager):  # type: ignore[misc]  # Triton is not typed
+        """A cache that reads what was published before its own folder."""
+
+        def has_file(self, filename: str) -> bool:
+            return self._published(filename) is not None or bool(super().has_file(filename))
+
+        def get_file(self, filename: str) -> str | None:
+            found: str | None = self._published(filename) or super().get_file(filename)
+            return found
+
+        def get_group(self, filename: str) -> dict[str, str] | None:
+            # The list names the files where their compiler wrote them; only their names matter here.
+            listed = self._published(f"__grp__{filename}")
+            if listed is None:
+                found: dict[str, str] | None = super().get_group(filename)
+                return found
+            names = json.loads(Path(listed).read_text())["child_paths"]
+            return {name: path for name in names if (path := self._published(name)) is not None}
+
+        def _published(self, filename: str) -> str | None:
+            places = (folder / str(self.key) / filename for folder in folders)
+            return next((str(place) for place in places if place.exists()), None)
+
+    knobs.cache.manager_class = Published

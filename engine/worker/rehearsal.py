@@ -1,0 +1,72 @@
+"""A dry run: the entry is called with every launch suppressed, to learn which kernels must be compiled.
+
+Triton itself tells: before it compiles a specialisation it asks a hook, which notes the description
+and says that nothing is to be done.  What a suppressed launch should have written is missing, so the
+process that rehearses may keep wrong things in its caches; it is thrown away afterwards.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from triton import knobs
+from triton.runtime.autotuner import Autotuner
+from triton.runtime.jit import JITFunction
+
+from engine import tensors, wire
+from engine.worker.launches import bound_arguments, describe
+
+# Triton's launcher is not typed: what passes through is Any throughout this file.
+
+
+class Rehearsal:
+    """Suppresses launches in this process from now on, for good."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._met: list[wire.SuppressedLaunch] = []
+        self._specialisation = ""
+        knobs.runtime.jit_cache_hook = self._note
+        _wrap_run(self._launched)
+        # An autotuner launches every configuration, and would time what does not run.
+        Autotuner.do_bench = property(lambda tuner: _call_once)
+
+    def call(self, entry: Callable[..., Any], command: wire.Rehearse) -> wire.Rehearsed:
+        """Call the entry on zeros of the right shapes; what it would have launched, in that order."""
+        self._met.clear()
+        storages = [torch.zeros(size, dtype=torch.uint8, device=self._device) for size in command.storages]
+        arguments = [tensors.value_of(spec, storages) for spec in command.arguments]
+        # It may well stumble over results that are not there; what it launched before that is still true.
+        with contextlib.suppress(Exception):
+            entry(*arguments)
+        return wire.Rehearsed(id=command.id, launches=tuple(self._met))
+
+    def _note(self, *_: Any, compile: Any, **__: Any) -> bool:
+        self._specialisation = str(compile["specialization_data"])
+        return True
+
+    def _launched(self, kernel: Any, args: Any, kwargs: Any, grid: Any) -> None:
+        if self._specialisation:
+            size = grid(bound_arguments(kernel.fn, args, kwargs)) if callable(grid) else grid
+            launch = describe(kernel.fn, args, kwargs, tuple(int(part) for part in size))
+            self._met.append(wire.SuppressedLaunch(launch=launch, specialisation=self._specialisation))
+        self._specialisation = ""
+
+
+def _wrap_run(launched: Callable[[Any, Any, Any, Any], None]) -> None:
+    run = JITFunction.run
+
+    def suppressed(kernel: Any, *args: Any, grid: Any, warmup: Any, **kwargs: Any) -> Any:
+        compiled = run(kernel, *args, grid=grid, warmup=warmup, **kwargs)
+        launched(kernel, args, kwargs, grid)
+        return compiled
+
+    JITFunction.run = suppressed
+
+
+def _call_once(kernel_call: Callable[[], Any], quantiles: Any = None) -> list[float]:
+    kernel_call()
+    return [1.0, 1.0, 1.0]
