@@ -74,7 +74,10 @@ class PrepareBaseline(Command, tag="prepare_baseline", frozen=True):
 
 
 class TimeBaseline(Command, tag="time_baseline", frozen=True):
-    """Judge: call a prepared baseline on private copies of what these slots held after their last Refresh."""
+    """Judge: call a prepared baseline on private copies of what these slots held after their last Refresh.
+
+    The cache is treated as for the candidate: before each call of a SINGLE run, else once before the run.
+    """
 
     name: str
     slots: tuple[Count, ...]
@@ -99,10 +102,16 @@ class Occupy(Command, tag="occupy", frozen=True):
 
 
 class TimeCalls(Command, tag="time_calls", frozen=True):
-    """Worker: call the entry once on each of these slots, in this order."""
+    """Worker: call the entry once on each of these slots, in this order.
+
+    Before each call of a SINGLE run the second-level cache is emptied by reading other memory when
+    `cache` is COLD, and the slot's inputs are read when it is WARM.  In the other runs it is as the last
+    Refresh and the calls before left it.
+    """
 
     slots: tuple[Count, ...]
     how: How
+    cache: CacheState = CacheState.COLD
 
 
 class Collect(Command, tag="collect", frozen=True):
@@ -123,9 +132,13 @@ class Arranged(Reply, tag="arranged", frozen=True):
 
 
 class Checked(Reply, tag="checked", frozen=True):
-    """How many of the slots were right; of the first that was not, the reports and what else was wrong."""
+    """How many of the slots were right; of the first that was not, the reports and what else was wrong.
+
+    `first_wrong` is its position in the command's slots, None when all were right.
+    """
 
     right: Count
+    first_wrong: Count | None = None
     reports: tuple[OutputReport, ...] = ()
     trouble: str | None = None
 
@@ -149,6 +162,7 @@ class Timed(Reply, tag="timed", frozen=True):
     the names of what the first call put on the device, `late` of what ran outside of every call.
     `returned` has a tuple for each slot of a SINGLE run; for the others Collect brings it.
     `shared_outputs` says that calls returned the same memory, so that only the last of them is left.
+    `notes` say what could not be arranged for, and in what a baseline differs from its name.
     """
 
     calls: tuple[CallTime, ...] = ()
@@ -159,6 +173,7 @@ class Timed(Reply, tag="timed", frozen=True):
     reason: str = ""
     elapsed_ns: Count = 0
     shared_outputs: bool = False
+    notes: tuple[str, ...] = ()
 
 
 class PeaksMeasured(Reply, tag="peaks_measured", frozen=True):
