@@ -1,0 +1,148 @@
+"""The least time that a device needs for a case, and what it means to be faster than that.
+
+A floor is the larger of two times: moving the least bytes at the measured copy bandwidth, and doing the
+least operations at the measured peak of the precision that the problem permits.  It must never be higher
+than what an honest kernel can reach, so a peak that was not measured makes no floor; no number out of a
+data sheet stands in for it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from engine.benchmark import Bound, Floor, Peaks
+from engine.model import CacheState, Cost, DType, Finding, Severity
+
+CHECK = "faster_than_physics"
+SUSPECT_BELOW = 0.9
+"""Share of the floor: the bandwidth of a copy is not quite that of reading alone, and matrix products do not
+quite reach the peak of the units, so a time just below the floor is a hint and nothing more."""
+COLD_ROTATION = 5
+"""Input sets that total this many times the second-level cache leave nothing in it for the next turn."""
+
+_PRECISION = {DType.COMPLEX64: "float32", DType.COMPLEX128: "float64"}
+_PASSES: Mapping[str, Mapping[str, int]] = {"float32": {"tf32": 3, "float16": 3, "bfloat16": 6}}
+"""How many products of a shorter type make one that is as exact as the permitted type."""
+
+
+def permitted_precision(dtype: DType) -> str:
+    """The precision in which a problem of `dtype` may be computed, as `Peaks.flops_per_s` names it.
+
+    float32 is float32: TensorFloat-32 keeps ten bits of the mantissa and is refused by the tolerances.
+    A complex type is computed in that of its parts.  Integers and booleans keep their own names, under
+    which no peak is measured: they have no compute floor.
+
+    The problem's category makes no difference.  Only matrix products can use tensor cores, and every
+    peak is that of a matrix product; for any other problem it is more than its operations can reach,
+    so the floor lies too low there, which is the harmless side.
+    """
+    return _PRECISION.get(dtype, dtype.value)
+
+
+def floor_of(cost: Cost, peaks: Peaks, precision: str, device_us: float | None) -> Floor:
+    """The floor of a case on the device that has these peaks, and what percent of `device_us` it is.
+
+    Copy bandwidth counts bytes read plus bytes written, as the cost does.  `peak_flops_per_s` of None
+    says that no peak was measured for this precision and that only the bytes count.
+
+    Raises:
+        ValueError: a peak or a time that cannot be.
+    """
+    _refuse_impossible(peaks, device_us)
+    peak = peaks.flops_per_s.get(precision)
+    memory_us = _microseconds(cost.bytes_read + cost.bytes_written, peaks.copy_bytes_per_s)
+    compute_us = _microseconds(cost.flops, peak)
+    floor_us = max(memory_us, compute_us)
+    return Floor(
+        floor_us=floor_us,
+        bound=Bound.COMPUTE if compute_us > memory_us else Bound.MEMORY,
+        bandwidth_bytes_per_s=peaks.copy_bytes_per_s,
+        peak_flops_per_s=peak,
+        precision=precision,
+        percent=None if device_us is None else 100.0 * floor_us / device_us,
+    )
+
+
+def faster_than_physics(
+    case: str, cost: Cost, peaks: Peaks, precision: str, *, device_us: float, resident_bytes: int,
+    l2_bytes: int | None, cache: CacheState,
+) -> Finding | None:  # fmt: skip
+    """SUSPECT when no honest kernel can be this fast, HINT when it is under the floor that is shown.
+
+    `resident_bytes` is what rotates through the timed calls in total.  Only bytes that must come from
+    memory make a memory floor: with a warm cache none, with buffers that fit into the second-level
+    cache (or a cache of unknown size) none, below COLD_ROTATION times its size the share that cannot
+    be left in it.  For SUSPECT, written bytes count only as far as they exceed the cache, in which the
+    last of them may stay, and operations count at the fastest way to the permitted precision: three
+    passes of TensorFloat-32 are as exact as float32.
+
+    Honest code below a naive floor: an algorithm that needs fewer operations than the problem counts
+    (Strassen, Winograd, a sum pulled through a product), float64 emulated on integer units, and inputs
+    with structure.  None of it lowers the bytes that have to be read.
+
+    Raises:
+        ValueError: a peak or a time that cannot be.
+    """
+    _refuse_impossible(peaks, device_us)
+    from_memory = _share_from_memory(resident_bytes, l2_bytes, cache)
+    shown_us, why_shown = _floor(
+        from_memory * (cost.bytes_read + cost.bytes_written), cost.flops, peaks, peaks.flops_per_s.get(precision)
+    )
+    written = max(0, cost.bytes_written - (l2_bytes or 0)) if from_memory else 0
+    strict_us, why_strict = _floor(
+        from_memory * cost.bytes_read + written, cost.flops, peaks, _fastest_way(peaks, precision)
+    )
+    if device_us < SUSPECT_BELOW * strict_us:
+        message = (
+            f"took {device_us:.4g} us, but this device needs {strict_us:.4g} us {why_strict}; "
+            "look for work that is skipped, cached or done outside of the call"
+        )
+        return Finding(check=CHECK, severity=Severity.SUSPECT, message=message, case=case)
+    if device_us < shown_us:
+        message = (
+            f"took {device_us:.4g} us, {100 * device_us / shown_us:.0f} % of the {shown_us:.4g} us "
+            f"that this device needs {why_shown}; measure the device's peaks again, then look at the kernel"
+        )
+        return Finding(check=CHECK, severity=Severity.HINT, message=message, case=case)
+    return None
+
+
+def _floor(moved_bytes: float, flops: int, peaks: Peaks, peak: float | None) -> tuple[float, str]:
+    """The larger of both times in microseconds, and what it is needed for."""
+    memory_us = _microseconds(moved_bytes, peaks.copy_bytes_per_s)
+    compute_us = _microseconds(flops, peak)
+    if peak is not None and compute_us > memory_us:
+        return compute_us, f"for {flops / 1e9:.4g} GFLOP at the measured {peak / 1e12:.3g} TFLOP/s"
+    bandwidth = f"{peaks.copy_bytes_per_s / 1e9:.4g} GB/s"
+    return memory_us, f"to move {moved_bytes / 1e6:.4g} MB at the measured {bandwidth}"
+
+
+def _share_from_memory(resident_bytes: int, l2_bytes: int | None, cache: CacheState) -> float:
+    """The least share of the bytes read that cannot be in the second-level cache when a call begins."""
+    if cache is CacheState.WARM or l2_bytes is None or resident_bytes <= l2_bytes:
+        return 0.0
+    return 1.0 if resident_bytes >= COLD_ROTATION * l2_bytes else 1.0 - l2_bytes / resident_bytes
+
+
+def _fastest_way(peaks: Peaks, precision: str) -> float | None:
+    """Operations a second of the fastest measured way to `precision`; None when its own peak is not known."""
+    own = peaks.flops_per_s.get(precision)
+    if own is None:
+        return None
+    passes = _PASSES.get(precision, {})
+    return max((own, *(peaks.flops_per_s.get(name, 0.0) / count for name, count in passes.items())))
+
+
+def _microseconds(amount: float, per_second: float | None) -> float:
+    """0.0 where the rate was not measured: it then bounds nothing."""
+    return 0.0 if per_second is None else amount / per_second * 1e6
+
+
+def _refuse_impossible(peaks: Peaks, device_us: float | None) -> None:
+    rates = {"copy_bytes_per_s": peaks.copy_bytes_per_s, **peaks.flops_per_s}
+    for name, rate in rates.items():
+        if not (math.isfinite(rate) and rate > 0):
+            raise ValueError(f"the peaks of {peaks.device_name} say {name} = {rate}; measure them again")
+    if device_us is not None and not (math.isfinite(device_us) and device_us > 0):
+        raise ValueError(f"a device time is finite and above zero, got {device_us} us")
