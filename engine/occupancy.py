@@ -1,0 +1,114 @@
+"""How many warps of a compiled kernel fit on one multiprocessor, and what keeps more from fitting.
+
+Arithmetic on what the compiler reports, so it needs no GPU.  The limits are those of the CUDA C++
+Programming Guide (technical specifications per compute capability); registers are handed out a warp
+at a time within one of four partitions, as NVIDIA's own occupancy calculation does.  A target without
+a row, and a kernel whose resources are not known, have no occupancy: nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from engine.model import CompiledKernel, Outcome
+
+_REGISTERS = 65536  # of a multiprocessor, on every target below
+_PARTITIONS = 4
+_WARP_THREADS = 32
+_WARP_REGISTERS = 256  # are handed out in steps of this many
+
+
+class Limit(enum.StrEnum):
+    """What is used up first."""
+
+    WARPS = "warps"
+    BLOCKS = "blocks"
+    REGISTERS = "registers"
+    SHARED_MEMORY = "shared memory"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Occupancy:
+    """Of one kernel on one multiprocessor of its target, when the grid is large enough to fill it.
+
+    `blocks` and `warps` can be resident at once, of at most `max_warps`.  0 of them means that not even
+    one block fits: the launch would fail.
+    """
+
+    blocks: int
+    warps: int
+    max_warps: int
+    limited_by: Limit
+
+    @property
+    def percent(self) -> float:
+        """Resident warps in percent of the most that the target holds."""
+        return 100.0 * self.warps / self.max_warps
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Multiprocessor:
+    """What one multiprocessor holds; `reserved_bytes` of shared memory are the driver's in each block."""
+
+    warps: int
+    blocks: int
+    shared_kib: int
+    reserved_bytes: int = 1024
+    shared_step_bytes: int = 128
+
+
+_MULTIPROCESSORS = {
+    "sm_75": _Multiprocessor(warps=32, blocks=16, shared_kib=64, reserved_bytes=0, shared_step_bytes=256),
+    "sm_80": _Multiprocessor(warps=64, blocks=32, shared_kib=164),
+    "sm_86": _Multiprocessor(warps=48, blocks=16, shared_kib=100),
+    "sm_87": _Multiprocessor(warps=48, blocks=16, shared_kib=164),
+    "sm_89": _Multiprocessor(warps=48, blocks=24, shared_kib=100),
+    "sm_90": _Multiprocessor(warps=64, blocks=32, shared_kib=228),
+    "sm_100": _Multiprocessor(warps=64, blocks=32, shared_kib=228),
+    "sm_103": _Multiprocessor(warps=64, blocks=32, shared_kib=228),
+    "sm_120": _Multiprocessor(warps=48, blocks=24, shared_kib=100),
+    "sm_121": _Multiprocessor(warps=48, blocks=24, shared_kib=100),
+}
+
+
+def occupancy(kernel: CompiledKernel) -> Occupancy | None:
+    """The theoretical occupancy of `kernel`, or None when it cannot be told.
+
+    None for a target that is not in the table, a kernel that did not compile or whose registers or
+    shared memory are not known, and for blocks in clusters, which are placed by other rules.  Counts
+    the warps that the launch asked for; what a warp-specialised kernel adds to them is not known here.
+    Where two limits hold equally, the hardware's own is named: saving the other would gain nothing.
+    """
+    processor = _MULTIPROCESSORS.get(kernel.target)
+    if processor is None or kernel.outcome is not Outcome.PASS or kernel.launch.options.get("num_ctas", "1") != "1":
+        return None
+    warps = kernel.launch.num_warps
+    if kernel.registers is None or kernel.shared_bytes is None or warps < 1:
+        return None
+    blocks_by_limit = {
+        Limit.WARPS: processor.warps // warps,
+        Limit.BLOCKS: processor.blocks,
+        Limit.REGISTERS: _blocks_by_registers(kernel.registers, warps),
+        Limit.SHARED_MEMORY: _blocks_by_shared_memory(kernel.shared_bytes, processor),
+    }
+    limit = min(blocks_by_limit, key=lambda limit: blocks_by_limit[limit])  # of equals the first
+    blocks = blocks_by_limit[limit]
+    return Occupancy(blocks=blocks, warps=blocks * warps, max_warps=processor.warps, limited_by=limit)
+
+
+def _blocks_by_registers(registers: int, warps: int) -> int:
+    """How many blocks of `warps` find registers: each partition holds whole warps only."""
+    warp_registers = _rounded_up(max(registers, 1) * _WARP_THREADS, _WARP_REGISTERS)
+    return _REGISTERS // _PARTITIONS // warp_registers * _PARTITIONS // warps
+
+
+def _blocks_by_shared_memory(shared_bytes: int, processor: _Multiprocessor) -> int:
+    """How many blocks find shared memory; one that needs none is still charged what the driver reserves."""
+    capacity_bytes = processor.shared_kib * 1024
+    block_bytes = _rounded_up(shared_bytes + processor.reserved_bytes, processor.shared_step_bytes)
+    return capacity_bytes // max(block_bytes, 1)
+
+
+def _rounded_up(amount: int, step: int) -> int:
+    return -(-amount // step) * step
