@@ -1,0 +1,79 @@
+"""The measured peaks of each device, kept between runs: one JSON file for each device and software.
+
+A peak depends on the device, its driver and the versions of torch and its libraries: what was measured
+under others is never taken for these.  The folder is the caller's.  A file that cannot be read or says
+something impossible is as good as none, and said; it is never repaired, only replaced by a measurement.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import re
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from engine.benchmark import Peaks
+from engine.untrusted import UntrustedFileError, read_untrusted
+
+_LARGEST_BYTES = 1 << 16
+_NAME_CHARACTERS = 40
+
+
+def peaks_path(folder: Path, device_name: str, driver: str, versions: str) -> Path:
+    """Where the peaks of this device under this software are kept: its name, readable, and a hash of all three."""
+    readable = re.sub(r"[^A-Za-z0-9]+", "-", device_name).strip("-")[:_NAME_CHARACTERS]
+    identity = msgspec.json.encode([device_name, driver, versions])
+    return folder / f"peaks-{readable}-{hashlib.sha256(identity).hexdigest()[:16]}.json"
+
+
+def read_peaks(
+    folder: Path, device_name: str, driver: str, versions: str, *, warn: Callable[[str], None]
+) -> Peaks | None:
+    """The peaks that `write_peaks` kept, or None; `warn` hears why a file that is there is not used."""
+    path = peaks_path(folder, device_name, driver, versions)
+    if not path.exists():
+        return None
+    try:
+        peaks = msgspec.json.decode(read_untrusted(path, max_bytes=_LARGEST_BYTES), type=Peaks)
+        _refuse_impossible(peaks)
+        found = (peaks.device_name, peaks.driver, peaks.versions)
+        if found != (device_name, driver, versions):
+            raise ValueError(f"it is about {' / '.join(found)}")
+    except (UntrustedFileError, ValueError, msgspec.MsgspecError, RecursionError) as error:
+        warn(f"{path}: the stored peaks of {device_name} are not used: {error}; they will be measured again")
+        return None
+    return peaks
+
+
+def write_peaks(folder: Path, peaks: Peaks) -> Path:
+    """Keep `peaks` in place of older ones; the path.  A reader sees the old file or the new one, nothing between.
+
+    Raises:
+        ValueError: a rate that is not finite and above zero.
+        OSError: the folder cannot be made or written.
+    """
+    _refuse_impossible(peaks)
+    path = peaks_path(folder, peaks.device_name, peaks.driver, peaks.versions)
+    content = msgspec.json.encode(peaks, enc_hook=dict)  # the mapping of a record is a read-only view
+    folder.mkdir(parents=True, exist_ok=True)
+    handle, aside = tempfile.mkstemp(dir=folder, prefix=".peaks-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(aside).replace(path)
+    except OSError:
+        Path(aside).unlink(missing_ok=True)
+        raise
+    return path
+
+
+def _refuse_impossible(peaks: Peaks) -> None:
+    rates = {"copy_bytes_per_s": peaks.copy_bytes_per_s, **peaks.flops_per_s}
+    for name, rate in rates.items():
+        if not (math.isfinite(rate) and rate > 0):
+            raise ValueError(f"{name} should be finite and above zero, is {rate}")
