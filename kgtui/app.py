@@ -84,7 +84,12 @@ class Settings:
 class WorkbenchApp(App[None]):
     """kgtui on the screen."""
 
-    CSS_PATH: ClassVar[list[str | PurePath]] = ["styles/app.tcss", "styles/workbench.tcss", "styles/operators.tcss"]
+    CSS_PATH: ClassVar[list[str | PurePath]] = [
+        "styles/app.tcss",
+        "styles/workbench.tcss",
+        "styles/bench.tcss",
+        "styles/operators.tcss",
+    ]
     TITLE = "kgtui"
     ENABLE_COMMAND_PALETTE = True
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_palette}
@@ -354,7 +359,7 @@ class WorkbenchApp(App[None]):
         self._redraw()
 
     def _tick(self) -> None:
-        if self._workbench is not None and self._workbench.is_current:
+        if self._workbench is not None and self._workbench.in_front:
             self._workbench.tick()
 
     def _show_title(self) -> None:

@@ -17,6 +17,7 @@ class Where(enum.StrEnum):
     EVERYWHERE = "everywhere"
     OPERATORS = "operators"
     WORKBENCH = "workbench"
+    BENCH = "bench"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +75,10 @@ ACTIONS = (
            where=Where.WORKBENCH, call="screen.run_again", bar=True),
     Action(id="failed", keys=("f",), label="failed", help="judge only the cases that failed", group="Loop",
            where=Where.WORKBENCH, call="screen.run_failed", bar=True),
+    Action(id="benchmark", keys=("b",), label="benchmark", help="verify, then time the bench cases again",
+           group="Loop", where=Where.WORKBENCH, call="screen.benchmark"),
+    Action(id="verify", keys=("v",), label="verify only", help="judge all cases again and time nothing", group="Loop",
+           where=Where.WORKBENCH, call="screen.verify"),
     Action(id="alone", keys=("a",), label="case alone", help="judge only the case under the cursor", group="Loop",
            where=Where.WORKBENCH, call="screen.run_alone"),
     Action(id="pause", keys=("p",), label="pause", help="stop judging on save; again to go on", group="Loop",
@@ -92,11 +97,13 @@ ACTIONS = (
            where=Where.WORKBENCH, call="screen.tab('cases')"),
     Action(id="tab-findings", keys=("2",), label="findings", help="what the checks observed", group="Panes",
            where=Where.WORKBENCH, call="screen.tab('findings')"),
-    Action(id="tab-ir", keys=("3",), label="IR", help="compiled kernels, their resources and code", group="Panes",
+    Action(id="tab-bench", keys=("3",), label="bench", help="times, speed-ups and percent of the roofline",
+           group="Panes", where=Where.WORKBENCH, call="screen.tab('bench')"),
+    Action(id="tab-ir", keys=("4",), label="IR", help="compiled kernels, their resources and code", group="Panes",
            where=Where.WORKBENCH, call="screen.tab('ir')"),
-    Action(id="tab-history", keys=("4",), label="history", help="earlier runs of this operator", group="Panes",
+    Action(id="tab-history", keys=("5",), label="history", help="earlier runs of this operator", group="Panes",
            where=Where.WORKBENCH, call="screen.tab('history')"),
-    Action(id="tab-log", keys=("5",), label="log", help="what the kernel and the engine wrote", group="Panes",
+    Action(id="tab-log", keys=("6",), label="log", help="what the kernel and the engine wrote", group="Panes",
            where=Where.WORKBENCH, call="screen.tab('log')"),
     Action(id="next-tab", keys=("right_square_bracket",), label="next tab", help="the next tab", group="Panes",
            where=Where.WORKBENCH, call="screen.turn_tab(1)"),
@@ -108,6 +115,8 @@ ACTIONS = (
            group="Panes", where=Where.WORKBENCH, call="app.focus_previous"),
     Action(id="zoom", keys=("z",), label="zoom", help="give this pane the whole screen; again to undo",
            group="Panes", where=Where.WORKBENCH, call="screen.zoom", bar=True),
+    Action(id="plot", keys=("B",), label="plot", help="the bench cases over their sizes, on a screen of its own",
+           group="Panes", where=Where.WORKBENCH, call="screen.plot"),
     Action(id="ir-pane", keys=("i",), label="IR pane", help="show or hide the code beside the results",
            group="Panes", where=Where.WORKBENCH, call="screen.ir_pane"),
     Action(id="ir-form", keys=("x",), label="IR form", help="next form: ttir, ttgir, llir, ptx, sass",
@@ -125,10 +134,19 @@ ACTIONS = (
            where=Where.WORKBENCH, call="screen.copy_value"),
     Action(id="copy-all", keys=("Y",), label="copy all", help="copy the whole result as Markdown", group="In a pane",
            where=Where.WORKBENCH, call="screen.copy_result"),
+    # The plot of the bench cases
+    Action(id="measure", keys=("m",), label="measure", help="next measure: time, bandwidth, operations a second",
+           group="Plot", where=Where.BENCH, call="screen.measure", bar=True),
+    Action(id="axis", keys=("x",), label="axis", help="over the working set, or in the order of the cases",
+           group="Plot", where=Where.BENCH, call="screen.axis", bar=True),
+    Action(id="again", keys=("b",), label="benchmark", help="verify, then time the bench cases again", group="Plot",
+           where=Where.BENCH, call="screen.benchmark", bar=True),
+    Action(id="close", keys=("escape",), label="back", help="back to the workbench", group="Plot",
+           where=Where.BENCH, call="screen.close", bar=True),
     *(
         Action(id=f"move-{name}", keys=(key,), label=name, help=f"move {name}", group="In a pane", where=where,
                call=f"screen.move('{name}')", listed=False)
-        for where in (Where.OPERATORS, Where.WORKBENCH)
+        for where in (Where.OPERATORS, Where.WORKBENCH, Where.BENCH)
         for key, name in (("h", "left"), ("j", "down"), ("k", "up"), ("l", "right"), ("g", "top"), ("G", "bottom"))
     ),
     Action(id="escape", keys=("escape",), label="back",

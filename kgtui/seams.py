@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from engine.events import Event
-from engine.model import Candidate, Outcome, Plan, Problem, Tier
+from engine.model import BenchmarkPlan, Candidate, Outcome, Plan, Problem, Tier
 from kgtui.watching.records import Saved, WatchTrouble
 
 DEFAULT_TIERS = (Tier.SMOKE, Tier.FULL)
+# Triton's interpreter runs here, so nothing is ever timed.
+INTERPRETED_DEVICE = "cpu"
 
 
 class Judging(Protocol):
@@ -81,7 +83,11 @@ class RecentFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """What is to be judged.  `cases` names the only ones to run; `again` asks for a run even of known content."""
+    """What is to be judged.
+
+    `cases` names the only ones to run; `again` asks for a run even of known content.  `benchmark` is what is timed
+    once all cases are right; None times nothing.
+    """
 
     problem: Problem
     path: Path
@@ -91,6 +97,7 @@ class Order:
     tiers: tuple[Tier, ...] = DEFAULT_TIERS
     cases: tuple[str, ...] = ()
     again: bool = False
+    benchmark: BenchmarkPlan | None = None
 
     @cached_property
     def candidate(self) -> Candidate:
@@ -103,10 +110,12 @@ class Order:
         """The cases to run, those of `failed_before` first unless they were picked by hand."""
         if self.cases:
             picked = tuple(case for case in self.problem.cases if case.name in self.cases)
-            return Plan(problem=self.problem, cases=picked, device=self.device, target=self.target)
-        return Plan.for_tiers(
-            self.problem, tiers=self.tiers, device=self.device, target=self.target, failed_before=failed_before
-        )
+            plan = Plan(problem=self.problem, cases=picked, device=self.device, target=self.target)
+        else:
+            plan = Plan.for_tiers(
+                self.problem, tiers=self.tiers, device=self.device, target=self.target, failed_before=failed_before
+            )
+        return replace(plan, benchmark=self.benchmark)
 
 
 class Recording(Protocol):
@@ -122,7 +131,7 @@ class Recording(Protocol):
         """Keep the next events of a run; they are safe from a kill of this process when this returns."""
 
     def cached(self, order: Order) -> int | None:
-        """The newest finished run that answers this order already, or None."""
+        """The newest finished run that answers this order already, or None; prefer one that timed what is asked."""
 
     def failed_cases(self, order: Order) -> tuple[str, ...]:
         """The cases that failed when this file was judged last."""

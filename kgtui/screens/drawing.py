@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kgtui.state.benchmarks import headline
 from kgtui.state.glyphs import TONES
 from kgtui.state.lines import Tone
 from kgtui.state.operators import rail_rows
@@ -23,8 +24,15 @@ def draw_strip(screen: WorkbenchScreen) -> None:
     """State, stages and sentence; on the lowest terminals the stages give way to the sentence."""
     desk, view, glyphs = screen.bench.desk(screen.host.clock()), screen.bench.view, screen.host.glyphs
     strip = screen.query_one("#verdict", Strip)
-    first, last = head(view, desk, glyphs), (sentence(view, desk), ())
-    strip.show((first, last) if screen.has_class("-low") else (first, (progress(view, glyphs), ()), last))
+    numbers = headline(screen.bench.measurements, glyphs=glyphs)
+    first, words = head(view, desk, glyphs), sentence(view, desk)
+    if screen.has_class("-low"):
+        strip.show((first, (words, numbers)))
+    else:
+        narrow, timing = screen.has_class("-narrow"), screen.bench.can_time
+        crowded = (timing and narrow) or (bool(numbers) and not screen.has_class("-wide"))
+        stages = progress(view, glyphs, short=crowded, timed=not (numbers and narrow))
+        strip.show((first, (stages, numbers), (words, ())))
     tone = TONES[status_of(view, desk).state]
     for other in Tone:
         strip.set_class(other is tone, f"-{other}")
@@ -34,23 +42,27 @@ def draw_all(screen: WorkbenchScreen) -> None:
     """The strip, the marks in the source, the tabs, and the pane that is to be seen."""
     draw_strip(screen)
     bench, host = screen.bench, screen.host
-    stale = is_stale(bench.view, bench.desk(host.clock()))
-    marks = {} if stale else bench.view.error_notes
+    scene = scene_of(screen)
+    marks = {} if scene.stale else bench.view.error_notes
     screen.source.mark(marks)
     folder = host.kernels.shown(bench.path.parent)
     screen.source.title(bench.path.name, folder=folder, marked=len(marks), old=bench.old is not None)
-    wanted = screen.searcher.wanted
-    tabs = ((name, tab_line(name, bench.view, wanted=wanted)) for name in TABS)
+    tabs = ((name, tab_line(name, bench.view, wanted=scene.wanted)) for name in TABS)
     segments = (Segment(key=name, line=line, active=name == screen.tab) for name, line in tabs)
     screen.query_one("#tabs", Bar).show(tuple(segments))
-    scene = Scene(
-        bench=bench, glyphs=host.glyphs, stale=stale, now=host.now(), runs=screen.history.runs,
-        wanted=wanted,
-    )  # fmt: skip
     screen.pane.show(scene)
     if screen.code.wanted:
         screen.query_one(IrPane).show(scene)
         screen.code.refresh()
+
+
+def scene_of(screen: WorkbenchScreen) -> Scene:
+    """The record of the screen with all that panes draw beside it."""
+    bench, host = screen.bench, screen.host
+    return Scene(
+        bench=bench, glyphs=host.glyphs, stale=is_stale(bench.view, bench.desk(host.clock())), now=host.now(),
+        runs=screen.history.runs, wanted=screen.searcher.wanted,
+    )  # fmt: skip
 
 
 def draw_rail(screen: WorkbenchScreen) -> None:

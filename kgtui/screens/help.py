@@ -19,6 +19,9 @@ _CONCEPTS = (
     ("candidate", "the text of your file, known by its hash"),
     ("run", "one judging of one candidate; each has a number and is kept"),
     ("stale", "a result of an earlier text, shown until the new one is there"),
+    ("baseline", "what the candidate is timed against, in the same run: eager, compile, cublas, vllm"),
+    ("roofline", "the least time that this device needs for the bytes and operations of a case"),
+    ("A/A", "the candidate timed against itself: a smaller difference is no difference"),
     ("flagged", "right, but not credible: the finding says why"),
 )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -22,46 +22,50 @@ from engine.model import Problem
 from kgtui.keys import Where, bindings_of
 from kgtui.loop import RunHeader
 from kgtui.screens import drawing
-from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.code import CodeLoader
 from kgtui.screens.file import FileKeeper
 from kgtui.screens.history import Historian
+from kgtui.screens.judging import JudgingScreen
 from kgtui.screens.search import Searcher
 from kgtui.state.markdown import run_markdown
 from kgtui.state.operators import RAIL_COLUMNS
-from kgtui.state.status import Mode, is_stale, status_of
+from kgtui.state.status import Mode, status_of
 from kgtui.state.tabs import turned
 from kgtui.state.workbench import Workbench
 from kgtui.widgets.ask import Ask
 from kgtui.widgets.bars import Bar, Strip
+from kgtui.widgets.bench_pane import BenchPane
 from kgtui.widgets.cases_pane import CasesPane
 from kgtui.widgets.findings_pane import FindingsPane
 from kgtui.widgets.history_pane import HistoryPane
 from kgtui.widgets.ir_pane import CodePane, IrPane
 from kgtui.widgets.log_pane import LogPane
-from kgtui.widgets.pane import Pane
+from kgtui.widgets.pane import Pane, Scene
 from kgtui.widgets.source_pane import SourcePane
 from kgtui.widgets.toned import Grid, Lines
 from kgtui.widgets.too_small import TooSmall
 
+if TYPE_CHECKING:
+    from kgtui.screens.bench import BenchScreen
+
 _EDIT_KEYS = frozenset({"save", "editor", "run", "escape", "operators", "help", "quit"})
 
 
-class WorkbenchScreen(KgtuiScreen):
+class WorkbenchScreen(JudgingScreen):
     """Watches one file and shows what became of it."""
 
     WHERE = Where.WORKBENCH
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.WORKBENCH)]
 
     def __init__(self, bench: Workbench) -> None:
-        super().__init__()
-        self.bench = bench
+        super().__init__(bench)
         self.tab = "cases"
         self._zoomed = ""
         self._file = FileKeeper(self)
         self.code = CodeLoader(self)
         self.history = Historian(self)
         self.searcher = Searcher(self)
+        self._plot: BenchScreen | None = None
 
     def compose(self) -> ComposeResult:
         """Strip, source, tabs; the style sheet places them for each size."""
@@ -75,6 +79,7 @@ class WorkbenchScreen(KgtuiScreen):
                 with ContentSwitcher(initial=self.tab, id="panes"):
                     yield CasesPane(id="cases")
                     yield FindingsPane(id="findings")
+                    yield BenchPane(id="bench")
                     yield IrPane(id="ir")
                     yield HistoryPane(id="history")
                     yield LogPane(id="log")
@@ -130,6 +135,8 @@ class WorkbenchScreen(KgtuiScreen):
         """Let the elapsed time of a run go on."""
         if status_of(self.bench.view, self.bench.desk(self.host.clock())).busy:
             drawing.draw_strip(self)
+            if self._plot is not None and self._plot.is_current:
+                self._plot.tick()
 
     # Drawing
 
@@ -137,6 +144,21 @@ class WorkbenchScreen(KgtuiScreen):
     def pane(self) -> Pane:
         """The tab that is shown."""
         return self.query_one(f"#{self.tab}", Pane)
+
+    @property
+    def scene(self) -> Scene:
+        """All that a pane, or a screen that lies over this one, may draw."""
+        return drawing.scene_of(self)
+
+    @property
+    def in_front(self) -> bool:
+        """Whether this screen is seen, or the plot that lies over it."""
+        return self.is_current or (self._plot is not None and self._plot.is_current)
+
+    @property
+    def case_under_cursor(self) -> str | None:
+        """The case to judge alone."""
+        return self.query_one(CasesPane).current_name
 
     @property
     def focused_pane(self) -> Pane | SourcePane:
@@ -165,6 +187,8 @@ class WorkbenchScreen(KgtuiScreen):
     def draw(self) -> None:
         """Draw what has changed."""
         drawing.draw_all(self)
+        if self._plot is not None and self._plot.is_current:
+            self._plot.draw()
 
     def draw_rail(self) -> None:
         """Draw the operators beside the file."""
@@ -183,12 +207,6 @@ class WorkbenchScreen(KgtuiScreen):
         self.judge()
         self.set_focus(self.source.editor)
 
-    def judge(self, *, again: bool = False, cases: tuple[str, ...] = ()) -> None:
-        """Ask for a run of what the file holds."""
-        self.bench = self.bench.ordered(self.host.clock())
-        self.host.submit(self.bench.order(again=again, cases=cases))
-        self.draw()
-
     def set_mode(self, mode: Mode) -> None:
         """Letters are commands in one mode and text in the other."""
         self._set_mode(mode)
@@ -199,42 +217,6 @@ class WorkbenchScreen(KgtuiScreen):
         self.source.edit(on=mode is Mode.EDIT)
         self.show_keys(_EDIT_KEYS if mode is Mode.EDIT else None, typing=mode is Mode.EDIT)
         self.set_class(mode is Mode.EDIT, "-edit-mode")
-
-    # Actions: the loop
-
-    def action_run_again(self) -> None:
-        """Judge the saved file again."""
-        self.judge(again=True)
-
-    def action_run_failed(self) -> None:
-        """Judge only what failed."""
-        failed = tuple(result.case for result in (self.bench.view.failed or ()))
-        if failed:
-            self.judge(again=True, cases=failed)
-        else:
-            self.notify("no case failed in this run; r runs all of them", markup=False)
-
-    def action_run_alone(self) -> None:
-        """Judge only the case under the cursor."""
-        name = self.query_one(CasesPane).current_name
-        if name:
-            self.judge(again=True, cases=(name,))
-
-    def action_pause(self) -> None:
-        """Stop judging on save; going on judges what the file holds by then."""
-        self.bench = replace(self.bench, paused=not self.bench.paused)
-        stale = is_stale(self.bench.view, self.bench.desk(self.host.clock()))
-        if not self.bench.paused and stale and not self.bench.unsaved:
-            self.judge()
-        else:
-            self.draw()
-
-    def action_next_target(self) -> None:
-        """Compile for another target and judge again."""
-        self.bench = self.bench.next_target()
-        self.app.clear_notifications()  # one for each press would pile up over the results
-        self.notify(f"compiling for {self.bench.target} from now on", markup=False)
-        self.judge()
 
     # Actions: the file
 
@@ -276,6 +258,13 @@ class WorkbenchScreen(KgtuiScreen):
         else:
             self.action_tab("ir")
 
+    def action_plot(self) -> None:
+        """Show the bench cases over their sizes."""
+        from kgtui.screens.bench import BenchScreen
+
+        self._plot = BenchScreen(self)
+        self.app.push_screen(self._plot)
+
     def action_ir_form(self) -> None:
         """Show the code in its next form."""
         self.code.next_form()
@@ -300,7 +289,7 @@ class WorkbenchScreen(KgtuiScreen):
                 self.history.open(pane.current)
             return
         found = pane.followed_line()
-        if isinstance(pane, CasesPane) and self.has_class("-narrow"):
+        if isinstance(pane, BenchPane) or (isinstance(pane, CasesPane) and self.has_class("-narrow")):
             self.set_focus(pane.main)
         if found is not None:
             self.source.go_to(found)

@@ -10,8 +10,8 @@ from itertools import groupby
 from engine.model import Case, CaseResult, Outcome, OutOfBounds, OutputReport
 from kgtui.state.glyphs import Glyphs, outcome_tone, outcome_words
 from kgtui.state.lines import Column, Line, Row, Span, Tone, line, muted, strong
+from kgtui.state.numbers import error, seconds
 from kgtui.state.run import RunView
-from kgtui.state.strip import seconds
 
 MAX_ROWS = 300
 COLUMNS = (
@@ -130,12 +130,7 @@ def _where(result: CaseResult) -> str:
 
 def _largest(errors: list[float | None], absent: Span) -> Span:
     known = [error for error in errors if error is not None]
-    return Span(number(max(known))) if known else absent
-
-
-def number(value: float) -> str:
-    """An error in at most seven characters."""
-    return "0" if value == 0 else f"{value:.0f}" if value >= 1 and value == int(value) < 1e6 else f"{value:.1e}"
+    return Span(error(max(known))) if known else absent
 
 
 def _index(index: tuple[int, ...]) -> str:
@@ -188,7 +183,7 @@ def _errors(report: OutputReport) -> list[Span]:
     parts: list[Span] = []
     for name, value in named:
         if value is not None:
-            parts += [muted(f"{name} "), Span(f"{number(value)}  ")]
+            parts += [muted(f"{name} "), Span(f"{error(value)}  ")]
     return parts
 
 

@@ -9,6 +9,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from engine.benchmark import Standing
 from engine.model import Outcome
 from kgtui.state.lines import Tone
 
@@ -23,6 +24,7 @@ class State(enum.StrEnum):
     LOADING = "loading"
     COMPILING = "compiling"
     VERIFYING = "verifying"
+    BENCHMARKING = "benchmarking"
     PASSED = "passed"
     FAILED = "failed"
     FLAGGED = "flagged"
@@ -32,19 +34,23 @@ class State(enum.StrEnum):
     ENGINE_ERROR = "engine error"
 
 
-BUSY = frozenset({State.QUEUED, State.STARTING, State.LOADING, State.COMPILING, State.VERIFYING})
+BUSY = frozenset({State.QUEUED, State.STARTING, State.LOADING, State.COMPILING, State.VERIFYING, State.BENCHMARKING})
 
 TONES: Mapping[State, Tone] = {
     State.IDLE: Tone.MUTED, State.EDITED: Tone.WARN, State.QUEUED: Tone.BUSY, State.STARTING: Tone.BUSY,
-    State.LOADING: Tone.BUSY, State.COMPILING: Tone.BUSY, State.VERIFYING: Tone.BUSY, State.PASSED: Tone.GOOD,
-    State.FAILED: Tone.BAD, State.FLAGGED: Tone.WARN, State.CANCELLED: Tone.MUTED, State.PAUSED: Tone.MUTED,
-    State.UNSUPPORTED: Tone.MUTED, State.ENGINE_ERROR: Tone.WARN,
+    State.LOADING: Tone.BUSY, State.COMPILING: Tone.BUSY, State.VERIFYING: Tone.BUSY, State.BENCHMARKING: Tone.BUSY,
+    State.PASSED: Tone.GOOD, State.FAILED: Tone.BAD, State.FLAGGED: Tone.WARN, State.CANCELLED: Tone.MUTED,
+    State.PAUSED: Tone.MUTED, State.UNSUPPORTED: Tone.MUTED, State.ENGINE_ERROR: Tone.WARN,
 }  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
 class Glyphs:
-    """One set of signs; `heat` goes from "no wrong element" to "all wrong" in five steps."""
+    """One set of signs; `heat` goes from "no wrong element" to "all wrong" in five steps.
+
+    `bars` go from few to most in eight steps.  `standings` are faster, slower and no difference.  `markers` are the
+    points of the plot: the candidate's, then the baselines'; `axes` its upright, its corner and its rule.
+    """
 
     states: Mapping[State, str]
     then: str
@@ -52,6 +58,14 @@ class Glyphs:
     dash: str
     rule: str
     heat: tuple[str, str, str, str, str]
+    bars: str
+    standings: Mapping[Standing, str]
+    markers: str
+    axes: str
+    braille: bool
+    plus_minus: str
+    times: str
+    micro: str
 
     def state(self, state: State) -> str:
         """The sign of a state."""
@@ -65,18 +79,22 @@ class Glyphs:
 UNICODE = Glyphs(
     states={
         State.IDLE: "·", State.EDITED: "~", State.QUEUED: "…", State.STARTING: "⟳", State.LOADING: "⟳",
-        State.COMPILING: "⟳", State.VERIFYING: "⟳", State.PASSED: "✔", State.FAILED: "✗", State.FLAGGED: "⚑",
-        State.CANCELLED: "⊘", State.PAUSED: "‖", State.UNSUPPORTED: "?", State.ENGINE_ERROR: "!",
+        State.COMPILING: "⟳", State.VERIFYING: "⟳", State.BENCHMARKING: "▶", State.PASSED: "✔", State.FAILED: "✗",
+        State.FLAGGED: "⚑", State.CANCELLED: "⊘", State.PAUSED: "‖", State.UNSUPPORTED: "?", State.ENGINE_ERROR: "!",
     },
-    then="▸", dot="·", dash="–", rule="─", heat=("·", "░", "▒", "▓", "█"),
+    then="▸", dot="·", dash="–", rule="─", heat=("·", "░", "▒", "▓", "█"), bars="▁▂▃▄▅▆▇█",
+    standings={Standing.FASTER: "▲", Standing.SLOWER: "▼", Standing.SAME: "="}, markers="●○◇□△",
+    axes="│└─", braille=True, plus_minus="±", times="×", micro="µ",
 )  # fmt: skip
 ASCII = Glyphs(
     states={
         State.IDLE: ".", State.EDITED: "~", State.QUEUED: ":", State.STARTING: "*", State.LOADING: "*",
-        State.COMPILING: "*", State.VERIFYING: "*", State.PASSED: "+", State.FAILED: "x", State.FLAGGED: "!",
-        State.CANCELLED: "/", State.PAUSED: "=", State.UNSUPPORTED: "?", State.ENGINE_ERROR: "E",
+        State.COMPILING: "*", State.VERIFYING: "*", State.BENCHMARKING: "@", State.PASSED: "+", State.FAILED: "x",
+        State.FLAGGED: "!", State.CANCELLED: "/", State.PAUSED: "=", State.UNSUPPORTED: "?", State.ENGINE_ERROR: "E",
     },
-    then=">", dot="|", dash="-", rule="-", heat=(".", "-", "+", "*", "#"),
+    then=">", dot="|", dash="-", rule="-", heat=(".", "-", "+", "*", "#"), bars="._-=+*%#",
+    standings={Standing.FASTER: "^", Standing.SLOWER: "v", Standing.SAME: "="}, markers="*o+%#",
+    axes="|+-", braille=False, plus_minus="+-", times="x", micro="u",
 )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ class Tone(enum.StrEnum):
     WARN = "warn"
     BUSY = "busy"
     LINK = "link"
+    STALE = "stale"
 
 
 class Span(NamedTuple):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from engine.model import CaseResult, Outcome
-from kgtui.state.cases import case_detail, number
+from kgtui.state.cases import case_detail
 from kgtui.state.glyphs import Glyphs, outcome_words
 from kgtui.state.lines import plain_text
+from kgtui.state.numbers import error, seconds
 from kgtui.state.run import RunView
 from kgtui.state.status import Desk
-from kgtui.state.strip import seconds
 
 _DETAILED = 3
 
@@ -51,8 +51,8 @@ def _case(result: CaseResult, glyphs: Glyphs) -> str:
     ulps = [report.max_ulp_error for report in result.outputs if report.max_ulp_error is not None]
     word = outcome_words(result.outcome) if result.outcome is not Outcome.PASS else "pass"
     cells = (
-        _cell(result.case), word, f"{wrong:,}", number(max(errors)) if errors else glyphs.dash,
-        number(max(ulps)) if ulps else glyphs.dash, seconds(result.elapsed_s),
+        _cell(result.case), word, f"{wrong:,}", error(max(errors)) if errors else glyphs.dash,
+        error(max(ulps)) if ulps else glyphs.dash, seconds(result.elapsed_s),
     )  # fmt: skip
     return f"| {' | '.join(cells)} |"
 

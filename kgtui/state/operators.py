@@ -13,6 +13,7 @@ from engine.model import Outcome, Problem, Tier
 from kgtui.seams import LastRun, RecentFile
 from kgtui.state.glyphs import TONES, Glyphs, State, outcome_words, state_of
 from kgtui.state.lines import Column, Line, Row, Span, Tone, line, muted, strong
+from kgtui.state.numbers import bytes_of
 from kgtui.state.tables import ago
 
 MAX_ROWS = 300
@@ -154,7 +155,7 @@ def preview(choice: Choice, *, file: str, file_exists: bool, sample: bool) -> tu
     cost, tolerance = problem.cost(case), problem.tolerance(case)
     exact = tolerance.relative == tolerance.absolute == 0
     bound = "equal to the bit" if exact else f"relative {tolerance.relative:.1e}, absolute {tolerance.absolute:.1e}"
-    moved = f"{cost.flops:,} flops, {_bytes(cost.bytes_read)} read, {_bytes(cost.bytes_written)} written"
+    moved = f"{cost.flops:,} flops, {bytes_of(cost.bytes_read)} read, {bytes_of(cost.bytes_written)} written"
     if file_exists:
         opens = f"enter opens {file}"
     elif sample:
@@ -204,9 +205,3 @@ def _last_state(last: LastRun | None) -> State:
         return State.IDLE
     flagged = last.run.flagged and last.run.outcome is Outcome.PASS
     return State.FLAGGED if flagged else state_of(last.run.outcome)
-
-
-def _bytes(count: int) -> str:
-    if count < 10_000:
-        return f"{count:,} B"
-    return f"{count / 1024:,.0f} KiB" if count < 10 << 20 else f"{count / (1 << 20):,.0f} MiB"

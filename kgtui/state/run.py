@@ -10,14 +10,19 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from engine.benchmark import CaseBenchmark, Holder, Span, Summary
 from engine.events import (
+    BenchmarkSummarised,
+    CaseBenchmarked,
     CaseFinished,
+    DeviceAwaited,
     Event,
     FindingRaised,
     KernelCompiled,
     KernelDisassembled,
     KernelLaunched,
     LogWritten,
+    ProfileTaken,
     RunFinished,
     RunStarted,
     StageFinished,
@@ -61,7 +66,10 @@ class LogLine:
 
 @dataclass(frozen=True, kw_only=True)
 class RunView:
-    """All that the events of one run have said so far; the empty one is "no run yet"."""
+    """All that the events of one run have said so far; the empty one is "no run yet".
+
+    `holder` is who holds the device while the benchmark waits for it.
+    """
 
     problem: str = ""
     digest: str = ""
@@ -77,6 +85,11 @@ class RunView:
     kernels: tuple[CompiledKernel, ...] = ()
     kernel_numbers: tuple[int, ...] = ()
     kernels_planned: int = 0
+    benchmarks: tuple[CaseBenchmark, ...] = ()
+    benchmarks_planned: int = 0
+    summaries: tuple[Summary, ...] = ()
+    holder: Holder | None = None
+    profile: tuple[Span, ...] = ()
     log: tuple[LogLine, ...] = ()
     verdict: Verdict | None = None
     finished_s: float | None = None
@@ -102,6 +115,12 @@ class RunView:
         return tuple(case for case in self.cases if case.outcome is not Outcome.PASS)
 
     @property
+    def is_suspect(self) -> bool:
+        """Whether something was observed that makes the run not credible, be it right or wrong."""
+        heavy = any(found.severity in (Severity.SUSPECT, Severity.PROOF) for found in self.findings)
+        return heavy or (self.verdict is not None and self.verdict.flagged)
+
+    @property
     def error_notes(self) -> dict[int, str]:
         """Source lines that something went wrong on, in ascending order, each with what it was."""
         failing = Counter(place.line for case in self.failed if (place := _place(case)))
@@ -122,6 +141,10 @@ class RunView:
     def case(self, name: str) -> CaseResult | None:
         """What became of the case called `name`, or None when it was not judged yet."""
         return next((case for case in self.cases if case.case == name), None)
+
+    def benchmark(self, name: str) -> CaseBenchmark | None:
+        """What was measured for the case called `name`, or None when it was not timed yet."""
+        return next((timed for timed in self.benchmarks if timed.case == name), None)
 
     def stage(self, stage: Stage) -> StageView | None:
         """What is known of `stage`, or None when it has not begun."""
@@ -166,6 +189,11 @@ class _Draft:
         self._kernels = list(view.kernels)
         self._kernel_numbers = list(view.kernel_numbers)
         self._kernels_planned = view.kernels_planned
+        self._benchmarks = list(view.benchmarks)
+        self._benchmarks_planned = view.benchmarks_planned
+        self._summaries = view.summaries
+        self._holder = view.holder
+        self._profile = view.profile
         self._log = list(view.log)
         self._verdict = view.verdict
         self._finished_s = view.finished_s
@@ -176,7 +204,7 @@ class _Draft:
             case RunStarted():
                 self._start(_begun(event))
             case StageStarted():
-                self._stages.append(StageView(stage=event.stage, started_s=event.at_s, total=event.total))
+                self._begin_stage(event)
             case StageFinished():
                 self._finish(event)
             case FindingRaised():
@@ -191,12 +219,32 @@ class _Draft:
                 self._kernels_planned = event.total
             case KernelDisassembled():
                 self._disassembled(event)
+            case DeviceAwaited() | CaseBenchmarked() | BenchmarkSummarised() | ProfileTaken():
+                self._measured(event)
             case LogWritten():
                 self._log.append(LogLine(at_s=event.at_s, stream=event.stream, text=event.text))
             case RunFinished():
                 self._verdict = event.verdict
                 self._finished_s = event.at_s
+                self._holder = None
         self._at_s = event.at_s
+
+    def _begin_stage(self, event: StageStarted) -> None:
+        self._stages.append(StageView(stage=event.stage, started_s=event.at_s, total=event.total))
+        if event.stage is Stage.BENCHMARK:
+            self._holder = None
+
+    def _measured(self, event: DeviceAwaited | CaseBenchmarked | BenchmarkSummarised | ProfileTaken) -> None:
+        match event:
+            case DeviceAwaited():
+                self._holder = event.holder
+            case CaseBenchmarked():
+                self._benchmarks.append(event.benchmark)
+                self._benchmarks_planned = event.total
+            case BenchmarkSummarised():
+                self._summaries = event.summaries
+            case ProfileTaken():
+                self._profile = event.spans
 
     def _finish(self, event: StageFinished) -> None:
         """Close the open stage of this name; a stage that never said it began is taken as begun."""
@@ -222,7 +270,9 @@ class _Draft:
         return replace(
             self._scalars, at_s=self._at_s, stages=tuple(self._stages), cases=tuple(self._cases),
             findings=tuple(self._findings), launches=tuple(self._launches), kernels=tuple(self._kernels),
-            kernel_numbers=tuple(self._kernel_numbers), kernels_planned=self._kernels_planned, log=tuple(self._log),
+            kernel_numbers=tuple(self._kernel_numbers), kernels_planned=self._kernels_planned,
+            benchmarks=tuple(self._benchmarks), benchmarks_planned=self._benchmarks_planned,
+            summaries=self._summaries, holder=self._holder, profile=self._profile, log=tuple(self._log),
             verdict=self._verdict, finished_s=self._finished_s,
         )  # fmt: skip
 

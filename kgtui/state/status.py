@@ -15,6 +15,7 @@ _STATES = {
     Stage.LOAD: State.LOADING,
     Stage.VERIFY: State.VERIFYING,
     Stage.COMPILE: State.COMPILING,
+    Stage.BENCHMARK: State.BENCHMARKING,
 }
 
 
@@ -87,11 +88,18 @@ def is_stale(view: RunView, desk: Desk) -> bool:
 
 def _running(view: RunView) -> Status:
     active = view.active
+    if view.holder is not None and (active is None or active.stage is Stage.BENCHMARK):
+        return Status(state=State.QUEUED)
     if active is None:
         return Status(state=State.LOADING)
     state = _STATES[active.stage]
-    done = {Stage.VERIFY: len(view.cases), Stage.COMPILE: len(view.kernels)}.get(active.stage)
-    expected = {Stage.VERIFY: view.planned, Stage.COMPILE: view.kernels_planned or len(view.launches)}
+    done = {
+        Stage.VERIFY: len(view.cases), Stage.COMPILE: len(view.kernels), Stage.BENCHMARK: len(view.benchmarks),
+    }.get(active.stage)  # fmt: skip
+    expected = {
+        Stage.VERIFY: view.planned, Stage.COMPILE: view.kernels_planned or len(view.launches),
+        Stage.BENCHMARK: view.benchmarks_planned or None,
+    }  # fmt: skip
     total = active.total if active.total is not None else expected.get(active.stage)
     return Status(state=state, detail="" if done is None or total is None else f"{done}/{total}")
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from engine.model import Outcome, Stage
+from kgtui.seams import INTERPRETED_DEVICE
+from kgtui.state.benchmarks import awaited
 from kgtui.state.glyphs import TONES, Glyphs, State, state_of
 from kgtui.state.lines import Line, Span, Tone, line, muted, strong
+from kgtui.state.numbers import seconds
 from kgtui.state.run import RunView, StageView
 from kgtui.state.status import Desk, Status, is_stale, status_of
 
-_STAGE_WORDS = {Stage.STATIC: "read", Stage.LOAD: "load", Stage.VERIFY: "verify", Stage.COMPILE: "compile"}
+_STAGE_WORDS = {
+    Stage.STATIC: "read", Stage.LOAD: "load", Stage.VERIFY: "verify", Stage.COMPILE: "compile", Stage.BENCHMARK: "bench"
+}  # fmt: skip
 _STARTING_SENTENCE = "the file is judged as soon as the engine is there"
 _IDLE_SENTENCE = "save the file to judge it; r runs it as it is"
 
@@ -26,13 +31,19 @@ def head(view: RunView, desk: Desk, glyphs: Glyphs) -> tuple[Line, Line]:
     return tuple(left), line(muted(f"{_number(view, desk)}  "), *_mode(desk, status, glyphs))
 
 
-def progress(view: RunView, glyphs: Glyphs) -> Line:
-    """The second line: the stages of the run."""
-    parts: list[Span] = [muted("saved")]
+def progress(view: RunView, glyphs: Glyphs, *, short: bool = False, timed: bool = True) -> Line:
+    """The second line: the stages of the run; `short` leaves out the first ones when they passed."""
+    parts: list[Span] = [] if short else [muted("saved")]
     for stage in _STAGE_WORDS:
+        seen = view.stage(stage)
         if stage is Stage.COMPILE and view.started and view.target is None:
             continue
-        parts += [muted(f" {glyphs.then} "), *_stage(stage, view, glyphs)]
+        if stage is Stage.BENCHMARK and seen is None and view.device in ("", INTERPRETED_DEVICE):
+            continue
+        if short and stage in (Stage.STATIC, Stage.LOAD) and seen is not None and seen.outcome is Outcome.PASS:
+            continue
+        between = [muted(f" {glyphs.then} ")] if parts else []
+        parts += [*between, *_stage(stage, view, glyphs, timed=timed)]
     return tuple(parts)
 
 
@@ -50,6 +61,12 @@ def sentence(view: RunView, desk: Desk) -> Line:
     if view.failed:
         first = view.failed[0]
         return line(Span(f"{len(view.failed)} failed so far, first {first.case}: {first.message or first.outcome}"))
+    if view.holder is not None:
+        right = muted(f"; right on all {len(view.cases)} cases")
+        return line(Span(awaited(view.holder), Tone.WARN), right)
+    if view.active and view.active.stage is Stage.BENCHMARK:
+        timed = f"{len(view.benchmarks)} of {view.active.total or view.benchmarks_planned} bench cases timed"
+        return line(muted(f"right on all {len(view.cases)} cases; {timed}"))
     if view.active and view.active.stage is Stage.COMPILE:
         return line(muted(f"right on all {len(view.cases)} cases; compiling what they launched for {view.target}"))
     if view.running:
@@ -70,17 +87,6 @@ def elapsed(status: Status, view: RunView, desk: Desk) -> str:
     if view.finished_s is None or status.state in (State.EDITED, State.PAUSED):
         return ""
     return seconds(view.finished_s)
-
-
-def seconds(duration_s: float) -> str:
-    """A duration in three or four characters and its unit."""
-    if duration_s < 0.001:
-        return "0 ms"
-    if duration_s < 0.1:
-        return f"{duration_s * 1000:.0f} ms"
-    if duration_s < 100:
-        return f"{duration_s:.2f} s" if duration_s < 10 else f"{duration_s:.1f} s"
-    return f"{duration_s / 60:.0f} min"
 
 
 def _number(view: RunView, desk: Desk) -> str:
@@ -106,7 +112,7 @@ def _place(view: RunView) -> str:
     return f"line {place.line}, column {place.column}: " if place.column else f"line {place.line}: "
 
 
-def _stage(stage: Stage, view: RunView, glyphs: Glyphs) -> tuple[Span, ...]:
+def _stage(stage: Stage, view: RunView, glyphs: Glyphs, *, timed: bool) -> tuple[Span, ...]:
     word, seen = _STAGE_WORDS[stage], view.stage(stage)
     parsed = view.stage(Stage.PARSE)
     if stage is Stage.STATIC and parsed is not None and (seen is None or parsed.outcome is not Outcome.PASS):
@@ -119,7 +125,7 @@ def _stage(stage: Stage, view: RunView, glyphs: Glyphs) -> tuple[Span, ...]:
         return (Span(f"{word.upper()} {count}".rstrip(), Tone.BUSY),)
     if seen.outcome is Outcome.PASS:
         took_s = seen.elapsed_s or 0.0
-        took = f" {seconds(took_s).replace(' ', '')}" if took_s >= 0.01 else ""
+        took = f" {seconds(took_s).replace(' ', '')}" if timed and took_s >= 0.01 else ""
         return (Span(f"{word} {count}".rstrip() + took), Span(f" {glyphs.state(State.PASSED)}", Tone.GOOD))
     state = state_of(seen.outcome)
     return (Span(f"{word.upper()} {count}".rstrip() + f" {glyphs.state(state)}", TONES[state]),)
@@ -132,4 +138,7 @@ def _count(stage: Stage, view: RunView, seen: StageView) -> str:
     if stage is Stage.COMPILE and (seen.total or view.kernels_planned):
         built = sum(kernel.outcome is Outcome.PASS for kernel in view.kernels)
         return f"{built}/{seen.total or view.kernels_planned}"
+    if stage is Stage.BENCHMARK and (seen.total or view.benchmarks_planned):
+        timed = sum(one.outcome is Outcome.PASS for one in view.benchmarks)
+        return f"{timed}/{seen.total or view.benchmarks_planned}"
     return ""

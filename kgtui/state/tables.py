@@ -8,8 +8,8 @@ from engine.model import CompiledKernel, Finding, Launch, Severity
 from kgtui.seams import PastRun
 from kgtui.state.glyphs import TONES, Glyphs, State, outcome_tone, outcome_words, state_of
 from kgtui.state.lines import Column, Line, Row, Span, Tone, line, muted, strong
+from kgtui.state.numbers import seconds
 from kgtui.state.run import RunView
-from kgtui.state.strip import seconds
 
 FINDING_COLUMNS = (
     Column(label="line", width=6),

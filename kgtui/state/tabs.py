@@ -5,8 +5,10 @@ from __future__ import annotations
 from kgtui.state.lines import Line, Span, Tone, line, muted
 from kgtui.state.run import RunView
 
-TABS = ("cases", "findings", "ir", "history", "log")
-_TITLES = {"cases": "Cases", "findings": "Findings", "ir": "IR", "history": "History", "log": "Log"}
+TABS = ("cases", "findings", "bench", "ir", "history", "log")
+_TITLES = {
+    "cases": "Cases", "findings": "Findings", "bench": "Bench", "ir": "IR", "history": "History", "log": "Log"
+}  # fmt: skip
 _LONGEST_FILTER = 16
 
 
@@ -16,8 +18,8 @@ def tab_line(name: str, view: RunView, *, wanted: str = "") -> Line:
     count = f"({counts[name]})" if counts.get(name) else ""
     tone = Tone.BAD if name == "cases" and count else Tone.PLAIN
     sought = wanted if len(wanted) <= _LONGEST_FILTER else f"{wanted[: _LONGEST_FILTER - 1]}…"
-    only = Span(f"/{sought} ", Tone.WARN) if name == "cases" and wanted else Span("")
-    return line(muted(f" {TABS.index(name) + 1} "), Span(f"{_TITLES[name]}{count} ", tone), only)
+    only = Span(f" /{sought}", Tone.WARN) if name == "cases" and wanted else Span("")
+    return line(muted(f"{TABS.index(name) + 1} "), Span(f"{_TITLES[name]}{count}", tone), only)
 
 
 def turned(name: str, step: int) -> str:

@@ -5,18 +5,27 @@ The screen holds one of these and draws it.  Nothing here touches a widget, a fi
 
 from __future__ import annotations
 
+import enum
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.events import Event
-from engine.model import Problem
-from kgtui.seams import Order
+from engine.model import BenchmarkPlan, Problem, Tier
+from kgtui.seams import INTERPRETED_DEVICE, Order
+from kgtui.state.measurements import NOTHING_MEASURED, Measurements, measured
 from kgtui.state.run import NO_RUN, RunView, reduce_all
 from kgtui.state.status import Desk, Mode
 
 TARGETS = ("sm_90", "sm_80", "sm_100", "sm_120", "gfx90a", "gfx942", "gfx950", "gfx1100")
+
+
+class Wish(enum.StrEnum):
+    """What a run is for: what a save does on this device, or only the verification."""
+
+    AS_SAVED = "as saved"
+    VERIFY = "verify"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +44,8 @@ class Workbench:
 
     `saved` is what the file holds as far as is known.  `overtaking` is content that another program wrote while
     the editor held unsaved text: both are kept until the user has chosen.  `before` remembers what earlier runs
-    said of each case; `old` is a past run that is being looked at instead of the newest.
+    said of each case, `timed_before` what they measured; `old` is a past run that is being looked at instead of
+    the newest.
     """
 
     problem: Problem
@@ -50,6 +60,7 @@ class Workbench:
     overtaking: bytes | None = None
     live: Shown = Shown()
     before: RunView = NO_RUN
+    timed_before: Measurements = NOTHING_MEASURED
     old: Shown | None = None
     notice: str = ""
     trouble: str = ""
@@ -64,11 +75,36 @@ class Workbench:
         """What that run said."""
         return self.shown.view
 
-    def order(self, *, again: bool = False, cases: tuple[str, ...] = ()) -> Order:
-        """Judge what the file holds."""
+    @property
+    def can_time(self) -> bool:
+        """Whether times on this device are speeds: under Triton's interpreter they are not."""
+        return self.device != INTERPRETED_DEVICE
+
+    @property
+    def benchmark(self) -> BenchmarkPlan | None:
+        """What a save times once the candidate is right; None where that is not possible."""
+        cases = tuple(case for case in self.problem.cases if case.tier is Tier.BENCH)
+        return BenchmarkPlan(cases=cases) if cases and self.can_time else None
+
+    @property
+    def measurements(self) -> Measurements:
+        """What the shown run measured, and of the cases that it has not timed what earlier ones did."""
+        now = measured(self.view, number=self.shown.number)
+        if self.old is not None:
+            return now
+        return now.over(self.timed_before, self.view).beside(self.content_digest)
+
+    @property
+    def content_digest(self) -> str:
+        """The hash of what the file holds."""
+        return hashlib.sha256(self.saved).hexdigest()
+
+    def order(self, *, again: bool = False, cases: tuple[str, ...] = (), wish: Wish = Wish.AS_SAVED) -> Order:
+        """Judge what the file holds; picked cases are verified and not timed."""
+        benchmark = None if cases or wish is Wish.VERIFY else self.benchmark
         return Order(
             problem=self.problem, path=self.path, content=self.saved, device=self.device, target=self.target,
-            again=again, cases=cases,
+            again=again, cases=cases, benchmark=benchmark,
         )  # fmt: skip
 
     def desk(self, now_s: float) -> Desk:
@@ -76,7 +112,7 @@ class Workbench:
         shown = self.shown
         return Desk(
             operator=self.problem.name, filename=self.path.name, mode=self.mode, paused=self.paused,
-            unsaved=self.unsaved, waiting=self.waiting, content_digest=hashlib.sha256(self.saved).hexdigest(),
+            unsaved=self.unsaved, waiting=self.waiting, content_digest=self.content_digest,
             device=self.view.device or self.device, target=self.view.target if self.view.started else self.target,
             number=shown.number, cached=shown.cached, opened=self.old is not None,
             elapsed_s=max(0.0, now_s - shown.began_s), notice=self.trouble or self.notice,
@@ -89,7 +125,9 @@ class Workbench:
     def run_began(self, *, number: int | None, cached: bool) -> Workbench:
         """The events from here on are of a new run; the cases of the runs before are remembered."""
         live = Shown(number=number, cached=cached, began_s=self.live.began_s)
-        return replace(self, waiting=False, before=_remembered(self.before, self.live.view), live=live)
+        timed = measured(self.live.view, number=self.live.number).over(self.timed_before, self.live.view)
+        before = _remembered(self.before, self.live.view)
+        return replace(self, waiting=False, before=before, timed_before=timed, live=live)
 
     def happened(self, events: Sequence[Event]) -> Workbench:
         """More events of the newest run."""

@@ -12,7 +12,7 @@ from textual.widgets import DataTable, Static
 
 from kgtui.state.lines import Column, Line, Row, Span, Tone
 
-TONE_CLASSES = frozenset({f"tone--{tone}" for tone in Tone} | {"tone--stale"})
+TONE_CLASSES = frozenset({f"tone--{tone}" for tone in Tone})
 
 
 def content_of(widget: Widget, line: Line) -> Content:
@@ -58,8 +58,7 @@ class Grid(DataTable[Text]):
         super().__init__(cursor_type="row", cell_padding=0, show_header=header, id=id)
         self._columns = columns
         self._shown: tuple[Row, ...] = ()
-        for place, column in enumerate(columns):
-            self.add_column(Text(column.label), width=column.width, key=str(place))
+        self._lay_out()
 
     @property
     def shown(self) -> tuple[Row, ...]:
@@ -92,6 +91,14 @@ class Grid(DataTable[Text]):
         if current is not None and current != self.current:
             self.go_to(current)
 
+    def set_columns(self, columns: tuple[Column, ...]) -> None:
+        """Use these columns from now on; rows that were shown under others are gone until they are shown again."""
+        if columns != self._columns:
+            self._columns = columns
+            self.clear(columns=True)
+            self._shown = ()
+            self._lay_out()
+
     def go_to(self, key: str) -> None:
         """Put the cursor on the row with this key, if it is there."""
         for place, row in enumerate(self._shown):
@@ -105,6 +112,10 @@ class Grid(DataTable[Text]):
         for row in self._shown:
             for column in range(len(self._columns)):
                 self.update_cell(row.key, str(column), self._cell(row, column))
+
+    def _lay_out(self) -> None:
+        for place, column in enumerate(self._columns):
+            self.add_column(Text(column.label), width=column.width, key=str(place))
 
     def _change(self, row: Row, before: Row) -> None:
         for column in range(len(self._columns)):

@@ -22,6 +22,12 @@ def fakes() -> ModuleType:
     return _fakes()
 
 
+@pytest.fixture(scope="session")
+def bench_fakes(fakes: ModuleType) -> ModuleType:
+    """Event streams of runs that were timed."""
+    return _module("kgtui_test_bench_fakes", "bench_fakes.py")
+
+
 @pytest.fixture(autouse=True)
 def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No colours, animations or editors from the shell that runs the tests."""
@@ -67,7 +73,7 @@ def make_bench(fakes: ModuleType, tmp_path: Path) -> BenchMaker:
 
     def make(
         script: Any = None, *, opened: bool = True, recording: Any = None, content: bytes | None = None,
-        environment: dict[str, str] | None = None, **settings: Any,
+        environment: dict[str, str] | None = None, problem: Any = None, **settings: Any,
     ) -> Bench:  # fmt: skip
         path = tmp_path / "kernels" / "softmax.py"
         path.parent.mkdir(exist_ok=True)
@@ -88,7 +94,7 @@ def make_bench(fakes: ModuleType, tmp_path: Path) -> BenchMaker:
             engine_factory=lambda: engine, store_opener=open_store, catalogue=fakes.catalogue, watcher_factory=watch,
             read_artefact=fakes.read_artefact, scaffold=lambda problem: f"# kgtui: op={problem.name}\n",
             settings=Settings(folder=tmp_path, environment=environment or {}, **settings),
-            start=Start(problem=fakes.softmax_problem(), path=path) if opened else None,
+            start=Start(problem=problem or fakes.softmax_problem(), path=path) if opened else None,
             clock=lambda: 0.0, now=lambda: fakes.NOW,
         )  # fmt: skip
         return Bench(app=app, engine=engine, recording=store, path=path, watchers=watchers)

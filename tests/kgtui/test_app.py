@@ -299,7 +299,7 @@ async def test_an_old_run_opens_as_it_was_and_escape_returns(make_bench: Any, fa
         bench.watcher.save(b"better\n")
         await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
         await bench.settled(pilot)
-        await pilot.press("4", "j", "enter")
+        await pilot.press("5", "j", "enter")
         await bench.until(pilot, lambda: workbench(bench).bench.old is not None)
         assert workbench(bench).bench.view == first
         assert workbench(bench).source.editor.text == fakes.SOURCE.decode()
@@ -411,10 +411,10 @@ async def test_the_cases_are_filtered_and_escape_clears_the_filter(make_bench: A
         await pilot.press("1", "slash", *"bf16", "enter")
         table = workbench(bench).query_one("#cases-table", Grid)
         assert [row.key for row in table.shown] == ["1x781 bf16", "4x1 bf16"]
-        assert tabs(bench)[0] == " 1 Cases(2) /bf16"
+        assert tabs(bench)[0] == "1 Cases(2) /bf16"
         await pilot.press("escape")
         assert len(table.shown) == 8
-        assert tabs(bench)[0] == " 1 Cases(2)"
+        assert tabs(bench)[0] == "1 Cases(2)"
 
 
 async def test_a_filter_that_no_case_matches_is_said(make_bench: Any) -> None:
@@ -454,7 +454,7 @@ async def test_the_whole_result_is_copied_as_markdown(make_bench: Any) -> None:
         await bench.settled(pilot)
         await pilot.press("Y")
         assert bench.app.clipboard.startswith("### aten::softmax: pass (run #1)\n")
-        await pilot.press("3", "y")
+        await pilot.press("4", "y")
         assert bench.app.clipboard == "softmax_kernel"
 
 
@@ -462,7 +462,7 @@ async def test_the_code_of_a_kernel_is_shown_in_every_form(make_bench: Any) -> N
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
-        await pilot.press("3")
+        await pilot.press("4")
         await bench.settled(pilot)
         pane = workbench(bench).query_one("#ir-code")
         assert plain_text(pane.query_one(Lines).lines).startswith("x  ttir  [ptx]")

@@ -8,6 +8,7 @@ import pytest
 
 from kgtui.app import WorkbenchApp
 from kgtui.keys import ACTIONS, Where, actions_of, bindings_of, key_table_markdown
+from kgtui.screens.bench import BenchScreen
 from kgtui.screens.help import help_lines
 from kgtui.screens.operators import OperatorsScreen
 from kgtui.screens.workbench import WorkbenchScreen
@@ -16,7 +17,7 @@ from kgtui.state.lines import plain_text
 _AVOIDED = {"ctrl+h", "ctrl+i", "ctrl+m", "ctrl+left_square_bracket", "ctrl+b", "ctrl+a"}
 
 
-@pytest.mark.parametrize("where", [Where.OPERATORS, Where.WORKBENCH])
+@pytest.mark.parametrize("where", [Where.OPERATORS, Where.WORKBENCH, Where.BENCH])
 def test_no_key_means_two_things_on_one_screen(where: Where) -> None:
     keys = Counter(key for action in (*actions_of(where), *actions_of(Where.EVERYWHERE)) for key in action.keys)
     assert [key for key, count in keys.items() if count > 1] == []
@@ -36,8 +37,9 @@ def test_the_help_begins_with_the_keys_of_the_screen_that_it_was_asked_on() -> N
 def test_every_action_can_be_called_where_it_is_offered(action) -> None:  # type: ignore[no-untyped-def]
     name = action.call.partition("(")[0]
     owner, _, method = name.partition(".")
-    screens = {Where.OPERATORS: (OperatorsScreen,), Where.WORKBENCH: (WorkbenchScreen,)}
-    owners = screens.get(action.where, (OperatorsScreen, WorkbenchScreen)) if owner == "screen" else (WorkbenchApp,)
+    screens = {Where.OPERATORS: OperatorsScreen, Where.WORKBENCH: WorkbenchScreen, Where.BENCH: BenchScreen}
+    here = [screen for where, screen in screens.items() if action.where in (where, Where.EVERYWHERE)]
+    owners = here if owner == "screen" else [WorkbenchApp]
     assert all(callable(getattr(one, f"action_{method}", None)) for one in owners)
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
+from kgtui.state.run import NO_RUN
+
 NARROW, MEDIUM, WIDE = (80, 24), (120, 36), (200, 60)
 
 
@@ -17,19 +19,22 @@ def looks_as_before(make_bench: Any, snap_compare: Any) -> Callable[..., bool]:
     """Compares a picture of the application with the one that was accepted."""
 
     def compare(
-        script: Any = None, *, size: tuple[int, int], keys: tuple[str, ...] = (), until_cases: int | None = None,
-        **settings: Any,
+        script: Any = None, *, size: tuple[int, int], keys: tuple[str, ...] = (),
+        until: Callable[[Any], bool] | None = None, then: Any = None, **settings: Any,
     ) -> bool:  # fmt: skip
         bench = make_bench(script, **settings)
 
         async def drive(pilot: Pilot[None]) -> None:
-            if until_cases is None:
+            if until is None or then is not None:
                 await bench.until(pilot, lambda: bench.app.problems != ())
                 await bench.settled(pilot)
-            else:
-                await bench.until(pilot, lambda: len(bench.app.screen.bench.view.cases) == until_cases)
+            if then is not None:
+                bench.engine.script = then
+                bench.watcher.save(bench.path.read_bytes() + b"# another\n")
+            if until is not None:
+                await bench.until(pilot, lambda: until(bench.app.screen.bench.view))
             await pilot.press(*keys)
-            if until_cases is None:
+            if until is None:
                 await bench.settled(pilot)
             for editor in bench.app.screen.query("SourceEditor, Input"):
                 editor.cursor_blink = False
@@ -50,7 +55,7 @@ def test_a_passed_run(looks_as_before: Any) -> None:
 
 
 def test_a_run_that_goes_on(looks_as_before: Any, fakes: ModuleType) -> None:
-    assert looks_as_before(fakes.stops_half_way, size=MEDIUM, until_cases=5)
+    assert looks_as_before(fakes.stops_half_way, size=MEDIUM, until=lambda view: len(view.cases) == 5)
 
 
 def test_a_flagged_run(looks_as_before: Any, fakes: ModuleType) -> None:
@@ -58,7 +63,7 @@ def test_a_flagged_run(looks_as_before: Any, fakes: ModuleType) -> None:
 
 
 def test_before_anything_ran(looks_as_before: Any, fakes: ModuleType) -> None:
-    assert looks_as_before(fakes.never_begins, size=NARROW, until_cases=0)
+    assert looks_as_before(fakes.never_begins, size=NARROW, until=lambda view: view == NO_RUN)
 
 
 def test_unsaved_text_over_stale_results(looks_as_before: Any) -> None:
@@ -66,7 +71,7 @@ def test_unsaved_text_over_stale_results(looks_as_before: Any) -> None:
 
 
 def test_the_code_of_a_kernel(looks_as_before: Any) -> None:
-    assert looks_as_before(size=MEDIUM, keys=("3",))
+    assert looks_as_before(size=MEDIUM, keys=("4",))
 
 
 def test_the_reason_in_ascii_at_the_least_size(looks_as_before: Any, fakes: ModuleType) -> None:
@@ -80,3 +85,59 @@ def test_the_operators(looks_as_before: Any, size: tuple[int, int]) -> None:
 
 def test_the_help(looks_as_before: Any) -> None:
     assert looks_as_before(size=MEDIUM, keys=("f1",))
+
+
+# Times and speed-ups
+
+
+@pytest.fixture
+def gpu(bench_fakes: ModuleType) -> dict[str, Any]:
+    """The settings of a workbench on a GPU, with five bench cases."""
+    return {"device": "cuda", "problem": bench_fakes.timed_problem()}
+
+
+@pytest.mark.parametrize("size", [NARROW, MEDIUM, WIDE], ids=["narrow", "medium", "wide"])
+def test_a_run_that_was_timed(
+    looks_as_before: Any, bench_fakes: ModuleType, gpu: dict[str, Any], size: tuple[int, int]
+) -> None:
+    assert looks_as_before(bench_fakes.all_timed, size=size, keys=("3", "j"), **gpu)
+
+
+def test_how_one_case_was_timed(looks_as_before: Any, bench_fakes: ModuleType, gpu: dict[str, Any]) -> None:
+    assert looks_as_before(bench_fakes.two_baselines, size=NARROW, keys=("3", "enter", "z"), **gpu)
+
+
+def test_a_run_that_is_timed_again_over_stale_results(
+    looks_as_before: Any, bench_fakes: ModuleType, gpu: dict[str, Any]
+) -> None:
+    assert looks_as_before(bench_fakes.all_timed, then=bench_fakes.times_two_of_five, size=MEDIUM, keys=("3",),
+                           until=lambda view: len(view.benchmarks) == 2, **gpu)  # fmt: skip
+
+
+def test_a_run_that_waits_for_the_device(looks_as_before: Any, bench_fakes: ModuleType, gpu: dict[str, Any]) -> None:
+    assert looks_as_before(bench_fakes.waits_for_the_device, size=NARROW, keys=("3",),
+                           until=lambda view: view.holder is not None, **gpu)  # fmt: skip
+
+
+def test_a_run_that_was_timed_and_is_flagged(
+    looks_as_before: Any, bench_fakes: ModuleType, gpu: dict[str, Any]
+) -> None:
+    assert looks_as_before(bench_fakes.timed_and_flagged, size=MEDIUM, keys=("3",), **gpu)
+
+
+@pytest.mark.parametrize("size", [NARROW, MEDIUM], ids=["narrow", "medium"])
+def test_why_the_interpreter_is_not_timed(looks_as_before: Any, bench_fakes: ModuleType, size: tuple[int, int]) -> None:
+    assert looks_as_before(size=size, keys=("3",), problem=bench_fakes.timed_problem())
+
+
+@pytest.mark.parametrize("size", [NARROW, MEDIUM, WIDE], ids=["narrow", "medium", "wide"])
+def test_the_bench_cases_over_their_sizes(
+    looks_as_before: Any, bench_fakes: ModuleType, gpu: dict[str, Any], size: tuple[int, int]
+) -> None:
+    assert looks_as_before(bench_fakes.two_baselines, size=size, keys=("B", "j"), **gpu)
+
+
+def test_the_bench_cases_in_their_order_in_ascii(
+    looks_as_before: Any, bench_fakes: ModuleType, gpu: dict[str, Any]
+) -> None:
+    assert looks_as_before(bench_fakes.two_baselines, size=NARROW, keys=("B", "x", "m", "m"), ascii=True, **gpu)

@@ -23,10 +23,11 @@ from kgtui.state.cases import case_detail, case_rows, error_map, reading
 from kgtui.state.glyphs import ASCII, UNICODE, State
 from kgtui.state.lines import plain_text
 from kgtui.state.markdown import run_markdown
+from kgtui.state.numbers import seconds
 from kgtui.state.operators import Choice, Facets, choices, operator_rows, preview
 from kgtui.state.run import NO_RUN, RunView, reduce, reduce_all
 from kgtui.state.status import Desk, Mode, is_stale, status_of
-from kgtui.state.strip import head, progress, seconds, sentence
+from kgtui.state.strip import head, progress, sentence
 from kgtui.state.tables import ago, finding_rows, kernel_note, kernel_rows
 from kgtui.state.workbench import Workbench
 

@@ -1,0 +1,123 @@
+"""The bench cases over their sizes: a plot of candidate, baselines and roofline, over the table of the cases.
+
+It draws what the workbench knows and asks the workbench to judge; it keeps nothing but how it looks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.widgets import DataTable
+
+from kgtui.keys import Where, bindings_of
+from kgtui.screens.base import KgtuiScreen
+from kgtui.state.benchmarks import bench_columns, bench_rows, headline, why_nothing
+from kgtui.state.lines import line, muted
+from kgtui.state.sizes import Lens, Measure, Over, first_measure, legend, series_of
+from kgtui.state.static_cost import COLUMNS, INTERPRETED, cost_rows
+from kgtui.state.strip import head
+from kgtui.widgets.bars import Bar, Strip
+from kgtui.widgets.pane import Scene
+from kgtui.widgets.plot_view import Picture, PlotView
+from kgtui.widgets.toned import Grid, Lines
+from kgtui.widgets.too_small import TooSmall
+
+if TYPE_CHECKING:
+    from kgtui.screens.workbench import WorkbenchScreen
+
+
+class BenchScreen(KgtuiScreen):
+    """Lies over the workbench, which tells it what has changed."""
+
+    WHERE = Where.BENCH
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.BENCH)]
+
+    def __init__(self, workbench: WorkbenchScreen) -> None:
+        super().__init__()
+        self._workbench = workbench
+        self._lens: Lens | None = None
+
+    @property
+    def lens(self) -> Lens:
+        """How the measurements are looked at; until the user chose, by what bounds most cases."""
+        return self._lens or Lens(measure=first_measure(self._workbench.bench.measurements))
+
+    def compose(self) -> ComposeResult:
+        """State, legend, plot, table."""
+        yield Lines(id="banner")
+        yield Strip(id="state")
+        yield Lines(id="legend")
+        yield PlotView(id="plot")
+        yield Grid(COLUMNS, id="sizes")
+        yield Bar(id="keys")
+        yield TooSmall()
+
+    def on_mount(self) -> None:
+        """Draw what the workbench knows."""
+        self.set_focus(self.query_one(Grid))
+        self.show_keys()
+        self.draw()
+
+    def draw(self) -> None:
+        """Draw what has changed."""
+        scene = self._workbench.scene
+        self.show_trouble()
+        self.tick()
+        self._draw_table(scene)
+        self._draw_plot(scene)
+
+    def tick(self) -> None:
+        """Let the elapsed time of a run go on."""
+        bench, host = self._workbench.bench, self.host
+        left, _ = head(bench.view, bench.desk(host.clock()), host.glyphs)
+        self.query_one("#state", Strip).show(((left, headline(bench.measurements, glyphs=host.glyphs)),))
+
+    def action_measure(self) -> None:
+        """Show bandwidth, operations a second, or time."""
+        measures = tuple(Measure)
+        place = measures.index(self.lens.measure) + 1
+        self._lens = replace(self.lens, measure=measures[place % len(measures)])
+        self.draw()
+
+    def action_axis(self) -> None:
+        """Plot over the working set, or in the order of the cases."""
+        self._lens = replace(self.lens, over=Over.ORDER if self.lens.over is Over.BYTES else Over.BYTES)
+        self.draw()
+
+    def action_benchmark(self) -> None:
+        """Verify, then time the bench cases again."""
+        self._workbench.action_benchmark()
+
+    def action_close(self) -> None:
+        """Back to the workbench."""
+        self.app.pop_screen()
+
+    @on(DataTable.RowHighlighted)
+    def _row_highlighted(self) -> None:
+        self._draw_plot(self._workbench.scene)
+
+    def _draw_table(self, scene: Scene) -> None:
+        bench, grid = scene.bench, self.query_one(Grid)
+        measurements = bench.measurements
+        if not bench.can_time and not measurements.cases:
+            grid.show(cost_rows(bench.problem, glyphs=scene.glyphs))
+            return
+        grid.set_columns(bench_columns(bench.problem, measurements, glyphs=scene.glyphs))
+        grid.show(bench_rows(bench.problem, bench.view, measurements, glyphs=scene.glyphs, dimmed=scene.stale))
+
+    def _draw_plot(self, scene: Scene) -> None:
+        bench, lens, glyphs = scene.bench, self.lens, scene.glyphs
+        measurements = bench.measurements
+        series = series_of(bench.problem, measurements, lens, glyphs=glyphs)
+        if not measurements.cases:
+            words = why_nothing(bench.view, bench.problem) if bench.can_time else INTERPRETED
+            self.query_one("#legend", Lines).show((line(muted(words)),))
+        else:
+            self.query_one("#legend", Lines).show((legend(series, lens, glyphs=glyphs),))
+        self.query_one(PlotView).show(
+            Picture(problem=bench.problem, series=series, lens=lens, marked=self.query_one(Grid).current, glyphs=glyphs)
+        )

@@ -1,0 +1,58 @@
+"""The plot of the bench cases, drawn for the room that it has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.content import Content
+from textual.widget import Widget
+
+from engine.model import Problem
+from kgtui.state.glyphs import UNICODE, Glyphs
+from kgtui.state.plot import Series
+from kgtui.state.sizes import Lens, plot_lines
+from kgtui.widgets.toned import TONE_CLASSES, content_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """What is to be plotted; `marked` is the case to point out."""
+
+    problem: Problem
+    series: tuple[Series, ...]
+    lens: Lens
+    marked: str | None = None
+    glyphs: Glyphs = UNICODE
+
+
+class PlotView(Widget):
+    """Draws the newest picture at its own size."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self._picture: Picture | None = None
+
+    def show(self, picture: Picture) -> None:
+        """Draw this instead."""
+        if picture != self._picture:
+            self._picture = picture
+            self.refresh()
+
+    @property
+    def text(self) -> str:
+        """What is drawn, without its colours."""
+        return self.render().plain
+
+    def render(self) -> Content:
+        """The plot at this size."""
+        picture = self._picture
+        if picture is None:
+            return Content("")
+        lines = plot_lines(
+            picture.problem, picture.series, picture.lens, width=self.content_size.width,
+            height=self.content_size.height, glyphs=picture.glyphs, marked=picture.marked,
+        )  # fmt: skip
+        return Content("\n").join(content_of(self, one) for one in lines)
