@@ -20,6 +20,8 @@ from sessions.errors import (
 )
 from sessions.reading import Reader
 from sessions.rows import (
+    BaselineRow,
+    BestBenchmark,
     Generation,
     ProblemSummary,
     RecentFile,
@@ -32,6 +34,8 @@ from sessions.rows import (
 from sessions.store import Store, open_memory_store, open_store
 
 __all__ = [
+    "BaselineRow",
+    "BestBenchmark",
     "Generation",
     "ProblemSummary",
     "Reader",

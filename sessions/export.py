@@ -1,4 +1,4 @@
-"""A run or a session as a document: JSON, Markdown, or its events as JSON lines.
+"""A run or a session as a document: JSON, Markdown, its events as JSON lines, its measurements as CSV.
 
 One function per format; each takes a store and what to export, and returns text.  They write no
 file and print nothing.  A change of the JSON document's meaning is a new number in its schema.
@@ -7,15 +7,21 @@ file and print nothing.  A change of the JSON document's meaning is a new number
 from __future__ import annotations
 
 import base64
+import csv
+import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import msgspec
 
+from engine.benchmark import CANDIDATE, CaseBenchmark, Interval
 from engine.events import to_plain
 from engine.model import CaseResult, CompiledKernel, Finding
+from engine.report import CollectedRun
+from engine.report_bench import Benchmarks, bench_cells, failure_of, gated
+from engine.report_remarks import remarks_on
 from sessions.reading import Reader
 from sessions.rows import RunDetails, RunFilter, RunRow, SessionRow
 
@@ -24,6 +30,11 @@ JSON_SCHEMA = "kgtui.session/1"
 _PAGE = 500
 _LEAST_FENCE = 3
 _FINDING_HEADER = ("severity", "check", "line", "finding")
+_CSV_HEADER = (
+    "run", "started_at", "problem", "device_name", "outcome", "flagged", "case", "case_outcome", "cache", "side",
+    "method", "device_us", "device_us_low", "device_us_high", "call_us", "call_us_low", "call_us_high", "speedup",
+    "speedup_low", "speedup_high", "resolution", "standing", "percent_of_floor",
+)  # fmt: skip
 _KERNEL_HEADER = ("kernel", "target", "outcome", "registers", "spilled bytes", "shared bytes")
 
 Subject: TypeAlias = RunRow | SessionRow
@@ -49,6 +60,20 @@ def as_jsonl(store: Reader, subject: Subject) -> Iterator[str]:
     for run in _runs_of(store, subject):
         for event in store.events(run.id):
             yield msgspec.json.encode({"run": run.id, **to_plain(event)}).decode() + "\n"
+
+
+def as_csv(store: Reader, subject: Subject) -> str:
+    """What was timed, a row for each side of each case; what was not measured is empty.
+
+    The speed-up stands beside the baseline that it is against.  A case that was not right has one row, without times.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_CSV_HEADER)
+    for run in _runs_of(store, subject):
+        for benchmark in store.details(run.id).benchmarks:
+            writer.writerows(_csv_rows(run, gated(benchmark)))
+    return text.getvalue()
 
 
 def as_markdown(store: Reader, subject: Subject) -> str:
@@ -97,11 +122,18 @@ def _run_document(store: Reader, run: RunRow) -> Plain:
         "cases": _plain(details.cases),
         "findings": _plain(details.findings),
         "kernels": _plain(details.kernels),
+        "benchmarks": _plain([gated(benchmark) for benchmark in details.benchmarks]),
+        "summaries": _plain(details.summaries),
     }
 
 
 def _plain(record: object) -> Any:  # Any: JSON values of every shape
-    return msgspec.to_builtins(record, enc_hook=_shown)
+    return msgspec.to_builtins(record, enc_hook=_known)
+
+
+def _known(value: Path | Mapping[str, int]) -> str | dict[str, int]:
+    """What msgspec does not know by itself: a path, and a record's read-only mapping."""
+    return dict(value) if isinstance(value, Mapping) else _shown(value)
 
 
 def _shown(path: Path) -> str:
@@ -111,6 +143,7 @@ def _shown(path: Path) -> str:
 
 def _run_page(store: Reader, run: RunRow, *, heading: str) -> list[str]:
     details = store.details(run.id)
+    told = CollectedRun(file="", events=tuple(store.events(run.id)), number=run.id)
     facts = [
         ("verdict", run.sentence),
         ("state", f"{run.state}, flagged" if run.flagged else run.state),
@@ -129,6 +162,7 @@ def _run_page(store: Reader, run: RunRow, *, heading: str) -> list[str]:
         "",
         *_table(("run", f"#{run.id}"), [(name, str(value)) for name, value in facts if value is not None]),
         *_evidence(details, heading=f"{heading}#"),
+        *_benchmark_tables(told.benchmarks, heading=f"{heading}#"),
         f"{heading}# Source",
         "",
         *_fenced(store.source(run.digest).decode(errors="replace")),
@@ -174,7 +208,42 @@ def _kernel_cells(kernel: CompiledKernel) -> tuple[str, ...]:
     )
 
 
-def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
+def _benchmark_tables(benchmarks: Benchmarks, *, heading: str) -> Iterator[str]:
+    """What was timed, what could not be, and how far to trust it."""
+    if not benchmarks.cases:
+        return
+    yield from (f"{heading} Benchmark", "")
+    cells = [bench_cells(case, benchmarks) for case in benchmarks.right]
+    if cells:
+        yield from _table(tuple(cells[0]), [tuple(row.values()) for row in cells])
+    failed = [case for case in benchmarks.cases if case not in benchmarks.right]
+    yield from _table(("case", "not timed"), [(case.case, failure_of(case)) for case in failed])
+    yield from _table(("about", "remark"), [(remark.label, remark.text) for remark in remarks_on(benchmarks)])
+
+
+def _csv_rows(run: RunRow, benchmark: CaseBenchmark) -> Iterator[tuple[object, ...]]:
+    place = (
+        run.id, run.started_at.isoformat(), run.problem, run.device_name, run.outcome, int(run.flagged),
+        benchmark.case, benchmark.outcome, benchmark.cache,
+    )  # fmt: skip
+    comparison_by_baseline = {comparison.baseline: comparison for comparison in benchmark.comparisons}
+    percent = benchmark.floor.percent if benchmark.floor else None
+    for side in (benchmark.timing, *benchmark.baselines):
+        name = side.side if side else CANDIDATE
+        comparison = comparison_by_baseline.get(name)
+        yield (
+            *place, name, side.method if side else None, *_ends(side.device_us if side else None),
+            *_ends(side.call_us if side else None), *_ends(comparison.speedup if comparison else None),
+            comparison.resolution if comparison else None, comparison.standing if comparison else None,
+            percent if name == CANDIDATE else None,
+        )  # fmt: skip
+
+
+def _ends(interval: Interval | None) -> tuple[float | None, ...]:
+    return (interval.value, interval.low, interval.high) if interval else (None, None, None)
+
+
+def _table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
     if not rows:
         return
     for cells in (header, ("---",) * len(header), *rows):

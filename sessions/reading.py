@@ -7,17 +7,46 @@ what page one does.  Nothing here writes.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
+import msgspec
+
 from engine.errors import StoreError, UsageError
-from engine.events import CaseFinished, Event, FindingRaised, KernelCompiled, StageFinished, from_json
-from engine.model import Tier
+from engine.events import (
+    BenchmarkSummarised,
+    CaseBenchmarked,
+    CaseFinished,
+    Event,
+    FindingRaised,
+    KernelCompiled,
+    StageFinished,
+    from_json,
+)
+from engine.model import BenchmarkPlan, CacheState, Tier
 from sessions.database import Database, Value
 from sessions.errors import MEMORY_NAME
-from sessions.rows import ProblemSummary, RecentFile, RunDetails, RunFilter, RunRow, SessionRow
-from sessions.values import path_of, path_value, run_row, session_row, tiers_value, timestamp
+from sessions.rows import (
+    BaselineRow,
+    BestBenchmark,
+    ProblemSummary,
+    RecentFile,
+    RunDetails,
+    RunFilter,
+    RunRow,
+    SessionRow,
+)
+from sessions.values import (
+    baseline_row,
+    path_of,
+    path_value,
+    run_row,
+    session_row,
+    summary_of,
+    tiers_value,
+    timestamp,
+)
 
 EVERY_RUN = RunFilter()
 
@@ -59,6 +88,13 @@ where runs.candidate = :digest and runs.problem = :problem and runs.device = :de
         except select name, value from environment where session = :session)
     and not exists (select name, value from environment where session = :session
         except select name, value from environment where session = runs.session)
+    and (:cache is null or runs.outcome != 'pass' or (
+        not exists (select value from json_each(:cases)
+            except select case_name from benchmarks
+                where run = runs.id and cache = :cache and outcome = 'pass')
+        and not exists (select cases.value, sides.value from json_each(:cases) as cases, json_each(:baselines) as sides
+            except select benchmarks.case_name, baseline from benchmarks join comparisons using (run, seq)
+                where run = runs.id and cache = :cache and outcome = 'pass')))
 order by runs.id desc limit 1"""
 _SELECT_FAILED_CASES = f"""
 select name from cases
@@ -71,6 +107,18 @@ order by seq"""
 _SELECT_BEST = f"""{_SELECT_RUNS}
 where runs.problem = :problem and runs.outcome = 'pass' and runs.flagged = 0
 order by runs.passed desc, runs.id desc limit 1"""
+_SELECT_BEST_BENCHMARK = """
+select runs.*, sessions.pid, sessions.process_stamp, sessions.ended_at, summaries.*
+from summaries
+join runs on runs.id = summaries.run
+join sessions on sessions.id = runs.session
+where runs.problem = :problem and runs.device_name = :device_name and runs.outcome = 'pass' and runs.flagged = 0
+    and summaries.baseline = :baseline
+    and exists (select 1 from benchmarks where run = runs.id and cache = :cache and outcome = 'pass')
+order by summaries.cases desc, summaries.speedup desc, runs.id desc limit 1"""
+_SELECT_BASELINES = """
+select * from baselines where device_name = :device_name and problem = :problem
+order by measured_at desc, run desc, case_name, baseline"""
 _SELECT_PROBLEMS = """
 select runs.*, sessions.pid, sessions.process_stamp, sessions.ended_at, seen.runs as run_count,
     (select best.id from runs as best
@@ -149,6 +197,8 @@ class Reader:
             cases=tuple(event.result for event in events if isinstance(event, CaseFinished)),
             findings=tuple(event.finding for event in events if isinstance(event, FindingRaised)),
             kernels=tuple(event.kernel for event in events if isinstance(event, KernelCompiled)),
+            benchmarks=tuple(event.benchmark for event in events if isinstance(event, CaseBenchmarked)),
+            summaries=next((event.summaries for event in events[::-1] if isinstance(event, BenchmarkSummarised)), ()),
         )
 
     def source(self, digest: str) -> bytes:
@@ -163,13 +213,16 @@ class Reader:
         return bytes(rows[0]["source"])
 
     def find_cached(
-        self, digest: str, *, problem: str, device: str, target: str | None, tiers: tuple[Tier, ...], session_id: int
-    ) -> RunRow | None:
+        self, digest: str, *, problem: str, device: str, target: str | None, tiers: tuple[Tier, ...], session_id: int,
+        benchmark: BenchmarkPlan | None = None,
+    ) -> RunRow | None:  # fmt: skip
         """The newest run that already answers what is asked, to be replayed instead of judged again.
 
         It finished with a word on the candidate (not cancelled, unsupported or an engine error), and
         its session had the same environment as `session_id`: a verdict under other versions of torch,
         triton or kgtui is not this one's.  Cases that were picked by hand (no `tiers`) are never found.
+        Where a `benchmark` is wanted, a run that passed answers only when it timed all of its cases, in
+        that state of the cache, beside all of those baselines; what is not right is never timed.
         """
         if not tiers:
             return None
@@ -182,6 +235,9 @@ class Reader:
                 "target": target,
                 "tiers": tiers_value(tiers),
                 "session": session_id,
+                "cache": benchmark.cache if benchmark else None,
+                "cases": _json_list([case.name for case in benchmark.cases] if benchmark else []),
+                "baselines": _json_list(benchmark.baselines if benchmark else ()),
             },
         )
         return run_row(rows[0]) if rows else None
@@ -195,6 +251,24 @@ class Reader:
         """The passed and not flagged run that passed most cases, the newest of several."""
         rows = self._database.rows(_SELECT_BEST, {"problem": problem})
         return run_row(rows[0]) if rows else None
+
+    def best_benchmark(
+        self, problem: str, *, device_name: str, baseline: str = "eager", cache: CacheState = CacheState.COLD
+    ) -> BestBenchmark | None:
+        """The right and unflagged run with the best geometric mean, of those that timed most cases."""
+        values: dict[str, Value] = {
+            "problem": problem,
+            "device_name": device_name,
+            "baseline": baseline,
+            "cache": cache,
+        }
+        rows = self._database.rows(_SELECT_BEST_BENCHMARK, values)
+        return BestBenchmark(run=run_row(rows[0]), summary=summary_of(rows[0])) if rows else None
+
+    def baselines(self, problem: str, *, device_name: str) -> tuple[BaselineRow, ...]:
+        """What the baselines of a problem took on this kind of device, newest first, under whichever versions."""
+        rows = self._database.rows(_SELECT_BASELINES, {"problem": problem, "device_name": device_name})
+        return tuple(map(baseline_row, rows))
 
     def last_by_problem(self) -> dict[str, ProblemSummary]:
         """What is known of every problem that was ever run, the last touched first."""
@@ -251,3 +325,7 @@ class Reader:
                 yield from_json(row["body"])
             except ValueError as error:
                 raise StoreError(f"{self._name}: run #{run_id}, event {row['seq']}: {error}") from error
+
+
+def _json_list(words: Sequence[str]) -> str:
+    return msgspec.json.encode(list(words)).decode()

@@ -7,9 +7,10 @@ builds statements: it never touches a connection, so what an event means is test
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
 
 from engine.events import (
+    BenchmarkSummarised,
+    CaseBenchmarked,
     CaseFinished,
     Event,
     FindingRaised,
@@ -21,8 +22,7 @@ from engine.events import (
 )
 from engine.model import CaseResult, CompiledKernel, Finding, Location, Outcome, OutputReport
 from sessions.database import Values
-
-Statement: TypeAlias = tuple[str, Values]
+from sessions.recording_benchmarks import KEEP_BASELINES, Statement, benchmark_statements, summary_statements
 
 _INSERT_EVENT = "insert into events (run, seq, at_s, kind, body) values (:run, :seq, :at_s, :kind, :body)"
 # Until the verdict: machine code may be printed long after it, and the run was not slower for that.
@@ -95,6 +95,10 @@ def statements(event: Event, *, run_id: int, seq: int) -> Iterator[Statement]:
             yield _INSERT_FINDING, {**place, **_finding_values(event.finding)}
         case KernelCompiled():
             yield from _kernel_statements(event.kernel, place=place)
+        case CaseBenchmarked():
+            yield from benchmark_statements(event.benchmark, place=place)
+        case BenchmarkSummarised():
+            yield from summary_statements(event.summaries, run_id=run_id)
         case RunFinished():
             verdict = event.verdict
             yield (
@@ -108,6 +112,7 @@ def statements(event: Event, *, run_id: int, seq: int) -> Iterator[Statement]:
                     "flagged": verdict.flagged,
                 },
             )
+            yield KEEP_BASELINES, {"run": run_id}
 
 
 def tally(events: Sequence[Event], *, run_id: int) -> Iterator[Statement]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from engine.benchmark import CaseBenchmark, Method, Summary
 from engine.events import StageFinished
-from engine.model import CaseResult, CompiledKernel, Finding, Outcome, Tier
+from engine.model import CacheState, CaseResult, CompiledKernel, Finding, Outcome, Tier
 
 
 class RunState(enum.StrEnum):
@@ -74,6 +75,8 @@ class RunDetails:
     cases: tuple[CaseResult, ...]
     findings: tuple[Finding, ...]
     kernels: tuple[CompiledKernel, ...]
+    benchmarks: tuple[CaseBenchmark, ...]
+    summaries: tuple[Summary, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +93,31 @@ class RunFilter:
     tag: str | None = None
     since: datetime | None = None
     text: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BestBenchmark:
+    """A right and unflagged run, and how it compares with one baseline."""
+
+    run: RunRow
+    summary: Summary
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaselineRow:
+    """The newest measurement of a baseline on one kind of device under the same versions; None was not measured."""
+
+    device_name: str
+    versions: str
+    problem: str
+    case: str
+    cache: CacheState
+    baseline: str
+    method: Method | None
+    device_us: float | None
+    call_us: float | None
+    measured_at: datetime
+    run_id: int
 
 
 @dataclass(frozen=True, kw_only=True)

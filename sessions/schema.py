@@ -29,6 +29,19 @@ EXAMPLES = (
         "where kernels.name = 'softmax_kernel' order by runs.id;",
     ),
     (
+        "What a case took from run to run, right and unflagged",
+        "select runs.id, case_name, cache, method, device_us, device_us_low, device_us_high, percent_of_floor\n"
+        "from benchmarks join runs on runs.id = benchmarks.run\n"
+        "where runs.problem = 'aten::softmax' and runs.outcome = 'pass' and runs.flagged = 0\n"
+        "order by case_name, runs.id;",
+    ),
+    (
+        "How runs compare with PyTorch eager over all of their cases",
+        "select runs.id, runs.device_name, speedup, speedup_low, speedup_high, summaries.cases, planned\n"
+        "from summaries join runs on runs.id = summaries.run\n"
+        "where summaries.baseline = 'eager' and runs.outcome = 'pass' and runs.flagged = 0 order by runs.id;",
+    ),
+    (
         "A source as it was judged",
         "select cast(source as text) from candidates join runs on runs.candidate = candidates.digest\n"
         "where runs.id = 42;",
@@ -41,8 +54,9 @@ _HEAD = f"""\
 One SQLite file. Made by `python -m sessions.schema`; do not edit by hand.
 
 `events` is the source of truth: what each run said, in order, each event committed as it arrived. The other tables are
-there to be asked. Times are ISO 8601 in UTC, durations in seconds. `pragma user_version` is the schema version, and
-`_sqlite_migrations` records which migration was applied when. Foreign keys hold; nothing is deleted.
+there to be asked. Times are ISO 8601 in UTC, durations in seconds, measured times in microseconds.
+`pragma user_version` is the schema version, and `_sqlite_migrations` records which migration was applied when.
+Foreign keys hold; nothing is deleted.
 """
 
 _SELECT_OBJECTS = """

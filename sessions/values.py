@@ -10,9 +10,12 @@ import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
 
-from engine.model import Outcome, Tier
+import msgspec
+
+from engine.benchmark import Interval, Method, Summary
+from engine.model import CacheState, Outcome, Tier
 from sessions.processes import is_alive
-from sessions.rows import RunRow, RunState, SessionRow
+from sessions.rows import BaselineRow, RunRow, RunState, SessionRow
 
 _TIER_SEPARATOR = "+"
 
@@ -75,6 +78,34 @@ def _state(row: sqlite3.Row) -> RunState:
     if row["ended_at"] is None and is_alive(row["pid"], row["process_stamp"]):
         return RunState.RUNNING
     return RunState.INTERRUPTED
+
+
+def summary_of(row: sqlite3.Row) -> Summary:
+    """A summary, from the columns of its table."""
+    return Summary(
+        baseline=row["baseline"],
+        speedup=Interval(value=row["speedup"], low=row["speedup_low"], high=row["speedup_high"]),
+        cases=row["cases"],
+        planned=row["planned"],
+        fast=msgspec.json.decode(row["fast"], type=dict[str, int]),
+    )
+
+
+def baseline_row(row: sqlite3.Row) -> BaselineRow:
+    """A stored baseline, from the columns of its table."""
+    return BaselineRow(
+        device_name=row["device_name"],
+        versions=row["versions"],
+        problem=row["problem"],
+        case=row["case_name"],
+        cache=CacheState(row["cache"]),
+        baseline=row["baseline"],
+        method=None if row["method"] is None else Method(row["method"]),
+        device_us=row["device_us"],
+        call_us=row["call_us"],
+        measured_at=datetime.fromisoformat(row["measured_at"]),
+        run_id=row["run"],
+    )
 
 
 def session_row(row: sqlite3.Row) -> SessionRow:

@@ -13,7 +13,7 @@ from kgtui.commands.console import Console, Exit
 from kgtui.commands.files import write_new
 from kgtui.paths import find_paths
 from sessions import Reader, RunRow, SessionRow, open_store
-from sessions.export import as_json, as_jsonl, as_markdown
+from sessions.export import as_csv, as_json, as_jsonl, as_markdown
 
 _LISTED = 20
 _OPTIONS = {"runs": "list", "limit": "list", "run": "export", "format": "export", "output": "export"}
@@ -102,6 +102,8 @@ def _export(store: Reader, options: argparse.Namespace, console: Console) -> Non
     match options.format:
         case "jsonl":
             text = "".join(as_jsonl(store, subject))
+        case "csv":
+            text = as_csv(store, subject)
         case "markdown":
             text = as_markdown(store, subject)
         case _:

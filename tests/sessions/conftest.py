@@ -8,10 +8,25 @@ import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from engine.benchmark import (
+    CANDIDATE,
+    Bound,
+    CaseBenchmark,
+    Comparison,
+    Floor,
+    Interval,
+    Method,
+    Standing,
+    Summary,
+    Timing,
+)
 from engine.events import (
+    BenchmarkSummarised,
+    CaseBenchmarked,
     CaseFinished,
     Event,
     FindingRaised,
@@ -25,6 +40,7 @@ from engine.events import (
 )
 from engine.model import (
     Artefact,
+    CacheState,
     Candidate,
     CaseResult,
     CompiledKernel,
@@ -190,6 +206,93 @@ def judge(store: Store, begin: Begin) -> Judge:
         return run_id
 
     return judged
+
+
+def interval(value: float) -> Interval:
+    """An estimate with a tenth to either side."""
+    return Interval(value=value, low=value * 0.9, high=value * 1.1)
+
+
+def timing(side: str, device_us: float | None, *, notes: tuple[str, ...] = ()) -> Timing:
+    """What one side took; a call takes a microsecond more than the device does."""
+    if device_us is None:
+        return Timing(side=side, method=None, device_us=None, call_us=None, notes=notes)
+    return Timing(
+        side=side, method=Method.CUPTI, device_us=interval(device_us), call_us=interval(device_us + 1),
+        graph_us=interval(device_us), samples_us=(device_us,), notes=notes,
+    )  # fmt: skip
+
+
+def case_timed(
+    name: str = "4096x4096 f32", *, device_us: float = 50.0, baselines: dict[str, float | None] | None = None,
+    cache: CacheState = CacheState.COLD, outcome: Outcome = Outcome.PASS, number: int = 1, total: int = 1,
+    at_s: float = 1.1,
+) -> CaseBenchmarked:  # fmt: skip
+    """A case that was timed beside baselines; one whose time is None could not be."""
+    times = {"eager": 100.0} if baselines is None else baselines
+    return CaseBenchmarked(
+        at_s=at_s, number=number, total=total,
+        benchmark=CaseBenchmark(
+            case=name, outcome=outcome, cache=cache, elapsed_s=0.5,
+            message="" if outcome is Outcome.PASS else "3 elements are out of tolerance",
+            timing=timing(CANDIDATE, device_us),
+            baselines=tuple(timing(side, us, notes=() if us else ("not installed",)) for side, us in times.items()),
+            comparisons=tuple(
+                Comparison(baseline=side, speedup=interval(us / device_us), resolution=0.01, standing=Standing.FASTER)
+                for side, us in times.items() if us
+            ),
+            floor=Floor(
+                floor_us=40.0, bound=Bound.MEMORY, bandwidth_bytes_per_s=3e12, peak_flops_per_s=None,
+                precision="float32", percent=80.0,
+            ),
+            slots=7, calls=40, verified=39,
+        ),
+    )  # fmt: skip
+
+
+def summarised(speedup: float = 2.0, *, baseline: str = "eager", cases: int = 1, planned: int = 1) -> Event:
+    summary = Summary(
+        baseline=baseline, speedup=interval(speedup), cases=cases, planned=planned, fast={"1.0": cases, "2.0": 0}
+    )
+    return BenchmarkSummarised(at_s=1.2, summaries=(summary,))
+
+
+def started_on(device_name: str = "A GPU") -> RunStarted:
+    return RunStarted(
+        at_s=0.0, problem="aten::softmax", digest="d", device="cuda", device_name=device_name, target="sm_90", cases=2
+    )
+
+
+@pytest.fixture
+def judge_in(begin_in: Begin) -> Callable[[Store], int]:
+    """A right run with a benchmark, in whichever store is given."""
+
+    def judged(store: Store) -> int:
+        run_id = begin_in(store)
+        store.record_all(run_id, (started_on(), case_timed(), summarised(), run_finished()))
+        return run_id
+
+    return judged
+
+
+@pytest.fixture
+def time(store: Store, begin: Begin) -> Judge:
+    """A finished run on a GPU that was timed as the events given say."""
+
+    def timed(*events: Event, outcome: Outcome = Outcome.PASS, flagged: bool = False, device_name: str = "A GPU",
+              **how: object) -> int:  # fmt: skip
+        run_id = begin(**how)
+        told = events or (case_timed(), summarised())
+        store.record_all(run_id, (started_on(device_name), *told, run_finished(outcome, flagged=flagged)))
+        return run_id
+
+    return timed
+
+
+@pytest.fixture
+def told() -> SimpleNamespace:
+    """Makes the events of a benchmark."""
+    return SimpleNamespace(case=case_timed, summary=summarised)
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ import sqlite3
 
 import pytest
 
-from sessions import open_store
+from sessions import StoreVersionError, open_store
 from sessions.migrations import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION, Migration, migrate
 
-NEXT = Migration(name="002_mood", statements=("alter table runs add column mood text",))
-BROKEN = Migration(name="003_broken", statements=("create table half (x)", "create table half (x)"))
+NEXT = Migration(name="003_mood", statements=("alter table runs add column mood text",))
+BROKEN = Migration(name="004_broken", statements=("create table half (x)", "create table half (x)"))
 
 
 @pytest.fixture
@@ -55,8 +55,31 @@ def test_a_later_migration_finds_the_rows_of_an_earlier_version(path, begin_in, 
         run_id = begin_in(store)
     migrate(connection, migrations=(*MIGRATIONS, NEXT))
     assert connection.execute("select id, mood from runs").fetchall() == [(run_id, None)]
-    assert applied(connection)[-1] == ("kgtui.sessions", "002_mood")
+    assert applied(connection)[-1] == ("kgtui.sessions", "003_mood")
     assert version(connection) == SCHEMA_VERSION + 1
+
+
+def test_a_store_from_before_benchmarks_is_brought_up_to_date_and_keeps_its_runs(path, connection, judge_in):
+    migrate(connection, migrations=MIGRATIONS[:1])
+    connection.executescript("""
+        insert into sessions (label, started_at, pid) values ('old', '2026-01-01T00:00:00.000Z', 1);
+        insert into candidates (digest, source, first_seen_at) values ('d', x'', '2026-01-01T00:00:00.000Z');
+        insert into runs (session, candidate, problem, device, tiers, started_at, outcome)
+            values (1, 'd', 'aten::softmax', 'cpu', 'smoke', '2026-01-01T00:00:00.000Z', 'pass');
+    """)
+    with open_store(path) as store:
+        assert [run.outcome for run in store.runs()] == ["pass"]
+        assert store.baselines("aten::softmax", device_name="A GPU") == ()
+        judge_in(store)
+        assert [row.baseline for row in store.baselines("aten::softmax", device_name="A GPU")] == ["eager"]
+    assert version(connection) == SCHEMA_VERSION
+
+
+def test_a_store_from_before_benchmarks_is_not_changed_by_reading_it(path, connection):
+    migrate(connection, migrations=MIGRATIONS[:1])
+    with pytest.raises(StoreVersionError, match="open it once for writing"):
+        open_store(path, read_only=True)
+    assert version(connection) == 1
 
 
 def test_a_migration_that_fails_leaves_the_version_before(connection):

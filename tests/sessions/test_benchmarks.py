@@ -1,0 +1,245 @@
+"""What a benchmark leaves in the tables, what answers an order that wants one, and what counts as the best."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sqlite3
+
+import pytest
+
+from engine.benchmark import Method
+from engine.model import BenchmarkPlan, CacheState, Case, DType, Outcome, Tier
+from sessions.export import as_csv, as_json, as_markdown
+
+
+@pytest.fixture
+def ask(path, store):
+    """Rows of a statement, by a connection of its own."""
+
+    def rows(statement: str) -> list[tuple]:
+        connection = sqlite3.connect(path)
+        try:
+            return connection.execute(statement).fetchall()
+        finally:
+            connection.close()
+
+    return rows
+
+
+class TestRecording:
+    def test_a_timed_case_is_a_row_with_its_intervals_and_its_floor(self, time, ask):
+        time()
+        columns = "run, seq, case_name, outcome, cache, method, device_us, device_us_low, device_us_high, call_us"
+        assert ask(f"select {columns} from benchmarks") == [
+            (1, 2, "4096x4096 f32", "pass", "cold", "cupti", 50.0, 45.0, pytest.approx(55.0), 51.0)
+        ]
+        assert ask("select graph_us, calls, verified, slots, floor_us, bound, percent_of_floor from benchmarks") == [
+            (50.0, 40, 39, 7, 40.0, "memory", 80.0)
+        ]
+
+    def test_every_baseline_is_a_row_and_says_why_it_was_not_measured(self, time, told, ask):
+        time(told.case(baselines={"eager": 100.0, "vllm": None}))
+        columns = "baseline, method, device_us, call_us, speedup, resolution, standing, notes"
+        assert ask(f"select {columns} from comparisons") == [
+            ("eager", "cupti", 100.0, 101.0, 2.0, 0.01, "faster", ""),
+            ("vllm", None, None, None, None, None, None, "not installed"),
+        ]
+
+    def test_a_case_that_was_not_right_has_no_times_whatever_its_event_says(self, time, told, ask):
+        time(told.case(outcome=Outcome.WRONG_VALUE), outcome=Outcome.WRONG_VALUE)
+        columns = "outcome, message, method, device_us, call_us, graph_us, floor_us, percent_of_floor"
+        assert ask(f"select {columns} from benchmarks") == [
+            ("wrong_value", "3 elements are out of tolerance", *(None,) * 6)
+        ]
+        assert ask("select count(*) from comparisons") == [(0,)]
+
+    def test_a_summary_is_a_row_for_each_baseline(self, time, told, ask):
+        time(told.case(), told.summary(1.5), told.summary(1.25, baseline="compile"))
+        assert ask("select baseline, speedup, cases, planned, fast from summaries order by baseline") == [
+            ("compile", 1.25, 1, 1, '{"1.0":1,"2.0":0}'),
+            ("eager", 1.5, 1, 1, '{"1.0":1,"2.0":0}'),
+        ]
+
+    def test_the_events_are_replayed_as_they_were(self, store, time, told):
+        events = (told.case(), told.summary())
+        run_id = time(*events)
+        assert tuple(store.events(run_id))[1:-1] == events
+        details = store.details(run_id)
+        assert details.benchmarks == (events[0].benchmark,)
+        assert details.summaries == events[1].summaries
+
+
+class TestBaselines:
+    def test_the_newest_of_each_side_is_kept_with_its_versions(self, store, time, told, clock):
+        time(told.case(baselines={"eager": 100.0, "compile": 80.0}))
+        clock.pass_time(hours=1)
+        time(told.case(baselines={"eager": 90.0}, at_s=1.5))
+        newest, older = store.baselines("aten::softmax", device_name="A GPU")
+        assert (newest.baseline, newest.device_us, newest.call_us, newest.run_id) == ("eager", 90.0, 91.0, 2)
+        assert (newest.case, newest.cache, newest.method) == ("4096x4096 f32", CacheState.COLD, Method.CUPTI)
+        assert newest.versions == "torch 2.13.0, triton 3.9.0"
+        assert newest.measured_at.isoformat() == "2026-01-02T04:04:07.178000+00:00"
+        assert (older.baseline, older.device_us, older.run_id) == ("compile", 80.0, 1)
+
+    def test_other_versions_devices_and_states_of_the_cache_are_other_baselines(self, store, time, told):
+        time()
+        time(told.case(cache=CacheState.WARM))
+        time(session=store.begin_session("new", environment={"torch": "2.14.0", "device": "A GPU"}))
+        time(device_name="Another GPU")
+        found = store.baselines("aten::softmax", device_name="A GPU")
+        assert sorted((row.versions, row.cache, row.run_id) for row in found) == [
+            ("torch 2.13.0, triton 3.9.0", "cold", 1),
+            ("torch 2.13.0, triton 3.9.0", "warm", 2),
+            ("torch 2.14.0", "cold", 3),
+        ]
+
+    @pytest.mark.parametrize(
+        ("outcome", "flagged"), [(Outcome.PASS, True), (Outcome.CHEATED, False), (Outcome.WRONG_VALUE, False)]
+    )
+    def test_a_candidate_that_may_have_slowed_them_down_leaves_none(self, store, time, outcome, flagged):
+        time(outcome=outcome, flagged=flagged)
+        assert store.baselines("aten::softmax", device_name="A GPU") == ()
+
+    def test_a_run_that_was_cut_short_leaves_none(self, store, begin, told):
+        store.record(begin(), told.case())
+        assert store.baselines("aten::softmax", device_name="A GPU") == ()
+
+    def test_one_that_was_not_measured_leaves_the_older_one(self, store, time, told):
+        time(told.case(baselines={"compile": 80.0}))
+        time(told.case(baselines={"compile": None}))
+        assert [row.run_id for row in store.baselines("aten::softmax", device_name="A GPU")] == [1]
+
+
+class TestBest:
+    @pytest.fixture
+    def best(self, store):
+        def best_benchmark(**changed):
+            found = store.best_benchmark("aten::softmax", **{"device_name": "A GPU", **changed})
+            return (found.run.id, found.summary.speedup.value) if found else None
+
+        return best_benchmark
+
+    def test_the_best_mean_of_those_that_timed_most_cases(self, time, told, best):
+        time(told.case(), told.summary(9.0, cases=1, planned=2))
+        time(told.case(), told.summary(2.5, cases=2, planned=2))
+        time(told.case(), told.summary(2.0, cases=2, planned=2))
+        assert best() == (2, 2.5)
+
+    @pytest.mark.parametrize(
+        "how", [{"flagged": True}, {"outcome": Outcome.WRONG_VALUE}, {"outcome": Outcome.CHEATED, "flagged": True}]
+    )
+    def test_never_a_flagged_or_a_wrong_run(self, time, told, best, how):
+        time(told.case(), told.summary(9.0), **how)
+        assert best() is None
+        time(told.case(), told.summary(0.5))
+        assert best() == (2, 0.5)
+
+    def test_a_run_without_a_verdict_is_none(self, store, begin, told, best):
+        store.record_all(begin(), (told.case(), told.summary()))
+        assert best() is None
+
+    @pytest.mark.parametrize(
+        "changed", [{"device_name": "Another GPU"}, {"baseline": "compile"}, {"cache": CacheState.WARM}]
+    )
+    def test_of_another_device_baseline_or_cache_it_is_another(self, time, best, changed):
+        time()
+        assert best() == (1, 2.0)
+        assert best(**changed) is None
+
+
+def plan(*names: str, cache: CacheState = CacheState.COLD, baselines: tuple[str, ...] = ("eager",)) -> BenchmarkPlan:
+    cases = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.BENCH, params={}) for name in names)
+    return BenchmarkPlan(cases=cases, cache=cache, baselines=baselines)
+
+
+class TestCached:
+    @pytest.fixture
+    def find(self, store, session_id):
+        def find_cached(wanted: BenchmarkPlan | None):
+            found = store.find_cached(
+                store.run(1).digest, problem="aten::softmax", device="cuda", target="sm_90", tiers=(Tier.SMOKE,),
+                session_id=session_id, benchmark=wanted,
+            )  # fmt: skip
+            return found.id if found else None
+
+        return find_cached
+
+    @pytest.mark.parametrize(
+        ("wanted", "found"),
+        [
+            (plan("a", "b"), 1), (plan("b"), 1), (plan("a", baselines=()), 1), (plan("a", baselines=("vllm",)), 1),
+            (plan("a", "b", "c"), None), (plan("a", cache=CacheState.WARM), None),
+            (plan("a", cache=CacheState.WARM, baselines=()), None), (plan("a", baselines=("eager", "cublas")), None), (plan("b", baselines=("compile",)), None), (None, 1),
+        ],
+        ids=[
+            "the same", "fewer cases", "no baseline", "one that cannot be had here", "more cases", "another cache", "another cache and no baseline",
+            "another baseline", "a baseline of another case", "none",
+        ],
+    )  # fmt: skip
+    def test_a_run_answers_when_it_timed_all_that_is_wanted(self, time, told, find, wanted, found):
+        time(
+            told.case("a", baselines={"eager": 1.0, "compile": 1.0, "vllm": None}),
+            told.case("b", baselines={"eager": 1.0, "vllm": None}),
+        )
+        assert find(wanted) == found
+
+    def test_a_right_run_that_was_not_timed_does_not(self, time, told, find):
+        time(told.summary())
+        assert find(None) == 1
+        assert find(plan("a")) is None
+
+    def test_a_case_that_could_not_be_timed_is_timed_again(self, time, told, find):
+        time(told.case("a", outcome=Outcome.OUT_OF_MEMORY))
+        assert find(plan("a")) is None
+
+    def test_what_is_wrong_is_never_timed_and_need_not_be_judged_again(self, time, told, find):
+        time(told.summary(), outcome=Outcome.WRONG_VALUE)
+        assert find(plan("a")) == 1
+
+    def test_a_newer_run_without_times_does_not_hide_an_older_one_with_them(self, time, told, find):
+        time(told.case("a"))
+        time(told.summary())
+        assert find(plan("a")) == 1
+        assert find(None) == 2
+
+
+class TestExport:
+    def test_json_holds_benchmarks_and_summaries(self, store, time):
+        (exported,) = json.loads(as_json(store, store.run(time())))["runs"]
+        (case,) = exported["benchmarks"]
+        assert (case["case"], case["cache"], case["timing"]["device_us"]["value"]) == ("4096x4096 f32", "cold", 50.0)
+        assert case["comparisons"][0]["standing"] == "faster"
+        assert exported["summaries"][0]["fast"] == {"1.0": 1, "2.0": 0}
+
+    def test_csv_has_a_row_for_each_side_and_nothing_for_what_was_not_measured(self, store, time, told, judge):
+        judge()
+        run = store.run(time(told.case(baselines={"eager": 100.0, "vllm": None})))
+        rows = list(csv.DictReader(io.StringIO(as_csv(store, store.session(run.session)))))
+        assert [(row["run"], row["side"], row["device_us"], row["speedup"]) for row in rows] == [
+            ("2", "candidate", "50.0", ""), ("2", "eager", "100.0", "2.0"), ("2", "vllm", "", ""),
+        ]  # fmt: skip
+        assert [row["percent_of_floor"] for row in rows] == ["80.0", "", ""]
+        assert (rows[0]["outcome"], rows[0]["flagged"], rows[0]["device_name"]) == ("pass", "0", "A GPU")
+
+    @pytest.mark.parametrize("how", [as_csv, as_json])
+    def test_a_case_that_was_not_right_is_exported_without_times(self, store, time, told, how):
+        run = store.run(time(told.case(device_us=77.125, outcome=Outcome.WRONG_VALUE), outcome=Outcome.WRONG_VALUE))
+        text = how(store, run)
+        assert "wrong_value" in text
+        assert "77.125" not in text
+
+    def test_markdown_shows_what_was_timed_and_what_it_comes_to(self, store, time, told):
+        page = as_markdown(store, store.run(time(told.case(), told.case("b", outcome=Outcome.TIMEOUT), told.summary())))
+        benchmark = page.partition("## Benchmark\n\n")[2].partition("\n\n## Source")[0].splitlines()
+        assert benchmark[0].startswith("| case | device us | call us | vs eager |")
+        assert benchmark[2].startswith("| 4096x4096 f32 | 50.00 ±5.00 | 51.00 ±5.10 | 2.000 [1.800, 2.200] faster |")
+        assert benchmark[4:7] == [
+            "| case | not timed |", "| --- | --- |", "| b | timeout: 3 elements are out of tolerance |",
+        ]  # fmt: skip
+        assert any(line.startswith("| eager | 2.000x as fast as eager") for line in benchmark)
+
+    def test_markdown_of_a_flagged_run_says_that_its_times_do_not_count(self, store, time):
+        page = as_markdown(store, store.run(time(flagged=True)))
+        assert "| doubt | these times do not count: the verdict is " in page
