@@ -35,7 +35,7 @@ class StoreRecording:
         """The newest finished run that answers this order already."""
         found = self._store.find_cached(
             order.candidate.digest, problem=order.problem.name, device=order.device, target=order.target,
-            tiers=() if order.cases else order.tiers, session_id=self._open_session(),
+            tiers=() if order.cases else order.tiers, session_id=self._open_session(), benchmark=order.benchmark,
         )  # fmt: skip
         return found.id if found else None
 

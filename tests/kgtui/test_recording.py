@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from engine.benchmark import CaseBenchmark, Interval, Method, Timing
 from engine.errors import StoreError
-from engine.model import Outcome
+from engine.events import CaseBenchmarked, Event
+from engine.model import BenchmarkPlan, CacheState, Outcome
 from kgtui.recording import StoreRecording
 from kgtui.seams import Order
 from sessions.store import open_memory_store
@@ -47,6 +49,35 @@ def test_the_same_order_is_answered_by_the_run_before(
     assert recording.cached(order) == number
     assert recording.cached(replace(order, target="sm_80")) is None
     assert recording.cached(replace(order, content=b"new")) is None
+
+
+def test_an_order_for_a_benchmark_is_answered_by_a_run_that_timed_what_is_wanted(
+    recording: StoreRecording, order: Order, fakes: ModuleType
+) -> None:
+    wanted = BenchmarkPlan(cases=order.problem.cases[:1], baselines=("eager",))
+    timed = replace(order, benchmark=wanted)
+    recorded(recording, order, fakes.all_pass)
+    assert recording.cached(timed) is None
+    number = recording.begin(timed)
+    verified = fakes.all_pass(order.candidate, timed.plan(()))
+    recording.record(number, (*verified[:-1], case_timed(wanted), verified[-1]))
+    assert recording.cached(timed) == number
+    assert recording.cached(replace(timed, benchmark=replace(wanted, cache=CacheState.WARM))) is None
+    assert recording.cached(replace(timed, benchmark=replace(wanted, baselines=("eager", "compile")))) is None
+    assert recording.cached(order) == number
+
+
+def case_timed(plan: BenchmarkPlan) -> Event:
+    """The plan's first case, timed beside its first baseline."""
+    span = Interval(value=2.0, low=1.0, high=3.0)
+    sides = [
+        Timing(side=side, method=Method.CUPTI, device_us=span, call_us=span) for side in ("candidate", *plan.baselines)
+    ]
+    case = CaseBenchmark(
+        case=plan.cases[0].name, outcome=Outcome.PASS, cache=plan.cache, elapsed_s=0.1, timing=sides[0],
+        baselines=tuple(sides[1:]),
+    )  # fmt: skip
+    return CaseBenchmarked(at_s=0.3, number=1, total=1, benchmark=case)
 
 
 def test_a_run_of_picked_cases_answers_no_whole_order(

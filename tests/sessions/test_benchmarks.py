@@ -171,10 +171,12 @@ class TestCached:
         [
             (plan("a", "b"), 1), (plan("b"), 1), (plan("a", baselines=()), 1), (plan("a", baselines=("vllm",)), 1),
             (plan("a", "b", "c"), None), (plan("a", cache=CacheState.WARM), None),
-            (plan("a", cache=CacheState.WARM, baselines=()), None), (plan("a", baselines=("eager", "cublas")), None), (plan("b", baselines=("compile",)), None), (None, 1),
+            (plan("a", cache=CacheState.WARM, baselines=()), None),
+            (plan("a", baselines=("eager", "cublas")), None), (plan("b", baselines=("compile",)), None), (None, 1),
         ],
         ids=[
-            "the same", "fewer cases", "no baseline", "one that cannot be had here", "more cases", "another cache", "another cache and no baseline",
+            "the same", "fewer cases", "no baseline", "one that cannot be had here", "more cases", "another cache",
+            "another cache and no baseline",
             "another baseline", "a baseline of another case", "none",
         ],
     )  # fmt: skip
