@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 
 import pytest
 
-from engine.model import Outcome
+from engine.benchmark import CaseBenchmark, Interval, Method, Timing
+from engine.events import CaseBenchmarked
+from engine.model import CacheState, Outcome
+from kgtui.commands import sessions
 
 
 @pytest.fixture
@@ -60,6 +64,34 @@ def test_a_run_is_shown_as_the_check_printed_it(typed, two_runs, kernel):
     assert typed("sessions", "show").out == two_runs.replace(" silu.py ", f" {kernel} ")
     assert typed("sessions", "show", "2").out == typed("sessions", "show").out
     assert "verdict  wrong_value" in typed("sessions", "show", "1").out
+
+
+@pytest.fixture
+def timed_run(checked, engine, kernel):
+    """A run of which one case was timed."""
+    span = Interval(value=12.5, low=12.25, high=12.75)
+    case = CaseBenchmark(
+        case="4096x4096 f32", outcome=Outcome.PASS, cache=CacheState.COLD, elapsed_s=0.5,
+        timing=Timing(side="candidate", method=Method.CUPTI, device_us=span, call_us=None),
+    )  # fmt: skip
+    engine.extra = (CaseBenchmarked(at_s=0.2, number=1, total=1, benchmark=case),)
+    checked("silu.py", "--cases", "smoke")
+
+
+def test_a_run_is_shown_with_what_was_timed(typed, timed_run):
+    shown = typed("sessions", "show").out
+    assert "4096x4096 f32 device 12.50 us (12.25 .. 12.75), call not measured" in shown
+
+
+def test_measurements_are_exported_as_csv(timed_run, console):
+    wanted = {"action": "export", "format": "csv", "number": None, "run": None}
+    options = argparse.Namespace(**wanted, runs=False, limit=None, output=None)
+    assert sessions.run(options, console) == 0
+    header, row = (line.split(",") for line in console.out.getvalue().splitlines()[-2:])
+    told = dict(zip(header, row, strict=True))
+    assert (told["case"], told["side"], told["device_us"], told["call_us"]) == (
+        "4096x4096 f32", "candidate", "12.5", "",
+    )  # fmt: skip
 
 
 def test_a_run_that_is_not_there(typed, two_runs):
