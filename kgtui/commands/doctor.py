@@ -1,4 +1,4 @@
-"""`kgtui doctor`: what this machine has, and what really holds a candidate back here.
+"""`kgtui doctor`: what this machine has, who uses it, and what really holds a candidate back here.
 
 The measures of confinement are asked of an engine that was started for it: what a kernel version
 promises is not what a container allows.
@@ -12,16 +12,20 @@ import os
 import platform
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from engine.artefacts import ArtefactStore
-from engine.devices import Device, detect_all
+from engine.benchmark import DeviceState, Holder
+from engine.device_lock import occupancy, shared_folder
+from engine.devices import Device, detect_all, platform_named
+from engine.devices.state import Driver, device_id, read_state
 from engine.engine import Engine
-from engine.errors import EngineError
+from engine.errors import EngineError, UnsupportedError
+from engine.report import printable
 from kgtui.commands.console import Console, Exit
 from kgtui.commands.surroundings import versions
 from kgtui.paths import Paths, can_write, find_paths
@@ -51,11 +55,30 @@ class Terminal:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Condition:
+    """A device that things can be timed on, before anything of ours ran there.
+
+    `not_told` names what its driver refused, each with the reason.  `is_held` says whether a benchmark
+    has it to itself, None where that cannot be seen: `trouble` says why.  `holder` may have left no name.
+    """
+
+    platform: str
+    index: int
+    id: str
+    state: DeviceState
+    not_told: tuple[str, ...]
+    is_held: bool | None
+    holder: Holder | None
+    trouble: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Diagnosis:
     """All of it.  `trouble` says why no engine could be started; then nothing is known of confinement."""
 
     system: str
     devices: tuple[Device, ...]
+    conditions: tuple[Condition, ...]
     versions: dict[str, str | None]
     confinement: tuple[str, ...]
     missing_confinement: tuple[str, ...]
@@ -67,10 +90,14 @@ class Diagnosis:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Print the diagnosis; ENGINE when no engine could be started."""
     devices = detect_all()
+    timed_on = [device for device in devices if not platform_named(device.platform).INTERPRETED]
+    # Before the engine starts: whoever is on a device now is somebody else.
+    conditions = tuple(condition_of(device, locks=shared_folder()) for device in timed_on)
     confinement, missing, trouble = asyncio.run(_confinement(devices[0], console.environment))
     diagnosis = Diagnosis(
         system=f"{platform.system()} {platform.release()} {platform.machine()}, {os.cpu_count()} CPUs",
         devices=devices,
+        conditions=conditions,
         versions=versions(),
         confinement=confinement,
         missing_confinement=missing,
@@ -84,6 +111,48 @@ def run(options: argparse.Namespace, console: Console) -> int:
     else:
         console.say("\n".join(_lines(diagnosis)))
     return Exit.PASSED if trouble is None else Exit.ENGINE
+
+
+def condition_of(device: Device, *, locks: Path, driver: Driver | None = None) -> Condition:
+    """How the device is right now; `locks` is the folder of all users' locks, `driver` of None the installed one."""
+    name = device_id(device.platform, device.index, driver=driver)
+    reading = read_state(device.platform, device.index, own_pids=(), driver=driver)
+    is_held, holder, trouble = None, None, None
+    try:
+        found = occupancy(locks, name)
+        is_held, holder = found.is_held, found.holder
+    except UnsupportedError as error:
+        trouble = str(error)
+    return Condition(
+        platform=device.platform, index=device.index, id=name, state=reading.state, not_told=reading.refused,
+        is_held=is_held, holder=holder, trouble=trouble,
+    )  # fmt: skip
+
+
+def condition_lines(condition: Condition) -> Iterator[str]:
+    """What is worth knowing before one times something there; what nobody told is never shown as a number."""
+    state = condition.state
+    facts = {
+        "SM {} MHz": state.sm_clock_mhz, "memory {} MHz": state.memory_clock_mhz, "{} C": state.temperature_c,
+        "{:.0f} W": state.power_w, "{}% busy": state.utilisation_percent,
+    }  # fmt: skip
+    told = [form.format(value) for form, value in facts.items() if value is not None]
+    if told:
+        yield ", ".join(told)
+    if state.throttled_by:
+        yield f"clocks are held down by: {', '.join(state.throttled_by)}"
+    if state.other_processes:
+        yield f"other processes use it: {', '.join(map(str, state.other_processes))}"
+    yield from (f"not told: {refused}" for refused in condition.not_told)
+    if condition.trouble is not None:
+        yield f"lock: {condition.trouble}"
+    elif condition.is_held and condition.holder is None:
+        yield "lock: held by somebody who left no name; a benchmark waits"
+    elif condition.is_held and condition.holder is not None:
+        holder = condition.holder
+        yield f"lock: held by {holder.command} (process {holder.pid}) since {holder.since}; a benchmark waits"
+    else:
+        yield "lock: free"
 
 
 async def _confinement(
@@ -137,7 +206,11 @@ def _places(paths: Paths, folder: Path) -> dict[str, Place]:
 def _lines(diagnosis: Diagnosis) -> list[str]:
     terminal = diagnosis.terminal
     lines = [f"system       {diagnosis.system}"]
-    lines += [f"device       {_device(device)}" for device in diagnosis.devices]
+    condition_by_place = {(condition.platform, condition.index): condition for condition in diagnosis.conditions}
+    for device in diagnosis.devices:
+        lines.append(f"device       {_device(device)}")
+        if condition := condition_by_place.get((device.platform, device.index)):
+            lines += [f"             {printable(line)}" for line in condition_lines(condition)]
     if len(diagnosis.devices) == 1:
         lines.append("             no GPU was found: kernels are verified by the interpreter, and times are no speeds")
     lines += [f"version      {name} {version or 'not installed'}" for name, version in diagnosis.versions.items()]
