@@ -14,10 +14,14 @@ import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import torch
 
 _BUFFER_BYTES = 1 << 20
 _NO_MORE_RECORDS = 12  # CUPTI_ERROR_MAX_LIMIT_REACHED
 _FLUSH_FORCED = 1  # CUPTI_ACTIVITY_FLAG_FLUSH_FORCED: also what is not full yet
+_KNOWN_CYCLES = 1000
 
 
 class CuptiError(Exception):
@@ -47,6 +51,18 @@ class Activity:
     correlation: int
     grid: tuple[int, ...] = ()
     block: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """A kernel of which everything is known before it is launched; `name` is a part of its name."""
+
+    name: str
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+
+
+SLEEP = Known(name="spin_kernel", grid=(1, 1, 1), block=(1, 1, 1))  # torch's own, so that nothing is compiled
 
 
 class _KernelHead(ctypes.Structure):
@@ -83,12 +99,13 @@ _COMPLETED = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_v
 class Recorder:
     """Records activities between `start` and `stop`; one of it in a process."""
 
-    def __init__(self, library: ctypes.CDLL) -> None:
+    def __init__(self, library: Any) -> None:  # Any: a loaded library, whose functions have no types
         self._cupti = library
         self._buffers: dict[int, ctypes.Array[ctypes.c_uint64]] = {}
         self._idle: list[ctypes.Array[ctypes.c_uint64]] = []
         self._activities: list[Activity] = []
         self._lost = 0
+        self._trouble: CuptiError | None = None
         # Kept for as long as the library may call them.
         self._callbacks = (_REQUESTED(self._give_buffer), _COMPLETED(self._take_buffer))
         self._call("cuptiActivityRegisterCallbacks", *self._callbacks)
@@ -107,12 +124,15 @@ class Recorder:
         """Everything recorded since the last time, by start.  The device must be idle.
 
         Raises:
-            CuptiError: records were lost, so that what is left says nothing.
+            CuptiError: records were lost or could not be read, so that what is left says nothing.
         """
         self._call("cuptiActivityFlushAll", _FLUSH_FORCED)
         taken, self._activities = self._activities, []
-        if self._lost:
-            lost, self._lost = self._lost, 0
+        lost, self._lost = self._lost, 0
+        trouble, self._trouble = self._trouble, None
+        if trouble is not None:
+            raise trouble
+        if lost:
             raise CuptiError(f"CUPTI dropped {lost} records: its buffers were full")
         return tuple(sorted(taken, key=lambda activity: activity.start_ns))
 
@@ -130,11 +150,17 @@ class Recorder:
         size[0] = _BUFFER_BYTES  # type: ignore[index]
         most[0] = 0  # type: ignore[index]
 
-    def _take_buffer(self, context: int, stream: int, buffer: int, size: int, used: int) -> None:
+    def _take_buffer(self, context: int | None, stream: int, buffer: int, size: int, used: int) -> None:
         words = self._buffers.pop(buffer)
-        self._activities += read_records(self._records(buffer, used))
         dropped = ctypes.c_size_t()
-        self._call("cuptiActivityGetNumDroppedRecords", ctypes.c_void_p(context), stream, ctypes.byref(dropped))
+        try:
+            self._activities += read_records(self._records(buffer, used))
+            self._call(
+                "cuptiActivityGetNumDroppedRecords", ctypes.c_void_p(context), ctypes.c_uint32(stream),
+                ctypes.byref(dropped),
+            )  # fmt: skip
+        except CuptiError as error:  # a callback cannot raise: ctypes would print it, and go on
+            self._trouble = error
         self._lost += dropped.value
         self._idle.append(words)
 
@@ -163,17 +189,20 @@ class Recorder:
             raise CuptiError(f"{name} failed with {status} ({said})")
 
 
-def open_recorder() -> Recorder:
-    """A recorder on the CUPTI that this process's torch was built with.
+def open_recorder(device: torch.device) -> Recorder:
+    """A recorder on the CUPTI that this process's torch was built with, proven on a launch that we know.
 
     Raises:
-        CuptiError: there is none, or it does not let us.
+        CuptiError: there is none, it does not let us, or what it records is not what happened.
     """
     for path in _candidates():
         try:
-            return Recorder(ctypes.CDLL(path))
+            library = ctypes.CDLL(path)
         except OSError:
             continue
+        recorder = Recorder(library)
+        _prove(recorder, device)
+        return recorder
     raise CuptiError("no libcupti was found: neither loaded by torch nor beside it")
 
 
@@ -182,18 +211,35 @@ def read_records(addresses: Sequence[int]) -> list[Activity]:
     return [found for address in addresses if (found := _activity(address)) is not None]
 
 
-def check_layout(activities: Sequence[Activity], *, name: str, grid: tuple[int, ...], block: tuple[int, ...]) -> None:
-    """Make sure that a launch that we know was read as what it was.
+def check_layout(activities: Sequence[Activity], known: Known, *, began_ns: int, ended_ns: int) -> None:
+    """Make sure that a launch that we know, made between two looks at the clock, was read as what it was.
 
     Raises:
         CuptiError: it was not, so nothing else that was read can be believed.
     """
     kernels = [activity for activity in activities if activity.kind is Kind.KERNEL]
-    wanted = [kernel for kernel in kernels if kernel.name == name and kernel.grid == grid and kernel.block == block]
-    if not wanted or any(kernel.end_ns <= kernel.start_ns for kernel in wanted):
+    found = [one for one in kernels if known.name in one.name and (one.grid, one.block) == (known.grid, known.block)]
+    if len(found) != 1:
+        raise CuptiError(f"CUPTI's records are not laid out as expected: {kernels[:2]} instead of {known}")
+    if not began_ns <= found[0].start_ns < found[0].end_ns <= ended_ns:
         raise CuptiError(
-            f"CUPTI's records are not laid out as expected: {kernels[:2]} instead of {name} {grid} {block}"
+            f"CUPTI's clocks differ: a kernel between {began_ns} and {ended_ns} ns is recorded as running from "
+            f"{found[0].start_ns} to {found[0].end_ns}"
         )
+
+
+def _prove(recorder: Recorder, device: torch.device) -> None:
+    torch.cuda.synchronize(device)
+    recorder.start()
+    try:
+        began_ns = recorder.now_ns()
+        torch.cuda._sleep(_KNOWN_CYCLES)  # type: ignore[no-untyped-call]  # torch leaves it bare
+        torch.cuda.synchronize(device)
+        ended_ns = recorder.now_ns()
+        activities = recorder.take()
+    finally:
+        recorder.stop()
+    check_layout(activities, SLEEP, began_ns=began_ns, ended_ns=ended_ns)
 
 
 def _activity(address: int) -> Activity | None:
@@ -218,8 +264,6 @@ def _activity(address: int) -> Activity | None:
 def _candidates() -> list[str]:
     """Where libcupti may be: what is loaded already, what came with torch, what the loader knows."""
     mapped = {line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines() if "libcupti.so" in line}
-    import torch  # here, so that the layout can be read and tested without it
-
     packages = Path(torch.__file__).parents[1]
     beside = [
         str(path) for pattern in ("nvidia/*/lib/libcupti.so*", "torch/lib/libcupti*") for path in packages.glob(pattern)

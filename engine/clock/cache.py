@@ -1,0 +1,55 @@
+"""The second-level cache before a timed call: emptied by reading, filled by reading, and kept by nobody.
+
+A cache that is emptied by writing is full of lines that the timed call has to write back first, and
+pays for; lines that were only read are dropped for free.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+
+import torch
+
+_TIMES_THE_CACHE = 3
+_PERSISTING_LIMIT = 0x06  # CU_LIMIT_PERSISTING_L2_CACHE_SIZE
+_ELEMENT_BYTES = 4
+_NOT_FORBIDDEN = "lines that persist in the cache could not be forbidden"
+MOST_ACTIVITIES = 4  # of one reading: a sum is a kernel or two, and a fill of what its blocks count on
+
+
+class Eviction:
+    """Memory of several times the size of the cache, read to drive everything else out."""
+
+    def __init__(self, device: torch.device, cache_bytes: int) -> None:
+        elements = max(1, _TIMES_THE_CACHE * cache_bytes // _ELEMENT_BYTES)
+        self._memory = torch.ones(elements, dtype=torch.float32, device=device)
+        self._sum = torch.empty((), dtype=torch.float32, device=device)
+
+    def __call__(self) -> None:
+        """Read all of it, on the current stream."""
+        torch.sum(self._memory, dim=0, out=self._sum)
+
+
+def touch(storages: Sequence[torch.Tensor]) -> int:
+    """Read these bytes into the cache, on the current stream; how many activities that may be on the device."""
+    for storage in storages:
+        words = storage[: storage.numel() // 8 * 8].view(torch.int64)
+        torch.sum(words)
+    return MOST_ACTIVITIES * len(storages)
+
+
+def forbid_persistence() -> str:
+    """Let nobody in this context keep lines in the cache: what was kept is released; why not, "" when it was.
+
+    A candidate whose weights persist in the cache would be timed warm in a cold run.
+    """
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+        statuses = (driver.cuCtxSetLimit(_PERSISTING_LIMIT, ctypes.c_size_t(0)), driver.cuCtxResetPersistingL2Cache())
+    except (OSError, AttributeError) as error:
+        return f"lines that persist in the cache could not be forbidden: {error}"
+    wrong = [str(status) for status in statuses if status]
+    return (
+        f"lines that persist in the cache could not be forbidden: the driver said {', '.join(wrong)}" if wrong else ""
+    )

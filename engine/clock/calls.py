@@ -1,0 +1,228 @@
+"""Calling one side of a comparison: one by one with a record of each call, back to back, or as a graph.
+
+Each single call has a window of its own on the device's clock, and so has what we do ourselves before
+and after it: what the device did is given to the window in which it began, and to nobody when it began
+outside of all, or when a window of ours holds more than we did.
+"""
+
+from __future__ import annotations
+
+import bisect
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from engine import wire
+from engine.clock.cupti import Activity, CuptiError
+from engine.clock.instruments import Event, Graph, Instruments
+
+METHOD = "cupti"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """A stretch of the device's clock from `begin_ns` to the next window.
+
+    In it call number `call` was made; or none was, and at most `most` activities are ours.
+    """
+
+    begin_ns: int
+    call: int | None = None
+    most: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """What single calls put on the device; without a precise timer `method` is "" and `reason` says why."""
+
+    calls: tuple[wire.CallTime, ...]
+    kernels: tuple[str, ...]
+    late: tuple[str, ...]
+    method: str
+    reason: str
+
+
+@dataclass(kw_only=True)
+class _Chunk:
+    """Single calls as they are made."""
+
+    windows: list[Window] = field(default_factory=list)
+    events: list[tuple[Event, Event]] = field(default_factory=list)
+    reason: str = ""
+
+
+class Calls:
+    """Calls one side; `kept` is what the calls of the last burst or replay returned."""
+
+    def __init__(self, instruments: Instruments) -> None:
+        self._instruments = instruments
+        self._recording = False
+        self._late: tuple[str, ...] = ()
+        self._graph: Graph | None = None
+        self._captured: tuple[object, ...] = ()
+        self.kept: tuple[object, ...] = ()
+
+    def single(
+        self, calls: Sequence[Callable[[], object]], *, before: Callable[[int], int],
+        after: Callable[[int, object], int],
+    ) -> Record:  # fmt: skip
+        """Make each call with the device idle before and after.
+
+        `before` and `after` are told the number of the call and return how many activities they may have
+        put on the device.  The record is kept up until `rest`, so that what begins between two runs of
+        single calls is not missed either.
+        """
+        chunk = _Chunk(reason=self._start())
+        try:
+            for number, call in enumerate(calls):
+                self._call_once(chunk, number, call, before, after)
+        except BaseException:
+            self.rest()
+            raise
+        return self._record(chunk, len(calls))
+
+    def burst(self, calls: Sequence[Callable[[], object]]) -> int:
+        """Make the calls back to back; how long the stream was busy with them, in nanoseconds."""
+        self.rest()
+        began, ended = self._instruments.event(), self._instruments.event()
+        began.record()
+        self.kept = tuple([call() for call in calls])
+        ended.record()
+        self._instruments.synchronise()
+        return began.elapsed_ns(ended)
+
+    def capture(self, calls: Sequence[Callable[[], object]]) -> tuple[str, ...]:
+        """Capture the calls into a graph; the names of its kernels, () when they are not known.
+
+        Raises:
+            Exception: they cannot be captured.
+        """
+        self.forget()
+        returned: list[object] = []
+        graph = self._instruments.capture(lambda: returned.extend(call() for call in calls))
+        self._graph, self._captured = graph, tuple(returned)
+        return graph.kernels
+
+    def replay(self) -> int:
+        """Launch the graph once; how long the stream was busy with it, in nanoseconds."""
+        assert self._graph is not None
+        self.rest()
+        began, ended = self._instruments.event(), self._instruments.event()
+        began.record()
+        self._graph.replay()
+        ended.record()
+        self._instruments.synchronise()
+        self.kept = self._captured
+        return began.elapsed_ns(ended)
+
+    @property
+    def captured(self) -> int:
+        """How many calls the graph holds; 0 when there is none."""
+        return len(self._captured)
+
+    def rest(self) -> None:
+        """Record no longer; what began since the last single call is told with the next."""
+        if not self._recording or self._instruments.recorder is None:
+            return
+        self._recording = False
+        with contextlib.suppress(CuptiError):  # nothing was promised about this time; the next run says what is wrong
+            self._instruments.recorder.stop()
+            self._late += tuple(activity.name for activity in self._instruments.recorder.take())
+
+    def forget(self) -> None:
+        """Let go of the graph and of everything kept."""
+        self.rest()
+        self._graph, self._captured, self.kept = None, (), ()
+
+    def _start(self) -> str:
+        """Make sure that the device's work is recorded; why it cannot be, "" when it is."""
+        if self._instruments.recorder is None:
+            return self._instruments.reason
+        if not self._recording:
+            try:
+                self._instruments.recorder.start()
+            except CuptiError as error:
+                return str(error)
+            self._recording = True
+        return ""
+
+    def _call_once(
+        self, chunk: _Chunk, number: int, call: Callable[[], object], before: Callable[[int], int],
+        after: Callable[[int, object], int],
+    ) -> None:  # fmt: skip
+        synchronise = self._instruments.synchronise
+        began, ended = self._instruments.event(), self._instruments.event()
+        synchronise()
+        prepared_ns = self._now(chunk)
+        most_before = before(number)
+        synchronise()
+        called_ns = self._now(chunk)
+        began.record()
+        returned = call()
+        ended.record()
+        synchronise()
+        returned_ns = self._now(chunk)
+        most_after = after(number, returned)
+        synchronise()
+        chunk.windows += [
+            Window(begin_ns=prepared_ns, most=most_before), Window(begin_ns=called_ns, call=number),
+            Window(begin_ns=returned_ns, most=most_after), Window(begin_ns=self._now(chunk)),
+        ]  # fmt: skip
+        chunk.events.append((began, ended))
+
+    def _now(self, chunk: _Chunk) -> int:
+        """The device's clock; when it cannot be read, the chunk has no precise times."""
+        if chunk.reason or self._instruments.recorder is None:
+            return 0
+        try:
+            return self._instruments.recorder.now_ns()
+        except CuptiError as error:
+            chunk.reason = str(error)
+            return 0
+
+    def _record(self, chunk: _Chunk, calls: int) -> Record:
+        stream_ns = [began.elapsed_ns(ended) for began, ended in chunk.events]
+        by_call: list[list[Activity]] = [[] for _ in range(calls)]
+        late: tuple[str, ...] = ()
+        if not chunk.reason:
+            assert self._instruments.recorder is not None
+            try:
+                by_call, late = attributed(self._instruments.recorder.take(), chunk.windows, calls=calls)
+            except CuptiError as error:
+                chunk.reason = str(error)
+        earlier, self._late = self._late, ()
+        return Record(
+            calls=tuple(_call_time(found, stream) for found, stream in zip(by_call, stream_ns, strict=True)),
+            kernels=tuple(activity.name for activity in by_call[0]) if by_call else (),
+            late=earlier + late,
+            method="" if chunk.reason else METHOD,
+            reason=chunk.reason,
+        )
+
+
+def attributed(
+    activities: Sequence[Activity], windows: Sequence[Window], *, calls: int
+) -> tuple[list[list[Activity]], tuple[str, ...]]:
+    """What each call put on the device, by start, and the names of what belongs to no call.
+
+    `windows` are in the order of time.  A window of ours with more activities than it may have is not
+    ours alone, and all of it is named.
+    """
+    begins = [window.begin_ns for window in windows]
+    inside: list[list[Activity]] = [[] for _ in windows]
+    late: list[Activity] = []
+    for activity in sorted(activities, key=lambda activity: activity.start_ns):
+        at = bisect.bisect_right(begins, activity.start_ns) - 1
+        (inside[at] if at >= 0 else late).append(activity)
+    by_call: list[list[Activity]] = [[] for _ in range(calls)]
+    for window, found in zip(windows, inside, strict=True):
+        if window.call is not None:
+            by_call[window.call] = found
+        elif len(found) > window.most:
+            late += found
+    return by_call, tuple(activity.name for activity in late)
+
+
+def _call_time(found: Sequence[Activity], stream_ns: int) -> wire.CallTime:
+    span_ns = max(one.end_ns for one in found) - min(one.start_ns for one in found) if found else None
+    return wire.CallTime(span_ns=span_ns, stream_ns=stream_ns, activities=len(found))

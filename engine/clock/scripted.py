@@ -1,0 +1,152 @@
+"""A device of which everything is scripted: it stands in for a real one where there is none, in tests.
+
+It has one clock, which moves when it is read and when something is put on the device, and it shares
+memory by handles as a driver does.  Calls run in this process, so that judge and worker can be
+exercised together without a GPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import torch
+
+from engine.clock.cupti import Activity, CuptiError, Kind
+from engine.clock.instruments import Event, Instruments
+
+TICK_NS = 10
+EVICTION = "evict"
+TOUCH = "touch"
+
+
+@dataclass(kw_only=True)
+class ScriptedBlock:
+    """Memory that can be opened by its handle."""
+
+    handle: str
+    size_bytes: int
+    content: torch.Tensor
+
+
+@dataclass(kw_only=True)
+class ScriptedGraph:
+    """Calls that are made again, in place of a graph's launches."""
+
+    work: Callable[[], None]
+    kernels: tuple[str, ...]
+
+    def replay(self) -> None:
+        """Make the calls again."""
+        self.work()
+
+
+@dataclass(kw_only=True)
+class ScriptedDevice:
+    """`trouble` is what its recorder answers with; `capturing` says whether a graph is being captured."""
+
+    cache_bytes: int = 1024
+    note: str = ""
+    trouble: CuptiError | None = None
+    capturing: bool = False
+    is_recording: bool = False
+    clock_ns: int = 1000
+    evictions: int = 0
+    touched: list[int] = field(default_factory=list)
+    blocks: list[ScriptedBlock] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    _activities: list[Activity] = field(default_factory=list)
+
+    def instruments(self, *, precise: bool = True) -> Instruments:
+        """Its instruments; without a recorder when they are not to be `precise`."""
+        return Instruments(
+            recorder=self if precise else None, reason="" if precise else "scripted without a recorder",
+            cache_bytes=self.cache_bytes, synchronise=lambda: None, event=lambda: ScriptedEvent(device=self),
+            capture=self.capture, evict=self.evict, touch=self.touch, forbid_persistence=lambda: self.note,
+        )  # fmt: skip
+
+    def put(self, name: str, duration_ns: int, *, after_ns: int = 0) -> None:
+        """Have the device do something `after_ns` from now; the clock moves past its end."""
+        self.names.append(name)
+        begin = self.clock_ns + after_ns
+        self.clock_ns = begin + duration_ns
+        if self.is_recording:
+            kind = Kind.KERNEL
+            self._activities.append(
+                Activity(kind=kind, name=name, start_ns=begin, end_ns=self.clock_ns, stream=0, correlation=0)
+            )
+
+    def memory(self, size_bytes: int) -> ScriptedBlock:
+        """A new block of this size."""
+        block = ScriptedBlock(
+            handle=f"block {len(self.blocks)}",
+            size_bytes=size_bytes,
+            content=torch.zeros(size_bytes, dtype=torch.uint8),
+        )
+        self.blocks.append(block)
+        return block
+
+    def open_block(self, handle: str, size_bytes: int) -> torch.Tensor:
+        """The bytes of the block behind a handle."""
+        return next(block.content[:size_bytes] for block in self.blocks if block.handle == handle)
+
+    def evict(self) -> int:
+        """Count an eviction, which is one activity."""
+        self.evictions += 1
+        self.put(EVICTION, TICK_NS)
+        return 1
+
+    def touch(self, storages: Sequence[torch.Tensor]) -> int:
+        """Note the sizes of what was touched, one activity each."""
+        self.touched += [storage.numel() for storage in storages]
+        for _ in storages:
+            self.put(TOUCH, TICK_NS)
+        return len(storages)
+
+    def capture(self, work: Callable[[], None]) -> ScriptedGraph:
+        """Do the work, which a real device would not do yet."""
+        before, self.capturing = len(self.names), True
+        try:
+            work()
+        finally:
+            self.capturing = False
+        return ScriptedGraph(work=work, kernels=tuple(self.names[before:]))
+
+    def start(self) -> None:
+        """Record."""
+        if self.trouble is not None:
+            raise self.trouble
+        self.is_recording = True
+
+    def stop(self) -> None:
+        """Record no longer."""
+        self.is_recording = False
+
+    def take(self) -> tuple[Activity, ...]:
+        """What was recorded since the last time."""
+        if self.trouble is not None:
+            raise self.trouble
+        taken, self._activities = tuple(self._activities), []
+        return taken
+
+    def now_ns(self) -> int:
+        """The clock, which moves."""
+        self.clock_ns += TICK_NS
+        return self.clock_ns
+
+
+@dataclass(kw_only=True)
+class ScriptedEvent:
+    """A moment of the scripted clock."""
+
+    device: ScriptedDevice
+    at_ns: int = 0
+
+    def record(self) -> None:
+        """Note the clock as it is."""
+        self.at_ns = self.device.clock_ns
+
+    def elapsed_ns(self, later: Event) -> int:
+        """The time between two moments."""
+        assert isinstance(later, ScriptedEvent)
+        return later.at_ns - self.at_ns

@@ -1,0 +1,241 @@
+"""The slots of a benchmark: inputs that nobody has seen, in device memory that the worker shares.
+
+A slot is one whole set of a case's inputs with a place for its outputs, guard zones around each.  Its
+content is made on the device, right before the calls that read it, from a seed that is drawn here and
+told to nobody; a private copy of it is all that outputs are judged by.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+import torch
+
+from engine import tensors, wire
+from engine.clock.instruments import Instruments, instruments_of
+from engine.device_memory import DeviceMemoryError
+from engine.errors import KgtuiError, UnsupportedError
+from engine.judge import cases, slot_checks
+from engine.judge.baseline_times import BaselineTimes
+from engine.judge.peaks import event_timer, measure_peaks
+from engine.judge.slot_checks import Layout, Written
+from engine.model import CacheState, Case, Problem
+
+if TYPE_CHECKING:
+    from engine.model import Arguments
+
+_LEAST_SLOTS = 4
+_TIMES_THE_CACHE = 5
+_LOOKED_AT_BYTES = 1 << 30  # private copies of what calls left, at a time
+
+
+class Block(Protocol):
+    """Device memory that other processes can open, as of `device_memory.DeviceBlock`."""
+
+    handle: str
+    size_bytes: int
+    content: torch.Tensor
+
+
+@dataclass(kw_only=True)
+class _Arranged:
+    """A case and its slots; `images` are the private copies of what each slot was filled with."""
+
+    layout: Layout
+    block: Block
+    images: torch.Tensor
+    times: BaselineTimes
+    poisons: dict[int, int] = field(default_factory=dict)
+
+    def slot(self, number: int) -> torch.Tensor:
+        """The bytes of a slot, which the worker may be writing to."""
+        return self.block.content[number * self.layout.bytes : (number + 1) * self.layout.bytes]
+
+
+class Slots:
+    """Carries out the judge's commands of a benchmark."""
+
+    def __init__(
+        self, device: torch.device, problem_of: Callable[[str], Problem], *, instruments: Instruments | None = None,
+        memory: Callable[[int], Block] | None = None,
+    ) -> None:  # fmt: skip
+        self._device = device
+        self._problem_of = problem_of
+        self._instruments = instruments
+        self._memory = memory or cases.Memory(device).block
+        self._arranged: _Arranged | None = None
+
+    def carry_out(
+        self, command: wire.Arrange | wire.Refresh | wire.Check | wire.PrepareBaseline | wire.TimeBaseline
+        | wire.MeasurePeaks | wire.Disband,
+    ) -> wire.AnyReply:  # fmt: skip
+        """Carry out one command; what the machine cannot do is a Failed with UNSUPPORTED, faults are raised."""
+        try:
+            match command:
+                case wire.Arrange():
+                    return self._arrange(command)
+                case wire.Refresh():
+                    return self._refresh(command)
+                case wire.Check():
+                    return self._check(command)
+                case wire.PrepareBaseline():
+                    arranged = self._in_hand()
+                    inputs = self._inputs(arranged.layout.problem, arranged.layout.case)
+                    return arranged.times.prepare(command, arranged.layout, inputs)
+                case wire.TimeBaseline():
+                    arranged = self._filled(command.slots)
+                    return arranged.times.time(command, arranged.layout, arranged.images)
+                case wire.MeasurePeaks():
+                    peaks = measure_peaks(self._device, timer=event_timer(self._device))
+                    return wire.PeaksMeasured(
+                        id=command.id, copy_bytes_per_s=peaks.copy_bytes_per_s, flops_per_s=dict(peaks.flops_per_s)
+                    )
+                case wire.Disband():
+                    self._disband()
+                    return wire.Done(id=command.id)
+        except (KgtuiError, DeviceMemoryError, torch.OutOfMemoryError) as error:
+            return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=str(error))
+
+    def _arrange(self, command: wire.Arrange) -> wire.Arranged:
+        self._disband()
+        instruments = self._equipped()
+        problem = self._problem_of(command.origin)
+        layout = self._layout(problem, problem.case(command.case))
+        slots = slots_for(
+            layout, cache_bytes=instruments.cache_bytes, most_slots=command.most_slots, most_bytes=command.most_bytes
+        )
+        block = self._memory(slots * layout.bytes)
+        images = torch.empty((slots, layout.bytes), dtype=torch.uint8, device=self._device)
+        self._arranged = _Arranged(
+            layout=layout, block=block, images=images, times=BaselineTimes(self._device, instruments)
+        )
+        return wire.Arranged(
+            id=command.id,
+            arguments=layout.specs,
+            layout=wire.SlotLayout(
+                handle=block.handle, bytes=block.size_bytes, first=0, stride=layout.bytes, slots=slots,
+                storages=layout.storages, outputs=layout.outputs,
+            ),
+            slot_bytes=layout.content_bytes,
+            l2_bytes=instruments.cache_bytes,
+        )  # fmt: skip
+
+    def _layout(self, problem: Problem, case: Case) -> Layout:
+        """Where everything lies in a slot, found out with content that is thrown away."""
+        inputs = self._inputs(problem, case)
+        specs, storages = tensors.lay_out(inputs)
+        with self._device:
+            expected = slot_checks.as_tuple(problem.reference(*(cases.private(value) for value in inputs)))
+        room = cases.output_bytes(expected[: problem.returns])
+        placed, size_bytes = tensors.place([*(storage.numel() for storage in storages), room])
+        return Layout(
+            problem=problem, case=case, specs=specs, storages=placed[:-1], outputs=placed[-1], bytes=size_bytes
+        )
+
+    def _refresh(self, command: wire.Refresh) -> wire.Done:
+        arranged = self._in_hand()
+        for number in command.slots:
+            poison = 1 + secrets.randbelow(255)  # never 0, which is what a forgotten write looks like anyway
+            self._write(arranged.layout, arranged.images[number], poison)
+            arranged.poisons[number] = poison
+            arranged.slot(number).copy_(arranged.images[number])
+        instruments = self._equipped()
+        if command.cache is CacheState.COLD:
+            instruments.evict()
+        instruments.synchronise()  # the worker's streams know nothing of ours
+        return wire.Done(id=command.id)
+
+    def _write(self, layout: Layout, image: torch.Tensor, poison: int) -> None:
+        """Write content of a new seed into a private image, and the byte `poison` everywhere else."""
+        specs, storages = tensors.lay_out(self._inputs(layout.problem, layout.case))
+        if specs != layout.specs:
+            raise ValueError(f"{layout.problem.origin}: shapes and scalars of {layout.case.name} depend on the seed")
+        image.fill_(poison)
+        for number, (place, storage) in enumerate(zip(layout.storages, storages, strict=True)):
+            if number not in layout.written_only:
+                tensors.part(image, place).copy_(storage)
+
+    def _check(self, command: wire.Check) -> wire.AnyReply:
+        arranged = self._filled(command.slots)
+        if len(command.returned) != len(command.slots):
+            message = f"{len(command.returned)} calls are said to have returned, on {len(command.slots)} slots"
+            return wire.Failed(id=command.id, kind=wire.FailureKind.TAMPERED, message=message)
+        self._equipped().synchronise()
+        right = 0
+        first: tuple[int, slot_checks.Explained] | None = None
+        at_a_time = max(1, _LOOKED_AT_BYTES // arranged.layout.bytes)
+        for begin in range(0, len(command.slots), at_a_time):
+            some = slice(begin, begin + at_a_time)
+            left = [
+                self._look(arranged, number, returned)
+                for number, returned in zip(command.slots[some], command.returned[some], strict=True)
+            ]
+            suspects = torch.stack([one.suspect for one in left]).tolist()  # the one time that we wait for the device
+            for position, (one, suspect) in enumerate(zip(left, suspects, strict=True), start=begin):
+                found = slot_checks.explain(arranged.layout, one) if suspect else None
+                if found is None or not found.is_wrong:
+                    right += 1
+                elif first is None:
+                    first = (position, found)
+        if first is None:
+            return wire.Checked(id=command.id, right=right)
+        position, found = first
+        return wire.Checked(
+            id=command.id, right=right, first_wrong=position, reports=found.reports, trouble=found.trouble
+        )
+
+    def _look(self, arranged: _Arranged, number: int, returned: tuple[wire.ReturnedSpec, ...]) -> slot_checks.Left:
+        written = Written(
+            image=arranged.images[number], final=arranged.slot(number).clone(), poison=arranged.poisons[number]
+        )
+        with self._device:
+            return slot_checks.look(arranged.layout, written, returned)
+
+    def _inputs(self, problem: Problem, case: Case) -> Arguments:
+        """Inputs that nobody has seen, made on the device."""
+        with self._device:
+            return problem.make_inputs(case, torch.Generator(self._device).manual_seed(secrets.randbits(62)))
+
+    def _disband(self) -> None:
+        # The block stays ours: a worker that has it open would be left with an undefined mapping.
+        if self._arranged is not None:
+            self._arranged.times.forget()
+            self._arranged = None
+
+    def _equipped(self) -> Instruments:
+        if self._instruments is None:
+            self._instruments = instruments_of(self._device)
+        return self._instruments
+
+    def _in_hand(self) -> _Arranged:
+        if self._arranged is None:
+            raise RuntimeError("no slots were arranged")
+        return self._arranged
+
+    def _filled(self, numbers: tuple[int, ...]) -> _Arranged:
+        """The slots in hand, all of these refreshed at least once."""
+        arranged = self._in_hand()
+        empty = [number for number in numbers if number not in arranged.poisons]
+        if empty:
+            raise RuntimeError(f"slots {empty} were never refreshed")
+        return arranged
+
+
+def slots_for(layout: Layout, *, cache_bytes: int, most_slots: int, most_bytes: int) -> int:
+    """As many slots as exceed the cache several times together, within the limits.
+
+    Raises:
+        UnsupportedError: not even the least number fits.
+    """
+    fitting = min(most_slots, most_bytes // layout.bytes)
+    if fitting < _LEAST_SLOTS:
+        raise UnsupportedError(
+            f"{layout.case.name} needs {_LEAST_SLOTS} input sets of {layout.bytes} bytes, and there is room for "
+            f"{fitting} ({most_bytes} bytes); end what else uses the device, or time a smaller case"
+        )
+    wanted = math.ceil(_TIMES_THE_CACHE * cache_bytes / max(1, layout.content_bytes))
+    return min(max(_LEAST_SLOTS, wanted), fitting)

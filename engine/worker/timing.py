@@ -1,0 +1,217 @@
+"""The worker's side of a benchmark: the entry is called on slots that the judge has filled.
+
+Everything here runs beside code that nobody trusts, so none of its numbers counts by itself: the
+judge verifies every output, and the parent holds every time against a clock of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import torch
+
+from engine import tensors, wire
+from engine.clock.calls import Calls
+from engine.clock.instruments import Instruments, instruments_of
+from engine.errors import UnsupportedError
+from engine.model import CacheState
+from engine.worker.memory import CallMemory, copy_out, is_plain_tensor, values_of
+
+Entry: TypeAlias = Callable[..., Any]  # Any: a stranger's function
+_MESSAGE_CHARACTERS = 1900
+_SPLIT_ELEMENTS = 2**31  # torch copies a larger tensor in several pieces
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Slot:
+    """One slot as the entry sees it, and the place for what it returns."""
+
+    storages: tuple[torch.Tensor, ...]
+    arguments: tuple[Any, ...]  # Any: whatever a problem passes
+    outputs: torch.Tensor
+
+
+class Stopwatch:
+    """Calls the loaded entry on the slots of one case; `entry` gives it, or raises when there is none."""
+
+    def __init__(
+        self, device: torch.device, entry: Callable[[], Entry], *, instruments: Instruments | None = None,
+        open_block: Callable[[str, int], torch.Tensor] | None = None,
+    ) -> None:  # fmt: skip
+        self._device = device
+        self._entry = entry
+        self._instruments = instruments
+        if instruments is None and device.type == "cuda":
+            self._instruments = instruments_of(
+                device
+            )  # now: the candidate is not here yet to replace torch's functions
+        self._open_block = open_block or CallMemory(device).block
+        self._slots: tuple[_Slot, ...] = ()
+        self._calls: Calls | None = None
+        self._last: tuple[int, ...] = ()
+        self._captured: tuple[int, ...] = ()
+
+    def carry_out(self, command: wire.Occupy | wire.TimeCalls | wire.Collect | wire.Vacate) -> wire.AnyReply:
+        """Carry out one command; whatever the entry raises is raised."""
+        try:
+            match command:
+                case wire.Occupy():
+                    return self._occupy(command)
+                case wire.TimeCalls():
+                    return self._time(command)
+                case wire.Collect():
+                    return self._collect(command)
+                case wire.Vacate():
+                    self._vacate()
+                    return wire.Done(id=command.id)
+        except UnsupportedError as error:
+            return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=str(error))
+
+    def _occupy(self, command: wire.Occupy) -> wire.AnyReply:
+        self._vacate()
+        if self._instruments is None:
+            self._instruments = instruments_of(self._device)
+        layout = command.layout
+        content = self._open_block(layout.handle, layout.bytes)
+        self._slots = tuple(
+            _slot(command.arguments, layout, content[first : first + layout.stride])
+            for first in range(layout.first, layout.first + layout.slots * layout.stride, layout.stride)
+        )
+        self._calls = Calls(self._instruments)
+        return wire.Done(id=command.id)
+
+    def _time(self, command: wire.TimeCalls) -> wire.AnyReply:
+        if self._calls is None or self._instruments is None:
+            return _refused(command, "calls cannot be timed before slots are occupied")
+        if any(number >= len(self._slots) for number in command.slots):
+            return _refused(command, f"there are {len(self._slots)} slots, and {command.slots} were asked for")
+        note = self._instruments.forbid_persistence()
+        notes = (note,) if note else ()
+        match command.how:
+            case wire.How.SINGLE:
+                return self._single(command, self._calls, self._instruments, notes)
+            case wire.How.BURST:
+                elapsed_ns = self._calls.burst(self._calls_on(command.slots))
+                self._last = command.slots
+                return wire.Timed(id=command.id, elapsed_ns=elapsed_ns, notes=notes)
+            case wire.How.CAPTURE:
+                return self._capture(command, self._calls, self._instruments)
+            case wire.How.REPLAY:
+                if not command.slots or command.slots != self._captured:
+                    return _refused(command, f"the graph holds calls on {self._captured}, not on {command.slots}")
+                elapsed_ns = self._calls.replay()
+                self._last = command.slots
+                return wire.Timed(id=command.id, elapsed_ns=elapsed_ns, notes=notes)
+
+    def _single(
+        self, command: wire.TimeCalls, calls: Calls, instruments: Instruments, notes: tuple[str, ...]
+    ) -> wire.Timed:
+        slots = [self._slots[number] for number in command.slots]
+        returned: list[tuple[wire.ReturnedSpec, ...]] = []
+
+        def before(number: int) -> int:
+            if command.cache is CacheState.WARM:
+                return instruments.touch(slots[number].storages)
+            return instruments.evict()
+
+        def after(number: int, value: object) -> int:
+            values = values_of(value)
+            returned.append(copy_out(values, slots[number].outputs))
+            return _copies(values)
+
+        record = calls.single(self._calls_on(command.slots), before=before, after=after)
+        return wire.Timed(
+            id=command.id, calls=record.calls, returned=tuple(returned), kernels=record.kernels, late=record.late,
+            method=record.method, reason=record.reason, notes=notes,
+        )  # fmt: skip
+
+    def _capture(self, command: wire.TimeCalls, calls: Calls, instruments: Instruments) -> wire.AnyReply:
+        self._captured = self._last = ()
+        try:
+            kernels = calls.capture(self._calls_on(command.slots))
+        except Exception as error:  # the candidate's own code runs in there, and most of what fails is torch's
+            instruments.synchronise()
+            message = f"cannot be captured: {_told(error)}"
+            return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=message)
+        self._captured = command.slots
+        return wire.Timed(id=command.id, kernels=kernels)
+
+    def _collect(self, command: wire.Collect) -> wire.AnyReply:
+        if self._calls is None or self._instruments is None or not self._last:
+            return _refused(command, "there is nothing to collect: no burst or replay came before")
+        outputs = [values_of(value) for value in self._calls.kept]
+        # Before anything is copied: a copy must not be taken for something that a call returned.
+        shared = _share_memory(outputs)
+        returned = tuple(
+            copy_out(values, self._slots[number].outputs) for number, values in zip(self._last, outputs, strict=True)
+        )
+        self._instruments.synchronise()
+        return wire.Timed(id=command.id, returned=returned, shared_outputs=shared)
+
+    def _vacate(self) -> None:
+        if self._calls is not None:
+            self._calls.forget()
+        self._calls, self._slots, self._last, self._captured = None, (), (), ()
+
+    def _calls_on(self, numbers: Sequence[int]) -> list[Callable[[], object]]:
+        entry = self._entry()
+
+        def on(arguments: tuple[Any, ...]) -> Callable[[], object]:
+            return lambda: entry(*arguments)
+
+        return [on(self._slots[number].arguments) for number in numbers]
+
+
+def _slot(arguments: tuple[wire.ValueSpec, ...], layout: wire.SlotLayout, content: torch.Tensor) -> _Slot:
+    storages = tuple(tensors.part(content, storage) for storage in layout.storages)
+    return _Slot(
+        storages=storages,
+        arguments=tuple(tensors.value_of(spec, storages) for spec in arguments),
+        outputs=tensors.part(content, layout.outputs),
+    )
+
+
+def _copies(values: tuple[object, ...]) -> int:
+    """How many activities it takes to copy these out: one for each tensor, and one for each lazy sign or conjugate."""
+    tensors_of = [value for value in values if isinstance(value, torch.Tensor) and is_plain_tensor(value)]
+    return sum(1 + value.is_conj() + value.is_neg() + value.numel() // _SPLIT_ELEMENTS for value in tensors_of)
+
+
+def _share_memory(outputs: Sequence[tuple[object, ...]]) -> bool:
+    """Whether two calls returned tensors that overlap in memory."""
+    ranges = sorted(
+        (*_range(value), call)
+        for call, values in enumerate(outputs)
+        for value in values
+        if isinstance(value, torch.Tensor) and is_plain_tensor(value) and value.numel()
+    )
+    furthest, furthest_call = 0, 0
+    for begin, end, call in ranges:
+        if begin < furthest and call != furthest_call:
+            return True
+        if end > furthest:
+            furthest, furthest_call = end, call
+    return False
+
+
+def _range(value: torch.Tensor) -> tuple[int, int]:
+    """The addresses from the first to behind the last element."""
+    spanned = 1 + sum((size - 1) * stride for size, stride in zip(value.shape, value.stride(), strict=True))
+    return value.data_ptr(), value.data_ptr() + spanned * value.element_size()
+
+
+def _told(error: Exception) -> str:
+    """The error in words that travel; a stranger's own way to show it may fail, or give what is no text."""
+    try:
+        text = str(error)
+    except Exception:
+        text = ""
+    told = f"{type(error).__name__}: {text}"[:_MESSAGE_CHARACTERS]
+    return told.encode("utf-8", "backslashreplace").decode()
+
+
+def _refused(command: wire.TimeCalls | wire.Collect, message: str) -> wire.Failed:
+    return wire.Failed(id=command.id, kind=wire.FailureKind.ENGINE, message=message)
