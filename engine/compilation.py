@@ -12,6 +12,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
+
+import msgspec
 
 from engine import outcomes, wire
 from engine.artefacts import ArtefactStore
@@ -65,6 +68,7 @@ class Builder:
         self._job_by_specialisation: dict[tuple[object, ...], _Job] = {}
         self._launchers: dict[tuple[str, ...], _Job] = {}
         self._binaries: list[_Binary] = []
+        self._unbuilt = 0
         self.kernels: list[CompiledKernel] = []
         self.trouble: Stop | None = None
         self.unkept = ""
@@ -76,7 +80,7 @@ class Builder:
         """
         key = specialisation_of(launch)
         job = self._job_by_specialisation.get(key)
-        types = tuple(launch.signature.values())
+        types = _launcher_types(specialisation)
         if job is None:
             builds_launcher = bool(specialisation) and types not in self._launchers
             done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -128,26 +132,28 @@ class Builder:
                 await self._load(desk)
         while (job := await self._jobs.get()) is not None:
             try:
-                kernel = await self._compile(desk, job)
+                kernel, cubin = await self._compile(desk, job)
             finally:
                 if not job.done.done():
                     job.done.set_result(None)
-            self._on_kernel(len(self.kernels), len(self._job_by_specialisation), kernel)
+            if job.specialisation and kernel.outcome is not Outcome.PASS:
+                # A tuner passes over a configuration that does not build, and a launch of it says so itself.
+                self._unbuilt += 1
+                continue
+            self.kernels.append(kernel)
+            if cubin is not None:
+                self._binaries.append(_Binary(number=len(self.kernels), desk=desk, folder=desk.shared, name=cubin))
+            self._on_kernel(len(self.kernels), len(self._job_by_specialisation) - self._unbuilt, kernel)
 
-    async def _compile(self, desk: Desk, job: _Job) -> CompiledKernel:
-        launch = job.launch
+    async def _compile(self, desk: Desk, job: _Job) -> tuple[CompiledKernel, str | None]:
+        """The compiled kernel, and the name of its NVIDIA binary where it has one."""
         with self._profile.span("compile") as span:
             reply = await self._ask(desk, job)
         if isinstance(reply, wire.Compiled) and self._publish is not None:
             with self._profile.span("publish"):
                 publish(reply.cache, desk.cache, self._publish)
-        kernel = self._kernel(desk, launch, reply, span.elapsed_s)
-        self.kernels.append(kernel)
-        if isinstance(reply, wire.Compiled) and "cubin" in reply.stages:
-            self._binaries.append(
-                _Binary(number=len(self.kernels), desk=desk, folder=desk.shared, name=reply.stages["cubin"])
-            )
-        return kernel
+        cubin = reply.stages.get("cubin") if isinstance(reply, wire.Compiled) else None
+        return self._kernel(desk, job.launch, reply, span.elapsed_s), cubin
 
     async def _ask(self, desk: Desk, job: _Job) -> wire.AnyReply | Stop:
         try:
@@ -211,9 +217,28 @@ def publish(names: tuple[str, ...], source: Path, target: Path) -> None:
         if len(parts) != 2 or not all(map(_PLAIN_NAME.fullmatch, parts)):
             continue
         try:
-            content = read_untrusted(source / name, max_bytes=_MAX_ARTEFACT_BYTES)
             place = target / name
+            if place.exists():
+                continue  # another compiler made the same; the worker may have it mapped already
+            content = read_untrusted(source / name, max_bytes=_MAX_ARTEFACT_BYTES)
             place.parent.mkdir(mode=0o755, exist_ok=True)
-            place.write_bytes(content)
+            unfinished = place.with_name(f"{place.name}.unfinished")
+            unfinished.write_bytes(content)
+            unfinished.rename(place)
         except (UntrustedFileError, OSError):
             continue  # the worker compiles it itself then
+
+
+def _launcher_types(specialisation: str) -> tuple[str, ...]:
+    """What all kernels have in common that one launcher serves; () when the description does not tell."""
+    try:
+        signature = msgspec.json.decode(specialisation, type=_Description).signature if specialisation else {}
+    except msgspec.MsgspecError:
+        return ()
+    return tuple(str(kind) for kind in signature.values())
+
+
+class _Description(msgspec.Struct, frozen=True):
+    """The part of Triton's own description of a specialisation that matters here."""
+
+    signature: dict[str, Any]  # Any: types as text, or nested lists of them

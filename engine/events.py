@@ -6,6 +6,7 @@ says how many seconds after the start of its run it happened, by the parent's cl
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -173,7 +174,7 @@ EVENT_TYPES: dict[str, type[Event]] = {
 
 def to_plain(event: Event) -> dict[str, Any]:  # Any: JSON values of every shape
     """The event as JSON-ready values, its type under "event"."""
-    return {"event": type(event).__name__, **msgspec.to_builtins(event)}
+    return {"event": type(event).__name__, **msgspec.to_builtins(event, enc_hook=_plain_mapping)}
 
 
 def to_json(event: Event) -> str:
@@ -197,6 +198,13 @@ def from_json(text: str | bytes) -> Event:
         return msgspec.convert(plain, kind)
     except (msgspec.MsgspecError, KeyError, TypeError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"not a run event: {error}; it was written by another version, or is damaged") from error
+
+
+def _plain_mapping(value: object) -> dict[Any, Any]:  # Any: JSON values of every shape
+    """Records keep their mappings read-only, in a form that the encoder does not know."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"an event cannot hold a {type(value).__name__}")
 
 
 def _encodable(value: Any) -> Any:  # Any: JSON values of every shape

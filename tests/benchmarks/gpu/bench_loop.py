@@ -21,8 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.artefacts import ArtefactStore
+from engine.benchmark import Span
 from engine.engine import Engine
-from engine.events import CaseFinished, KernelCompiled, RunFinished, StageFinished
+from engine.events import CaseFinished, KernelCompiled, ProfileTaken, RunFinished, StageFinished
 from engine.model import Candidate, Plan, Tier, Verdict
 from engine.source import directives
 from problems import find
@@ -40,6 +41,7 @@ class Save:
     verdict_s: float
     verdict: Verdict
     kernels: int
+    spans: tuple[Span, ...]
 
 
 async def judge(engine: Engine, content: bytes, problem_name: str, *, target: str | None) -> Save:
@@ -49,6 +51,7 @@ async def judge(engine: Engine, content: bytes, problem_name: str, *, target: st
     started = time.perf_counter()
     first_case_s = verified_s = 0.0
     kernels = 0
+    spans: tuple[Span, ...] = ()
     events = engine.evaluate(Candidate(source=content, problem=problem_name), plan)
     try:
         async for event in events:
@@ -58,10 +61,12 @@ async def judge(engine: Engine, content: bytes, problem_name: str, *, target: st
                 verified_s = now_s
             elif isinstance(event, KernelCompiled):
                 kernels += 1
+            elif isinstance(event, ProfileTaken):
+                spans = event.spans
             elif isinstance(event, RunFinished):
                 return Save(
                     first_case_s=first_case_s, verified_s=verified_s, verdict_s=now_s, verdict=event.verdict,
-                    kernels=kernels,
+                    kernels=kernels, spans=spans,
                 )  # fmt: skip
             elif isinstance(event, StageFinished) and event.message:
                 print(f"    {event.stage}: {event.message}")
@@ -138,11 +143,15 @@ def below(root: int) -> list[int]:
 
 
 def report(label: str, saves: list[Save]) -> None:
-    """Median and worst of each figure in seconds."""
+    """Median, 95th percentile and extremes of each figure in seconds, and the profile of the last save."""
     print(f"{len(saves)} saves of the sample, {saves[0].verdict.total} cases, {label}, warm spare:")
     for name in ("first_case_s", "verified_s", "verdict_s"):
         values = sorted(getattr(save, name) for save in saves)
-        print(f"  {name:14} median {statistics.median(values):.3f}  min {values[0]:.3f}  max {values[-1]:.3f}")
+        p95 = values[min(len(values) - 1, int(0.95 * len(values)))]
+        median = statistics.median(values)
+        print(f"  {name:14} median {median:.3f}  p95 {p95:.3f}  min {values[0]:.3f}  max {values[-1]:.3f}")
+    for span in saves[-1].spans:
+        print(f"    {span.name:20} {span.count:4} x  busy {span.busy_s:7.3f} s  {span.began_s:.3f} to {span.ended_s:.3f}")
     print(f"  outcomes {sorted({save.verdict.outcome.value for save in saves})}, {saves[-1].kernels} specialisations")
 
 
