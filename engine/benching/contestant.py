@@ -1,0 +1,164 @@
+"""A candidate in its worker, as a side that is timed.
+
+Every output is verified before the times of its chunk are kept; what the worker says about time is only
+ever a claim, which stands beside what the parent's own clock saw.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine import wire
+from engine.benching.exchange import CaseEnded, Exchange, FailedHere, R, Side
+from engine.benching.facts import Batch, Stretch, batch_of, each_us
+from engine.benching.orders import Costs
+from engine.benching.parties import NotCapturedError
+from engine.model import CacheState, Outcome
+from engine.verdict import Stop
+
+_LONGER = 20  # times the longest exchange so far: more than any honest chunk of another size takes
+_LEAST_DEADLINE_S = 10.0
+_WRONG = frozenset({
+    Outcome.WRONG_VALUE, Outcome.WRONG_SHAPE, Outcome.WRONG_DTYPE, Outcome.NONFINITE, Outcome.MUTATED_INPUT,
+})  # fmt: skip
+
+
+class WorkerParty:
+    """A candidate in its worker.  Every way in which it fails is a CaseEnded."""
+
+    def __init__(
+        self, *, name: str, side: Side, exchange: Exchange, cache: CacheState, deadline_s: float
+    ) -> None:  # fmt: skip
+        self.name = name
+        self.side = side
+        self.costs = Costs()
+        self.call_s = 0.0
+        self.device_s: float | None = None
+        self.method, self.reason = "", "nothing was timed yet"
+        self.kernels: tuple[str, ...] = ()
+        self.late: list[str] = []
+        self.notes: tuple[str, ...] = ()
+        self.calls = self.verified = 0
+        self.shares_outputs = False
+        self.dead = False
+        self._exchange = exchange
+        self._cache = cache
+        self._deadline_s = deadline_s
+        self._longest_s: float | None = None
+
+    async def occupy(self, case: str, arranged: wire.Arranged) -> None:
+        """View the slots."""
+        command = wire.Occupy(id=wire.new_id(), case=case, arguments=arranged.arguments, layout=arranged.layout)
+        await self._ask(command, wire.Done, "while opening the slots")
+
+    async def single(self, slots: tuple[int, ...]) -> Batch:
+        began = self._exchange.clock()
+        await self._refresh(slots)
+        timed, took_s = await self._time(slots, wire.How.SINGLE)
+        self._expect(len(slots), len(timed.calls), len(timed.returned))
+        await self._check(slots, timed.returned)
+        self.call_s = took_s / len(slots)
+        self.method = timed.method
+        if not timed.method:
+            self.reason = timed.reason or "the worker did not say why"
+        self.kernels = self.kernels or timed.kernels
+        self.late += timed.late
+        self.costs.add(len(slots), self._exchange.clock() - began)
+        batch = batch_of(timed)
+        self.device_s = batch.typical_s
+        return batch
+
+    async def burst(self, slots: tuple[int, ...]) -> Stretch:
+        await self._refresh(slots)
+        timed, took_s = await self._time(slots, wire.How.BURST)
+        await self._collect(slots)
+        return Stretch(calls=len(slots), wall_s=took_s, claimed_us=each_us(timed, len(slots)))
+
+    async def round_trip_s(self) -> float:
+        _, took_s = await self._time((), wire.How.BURST)
+        return took_s
+
+    async def capture(self, slots: tuple[int, ...]) -> None:
+        await self._refresh(slots)
+        try:
+            await self._time(slots, wire.How.CAPTURE)
+        except FailedHere as ended:
+            if ended.failed.kind is wire.FailureKind.TAMPERED:
+                raise
+            raise NotCapturedError(f"no graph: {ended.failed.message}") from ended
+
+    async def replay(self, slots: tuple[int, ...]) -> Stretch:
+        await self._refresh(slots)
+        timed, took_s = await self._time(slots, wire.How.REPLAY)
+        try:
+            await self._collect(slots)
+        except CaseEnded as ended:
+            if ended.stop.outcome not in _WRONG:
+                raise
+            # A graph repeats what the host decided when it was captured: honest code may decide by the content.
+            raise NotCapturedError(f"a replayed graph of it gives wrong answers: {ended.stop.message}") from ended
+        return Stretch(calls=len(slots), wall_s=took_s, claimed_us=each_us(timed, len(slots)))
+
+    async def _refresh(self, slots: tuple[int, ...]) -> None:
+        command = wire.Refresh(id=wire.new_id(), slots=slots, cache=self._cache)
+        await self._exchange.judge(command, wire.Done, "filling slots")
+
+    async def _time(self, slots: tuple[int, ...], how: wire.How) -> tuple[wire.Timed, float]:
+        doing = f"while being timed at this shape ({how.value})"
+        command = wire.TimeCalls(id=wire.new_id(), slots=slots, how=how, cache=self._cache)
+        timed, took_s = await self._ask(command, wire.Timed, doing)
+        self.notes = tuple(dict.fromkeys((*self.notes, *timed.notes)))
+        return timed, took_s
+
+    async def _collect(self, slots: tuple[int, ...]) -> None:
+        collected, _ = await self._ask(wire.Collect(id=wire.new_id()), wire.Timed, "while handing over outputs")
+        self._expect(len(slots), len(collected.returned), len(collected.returned))
+        if collected.shared_outputs:
+            self.shares_outputs = True
+            self.calls += len(slots) - 1
+            slots, returned = slots[-1:], collected.returned[-1:]
+        else:
+            returned = collected.returned
+        await self._check(slots, returned)
+
+    async def _check(self, slots: tuple[int, ...], returned: tuple[tuple[wire.ReturnedSpec, ...], ...]) -> None:
+        command = wire.Check(id=wire.new_id(), slots=slots, returned=returned)
+        checked, _ = await self._exchange.judge(command, wire.Checked, "checking outputs")
+        self.calls += len(slots)
+        self.verified += min(checked.right, len(slots))
+        if checked.right < len(slots):
+            first = checked.right if checked.first_wrong is None else checked.first_wrong
+            raise CaseEnded(_wrong(checked, number=self.calls - len(slots) + first + 1))
+
+    async def _ask(self, command: wire.AnyCommand, wanted: type[R], doing: str) -> tuple[R, float]:
+        deadline_s = self._deadline_s
+        if self._longest_s is not None:
+            deadline_s = min(deadline_s, max(_LEAST_DEADLINE_S, _LONGER * self._longest_s))
+        try:
+            reply, took_s = await self._exchange.worker(self.side, command, wanted, doing, deadline_s=deadline_s)
+        except FailedHere as ended:
+            stop = replace(ended.stop, message=f"{doing}: {ended.stop.message}")
+            raise FailedHere(stop, ended.failed) from ended
+        except CaseEnded:
+            self.dead = True
+            raise
+        if isinstance(command, wire.TimeCalls):
+            self._longest_s = max(took_s, self._longest_s or 0.0)
+        return reply, took_s
+
+    def _expect(self, slots: int, *answers: int) -> None:
+        if any(answer != slots for answer in answers):
+            message = f"the worker told of {min(answers)} calls, expected {slots}"
+            raise CaseEnded(Stop(outcome=Outcome.TAMPERED, message=message))
+
+
+def _wrong(checked: wire.Checked, number: int) -> Stop:
+    """What a wrong output at the timed shape comes to."""
+    where = f"right on the verified cases, but call {number} at the timed shape was not"
+    report = next((report for report in checked.reports if report.outcome is not Outcome.PASS), None)
+    if report is not None:
+        return Stop(outcome=report.outcome, message=f"{where}: {report.name}: {report.message or report.outcome.value}")
+    if checked.trouble is not None:
+        return Stop(outcome=Outcome.MUTATED_INPUT, message=f"{where}: {checked.trouble}")
+    message = f"{where}, says the judge, without saying what was wrong; this is a fault of kgtui"
+    return Stop(outcome=Outcome.ENGINE_ERROR, message=message)

@@ -1,0 +1,121 @@
+"""Asking judge and workers on behalf of a benchmark: by the parent's clock, and with every way to fail told apart.
+
+What a worker does wrong ends the case with the candidate's outcome; what the judge does wrong ends it
+with ENGINE_ERROR.  Nothing here repeats a question, and no failure becomes a default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol, TypeVar
+
+from engine import outcomes, wire
+from engine.errors import EngineError
+from engine.model import Outcome
+from engine.verdict import Stop
+
+R = TypeVar("R", bound=wire.Reply)
+
+
+class Side(Protocol):
+    """A loaded worker; `engine.desk.Desk` is one."""
+
+    async def ask(self, command: wire.AnyCommand, *, deadline_s: float) -> wire.AnyReply:
+        """The worker's reply.
+
+        Raises:
+            EngineError: it did not answer properly.
+        """
+        ...
+
+    async def clear(self) -> None:
+        """Kill the worker.  Safe to call twice."""
+        ...
+
+
+class CaseEnded(Exception):  # noqa: N818  # a signal of this package, never an error that a user sees
+    """The case cannot go on; `stop` says why, in the words of an outcome."""
+
+    def __init__(self, stop: Stop) -> None:
+        super().__init__(stop.message)
+        self.stop = stop
+
+
+class FailedHere(CaseEnded):
+    """The child said that it could not carry out this command; it is still there for others."""
+
+    def __init__(self, stop: Stop, failed: wire.Failed) -> None:
+        super().__init__(stop)
+        self.failed = failed
+
+
+class Exchange:
+    """Judge and clock of one benchmark; `on_work` hears what each command was for, and from when to when it took."""
+
+    def __init__(
+        self, *, judge: Callable[[wire.AnyCommand], Awaitable[wire.AnyReply]], clock: Callable[[], float],
+        on_work: Callable[[str, float, float], None],
+    ) -> None:  # fmt: skip
+        self._judge = judge
+        self._on_work = on_work
+        self.clock = clock
+
+    async def judge(self, command: wire.AnyCommand, wanted: type[R], doing: str) -> tuple[R, float]:
+        """The judge's reply, and the seconds that it took.
+
+        Raises:
+            FailedHere: it could not.
+            CaseEnded: it did not answer properly.
+        """
+        began = self.clock()
+        try:
+            reply = await self._judge(command)
+        except EngineError as error:
+            raise CaseEnded(outcomes.of_trusted(error, doing)) from error
+        took_s = self._took(doing, began)
+        if isinstance(reply, wire.Failed):
+            raise FailedHere(_of_judge(reply, doing), reply)
+        if not isinstance(reply, wanted):
+            message = f"{doing}: the judge answered with {type(reply).__name__}, expected {wanted.__name__}"
+            raise CaseEnded(Stop(outcome=Outcome.ENGINE_ERROR, message=message))
+        return reply, took_s
+
+    async def worker(
+        self, side: Side, command: wire.AnyCommand, wanted: type[R], doing: str, *, deadline_s: float
+    ) -> tuple[R, float]:
+        """The worker's reply, and the seconds that it took.  One that does not answer properly is killed.
+
+        Raises:
+            FailedHere: it could not.
+            CaseEnded: it did not answer properly.
+        """
+        began = self.clock()
+        try:
+            reply = await side.ask(command, deadline_s=deadline_s)
+        except EngineError as error:
+            await side.clear()
+            raise CaseEnded(outcomes.of_worker_error(error, doing)) from error
+        took_s = self._took(doing, began)
+        if isinstance(reply, wire.Failed):
+            raise FailedHere(outcomes.of_failure(reply), reply)
+        if not isinstance(reply, wanted):
+            await side.clear()
+            message = f"{doing}, the worker answered with {type(reply).__name__}, expected {wanted.__name__}"
+            raise CaseEnded(Stop(outcome=Outcome.TAMPERED, message=message))
+        return reply, took_s
+
+    async def judge_quietly(self, command: wire.AnyCommand) -> None:
+        """Have the judge carry out a command whose reply says nothing."""
+        await self._judge(command)
+
+    def _took(self, doing: str, began: float) -> float:
+        now = self.clock()
+        self._on_work(doing, began, now)
+        return now - began
+
+
+def _of_judge(failed: wire.Failed, doing: str) -> Stop:
+    """As `of_trusted`; but what this machine cannot do, or has no memory for, is said by its name."""
+    if failed.kind in (wire.FailureKind.UNSUPPORTED, wire.FailureKind.OUT_OF_MEMORY):
+        return Stop(outcome=Outcome.UNSUPPORTED, message=f"{doing}: {failed.message}")
+    return outcomes.of_trusted(failed, doing)

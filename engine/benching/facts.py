@@ -1,0 +1,119 @@
+"""What is observed while a case is timed: raw facts, before anything is computed from them."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from engine import wire
+from engine.benchmark import DeviceState, Method
+from engine.model import CacheState, Case
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    """The times of one chunk by method, in microseconds; `idle` calls of `calls` put nothing on the device.
+
+    `precise` says that the device's own record was read for it.
+    """
+
+    calls: int
+    idle: int = 0
+    spans_us: tuple[float, ...] = ()
+    streams_us: tuple[float, ...] = ()
+    replay_us: tuple[float, ...] = ()
+    activities: int = 0
+    precise: bool = False
+
+    @property
+    def typical_s(self) -> float | None:
+        """What one call takes, by the best of its times; None without any."""
+        times_us = self.spans_us or self.streams_us
+        return statistics.median(times_us) * 1e-6 if times_us else None
+
+    def times_us(self, method: Method) -> tuple[float, ...]:
+        """What was taken by this method; () when nothing was."""
+        return {Method.CUPTI: self.spans_us, Method.EVENTS: self.streams_us, Method.GRAPH: self.replay_us}[method]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stretch:
+    """Calls that were made in one go: by the parent's clock, exchange included, and by the side's own."""
+
+    calls: int
+    wall_s: float
+    claimed_us: float | None
+
+
+@dataclass(kw_only=True)
+class SideFacts:
+    """What was observed of one side of a case.
+
+    `rounds` has two batches a round, in the order in which they were timed.  `replays` are of a graph of
+    many calls, `short_replays` of a graph of one; `round_trips_s` are exchanges without a call.
+    """
+
+    name: str
+    method: Method | None = None
+    reason: str = ""
+    rounds: list[tuple[Batch, Batch]] = field(default_factory=list)
+    bursts: list[Stretch] = field(default_factory=list)
+    replays: list[Stretch] = field(default_factory=list)
+    short_replays: list[Stretch] = field(default_factory=list)
+    round_trips_s: list[float] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    trusted: bool = False
+
+    def batches_us(self, method: Method) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
+        """The times of each round by this method."""
+        return [(first.times_us(method), second.times_us(method)) for first, second in self.rounds]
+
+    def samples_us(self, method: Method) -> tuple[float, ...]:
+        """All times by this method, in the order in which they were taken."""
+        return tuple(time_us for pair in self.batches_us(method) for batch in pair for time_us in batch)
+
+    def has(self, method: Method) -> bool:
+        """Whether every batch has times by this method."""
+        return bool(self.rounds) and all(first and second for first, second in self.batches_us(method))
+
+
+@dataclass(kw_only=True)
+class CaseFacts:
+    """What was observed of one case; ``stored_us_by_baseline` is from earlier runs."""
+
+    case: Case
+    cache: CacheState
+    candidate: SideFacts
+    baselines: list[SideFacts] = field(default_factory=list)
+    late: list[str] = field(default_factory=list)
+    stored_us_by_baseline: dict[str, float] = field(default_factory=dict)
+    slots: int = 0
+    slot_bytes: int = 0
+    l2_bytes: int | None = None
+    calls: int = 0
+    verified: int = 0
+    before: DeviceState | None = None
+    after: DeviceState | None = None
+
+
+def batch_of(timed: wire.Timed) -> Batch:
+    """The times of a SINGLE run."""
+    precise = bool(timed.method)
+    return Batch(
+        calls=len(timed.calls),
+        idle=sum(call.activities == 0 for call in timed.calls) if precise else 0,
+        spans_us=_microseconds([call.span_ns for call in timed.calls]) if precise else (),
+        streams_us=_microseconds([call.stream_ns for call in timed.calls]),
+        activities=max((call.activities for call in timed.calls), default=0),
+        precise=precise,
+    )
+
+
+def each_us(timed: wire.Timed, calls: int) -> float | None:
+    """What the side itself says that one call took; None when it says nothing."""
+    return timed.elapsed_ns / calls / 1e3 if timed.elapsed_ns and calls else None
+
+
+def _microseconds(times_ns: Sequence[int | None]) -> tuple[float, ...]:
+    return tuple(time_ns / 1e3 for time_ns in times_ns if time_ns is not None)

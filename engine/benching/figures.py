@@ -1,0 +1,156 @@
+"""Times and comparisons of one case, from what was observed: pure, and nothing is left out by silence.
+
+A number that cannot be computed from the samples is None, and a note says why.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from engine.benching.facts import SideFacts, Stretch
+from engine.benchmark import Comparison, Interval, Method, Timing
+from engine.statistics import abba_pairs, compare, median_interval, ratio_interval
+from engine.timing_checks import CLOCK_MARGIN
+
+_REPLAY_SHARE = 0.8
+_REPLAY_SLACK_S = 50e-6  # what the launch of a graph may take
+
+
+def timing_of(side: SideFacts, rng: random.Random) -> Timing:
+    """The times of one side.
+
+    Raises:
+        ValueError: a sample that no clock can give.
+    """
+    notes = list(side.notes)
+    device = _device_interval(side, side.method, rng)
+    if device is None and side.rounds:
+        notes.append("no device time: nothing of it was seen on the device")
+    if side.method is Method.CUPTI and (imprecise := [b for pair in side.rounds for b in pair if not b.precise]):
+        notes.append(f"{len(imprecise)} of {2 * len(side.rounds)} chunks have no precise times: {side.reason}")
+    activities = [batch.activities for pair in side.rounds for batch in pair]
+    return Timing(
+        side=side.name,
+        method=side.method if device is not None else None,
+        device_us=device,
+        call_us=_call_interval(side, notes, rng),
+        graph_us=_graph_interval(side, notes, rng),
+        stream_us=_device_interval(side, Method.EVENTS, rng),
+        samples_us=side.samples_us(side.method) if side.method is not None else (),
+        activities=max(activities) if side.method is Method.CUPTI and activities else None,
+        notes=tuple(notes),
+    )
+
+
+def without_times(side: SideFacts, why: str) -> Timing:
+    """What is told of a side whose times cannot be believed, or were not taken."""
+    return Timing(side=side.name, method=None, device_us=None, call_us=None, notes=(*side.notes, why))
+
+
+def compared(candidate: SideFacts, side: SideFacts, rng: random.Random) -> tuple[Comparison, Method]:
+    """The candidate against `side`: by the candidate's method, or else by events where both have them; and by which.
+
+    Raises:
+        ValueError: there is no such comparison; says why.
+    """
+    if not side.rounds:
+        raise ValueError("no round with it was completed")
+    methods = (candidate.method, Method.EVENTS)
+    method = next((each for each in methods if each and candidate.has(each) and side.has(each)), None)
+    if method is None:
+        raise ValueError("no method took the times of both sides in every round")
+    mine, theirs = candidate.batches_us(method), side.batches_us(method)
+    mine = mine[: len(theirs)]
+    rounds = [(first, *between, last) for (first, last), between in zip(mine, theirs, strict=True)]
+    tick = tick_us((*candidate.samples_us(method), *side.samples_us(method)))
+    comparison = compare(side.name, abba_pairs(rounds), _pairs(candidate, method), rng, tick_us=tick or 0.0)
+    return comparison, method
+
+
+def to_itself(candidate: SideFacts, rng: random.Random) -> Interval | None:
+    """The A/A run: the second chunk of each round against the first; None without two complete rounds."""
+    if candidate.method is None or not candidate.has(candidate.method) or len(candidate.rounds) < 2:
+        return None
+    return ratio_interval(_pairs(candidate, candidate.method), rng=rng)
+
+
+def noted(timing: Timing, note: str) -> Timing:
+    """The same times, with one more note."""
+    return replace(timing, notes=(*timing.notes, note))
+
+
+def fixed_s(side: SideFacts) -> float:
+    """What a replay takes by the parent's clock beside its calls: the exchange, and the launch of the graph.
+
+    From graphs of two lengths; where there is only one, from exchanges without a call.
+    """
+    if side.replays and side.short_replays:
+        many, one = side.replays[0].calls, side.short_replays[0].calls
+        if many > one:
+            many_s = statistics.median(stretch.wall_s for stretch in side.replays)
+            one_s = statistics.median(stretch.wall_s for stretch in side.short_replays)
+            return max(0.0, (many * one_s - one * many_s) / (many - one))
+    return statistics.median(side.round_trips_s) if side.round_trips_s else 0.0
+
+
+def replay_us(stretch: Stretch, beside_s: float, *, trusted: bool) -> float | None:
+    """One call of this replay.  An untrusted side's claim counts only while the parent's clock bears it out."""
+    if trusted:
+        return stretch.claimed_us
+    needed_s = stretch.wall_s - beside_s
+    if stretch.claimed_us is not None:
+        claimed_s = stretch.claimed_us * stretch.calls * 1e-6
+        too_long = claimed_s > CLOCK_MARGIN * stretch.wall_s
+        too_short = needed_s - claimed_s > max((1 - _REPLAY_SHARE) * needed_s, _REPLAY_SLACK_S)
+        if not too_long and not too_short:
+            return stretch.claimed_us
+    return needed_s / stretch.calls * 1e6 if needed_s > 0 else None
+
+
+def tick_us(samples: Sequence[float]) -> float | None:
+    """The step of the clock that these times were taken by: the smallest difference between two of them.
+
+    None when they do not tell: fewer than two different ones.
+    """
+    return min((after - before for before, after in pairwise(sorted(set(samples)))), default=None)
+
+
+def _pairs(candidate: SideFacts, method: Method) -> list[tuple[float, float]]:
+    return [(statistics.median(first), statistics.median(last)) for first, last in candidate.batches_us(method)]
+
+
+def _device_interval(side: SideFacts, method: Method | None, rng: random.Random) -> Interval | None:
+    if method is None:
+        return None
+    rounds = [samples for first, second in side.batches_us(method) if (samples := [*first, *second])]
+    return median_interval(rounds, rng=rng) if sum(map(len, rounds)) > 1 else None
+
+
+def _call_interval(side: SideFacts, notes: list[str], rng: random.Random) -> Interval | None:
+    """One call end to end, from bursts: a baseline's by its own clock, for its exchange contains the copying."""
+    if not side.bursts:
+        return None
+    if side.trusted:
+        each_us = [stretch.claimed_us for stretch in side.bursts if stretch.claimed_us is not None]
+    else:
+        empty_s = statistics.median(side.round_trips_s) if side.round_trips_s else 0.0
+        each_us = [(stretch.wall_s - empty_s) / stretch.calls * 1e6 for stretch in side.bursts]
+    usable = [[time] for time in each_us if time > 0]
+    if len(usable) < max(2, len(side.bursts) / 2):
+        notes.append("no time of a whole call: it is lost in the exchange with the process")
+        return None
+    return median_interval(usable, rng=rng)
+
+
+def _graph_interval(side: SideFacts, notes: list[str], rng: random.Random) -> Interval | None:
+    """One call inside a replayed graph: by events, or by the parent's clock where that says otherwise."""
+    beside_s = fixed_s(side)
+    each_us = [replay_us(stretch, beside_s, trusted=side.trusted) for stretch in side.replays]
+    if any(time != stretch.claimed_us for time, stretch in zip(each_us, side.replays, strict=True)):
+        notes.append("the time in a graph is by the parent's clock: the worker's own did not agree with it")
+    usable = [[time] for time in each_us if time is not None and time > 0]
+    return median_interval(usable, rng=rng) if len(usable) > 1 else None

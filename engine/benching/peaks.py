@@ -1,0 +1,43 @@
+"""The device's peaks, measured by the judge and completed with what they were measured on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable, Mapping
+
+from engine import outcomes, wire
+from engine.benchmark import Peaks
+from engine.devices import Device
+from engine.errors import EngineError, UnsupportedError
+
+
+async def measure_peaks(
+    judge: Callable[[wire.AnyCommand], Awaitable[wire.AnyReply]], *, device: Device, versions: Mapping[str, str],
+    measured_at: str,
+) -> Peaks:  # fmt: skip
+    """What the device can do, measured now; `measured_at` is the date, `versions` those of the judge's libraries.
+
+    Raises:
+        UnsupportedError: the device cannot be measured, or does not say what its driver is; says why.
+        EngineError: the judge did not answer properly.
+    """
+    if device.driver is None:
+        raise UnsupportedError(f"{device.name} does not tell its driver, so its peaks could not be kept apart")
+    reply = await judge(wire.MeasurePeaks(id=wire.new_id()))
+    if isinstance(reply, wire.Failed) and reply.kind in (wire.FailureKind.UNSUPPORTED, wire.FailureKind.OUT_OF_MEMORY):
+        raise UnsupportedError(reply.message)
+    if not isinstance(reply, wire.PeaksMeasured):
+        raise EngineError(outcomes.of_trusted(reply, "measuring the device's peaks").message)
+    rates = {"copy_bytes_per_s": reply.copy_bytes_per_s, **reply.flops_per_s}
+    for name, rate in rates.items():
+        if not (math.isfinite(rate) and rate > 0):
+            raise EngineError(f"the judge measured {name} = {rate} on {device.name}; a rate is finite and above zero")
+    return Peaks(
+        device_name=device.name, driver=device.driver, versions=versions_text(versions),
+        copy_bytes_per_s=reply.copy_bytes_per_s, flops_per_s=reply.flops_per_s, measured_at=measured_at,
+    )  # fmt: skip
+
+
+def versions_text(versions: Mapping[str, str]) -> str:
+    """The versions that peaks depend on, as one text: "torch 2.13.0, triton 3.9.0"."""
+    return ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))

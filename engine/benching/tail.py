@@ -1,0 +1,88 @@
+"""What follows the rounds of a case: bursts, for the time of a whole call, and graphs, to check the device time by.
+
+Both are timed by the parent's own clock, which no worker can reach.
+"""
+
+from __future__ import annotations
+
+from engine.benching.facts import Stretch
+from engine.benching.parties import NotCapturedError
+from engine.benching.table import Entrant, Table
+
+TAIL_SHARE = 0.2  # of the case's time, for everybody's bursts and graphs
+
+_ROUND_TRIPS = 5
+_LEAST_STRETCHES, _MOST_STRETCHES = 3, 7
+_STRETCH_S = 0.004  # long against what an exchange varies by
+_MOST_CALLS = 128
+
+
+async def bursts(table: Table, *, case_s: float) -> None:
+    """Back-to-back calls of everybody who is left."""
+    calls = calls_of_a_stretch(table, case_s=case_s)
+    for entrant in table.present:
+        slots = table.slots_for(entrant, calls)
+        count = _stretches(table, entrant, len(slots), case_s=case_s)
+        await table.attempt(entrant, _bursts(entrant, slots, count))
+
+
+async def graphs(table: Table, *, case_s: float) -> None:
+    """Replays of a graph of everybody who is left; of the candidate also of a graph of one call.
+
+    The difference between the two is free of what an exchange and the launch of a graph take.
+    """
+    calls = calls_of_a_stretch(table, case_s=case_s)
+    for entrant in table.present:
+        slots, facts = table.slots_for(entrant, calls), entrant.facts
+        count = _stretches(table, entrant, len(slots), case_s=case_s)
+        try:
+            await _attempt_graph(table, entrant, slots, count, facts.replays)
+            if entrant is table.candidate and len(slots) > 1:
+                await _attempt_graph(table, entrant, slots[:1], count, facts.short_replays)
+        except NotCapturedError as error:
+            facts.replays.clear()
+            facts.short_replays.clear()
+            facts.notes.append(str(error))
+
+
+async def round_trips(entrant: Entrant) -> None:
+    """What an exchange with a worker takes by itself; the judge's own clock needs no such correction."""
+    if entrant.facts.trusted:
+        return
+    await entrant.party.round_trip_s()  # the first also ends the recording of single calls
+    entrant.facts.round_trips_s = [await entrant.party.round_trip_s() for _ in range(_ROUND_TRIPS)]
+
+
+def calls_of_a_stretch(table: Table, *, case_s: float) -> int:
+    """How many calls one burst or one graph has: enough to be long, few enough to be repeated."""
+    most = min(table.ring.slots, table.most_at_once, _MOST_CALLS)
+    call_s = table.candidate.party.device_s or table.candidate.party.call_s
+    long_enough = int(_STRETCH_S / call_s) if call_s > 0 else most
+    chunk_s, each_s = table.candidate.party.costs.line
+    allowed_s = TAIL_SHARE * case_s / (2 * len(table.present) * _LEAST_STRETCHES)
+    affordable = int((allowed_s - chunk_s) / each_s) if each_s > 0 else most
+    return max(1, min(most, max(2, min(long_enough, affordable))))
+
+
+def _stretches(table: Table, entrant: Entrant, calls: int, *, case_s: float) -> int:
+    """How often a stretch of so many calls is repeated."""
+    chunk_s, each_s = entrant.party.costs.line
+    cost_s = chunk_s + calls * each_s
+    allowed_s = TAIL_SHARE * case_s / (2 * len(table.present))
+    return max(_LEAST_STRETCHES, min(_MOST_STRETCHES, int(allowed_s / cost_s) if cost_s > 0 else _MOST_STRETCHES))
+
+
+async def _bursts(entrant: Entrant, slots: tuple[int, ...], count: int) -> None:
+    await round_trips(entrant)
+    entrant.facts.bursts += [await entrant.party.burst(slots) for _ in range(count)]
+
+
+async def _attempt_graph(
+    table: Table, entrant: Entrant, slots: tuple[int, ...], count: int, replays: list[Stretch]
+) -> None:
+    await table.attempt(entrant, _graph(entrant, slots, count, replays))
+
+
+async def _graph(entrant: Entrant, slots: tuple[int, ...], count: int, replays: list[Stretch]) -> None:
+    await entrant.party.capture(slots)
+    replays += [await entrant.party.replay(slots) for _ in range(count)]
