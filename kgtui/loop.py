@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from engine.errors import KgtuiError, StoreError
-from engine.events import CaseBenchmarked, CaseFinished, Event, RunFinished, RunStarted
-from engine.model import BenchmarkPlan, Candidate, Outcome, Plan, Verdict
+from engine.events import CaseFinished, Event, RunFinished, RunStarted
+from engine.model import Candidate, Outcome, Plan, Verdict
 from engine.source import imported_files
 from kgtui.seams import Judging, Order, Recording
 
@@ -179,8 +179,6 @@ class Loop:
         except StoreError as error:
             self._audience.trouble_arose(str(error))
             return False
-        if order.benchmark is not None and not _answers(events, order.benchmark):
-            return False
         self._audience.run_began(RunHeader(number=number, cached=True, digest=order.candidate.digest))
         self._audience.events_happened(events)
         return True
@@ -240,13 +238,3 @@ def _says_of_the_candidate(event: Event) -> bool:
     """Whether this is a verdict that the candidate earned, so that its failed cases go first next time."""
     ours = (Outcome.CANCELLED, Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED)
     return isinstance(event, RunFinished) and event.verdict.outcome not in ours
-
-
-def _answers(events: Sequence[Event], wanted: BenchmarkPlan) -> bool:
-    """Whether a stored run timed all that is wanted, or never could: a candidate that is not right is not timed."""
-    verdict = next((event.verdict for event in events if isinstance(event, RunFinished)), None)
-    if verdict is None or verdict.outcome is not Outcome.PASS:
-        return verdict is not None
-    timed = (event.benchmark for event in events if isinstance(event, CaseBenchmarked))
-    known = {one.case for one in timed if one.cache is wanted.cache and one.outcome is Outcome.PASS}
-    return known.issuperset(case.name for case in wanted.cases)

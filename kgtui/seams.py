@@ -131,7 +131,10 @@ class Recording(Protocol):
         """Keep the next events of a run; they are safe from a kill of this process when this returns."""
 
     def cached(self, order: Order) -> int | None:
-        """The newest finished run that answers this order already, or None; prefer one that timed what is asked."""
+        """The newest finished run that answers this order already, or None.
+
+        Where the order has a benchmark, a run that passed answers only when it timed all of those cases.
+        """
 
     def failed_cases(self, order: Order) -> tuple[str, ...]:
         """The cases that failed when this file was judged last."""

@@ -79,7 +79,7 @@ def headline(measurements: Measurements, *, glyphs: Glyphs) -> Line:
     if measurements.trust is Trust.WRONG or not measurements.summaries:
         return ()
     summary, percent = measurements.summaries[0], measurements.roofline_median
-    tone, sign = _standing(summary, measurements.trust, glyphs)
+    tone, sign = _standing(summary, measurements, glyphs)
     text = f"{sign} {numbers.factor(summary.speedup, glyphs=glyphs)} {summary.baseline}"
     if measurements.stale:
         return line(Span(f"stale: {text}{_from(measurements.number)}", Tone.STALE))
@@ -96,6 +96,37 @@ def comparison_span(comparison: Comparison, trust: Trust, glyphs: Glyphs) -> Spa
     if trust is Trust.FLAGGED:
         return Span(f"{glyphs.state(State.FLAGGED)} {text}", Tone.WARN)
     return Span(f"{glyphs.standings[comparison.standing]} {text}", STANDING_TONES[comparison.standing])
+
+
+def time_span(timed: CaseBenchmark, glyphs: Glyphs) -> Span:
+    """The device time with its interval, or what became of the case instead."""
+    if timed.outcome is not Outcome.PASS:
+        return Span(f"{glyphs.outcome(timed.outcome)} {outcome_words(timed.outcome)}", outcome_tone(timed.outcome))
+    if timed.timing is None or timed.timing.device_us is None:
+        return muted(glyphs.dash)
+    return strong(numbers.microseconds(timed.timing.device_us, glyphs=glyphs))
+
+
+def ratio_span(one: Measurement, baseline: str, glyphs: Glyphs) -> Span:
+    """The speed-up against this baseline as far as it counts."""
+    comparison = next((known for known in one.benchmark.comparisons if known.baseline == baseline), None)
+    return comparison_span(comparison, one.trust, glyphs) if comparison else muted(glyphs.dash)
+
+
+def roofline_span(timed: CaseBenchmark, glyphs: Glyphs) -> Span:
+    """Percent of the roofline, and what bounds the case."""
+    if timed.floor is None or timed.floor.percent is None:
+        return muted(glyphs.dash)
+    beyond = timed.floor.percent > 100
+    return Span(f"{numbers.percent(timed.floor.percent)} {BOUND_WORDS[timed.floor.bound]}",
+                Tone.WARN if beyond else Tone.PLAIN)  # fmt: skip
+
+
+def standing_of(speedup: Interval, *, resolution: float) -> Standing:
+    """How a mean of speed-ups stands: faster or slower only when its whole interval is, by more than the resolution."""
+    if abs(speedup.value - 1) <= resolution or speedup.low <= 1 <= speedup.high:
+        return Standing.SAME
+    return Standing.FASTER if speedup.value > 1 else Standing.SLOWER
 
 
 def why_nothing(view: RunView, problem: Problem) -> str:
@@ -118,6 +149,14 @@ def why_nothing(view: RunView, problem: Problem) -> str:
     return "nothing timed yet: b times the bench cases"
 
 
+def trouble(view: RunView) -> str:
+    """Why the benchmark ended before all cases were timed, or nothing."""
+    stage = view.stage(Stage.BENCHMARK)
+    if stage is None or stage.outcome in (None, Outcome.PASS) or not stage.message:
+        return ""
+    return f"not all was timed: {stage.message}"
+
+
 def awaited(holder: Holder) -> str:
     """Who holds the device, since when; a moment that cannot be read is said as it came."""
     try:
@@ -128,7 +167,7 @@ def awaited(holder: Holder) -> str:
 
 
 def _summary(summary: Summary, measurements: Measurements, glyphs: Glyphs, *, dimmed: bool) -> Line:
-    tone, sign = _standing(summary, measurements.trust, glyphs)
+    tone, sign = _standing(summary, measurements, glyphs)
     speedup = f"{sign} {numbers.factor(summary.speedup, glyphs=glyphs)}"
     fast = [f"fast_{p} {count}/{summary.planned}" for p, count in summary.fast.items()]
     words = f" {summary.baseline}, geomean of {summary.cases}/{summary.planned}"
@@ -139,18 +178,11 @@ def _summary(summary: Summary, measurements: Measurements, glyphs: Glyphs, *, di
     return line(Span(speedup, Tone.STRONG if tone is Tone.PLAIN else tone), words, flagged, muted(rest))
 
 
-def _standing(summary: Summary, trust: Trust, glyphs: Glyphs) -> tuple[Tone, str]:
-    if trust is not Trust.CREDIBLE:
+def _standing(summary: Summary, measurements: Measurements, glyphs: Glyphs) -> tuple[Tone, str]:
+    if measurements.trust is not Trust.CREDIBLE:
         return Tone.WARN, glyphs.state(State.FLAGGED)
-    standing = standing_of(summary.speedup)
+    standing = standing_of(summary.speedup, resolution=measurements.resolution(summary.baseline))
     return STANDING_TONES[standing], glyphs.standings[standing]
-
-
-def standing_of(speedup: Interval) -> Standing:
-    """How a mean of speed-ups stands: faster or slower only when its whole interval is."""
-    if speedup.low > 1:
-        return Standing.FASTER
-    return Standing.SLOWER if speedup.high < 1 else Standing.SAME
 
 
 def _untimed(name: str, view: RunView, baselines: int, glyphs: Glyphs) -> tuple[Span, ...]:
@@ -162,12 +194,12 @@ def _untimed(name: str, view: RunView, baselines: int, glyphs: Glyphs) -> tuple[
 def _cells(one: Measurement, baselines: tuple[str, ...], glyphs: Glyphs, *, dimmed: bool) -> tuple[Span, ...]:
     timed, dash = one.benchmark, muted(glyphs.dash)
     timing = timed.timing
-    first, *others = [_ratio(one, name, glyphs) for name in baselines]
+    first, *others = [ratio_span(one, name, glyphs) for name in baselines]
     return (
         Span(one.case),
-        _time(timed, glyphs),
+        time_span(timed, glyphs),
         first,
-        _roofline(timed, glyphs),
+        roofline_span(timed, glyphs),
         *others,
         Span(numbers.short(timing.call_us.value)) if timing and timing.call_us else dash,
         _spread(timed, glyphs),
@@ -175,27 +207,6 @@ def _cells(one: Measurement, baselines: tuple[str, ...], glyphs: Glyphs, *, dimm
         muted(timed.cache),
         _note(one, glyphs, dimmed=dimmed),
     )
-
-
-def _time(timed: CaseBenchmark, glyphs: Glyphs) -> Span:
-    if timed.outcome is not Outcome.PASS:
-        return Span(f"{glyphs.outcome(timed.outcome)} {outcome_words(timed.outcome)}", outcome_tone(timed.outcome))
-    if timed.timing is None or timed.timing.device_us is None:
-        return muted(glyphs.dash)
-    return strong(numbers.microseconds(timed.timing.device_us, glyphs=glyphs))
-
-
-def _ratio(one: Measurement, baseline: str, glyphs: Glyphs) -> Span:
-    comparison = next((known for known in one.benchmark.comparisons if known.baseline == baseline), None)
-    return comparison_span(comparison, one.trust, glyphs) if comparison else muted(glyphs.dash)
-
-
-def _roofline(timed: CaseBenchmark, glyphs: Glyphs) -> Span:
-    if timed.floor is None or timed.floor.percent is None:
-        return muted(glyphs.dash)
-    beyond = timed.floor.percent > 100
-    return Span(f"{numbers.percent(timed.floor.percent)} {BOUND_WORDS[timed.floor.bound]}",
-                Tone.WARN if beyond else Tone.PLAIN)  # fmt: skip
 
 
 def _spread(timed: CaseBenchmark, glyphs: Glyphs) -> Span:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from engine.model import CaseResult, Outcome
+from kgtui.state import numbers
+from kgtui.state.benchmarks import ratio_span, roofline_span, summary_lines, time_span
 from kgtui.state.cases import case_detail
 from kgtui.state.glyphs import Glyphs, outcome_words
 from kgtui.state.lines import plain_text
+from kgtui.state.measurements import measured
 from kgtui.state.numbers import error, seconds
 from kgtui.state.run import RunView
 from kgtui.state.status import Desk
@@ -30,6 +33,7 @@ def run_markdown(view: RunView, desk: Desk, *, glyphs: Glyphs) -> str:
     for found in view.findings:
         place = f"line {found.location.line}: " if found.location else ""
         lines.append(f"- {found.severity}, {found.check}: {place}{found.message}")
+    lines += _benchmarks(view, glyphs)
     if view.kernels:
         lines += ["", "| kernel | target | registers | spill | shared |", "|---|---|---|---|---|"]
     for kernel in view.kernels:
@@ -37,6 +41,27 @@ def run_markdown(view: RunView, desk: Desk, *, glyphs: Glyphs) -> str:
         cells = " | ".join(glyphs.dash if value is None else str(value) for value in resources)
         lines.append(f"| {_cell(kernel.launch.kernel)} | {kernel.target} | {cells} |")
     return "\n".join(lines) + "\n"
+
+
+def _benchmarks(view: RunView, glyphs: Glyphs) -> list[str]:
+    """The table of what was timed, and what it comes to."""
+    if not view.benchmarks:
+        return []
+    measurements = measured(view, number=None)
+    ratios = "".join(f" {glyphs.times} {name} |" for name in measurements.baselines)
+    lines = ["", f"| case | device {glyphs.micro}s | call {glyphs.micro}s |{ratios} roofline | L2 |"]
+    lines.append("|---" * (5 + len(measurements.baselines)) + "|")
+    for one in measurements.cases:
+        timing = one.benchmark.timing
+        call = numbers.short(timing.call_us.value) if timing and timing.call_us else glyphs.dash
+        ratio_cells = [ratio_span(one, name, glyphs).text for name in measurements.baselines]
+        cells = (
+            _cell(one.case), time_span(one.benchmark, glyphs).text, call, *ratio_cells,
+            roofline_span(one.benchmark, glyphs).text, one.benchmark.cache,
+        )  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
+    summaries = plain_text(summary_lines(measurements, glyphs=glyphs))
+    return [*lines, *([""] if summaries else []), *(f"- {text}" for text in summaries.splitlines())]
 
 
 def _word(view: RunView) -> str:

@@ -14,6 +14,10 @@ from engine.benchmark import CaseBenchmark, Summary
 from engine.model import CompiledKernel, Launch, Outcome, Stage
 from kgtui.state.run import RunView
 
+# A shape that is too large or too slow to be timed says nothing against the answers on the others.
+_NOT_WRONG = (
+    Outcome.PASS, Outcome.CANCELLED, Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR, Outcome.OUT_OF_MEMORY, Outcome.TIMEOUT
+)  # fmt: skip
 _NOT_THE_CANDIDATES_FAULT = (Outcome.PASS, Outcome.CANCELLED, Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR)
 
 
@@ -74,6 +78,11 @@ class Measurements:
         timed = (timing.side for one in self.cases for timing in one.benchmark.baselines)
         return tuple(dict.fromkeys((*timed, *named, *(summary.baseline for summary in self.summaries))))
 
+    def resolution(self, baseline: str) -> float:
+        """The coarsest difference that still counts as none against this baseline, over all cases."""
+        known = (other for one in self.cases for other in one.benchmark.comparisons if other.baseline == baseline)
+        return max((comparison.resolution for comparison in known), default=0.0)
+
     @property
     def roofline_percents(self) -> tuple[float, ...]:
         """How near each case of the newest run comes to the roofline, lowest first; none that may not be trusted."""
@@ -130,7 +139,7 @@ def measured(view: RunView, *, number: int | None) -> Measurements:
 
 def evidence(view: RunView) -> Trust:
     """What the run has shown so far against its candidate."""
-    timed_wrong = any(one.outcome not in _NOT_THE_CANDIDATES_FAULT for one in view.benchmarks)
+    timed_wrong = any(one.outcome not in _NOT_WRONG for one in view.benchmarks)
     verdict_against = view.verdict is not None and view.verdict.outcome not in _NOT_THE_CANDIDATES_FAULT
     if view.failed or timed_wrong or verdict_against:
         return Trust.WRONG

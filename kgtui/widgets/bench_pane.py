@@ -13,7 +13,7 @@ from textual.widgets import DataTable
 
 from kgtui.seams import INTERPRETED_DEVICE
 from kgtui.state.bench_detail import bench_detail
-from kgtui.state.benchmarks import bench_cases, bench_columns, bench_rows, summary_lines, why_nothing
+from kgtui.state.benchmarks import bench_cases, bench_columns, bench_rows, summary_lines, trouble, why_nothing
 from kgtui.state.lines import Line, Span, Tone, line, muted, plain_text
 from kgtui.state.measurements import Measurement
 from kgtui.state.static_cost import COLUMNS, INTERPRETED, cost_rows, static_lines
@@ -96,7 +96,8 @@ class BenchPane(Pane):
         untimed = view.verdict is not None and not view.benchmarks and all(one.stale for one in measurements.cases)
         if not measurements.cases or untimed or view.holder is not None:
             return (line(Span(why_nothing(view, bench.problem), Tone.WARN)), *lines)
-        return lines
+        stopped = trouble(view)
+        return (line(Span(stopped, Tone.WARN)), *lines) if stopped else lines
 
     def _show_detail(self) -> None:
         scene, current = self._scene, self.current

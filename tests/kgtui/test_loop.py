@@ -99,6 +99,23 @@ async def test_the_same_content_is_answered_from_the_store(setting: Setting) -> 
     assert len(setting.engine.judged) == 1
 
 
+async def test_a_run_that_timed_nothing_is_no_answer_where_times_are_asked_for(
+    setting: Setting, bench_fakes: ModuleType
+) -> None:
+    problem = bench_fakes.timed_problem()
+    setting.engine.script = bench_fakes.all_timed
+    order, wanted = replace(setting.order, problem=problem), bench_fakes.bench_plan(problem).benchmark
+    for benchmark in (None, wanted, wanted):
+        setting.loop.submit(replace(order, benchmark=benchmark))
+        await setting.listener.verdict()
+    assert [plan.benchmark for _, plan in setting.engine.judged] == [None, wanted]
+    assert [(header.number, header.cached) for header in setting.listener.headers] == [
+        (1, False),
+        (2, False),
+        (2, True),
+    ]
+
+
 async def test_running_again_judges_the_same_content_anew(setting: Setting) -> None:
     for again in (False, True):
         setting.loop.submit(replace(setting.order, again=again))

@@ -87,6 +87,20 @@ def test_a_run_of_picked_cases_answers_no_whole_order(
     assert recording.cached(order) is None
 
 
+def test_a_run_that_timed_nothing_answers_no_order_for_times(
+    recording: StoreRecording, order: Order, bench_fakes: ModuleType
+) -> None:
+    problem = bench_fakes.timed_problem()
+    verified = replace(order, problem=problem)
+    timed = replace(verified, benchmark=bench_fakes.bench_plan(problem).benchmark)
+    first = recorded(recording, verified, bench_fakes.all_timed)
+    assert (recording.cached(verified), recording.cached(timed)) == (first, None)
+    second = recorded(recording, timed, bench_fakes.all_timed)
+    assert recording.cached(timed) == second
+    recorded(recording, verified, bench_fakes.all_timed)
+    assert recording.cached(timed) == second
+
+
 def test_the_cases_that_failed_are_known_by_file(recording: StoreRecording, order: Order, fakes: ModuleType) -> None:
     recorded(recording, order, fakes.some_fail)
     assert recording.failed_cases(order) == ("127x128 f32", "127x128 f16")

@@ -23,7 +23,6 @@ from kgtui.state.cases import case_detail, case_rows, error_map, reading
 from kgtui.state.glyphs import ASCII, UNICODE, State
 from kgtui.state.lines import plain_text
 from kgtui.state.markdown import run_markdown
-from kgtui.state.numbers import seconds
 from kgtui.state.operators import Choice, Facets, choices, operator_rows, preview
 from kgtui.state.run import NO_RUN, RunView, reduce, reduce_all
 from kgtui.state.status import Desk, Mode, is_stale, status_of
@@ -63,6 +62,35 @@ def test_a_replay_of_stored_events_gives_the_same_view(fakes: ModuleType, candid
     for script in (fakes.all_pass, fakes.some_fail, fakes.suspicious):
         events = script(candidate, plan)
         assert view_of([from_json(to_json(event)) for event in events]) == view_of(events)
+
+
+@pytest.mark.parametrize("script", ["all_timed", "two_baselines", "times_two_of_five", "waits_for_the_device"])
+def test_a_replay_of_a_timed_run_gives_the_same_view(
+    fakes: ModuleType, bench_fakes: ModuleType, candidate: Candidate, script: str
+) -> None:
+    events = getattr(bench_fakes, script)(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem()))
+    one_by_one = NO_RUN
+    for event in events:
+        one_by_one = reduce(one_by_one, from_json(to_json(event)))
+    assert one_by_one == view_of(events)
+
+
+def test_the_view_keeps_benchmarks_summaries_and_the_profile(bench_fakes: ModuleType, candidate: Candidate) -> None:
+    view = view_of(bench_fakes.all_timed(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem())))
+    assert [one.case for one in view.benchmarks][::4] == ["1024x256 f32", "16384x8192 bf16"]
+    assert (view.benchmarks_planned, view.summaries) == (5, (bench_fakes.summary(),))
+    assert [span.name for span in view.profile] == ["compile"]
+    assert view.benchmark("4096x781 f32") is view.benchmarks[1]
+
+
+def test_who_holds_the_device_is_known_until_the_benchmark_begins_or_the_run_ends(
+    bench_fakes: ModuleType, candidate: Candidate
+) -> None:
+    waiting = view_of(bench_fakes.waits_for_the_device(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem())))
+    assert waiting.holder == bench_fakes.HOLDER
+    assert reduce(waiting, StageStarted(at_s=2.0, stage=Stage.BENCHMARK, total=5)).holder is None
+    verdict = Verdict(outcome=Outcome.CANCELLED, sentence="cancelled", passed=8, total=8)
+    assert reduce(waiting, RunFinished(at_s=2.0, verdict=verdict)).holder is None
 
 
 def test_the_next_run_starts_from_nothing(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
@@ -123,6 +151,34 @@ def test_an_outcome_has_its_state(candidate: Candidate, outcome: Outcome, state:
     verdict = Verdict(outcome=outcome, sentence="why", passed=0, total=1)
     view = view_of([started(candidate), RunFinished(at_s=1.0, verdict=verdict)])
     assert status_of(view, DESK).state is state
+
+
+@pytest.mark.parametrize(
+    ("script", "state", "detail"),
+    [("waits_for_the_device", State.QUEUED, ""), ("times_two_of_five", State.BENCHMARKING, "2/5"),
+     ("all_timed", State.PASSED, ""), ("wrong_while_timed", State.FAILED, "")],
+)  # fmt: skip
+def test_a_run_that_is_timed_is_in_one_state(
+    bench_fakes: ModuleType, candidate: Candidate, script: str, state: State, detail: str
+) -> None:
+    view = view_of(getattr(bench_fakes, script)(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem())))
+    status = status_of(view, DESK)
+    assert (status.state, status.detail) == (state, detail)
+
+
+def test_the_strip_of_a_run_that_waits_names_the_holder(bench_fakes: ModuleType, candidate: Candidate) -> None:
+    view = view_of(bench_fakes.waits_for_the_device(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem())))
+    assert plain_text((progress(view, UNICODE, short=True), sentence(view, DESK))) == (
+        "verify 8/8 0.14s ✔ ▸ compile 1/1 0.22s ✔ ▸ bench –\n"
+        "process 4242 holds the device since 2026-03-14 15:02 UTC: python train.py --batch [32]; right on all 8 cases"
+    )
+
+
+def test_the_strip_while_it_times_says_how_far_it_is(bench_fakes: ModuleType, candidate: Candidate) -> None:
+    view = view_of(bench_fakes.times_two_of_five(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem())))
+    assert plain_text((progress(view, UNICODE, short=True, timed=False), sentence(view, DESK))) == (
+        "verify 8/8 ✔ ▸ compile 1/1 ✔ ▸ BENCH 2/5\nright on all 8 cases; 2 of 5 bench cases timed"
+    )
 
 
 def test_unsaved_text_and_a_pause_are_states_of_their_own(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
@@ -404,14 +460,6 @@ def test_the_preview_says_what_opening_will_do(fakes: ModuleType) -> None:
         "file       enter copies the sample to kernels/softmax.py",
         "file       n makes kernels/softmax.py from a template",
     ]
-
-
-@pytest.mark.parametrize(
-    ("duration_s", "text"),
-    [(0.0, "0 ms"), (0.0312, "31 ms"), (0.31, "0.31 s"), (12.34, "12.3 s"), (125.0, "2 min")],
-)
-def test_durations_are_short(duration_s: float, text: str) -> None:
-    assert seconds(duration_s) == text
 
 
 def test_moments_are_said_relative_to_now(fakes: ModuleType) -> None:
