@@ -8,26 +8,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import Any
-
-import msgspec
+from pathlib import Path
 
 from engine import outcomes, wire
 from engine.artefacts import ArtefactStore
 from engine.desk import Desk, LoadError
 from engine.errors import ChildDiedError, DeadlineError, EngineError, WireError
+from engine.launchers import Launchers
 from engine.model import Artefact, CompiledKernel, Launch, Limits, Outcome
 from engine.model import specialisation as specialisation_of
 from engine.profile import Profile
+from engine.publishing import publish
 from engine.untrusted import UntrustedFileError, read_untrusted
 from engine.verdict import Stop
 
 _MAX_ARTEFACT_BYTES = 64 << 20
-_PLAIN_NAME = re.compile(r"\w[\w.@-]{0,250}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +43,6 @@ class _Job:
 
     launch: Launch
     specialisation: str
-    launcher: bool
     done: asyncio.Future[None]
 
 
@@ -55,7 +51,8 @@ class Builder:
 
     def __init__(
         self, *, desks: tuple[Desk, ...], target: str, limits: Limits, artefacts: ArtefactStore,
-        profile: Profile, on_kernel: Callable[[int, int, CompiledKernel], None], publish: Path | None = None,
+        profile: Profile, on_kernel: Callable[[int, int, CompiledKernel], None], shelf: Path | None = None,
+        launchers: Launchers | None = None,
     ) -> None:  # fmt: skip
         self._desks = desks
         self._target = target
@@ -63,10 +60,10 @@ class Builder:
         self._artefacts = artefacts
         self._profile = profile
         self._on_kernel = on_kernel
-        self._publish = publish
+        self._shelf = shelf
+        self._launchers = launchers
         self._jobs: asyncio.Queue[_Job | None] = asyncio.Queue()
         self._job_by_specialisation: dict[tuple[object, ...], _Job] = {}
-        self._launchers: dict[tuple[str, ...], _Job] = {}
         self._binaries: list[_Binary] = []
         self._unbuilt = 0
         self.kernels: list[CompiledKernel] = []
@@ -80,17 +77,13 @@ class Builder:
         """
         key = specialisation_of(launch)
         job = self._job_by_specialisation.get(key)
-        types = _launcher_types(specialisation)
         if job is None:
-            builds_launcher = bool(specialisation) and types not in self._launchers
             done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            job = _Job(launch=launch, specialisation=specialisation, launcher=builds_launcher, done=done)
+            job = _Job(launch=launch, specialisation=specialisation, done=done)
             self._job_by_specialisation[key] = job
-            if builds_launcher:
-                self._launchers[types] = job
             self._jobs.put_nowait(job)
-        launcher = self._launchers.get(types)
-        return [job.done] if launcher is None else [job.done, launcher.done]
+        launcher = self._launchers.need(specialisation, self._profile) if self._launchers is not None else None
+        return [job.done] if launcher is None else [job.done, launcher]
 
     @property
     def idle(self) -> bool:
@@ -127,7 +120,7 @@ class Builder:
         await asyncio.gather(*(desk.clear() for desk in self._desks))
 
     async def _serve(self, desk: Desk) -> None:
-        if self._publish is not None:
+        if self._shelf is not None:
             with contextlib.suppress(EngineError):  # it is tried again, and told, when there is something to compile
                 await self._load(desk)
         while (job := await self._jobs.get()) is not None:
@@ -149,9 +142,9 @@ class Builder:
         """The compiled kernel, and the name of its NVIDIA binary where it has one."""
         with self._profile.span("compile") as span:
             reply = await self._ask(desk, job)
-        if isinstance(reply, wire.Compiled) and self._publish is not None:
+        if isinstance(reply, wire.Compiled) and self._shelf is not None:
             with self._profile.span("publish"):
-                publish(reply.cache, desk.cache, self._publish)
+                publish(reply.cache, desk.cache, self._shelf)
         cubin = reply.stages.get("cubin") if isinstance(reply, wire.Compiled) else None
         return self._kernel(desk, job.launch, reply, span.elapsed_s), cubin
 
@@ -162,7 +155,7 @@ class Builder:
             return self.trouble or await desk.ask(
                 wire.Compile(
                     id=wire.new_id(), launch=job.launch, target=self._target, folder=str(desk.shared),
-                    specialisation=job.specialisation, launcher=job.launcher,
+                    specialisation=job.specialisation,
                 ),
                 deadline_s=self._limits.compile_s,
             )  # fmt: skip
@@ -208,37 +201,3 @@ class Builder:
             except OSError as error:
                 self.unkept = f"compiled code could not be kept: {error.strerror or error}; free some space"
         return tuple(kept)
-
-
-def publish(names: tuple[str, ...], source: Path, target: Path) -> None:
-    """Copy these files of a compiler's cache to where the worker's Triton looks; the names are a stranger's words."""
-    for name in names:
-        parts = PurePosixPath(name).parts
-        if len(parts) != 2 or not all(map(_PLAIN_NAME.fullmatch, parts)):
-            continue
-        try:
-            place = target / name
-            if place.exists():
-                continue  # another compiler made the same; the worker may have it mapped already
-            content = read_untrusted(source / name, max_bytes=_MAX_ARTEFACT_BYTES)
-            place.parent.mkdir(mode=0o755, exist_ok=True)
-            unfinished = place.with_name(f"{place.name}.unfinished")
-            unfinished.write_bytes(content)
-            unfinished.rename(place)
-        except (UntrustedFileError, OSError):
-            continue  # the worker compiles it itself then
-
-
-def _launcher_types(specialisation: str) -> tuple[str, ...]:
-    """What all kernels have in common that one launcher serves; () when the description does not tell."""
-    try:
-        signature = msgspec.json.decode(specialisation, type=_Description).signature if specialisation else {}
-    except msgspec.MsgspecError:
-        return ()
-    return tuple(str(kind) for kind in signature.values())
-
-
-class _Description(msgspec.Struct, frozen=True):
-    """The part of Triton's own description of a specialisation that matters here."""
-
-    signature: dict[str, Any]  # Any: types as text, or nested lists of them

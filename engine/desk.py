@@ -12,7 +12,7 @@ from pathlib import Path
 from engine import wire
 from engine.errors import ChildDiedError, EngineError
 from engine.model import Candidate, Limits, Stream
-from engine.staff import Hand, Spare
+from engine.spare import Hand, Spare
 
 
 class LoadError(EngineError):
@@ -28,14 +28,14 @@ class Desk:
 
     def __init__(
         self, *, candidate: Candidate, entry: str, spare: Spare, limits: Limits,
-        on_log: Callable[[Stream, str], None], published: Path | None = None,
+        on_log: Callable[[Stream, str], None], shelves: tuple[Path, ...] = (),
     ) -> None:  # fmt: skip
         self._candidate = candidate
         self._entry = entry
         self._spare = spare
         self._limits = limits
         self._on_log = on_log
-        self._published = published
+        self._shelves = shelves
         self._hand: Hand | None = None
 
     @property
@@ -66,8 +66,8 @@ class Desk:
         self._hand.child.on_log = self._on_log
         path = _snapshot(self._hand.room.folder, self._candidate)
         folder = str(self._candidate.folder) if self._candidate.folder is not None else None
-        published = str(self._published) if self._published is not None else None
-        command = wire.Load(id=wire.new_id(), path=str(path), folder=folder, entry=self._entry, cache=published)
+        shelves = tuple(map(str, self._shelves))
+        command = wire.Load(id=wire.new_id(), path=str(path), folder=folder, entry=self._entry, shelves=shelves)
         reply = await self._hand.child.ask(command, deadline_s=self._limits.load_s)
         if isinstance(reply, wire.Failed):
             await self.clear()  # or the next case would call an entry that is not there

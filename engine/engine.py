@@ -96,6 +96,7 @@ class Engine:
         self._staff = Staff(
             workers=workers, compilers=compilers, lodging=self._lodging, limits=self._limits,
             torch_device=self._platform.TORCH_DEVICE, interpreted=interpreted,
+            target=self._device.target,
         )  # fmt: skip
         starting = [asyncio.create_task(nest.start()) for nest in self._nests]
         try:

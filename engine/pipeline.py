@@ -32,7 +32,8 @@ from engine.model import (
 from engine.profile import Profile
 from engine.rehearsal import Rehearsal
 from engine.source import Source, SourceError, read_source
-from engine.staff import Spare, Staff
+from engine.spare import Spare
+from engine.staff import Staff
 from engine.verdict import Facts, Stop, judge
 from engine.verification import Verifier
 
@@ -69,6 +70,10 @@ class Run:
         self._limits = plan.limits or limits
         self._artefacts = artefacts
         self._shelf = None if staff.interpreted else staff.lodging.open_shelf()
+        self._launchers = staff.launchers
+        self._shelves = tuple(
+            shelf for shelf in (self._launchers.shelf if self._launchers else None, self._shelf) if shelf is not None
+        )
         self._desk = self._open_desk(staff.worker, on_log=self._log)
         self._builder: Builder | None = None
         if plan.target is not None:
@@ -82,14 +87,15 @@ class Run:
     def _open_desk(self, spare: Spare, *, on_log: Callable[[Stream, str], None] = lambda *_: None) -> Desk:
         return Desk(
             candidate=self._candidate, entry=self._plan.problem.entry, spare=spare, limits=self._limits, on_log=on_log,
-            published=self._shelf,
+            shelves=self._shelves,
         )  # fmt: skip
 
     def _open_builder(self, target: str, on_kernel: Callable[[int, int, CompiledKernel], None]) -> Builder:
         desks = tuple(self._open_desk(self._staff.compiler) for _ in range(self._staff.most_compilers))
         return Builder(
             desks=desks, target=target, limits=self._limits, artefacts=self._artefacts, profile=self._profile,
-            on_kernel=on_kernel, publish=self._shelf if target == self._device.target else None,
+            on_kernel=on_kernel, shelf=self._shelf if target == self._device.target else None,
+            launchers=self._launchers,
         )  # fmt: skip
 
     async def stream(self, cancelled: asyncio.Event) -> AsyncGenerator[events.Event, None]:

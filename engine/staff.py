@@ -1,109 +1,22 @@
-"""The children of an engine by their jobs: the judge, and spares that are warm before they are needed."""
+"""The children of an engine by their jobs: the judge, spare workers and spare compilers."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
-from collections import deque
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 from engine import wire
 from engine.errors import DeadlineError, EngineError
-from engine.lodging import Lodging, Room
+from engine.launchers import Launchers
+from engine.lodging import Lodging
 from engine.model import Limits
 from engine.processes.child import Child
 from engine.processes.nest import Nest
 from engine.processes.nursery import DEVICE_VARIABLE
+from engine.spare import Hand, Spare
 
 _READY_S = 120.0
 _JUDGE_S = 60.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Hand:
-    """A child and the room that it lives in."""
-
-    child: Child
-    room: Room
-
-    async def dismiss(self) -> None:
-        """Kill the child, wait until it is gone, and remove its folders.  Safe to call twice."""
-        await self.child.kill()
-        self.room.remove()
-
-
-class Spare:
-    """Always `depth` warm children ahead: `take` gives one away, and the next are made when asked."""
-
-    def __init__(self, hire: Callable[[], Awaitable[Hand]], *, depth: int = 1) -> None:
-        self._hire = hire
-        self._depth = depth
-        self._waiting: deque[asyncio.Task[Hand]] = deque()  # oldest first: it is the next to be warm
-        self._closed = False
-        self._takes = asyncio.Lock()  # or two takers at once would get the same one
-
-    def prepare(self) -> None:
-        """Begin to make as many as are missing, unless there will be no next."""
-        while len(self._waiting) < self._depth and not self._closed:
-            self._begin()
-
-    async def wait(self) -> Hand:
-        """The next one, once it is warm; it stays the spare."""
-        if not self._waiting and not self._closed:
-            self._begin()
-        if not self._waiting:
-            raise EngineError("the engine has been closed")
-        making = self._waiting[0]
-        try:
-            hand = await asyncio.shield(making)
-        except (EngineError, OSError):
-            self._forget(making)  # or every later take would fail for the same old reason
-            raise
-        if hand.child.alive and hand.child.fault is None:
-            return hand
-        self._forget(making)  # it died while it waited: killed by the system, when memory ran out for instance
-        await hand.dismiss()
-        return await self.wait()
-
-    async def settle(self) -> None:
-        """Wait until none is being made; those that fail are heard of when they are taken."""
-        if self._waiting:
-            await asyncio.wait(list(self._waiting))
-
-    async def take(self) -> Hand:
-        """The warm one, for good.
-
-        Raises:
-            EngineError: none could be made.
-        """
-        async with self._takes:
-            hand = await self.wait()
-            self._waiting.popleft()
-            return hand
-
-    async def close(self) -> None:
-        """Dismiss the spares, for good."""
-        self._closed = True
-        while self._waiting:
-            making = self._waiting.popleft()
-            making.cancel()
-            with contextlib.suppress(asyncio.CancelledError, EngineError, OSError):
-                await (await making).dismiss()
-
-    def _begin(self) -> None:
-        making = asyncio.create_task(self._make())
-        # Whoever takes it hears of a failure; if nobody does, asyncio need not print it over the screen.
-        making.add_done_callback(lambda made: made.cancelled() or made.exception())
-        self._waiting.append(making)
-
-    def _forget(self, making: asyncio.Task[Hand]) -> None:
-        with contextlib.suppress(ValueError):
-            self._waiting.remove(making)
-
-    async def _make(self) -> Hand:
-        return await self._hire()
 
 
 class Staff:
@@ -115,7 +28,7 @@ class Staff:
 
     def __init__(
         self, *, workers: Nest, compilers: Nest, lodging: Lodging, limits: Limits, torch_device: str,
-        interpreted: bool,
+        interpreted: bool, target: str | None = None,
     ) -> None:  # fmt: skip
         self.interpreted = interpreted
         self.shares_device = not interpreted
@@ -133,6 +46,9 @@ class Staff:
         # On a device one worker computes while another rehearses what must be compiled.
         self.worker = Spare(self._hire_worker, depth=1 if interpreted else 2)
         self.compiler = Spare(self._hire_compiler, depth=1 if interpreted else self.most_compilers)
+        self.launchers: Launchers | None = None
+        if target is not None and not interpreted:
+            self.launchers = Launchers(spare=self.compiler, shelf=lodging.open_shelf(), target=target)
 
     def begin(self) -> None:
         """Begin to make the first worker and the judge."""
@@ -146,6 +62,7 @@ class Staff:
     async def wait_until_warm(self) -> None:
         """Wait until judge and spares are ready."""
         await asyncio.gather(self.judge(), self.worker.wait(), self.compiler.wait())
+        await asyncio.gather(self.worker.settle(), self.compiler.settle())
 
     async def judge(self) -> Child:
         """The judge, started anew if it has died."""
@@ -172,6 +89,8 @@ class Staff:
 
     async def close(self) -> None:
         """Dismiss everybody."""
+        if self.launchers is not None:
+            await self.launchers.close()
         await self.worker.close()
         await self.compiler.close()
         if self._compilers_started is not None:

@@ -62,6 +62,9 @@ class _Compiler:
                     return wire.Done(id=command.id)
                 case wire.Compile():
                     return self._compile_launch(command)
+                case wire.BuildLauncher():
+                    offline.build_launcher(command.types, target_named(command.target))
+                    return wire.Compiled(id=command.id, stages={}, cache=self._cache.new_files())
                 case wire.Disassemble():
                     return _disassemble(command)
         except UnsupportedError as error:
@@ -77,8 +80,6 @@ class _Compiler:
         try:
             if command.specialisation:
                 compiled = offline.compile_launch(kernel, command.specialisation, target)
-                if command.launcher:
-                    offline.build_launcher(compiled, target)
             else:
                 special = specialise(kernel, launch, self._find)
                 source = ASTSource(kernel, special.signature, special.constants, special.attributes)

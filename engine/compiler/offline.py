@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -51,15 +52,17 @@ def compile_launch(kernel: Any, specialisation: str, target: Target) -> Any:
     return kernel.preload(specialisation)
 
 
-def build_launcher(compiled: Any, target: Target) -> None:
-    """Leave in the cache folder what Triton needs to launch this kernel; older versions build it with a C compiler."""
+def build_launcher(types: tuple[str, ...], target: Target) -> None:
+    """Leave in the cache folder what launches kernels with such arguments; newer versions of Triton need nothing."""
     if target.backend != "cuda":
         return
     from triton.backends.nvidia.driver import CudaLauncher
 
-    # A version whose launcher is part of its driver asks the active one, which is ours: then nothing is to be built.
+    runtime.driver.set_active(OfflineDriver(target))
+    source = SimpleNamespace(constants={}, signature=dict(enumerate(types)))
+    # Built is what we came for: of the metadata that is asked for next, a kernel has some and we have none.
     with contextlib.suppress(AttributeError):
-        CudaLauncher(compiled.src, compiled.metadata)
+        CudaLauncher(source, SimpleNamespace())
 
 
 def warm_cuda(target: str) -> None:
@@ -74,8 +77,8 @@ def warm_cuda(target: str) -> None:
     CudaUtils.__init__ = lambda self: None
     described = target_named(target)
     runtime.driver.set_active(OfflineDriver(described))
-    compiled = warm_kernel.precompile()
-    build_launcher(compiled, described)
+    warm_kernel.precompile()
+    build_launcher(tuple(warm_kernel.SIGNATURE.values()), described)
     # Not reset_active(): that looks for devices at once, and a process that has looked cannot fork any more.
     runtime.driver._active = None
 

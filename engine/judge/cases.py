@@ -213,11 +213,16 @@ def mutated(
 ) -> str | None:
     """What changed and should not have: an input, or memory between the elements of an output."""
     owners = storage_owners(problem, specs)
-    untouchable = [storage.clone() for storage in initial]
-    for name, spec in zip(problem.arguments, specs, strict=True):
-        for part in tensor_specs(spec):
-            if name in problem.mutates:
-                tensors.view(part, untouchable[part.storage]).copy_(tensors.view(part, final[part.storage]))
+    untouchable = list(initial)
+    for name in problem.mutates:
+        for part in tensor_specs(specs[problem.arguments.index(name)]):
+            if untouchable[part.storage] is initial[part.storage]:
+                untouchable[part.storage] = initial[part.storage].clone()
+            tensors.view(part, untouchable[part.storage]).copy_(tensors.view(part, final[part.storage]))
+    pairs = [(after, allowed) for after, allowed in zip(final, untouchable, strict=True) if after.numel()]
+    # One wait for the device when nothing has changed, which is nearly always.
+    if not pairs or not bool(torch.stack([(after != allowed).any() for after, allowed in pairs]).any()):
+        return None
     for number, (after, allowed) in enumerate(zip(final, untouchable, strict=True)):
         if not torch.equal(after, allowed):
             written = [name for name in owners[number] if name in problem.mutates]

@@ -49,30 +49,35 @@ def _compare_values(
     both = got_finite & expected_finite
     error = (got64 - expected64).abs()
     if got.dtype.is_floating_point or got.is_complex():
-        allowed = tolerance.relative * expected64.abs() + tolerance.absolute * _typical(expected64[expected_finite])
+        allowed = tolerance.relative * expected64.abs() + tolerance.absolute * _typical(expected64, expected_finite)
         same_nonfinite = (got64 == expected64) | (got64.isnan() & expected64.isnan())
         wrong = torch.where(both, error > allowed, ~same_nonfinite)
     else:
         allowed = torch.zeros_like(error)
         # In the integers themselves: float64 cannot tell large int64 apart, and a boolean may hold any byte.
         error, wrong = _distance(got, expected, error), _bits(got) != _bits(expected)
-    mismatched = int(wrong.sum())
     unwritten = wrong & _is_poison(got, poison)
-    nonfinite_wrong = int((~got_finite & expected_finite & ~unwritten).sum())
+    nonfinite_wrong = ~got_finite & expected_finite & ~unwritten
+    nonzero = both & (expected64 != 0)
+    counts, largest = _read(
+        (wrong, unwritten, nonfinite_wrong, ~got_finite, ~expected_finite),
+        (_masked(error, both), _masked(error / expected64.abs(), nonzero), _ulps(got, expected, both)),
+    )
+    mismatched, unwritten_count, nonfinite_count, nonfinite_got, nonfinite_expected = counts
     worst = _worst(wrong, error, allowed, both) if mismatched else None
     return OutputReport(
         name=name,
-        outcome=_outcome(mismatched, nonfinite_wrong),
-        message=_message(name, got, expected, mismatched, int(unwritten.sum()), nonfinite_wrong, worst),
+        outcome=_outcome(mismatched, nonfinite_count),
+        message=_message(name, got, expected, mismatched, unwritten_count, nonfinite_count, worst),
         shape=tuple(got.shape),
         dtype=dtype_name(got.dtype),
         mismatched=mismatched,
         total=got.numel(),
-        nonfinite_got=int((~got_finite).sum()),
-        nonfinite_expected=int((~expected_finite).sum()),
-        max_absolute_error=_largest(error, both),
-        max_relative_error=_largest(error / expected64.abs(), both & (expected64 != 0)),
-        max_ulp_error=_ulps(got, expected, both),
+        nonfinite_got=nonfinite_got,
+        nonfinite_expected=nonfinite_expected,
+        max_absolute_error=largest[0],
+        max_relative_error=largest[1],
+        max_ulp_error=largest[2],
         worst=_element(worst, got, expected) if worst is not None else None,
         first_wrong=_index(int(wrong.flatten().byte().argmax()), got) if mismatched else None,
         last_wrong=_index(got.numel() - 1 - int(wrong.flatten().flip(0).byte().argmax()), got) if mismatched else None,
@@ -80,10 +85,24 @@ def _compare_values(
     )
 
 
-def _typical(finite: torch.Tensor) -> float:
+def _read(
+    counted: tuple[torch.Tensor, ...], largest: tuple[torch.Tensor | None, ...]
+) -> tuple[list[int], list[float | None]]:
+    """How many are true of each of `counted`, and the values of `largest`, with one wait for the device."""
+    nothing = torch.full((), -1.0, dtype=torch.float64, device=counted[0].device)
+    sums = [mask.sum().double() for mask in counted]
+    values = torch.stack([*sums, *(nothing if value is None else value for value in largest)]).tolist()
+    # JSON has no infinity.
+    found = [None if value < 0 else min(value, sys.float_info.max) for value in values[len(counted) :]]
+    return [int(value) for value in values[: len(counted)]], found
+
+
+def _typical(values: torch.Tensor, finite: torch.Tensor) -> torch.Tensor:
     """Root mean square, scaled first: squares of large float64 are infinite, and then everything is allowed."""
-    largest = float(finite.abs().max()) if finite.numel() else 0.0
-    return largest * float((finite.abs() / largest).square().mean().sqrt()) if largest else 0.0
+    size = torch.where(finite, values.abs(), 0.0)
+    largest = size.max()
+    scaled = size / torch.where(largest > 0, largest, 1.0)
+    return largest * (scaled.square().sum() / finite.sum().clamp(min=1)).sqrt()
 
 
 def _bits(values: torch.Tensor) -> torch.Tensor:
@@ -132,19 +151,19 @@ def _worst(wrong: torch.Tensor, error: torch.Tensor, allowed: torch.Tensor, both
     return int(torch.where(excess == excess.max(), beyond, -1.0).argmax())
 
 
-def _largest(values: torch.Tensor, where: torch.Tensor) -> float | None:
-    chosen = values[where]
-    return min(float(chosen.max()), sys.float_info.max) if chosen.numel() else None  # JSON has no infinity
+def _masked(values: torch.Tensor, where: torch.Tensor) -> torch.Tensor:
+    """The largest of the chosen values, -1 when none is chosen."""
+    return torch.where(where, values, -1.0).max()
 
 
-def _ulps(got: torch.Tensor, expected: torch.Tensor, both: torch.Tensor) -> float | None:
+def _ulps(got: torch.Tensor, expected: torch.Tensor, both: torch.Tensor) -> torch.Tensor | None:
     integer = _INTEGER_OF.get(got.dtype)
-    if integer is None or not bool(both.any()):
+    if integer is None:
         return None
     here, there = _ordered(got, integer), _ordered(expected, integer)
     # On one side of zero exactly in int64; across it the sum may need one bit more than that has.
     across = here.abs().double() + there.abs().double()
-    return float(torch.where((here < 0) == (there < 0), (here - there).abs().double(), across)[both].max())
+    return _masked(torch.where((here < 0) == (there < 0), (here - there).abs().double(), across), both)
 
 
 def _ordered(values: torch.Tensor, integer: torch.dtype) -> torch.Tensor:

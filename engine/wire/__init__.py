@@ -13,7 +13,7 @@ from typing import TypeAlias
 import msgspec
 
 from engine.errors import WireError
-from engine.wire.compiling import Compile, Compiled, Disassemble, Rehearse, Rehearsed, SuppressedLaunch
+from engine.wire.compiling import BuildLauncher, Compile, Compiled, Disassemble, Rehearse, Rehearsed, SuppressedLaunch
 from engine.wire.messages import (
     Command,
     Count,
@@ -71,8 +71,8 @@ from engine.wire.verifying import (
 )
 
 __all__ = [
-    "MAX_LINE_BYTES", "AnyCommand", "AnyReply", "ArenaSpec", "Arrange", "Arranged", "Call", "CallTime", "Called",
-    "Check", "Checked", "Collect", "Command", "Compare", "Compared", "Compile", "Compiled", "Count", "DTypeSpec",
+    "MAX_LINE_BYTES", "AnyCommand", "AnyReply", "ArenaSpec", "Arrange", "Arranged", "BuildLauncher", "Call", "CallTime",
+    "Called", "Check", "Checked", "Collect", "Command", "Compare", "Compared", "Compile", "Compiled", "Count", "DTypeSpec",
     "Describe", "Described", "Disassemble", "Disband", "Done", "Failed", "FailureKind", "FloatSpec", "How", "Load",
     "Loaded", "MeasurePeaks", "Message", "Occupy", "PeaksMeasured", "Prepare", "PrepareBaseline", "Prepared", "Ready",
     "Refill", "Refresh", "Rehearse", "Rehearsed", "Release", "Released", "Reply", "ReturnedSpec", "ScalarSpec",
@@ -83,8 +83,8 @@ __all__ = [
 MAX_LINE_BYTES = 4 << 20
 
 AnyCommand: TypeAlias = (
-    Load | Call | Prepare | Describe | Refill | Compare | Release | Rehearse | Compile | Disassemble | Arrange | Refresh
-    | Check | PrepareBaseline | TimeBaseline | MeasurePeaks | Disband | Occupy | TimeCalls | Collect | Vacate
+    Load | Call | Prepare | Describe | Refill | Compare | Release | Rehearse | Compile | BuildLauncher | Disassemble | Arrange
+    | Refresh | Check | PrepareBaseline | TimeBaseline | MeasurePeaks | Disband | Occupy | TimeCalls | Collect | Vacate
 )  # fmt: skip
 AnyReply: TypeAlias = (
     Ready | Done | Loaded | Prepared | Described | Called | Compared | Released | Rehearsed | Compiled | Arranged

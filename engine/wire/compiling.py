@@ -21,15 +21,20 @@ class Compile(Command, tag="compile", frozen=True):
     """Compile one launch for a target and leave its stages as files in `folder`.
 
     With a `specialisation`, Triton's own description of it, the kernel is compiled just as a launch on
-    the device would, and the files that such a launch looks for are left too; the code that launches
-    it only where `launcher` asks, since all kernels with the same types of arguments share it.
+    the device would, and the files that such a launch looks for are left too.
     """
 
     launch: Launch
     target: str
     folder: str
     specialisation: str = ""
-    launcher: bool = False
+
+
+class BuildLauncher(Command, tag="build_launcher", frozen=True):
+    """Build the code that launches kernels with arguments of these types; for a child without a candidate."""
+
+    types: tuple[str, ...]
+    target: str
 
 
 class Disassemble(Command, tag="disassemble", frozen=True):

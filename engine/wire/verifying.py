@@ -40,13 +40,13 @@ class ArenaSpec(Message, frozen=True):
 class Load(Command, tag="load", frozen=True):
     """Import the candidate at `path`; its own imports are looked up in `folder` after the standard library.
 
-    `cache` is a folder of kernels that were compiled for it elsewhere, looked into before compiling.
+    `shelves` are folders of what was compiled for it elsewhere, looked into before compiling.
     """
 
     path: str
     folder: str | None
     entry: str
-    cache: str | None = None
+    shelves: tuple[str, ...] = ()
 
 
 class Call(Command, tag="call", frozen=True):

@@ -26,6 +26,7 @@ from engine.worker.poison import Poison
 from engine.worker.recorder import record_compiled_launches
 from engine.worker.rehearsal import Rehearsal
 from engine.worker.timing import Stopwatch
+from engine.worker.tuning import Tuning
 
 
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
@@ -48,6 +49,7 @@ class _Worker:
         self._device = device
         self._book = LaunchBook()
         self._guard: Guard | None = None
+        self._tuning: Tuning | None = None
         if device.type == "cpu":
             self._guard = Guard(self._book)
             self._guard.install()
@@ -57,6 +59,7 @@ class _Worker:
             warm_up(device)
             torch.cuda.synchronize()
             record_compiled_launches(self._book)
+            self._tuning = Tuning()
         self._entry: Callable[..., Any] | None = None  # Any: a stranger's function
         self._filename = ""
         self._memory = CallMemory(device)
@@ -82,7 +85,11 @@ class _Worker:
             case wire.Rehearse():
                 self._rehearsal = self._rehearsal or Rehearsal(self._device)
                 return self._rehearsal.call(self._loaded_entry(), command)
-            case wire.Occupy() | wire.TimeCalls() | wire.Collect() | wire.Vacate():
+            case wire.Occupy():
+                if self._tuning is not None:
+                    self._tuning.in_earnest()
+                return self._stopwatch.carry_out(command)
+            case wire.TimeCalls() | wire.Collect() | wire.Vacate():
                 return self._stopwatch.carry_out(command)
         message = f"a worker does not {type(command).__name__.lower()}"
         return wire.Failed(id=command.id, kind=wire.FailureKind.ENGINE, message=message)
@@ -91,8 +98,8 @@ class _Worker:
         self._filename = command.path
         if self._guard is not None:
             self._guard.watch(command.path)
-        if command.cache is not None:
-            published.read_from(_warm_cache(), Path(command.cache))
+        if command.shelves:
+            published.read_from(_warm_cache(), *map(Path, command.shelves))
         folder = Path(command.folder) if command.folder is not None else None
         self._entry, siblings = loader.load(Path(command.path), folder, command.entry)
         return wire.Loaded(id=command.id, siblings=siblings)
