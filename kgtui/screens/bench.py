@@ -15,8 +15,9 @@ from textual.widgets import DataTable
 
 from kgtui.keys import Where, bindings_of
 from kgtui.screens.base import KgtuiScreen
-from kgtui.state.benchmarks import bench_columns, bench_rows, headline, why_nothing
-from kgtui.state.lines import line, muted
+from kgtui.state.benchmarks import NOT_RIGHT, bench_columns, bench_rows, headline, why_nothing
+from kgtui.state.lines import Span, Tone, line, muted
+from kgtui.state.measurements import Trust
 from kgtui.state.sizes import Lens, Measure, Over, first_measure, legend, series_of
 from kgtui.state.static_cost import COLUMNS, INTERPRETED, cost_rows
 from kgtui.state.strip import head
@@ -117,7 +118,9 @@ class BenchScreen(KgtuiScreen):
             words = why_nothing(bench.view, bench.problem) if bench.can_time else INTERPRETED
             self.query_one("#legend", Lines).show((line(muted(words)),))
         else:
-            self.query_one("#legend", Lines).show((legend(series, lens, glyphs=glyphs),))
+            wrong = any(one.trust is Trust.WRONG for one in measurements.cases)
+            doubt = (line(Span(NOT_RIGHT, Tone.WARN)),) if wrong else ()
+            self.query_one("#legend", Lines).show((legend(series, lens, glyphs=glyphs), *doubt))
         self.query_one(PlotView).show(
             Picture(problem=bench.problem, series=series, lens=lens, marked=self.query_one(Grid).current, glyphs=glyphs)
         )

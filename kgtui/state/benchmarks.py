@@ -20,8 +20,9 @@ from kgtui.state.run import RunView
 
 STANDING_TONES = {Standing.FASTER: Tone.GOOD, Standing.SLOWER: Tone.BAD, Standing.SAME: Tone.PLAIN}
 BOUND_WORDS = {Bound.MEMORY: "memory", Bound.COMPUTE: "compute"}
+NOT_RIGHT = "no speed-up is shown: the candidate is not right"
 _SPREAD_BINS = 10
-_CASE_WIDTHS = range(12, 20)
+_CASE_WIDTHS = range(12, 18)
 
 
 def bench_cases(problem: Problem) -> tuple[Case, ...]:
@@ -36,7 +37,7 @@ def bench_columns(problem: Problem, measurements: Measurements, *, glyphs: Glyph
     ratios = [Column(label=f"{glyphs.times} {name}", width=14) for name in (first, *others)]
     return (
         Column(label="case", width=min(max(longest, _CASE_WIDTHS.start), _CASE_WIDTHS.stop)),
-        Column(label=f"{glyphs.micro}s", width=12 + len(glyphs.plus_minus)),
+        Column(label=f"{glyphs.micro}s", width=14),
         ratios[0],
         Column(label="roofline", width=12),
         *ratios[1:],
@@ -150,7 +151,9 @@ def why_nothing(view: RunView, problem: Problem) -> str:
 
 
 def trouble(view: RunView) -> str:
-    """Why the benchmark ended before all cases were timed, or nothing."""
+    """Why a run that timed something shows no speed-up, or not of all cases; nothing when it does."""
+    if view.benchmarks and evidence(view) is Trust.WRONG:
+        return NOT_RIGHT
     stage = view.stage(Stage.BENCHMARK)
     if stage is None or stage.outcome in (None, Outcome.PASS) or not stage.message:
         return ""

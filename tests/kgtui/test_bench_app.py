@@ -168,6 +168,20 @@ async def test_a_benchmark_that_stopped_half_way_says_why_beside_what_it_has(
         assert table(bench)["1024x256 f32"][1] == "1.90 ±0.02"
 
 
+async def test_a_candidate_that_is_wrong_when_timed_is_said_on_the_tab_and_left_out_of_the_plot(on_gpu: Any) -> None:
+    bench = on_gpu("wrong_while_timed")
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("3")
+        assert note(bench) == "no speed-up is shown: the candidate is not right"
+        assert table(bench)["1024x256 f32"][1:3] == ["✗ wrong value", "–"]
+        await pilot.press("B")
+        screen = bench.app.screen
+        assert screen.query_one(PlotView).text.count("●") == 0
+        assert screen.query_one(PlotView).text.count("○") > 0
+        assert plain_text(screen.query_one("#legend", Lines).lines).endswith("the candidate is not right")
+
+
 async def test_enter_shows_how_a_case_was_measured_and_escape_returns_to_the_table(on_gpu: Any) -> None:
     bench = on_gpu()
     async with bench.app.run_test() as pilot:
