@@ -82,13 +82,17 @@ class Calls:
         return self._record(chunk, len(calls))
 
     def burst(self, calls: Sequence[Callable[[], object]]) -> int:
-        """Make the calls back to back; how long the stream was busy with them, in nanoseconds."""
+        """Make the calls back to back; how long the stream was busy with them, in nanoseconds.
+
+        No calls at all leave what was kept.
+        """
         self.rest()
         began, ended = self._instruments.event(), self._instruments.event()
         began.record()
-        self.kept = tuple([call() for call in calls])
+        returned = tuple([call() for call in calls])
         ended.record()
         self._instruments.synchronise()
+        self.kept = returned or self.kept
         return began.elapsed_ns(ended)
 
     def capture(self, calls: Sequence[Callable[[], object]]) -> tuple[str, ...]:

@@ -172,9 +172,10 @@ class Recorder:
             status = self._cupti.cuptiActivityGetNextRecord(
                 ctypes.c_void_p(buffer), ctypes.c_size_t(used), ctypes.byref(record)
             )
-            if status == _NO_MORE_RECORDS or record.value is None:
+            if status == _NO_MORE_RECORDS:
                 break
             self._expect("cuptiActivityGetNextRecord", status)
+            assert record.value is not None
             addresses.append(record.value)
         return addresses
 

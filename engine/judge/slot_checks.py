@@ -98,7 +98,7 @@ def look(layout: Layout, written: Written, returned: tuple[wire.ReturnedSpec, ..
     problem = layout.problem
     expected = as_tuple(problem.reference(*private_arguments(layout, written.image)))
     final = layout.parts(written.final)
-    got = (*_returned(layout, written.final, returned), *cases.written_values(problem, layout.specs, final))
+    got = (*_returned(layout, written.final, returned, expected), *cases.written_values(problem, layout.specs, final))
     tolerance = problem.tolerance(layout.case)
     suspects = [_changed(layout, written)]
     for value, wanted in zip(got, expected, strict=True):
@@ -136,7 +136,10 @@ def as_tuple(outputs: Outputs) -> tuple[torch.Tensor, ...]:
 
 
 def _returned(
-    layout: Layout, final: torch.Tensor, returned: tuple[wire.ReturnedSpec, ...]
+    layout: Layout,
+    final: torch.Tensor,
+    returned: tuple[wire.ReturnedSpec, ...],
+    expected: tuple[torch.Tensor, ...],
 ) -> list[torch.Tensor | OutputReport]:
     wanted = layout.problem.returns
     if wanted == 0:
@@ -146,7 +149,22 @@ def _returned(
         message = f"the entry returned {len(returned)} values, expected {wanted}"
         return [OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=message) for name in names]
     content = tensors.part(final, layout.outputs)
-    return [cases.take(name, spec, content) for name, spec in zip(names, returned, strict=True)]
+    return [
+        _of_another_kind(name, spec, value) or cases.take(name, spec, content)
+        for name, spec, value in zip(names, returned, expected, strict=False)
+    ]
+
+
+def _of_another_kind(name: str, spec: wire.ReturnedSpec, expected: torch.Tensor) -> OutputReport | None:
+    """A report for a tensor of another type or shape, which need not be there: the place is made for the right one."""
+    wanted = tensors.dtype_name(expected.dtype)
+    if spec.type_name != "Tensor" or (spec.dtype, spec.shape) == (wanted, tuple(expected.shape)):
+        return None
+    if spec.dtype != wanted:
+        outcome, message = Outcome.WRONG_DTYPE, f"{name} is {spec.dtype}, expected {wanted}"
+    else:
+        outcome, message = Outcome.WRONG_SHAPE, f"{name} has shape {spec.shape}, expected {tuple(expected.shape)}"
+    return OutputReport(name=name, outcome=outcome, message=message, shape=spec.shape, dtype=spec.dtype)
 
 
 def _changed(layout: Layout, written: Written) -> torch.Tensor:

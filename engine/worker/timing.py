@@ -45,9 +45,9 @@ class Stopwatch:
         self._entry = entry
         self._instruments = instruments
         if instruments is None and device.type == "cuda":
-            self._instruments = instruments_of(
-                device
-            )  # now: the candidate is not here yet to replace torch's functions
+            with contextlib.suppress(UnsupportedError):  # told when something is to be timed
+                # Now, before a candidate is here to replace torch's functions.
+                self._instruments = instruments_of(device)
         self._open_block = open_block or CallMemory(device).block
         self._slots: tuple[_Slot, ...] = ()
         self._calls: Calls | None = None
@@ -88,6 +88,8 @@ class Stopwatch:
             return _refused(command, "calls cannot be timed before slots are occupied")
         if any(number >= len(self._slots) for number in command.slots):
             return _refused(command, f"there are {len(self._slots)} slots, and {command.slots} were asked for")
+        if command.slots:  # an empty run, which only measures the way here and back, forgets nothing
+            self._last = ()
         note = self._instruments.forbid_persistence()
         notes = (note,) if note else ()
         match command.how:
@@ -95,7 +97,7 @@ class Stopwatch:
                 return self._single(command, self._calls, self._instruments, notes)
             case wire.How.BURST:
                 elapsed_ns = self._calls.burst(self._calls_on(command.slots))
-                self._last = command.slots
+                self._last = command.slots or self._last
                 return wire.Timed(id=command.id, elapsed_ns=elapsed_ns, notes=notes)
             case wire.How.CAPTURE:
                 return self._capture(command, self._calls, self._instruments)
@@ -129,7 +131,7 @@ class Stopwatch:
         )  # fmt: skip
 
     def _capture(self, command: wire.TimeCalls, calls: Calls, instruments: Instruments) -> wire.AnyReply:
-        self._captured = self._last = ()
+        self._captured = ()
         try:
             kernels = calls.capture(self._calls_on(command.slots))
         except Exception as error:  # the candidate's own code runs in there, and most of what fails is torch's

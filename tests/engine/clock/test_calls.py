@@ -1,0 +1,187 @@
+"""Whose is what the device did: windows of calls, windows of ours, and what belongs to nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from engine import wire
+from engine.clock.calls import Calls, Record, Window, attributed
+from engine.clock.cupti import Activity, CuptiError, Kind
+from engine.clock.scripted import ScriptedDevice
+
+
+def activity(name: str, start_ns: int, end_ns: int = 0) -> Activity:
+    return Activity(
+        kind=Kind.KERNEL, name=name, start_ns=start_ns, end_ns=end_ns or start_ns + 5, stream=0, correlation=0
+    )
+
+
+def test_an_activity_belongs_to_the_window_in_which_it_began() -> None:
+    windows = [Window(begin_ns=100, call=0), Window(begin_ns=200, call=1), Window(begin_ns=300)]
+    found, late = attributed([activity("b", 299, 400), activity("a", 100), activity("c", 200)], windows, calls=2)
+    assert [[one.name for one in call] for call in found] == [["a"], ["c", "b"]]
+    assert late == ()
+
+
+def test_what_began_before_or_behind_all_windows_is_late() -> None:
+    windows = [Window(begin_ns=100, call=0), Window(begin_ns=200)]
+    found, late = attributed([activity("behind", 200), activity("before", 99)], windows, calls=1)
+    assert (found, late) == ([[]], ("before", "behind"))
+
+
+def test_a_window_of_ours_may_hold_what_we_did_and_no_more() -> None:
+    windows = [Window(begin_ns=100, most=2), Window(begin_ns=200)]
+    assert attributed([activity("copy", 110), activity("copy", 120)], windows, calls=0) == ([], ())
+    more = [activity("copy", 110), activity("copy", 120), activity("secret", 130)]
+    assert attributed(more, windows, calls=0) == ([], ("copy", "copy", "secret"))
+
+
+def single(
+    device: ScriptedDevice, *works: Callable[[], object], calls: Calls | None = None, copies: int = 0
+) -> Record:  # fmt: skip
+    """Single calls after which something is copied, one activity."""
+
+    def after(number: int, returned: object) -> int:
+        if copies:
+            device.put("copy", 10)
+        return copies
+
+    side = calls or Calls(device.instruments())
+    return side.single(works, before=lambda number: device.evict(), after=after)
+
+
+def test_a_span_is_from_the_first_start_to_the_last_end() -> None:
+    device = ScriptedDevice()
+
+    def work() -> None:
+        device.put("first", 100)
+        device.put("second", 200, after_ns=50)
+
+    assert single(device, work, copies=1) == Record(
+        calls=(wire.CallTime(span_ns=350, stream_ns=350, activities=2),), kernels=("first", "second"), late=(),
+        method="cupti", reason="",
+    )  # fmt: skip
+
+
+def test_every_call_is_timed_for_itself_and_the_kernels_are_those_of_the_first() -> None:
+    device = ScriptedDevice()
+    record = single(device, *(lambda ns=ns: device.put(f"k{ns}", ns) for ns in (30, 20, 40)))
+    assert [call.span_ns for call in record.calls] == [30, 20, 40]
+    assert (record.kernels, device.evictions) == (("k30",), 3)
+
+
+def test_a_call_that_puts_nothing_on_the_device_has_no_span() -> None:
+    device = ScriptedDevice()
+    record = single(device, lambda: None, lambda: device.put("k", 7))
+    assert record.calls == (
+        wire.CallTime(span_ns=None, stream_ns=0, activities=0), wire.CallTime(span_ns=7, stream_ns=7, activities=1)
+    )  # fmt: skip
+    assert record.kernels == ()
+
+
+def test_work_in_the_pause_between_two_runs_is_told_with_the_second() -> None:
+    device = ScriptedDevice()
+    calls = Calls(device.instruments())
+    assert single(device, lambda: device.put("k", 5), calls=calls).late == ()
+    device.put("secret", 5)
+    assert single(device, lambda: device.put("k", 5), calls=calls).late == ("secret",)
+
+
+def test_work_before_a_rest_is_told_and_work_after_it_is_not_ours_to_know() -> None:
+    device = ScriptedDevice()
+    calls = Calls(device.instruments())
+    single(device, lambda: None, calls=calls)
+    device.put("secret", 5)
+    calls.rest()
+    device.put("the judge's", 5)
+    assert single(device, lambda: None, calls=calls).late == ("secret",)
+    assert single(device, lambda: None, calls=calls).late == ()
+
+
+@pytest.mark.parametrize("copies", [1, 3])
+def test_a_kernel_hidden_among_our_copies_is_late(copies: int) -> None:
+    device = ScriptedDevice()
+
+    def after(number: int, returned: object) -> int:
+        for _ in range(copies):
+            device.put("copy", 10)
+        device.put("hidden", 10)
+        return copies
+
+    record = Calls(device.instruments()).single([lambda: None], before=lambda number: 0, after=after)
+    assert record.late == (*["copy"] * copies, "hidden")
+
+
+def test_without_a_recorder_there_are_stream_times_and_a_reason() -> None:
+    device = ScriptedDevice()
+    record = single(device, lambda: device.put("k", 25), calls=Calls(device.instruments(precise=False)))
+    assert record == Record(
+        calls=(wire.CallTime(span_ns=None, stream_ns=25, activities=0),), kernels=(), late=(), method="",
+        reason="scripted without a recorder",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("fails_at", ["start", "take"])
+def test_a_recorder_that_fails_is_never_replaced_in_silence(fails_at: str) -> None:
+    device = ScriptedDevice()
+
+    def work() -> None:
+        device.put("k", 25)
+        device.trouble = CuptiError("CUPTI dropped 3 records")
+
+    if fails_at == "start":
+        device.trouble = CuptiError("CUPTI dropped 3 records")
+    record = single(device, work)
+    assert (record.method, record.reason) == ("", "CUPTI dropped 3 records")
+    assert record.calls == (wire.CallTime(span_ns=None, stream_ns=25, activities=0),)
+
+
+def test_what_a_call_raises_is_raised_and_nothing_is_recorded_any_more() -> None:
+    device = ScriptedDevice()
+
+    def work() -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        single(device, work)
+    assert not device.is_recording
+
+
+def test_a_burst_keeps_what_was_returned_and_is_timed_as_a_whole_without_the_recorder() -> None:
+    device = ScriptedDevice()
+    calls = Calls(device.instruments())
+
+    def work(number: int) -> int:
+        assert not device.is_recording
+        device.put("k", 100)
+        return number
+
+    single(device, lambda: None, calls=calls)
+    assert calls.burst([lambda number=number: work(number) for number in range(3)]) == 300
+    assert calls.kept == (0, 1, 2)
+
+
+def test_a_graph_is_replayed_as_a_whole_and_keeps_what_was_returned_when_it_was_captured() -> None:
+    device = ScriptedDevice()
+    calls = Calls(device.instruments())
+    assert calls.capture([lambda: device.put("a", 40), lambda: device.put("b", 60)]) == ("a", "b")
+    assert (calls.captured, calls.kept) == (2, ())
+    assert calls.replay() == 100
+    assert calls.kept == (None, None)
+    calls.forget()
+    assert (calls.captured, calls.kept) == (0, ())
+
+
+def test_a_capture_that_fails_leaves_no_graph() -> None:
+    device = ScriptedDevice()
+    calls = Calls(device.instruments())
+    calls.capture([lambda: None])
+
+    def work() -> None:
+        raise RuntimeError("operation not permitted when stream is capturing")
+
+    with pytest.raises(RuntimeError, match="not permitted"):
+        calls.capture([work])
+    assert calls.captured == 0

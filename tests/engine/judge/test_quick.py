@@ -1,0 +1,71 @@
+"""The quick answer is the answer of the full comparison, for every kind of value."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from engine.judge.compare import compare
+from engine.judge.quick import wrong_anywhere
+from engine.model import Outcome, Tolerance
+
+EXACT = Tolerance(relative=0.0, absolute=0.0)
+LOOSE = Tolerance(relative=0.1, absolute=0.0)
+SCALED = Tolerance(relative=0.0, absolute=0.1)
+NAN, INF = math.nan, math.inf
+
+
+@pytest.mark.parametrize(
+    ("got", "expected", "tolerance"),
+    [
+        ([1.0, -2.0], [1.0, -2.0], EXACT),
+        ([1.0, -2.0], [1.0, -2.0000002], EXACT),
+        ([1.05, 20.0], [1.0, 21.0], LOOSE),
+        ([1.2, 20.0], [1.0, 21.0], LOOSE),
+        ([0.3, 10.0], [0.0, 10.0], SCALED),
+        ([0.9, 10.0], [0.0, 10.0], SCALED),
+        ([0.0, 0.0], [0.0, 0.0], SCALED),
+        ([1e-30, 0.0], [0.0, 0.0], SCALED),
+        ([NAN, INF], [NAN, INF], LOOSE),
+        ([INF, 1.0], [-INF, 1.0], LOOSE),
+        ([NAN, 1.0], [1.0, 1.0], LOOSE),
+        ([1.0, 1.0], [NAN, 1.0], LOOSE),
+        ([1.0, INF], [1.0, NAN], LOOSE),
+        ([1.02, INF], [1.0, INF], SCALED),
+        ([INF, NAN], [INF, NAN], SCALED),
+    ],
+)
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.complex64])
+def test_floats(got: list[float], expected: list[float], tolerance: Tolerance, dtype: torch.dtype) -> None:
+    agree(torch.tensor(got, dtype=dtype), torch.tensor(expected, dtype=dtype), tolerance)
+
+
+@pytest.mark.parametrize(
+    ("got", "expected"),
+    [
+        (torch.tensor([2**60, 1]), torch.tensor([2**60, 1])),
+        (torch.tensor([2**60 + 1, 1]), torch.tensor([2**60, 1])),
+        (torch.tensor([True, False]), torch.tensor([True, False])),
+        (torch.tensor([True, True]), torch.tensor([True, False])),
+        (torch.tensor([2], dtype=torch.uint8).view(torch.bool), torch.tensor([True])),
+        (torch.empty(0, 3), torch.empty(0, 3)),
+        (torch.full((3,), 1e200, dtype=torch.float64), torch.full((3,), 1e200, dtype=torch.float64)),
+        (torch.tensor([1e200, 0.0], dtype=torch.float64), torch.tensor([1e200, 1e199], dtype=torch.float64)),
+    ],
+)
+@pytest.mark.parametrize("tolerance", [EXACT, SCALED])
+def test_others(got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> None:
+    agree(got, expected, tolerance)
+
+
+def test_tensors_that_are_not_contiguous() -> None:
+    plane = torch.arange(12.0).view(3, 4)
+    agree(plane.T, plane.T.clone(), EXACT)
+    agree(plane[:, ::2], plane[:, 1::2], EXACT)
+
+
+def agree(got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> None:
+    outcome = compare("return", got, expected, tolerance, poison=0x7B).outcome
+    assert bool(wrong_anywhere(got, expected, tolerance)) is (outcome is not Outcome.PASS)

@@ -1,0 +1,304 @@
+"""The worker's side of a benchmark, on slots that lie in this process and a device that is scripted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+import torch
+
+from engine import tensors, wire
+from engine.clock.cupti import CuptiError
+from engine.clock.scripted import ScriptedDevice
+from engine.model import CacheState
+from engine.worker.timing import Stopwatch
+
+CPU = torch.device("cpu")
+SLOTS = 4
+
+
+class Bench:
+    """A stopwatch that has occupied four slots, each with one vector of six numbers and room for `room` bytes."""
+
+    def __init__(self, *, room: int = 1024, precise: bool = True) -> None:
+        self.device = ScriptedDevice()
+        self.entry: Callable[..., Any] = self.double
+        self.stopwatch = Stopwatch(
+            CPU, lambda: self.entry, instruments=self.device.instruments(precise=precise),
+            open_block=self.device.open_block,
+        )  # fmt: skip
+        specs, _ = tensors.lay_out((torch.zeros(6),))
+        placed, stride = tensors.place((24, room))
+        self.block = self.device.memory(256 + SLOTS * stride)
+        self.layout = wire.SlotLayout(
+            handle=self.block.handle, bytes=self.block.size_bytes, first=256, stride=stride, slots=SLOTS,
+            storages=placed[:1], outputs=placed[1],
+        )  # fmt: skip
+        for number in range(SLOTS):
+            self.input(number).copy_(torch.arange(6.0) + 10 * number)
+        self.occupied = self.ask(wire.Occupy(id="i", case="one", arguments=specs, layout=self.layout))
+
+    def double(self, x: torch.Tensor) -> torch.Tensor:
+        self.device.put("double", 50)
+        return x * 2
+
+    def ask(self, command: Any) -> wire.AnyReply:
+        return self.stopwatch.carry_out(command)
+
+    def timed(self, how: wire.How, *slots: int, cache: CacheState = CacheState.COLD) -> wire.Timed:
+        reply = self.ask(wire.TimeCalls(id="i", slots=slots, how=how, cache=cache))
+        assert isinstance(reply, wire.Timed), reply
+        return reply
+
+    def refused(self, command: Any) -> wire.Failed:
+        reply = self.ask(command)
+        assert isinstance(reply, wire.Failed), reply
+        return reply
+
+    def collected(self) -> wire.Timed:
+        reply = self.ask(wire.Collect(id="i"))
+        assert isinstance(reply, wire.Timed), reply
+        return reply
+
+    def _slot(self, number: int) -> torch.Tensor:
+        first = self.layout.first + number * self.layout.stride
+        return self.block.content[first : first + self.layout.stride]
+
+    def input(self, number: int) -> torch.Tensor:
+        return tensors.part(self._slot(number), self.layout.storages[0]).view(torch.float32)
+
+    def output(self, number: int, spec: wire.ReturnedSpec) -> torch.Tensor:
+        """What lies in a slot where `spec` says."""
+        place = tensors.part(self._slot(number), self.layout.outputs)
+        raw = place[spec.offset : spec.offset + spec.bytes]
+        return raw.view(tensors.dtype_named(spec.dtype)).view(spec.shape)
+
+    def outputs(self, numbers: Sequence[int], reply: wire.Timed) -> list[list[float]]:
+        pairs = zip(numbers, reply.returned, strict=True)
+        return [self.output(number, *returned).tolist() for number, returned in pairs]
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+def test_single_calls_are_made_on_the_slots_in_order_and_leave_their_outputs_there(bench: Bench) -> None:
+    assert bench.occupied == wire.Done(id="i")
+    reply = bench.timed(wire.How.SINGLE, 2, 0)
+    assert [(call.span_ns, call.activities) for call in reply.calls] == [(50, 1), (50, 1)]
+    assert bench.outputs((2, 0), reply) == [[40, 42, 44, 46, 48, 50], [0, 2, 4, 6, 8, 10]]
+    assert (reply.method, reply.reason, reply.kernels, reply.late) == ("cupti", "", ("double",), ())
+
+
+def test_a_cold_run_empties_the_cache_before_each_call_and_a_warm_one_reads_the_inputs(bench: Bench) -> None:
+    bench.timed(wire.How.SINGLE, 0, 1, 2)
+    assert (bench.device.evictions, bench.device.touched) == (3, [])
+    bench.timed(wire.How.SINGLE, 0, 1, cache=CacheState.WARM)
+    assert (bench.device.evictions, bench.device.touched) == (3, [24, 24])
+
+
+def test_what_cannot_be_had_without_a_recorder_is_absent_and_said() -> None:
+    reply = Bench(precise=False).timed(wire.How.SINGLE, 0)
+    assert reply.calls == (wire.CallTime(span_ns=None, stream_ns=50, activities=0),)
+    assert (reply.method, reply.reason) == ("", "scripted without a recorder")
+
+
+def test_dropped_records_leave_no_span(bench: Bench) -> None:
+    def entry(x: torch.Tensor) -> torch.Tensor:
+        bench.device.trouble = CuptiError("CUPTI dropped 1 records")
+        return bench.double(x)
+
+    bench.entry = entry
+    reply = bench.timed(wire.How.SINGLE, 0)
+    assert (reply.method, reply.reason, reply.calls[0].span_ns) == ("", "CUPTI dropped 1 records", None)
+
+
+def test_a_cache_that_may_keep_lines_is_noted(bench: Bench) -> None:
+    bench.device.note = "could not"
+    assert bench.timed(wire.How.SINGLE, 0).notes == ("could not",)
+    assert bench.timed(wire.How.BURST, 0).notes == ("could not",)
+
+
+def test_work_between_two_commands_is_late(bench: Bench) -> None:
+    bench.timed(wire.How.SINGLE, 0)
+    bench.device.put("side_kernel", 500)
+    assert bench.timed(wire.How.SINGLE, 1).late == ("side_kernel",)
+
+
+def test_work_that_begins_while_we_copy_is_late(bench: Bench) -> None:
+    class Deferred(tuple):  # type: ignore[type-arg]  # a stranger's type
+        def __new__(cls, device: ScriptedDevice, x: torch.Tensor) -> Deferred:
+            made = super().__new__(cls, (x.clone(),))
+            made.device = device
+            return made
+
+        def __getitem__(self, key: Any) -> Any:
+            self.device.put("deferred", 100)
+            self.device.put("deferred", 100)
+            return super().__getitem__(key)
+
+    bench.entry = lambda x: Deferred(bench.device, x)
+    assert bench.timed(wire.How.SINGLE, 0).late == ("deferred", "deferred")
+
+
+def test_a_call_without_work_has_no_activities(bench: Bench) -> None:
+    bench.entry = lambda x: x
+    assert bench.timed(wire.How.SINGLE, 0).calls == (wire.CallTime(span_ns=None, stream_ns=0, activities=0),)
+
+
+def test_no_calls_are_no_calls(bench: Bench) -> None:
+    assert bench.timed(wire.How.SINGLE) == wire.Timed(id="i", method="cupti")
+    assert bench.timed(wire.How.BURST).elapsed_ns == 0
+
+
+def test_several_outputs_and_odd_ones_are_described_as_they_are(bench: Bench) -> None:
+    bench.entry = lambda x: (x + 1, x.to(torch.int16)[::2], None, x[:0])
+    (returned,) = bench.timed(wire.How.SINGLE, 1).returned
+    assert [(spec.type_name, spec.dtype, spec.shape, spec.bytes) for spec in returned] == [
+        ("Tensor", "float32", (6,), 24), ("Tensor", "int16", (3,), 6), ("NoneType", "", (), 0),
+        ("Tensor", "float32", (0,), 0),
+    ]  # fmt: skip
+    assert bench.output(1, returned[0]).tolist() == [11, 12, 13, 14, 15, 16]
+    assert bench.output(1, returned[1]).tolist() == [10, 12, 14]
+
+
+def test_outputs_that_do_not_fit_are_described_and_not_written() -> None:
+    bench = Bench(room=256)
+    bench.entry = lambda x: torch.ones(1000)
+    before = bench.block.content.clone()
+    (returned,) = bench.timed(wire.How.SINGLE, 0).returned
+    assert (returned[0].shape, returned[0].bytes) == ((1000,), 4000)
+    assert torch.equal(bench.block.content, before)
+
+
+def test_what_the_entry_raises_is_raised_and_the_next_command_works(bench: Bench) -> None:
+    def entry(x: torch.Tensor) -> torch.Tensor:
+        raise ZeroDivisionError("theirs")
+
+    bench.entry = entry
+    for how in (wire.How.SINGLE, wire.How.BURST):
+        with pytest.raises(ZeroDivisionError, match="theirs"):
+            bench.timed(how, 0)
+    bench.entry = bench.double
+    assert len(bench.timed(wire.How.SINGLE, 0).calls) == 1
+
+
+def test_a_burst_is_collected_into_its_slots(bench: Bench) -> None:
+    reply = bench.timed(wire.How.BURST, 3, 1)
+    assert (reply.elapsed_ns, reply.calls, reply.returned) == (100, (), ())
+    collected = bench.collected()
+    assert bench.outputs((3, 1), collected) == [[60, 62, 64, 66, 68, 70], [20, 22, 24, 26, 28, 30]]
+    assert not collected.shared_outputs
+
+
+@pytest.mark.parametrize(
+    ("views", "shared"),
+    [
+        ((slice(0, 6), slice(0, 6)), True), ((slice(0, 6), slice(5, 11)), True), ((slice(0, 6), slice(6, 12)), False),
+        ((slice(0, 20), slice(3, 4)), True), ((slice(0, 0), slice(0, 6)), False),
+    ],
+)  # fmt: skip
+def test_outputs_that_overlap_are_shared_and_neighbours_are_not(
+    bench: Bench, views: tuple[slice, slice], shared: bool
+) -> None:
+    memory, turns = torch.zeros(20), iter(views)
+    bench.entry = lambda x: memory[next(turns)]
+    bench.timed(wire.How.BURST, 0, 1)
+    assert bench.collected().shared_outputs is shared
+
+
+def test_two_outputs_of_one_call_may_share_memory(bench: Bench) -> None:
+    def entry(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        y = x * 2
+        return y, y
+
+    bench.entry = entry
+    bench.timed(wire.How.BURST, 0, 1)
+    assert not bench.collected().shared_outputs
+
+
+def test_a_graph_is_replayed_on_what_its_slots_hold_then(bench: Bench) -> None:
+    made = {number: torch.zeros(6) for number in range(SLOTS)}
+    number_by_address = {bench.input(number).data_ptr(): number for number in range(SLOTS)}
+
+    def entry(x: torch.Tensor) -> torch.Tensor:
+        bench.device.put("double", 50)
+        return torch.mul(x, 2, out=made[number_by_address[x.data_ptr()]])
+
+    bench.entry = entry
+    assert bench.timed(wire.How.CAPTURE, 0, 1).kernels == ("double", "double")
+    for number in (0, 1):
+        bench.input(number).fill_(100 + number)
+    assert bench.timed(wire.How.REPLAY, 0, 1).elapsed_ns == 100
+    assert bench.outputs((0, 1), bench.collected()) == [[200] * 6, [202] * 6]
+
+
+def test_what_cannot_be_captured_is_unsupported_with_its_reason_and_calls_go_on(bench: Bench) -> None:
+    def entry(x: torch.Tensor) -> torch.Tensor:
+        if bench.device.capturing:
+            raise RuntimeError("operation not permitted when stream is capturing")
+        return bench.double(x)
+
+    bench.entry = entry
+    failed = bench.refused(wire.TimeCalls(id="i", slots=(0, 1), how=wire.How.CAPTURE))
+    assert (failed.kind, failed.message) == (
+        wire.FailureKind.UNSUPPORTED,
+        "cannot be captured: RuntimeError: operation not permitted when stream is capturing",
+    )
+    assert len(bench.timed(wire.How.SINGLE, 0).calls) == 1
+    assert "holds calls on ()" in bench.refused(wire.TimeCalls(id="i", slots=(0, 1), how=wire.How.REPLAY)).message
+
+
+def test_an_error_that_cannot_be_shown_is_told_by_its_type(bench: Bench) -> None:
+    class UnspeakableError(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    def entry(x: torch.Tensor) -> torch.Tensor:
+        raise UnspeakableError
+
+    bench.entry = entry
+    failed = bench.refused(wire.TimeCalls(id="i", slots=(0,), how=wire.How.CAPTURE))
+    assert failed.message == "cannot be captured: UnspeakableError: "
+
+
+def test_a_graph_is_of_its_slots_and_no_others(bench: Bench) -> None:
+    bench.timed(wire.How.CAPTURE, 0, 1)
+    failed = bench.refused(wire.TimeCalls(id="i", slots=(1, 0), how=wire.How.REPLAY))
+    assert (failed.kind, failed.message) == (wire.FailureKind.ENGINE, "the graph holds calls on (0, 1), not on (1, 0)")
+
+
+def test_an_empty_burst_forgets_nothing(bench: Bench) -> None:
+    bench.timed(wire.How.BURST, 2)
+    bench.timed(wire.How.BURST)
+    assert bench.outputs((2,), bench.collected()) == [[40, 42, 44, 46, 48, 50]]
+
+
+def test_there_is_nothing_to_collect_after_single_calls_and_after_a_capture(bench: Bench) -> None:
+    bench.timed(wire.How.BURST, 0)
+    bench.timed(wire.How.CAPTURE, 0)
+    assert bench.refused(wire.Collect(id="i")).kind is wire.FailureKind.ENGINE
+    bench.timed(wire.How.BURST, 0)
+    bench.timed(wire.How.SINGLE, 0)
+    assert bench.refused(wire.Collect(id="i")).kind is wire.FailureKind.ENGINE
+
+
+def test_a_slot_that_does_not_exist_is_refused(bench: Bench) -> None:
+    failed = bench.refused(wire.TimeCalls(id="i", slots=(0, 4), how=wire.How.SINGLE))
+    assert failed.message == "there are 4 slots, and (0, 4) were asked for"
+
+
+def test_after_vacating_nothing_can_be_timed(bench: Bench) -> None:
+    assert bench.ask(wire.Vacate(id="i")) == wire.Done(id="i")
+    failed = bench.refused(wire.TimeCalls(id="i", slots=(0,), how=wire.How.SINGLE))
+    assert failed.message == "calls cannot be timed before slots are occupied"
+    assert not bench.device.is_recording
+
+
+def test_on_a_device_without_a_clock_slots_cannot_be_occupied(bench: Bench) -> None:
+    stopwatch = Stopwatch(CPU, lambda: bench.entry)
+    assert stopwatch.carry_out(wire.Occupy(id="i", case="one", arguments=(), layout=bench.layout)) == wire.Failed(
+        id="i", kind=wire.FailureKind.UNSUPPORTED, message="calls are timed on NVIDIA GPUs only; this device is cpu"
+    )
