@@ -1,0 +1,452 @@
+"""A benchmark by its messages: on a machine whose true times are known, with sides that behave as scripted."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import groupby
+from typing import Any
+
+import pytest
+
+from engine import wire
+from engine.benchmark import Method, Standing
+from engine.errors import ChildDiedError, DeadlineError, WireError
+from engine.model import CacheState, Outcome
+
+
+async def test_an_honest_kernel_is_timed_as_what_it_takes_and_raises_nothing(make_lab):
+    lab = make_lab(device_us=20.0)
+    case = await lab.run()
+    assert case.outcome is Outcome.PASS
+    assert case.timing.method is Method.CUPTI
+    assert case.timing.device_us.low <= 20.0 * 1.01 and case.timing.device_us.high >= 20.0 * 0.99
+    assert case.timing.call_us.value == pytest.approx(20.0, rel=0.1)
+    assert case.timing.graph_us.value == pytest.approx(21.0, rel=0.1)
+    assert case.timing.activities == 1
+    assert case.floor.percent == pytest.approx(100 * 4.0 / case.timing.device_us.value)
+    assert case.verified == case.calls >= 8 * 2 * 3
+    assert lab.findings == []
+    assert lab.states == 2
+
+
+async def test_a_baseline_is_compared_with_and_the_candidate_with_itself(make_lab):
+    lab = make_lab(device_us=20.0)
+    bench = lab.bench()
+    await bench.run()
+    (comparison,) = lab.cases[0].comparisons
+    assert (comparison.baseline, comparison.standing) == ("eager", Standing.FASTER)
+    assert comparison.speedup.value == pytest.approx(2.0, rel=0.02)
+    assert lab.cases[0].ratio_to_self.value == pytest.approx(1.0, rel=0.02)
+    (summary,) = bench.summaries()
+    assert (summary.baseline, summary.cases, summary.planned) == ("eager", 1, 1)
+    assert summary.fast == {"1.0": 1, "1.1": 1, "1.5": 1, "2.0": int(comparison.speedup.value >= 2.0)}
+
+
+async def test_chunks_come_in_the_order_a_b_b_a_with_several_baselines_mirrored(make_lab):
+    lab = make_lab(baselines={"eager": {}, "cublas": {}})
+    await lab.run(baselines=("eager", "cublas"))
+    singles = [name for name, how, _ in lab.device.log if how == "single"]
+    last_rounds = singles[-6 * 8 :]
+    assert last_rounds == ["worker", "eager", "cublas", "cublas", "eager", "worker"] * 8
+
+
+async def test_every_timed_call_meets_content_that_no_call_has_met(make_lab):
+    lab = make_lab()  # the fake worker asserts it at every call
+    await lab.run()
+    assert lab.worker.chunks > 16
+
+
+async def test_only_the_slots_of_the_coming_chunk_are_filled(make_lab):
+    lab = make_lab()
+    await lab.run()
+    called = [int(calls) for name, how, calls in lab.device.log if name == "worker" and how != "capture"]
+    filled = [len(slots) for slots in lab.judge.refreshed]
+    captures = sum(how == "capture" for name, how, _ in lab.device.log if name == "worker")
+    assert len(filled) == len(called) + captures
+    assert max(filled) <= 128
+
+
+async def test_chunk_sizes_cannot_be_foreseen_and_fit_into_the_ring(make_lab):
+    lab = make_lab(machine={"slots": 9})
+    await lab.run()
+    sizes = [int(calls) for name, how, calls in lab.device.log if name == "worker" and how == "single"]
+    assert len(set(sizes[-16:])) >= 3
+    assert max(sizes) <= 9
+
+
+async def test_another_seed_gives_other_chunks(make_lab):
+    sizes = []
+    for seed in (1, 2):
+        lab = make_lab(seed=seed)
+        await lab.run()
+        sizes.append([calls for name, how, calls in lab.device.log if name == "worker" and how == "single"])
+    assert sizes[0] != sizes[1]
+
+
+@pytest.mark.parametrize(
+    ("device_us", "slots", "least_calls", "longest_s"),
+    [(3.0, 256, 1000, 2.5), (200.0, 64, 300, 2.5), (50_000.0, 4, 8 * 2, 7.0)],
+    ids=["tiny", "medium", "50 ms"],
+)
+async def test_the_number_of_calls_follows_from_what_they_cost(make_lab, device_us, slots, least_calls, longest_s):
+    lab = make_lab(device_us=device_us, baselines={"eager": {"device_us": device_us}}, machine={"slots": slots})
+    case = await lab.run()
+    assert case.outcome is Outcome.PASS
+    assert case.calls >= least_calls
+    assert case.elapsed_s <= longest_s
+    assert case.timing.device_us.value == pytest.approx(device_us, rel=0.02)
+
+
+async def test_a_slow_case_loses_calls_but_keeps_three_a_chunk_and_eight_rounds(make_lab):
+    lab = make_lab(device_us=15_000.0, baselines={"eager": {"device_us": 15_000.0}}, machine={"slots": 8})
+    await lab.run(case_s=1.0)
+    sizes = [int(calls) for name, how, calls in lab.device.log if name == "worker" and how == "single"]
+    assert len(sizes) >= 16
+    assert set(sizes[-16:]) <= {3, 4}
+
+
+async def test_a_ring_that_takes_too_long_to_go_round_is_shortened(make_lab):
+    lab = make_lab(device_us=20_000.0, baselines={}, machine={"slots": 200})
+    case = await lab.run(baselines=())
+    assert case.slots < 50
+    assert case.elapsed_s < 5.0
+
+
+async def test_a_first_call_that_compiles_does_not_take_the_time_of_the_others(make_lab):
+    lab = make_lab(first_call_s=5.0)
+    quick = make_lab()
+    assert (await lab.run()).calls == pytest.approx((await quick.run()).calls, rel=0.2)
+
+
+async def test_drift_of_the_clocks_does_not_enter_the_comparison(make_lab):
+    lab = make_lab(device_us=20.0, baselines={"eager": {"device_us": 20.0}}, machine={"drift_by_s": 0.1})
+    case = await lab.run()
+    (comparison,) = case.comparisons
+    assert comparison.standing is Standing.SAME
+    assert comparison.speedup.value == pytest.approx(1.0, abs=0.01)
+
+
+async def test_a_wrong_output_in_a_later_round_ends_the_case_without_times(make_lab):
+    lab = make_lab(wrong_at_call=300)
+    case = await lab.run()
+    assert case.outcome is Outcome.WRONG_VALUE
+    assert (case.timing, case.baselines, case.comparisons, case.floor) == (None, (), (), None)
+    assert "right on the verified cases, but call 300 at the timed shape was not" in case.message
+    assert "3 of 4 elements differ" in case.message
+    assert case.verified == 299 < case.calls
+
+
+async def test_memory_that_should_not_have_changed_is_told_as_such(make_lab):
+    lab = make_lab(wrong_at_call=1)
+    lab.judge.report_trouble = "bytes behind the output were overwritten"
+    case = await lab.run()
+    assert case.outcome is Outcome.MUTATED_INPUT
+    assert "bytes behind the output were overwritten" in case.message
+
+
+@pytest.mark.parametrize("factor", [0.3, 3.0], ids=["too short", "too long"])
+async def test_device_times_that_the_parents_clock_contradicts_are_suspect(make_lab, factor):
+    lab = make_lab(device_us=40.0, claim_factor=factor)
+    await lab.run()
+    assert lab.raised()["wall_clock"] == "suspect"
+
+
+async def test_a_graph_time_that_the_parents_clock_contradicts_is_replaced_by_that_clock(make_lab):
+    lab = make_lab(device_us=100.0, claim_factor=0.2)
+    case = await lab.run()
+    assert case.timing.graph_us.value == pytest.approx(101.0, rel=0.1)
+    assert any("by the parent's clock" in note for note in case.timing.notes)
+
+
+async def test_without_peaks_a_graph_rules_out_nothing_and_that_is_said(make_lab):
+    lab = make_lab(device_us=40.0, claim_factor=0.3)
+    case = await lab.run(peaks=None)
+    assert "wall_clock" not in lab.raised()
+    assert any("peaks are not known" in note for note in case.timing.notes)
+    assert case.floor is None
+
+
+async def test_work_on_a_stream_that_nobody_joins_is_suspect(make_lab):
+    lab = make_lab(device_us=60.0, stream_factor=0.1)
+    await lab.run()
+    assert lab.raised()["other_streams"] == "suspect"
+
+
+async def test_kernels_that_start_after_the_call_are_named(make_lab):
+    lab = make_lab(late=("hidden_kernel",))
+    await lab.run()
+    (finding,) = [finding for finding in lab.findings if finding.check == "after_return"]
+    assert "hidden_kernel" in finding.message
+
+
+async def test_late_kernels_are_named_even_when_the_case_ends_wrong(make_lab):
+    lab = make_lab(late=("hidden_kernel",), wrong_at_call=50)
+    case = await lab.run()
+    assert case.outcome is Outcome.WRONG_VALUE
+    assert lab.raised() == {"after_return": "suspect"}
+
+
+async def test_calls_that_put_nothing_on_the_device_are_suspect(make_lab):
+    lab = make_lab(idle_share=0.3)
+    await lab.run()
+    assert lab.raised()["idle_calls"] == "suspect"
+
+
+async def test_a_candidate_that_never_uses_the_device_has_no_device_time(make_lab):
+    lab = make_lab(idle_share=1.0)
+    case = await lab.run()
+    assert (case.timing.method, case.timing.device_us) == (None, None)
+    assert case.comparisons == ()
+    assert lab.raised()["idle_calls"] == "suspect"
+
+
+async def test_the_work_of_a_chunk_done_in_its_first_call_is_suspect(make_lab):
+    lab = make_lab(first_does_all=True)
+    await lab.run()
+    (finding,) = [finding for finding in lab.findings if finding.check == "uneven_calls"]
+    assert finding.severity.value == "suspect"
+    assert "work of several calls was done in one" in finding.message
+
+
+async def test_without_cupti_a_graph_stands_in_and_that_is_said(make_lab):
+    missing = {"method": "", "reason": "no libcupti was found"}
+    lab = make_lab(device_us=20.0, baselines={"eager": {"device_us": 40.0, **missing}}, **missing)
+    case = await lab.run()
+    assert case.timing.method is Method.GRAPH
+    assert case.timing.device_us.value == pytest.approx(21.0, rel=0.05)
+    (comparison,) = case.comparisons
+    assert comparison.speedup.value == pytest.approx(40.0 / 21.0, rel=0.05)
+    (finding,) = [finding for finding in lab.findings if finding.check == "timer"]
+    assert finding.severity.value == "note"
+    assert "by graph" in finding.message and "no libcupti was found" in finding.message
+
+
+async def test_without_cupti_and_without_a_graph_events_stand_in_and_that_is_said(make_lab):
+    missing = {"method": "", "reason": "no libcupti was found"}
+    lab = make_lab(device_us=20.0, capturable=False, baselines={"eager": {"device_us": 40.0, **missing}}, **missing)
+    case = await lab.run()
+    assert case.timing.method is Method.EVENTS
+    assert case.timing.device_us.value == pytest.approx(22.0, rel=0.05)
+    assert any("it waits for the device" in note for note in case.timing.notes)
+    assert "by events" in next(finding.message for finding in lab.findings if finding.check == "timer")
+
+
+async def test_a_graph_that_goes_wrong_in_a_later_round_gives_way_to_events(make_lab):
+    lab = make_lab(method="", reason="no libcupti was found", graph_wrong_from=6)
+    case = await lab.run()
+    assert (case.outcome, case.timing.method) == (Outcome.PASS, Method.EVENTS)
+    assert any("gives wrong answers" in note for note in case.timing.notes)
+
+
+async def test_a_timer_that_is_lost_on_the_way_is_noted(make_lab):
+    undisturbed = make_lab()
+    await undisturbed.run()
+    lab = make_lab(precise_until_chunk=undisturbed.worker.chunks - 4, reason="CUPTI dropped 3 records")
+    case = await lab.run()
+    assert case.timing.method is Method.CUPTI
+    assert any("CUPTI dropped 3 records" in note for note in case.timing.notes)
+    assert any("compared by events" in note for note in case.baselines[0].notes)
+
+
+async def test_a_candidate_that_cannot_be_captured_has_no_graph_time_and_that_is_no_fault(make_lab):
+    lab = make_lab(capturable=False)
+    case = await lab.run()
+    assert case.outcome is Outcome.PASS
+    assert case.timing.graph_us is None
+    assert any("it waits for the device" in note for note in case.timing.notes)
+    assert lab.findings == []
+
+
+async def test_a_graph_with_wrong_answers_is_noted_and_no_fault(make_lab):
+    lab = make_lab(graph_wrong_from=1)
+    case = await lab.run()
+    assert (case.outcome, case.timing.graph_us) == (Outcome.PASS, None)
+    assert any("gives wrong answers" in note for note in case.timing.notes)
+
+
+async def test_outputs_in_the_same_memory_are_verified_as_far_as_they_are_left(make_lab):
+    lab = make_lab(shared_outputs=True)
+    case = await lab.run()
+    assert case.outcome is Outcome.PASS
+    assert case.verified < case.calls
+    assert any("same memory" in note for note in case.timing.notes)
+
+
+async def test_a_missing_baseline_is_noted_and_the_others_go_on(make_lab):
+    lab = make_lab(baselines={"eager": {"device_us": 40.0}})
+    case = await lab.run(baselines=("vllm", "eager"))
+    assert [comparison.baseline for comparison in case.comparisons] == ["eager"]
+    vllm, eager = case.baselines
+    assert vllm.device_us is None and "vllm is not installed here" in vllm.notes[0]
+    assert eager.device_us is not None
+
+
+async def test_a_baseline_that_fails_on_the_way_costs_its_own_comparison_only(make_lab):
+    failing = {"fails_from": 12, "fails_with": "out of memory"}
+    lab = make_lab(baselines={"eager": failing, "cublas": {"device_us": 30.0}})
+    case = await lab.run(baselines=("eager", "cublas"))
+    assert case.outcome is Outcome.PASS
+    assert [comparison.baseline for comparison in case.comparisons] == ["cublas"]
+    assert any("out of memory" in note for note in case.baselines[0].notes)
+
+
+async def test_a_baseline_that_became_slow_is_hinted_at(make_lab):
+    lab = make_lab()
+    await lab.run(stored=lambda case, baseline: 10.0 if (case, baseline) == (lab.case.name, "eager") else None)
+    assert lab.raised() == {"slow_baseline": "hint"}
+
+
+async def test_a_time_below_the_floor_is_suspect(make_lab):
+    lab = make_lab(device_us=0.8)
+    await lab.run()
+    assert lab.raised()["faster_than_physics"] == "suspect"
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [
+        (ChildDiedError("killed by signal 11"), Outcome.CRASHED),
+        (DeadlineError("no reply within 120 s"), Outcome.TIMEOUT),
+        (WireError("not a reply"), Outcome.TAMPERED),
+    ],
+    ids=["death", "silence", "forgery"],
+)
+async def test_a_worker_that_fails_in_the_middle_ends_its_case_with_that_outcome(make_lab, error, outcome):
+    lab = make_lab(dies_at_call=200)
+    lab.worker.error = error
+    case = await lab.run(cases=(lab.case, lab.second))
+    assert case.outcome is outcome
+    assert str(error) in case.message
+    assert not lab.worker.alive
+
+
+async def test_with_another_worker_the_next_case_is_timed(make_lab):
+    lab = make_lab(dies_at_call=200)
+
+    async def reload() -> Any:
+        return lab.another()
+
+    await lab.bench(cases=(lab.case, lab.second), reload=reload).run()
+    assert [case.outcome for case in lab.cases] == [Outcome.CRASHED, Outcome.PASS]
+
+
+async def test_an_entry_that_raises_at_the_timed_shape_keeps_its_worker(make_lab):
+    lab = make_lab()
+    lab.worker.script.fails_with = "illegal shape"
+    bench = lab.bench(cases=(lab.case, lab.second))
+    await bench.run()
+    assert [case.outcome for case in lab.cases] == [Outcome.RUNTIME_ERROR] * 2
+    assert "at this shape (single): illegal shape" in lab.cases[0].message
+    assert bench.summaries() == ()
+
+
+async def test_a_reply_about_fewer_calls_than_were_asked_for_is_tampering(make_lab):
+    lab = make_lab(tells_of_fewer=True)
+    assert (await lab.run()).outcome is Outcome.TAMPERED
+
+
+async def test_times_that_no_clock_can_give_are_suspect_and_no_number(make_lab):
+    lab = make_lab(claim_factor=0.0)
+    case = await lab.run()
+    assert case.timing.device_us is None
+    assert case.comparisons == ()
+    assert lab.raised()["impossible_times"] == "suspect"
+
+
+@pytest.mark.parametrize("command", [wire.Arrange, wire.Refresh, wire.Check])
+async def test_a_judge_that_cannot_is_never_the_candidates_fault(make_lab, command):
+    lab = make_lab()
+    lab.judge.fails[command] = wire.Failed(id="", kind=wire.FailureKind.ENGINE, message="an assertion failed")
+    lab.judge.fails_from[command] = 1 if command is wire.Arrange else 9
+    case = await lab.run()
+    assert case.outcome is Outcome.ENGINE_ERROR
+    assert "an assertion failed" in case.message
+    assert lab.worker.alive
+
+
+@pytest.mark.parametrize("command", [wire.Arrange, wire.Refresh, wire.Check, wire.TimeBaseline])
+async def test_a_judge_that_dies_is_never_the_candidates_fault(make_lab, command):
+    lab = make_lab()
+    lab.judge.fails[command] = ChildDiedError("the judge ended")
+    lab.judge.fails_from[command] = 1 if command is wire.Arrange else 9
+    case = await lab.run()
+    assert case.outcome is Outcome.ENGINE_ERROR
+    assert lab.worker.alive
+
+
+async def test_a_case_that_does_not_fit_into_the_device_is_unsupported(make_lab):
+    lab = make_lab()
+    message = "4 input sets of 20 GB do not fit"
+    lab.judge.fails[wire.Arrange] = wire.Failed(id="", kind=wire.FailureKind.UNSUPPORTED, message=message)
+    case = await lab.run()
+    assert case.outcome is Outcome.UNSUPPORTED
+    assert message in case.message
+
+
+async def test_no_cases_are_no_messages_and_no_summaries(make_lab):
+    lab = make_lab()
+    bench = lab.bench(cases=())
+    await bench.run()
+    assert (lab.cases, lab.findings, lab.judge.asked, bench.summaries()) == ([], [], {}, ())
+
+
+@pytest.mark.parametrize("after", [1, 5, 40, 200])
+async def test_a_cancelled_benchmark_leaves_nothing_arranged(make_lab, after):
+    lab = make_lab()
+    running = asyncio.create_task(lab.bench().run())
+    lab.judge.cancel_at = (after, running)
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert not lab.device.arranged
+    assert lab.device.occupied == 0
+    assert lab.cases == []
+
+
+async def test_a_second_worker_is_timed_in_the_same_interleaving(make_lab):
+    lab = make_lab(device_us=20.0)
+    case = await lab.run(other=lab.another(device_us=20.6), baselines=())
+    (comparison,) = case.comparisons
+    assert (comparison.baseline, comparison.standing) == ("other", Standing.FASTER)
+    assert comparison.speedup.value == pytest.approx(1.03, abs=0.01)
+    singles = [name for name, how, _ in lab.device.log if how == "single"]
+    assert singles[-4 * 8 :] == ["worker", "another", "another", "worker"] * 8
+
+
+async def test_a_second_worker_that_dies_costs_its_own_comparison_only(make_lab):
+    lab = make_lab()
+    case = await lab.run(other=lab.another(dies_at_call=150), baselines=("eager",))
+    assert case.outcome is Outcome.PASS
+    assert [comparison.baseline for comparison in case.comparisons] == ["eager"]
+    assert "crashed" in case.baselines[0].notes[0]
+
+
+async def test_forty_kernels_against_themselves_are_no_difference_in_nearly_all(make_lab):
+    covered = 0
+    for seed in range(40):
+        lab = make_lab(seed=seed, noise=0.03)
+        case = await lab.run(other=lab.another(noise=0.03), baselines=())
+        covered += case.comparisons[0].speedup.low <= 1.0 <= case.comparisons[0].speedup.high
+    assert covered >= 37
+
+
+async def test_what_is_timed_warm_fits_into_the_cache_where_nothing_is_touched_before_each_call(make_lab):
+    lab = make_lab(machine={"slots": 64, "stride": 2 << 20, "l2_bytes": 50 << 20})
+    case = await lab.run(cache=CacheState.WARM)
+    assert case.cache is CacheState.WARM
+    stretches = {int(calls) for name, how, calls in lab.device.log if name == "worker" and how in ("burst", "replay")}
+    assert max(stretches) == 6
+
+
+async def test_what_every_exchange_was_for_is_told(make_lab):
+    lab = make_lab()
+    await lab.run()
+    assert [doing for doing, _ in groupby(lab.work)][:3] == ["arranging slots", "while opening the slots",
+                                                             "preparing eager"]  # fmt: skip
+    assert "checking outputs" in lab.work
+
+
+async def test_deadlines_shrink_once_it_is_known_what_calls_take(make_lab):
+    lab = make_lab()
+    await lab.run()
+    assert lab.worker.deadlines_s[0] == 120.0
+    assert lab.worker.deadlines_s[-2] == 10.0
