@@ -97,7 +97,7 @@ class Table:
             else:
                 raise
         except CaseEnded as ended:
-            if isinstance(entrant.party, BaselineParty) or ended.stop.outcome is Outcome.ENGINE_ERROR:
+            if ended.stop.outcome is Outcome.ENGINE_ERROR:
                 raise
             entrant.facts.notes.append(f"{ended.stop.outcome.value}: {ended.stop.message}")
         entrant.out = True
