@@ -15,11 +15,13 @@ from pathlib import Path
 from types import TracebackType
 
 from engine.artefacts import ArtefactStore
+from engine.benchmark import Peaks
 from engine.devices import Device, first_device, platform_named
 from engine.devices.targets import DEFAULT_TARGET
 from engine.errors import EngineError
 from engine.events import Event
 from engine.lodging import Lodging, base_environment
+from engine.metrology import Metrology
 from engine.model import Candidate, Limits, Plan
 from engine.pipeline import Run
 from engine.processes.confinement import Measure
@@ -39,7 +41,7 @@ class Engine:
 
     def __init__(
         self, *, device: str, artefacts: ArtefactStore, environment: Mapping[str, str], limits: Limits | None = None,
-        warm_target: str | None = None,
+        warm_target: str | None = None, peaks_folder: Path | None = None,
     ) -> None:  # fmt: skip
         self._platform = platform_named(device)
         self._device = first_device(device)
@@ -48,6 +50,8 @@ class Engine:
         self._limits = limits or _default_limits(interpreted=self._platform.INTERPRETED)
         self._warm_target = warm_target or self._device.target or DEFAULT_TARGET
         self._turn = asyncio.Lock()
+        self._peaks_folder = peaks_folder
+        self._metrology: Metrology | None = None
         self._lodging: Lodging | None = None
         self._nests: tuple[Nest, ...] = ()
         self._staff: Staff | None = None
@@ -98,6 +102,8 @@ class Engine:
             torch_device=self._platform.TORCH_DEVICE, interpreted=interpreted,
             target=self._device.target,
         )  # fmt: skip
+        if not interpreted:
+            self._metrology = Metrology(device=self._device, staff=self._staff, peaks_folder=self._peaks_folder)
         starting = [asyncio.create_task(nest.start()) for nest in self._nests]
         try:
             await starting[0]
@@ -111,8 +117,25 @@ class Engine:
             raise
 
     async def wait_until_warm(self) -> None:
-        """Wait until the judge and both spares are ready."""
+        """Wait until the judge and all spares are ready."""
         await self._the_staff().wait_until_warm()
+
+    async def measure_peaks(self) -> Peaks | None:
+        """What the device can do, kept from before or measured now; None where kernels are interpreted, or it fails."""
+        return await self._metrology.peaks() if self._metrology is not None else None
+
+    async def compare(
+        self, candidate: Candidate, other: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
+    ) -> AsyncGenerator[Event, None]:
+        """Judge `candidate` as `evaluate` does, and time it interleaved with `other`, a baseline called "other".
+
+        Raises:
+            EngineError: the engine was not started.
+        """
+        events = self._run(candidate, plan, cancelled, other)
+        async with contextlib.aclosing(events):
+            async for event in events:
+                yield event
 
     async def evaluate(
         self, candidate: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
@@ -124,6 +147,14 @@ class Engine:
         Raises:
             EngineError: the engine was not started.
         """
+        events = self._run(candidate, plan, cancelled, None)
+        async with contextlib.aclosing(events):
+            async for event in events:
+                yield event
+
+    async def _run(
+        self, candidate: Candidate, plan: Plan, cancelled: asyncio.Event | None, other: Candidate | None
+    ) -> AsyncGenerator[Event, None]:
         staff = self._the_staff()
         async with self._turn:
             run = Run(
@@ -133,6 +164,8 @@ class Engine:
                 artefacts=self._artefacts,
                 device=self._device,
                 limits=self._limits,
+                metrology=self._metrology,
+                other=other,
             )
             events = run.stream(cancelled or asyncio.Event())
             async with contextlib.aclosing(events):

@@ -108,10 +108,10 @@ class KernelDisassembled:
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceAwaited:
-    """Somebody else holds the device; the benchmark begins when they let go."""
+    """Somebody else holds the device; the benchmark begins when they let go.  None when they left no name."""
 
     at_s: float
-    holder: Holder
+    holder: Holder | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,9 +14,11 @@ from engine.compilation import Builder
 from engine.desk import Desk, LoadError
 from engine.devices import Device
 from engine.errors import EngineError
+from engine.metrology import Metrology
 from engine.model import (
     Artefact,
     Candidate,
+    Case,
     CaseResult,
     CompiledKernel,
     Finding,
@@ -34,6 +36,7 @@ from engine.rehearsal import Rehearsal
 from engine.source import Source, SourceError, read_source
 from engine.spare import Spare
 from engine.staff import Staff
+from engine.timing_stage import TimingStage
 from engine.verdict import Facts, Stop, judge
 from engine.verification import Verifier
 
@@ -53,6 +56,8 @@ class Run:
         artefacts: ArtefactStore,
         device: Device,
         limits: Limits,
+        metrology: Metrology | None = None,
+        other: Candidate | None = None,
     ) -> None:
         self._candidate = candidate
         self._plan = plan
@@ -60,7 +65,7 @@ class Run:
         self._device = device
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time()
-        self._profile = Profile(self._now)
+        self._profile = Profile(self._loop.time, started=self._started)
         self._queue: asyncio.Queue[events.Event | None] = asyncio.Queue()
         self._results: list[CaseResult] = []
         self._findings: list[Finding] = []
@@ -74,7 +79,9 @@ class Run:
         self._shelves = tuple(
             shelf for shelf in (self._launchers.shelf if self._launchers else None, self._shelf) if shelf is not None
         )
+        self._metrology = metrology
         self._desk = self._open_desk(staff.worker, on_log=self._log)
+        self._other = self._open_desk(staff.worker, candidate=other) if other is not None else None
         self._builder: Builder | None = None
         if plan.target is not None:
             self._builder = self._open_builder(plan.target, self._kernel)
@@ -84,10 +91,13 @@ class Run:
             same = plan.target == device.target
             self._ahead = self._builder if same else self._open_builder(device.target, lambda *_: None)
 
-    def _open_desk(self, spare: Spare, *, on_log: Callable[[Stream, str], None] = lambda *_: None) -> Desk:
+    def _open_desk(
+        self, spare: Spare, *, candidate: Candidate | None = None,
+        on_log: Callable[[Stream, str], None] = lambda *_: None,
+    ) -> Desk:  # fmt: skip
         return Desk(
-            candidate=self._candidate, entry=self._plan.problem.entry, spare=spare, limits=self._limits, on_log=on_log,
-            shelves=self._shelves,
+            candidate=candidate or self._candidate, entry=self._plan.problem.entry, spare=spare,
+            limits=self._limits, on_log=on_log, shelves=self._shelves,
         )  # fmt: skip
 
     def _open_builder(self, target: str, on_kernel: Callable[[int, int, CompiledKernel], None]) -> Builder:
@@ -125,7 +135,9 @@ class Run:
             await asyncio.shield(asyncio.create_task(self._clean_up()))  # also when we are cancelled once more
 
     async def _clean_up(self) -> None:
-        await self._desk.clear()
+        for desk in (self._desk, self._other):
+            if desk is not None:
+                await desk.clear()
         for builder in self._builders():
             await builder.clear()
         if self._shelf is not None:
@@ -170,11 +182,18 @@ class Run:
             if stop is not None:
                 return stop
             stop = await self._verify()
+            if not self._staff.interpreted:  # the next save need not wait, and a benchmark must not run beside it
+                self._staff.worker.prepare()
+                self._staff.compiler.prepare()
+            if ahead is not None and stop is None:
+                await ahead
             for builder in self._builders():
                 builder.finish()
             await asyncio.gather(*builders)
             if self._builder is not None:
                 self._compiled(self._builder)
+            if stop is None and all(result.outcome is Outcome.PASS for result in self._results):
+                stop = await self._time()
         finally:
             if self._rehearsal is not None:
                 await self._rehearsal.close()
@@ -193,8 +212,9 @@ class Run:
         if self._ahead is None:
             return None
         self._rehearsal = Rehearsal(
-            problem=self._plan.problem, cases=self._plan.cases, desk=self._open_desk(self._staff.worker),
-            add=self._compile_ahead, profile=self._profile, ask_judge=self._staff.ask_judge,
+            problem=self._plan.problem, cases=(*self._plan.cases, *self._timed_cases()),
+            desk=self._open_desk(self._staff.worker), add=self._compile_ahead, profile=self._profile,
+            ask_judge=self._staff.ask_judge,
         )  # fmt: skip
         return asyncio.create_task(self._rehearsal.run())
 
@@ -266,6 +286,28 @@ class Run:
         outcome = stop.outcome if stop else failed.outcome if failed else Outcome.PASS
         self._end(Stage.VERIFY, began, outcome, stop.message if stop else failed.message if failed else "")
         return stop
+
+    def _timed_cases(self) -> tuple[Case, ...]:
+        if self._plan.benchmark is None:
+            return ()
+        return tuple(case for case in self._plan.benchmark.cases if case not in self._plan.cases)
+
+    async def _time(self) -> Stop | None:
+        """Time a candidate that is right; why it is not after all, when a timed call says so."""
+        plan = self._plan.benchmark
+        if plan is None or not plan.cases:
+            return None
+        if self._metrology is None or self._rehearsal is None:
+            message = "nothing was timed: Triton's interpreter ran the kernels, and its times are not speeds"
+            self._find(Finding(check="benchmark", severity=Severity.NOTE, message=message))
+            return None
+        stage = TimingStage(
+            plan=plan, problem=self._plan.problem, desk=self._desk, other=self._other, staff=self._staff,
+            device=self._device, metrology=self._metrology, profile=self._profile, clock=self._loop.time,
+            now=self._now, launches=self._rehearsal.launches, emit=self._emit, on_finding=self._find,
+        )  # fmt: skip
+        await stage.run()
+        return stage.stop
 
     def _compiled(self, builder: Builder) -> None:
         if not builder.kernels:

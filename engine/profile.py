@@ -25,26 +25,34 @@ class _Tally:
 
 
 class Profile:
-    """Collects spans; `now` counts seconds from the start of the run."""
+    """Collects spans; `clock` is in seconds, and the run began when it showed `started`."""
 
-    def __init__(self, now: Callable[[], float]) -> None:
-        self._now = now
+    def __init__(self, clock: Callable[[], float], *, started: float) -> None:
+        self._clock = clock
+        self._started = started
         self._tallies: dict[str, _Tally] = {}
 
     @contextlib.contextmanager
     def span(self, name: str) -> Iterator[Measured]:
         """Measure what happens inside as one more piece of the work called `name`."""
-        began_s = self._now()
+        began_s = self._clock() - self._started
         measured = Measured()
         try:
             yield measured
         finally:
-            ended_s = self._now()
+            ended_s = self._clock() - self._started
             measured.elapsed_s = ended_s - began_s
-            tally = self._tallies.setdefault(name, _Tally(began_s=began_s, ended_s=ended_s))
-            tally.count += 1
-            tally.busy_s += ended_s - began_s
-            tally.ended_s = max(tally.ended_s, ended_s)
+            self._add(name, began_s, ended_s)
+
+    def note(self, name: str, began: float, ended: float) -> None:
+        """One more piece of work called `name`, by times of the clock."""
+        self._add(name, began - self._started, ended - self._started)
+
+    def _add(self, name: str, began_s: float, ended_s: float) -> None:
+        tally = self._tallies.setdefault(name, _Tally(began_s=began_s, ended_s=ended_s))
+        tally.count += 1
+        tally.busy_s += ended_s - began_s
+        tally.ended_s = max(tally.ended_s, ended_s)
 
     def spans(self) -> tuple[Span, ...]:
         """What was measured, in the order in which the kinds of work began."""

@@ -38,6 +38,7 @@ class Rehearsal:
         loop = asyncio.get_running_loop()
         self._ready: dict[str, asyncio.Future[None]] = {case.name: loop.create_future() for case in cases}
         self._waiting: set[asyncio.Task[None]] = set()
+        self._launches: dict[str, tuple[Launch, ...]] = {}
 
     async def next_of(self, cases: Sequence[Case]) -> Case:
         """The first of these cases that is ready; waits while none is."""
@@ -64,6 +65,10 @@ class Rehearsal:
                     ready.set_result(None)
             await self._desk.clear()
 
+    def launches(self, case: str) -> tuple[Launch, ...]:
+        """What this case launches, as far as the rehearsal came."""
+        return self._launches.get(case, ())
+
     async def close(self) -> None:
         """Forget what is still waited for.  Safe to call twice."""
         for task in self._waiting:
@@ -86,6 +91,7 @@ class Rehearsal:
         with self._profile.span("rehearse"):
             reply = await self._desk.ask(command, deadline_s=_CASE_S)
         launches = reply.launches if isinstance(reply, wire.Rehearsed) else ()
+        self._launches[case.name] = tuple(met.launch for met in launches)
         needed = [done for met in launches for done in self._add(met.launch, met.specialisation)]
         task = asyncio.create_task(_when_done(needed, self._ready[case.name]), name=case.name)
         self._waiting.add(task)

@@ -43,7 +43,7 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 
 import msgspec
 
-from engine.benchmark import Summary
+from engine.benchmark import Holder, Summary
 from engine.events import (
     BenchmarkSummarised,
     CaseBenchmarked,
@@ -216,9 +216,7 @@ def plain_lines(event: Event, *, file: str, number: int | None = None) -> Iterat
         case KernelCompiled():
             yield _kernel_line(event, file=file)
         case DeviceAwaited():
-            holder = event.holder
-            text = f"waiting for the device: process {holder.pid} ({holder.command}) holds it since {holder.since}"
-            yield PlainLine(label="device", state=BUSY, text=printable(text))
+            yield PlainLine(label="device", state=BUSY, text=printable(_waiting(event.holder)))
         case CaseBenchmarked():
             text = f"{event.number}/{event.total} {case_text(gated(event.benchmark))}"
             yield PlainLine(label=TIMING, state=event.benchmark.outcome, text=printable(text))
@@ -304,6 +302,13 @@ def _explained(message: str, location: Location | None, *, file: str) -> str:
     if not message:
         return ""
     return printable(f" {_place(location, file=file)}: {message}" if location else f" {message}")
+
+
+def _waiting(holder: Holder | None) -> str:
+    """Who is waited for, in words."""
+    if holder is None:
+        return "waiting for the device: another process holds it and left no name"
+    return f"waiting for the device: process {holder.pid} ({holder.command}) holds it since {holder.since}"
 
 
 def _case_line(event: CaseFinished, *, file: str) -> PlainLine:

@@ -87,6 +87,12 @@ class Staff:
             await judge.kill()  # or the next command would wait behind this one
             raise
 
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Every process of this engine that is alive, as far as they are known."""
+        nurseries = (nest.pid for nest in (self._workers, self._compilers))
+        return (*(pid for pid in nurseries if pid is not None), *self._workers.pids, *self._compilers.pids)
+
     async def close(self) -> None:
         """Dismiss everybody."""
         if self.launchers is not None:

@@ -68,6 +68,7 @@ class Contents:
     def __init__(self, device: torch.device) -> None:
         self._device = device
         self._kept: OrderedDict[tuple[str, str], Content] = OrderedDict()
+        self._shapes: dict[tuple[str, str], wire.Shape] = {}
 
     def of_case(self, problem: Problem, case: Case, seed: int | None) -> Content:
         """The kept content, made first where there is none; with a `seed`, the content of that seed.
@@ -86,6 +87,20 @@ class Contents:
         while len(self._kept) > 1 and sum(kept.bytes for kept in self._kept.values()) > _KEPT_BYTES:
             self._kept.popitem(last=False)
         return content
+
+    def shape_of(self, problem: Problem, case: Case) -> wire.Shape:
+        """What the arguments of a case look like; a case for timing is too large to be kept for that."""
+        key = (problem.origin, case.name)
+        if key not in self._shapes:
+            if case.tier is Tier.BENCH:
+                with self._device:
+                    inputs = problem.make_inputs(case, torch.Generator(self._device).manual_seed(secrets.randbits(62)))
+                specs, storages = tensors.lay_out(inputs)
+            else:
+                content = self.of_case(problem, case, None)
+                specs, storages = content.specs, content.storages
+            self._shapes[key] = wire.Shape(arguments=specs, storages=tuple(part.numel() for part in storages))
+        return self._shapes[key]
 
     def make(self, problem: Problem, case: Case, seed: int) -> Content:
         """New content from this seed; the same seed makes the same content on the same kind of device."""

@@ -101,12 +101,8 @@ class _Judge:
 
     def _describe(self, command: wire.Describe) -> wire.Described:
         problem = self._problem(command.origin)
-        shapes: list[wire.Shape] = []
-        for name in command.cases:
-            content = self._contents.of_case(problem, problem.case(name), None)
-            sizes = tuple(storage.numel() for storage in content.storages)
-            shapes.append(wire.Shape(arguments=content.specs, storages=sizes))
-        return wire.Described(id=command.id, shapes=tuple(shapes))
+        shapes = tuple(self._contents.shape_of(problem, problem.case(name)) for name in command.cases)
+        return wire.Described(id=command.id, shapes=shapes)
 
     def _refill(self, command: wire.Refill) -> wire.Done:
         hand = self._in_hand()

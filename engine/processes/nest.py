@@ -48,6 +48,11 @@ class Nest:
         """The nursery's process id, None before the start."""
         return self._process.pid if self._process is not None else None
 
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The children that have not been seen to end."""
+        return tuple(self._children)
+
     async def start(self) -> None:
         """Start the nursery and wait until it has imported everything.
 

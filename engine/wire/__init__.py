@@ -71,20 +71,22 @@ from engine.wire.verifying import (
 )
 
 __all__ = [
-    "MAX_LINE_BYTES", "AnyCommand", "AnyReply", "ArenaSpec", "Arrange", "Arranged", "BuildLauncher", "Call", "CallTime",
-    "Called", "Check", "Checked", "Collect", "Command", "Compare", "Compared", "Compile", "Compiled", "Count", "DTypeSpec",
-    "Describe", "Described", "Disassemble", "Disband", "Done", "Failed", "FailureKind", "FloatSpec", "How", "Load",
-    "Loaded", "MeasurePeaks", "Message", "Occupy", "PeaksMeasured", "Prepare", "PrepareBaseline", "Prepared", "Ready",
-    "Refill", "Refresh", "Rehearse", "Rehearsed", "Release", "Released", "Reply", "ReturnedSpec", "ScalarSpec",
-    "SequenceSpec", "Shape", "SlotLayout", "StorageSpec", "SuppressedLaunch", "TensorSpec", "TimeBaseline",
-    "TimeCalls", "Timed", "Vacate", "ValueSpec", "decode_command", "decode_reply", "encode", "new_id",
+    "MAX_LINE_BYTES", "AnyCommand", "AnyReply", "ArenaSpec", "Arrange", "Arranged", "BuildLauncher", "Call",
+    "CallTime", "Called", "Check", "Checked", "Collect", "Command", "Compare", "Compared", "Compile", "Compiled",
+    "Count", "DTypeSpec", "Describe", "Described", "Disassemble", "Disband", "Done", "Failed", "FailureKind",
+    "FloatSpec", "How", "Load", "Loaded", "MeasurePeaks", "Message", "Occupy", "PeaksMeasured", "Prepare",
+    "PrepareBaseline", "Prepared", "Ready", "Refill", "Refresh", "Rehearse", "Rehearsed", "Release", "Released",
+    "Reply", "ReturnedSpec", "ScalarSpec", "SequenceSpec", "Shape", "SlotLayout", "StorageSpec", "SuppressedLaunch",
+    "TensorSpec", "TimeBaseline", "TimeCalls", "Timed", "Vacate", "ValueSpec", "decode_command", "decode_reply",
+    "encode", "new_id",
 ]  # fmt: skip
 
 MAX_LINE_BYTES = 4 << 20
 
 AnyCommand: TypeAlias = (
-    Load | Call | Prepare | Describe | Refill | Compare | Release | Rehearse | Compile | BuildLauncher | Disassemble | Arrange
-    | Refresh | Check | PrepareBaseline | TimeBaseline | MeasurePeaks | Disband | Occupy | TimeCalls | Collect | Vacate
+    Load | Call | Prepare | Describe | Refill | Compare | Release | Rehearse | Compile | BuildLauncher | Disassemble
+    | Arrange | Refresh | Check | PrepareBaseline | TimeBaseline | MeasurePeaks | Disband | Occupy | TimeCalls
+    | Collect | Vacate
 )  # fmt: skip
 AnyReply: TypeAlias = (
     Ready | Done | Loaded | Prepared | Described | Called | Compared | Released | Rehearsed | Compiled | Arranged
