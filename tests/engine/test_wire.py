@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
 
 from engine import wire
 from engine.errors import WireError
-from engine.model import Launch, Location, OutOfBounds
+from engine.model import CacheState, Launch, Location, Outcome, OutOfBounds, OutputReport
 
 LAUNCH = Launch(
     kernel="k", signature={"x": "*fp32"}, constants={"b": "1"}, divisible_by_16=("x",), num_warps=4, num_stages=3,
@@ -31,28 +31,65 @@ VALUES = (
     wire.SequenceSpec(items=(wire.FloatSpec(hex="-inf"), wire.SequenceSpec(items=(), is_tuple=False)), is_tuple=True),
 )
 RETURNED = wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(2,), offset=0, bytes=8)
+DEVICE_ARENA = wire.ArenaSpec(
+    handle="0f" * 64, block_bytes=1 << 26, storages=ARENA.storages, bytes=1024,
+    outputs=wire.StorageSpec(offset=512, bytes=8),
+)  # fmt: skip
+SLOTS = wire.SlotLayout(
+    handle="0f" * 64, bytes=1 << 26, first=256, stride=1024, slots=3, storages=ARENA.storages,
+    outputs=wire.StorageSpec(offset=512, bytes=8),
+)  # fmt: skip
+REPORT = OutputReport(name="return", outcome=Outcome.WRONG_VALUE, message="m", shape=(2,), dtype="float32")
 COMMANDS: tuple[wire.AnyCommand, ...] = (
-    wire.Load(id="i", path="/k.py", folder=None, entry="f"),
+    wire.Load(id="i", path="/k.py", folder=None, entry="f", shelves=("/launchers", "/kernels")),
     wire.Call(id="i", case="c", arguments=VALUES, arena=ARENA, outputs="/o", max_output_bytes=1, poison=255),
     wire.Prepare(id="i", origin="m:P", case="c", arena_path="/a", poison=0, seed=2**62),
+    wire.Describe(id="i", origin="m:P", cases=("c", "d")),
+    wire.Rehearse(id="i", case="c", arguments=VALUES, storages=(8, 0)),
     wire.Refill(id="i", fresh=True, poison=123),
     wire.Compare(id="i", outputs="/o", max_output_bytes=9, returned=(RETURNED,)),
     wire.Release(id="i"),
-    wire.Compile(id="i", launch=LAUNCH, target="sm_90", folder="/f"),
+    wire.Compile(id="i", launch=LAUNCH, target="sm_90", folder="/f", specialisation='{"name": "k"}'),
+    wire.BuildLauncher(id="i", types=("*fp32", "i32"), target="sm_90"),
     wire.Disassemble(id="i", folder="/f", cubin="x.cubin"),
+    wire.Arrange(id="i", origin="m:P", case="c", most_slots=5, most_bytes=1 << 30),
+    wire.Refresh(id="i", slots=(0, 2), cache=CacheState.COLD),
+    wire.Check(id="i", slots=(0, 2), returned=((RETURNED,), ())),
+    wire.PrepareBaseline(id="i", name="eager"),
+    wire.TimeBaseline(id="i", name="eager", slots=(1,), how=wire.How.REPLAY, cache=CacheState.WARM),
+    wire.MeasurePeaks(id="i"),
+    wire.Disband(id="i"),
+    wire.Occupy(id="i", case="c", arguments=VALUES, layout=SLOTS),
+    wire.TimeCalls(id="i", slots=(1, 0), how=wire.How.SINGLE, cache=CacheState.WARM),
+    wire.Collect(id="i"),
+    wire.Vacate(id="i"),
 )
 REPLIES: tuple[wire.AnyReply, ...] = (
     wire.Ready(id="ready", confinement=("seccomp",), versions={"torch": "2"}),
     wire.Done(id="i"),
     wire.Loaded(id="i", siblings=("/f/h.py",)),
     wire.Prepared(id="i", arguments=VALUES, arena=ARENA, elapsed_s=0.5),
+    wire.Prepared(id="i", arguments=VALUES, arena=DEVICE_ARENA, elapsed_s=0.5),
+    wire.Described(id="i", shapes=(wire.Shape(arguments=VALUES, storages=(8, 0)),)),
     wire.Called(id="i", returned=(RETURNED,), launches=(LAUNCH,), elapsed_s=0.5),
-    wire.Compared(id="i", reports=(), digest="d", mutated=None),
+    wire.Compared(id="i", reports=(), repeated=None, mutated=None),
+    wire.Compared(id="i", reports=(REPORT,), repeated=False, mutated="input x was changed"),
     wire.Released(id="i", seed=2**62 - 1),
-    wire.Compiled(id="i", stages={"ptx": "x.ptx"}, registers=1, spill_bytes=0, shared_bytes=3),
+    wire.Rehearsed(id="i", launches=(wire.SuppressedLaunch(launch=LAUNCH, specialisation='{"name": "k"}'),)),
+    wire.Compiled(
+        id="i", stages={"ptx": "x.ptx"}, registers=1, spill_bytes=0, shared_bytes=3, cache=("KEY/k.cubin",)
+    ),
+    wire.Arranged(id="i", arguments=VALUES, layout=SLOTS, slot_bytes=768, l2_bytes=50 << 20),
+    wire.Checked(id="i", right=1, first_wrong=1, reports=(REPORT,), trouble="memory past the end of x was written"),
+    wire.Timed(
+        id="i", calls=(wire.CallTime(span_ns=5000, stream_ns=None, activities=2),), returned=((RETURNED,),),
+        kernels=("k",), late=("other",), method="cupti", reason="", elapsed_ns=7, shared_outputs=True,
+        notes=("not compiled",),
+    ),
+    wire.PeaksMeasured(id="i", copy_bytes_per_s=3.3e12, flops_per_s={"float32": 5e13}),
     wire.Failed(
         id="i", kind=wire.FailureKind.OUT_OF_BOUNDS, message="m", line=3, trace="t", out_of_bounds=BOUNDS,
-        launches=(LAUNCH,),
+        launches=(LAUNCH,), broken=True,
     ),
 )  # fmt: skip
 
@@ -69,6 +106,11 @@ def test_a_reply_survives_its_line(reply: wire.AnyReply) -> None:
     line = wire.encode(reply)
     assert line.count(b"\n") == 1
     assert wire.decode_reply(line) == reply
+
+
+def test_the_examples_are_of_every_kind() -> None:
+    assert {type(command) for command in COMMANDS} == set(get_args(wire.AnyCommand))
+    assert {type(reply) for reply in REPLIES} == set(get_args(wire.AnyReply))
 
 
 def test_a_text_with_line_ends_stays_on_its_line() -> None:

@@ -17,28 +17,39 @@ class Bench:
     """One judge with one case in hand; what the worker would do is done here, on the same files."""
 
     def __init__(self, folder: Path) -> None:
-        self.judge = _Judge()
-        self.arena, self.outputs = folder / "case.in", folder / "case.out"
+        self.judge = _Judge(torch.device("cpu"))
+        self.folder, self.arena, self.outputs = folder, folder / "case.in", folder / "case.out"
         self.arguments: list[Any] = []
+        self.spec = wire.ArenaSpec(storages=(), bytes=0)
+        self.prepared = 0
 
     def ask(self, command: wire.AnyCommand) -> wire.AnyReply:
         return self.judge.carry_out(command)
 
-    def prepare(self, problem: str, *, poison: int = 0xFF, seed: int | None = None) -> wire.Prepared:
-        """Prepare the only case of a toy problem and map its arguments as the worker does."""
+    def prepare(self, problem: str, *, case: str = "one", poison: int = 0xFF, seed: int | None = None) -> wire.Prepared:
+        """Prepare a case of a toy problem in a new arena and map its arguments as the worker does."""
+        self.prepared += 1
+        self.arena = self.folder / f"{self.prepared}.in"
         reply = self.ask(
             wire.Prepare(
-                id="i", origin=f"toy_problems:{problem}", case="one", arena_path=str(self.arena), poison=poison,
+                id="i", origin=f"toy_problems:{problem}", case=case, arena_path=str(self.arena), poison=poison,
                 seed=seed,
             )
         )  # fmt: skip
         assert isinstance(reply, wire.Prepared), reply
+        self.spec = reply.arena
         there = tensors.Arena(reply.arena).storages
         self.arguments = [tensors.value_of(spec, there) for spec in reply.arguments]
         return reply
 
     def refill(self, *, fresh: bool, poison: int = 0xFF) -> None:
         assert self.ask(wire.Refill(id="i", fresh=fresh, poison=poison)) == wire.Done(id="i")
+
+    def write_byte(self, offset: int, byte: int) -> None:
+        """Write to the arena where no argument leads."""
+        with self.arena.open("r+b") as arena:
+            arena.seek(offset)
+            arena.write(bytes([byte]))
 
     def hand_back(self, *values: torch.Tensor) -> tuple[wire.ReturnedSpec, ...]:
         """Write returned tensors as the worker does."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 import torch
 
-from engine import wire
+from engine import tensors, wire
+from engine.judge import cases
 from engine.model import Outcome
 
 if TYPE_CHECKING:
@@ -26,6 +26,11 @@ def failed(reply: wire.AnyReply) -> tuple[wire.FailureKind, str]:
     return reply.kind, reply.message
 
 
+def reference_calls() -> int:
+    """How often the reference of any toy problem has been asked."""
+    return len(importlib.import_module("toy_problems").REFERENCE_CALLS)
+
+
 def test_a_right_answer_passes(bench: Bench) -> None:
     bench.prepare("TWICE", seed=7)
     compared = bench.compared(*bench.hand_back(2 * bench.arguments[0]))
@@ -38,34 +43,76 @@ def test_a_wrong_answer_fails(bench: Bench) -> None:
     assert outcomes(compared) == [("return", Outcome.WRONG_VALUE)]
 
 
-def test_the_same_seed_makes_the_same_inputs_and_none_makes_others(bench: Bench, tmp_path: Path) -> None:
-    contents = []
-    for number, seed in enumerate((7, 7, None, None)):
-        bench.arena = tmp_path / f"{number}.in"
-        bench.prepare("TWICE", seed=seed)
-        contents.append(tuple(bench.arguments[0].tolist()))
+def inputs_of(bench: Bench, case: str, seed: int | None = None) -> tuple[float, ...]:
+    """The inputs that the next run of this case meets."""
+    bench.prepare("TWICE", case=case, seed=seed)
+    return tuple(bench.arguments[0].tolist())
+
+
+def test_the_same_seed_makes_the_same_inputs_and_none_makes_others(bench: Bench) -> None:
+    contents = [inputs_of(bench, "large", seed) for seed in (7, 7, None, None)]
     assert contents[0] == contents[1]
     assert len(set(contents)) == 3
 
 
-def test_a_drawn_seed_makes_the_inputs_that_were_compared(bench: Bench, tmp_path: Path) -> None:
-    bench.prepare("TWICE")
-    first = bench.arguments[0].tolist()
-    bench.refill(fresh=True)
+@pytest.mark.parametrize("case", ["one", "large"])
+@pytest.mark.parametrize("fresh", [False, True])
+def test_the_seed_of_a_released_case_makes_the_inputs_again_that_were_in_hand(
+    bench: Bench, case: str, fresh: bool
+) -> None:
+    inputs_of(bench, case)
+    bench.refill(fresh=fresh)
+    last = tuple(bench.arguments[0].tolist())
     seed = bench.release()
-    bench.arena = tmp_path / "again.in"
-    bench.prepare("TWICE", seed=seed)
+    assert inputs_of(bench, case, seed) == last
+
+
+def test_the_next_run_of_a_smoke_case_meets_the_same_inputs_without_asking_the_reference(bench: Bench) -> None:
+    first = inputs_of(bench, "one")
+    bench.release()
+    asked = reference_calls()
+    assert inputs_of(bench, "one") == first
+    assert reference_calls() == asked
+    assert outcomes(bench.compared(*bench.hand_back(2 * bench.arguments[0]))) == [("return", Outcome.PASS)]
+
+
+def test_the_next_run_of_a_larger_case_meets_other_inputs(bench: Bench) -> None:
+    # On the CPU it gets no call on new content, so what an earlier candidate has met may not be kept.
+    assert inputs_of(bench, "large") != inputs_of(bench, "large")
+
+
+def test_what_a_worker_wrote_does_not_reach_the_next_run_of_a_kept_case(bench: Bench) -> None:
+    bench.prepare("IN_PLACE")
+    first = bench.arguments[0].tolist()
+    bench.arguments[0].fill_(5.0)
+    bench.compared()
+    bench.prepare("IN_PLACE")
     assert bench.arguments[0].tolist() == first
+    bench.arguments[0].mul_(2)
+    assert outcomes(bench.compared()) == [("x", Outcome.PASS)]
 
 
-def test_a_replay_meets_the_same_new_content(bench: Bench, tmp_path: Path) -> None:
-    contents = []
-    for name in ("a.in", "b.in"):
-        bench.arena = tmp_path / name
-        bench.prepare("TWICE", seed=7)
+def test_a_given_seed_leaves_the_kept_inputs_as_they_were(bench: Bench) -> None:
+    first = inputs_of(bench, "one")
+    assert inputs_of(bench, "one", 7) != first
+    assert inputs_of(bench, "one") == first
+
+
+def test_new_content_is_content_that_no_run_has_met(bench: Bench) -> None:
+    met = []
+    for _ in range(3):
+        met.append(inputs_of(bench, "one"))
         bench.refill(fresh=True)
-        contents.append(bench.arguments[0].tolist())
-    assert contents[0] == contents[1]
+        met.append(tuple(bench.arguments[0].tolist()))
+    assert len(set(met)) == 4  # the kept inputs, and each time others
+
+
+def test_going_back_to_the_first_content_brings_it_back(bench: Bench) -> None:
+    first = inputs_of(bench, "large")
+    bench.refill(fresh=True)
+    bench.refill(fresh=False)
+    assert tuple(bench.arguments[0].tolist()) == first
+    assert outcomes(bench.compared(*bench.hand_back(2 * bench.arguments[0]))) == [("return", Outcome.PASS)]
 
 
 def test_the_seed_is_told_only_when_the_case_has_ended(bench: Bench) -> None:
@@ -254,21 +301,148 @@ def test_new_content_with_other_scalars_is_refused_since_the_worker_was_told_the
 
 
 def test_a_refill_on_the_same_content_undoes_what_the_worker_wrote_and_asks_the_reference_once(bench: Bench) -> None:
-    calls = importlib.import_module("toy_problems").REFERENCE_CALLS
     bench.prepare("TWICE")
-    asked = len(calls)
+    asked = reference_calls()
     x = bench.arguments[0]
     old = x.tolist()
     x.zero_()
     bench.refill(fresh=False)
-    assert (x.tolist(), len(calls)) == (old, asked)
+    assert (x.tolist(), reference_calls()) == (old, asked)
 
 
-def test_equal_bytes_have_one_digest_and_others_another(bench: Bench) -> None:
+def test_later_outputs_are_the_first_to_the_bit_or_not(bench: Bench) -> None:
     bench.prepare("TWICE")
     right = 2 * bench.arguments[0]
-    digests = [bench.compared(*bench.hand_back(value)).digest for value in (right, right.clone(), right + 1)]
-    assert digests[0] == digests[1] != digests[2]
+    other = right.clone()
+    other[2] += 1
+    repeated = [bench.compared(*bench.hand_back(value)).repeated for value in (right, right.clone(), other, right)]
+    assert repeated == [None, True, False, True]
+
+
+@pytest.mark.parametrize(("other", "repeated"), [(torch.full((4,), -0.0), False), (torch.zeros(4), True)])
+def test_outputs_that_are_equal_and_not_the_same_bits_are_another_answer(
+    bench: Bench, other: torch.Tensor, repeated: bool
+) -> None:
+    bench.prepare("TWICE")
+    bench.compared(*bench.hand_back(torch.zeros(4)))
+    assert bench.compared(*bench.hand_back(other)).repeated is repeated
+
+
+def test_nan_that_comes_again_is_the_same_answer(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    answers = [bench.compared(*bench.hand_back(torch.full((4,), torch.nan))).repeated for _ in range(2)]
+    assert answers == [None, True]
+
+
+def test_an_answer_on_new_content_is_held_against_no_earlier_one(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    bench.compared(*bench.hand_back(2 * bench.arguments[0]))
+    bench.refill(fresh=True)
+    assert bench.compared(*bench.hand_back(2 * bench.arguments[0])).repeated is None
+    bench.refill(fresh=False)
+    assert bench.compared(*bench.hand_back(2 * bench.arguments[0])).repeated is True
+
+
+def test_what_is_written_in_place_is_held_against_the_first_call_too(bench: Bench) -> None:
+    bench.prepare("IN_PLACE")
+    bench.arguments[0].mul_(2)
+    assert bench.compared().repeated is None
+    bench.refill(fresh=False)
+    assert bench.compared().repeated is False
+
+
+def test_the_first_answer_of_the_next_run_is_held_against_none(bench: Bench) -> None:
+    for _ in range(2):
+        bench.prepare("TWICE")
+        assert bench.compared(*bench.hand_back(2 * bench.arguments[0])).repeated is None
+
+
+@pytest.mark.parametrize(
+    ("zone", "message"),
+    [
+        (0, "memory before the beginning of x was written: a store without a mask, or with a wrong one"),
+        (1, "memory past the end of x (or before the beginning of out) was written: a store without a mask, "
+            "or with a wrong one"),
+        (2, "memory past the end of out was written: a store without a mask, or with a wrong one"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("at_its_end", [False, True], ids=["first byte", "last byte"])
+def test_a_byte_written_beside_the_arguments_names_them(
+    bench: Bench, zone: int, message: str, at_its_end: bool
+) -> None:
+    bench.prepare("INTO", poison=0x7B)
+    bench.arguments[1].copy_(bench.arguments[0] + 1)
+    there = tensors.guard_zones(bench.spec)[zone]
+    bench.write_byte(there.offset + (there.bytes - 1 if at_its_end else 0), 0x7A)
+    compared = bench.compared()
+    assert (outcomes(compared), compared.mutated) == ([("out", Outcome.PASS)], message)
+
+
+def test_the_guard_is_looked_at_with_the_poison_of_the_last_refill(bench: Bench) -> None:
+    bench.prepare("INTO", poison=0x7B)
+    bench.refill(fresh=False, poison=0xFF)
+    bench.arguments[1].copy_(bench.arguments[0] + 1)
+    assert bench.compared().mutated is None
+    bench.write_byte(0, 0x7B)
+    assert bench.compared().mutated is not None
+
+
+def test_a_refill_renews_what_was_written_beside_the_arguments(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    bench.write_byte(0, 0)
+    bench.refill(fresh=True)
+    assert bench.compared(*bench.hand_back(2 * bench.arguments[0])).mutated is None
+
+
+@pytest.mark.parametrize(
+    ("zone", "where"),
+    [
+        (0, "before the beginning of x"), (1, "past the end of x (or before the beginning of out)"),
+        (2, "past the end of out"), (3, "past the end of the output"),
+    ],
+)  # fmt: skip
+def test_an_overrun_on_a_device_with_its_place_for_outputs_is_named(bench: Bench, zone: int, where: str) -> None:
+    problem = importlib.import_module("toy_problems").INTO
+    specs = bench.prepare("INTO").arguments
+    expected = f"memory {where} was written: a store without a mask, or with a wrong one"
+    assert cases.overrun(problem, specs, zone) == expected
+
+
+def test_an_overrun_past_a_list_names_the_list(bench: Bench) -> None:
+    prepared = bench.prepare("ALIASES")
+    problem = importlib.import_module("toy_problems").ALIASES
+    assert cases.overrun(problem, prepared.arguments, 1).startswith("memory past the end of xs was written")
+
+
+def described(bench: Bench, problem: str, *names: str) -> tuple[wire.Shape, ...]:
+    reply = bench.ask(wire.Describe(id="i", origin=f"toy_problems:{problem}", cases=names))
+    assert isinstance(reply, wire.Described), reply
+    return reply.shapes
+
+
+@pytest.mark.parametrize("problem", ["TWICE", "INTO", "OPTIONAL", "ALIASES", "EMPTY"])
+def test_a_case_is_described_as_it_is_prepared(bench: Bench, problem: str) -> None:
+    shapes = described(bench, problem, "large", "one")
+    for shape, case in zip(shapes, ("large", "one"), strict=True):
+        prepared = bench.prepare(problem, case=case)
+        assert shape.arguments == prepared.arguments
+        assert shape.storages == tuple(storage.bytes for storage in prepared.arena.storages)
+
+
+def test_describing_a_case_that_is_kept_makes_the_content_that_is_prepared_next(bench: Bench) -> None:
+    [shape] = described(bench, "SCALAR", "one")
+    assert bench.prepare("SCALAR").arguments == shape.arguments
+
+
+def test_describing_leaves_the_case_in_hand(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    described(bench, "IN_PLACE", "one", "large")
+    assert outcomes(bench.compared(*bench.hand_back(2 * bench.arguments[0]))) == [("return", Outcome.PASS)]
+
+
+def test_a_case_that_cannot_be_described_is_our_fault(bench: Bench) -> None:
+    reply = bench.ask(wire.Describe(id="i", origin="toy_problems:TWICE", cases=("one", "two")))
+    assert failed(reply) == (wire.FailureKind.ENGINE, "KeyError: 'two'")
 
 
 def test_every_command_needs_a_case_in_hand(bench: Bench) -> None:
@@ -298,7 +472,6 @@ def test_a_problem_that_cannot_be_prepared_is_our_fault_and_keeps_the_judge(
 ) -> None:
     command = wire.Prepare(id="i", origin=origin, case=case, arena_path=str(bench.arena), poison=0)
     assert failed(bench.ask(command)) == (wire.FailureKind.ENGINE, message)
-    bench.arena = bench.arena.with_name("next.in")
     bench.prepare("TWICE")
 
 
@@ -307,12 +480,9 @@ def test_a_command_for_another_child_is_refused(bench: Bench) -> None:
     assert failed(reply) == (wire.FailureKind.ENGINE, "a judge does not load")
 
 
-def test_preparing_the_next_case_lets_go_of_the_one_before(
-    bench: Bench, tmp_path: Path, open_descriptors: Callable[[], int]
-) -> None:
+def test_preparing_the_next_case_lets_go_of_the_one_before(bench: Bench, open_descriptors: Callable[[], int]) -> None:
     bench.prepare("TWICE")
     before = open_descriptors()
-    for number in range(5):
-        bench.arena = tmp_path / f"{number}.in"
+    for _ in range(5):
         bench.prepare("TWICE")
     assert open_descriptors() == before

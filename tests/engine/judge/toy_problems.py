@@ -10,6 +10,7 @@ import torch
 from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
 
 CASE = Case(name="one", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
+LARGE = Case(name="large", dtype=DType.FLOAT32, tier=Tier.FULL, params={})
 REFERENCE_CALLS: list[tuple[Any, ...]] = []
 
 
@@ -21,7 +22,8 @@ def _problem(
         return reference(*arguments)
 
     return Problem(
-        name=f"toy::{attribute.lower()}", entry="f", signature=signature, summary="", category="toy", cases=(CASE,),
+        name=f"toy::{attribute.lower()}", entry="f", signature=signature, summary="", category="toy",
+        cases=(CASE, LARGE),
         make_inputs=make_inputs, reference=noted, eager=reference,
         tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
         cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1), origin=f"toy_problems:{attribute}", **changes,
