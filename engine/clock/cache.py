@@ -48,8 +48,5 @@ def forbid_persistence() -> str:
         driver = ctypes.CDLL("libcuda.so.1")
         statuses = (driver.cuCtxSetLimit(_PERSISTING_LIMIT, ctypes.c_size_t(0)), driver.cuCtxResetPersistingL2Cache())
     except (OSError, AttributeError) as error:
-        return f"lines that persist in the cache could not be forbidden: {error}"
-    wrong = [str(status) for status in statuses if status]
-    return (
-        f"lines that persist in the cache could not be forbidden: the driver said {', '.join(wrong)}" if wrong else ""
-    )
+        return f"{_NOT_FORBIDDEN}: {error}"
+    return f"{_NOT_FORBIDDEN}: the driver's answers are {statuses}" if any(statuses) else ""

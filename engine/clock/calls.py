@@ -17,6 +17,7 @@ from engine.clock.cupti import Activity, CuptiError
 from engine.clock.instruments import Event, Graph, Instruments
 
 METHOD = "cupti"
+_MOST_NAMES, _NAME_CHARACTERS = 256, 500  # of kernels in one reply, which is one line of limited length
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +88,8 @@ class Calls:
         No calls at all leave what was kept.
         """
         self.rest()
+        if calls:  # first, so that the memory of what was returned before can be used again
+            self.kept = ()
         began, ended = self._instruments.event(), self._instruments.event()
         began.record()
         returned = tuple([call() for call in calls])
@@ -105,7 +108,7 @@ class Calls:
         returned: list[object] = []
         graph = self._instruments.capture(lambda: returned.extend(call() for call in calls))
         self._graph, self._captured = graph, tuple(returned)
-        return graph.kernels
+        return _told(graph.kernels)
 
     def replay(self) -> int:
         """Launch the graph once; how long the stream was busy with it, in nanoseconds."""
@@ -197,8 +200,8 @@ class Calls:
         earlier, self._late = self._late, ()
         return Record(
             calls=tuple(_call_time(found, stream) for found, stream in zip(by_call, stream_ns, strict=True)),
-            kernels=tuple(activity.name for activity in by_call[0]) if by_call else (),
-            late=earlier + late,
+            kernels=_told([activity.name for activity in by_call[0]]) if by_call else (),
+            late=_told(earlier + late),
             method="" if chunk.reason else METHOD,
             reason=chunk.reason,
         )
@@ -230,3 +233,7 @@ def attributed(
 def _call_time(found: Sequence[Activity], stream_ns: int) -> wire.CallTime:
     span_ns = max(one.end_ns for one in found) - min(one.start_ns for one in found) if found else None
     return wire.CallTime(span_ns=span_ns, stream_ns=stream_ns, activities=len(found))
+
+
+def _told(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name[:_NAME_CHARACTERS] for name in names[:_MOST_NAMES])

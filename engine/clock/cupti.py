@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,6 +95,10 @@ _REQUESTED = ctypes.CFUNCTYPE(
     None, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_size_t), ctypes.POINTER(ctypes.c_size_t)
 )
 _COMPLETED = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
+
+
+_registered: dict[str, Recorder] = {}
+"""Recorders by the path of their library, which calls back into them for as long as the process lives."""
 
 
 class Recorder:
@@ -201,9 +206,10 @@ def open_recorder(device: torch.device) -> Recorder:
             library = ctypes.CDLL(path)
         except OSError:
             continue
-        recorder = Recorder(library)
-        _prove(recorder, device)
-        return recorder
+        if path not in _registered:
+            _registered[path] = Recorder(library)
+        _prove(_registered[path], device)
+        return _registered[path]
     raise CuptiError("no libcupti was found: neither loaded by torch nor beside it")
 
 
@@ -264,7 +270,9 @@ def _activity(address: int) -> Activity | None:
 
 def _candidates() -> list[str]:
     """Where libcupti may be: what is loaded already, what came with torch, what the loader knows."""
-    mapped = {line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines() if "libcupti.so" in line}
+    maps = Path("/proc/self/maps")
+    lines = maps.read_text().splitlines() if os.access(maps, os.R_OK) else []
+    mapped = {line.split()[-1] for line in lines if "libcupti.so" in line}
     packages = Path(torch.__file__).parents[1]
     beside = [
         str(path) for pattern in ("nvidia/*/lib/libcupti.so*", "torch/lib/libcupti*") for path in packages.glob(pattern)

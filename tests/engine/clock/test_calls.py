@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 
 import pytest
+import torch
 
 from engine import wire
 from engine.clock.calls import Calls, Record, Window, attributed
@@ -29,6 +31,7 @@ def test_what_began_before_or_behind_all_windows_is_late() -> None:
     windows = [Window(begin_ns=100, call=0), Window(begin_ns=200)]
     found, late = attributed([activity("behind", 200), activity("before", 99)], windows, calls=1)
     assert (found, late) == ([[]], ("before", "behind"))
+    assert attributed([activity("before", 99)], windows[:1], calls=1) == ([[]], ("before",))
 
 
 def test_a_window_of_ours_may_hold_what_we_did_and_no_more() -> None:
@@ -149,6 +152,18 @@ def test_what_a_call_raises_is_raised_and_nothing_is_recorded_any_more() -> None
     assert not device.is_recording
 
 
+def test_names_are_cut_to_what_fits_a_reply() -> None:
+    device = ScriptedDevice()
+
+    def work() -> None:
+        for _ in range(300):
+            device.put("k" * 600, 1)
+
+    record = single(device, work)
+    assert (record.kernels, record.calls[0].activities) == (("k" * 500,) * 256, 300)
+    assert Calls(device.instruments()).capture([work]) == ("k" * 500,) * 256
+
+
 def test_a_burst_keeps_what_was_returned_and_is_timed_as_a_whole_without_the_recorder() -> None:
     device = ScriptedDevice()
     calls = Calls(device.instruments())
@@ -161,6 +176,16 @@ def test_a_burst_keeps_what_was_returned_and_is_timed_as_a_whole_without_the_rec
     single(device, lambda: None, calls=calls)
     assert calls.burst([lambda number=number: work(number) for number in range(3)]) == 300
     assert calls.kept == (0, 1, 2)
+
+
+def test_a_burst_lets_go_of_what_the_one_before_returned_before_it_calls() -> None:
+    calls = Calls(ScriptedDevice().instruments())
+    held = [torch.zeros(3)]
+    kept = weakref.ref(held[0])
+    calls.burst([held.pop])
+    assert kept() is not None
+    calls.burst([kept])
+    assert calls.kept == (None,)
 
 
 def test_a_graph_is_replayed_as_a_whole_and_keeps_what_was_returned_when_it_was_captured() -> None:

@@ -177,9 +177,11 @@ def test_a_recorder_gives_what_was_recorded_by_start_and_each_record_once() -> N
 def test_a_buffer_is_used_again_when_its_records_were_read() -> None:
     library = Library()
     recorder = Recorder(library)
+    elsewhere = []
     for _ in range(3):
         library.waiting = [kernel(1, 2)]
         assert len(recorder.take()) == 1
+        elsewhere.append((ctypes.c_uint64 * (1 << 17))())  # would get the address of a buffer that was let go
     assert len(set(library.buffers)) == 1
 
 

@@ -414,6 +414,28 @@ def test_a_baseline_is_timed_as_the_candidate_is() -> None:
     assert (bench.device.evictions - evictions, timed.method, timed.returned) == (2, "cupti", ())
 
 
+@pytest.mark.parametrize(("cache", "evictions"), [(CacheState.COLD, 1), (CacheState.WARM, 0)])
+def test_the_cache_is_emptied_of_the_copies_before_a_cold_run_that_is_timed_as_a_whole(
+    cache: CacheState, evictions: int
+) -> None:
+    bench = Bench(DOUBLE)
+    bench.prepare()
+    bench.refresh(*EIGHT)
+    bench.baseline(0, 1, how=wire.How.CAPTURE)
+    for how in (wire.How.BURST, wire.How.REPLAY):
+        before = bench.device.evictions
+        bench.baseline(0, 1, how=how, cache=cache)
+        assert bench.device.evictions - before == evictions
+
+
+def test_a_warm_baseline_has_its_own_inputs_read_before_each_call() -> None:
+    bench = Bench(DOUBLE)
+    bench.prepare()
+    bench.refresh(*EIGHT)
+    bench.baseline(0, 1, cache=CacheState.WARM)
+    assert bench.device.touched == [400, 400]
+
+
 def device_of_eager(duration_ns: int) -> tuple[Bench, list[torch.Tensor]]:
     """A bench whose baseline takes this long, and what it was called on."""
     seen: list[torch.Tensor] = []

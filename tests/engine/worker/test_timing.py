@@ -236,6 +236,8 @@ def test_a_graph_is_replayed_on_what_its_slots_hold_then(bench: Bench) -> None:
 
 
 def test_what_cannot_be_captured_is_unsupported_with_its_reason_and_calls_go_on(bench: Bench) -> None:
+    bench.timed(wire.How.CAPTURE, 0, 1)
+
     def entry(x: torch.Tensor) -> torch.Tensor:
         if bench.device.capturing:
             raise RuntimeError("operation not permitted when stream is capturing")

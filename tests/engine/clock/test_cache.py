@@ -1,0 +1,70 @@
+"""Reading memory of any size, and saying so when lines may persist in the cache."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import pytest
+import torch
+
+from engine.clock import cache
+
+
+@pytest.mark.parametrize("cache_bytes", [0, 1, 4096])
+def test_an_eviction_reads_three_times_the_cache_and_changes_nothing(cache_bytes: int) -> None:
+    eviction = cache.Eviction(torch.device("cpu"), cache_bytes)
+    assert eviction._memory.nbytes == max(4, 3 * cache_bytes // 4 * 4)
+    before = eviction._memory.clone()
+    eviction()
+    assert torch.equal(eviction._memory, before)
+    assert float(eviction._sum) == before.numel()
+
+
+def test_touching_tells_what_it_may_put_on_the_device_and_changes_nothing() -> None:
+    content = torch.arange(64, dtype=torch.uint8)
+    before = content.clone()
+    assert cache.touch((content[:16], content[16:29], content[32:32], content[40:43])) == 4 * cache.MOST_ACTIVITIES
+    assert torch.equal(content, before)
+
+
+class Driver:
+    """A driver that answers with these statuses."""
+
+    def __init__(self, limit: int, reset: int) -> None:
+        self.limits: list[tuple[int, int]] = []
+        self._limit, self._reset = limit, reset
+
+    def cuCtxSetLimit(self, limit: int, value: Any) -> int:  # noqa: N802 -- the driver's name
+        self.limits.append((limit, value.value))
+        return self._limit
+
+    def cuCtxResetPersistingL2Cache(self) -> int:  # noqa: N802 -- the driver's name
+        return self._reset
+
+
+@pytest.mark.parametrize(
+    ("answers", "note"),
+    [
+        ((0, 0), ""),
+        ((215, 0), "lines that persist in the cache could not be forbidden: the driver's answers are (215, 0)"),
+        ((0, 801), "lines that persist in the cache could not be forbidden: the driver's answers are (0, 801)"),
+    ],
+)
+def test_the_limit_of_persisting_lines_is_set_to_nothing_and_a_refusal_is_said(
+    monkeypatch: pytest.MonkeyPatch, answers: tuple[int, int], note: str
+) -> None:
+    driver = Driver(*answers)
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: driver)
+    assert cache.forbid_persistence() == note
+    assert driver.limits == [(6, 0)]
+
+
+def test_without_a_driver_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> None:
+        raise OSError(f"{name}: not found")
+
+    monkeypatch.setattr(ctypes, "CDLL", absent)
+    assert cache.forbid_persistence() == (
+        "lines that persist in the cache could not be forbidden: libcuda.so.1: not found"
+    )

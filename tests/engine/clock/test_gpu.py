@@ -1,0 +1,179 @@
+"""The clock on a real device: what no scripted one can show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from engine import wire
+from engine.clock.instruments import Instruments, instruments_of
+from engine.clock.scripted import ScriptedBlock
+from engine.judge.slots import Slots
+from engine.model import CacheState
+from engine.worker.timing import Stopwatch
+from problems import find
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device: it is the device that is timed"),
+]
+
+DEVICE = torch.device("cuda")
+CHUNK = (0, 1, 2)
+
+
+@pytest.fixture(scope="module")
+def instruments() -> Instruments:
+    found = instruments_of(DEVICE)
+    assert found.recorder is not None, found.reason
+    return found
+
+
+class Bench:
+    """Judge and worker in one process, where memory needs no handle of the driver's."""
+
+    def __init__(self, instruments: Instruments, name: str, case: str) -> None:
+        self.problem = find(name)
+        self.entry: Callable[..., Any] = self.problem.eager
+        self.blocks: dict[str, ScriptedBlock] = {}
+        self.slots = Slots(DEVICE, lambda origin: self.problem, instruments=instruments, memory=self._memory)
+        self.worker = Stopwatch(
+            DEVICE, lambda: self.entry, instruments=instruments,
+            open_block=lambda handle, size_bytes: self.blocks[handle].content[:size_bytes],
+        )  # fmt: skip
+        self.arranged = self.ask(
+            wire.Arrange(id="i", origin="", case=case, most_slots=8, most_bytes=4 << 30), wire.Arranged
+        )
+        occupy = wire.Occupy(id="i", case=case, arguments=self.arranged.arguments, layout=self.arranged.layout)
+        assert self.worker.carry_out(occupy) == wire.Done(id="i")
+
+    def _memory(self, size_bytes: int) -> ScriptedBlock:
+        content = torch.empty(size_bytes, dtype=torch.uint8, device=DEVICE)
+        return self.blocks.setdefault("one", ScriptedBlock(handle="one", size_bytes=size_bytes, content=content))
+
+    def ask(self, command: Any, kind: type[Any]) -> Any:
+        reply = self.slots.carry_out(command)
+        assert isinstance(reply, kind), reply
+        return reply
+
+    def refresh(self) -> None:
+        self.ask(wire.Refresh(id="i", slots=CHUNK, cache=CacheState.COLD), wire.Done)
+
+    def timed(self, how: wire.How = wire.How.SINGLE, cache: CacheState = CacheState.COLD) -> wire.Timed:
+        reply = self.worker.carry_out(wire.TimeCalls(id="i", slots=CHUNK, how=how, cache=cache))
+        assert isinstance(reply, wire.Timed), reply
+        return reply
+
+    def rest(self) -> None:
+        """End the recording, or what the judge does in this process next would be the candidate's."""
+        empty = self.worker.carry_out(wire.TimeCalls(id="i", slots=(), how=wire.How.BURST))
+        assert isinstance(empty, wire.Timed), empty
+
+    def checked(self, timed: wire.Timed) -> wire.Checked:
+        checked = self.ask(wire.Check(id="i", slots=CHUNK, returned=timed.returned), wire.Checked)
+        assert isinstance(checked, wire.Checked)
+        return checked
+
+    def collected(self) -> wire.Timed:
+        reply = self.worker.carry_out(wire.Collect(id="i"))
+        assert isinstance(reply, wire.Timed), reply
+        return reply
+
+
+RIGHT = wire.Checked(id="i", right=3)
+
+
+@pytest.mark.parametrize(
+    ("name", "case"),
+    [
+        ("aten::softmax", "4096x781 f32"), ("aten::softmax", "13x65 bf16 transposed"),
+        ("vllm::fused_add_rms_norm", "1024x4096 bf16"), ("vllm::topk_softmax", "1024x16 top 2"),
+        ("cublas::cublasSaxpy_v2", "1048576 alpha 0.5 inc 2 3"),
+    ],
+)  # fmt: skip
+def test_every_way_of_calling_is_timed_and_right(instruments: Instruments, name: str, case: str) -> None:
+    bench = Bench(instruments, name, case)
+    for cache in (CacheState.COLD, CacheState.WARM):
+        bench.refresh()
+        timed = bench.timed(cache=cache)
+        bench.rest()
+        assert (timed.method, timed.reason, timed.late) == ("cupti", "", ())
+        assert all(call.span_ns and call.stream_ns and call.span_ns < call.stream_ns + 2000 for call in timed.calls)
+        assert bench.checked(timed) == RIGHT
+    bench.refresh()
+    assert bench.timed(wire.How.BURST).elapsed_ns > 0
+    assert bench.checked(bench.collected()) == RIGHT
+    bench.timed(wire.How.CAPTURE)
+    for _ in range(2):
+        bench.refresh()
+        assert bench.timed(wire.How.REPLAY).elapsed_ns > 0
+        assert bench.checked(bench.collected()) == RIGHT
+
+
+def test_a_baseline_is_timed_in_every_way(instruments: Instruments) -> None:
+    bench = Bench(instruments, "vllm::fused_add_rms_norm", "1024x4096 bf16")
+    bench.ask(wire.PrepareBaseline(id="i", name="eager"), wire.Done)
+    bench.refresh()
+    for how in (wire.How.SINGLE, wire.How.BURST, wire.How.CAPTURE, wire.How.REPLAY):
+        timed = bench.ask(
+            wire.TimeBaseline(id="i", name="eager", slots=CHUNK, how=how, cache=CacheState.COLD), wire.Timed
+        )
+        assert timed.late == ()
+        assert all(call.span_ns and call.activities > 1 for call in timed.calls)
+    assert bench.checked(bench.timed()) == RIGHT
+
+
+def test_a_call_that_cannot_be_captured_leaves_the_process_as_it_was(instruments: Instruments) -> None:
+    bench = Bench(instruments, "aten::softmax", "4096x781 f32")
+
+    def entry(x: torch.Tensor, dim: int, dtype: torch.dtype | None) -> torch.Tensor:
+        return torch.softmax(x * float((x[0, 0] * 0 + 1).item()), dim, dtype=dtype)
+
+    bench.entry = entry
+    stream = torch.cuda.current_stream()
+    for _ in range(2):
+        failed = bench.worker.carry_out(wire.TimeCalls(id="i", slots=CHUNK, how=wire.How.CAPTURE))
+        assert isinstance(failed, wire.Failed)
+        assert failed.kind is wire.FailureKind.UNSUPPORTED
+        assert failed.message.startswith("cannot be captured: ")
+    assert torch.cuda.current_stream() == stream
+    torch.cuda.empty_cache()
+    bench.entry = bench.problem.eager
+    bench.timed(wire.How.CAPTURE)
+    bench.refresh()
+    bench.timed(wire.How.REPLAY)
+    assert bench.checked(bench.collected()) == RIGHT
+    bench.refresh()
+    assert bench.checked(bench.timed()) == RIGHT
+
+
+def test_work_on_a_stream_that_nobody_waits_for_is_in_the_span_and_not_in_the_stream_time(
+    instruments: Instruments,
+) -> None:
+    bench = Bench(instruments, "aten::softmax", "4096x781 f32")
+    side = torch.cuda.Stream(DEVICE)
+
+    def entry(x: torch.Tensor, dim: int, dtype: torch.dtype | None) -> torch.Tensor:
+        with torch.cuda.stream(side):
+            torch.cuda._sleep(1_000_000)
+            return torch.softmax(x, dim, dtype=dtype)
+
+    bench.entry = entry
+    bench.refresh()
+    timed = bench.timed()
+    assert all(call.span_ns is not None and call.activities == 2 for call in timed.calls)
+    assert all((call.span_ns or 0) > 2 * (call.stream_ns or 0) for call in timed.calls)
+
+
+def test_work_in_the_pause_between_two_runs_is_late(instruments: Instruments) -> None:
+    bench = Bench(instruments, "aten::softmax", "4096x781 f32")
+    bench.refresh()
+    bench.timed()
+    torch.cuda._sleep(1000)
+    torch.cuda.synchronize()
+    late = bench.timed().late
+    assert len(late) == 1
+    assert "spin_kernel" in late[0]
