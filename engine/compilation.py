@@ -95,6 +95,11 @@ class Builder:
         for _ in self._desks:
             self._jobs.put_nowait(None)
 
+    async def settle(self) -> None:
+        """Wait until everything that was added so far is compiled."""
+        if waiting := [job.done for job in self._job_by_specialisation.values() if not job.done.done()]:
+            await asyncio.wait(waiting)
+
     async def run(self) -> None:
         """Compile until `finish`.  A file that does not load here leaves `trouble`, and its kernels UNSUPPORTED."""
         async with asyncio.TaskGroup() as group:

@@ -355,7 +355,7 @@ class BenchmarkPlan:
     cases: tuple[Case, ...]
     cache: CacheState = CacheState.COLD
     baselines: tuple[str, ...] = ("eager",)
-    case_s: float = 2.0
+    case_s: float = 1.1
 
     def __post_init__(self) -> None:
         if self.case_s <= 0:

@@ -24,13 +24,13 @@ from engine.model import (
     Finding,
     Launch,
     Limits,
-    Location,
     Outcome,
     Plan,
     Severity,
     Stage,
     Stream,
 )
+from engine.narration import Narrator
 from engine.profile import Profile
 from engine.rehearsal import Rehearsal
 from engine.source import Source, SourceError, read_source
@@ -65,13 +65,11 @@ class Run:
         self._device = device
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time()
+        self._told = Narrator(self._loop.time, started=self._started)
         self._profile = Profile(self._loop.time, started=self._started)
-        self._queue: asyncio.Queue[events.Event | None] = asyncio.Queue()
         self._results: list[CaseResult] = []
-        self._findings: list[Finding] = []
         self._launched = False
         self._compiling_since = 0.0
-        self._ways: set[str] = set()
         self._limits = plan.limits or limits
         self._artefacts = artefacts
         self._shelf = None if staff.interpreted else staff.lodging.open_shelf()
@@ -80,7 +78,7 @@ class Run:
             shelf for shelf in (self._launchers.shelf if self._launchers else None, self._shelf) if shelf is not None
         )
         self._metrology = metrology
-        self._desk = self._open_desk(staff.worker, on_log=self._log)
+        self._desk = self._open_desk(staff.worker, on_log=self._told.log)
         self._other = self._open_desk(staff.worker, candidate=other) if other is not None else None
         self._builder: Builder | None = None
         if plan.target is not None:
@@ -112,7 +110,7 @@ class Run:
         """All events, in order.  Ends early, with everything killed, when `cancelled` is set."""
         working = asyncio.create_task(self._work(cancelled))
         try:
-            while (event := await self._queue.get()) is not None:
+            async for event in self._told.stream():
                 yield event
             await working
         finally:
@@ -120,7 +118,7 @@ class Run:
             await asyncio.gather(working, return_exceptions=True)
 
     async def _work(self, cancelled: asyncio.Event) -> None:
-        self._emit(
+        self._told.tell(
             events.RunStarted(
                 at_s=0.0, problem=self._plan.problem.name, digest=self._candidate.digest, device=self._plan.device,
                 device_name=self._device.name, target=self._plan.target, cases=len(self._plan.cases),
@@ -144,7 +142,7 @@ class Run:
             self._staff.lodging.clear_shelf(self._shelf)
         self._staff.worker.prepare()
         self._staff.compiler.prepare()
-        self._queue.put_nowait(None)
+        self._told.close()
 
     async def _unless(self, cancelled: asyncio.Event, work: Coroutine[Any, Any, Stop | None]) -> Stop | None:
         """The result of `work`, or CANCELLED; faults of ours become ENGINE_ERROR here and nowhere else."""
@@ -162,7 +160,7 @@ class Run:
             message = f"the engine could not use its files: {error.strerror or error}; is a disk full or read-only?"
             return Stop(outcome=Outcome.ENGINE_ERROR, message=message)
         except Exception as error:  # the edge of a run: a fault of ours ends it with a verdict, never without
-            self._log(Stream.ENGINE, traceback.format_exc())
+            self._told.log(Stream.ENGINE, traceback.format_exc())
             return Stop(outcome=Outcome.ENGINE_ERROR, message=f"the engine failed: {type(error).__name__}: {error}")
         finally:
             for other in (task, asked):
@@ -182,9 +180,6 @@ class Run:
             if stop is not None:
                 return stop
             stop = await self._verify()
-            if not self._staff.interpreted:  # the next save need not wait, and a benchmark must not run beside it
-                self._staff.worker.prepare()
-                self._staff.compiler.prepare()
             if ahead is not None and stop is None:
                 await ahead
             for builder in self._builders():
@@ -216,48 +211,55 @@ class Run:
             desk=self._open_desk(self._staff.worker), add=self._compile_ahead, profile=self._profile,
             ask_judge=self._staff.ask_judge,
         )  # fmt: skip
-        return asyncio.create_task(self._rehearsal.run())
+        return asyncio.create_task(self._run_ahead(self._rehearsal, self._ahead))
+
+    async def _run_ahead(self, rehearsal: Rehearsal, ahead: Builder) -> None:
+        """Rehearse; and when all is compiled, make the next spares: before a benchmark, never beside one."""
+        await rehearsal.run()
+        await ahead.settle()
+        self._staff.worker.prepare()
+        self._staff.compiler.prepare()
 
     # ------------------------------------------------------------ stages
 
     def _parse(self) -> Source:
-        began = self._begin(Stage.PARSE)
+        began = self._told.begin(Stage.PARSE)
         try:
             source = read_source(self._candidate, self._plan.problem.entry)
         except SourceError as error:
-            self._end(Stage.PARSE, began, Outcome.COMPILE_ERROR, str(error), error.location)
+            self._told.end(Stage.PARSE, began, Outcome.COMPILE_ERROR, str(error), error.location)
             raise
-        self._end(Stage.PARSE, began)
+        self._told.end(Stage.PARSE, began)
         return source
 
     def _read_statically(self, source: Source) -> None:
-        began = self._begin(Stage.STATIC)
+        began = self._told.begin(Stage.STATIC)
         for finding in read_statically(source.tree):
-            self._find(finding)
-        self._end(Stage.STATIC, began)
+            self._told.find(finding)
+        self._told.end(Stage.STATIC, began)
 
     async def _load(self) -> Stop | None:
-        began = self._begin(Stage.LOAD)
+        began = self._told.begin(Stage.LOAD)
         try:
             with self._profile.span("load"):
                 await self._desk.load()
         except LoadError as error:
             stop = outcomes.of_failure(error.failed)
-            self._log(Stream.STDERR, error.failed.trace)
+            self._told.log(Stream.STDERR, error.failed.trace)
         except EngineError as error:
             stop = outcomes.of_worker_error(error, "while loading")
         else:
-            self._end(Stage.LOAD, began)
+            self._told.end(Stage.LOAD, began)
             return None
-        self._end(Stage.LOAD, began, stop.outcome, stop.message, stop.location)
+        self._told.end(Stage.LOAD, began, stop.outcome, stop.message, stop.location)
         return stop
 
     async def _verify(self) -> Stop | None:
         cases = self._plan.cases
-        began = self._begin(Stage.VERIFY, len(cases))
+        began = self._told.begin(Stage.VERIFY, len(cases))
         verifier = Verifier(
             plan=self._plan, limits=self._limits, staff=self._staff, desk=self._desk, clock=self._loop.time,
-            profile=self._profile, on_launch=self._launch, on_finding=self._find, on_trace=self._trace,
+            profile=self._profile, on_launch=self._launch, on_finding=self._told.find, on_trace=self._told.trace,
         )  # fmt: skip
         deaths = 0
         stop: Stop | None = None
@@ -267,7 +269,7 @@ class Run:
             waiting.remove(case)
             result = await verifier.judge(case)
             self._results.append(result)
-            self._emit(events.CaseFinished(at_s=self._now(), number=number, total=len(cases), result=result))
+            self._told.tell(events.CaseFinished(at_s=self._told.now(), number=number, total=len(cases), result=result))
             deaths += result.outcome in _FATAL
             if result.outcome is Outcome.TAMPERED or result.outcome is Outcome.ENGINE_ERROR:
                 stop = Stop(outcome=result.outcome, message=result.message)
@@ -282,9 +284,9 @@ class Run:
         computed = any(output.total for result in self._results for output in result.outputs)
         if failed is None and stop is None and computed and not self._launched:
             message = "no kernel was launched in any case; the answer was computed by something else"
-            self._find(Finding(check="no_launch", severity=Severity.SUSPECT, message=message))
+            self._told.find(Finding(check="no_launch", severity=Severity.SUSPECT, message=message))
         outcome = stop.outcome if stop else failed.outcome if failed else Outcome.PASS
-        self._end(Stage.VERIFY, began, outcome, stop.message if stop else failed.message if failed else "")
+        self._told.end(Stage.VERIFY, began, outcome, stop.message if stop else failed.message if failed else "")
         return stop
 
     def _timed_cases(self) -> tuple[Case, ...]:
@@ -299,12 +301,12 @@ class Run:
             return None
         if self._metrology is None or self._rehearsal is None:
             message = "nothing was timed: Triton's interpreter ran the kernels, and its times are not speeds"
-            self._find(Finding(check="benchmark", severity=Severity.NOTE, message=message))
+            self._told.note("benchmark", message)
             return None
         stage = TimingStage(
             plan=plan, problem=self._plan.problem, desk=self._desk, other=self._other, staff=self._staff,
             device=self._device, metrology=self._metrology, profile=self._profile, clock=self._loop.time,
-            now=self._now, launches=self._rehearsal.launches, emit=self._emit, on_finding=self._find,
+            launches=self._rehearsal.launches, told=self._told,
         )  # fmt: skip
         await stage.run()
         return stage.stop
@@ -315,14 +317,14 @@ class Run:
         failures = [kernel for kernel in builder.kernels if kernel.outcome is not Outcome.PASS]
         failed = min(failures, key=lambda kernel: kernel.outcome is Outcome.UNSUPPORTED, default=None)
         if builder.unkept:
-            self._find(Finding(check="artefacts", severity=Severity.NOTE, message=builder.unkept))
+            self._told.note("artefacts", builder.unkept)
         if failed is not None and failed.outcome is Outcome.UNSUPPORTED:
             message = f"could not check that {failed.launch.kernel} builds for {failed.target}: {failed.message}"
-            self._find(Finding(check="offline_compile", severity=Severity.NOTE, message=message))
-        self._emit(
+            self._told.note("offline_compile", message)
+        self._told.tell(
             events.StageFinished(
-                at_s=self._now(), stage=Stage.COMPILE, outcome=failed.outcome if failed else Outcome.PASS,
-                elapsed_s=self._now() - self._compiling_since, message=failed.message if failed else "",
+                at_s=self._told.now(), stage=Stage.COMPILE, outcome=failed.outcome if failed else Outcome.PASS,
+                elapsed_s=self._told.now() - self._compiling_since, message=failed.message if failed else "",
                 location=failed.location if failed else None,
             )
         )  # fmt: skip
@@ -334,16 +336,16 @@ class Run:
         kernels = self._builder.kernels if self._builder is not None else ()
         facts = Facts(
             planned=len(self._plan.cases), stop=stop, cases=tuple(self._results), kernels=tuple(kernels),
-            findings=tuple(self._findings),
+            findings=tuple(self._told.findings),
         )  # fmt: skip
-        self._emit(events.ProfileTaken(at_s=self._now(), spans=self._profile.spans()))
-        self._emit(events.RunFinished(at_s=self._now(), verdict=judge(facts)))
+        self._told.tell(events.ProfileTaken(at_s=self._told.now(), spans=self._profile.spans()))
+        self._told.tell(events.RunFinished(at_s=self._told.now(), verdict=judge(facts)))
 
     # ------------------------------------------------------------ what happened
 
     def _launch(self, launch: Launch) -> None:
         self._launched = True
-        self._emit(events.KernelLaunched(at_s=self._now(), launch=launch))
+        self._told.tell(events.KernelLaunched(at_s=self._told.now(), launch=launch))
         if self._builder is not None:
             self._compile(self._builder, launch)
 
@@ -355,48 +357,11 @@ class Run:
 
     def _compile(self, builder: Builder, launch: Launch, specialisation: str = "") -> list[asyncio.Future[None]]:
         if builder.idle:
-            self._compiling_since = self._begin(Stage.COMPILE)
+            self._compiling_since = self._told.begin(Stage.COMPILE)
         return builder.add(launch, specialisation)
 
     def _kernel(self, number: int, total: int, kernel: CompiledKernel) -> None:
-        self._emit(events.KernelCompiled(at_s=self._now(), number=number, total=total, kernel=kernel))
+        self._told.tell(events.KernelCompiled(at_s=self._told.now(), number=number, total=total, kernel=kernel))
 
     def _disassembled(self, number: int, artefact: Artefact) -> None:
-        self._emit(events.KernelDisassembled(at_s=self._now(), number=number, artefact=artefact))
-
-    def _find(self, finding: Finding) -> None:
-        self._findings.append(finding)
-        self._emit(events.FindingRaised(at_s=self._now(), finding=finding))
-
-    def _trace(self, trace: str) -> None:
-        """Log the way to an error once, however many cases fail on it; what each met there is in its result."""
-        way = trace.rstrip().rpartition("\n")[0]
-        if way not in self._ways:
-            self._ways.add(way)
-            self._log(Stream.STDERR, trace)
-
-    def _log(self, stream: Stream, text: str) -> None:
-        if text:
-            self._emit(events.LogWritten(at_s=self._now(), stream=stream, text=text))
-
-    def _begin(self, stage: Stage, total: int | None = None) -> float:
-        began = self._now()
-        self._emit(events.StageStarted(at_s=began, stage=stage, total=total))
-        return began
-
-    def _end(
-        self, stage: Stage, began: float, outcome: Outcome = Outcome.PASS, message: str = "",
-        location: Location | None = None,
-    ) -> None:  # fmt: skip
-        now = self._now()
-        self._emit(
-            events.StageFinished(
-                at_s=now, stage=stage, outcome=outcome, elapsed_s=now - began, message=message, location=location
-            )
-        )
-
-    def _emit(self, event: events.Event) -> None:
-        self._queue.put_nowait(event)
-
-    def _now(self) -> float:
-        return self._loop.time() - self._started
+        self._told.tell(events.KernelDisassembled(at_s=self._told.now(), number=number, artefact=artefact))

@@ -13,7 +13,8 @@ from engine.desk import Desk, LoadError
 from engine.devices import Device
 from engine.errors import EngineError, UnsupportedError
 from engine.metrology import Metrology
-from engine.model import BenchmarkPlan, Finding, Launch, Outcome, Problem, Severity, Stage
+from engine.model import BenchmarkPlan, Launch, Outcome, Problem, Stage
+from engine.narration import Narrator
 from engine.profile import Profile
 from engine.staff import Staff
 from engine.verdict import Stop
@@ -24,9 +25,8 @@ class TimingStage:
 
     def __init__(
         self, *, plan: BenchmarkPlan, problem: Problem, desk: Desk, other: Desk | None, staff: Staff, device: Device,
-        metrology: Metrology, profile: Profile, clock: Callable[[], float], now: Callable[[], float],
-        launches: Callable[[str], tuple[Launch, ...]], emit: Callable[[events.Event], None],
-        on_finding: Callable[[Finding], None],
+        metrology: Metrology, profile: Profile, clock: Callable[[], float], told: Narrator,
+        launches: Callable[[str], tuple[Launch, ...]],
     ) -> None:  # fmt: skip
         self._plan = plan
         self._problem = problem
@@ -37,10 +37,8 @@ class TimingStage:
         self._metrology = metrology
         self._profile = profile
         self._clock = clock
-        self._now = now
+        self._told = told
         self._launches = launches
-        self._emit = emit
-        self._on_finding = on_finding
         self._number = 0
         self._outcome = Outcome.PASS
         self._message = ""
@@ -51,37 +49,31 @@ class TimingStage:
             async with self._metrology.alone(self._awaited):
                 await self._timed()
         except UnsupportedError as error:
-            self._note("device_lock", f"others may use the device while it is measured: {error}")
+            self._told.note("device_lock", f"others may use the device while it is measured: {error}")
             await self._timed()
 
     async def _timed(self) -> None:
         with self._profile.span("settle"):
             await self._staff.worker.settle()
             await self._staff.compiler.settle()
-        began_s = self._now()
-        self._emit(events.StageStarted(at_s=began_s, stage=Stage.BENCHMARK, total=len(self._plan.cases)))
+        began = self._told.begin(Stage.BENCHMARK, len(self._plan.cases))
         with self._profile.span("peaks"):
             peaks = await self._metrology.peaks()
         while self._metrology.troubles:
-            self._note("peaks", self._metrology.troubles.pop())
+            self._told.note("peaks", self._metrology.troubles.pop())
         bench = Bench(
             self._plan, self._problem, candidate=self._desk, other=await self._loaded_other(),
             judge=self._staff.ask_judge, clock=self._clock, rng=random.Random(secrets.randbits(64)),
             device=self._device, state=self._metrology.state, peaks=peaks,
             stored=self._metrology.stored(self._problem.name, self._plan.cache.value),
-            free_bytes=self._metrology.free_bytes(), on_case=self._case, on_finding=self._on_finding,
+            free_bytes=self._metrology.free_bytes(), on_case=self._case, on_finding=self._told.find,
             on_work=self._profile.note, launches=self._launches,
             reload=lambda: _reload(self._desk), reload_other=lambda: _reload(self._other),
         )  # fmt: skip
         await bench.run()
         if summaries := bench.summaries():
-            self._emit(events.BenchmarkSummarised(at_s=self._now(), summaries=summaries))
-        self._emit(
-            events.StageFinished(
-                at_s=self._now(), stage=Stage.BENCHMARK, outcome=self._outcome, elapsed_s=self._now() - began_s,
-                message=self._message,
-            )
-        )  # fmt: skip
+            self._told.tell(events.BenchmarkSummarised(at_s=self._told.now(), summaries=summaries))
+        self._told.end(Stage.BENCHMARK, began, self._outcome, self._message)
 
     @property
     def stop(self) -> Stop | None:
@@ -96,7 +88,7 @@ class TimingStage:
         try:
             await self._other.load()
         except (LoadError, EngineError) as error:
-            self._note("compare", f"the other candidate could not be loaded: {error}")
+            self._told.note("compare", f"the other candidate could not be loaded: {error}")
             return None
         return self._other
 
@@ -106,17 +98,14 @@ class TimingStage:
             self._outcome, self._message = benchmark.outcome, f"timing {benchmark.case}: {benchmark.message}"
         if benchmark.outcome is Outcome.PASS:
             self._metrology.keep(self._problem.name, benchmark)
-        self._emit(
+        self._told.tell(
             events.CaseBenchmarked(
-                at_s=self._now(), number=self._number, total=len(self._plan.cases), benchmark=benchmark
+                at_s=self._told.now(), number=self._number, total=len(self._plan.cases), benchmark=benchmark
             )
         )
 
     def _awaited(self, holder: Holder | None) -> None:
-        self._emit(events.DeviceAwaited(at_s=self._now(), holder=holder))
-
-    def _note(self, check: str, message: str) -> None:
-        self._on_finding(Finding(check=check, severity=Severity.NOTE, message=message))
+        self._told.tell(events.DeviceAwaited(at_s=self._told.now(), holder=holder))
 
 
 async def _reload(desk: Desk | None) -> Desk | None:

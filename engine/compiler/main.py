@@ -23,7 +23,7 @@ from engine.model import Launch
 from engine.processes.service import Line
 from engine.worker import failures, loader
 
-_IDLE_PRIORITY = 15
+_PRIORITY, _IDLE_PRIORITY = 5, 15  # niceness: many compilers must not hold up the one that computes
 _MESSAGE_CHARACTERS = 300
 _STAGES = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "cubin", "hsaco")
 
@@ -33,6 +33,7 @@ _STAGES = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "cubin", "hsaco")
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     """Get warm, say so, and carry out commands."""
     warnings.simplefilter("ignore")  # Triton's advice to authors of compilers is not the candidate's log
+    os.setpriority(os.PRIO_PROCESS, 0, _PRIORITY)
     line = Line(commands, replies)
     compiler = _Compiler()
     line.reply(wire.Ready(id="ready", confinement=in_force, versions={"triton": triton.__version__}))

@@ -6,6 +6,7 @@ and the compiled kernel's `run`.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -50,7 +51,7 @@ def bound_arguments(
     function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> dict[str, Any]:  # Any: kernels take everything
     """Parameter name to argument of one launch, defaults filled in, launch options left out."""
-    signature = inspect.signature(function)
+    signature = _signature(function)
     known = {name: value for name, value in kwargs.items() if name in signature.parameters}
     bound = signature.bind_partial(*args, **known)
     bound.apply_defaults()
@@ -89,8 +90,14 @@ def describe(
     )
 
 
+@functools.lru_cache(maxsize=1024)
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    return inspect.signature(function)
+
+
+@functools.lru_cache(maxsize=4096)
 def _is_constexpr(function: Callable[..., Any], name: str) -> bool:
-    annotation = inspect.signature(function).parameters[name].annotation
+    annotation = _signature(function).parameters[name].annotation
     return "constexpr" in (annotation if isinstance(annotation, str) else getattr(annotation, "__name__", ""))
 
 

@@ -23,7 +23,7 @@ from engine.worker.interpreter import Guard
 from engine.worker.launches import LaunchBook
 from engine.worker.memory import CallMemory
 from engine.worker.poison import Poison
-from engine.worker.recorder import record_compiled_launches
+from engine.worker.recorder import LaunchRecorder
 from engine.worker.rehearsal import Rehearsal
 from engine.worker.timing import Stopwatch
 from engine.worker.tuning import Tuning
@@ -50,6 +50,7 @@ class _Worker:
         self._book = LaunchBook()
         self._guard: Guard | None = None
         self._tuning: Tuning | None = None
+        self._recorder: LaunchRecorder | None = None
         if device.type == "cpu":
             self._guard = Guard(self._book)
             self._guard.install()
@@ -58,7 +59,8 @@ class _Worker:
             published.read_from(_warm_cache())
             warm_up(device)
             torch.cuda.synchronize()
-            record_compiled_launches(self._book)
+            self._recorder = LaunchRecorder(self._book)
+            self._recorder.turn(on=True)
             self._tuning = Tuning()
         self._entry: Callable[..., Any] | None = None  # Any: a stranger's function
         self._filename = ""
@@ -86,8 +88,9 @@ class _Worker:
                 self._rehearsal = self._rehearsal or Rehearsal(self._device)
                 return self._rehearsal.call(self._loaded_entry(), command)
             case wire.Occupy():
-                if self._tuning is not None:
+                if self._tuning is not None and self._recorder is not None:
                     self._tuning.in_earnest()
+                    self._recorder.turn(on=False)
                 return self._stopwatch.carry_out(command)
             case wire.TimeCalls() | wire.Collect() | wire.Vacate():
                 return self._stopwatch.carry_out(command)

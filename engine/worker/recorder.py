@@ -11,10 +11,19 @@ from engine.worker.launches import LaunchBook, bound_arguments
 # Triton's launcher is not typed: what passes through is Any throughout this file.
 
 
-def record_compiled_launches(book: LaunchBook) -> None:
-    """Patch JITFunction.run in this process so that every launch is noted after it was made."""
-    run = JITFunction.run
+class LaunchRecorder:
+    """Notes every launch of this process after it was made, while it is on."""
 
+    def __init__(self, book: LaunchBook) -> None:
+        self._run = JITFunction.run
+        self._recorded = _recorded(self._run, book)
+
+    def turn(self, *, on: bool) -> None:
+        """Begin or cease to record; calls that are timed must not pay for it."""
+        JITFunction.run = self._recorded if on else self._run
+
+
+def _recorded(run: Any, book: LaunchBook) -> Any:
     def recorded(kernel: Any, *args: Any, grid: Any, warmup: Any, **kwargs: Any) -> Any:
         compiled = run(kernel, *args, grid=grid, warmup=warmup, **kwargs)
         if not warmup:
@@ -22,4 +31,4 @@ def record_compiled_launches(book: LaunchBook) -> None:
             book.record(kernel.fn, args, kwargs, size)
         return compiled
 
-    JITFunction.run = recorded
+    return recorded

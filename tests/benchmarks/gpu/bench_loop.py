@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import dataclasses
 import os
 import statistics
 import tempfile
@@ -21,10 +22,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.artefacts import ArtefactStore
-from engine.benchmark import Span
+from engine.benchmark import CaseBenchmark, Span
 from engine.engine import Engine
-from engine.events import CaseFinished, KernelCompiled, ProfileTaken, RunFinished, StageFinished
-from engine.model import Candidate, Plan, Tier, Verdict
+from engine.events import (
+    CaseBenchmarked,
+    CaseFinished,
+    FindingRaised,
+    KernelCompiled,
+    ProfileTaken,
+    RunFinished,
+    StageFinished,
+)
+from engine.model import BenchmarkPlan, Candidate, Plan, Tier, Verdict
 from engine.source import directives
 from problems import find
 
@@ -34,22 +43,32 @@ SAMPLE = ROOT / "kgtui" / "samples" / "softmax.py"
 
 @dataclass(frozen=True, kw_only=True)
 class Save:
-    """Seconds after the save until each of these was known."""
+    """Seconds after the save until each of these was known.
+
+    `first_case_s` is the first case that launched a kernel, `interval_s` the first case with a timed interval,
+    None when none was asked for; `warm_again_s` is when every spare was ready for the next save.
+    """
 
     first_case_s: float
     verified_s: float
     verdict_s: float
+    interval_s: float | None = None
+    warm_again_s: float = 0.0
     verdict: Verdict
     kernels: int
     spans: tuple[Span, ...]
 
 
-async def judge(engine: Engine, content: bytes, problem_name: str, *, target: str | None) -> Save:
-    """One save, judged on all SMOKE and FULL cases."""
+async def judge(engine: Engine, content: bytes, problem_name: str, *, target: str | None, timed: int = 0) -> Save:
+    """One save, judged on all SMOKE and FULL cases, and timed on the first `timed` cases for that."""
     problem = find(problem_name)
     plan = Plan.for_tiers(problem, tiers=(Tier.SMOKE, Tier.FULL), device=engine.device.platform, target=target)
+    if timed:
+        cases = tuple(case for case in problem.cases if case.tier is Tier.BENCH)[:timed]
+        plan = dataclasses.replace(plan, benchmark=BenchmarkPlan(cases=cases))
     started = time.perf_counter()
     first_case_s = verified_s = 0.0
+    interval_s: float | None = None
     kernels = 0
     spans: tuple[Span, ...] = ()
     events = engine.evaluate(Candidate(source=content, problem=problem_name), plan)
@@ -57,8 +76,14 @@ async def judge(engine: Engine, content: bytes, problem_name: str, *, target: st
         async for event in events:
             now_s = time.perf_counter() - started
             if isinstance(event, CaseFinished):
-                first_case_s = first_case_s or now_s
+                has_elements = any(output.total for output in event.result.outputs)
+                first_case_s = first_case_s or (now_s if has_elements else 0.0)
                 verified_s = now_s
+            elif isinstance(event, CaseBenchmarked):
+                interval_s = interval_s or now_s
+                show(event.benchmark)
+            elif isinstance(event, FindingRaised):
+                print(f"    {event.finding.severity} {event.finding.check}: {event.finding.message[:200]}")
             elif isinstance(event, KernelCompiled):
                 kernels += 1
             elif isinstance(event, ProfileTaken):
@@ -66,7 +91,7 @@ async def judge(engine: Engine, content: bytes, problem_name: str, *, target: st
             elif isinstance(event, RunFinished):
                 return Save(
                     first_case_s=first_case_s, verified_s=verified_s, verdict_s=now_s, verdict=event.verdict,
-                    kernels=kernels, spans=spans,
+                    kernels=kernels, spans=spans, interval_s=interval_s,
                 )  # fmt: skip
             elif isinstance(event, StageFinished) and event.message:
                 print(f"    {event.stage}: {event.message}")
@@ -75,14 +100,39 @@ async def judge(engine: Engine, content: bytes, problem_name: str, *, target: st
     raise RuntimeError("the run ended without a verdict")
 
 
-async def bench_saves(engine: Engine, saves: int, *, target: str | None) -> list[Save]:
+async def bench_saves(engine: Engine, saves: int, *, target: str | None, timed: int = 0) -> list[Save]:
     """The sample saved again and again, changed a little each time, with a warm spare each time."""
     done: list[Save] = []
     for number in range(saves):
+        content = SAMPLE.read_bytes() + f"\n# save {number} {target} {timed}\n".encode()
+        started = time.perf_counter()
+        save = await judge(engine, content, "aten::softmax", target=target, timed=timed)
         await engine.wait_until_warm()
-        content = SAMPLE.read_bytes() + f"\n# save {number}\n".encode()
-        done.append(await judge(engine, content, "aten::softmax", target=target))
+        done.append(dataclasses.replace(save, warm_again_s=time.perf_counter() - started))
     return done
+
+
+def show(benchmark: CaseBenchmark) -> None:
+    """One timed case in a line."""
+    timing = benchmark.timing
+    if timing is None or timing.device_us is None:
+        print(f"    timed {benchmark.case}: {benchmark.outcome} {benchmark.message}")
+        return
+    device, call = timing.device_us, timing.call_us
+    print(
+        f"    timed {benchmark.case}: device {device.value:.2f} us [{device.low:.2f}, {device.high:.2f}]"
+        f" call {call.value if call else float('nan'):.1f} us, {benchmark.calls} calls, {benchmark.verified} verified,"
+        f" {benchmark.slots} slots, {benchmark.elapsed_s:.2f} s, {timing.method},"
+        f" floor {benchmark.floor.percent if benchmark.floor else None} %"
+    )
+    for comparison in benchmark.comparisons:
+        ratio = comparison.speedup
+        print(
+            f"      x{ratio.value:.3f} [{ratio.low:.3f}, {ratio.high:.3f}] of {comparison.baseline}:"
+            f" {comparison.standing}, resolution {comparison.resolution:.4f}"
+        )
+    for side in (timing, *benchmark.baselines):
+        print(f"      {side.side}: graph {side.graph_us} stream {side.stream_us} notes {side.notes}")
 
 
 async def run_corpus(engine: Engine, kinds: tuple[str, ...]) -> None:
@@ -106,6 +156,7 @@ async def main() -> None:
     parser.add_argument("--saves", type=int, default=20)
     parser.add_argument("--corpus", nargs="*", default=[], metavar="KIND", help="judge these files first")
     parser.add_argument("--device", default="cuda")
+    parser.add_argument("--timed", type=int, default=0, metavar="N", help="also save with a benchmark of N cases")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         started = time.perf_counter()
@@ -121,6 +172,11 @@ async def main() -> None:
             report_memory()
             for label, chosen in (("verify only", None), (f"and compiled for {target}", target)):
                 report(label, await bench_saves(engine, arguments.saves, target=chosen))
+            if arguments.timed:
+                await engine.measure_peaks()
+                for timed in (1, arguments.timed):
+                    label = f"compiled, and timed on {timed} cases"
+                    report(label, await bench_saves(engine, arguments.saves, target=target, timed=timed))
 
 
 def report_memory() -> None:
@@ -145,13 +201,16 @@ def below(root: int) -> list[int]:
 def report(label: str, saves: list[Save]) -> None:
     """Median, 95th percentile and extremes of each figure in seconds, and the profile of the last save."""
     print(f"{len(saves)} saves of the sample, {saves[0].verdict.total} cases, {label}, warm spare:")
-    for name in ("first_case_s", "verified_s", "verdict_s"):
-        values = sorted(getattr(save, name) for save in saves)
+    for name in ("first_case_s", "verified_s", "interval_s", "verdict_s", "warm_again_s"):
+        values = sorted(value for save in saves if (value := getattr(save, name)) is not None)
+        if not values:
+            continue
         p95 = values[min(len(values) - 1, int(0.95 * len(values)))]
         median = statistics.median(values)
         print(f"  {name:14} median {median:.3f}  p95 {p95:.3f}  min {values[0]:.3f}  max {values[-1]:.3f}")
     for span in saves[-1].spans:
-        print(f"    {span.name:20} {span.count:4} x  busy {span.busy_s:7.3f} s  {span.began_s:.3f} to {span.ended_s:.3f}")
+        place = f"{span.began_s:.3f} to {span.ended_s:.3f}"
+        print(f"    {span.name:24} {span.count:4} x  busy {span.busy_s:7.3f} s  {place}")
     print(f"  outcomes {sorted({save.verdict.outcome.value for save in saves})}, {saves[-1].kernels} specialisations")
 
 

@@ -1,0 +1,76 @@
+"""What happens in a run, told as events in the order in which it happens."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+from engine import events
+from engine.model import Finding, Location, Outcome, Severity, Stage, Stream
+
+
+class Narrator:
+    """Turns what happens into events; `clock` is in seconds, and the run began when it showed `started`."""
+
+    def __init__(self, clock: Callable[[], float], *, started: float) -> None:
+        self._clock = clock
+        self._started = started
+        self._queue: asyncio.Queue[events.Event | None] = asyncio.Queue()
+        self._ways: set[str] = set()
+        self.findings: list[Finding] = []
+
+    async def stream(self) -> AsyncIterator[events.Event]:
+        """Everything that is told, until `close`."""
+        while (event := await self._queue.get()) is not None:
+            yield event
+
+    def close(self) -> None:
+        """Nothing more will be told."""
+        self._queue.put_nowait(None)
+
+    def now(self) -> float:
+        """Seconds since the run began."""
+        return self._clock() - self._started
+
+    def tell(self, event: events.Event) -> None:
+        """This has happened."""
+        self._queue.put_nowait(event)
+
+    def begin(self, stage: Stage, total: int | None = None) -> float:
+        """A stage begins; when it does."""
+        began = self.now()
+        self.tell(events.StageStarted(at_s=began, stage=stage, total=total))
+        return began
+
+    def end(
+        self, stage: Stage, began: float, outcome: Outcome = Outcome.PASS, message: str = "",
+        location: Location | None = None,
+    ) -> None:  # fmt: skip
+        """A stage that began at `began` ends."""
+        now = self.now()
+        self.tell(
+            events.StageFinished(
+                at_s=now, stage=stage, outcome=outcome, elapsed_s=now - began, message=message, location=location
+            )
+        )
+
+    def find(self, finding: Finding) -> None:
+        """A check observed something."""
+        self.findings.append(finding)
+        self.tell(events.FindingRaised(at_s=self.now(), finding=finding))
+
+    def note(self, check: str, message: str) -> None:
+        """A check has something to say that weighs nothing."""
+        self.find(Finding(check=check, severity=Severity.NOTE, message=message))
+
+    def log(self, stream: Stream, text: str) -> None:
+        """Text was written."""
+        if text:
+            self.tell(events.LogWritten(at_s=self.now(), stream=stream, text=text))
+
+    def trace(self, trace: str) -> None:
+        """Log the way to an error once, however many cases fail on it; what each met there is in its result."""
+        way = trace.rstrip().rpartition("\n")[0]
+        if way not in self._ways:
+            self._ways.add(way)
+            self.log(Stream.STDERR, trace)
