@@ -96,15 +96,19 @@ def lodging() -> Iterator[Lodging]:
 
 @pytest.fixture
 async def employ(lodging: Lodging) -> AsyncIterator[Employ]:
-    """Make a staff whose children answer as they are told; unless told otherwise, that they are done."""
+    """Make a staff whose children answer as they are told; unless told otherwise, that they are done.
+
+    With a `target` it is the staff of a device that really launches, otherwise that of the interpreter.
+    """
     staffs: list[Staff] = []
 
-    def employ(answer: Answer = obedient) -> tuple[FakeNest, Staff]:
+    def employ(answer: Answer = obedient, *, target: str | None = None) -> tuple[FakeNest, Staff]:
         fake = FakeNest(answer)
         nest = cast(Nest, fake)  # the double at the seam
         staff = Staff(
-            workers=nest, compilers=nest, lodging=lodging, limits=Limits(), torch_device="cpu", address_space=True
-        )
+            workers=nest, compilers=nest, lodging=lodging, limits=Limits(), torch_device="cuda" if target else "cpu",
+            interpreted=target is None, target=target,
+        )  # fmt: skip
         staffs.append(staff)
         return fake, staff
 

@@ -33,12 +33,12 @@ async def test_a_case_without_elements_needs_no_kernel(employ: Employ, tmp_path:
             case wire.Load():
                 return wire.Loaded(id=command.id)
             case wire.Prepare():
-                arena = wire.ArenaSpec(path=command.arena_path, storages=(), bytes=0)
+                arena = wire.ArenaSpec(path=command.arena_path or "", storages=(), bytes=256)
                 return wire.Prepared(id=command.id, arguments=(), arena=arena, elapsed_s=0.0)
             case wire.Call():
                 return wire.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
             case wire.Compare():
-                return wire.Compared(id=command.id, reports=(report,), digest="", mutated=None)
+                return wire.Compared(id=command.id, reports=(report,), repeated=None, mutated=None)
             case wire.Release():
                 return wire.Released(id=command.id, seed=1)
             case _:

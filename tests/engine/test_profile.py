@@ -1,0 +1,86 @@
+"""Where the time goes, by a clock that is written here."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.benchmark import Span
+from engine.profile import Profile
+
+STARTED = 1000.0
+
+
+class Watch:
+    """A clock that stands where it was put, in seconds after the start of the run."""
+
+    def __init__(self) -> None:
+        self.at_s = 0.0
+
+    def __call__(self) -> float:
+        return STARTED + self.at_s
+
+
+@pytest.fixture
+def watch() -> Watch:
+    return Watch()
+
+
+@pytest.fixture
+def profile(watch: Watch) -> Profile:
+    return Profile(watch, started=STARTED)
+
+
+def test_a_run_in_which_nothing_was_measured_has_no_spans(profile: Profile) -> None:
+    assert profile.spans() == ()
+
+
+def test_one_piece_of_work_lies_where_it_was_done(profile: Profile, watch: Watch) -> None:
+    watch.at_s = 1.0
+    with profile.span("load") as measured:
+        watch.at_s = 1.5
+    assert measured.elapsed_s == 0.5
+    assert profile.spans() == (Span(name="load", count=1, busy_s=0.5, began_s=1.0, ended_s=1.5),)
+
+
+def test_pieces_of_one_kind_add_up_from_the_first_to_the_last(profile: Profile, watch: Watch) -> None:
+    for began_s, ended_s in ((0.0, 0.25), (1.0, 1.5)):
+        watch.at_s = began_s
+        with profile.span("call"):
+            watch.at_s = ended_s
+    assert profile.spans() == (Span(name="call", count=2, busy_s=0.75, began_s=0.0, ended_s=1.5),)
+
+
+def test_work_that_overlaps_counts_in_full(profile: Profile, watch: Watch) -> None:
+    first, second = profile.span("compile"), profile.span("compile")
+    first.__enter__()
+    watch.at_s = 1.0
+    second.__enter__()
+    watch.at_s = 3.0
+    first.__exit__(None, None, None)
+    watch.at_s = 4.0
+    second.__exit__(None, None, None)
+    assert profile.spans() == (Span(name="compile", count=2, busy_s=6.0, began_s=0.0, ended_s=4.0),)
+
+
+def test_work_that_was_measured_elsewhere_is_noted_by_times_of_the_clock(profile: Profile, watch: Watch) -> None:
+    with profile.span("start"):
+        watch.at_s = 1.0
+    profile.note("start", STARTED + 2.0, STARTED + 2.5)
+    assert profile.spans() == (Span(name="start", count=2, busy_s=1.5, began_s=0.0, ended_s=2.5),)
+
+
+def test_kinds_are_told_in_the_order_in_which_they_began(profile: Profile, watch: Watch) -> None:
+    outer = profile.span("rehearse")
+    outer.__enter__()
+    watch.at_s = 1.0
+    with profile.span("compile"):
+        watch.at_s = 2.0
+    outer.__exit__(None, None, None)
+    assert [span.name for span in profile.spans()] == ["rehearse", "compile"]
+
+
+def test_work_that_failed_is_measured_too(profile: Profile, watch: Watch) -> None:
+    with pytest.raises(OSError, match="no disk"), profile.span("publish"):
+        watch.at_s = 0.5
+        raise OSError("no disk")
+    assert profile.spans() == (Span(name="publish", count=1, busy_s=0.5, began_s=0.0, ended_s=0.5),)
