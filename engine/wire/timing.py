@@ -159,7 +159,8 @@ class Timed(Reply, tag="timed", frozen=True):
     """Calls were made.
 
     `method` names how spans were taken ("cupti"), "" with the `reason` when they were not.  `kernels` are
-    the names of what the first call put on the device, `late` of what ran outside of every call.
+    the names of what the first call of a SINGLE run put on the device, or of the kernels that CAPTURE found
+    in the graph; `late` of what ran outside of every call.  Both are cut to what fits a line.
     `returned` has a tuple for each slot of a SINGLE run; for the others Collect brings it.
     `shared_outputs` says that calls returned the same memory, so that only the last of them is left.
     `notes` say what could not be arranged for, and in what a baseline differs from its name.
