@@ -204,7 +204,7 @@ def _add_sessions(commands: _Commands[_Parser]) -> _Parser:
     parser.add_argument("--run", metavar="RUN", type=int, help="export this run instead of a session")
     parser.add_argument("--runs", action="store_true", help="list runs instead of sessions")
     parser.add_argument("--limit", metavar="COUNT", type=_count, help="how many to list (default: 20)")
-    parser.add_argument("--format", choices=("json", "jsonl", "markdown"), help="of an export (default: json)")
+    parser.add_argument("--format", choices=("json", "jsonl", "markdown", "csv"), help="of an export (default: json)")
     parser.add_argument("--output", metavar="FILE", help="write the export to a new file")
     return parser
 

@@ -30,6 +30,11 @@ class Paths:
         """Compiled code, by the hash of its content."""
         return self.data / "artefacts"
 
+    @property
+    def peaks(self) -> Path:
+        """What this machine's devices were measured to do, a file for each."""
+        return self.data / "peaks"
+
 
 def find_paths(environment: Mapping[str, str]) -> Paths:
     """The user's folders: KGTUI_HOME where it is set, else $XDG_DATA_HOME/kgtui, else ~/.local/share/kgtui."""

@@ -115,7 +115,10 @@ def real_engine(
     """The engine that starts processes."""
     from engine.engine import Engine  # only here: a file that does not parse needs none
 
-    return Engine(device=device, artefacts=artefacts, environment=environment, warm_target=warm_target)
+    return Engine(
+        device=device, artefacts=artefacts, environment=environment, warm_target=warm_target,
+        peaks_folder=find_paths(environment).peaks,
+    )  # fmt: skip
 
 
 class _Running:

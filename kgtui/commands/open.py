@@ -140,8 +140,9 @@ def assemble(
         from engine.engine import Engine
 
         engine = Engine(
-            device=device.platform, artefacts=artefacts, environment=console.environment, warm_target=target
-        )
+            device=device.platform, artefacts=artefacts, environment=console.environment, warm_target=target,
+            peaks_folder=paths.peaks,
+        )  # fmt: skip
         return NamedEngine(engine)
 
     def open_recording() -> Recording:

@@ -14,6 +14,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     console.say(f"data       {paths.data}")
     console.say(f"sessions   {paths.sessions}")
     console.say(f"artefacts  {paths.artefacts}")
+    console.say(f"peaks      {paths.peaks}")
     console.say(f"kernels    {console.folder / 'kernels'}")
     console.say(f"Set {HOME_VARIABLE} to keep the first three elsewhere. Nothing is made before it is written to.")
     return Exit.PASSED

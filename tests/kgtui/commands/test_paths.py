@@ -10,6 +10,7 @@ def test_the_paths_are_printed_and_not_made(typed, home, folder):
         f"data       {home}",
         f"sessions   {home}/sessions.db",
         f"artefacts  {home}/artefacts",
+        f"peaks      {home}/peaks",
         f"kernels    {folder}/kernels",
     ]
     assert not home.exists()
