@@ -18,9 +18,10 @@ import torch
 from engine import tensors, wire
 from engine.clock.instruments import Instruments, instruments_of
 from engine.device_memory import DeviceMemoryError
-from engine.errors import KgtuiError, UnsupportedError
+from engine.errors import UnsupportedError, UsageError
 from engine.judge import cases, slot_checks
 from engine.judge.baseline_times import BaselineTimes
+from engine.judge.baselines import BaselineError
 from engine.judge.peaks import event_timer, measure_peaks
 from engine.judge.slot_checks import Layout, Written
 from engine.model import CacheState, Case, Problem
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _LEAST_SLOTS = 4
 _TIMES_THE_CACHE = 5
 _LOOKED_AT_BYTES = 1 << 30  # private copies of what calls left, at a time
+_BEYOND_THIS_MACHINE = (UnsupportedError, UsageError, BaselineError, DeviceMemoryError, torch.OutOfMemoryError)
 
 
 class Block(Protocol):
@@ -97,7 +99,7 @@ class Slots:
                 case wire.Disband():
                     self._disband()
                     return wire.Done(id=command.id)
-        except (KgtuiError, DeviceMemoryError, torch.OutOfMemoryError) as error:
+        except _BEYOND_THIS_MACHINE as error:
             return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=str(error))
 
     def _arrange(self, command: wire.Arrange) -> wire.Arranged:
@@ -205,6 +207,8 @@ class Slots:
         if self._arranged is not None:
             self._arranged.times.forget()
             self._arranged = None
+            if self._device.type == "cuda":
+                torch.cuda.empty_cache()  # the next block is the driver's, which cannot have what torch keeps
 
     def _equipped(self) -> Instruments:
         if self._instruments is None:

@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from engine import tensors, wire
-from engine.clock.scripted import EVICTION, ScriptedDevice
+from engine.clock.scripted import EVICTION, ScriptedBlock, ScriptedDevice
+from engine.device_memory import DeviceMemoryError
 from engine.judge.slots import Slots
 from engine.model import CacheState, Case, Cost, DType, Outcome, Problem, Tier, Tolerance
 from engine.worker.timing import Stopwatch
@@ -161,6 +162,19 @@ def test_a_case_that_does_not_fit_four_times_is_unsupported() -> None:
         "or time a smaller case"
     )
     assert device.blocks == []
+
+
+def test_memory_that_cannot_be_had_is_unsupported_and_leaves_nothing_arranged() -> None:
+    def memory(size_bytes: int) -> ScriptedBlock:
+        raise DeviceMemoryError("cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY")
+
+    slots = Slots(CPU, lambda origin: DOUBLE, instruments=ScriptedDevice().instruments(), memory=memory)
+    failed = slots.carry_out(wire.Arrange(id="i", origin="toy:PROBLEM", case="one", most_slots=8, most_bytes=1 << 20))
+    assert failed == wire.Failed(
+        id="i", kind=wire.FailureKind.UNSUPPORTED, message="cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY"
+    )
+    with pytest.raises(RuntimeError, match="no slots were arranged"):
+        slots.carry_out(wire.Refresh(id="i", slots=(0,), cache=CacheState.COLD))
 
 
 def test_a_device_without_a_clock_is_unsupported() -> None:
