@@ -6,7 +6,7 @@ from __future__ import annotations
 def test_the_paths_are_printed_and_not_made(typed, home, folder):
     ended = typed("paths")
     assert ended.exit_code == 0
-    assert ended.out.splitlines()[:4] == [
+    assert ended.out.splitlines()[:5] == [
         f"data       {home}",
         f"sessions   {home}/sessions.db",
         f"artefacts  {home}/artefacts",
