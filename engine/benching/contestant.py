@@ -90,11 +90,13 @@ class WorkerParty:
     async def replay(self, slots: tuple[int, ...]) -> Stretch:
         await self._refresh(slots)
         timed, took_s = await self._time(slots, wire.How.REPLAY)
+        counted = self.calls, self.verified
         try:
             await self._collect(slots)
         except CaseEnded as ended:
             if ended.stop.outcome not in _WRONG:
                 raise
+            self.calls, self.verified = counted  # their times do not count either
             # A graph repeats what the host decided when it was captured: honest code may decide by the content.
             raise NotCapturedError(f"a replayed graph of it gives wrong answers: {ended.stop.message}") from ended
         return Stretch(calls=len(slots), wall_s=took_s, claimed_us=each_us(timed, len(slots)))
