@@ -27,12 +27,17 @@ KERNEL_NS = 5000
 
 
 class Worker:
-    """A stopwatch in this process, as a side."""
+    """A stopwatch in this process, as a side; what it records is its own, the memory is the judge's."""
 
-    def __init__(self, device: ScriptedDevice, entry: Callable[..., Any], *, precise: bool = True) -> None:
+    def __init__(
+        self, judges: ScriptedDevice, entry: Callable[[ScriptedDevice], Callable[..., Any]], *, precise: bool
+    ) -> None:
+        own = ScriptedDevice(cache_bytes=judges.cache_bytes)
+        called = entry(own)
         self._stopwatch = Stopwatch(
-            CPU, lambda: entry, instruments=device.instruments(precise=precise), open_block=device.open_block
-        )
+            CPU, lambda: called, instruments=own.instruments(precise=precise),
+            open_block=judges.open_block,
+        )  # fmt: skip
 
     async def ask(self, command: Any, *, deadline_s: float) -> wire.AnyReply:
         assert wire.decode_command(wire.encode(command)) == command
@@ -57,8 +62,8 @@ async def timed(
         return wire.decode_reply(wire.encode(slots.carry_out(command)))
 
     bench = Bench(
-        BenchmarkPlan(cases=(CASE,), cache=cache), SOFTMAX, candidate=Worker(device, entry(device), precise=precise),
-        judge=judge, clock=lambda: next(looks) * 1e-3, rng=random.Random(5),
+        BenchmarkPlan(cases=(CASE,), cache=cache), SOFTMAX, judge=judge,
+        candidate=Worker(device, entry, precise=precise), clock=lambda: next(looks) * 1e-3, rng=random.Random(5),
         device=Device(platform="cuda", index=0, name="scripted"), state=lambda: DeviceState(sm_clock_mhz=1980),
         peaks=None, stored=lambda *_: None, free_bytes=1 << 26, on_case=cases.append, on_finding=findings.append,
     )  # fmt: skip
