@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pytest
 
 from engine import wire
 from engine.artefacts import ArtefactStore
 from engine.compilation import Builder
 from engine.desk import Desk
-from engine.model import Candidate, Launch, Limits, Outcome
+from engine.lodging import Lodging
+from engine.model import Candidate, CompiledKernel, Launch, Limits, Outcome
+from engine.profile import Profile
 from engine.staff import Staff
 
 if TYPE_CHECKING:
@@ -22,6 +29,8 @@ LAUNCH = Launch(
 
 
 def compile_everything(kind: str, command: wire.AnyCommand) -> wire.AnyReply:
+    if isinstance(command, wire.BuildLauncher):
+        return wire.Compiled(id=command.id, stages={}, cache=("TYPES/launcher.so",))
     if isinstance(command, wire.Compile):
         name = f"{command.id}.cubin"
         (Path(command.folder) / name).write_bytes(b"binary")
@@ -29,13 +38,82 @@ def compile_everything(kind: str, command: wire.AnyCommand) -> wire.AnyReply:
     return wire.Done(id=command.id)
 
 
-def builder_of(staff: Staff, artefacts: Path) -> Builder:
+def builder_of(
+    staff: Staff, artefacts: Path, *, desks: int = 1, shelf: Path | None = None,
+    on_kernel: Callable[[int, int, CompiledKernel], None] = lambda *_: None, profile: Profile | None = None,
+) -> Builder:  # fmt: skip
     candidate = Candidate(source=b"", problem="toy::twice")
-    desk = Desk(candidate=candidate, entry="f", spare=staff.compiler, limits=Limits(), on_log=lambda *_: None)
+    places = tuple(
+        Desk(candidate=candidate, entry="f", spare=staff.compiler, limits=Limits(), on_log=lambda *_: None)
+        for _ in range(desks)
+    )
     return Builder(
-        desks=(desk,), target="sm_90", limits=Limits(), artefacts=ArtefactStore(folder=artefacts), clock=lambda: 0.0,
-        on_kernel=lambda *_: None,
+        desks=places, target="sm_90", limits=Limits(), artefacts=ArtefactStore(folder=artefacts),
+        profile=profile or Profile(lambda: 0.0, started=0.0), on_kernel=on_kernel, shelf=shelf,
+        launchers=staff.launchers,
     )  # fmt: skip
+
+
+class Site:
+    """A builder for a device, whose compilers are played here: `asked` is what they were, `told` what it said."""
+
+    def __init__(self, employ: Employ, lodging: Lodging, artefacts: Path, *, desks: int = 1) -> None:
+        self.asked: list[wire.AnyCommand] = []
+        self.told: list[tuple[int, int, str]] = []
+        self.answer: Callable[[wire.AnyCommand], wire.AnyReply | None] = lambda command: compile_everything("", command)
+        self.lodging = lodging
+        self.shelf = lodging.open_shelf()
+        self.profile = Profile(lambda: 0.0, started=0.0)
+        self.nest, self.staff = employ(self._play, target="sm_90")
+        self.builder = builder_of(
+            self.staff, artefacts, desks=desks, shelf=self.shelf, on_kernel=self._tell, profile=self.profile
+        )
+
+    @property
+    def compiled(self) -> list[int]:
+        """The warps of the launches that were compiled: they tell the specialisations of these tests apart."""
+        return [command.launch.num_warps for command in self.asked if isinstance(command, wire.Compile)]
+
+    def cache_of(self, command: wire.Compile) -> Path:
+        """The cache folder of the compiler that was asked."""
+        return self.lodging.folder / Path(command.folder).name / "triton"
+
+    async def run(self) -> None:
+        """Compile what was added."""
+        self.builder.finish()
+        try:
+            await self.builder.run()
+        finally:
+            await self.builder.clear()
+            if self.staff.launchers is not None:
+                await self.staff.launchers.close()
+
+    def _play(self, kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+        self.asked.append(command)
+        return self.answer(command)
+
+    def _tell(self, number: int, total: int, kernel: CompiledKernel) -> None:
+        self.told.append((number, total, kernel.outcome.value))
+
+
+@pytest.fixture
+def site(employ: Employ, lodging: Lodging, tmp_path: Path) -> Site:
+    return Site(employ, lodging, tmp_path)
+
+
+def warps(count: int) -> Launch:
+    """One of the launches that differ in nothing but their warps."""
+    return replace(LAUNCH, num_warps=count)
+
+
+def described(*types: str) -> str:
+    return json.dumps({"name": "k", "signature": {f"x{i}": kind for i, kind in enumerate(types)}})
+
+
+def refused(command: wire.AnyCommand) -> wire.AnyReply:
+    if isinstance(command, wire.Compile):
+        return wire.Failed(id=command.id, kind=wire.FailureKind.COMPILE, message="too many registers")
+    return compile_everything("", command)
 
 
 async def test_artefacts_that_cannot_be_kept_do_not_end_the_run(employ: Employ, tmp_path: Path) -> None:
@@ -82,3 +160,160 @@ async def test_a_compiler_that_cannot_be_started_says_nothing_about_the_kernel(e
     await builder.run()
     await builder.clear()
     assert [kernel.outcome for kernel in builder.kernels] == [Outcome.UNSUPPORTED]
+
+
+async def test_one_specialisation_is_compiled_once_and_everybody_waits_for_the_same(site: Site) -> None:
+    first = site.builder.add(warps(4))
+    again = site.builder.add(replace(warps(4), grid=(9,), count=7))
+    other = site.builder.add(warps(8))
+    assert (first == again, first == other) == (True, False)
+    await site.run()
+    assert site.compiled == [4, 8]
+    assert site.told == [(1, 2, "pass"), (2, 2, "pass")]
+    assert [future.done() for future in (*first, *other)] == [True, True]
+
+
+async def test_a_launch_that_was_rehearsed_is_not_compiled_again_when_it_is_launched(site: Site) -> None:
+    site.builder.add(warps(4), described("*fp32"))
+    site.builder.add(warps(4))
+    await site.run()
+    assert site.compiled == [4]
+
+
+async def test_a_launch_is_compiled_for_the_description_that_triton_made_of_it(site: Site) -> None:
+    site.builder.add(warps(4), described("*fp32"))
+    site.builder.add(warps(8))
+    await site.run()
+    assert [command.specialisation for command in site.asked if isinstance(command, wire.Compile)] == [
+        described("*fp32"), ""
+    ]  # fmt: skip
+
+
+async def test_a_launcher_is_waited_for_and_built_once_for_the_same_types(site: Site) -> None:
+    first = site.builder.add(warps(4), described("*fp32", "i32"))
+    same = site.builder.add(warps(8), described("*fp32", "i32"))
+    other = site.builder.add(warps(2), described("*fp16", "i32"))
+    assert (len(first), len(same), len(other)) == (2, 2, 2)
+    assert (first[1] is same[1], first[1] is other[1]) == (True, False)
+    await asyncio.wait([first[1], other[1]])
+    await site.run()
+    built = [command.types for command in site.asked if isinstance(command, wire.BuildLauncher)]
+    assert sorted(built) == [("*fp16", "i32"), ("*fp32", "i32")]
+
+
+async def test_a_launch_that_nobody_rehearsed_needs_no_launcher(site: Site) -> None:
+    assert len(site.builder.add(warps(4))) == 1
+    await site.run()
+    assert [command for command in site.asked if isinstance(command, wire.BuildLauncher)] == []
+
+
+async def test_what_was_compiled_is_on_the_shelf_before_anybody_is_told_that_it_is(site: Site) -> None:
+    def with_a_file(command: wire.AnyCommand) -> wire.AnyReply | None:
+        if not isinstance(command, wire.Compile):
+            return compile_everything("", command)
+        (site.cache_of(command) / "KEY").mkdir(parents=True)
+        (site.cache_of(command) / "KEY" / "k.cubin").write_bytes(b"binary")
+        (site.cache_of(command) / "secret").write_bytes(b"secret")
+        return wire.Compiled(id=command.id, stages={}, cache=("KEY/k.cubin", "secret", "../secret", "KEY/missing"))
+
+    site.answer = with_a_file
+    [done, *_] = site.builder.add(warps(4), described())
+    seen: list[list[str]] = []
+    done.add_done_callback(
+        lambda _: seen.append([path.relative_to(site.shelf).as_posix() for path in site.shelf.rglob("*")])
+    )
+    await site.run()
+    assert [sorted(names) for names in seen] == [["KEY", "KEY/k.cubin"]]
+    assert (site.shelf / "KEY" / "k.cubin").read_bytes() == b"binary"
+
+
+async def test_a_rehearsed_specialisation_that_does_not_build_is_no_failure(site: Site) -> None:
+    site.answer = lambda command: (
+        refused(command) if isinstance(command, wire.Compile) and command.launch.num_warps == 32
+        else compile_everything("", command)
+    )  # fmt: skip
+    unbuilt = site.builder.add(warps(32), described())
+    site.builder.add(warps(4), described())
+    await site.run()
+    assert [kernel.launch.num_warps for kernel in site.builder.kernels] == [4]
+    assert site.told == [(1, 1, "pass")]
+    assert [future.done() for future in unbuilt] == [True]
+
+
+async def test_a_launch_that_does_not_build_is_one(site: Site) -> None:
+    site.answer = refused
+    site.builder.add(warps(4))
+    await site.run()
+    assert [(kernel.outcome, kernel.message) for kernel in site.builder.kernels] == [
+        (Outcome.COMPILE_ERROR, "too many registers")
+    ]
+
+
+async def test_a_compiler_that_dies_keeps_nobody_waiting_and_another_goes_on(site: Site) -> None:
+    def die_at_the_first(command: wire.AnyCommand) -> wire.AnyReply | None:
+        if isinstance(command, wire.Compile) and command.launch.num_warps == 4:
+            site.nest.die(site.nest.youngest)
+            return None
+        return compile_everything("", command)
+
+    site.answer = die_at_the_first
+    futures = [future for count in (4, 8) for future in site.builder.add(warps(count))]
+    await site.run()
+    assert [future.done() for future in futures] == [True, True]
+    assert [kernel.outcome for kernel in site.builder.kernels] == [Outcome.COMPILE_ERROR, Outcome.PASS]
+    assert sum(isinstance(command, wire.Load) for command in site.asked) == 2
+
+
+async def test_a_file_that_does_not_load_without_a_device_keeps_nobody_waiting(site: Site) -> None:
+    site.answer = lambda command: wire.Failed(id=command.id, kind=wire.FailureKind.RAISED, message="no CUDA driver")
+    futures = [future for count in (4, 8) for future in site.builder.add(warps(count))]
+    await site.run()
+    assert [future.done() for future in futures] == [True, True]
+    assert {kernel.outcome for kernel in site.builder.kernels} == {Outcome.UNSUPPORTED}
+    assert site.builder.trouble is not None
+    assert site.builder.trouble.message == ("could not check: the file does not load without a device: no CUDA driver")
+    assert site.compiled == []
+
+
+async def test_a_builder_is_idle_until_something_is_added(site: Site) -> None:
+    assert site.builder.idle
+    site.builder.add(warps(4))
+    assert not site.builder.idle
+    await site.run()
+
+
+async def test_where_kernels_are_compiled_ahead_every_compiler_loads_before_there_is_anything_to_compile(
+    employ: Employ, lodging: Lodging, tmp_path: Path
+) -> None:
+    site = Site(employ, lodging, tmp_path, desks=3)
+    await site.run()
+    assert [type(command) for command in site.asked] == [wire.Load] * 3
+
+
+async def test_several_compilers_share_the_work(employ: Employ, lodging: Lodging, tmp_path: Path) -> None:
+    site = Site(employ, lodging, tmp_path, desks=3)
+    for count in (1, 2, 4, 8, 16):
+        site.builder.add(warps(count))
+    await site.run()
+    assert sorted(site.compiled) == [1, 2, 4, 8, 16]
+    assert len(site.nest.forked) == 3
+    assert [number for number, _, _ in site.told] == [1, 2, 3, 4, 5]
+
+
+async def test_settling_waits_for_what_was_added_and_not_for_the_end(site: Site) -> None:
+    running = asyncio.create_task(site.builder.run())
+    await site.builder.settle()
+    [future] = site.builder.add(warps(4))
+    await site.builder.settle()
+    assert future.done()
+    assert not running.done()
+    site.builder.finish()
+    await running
+    await site.builder.clear()
+
+
+async def test_how_long_compiling_and_publishing_take_is_told(site: Site) -> None:
+    site.builder.add(warps(4))
+    site.builder.add(warps(8))
+    await site.run()
+    assert [(span.name, span.count) for span in site.profile.spans()] == [("compile", 2), ("publish", 2)]
