@@ -1,0 +1,106 @@
+"""One of the three processes of compiling ahead, as JSON on standard input and output; none of them has a device.
+
+A script, not a module of tests: rehearsing, compiling and launching each patch Triton for good.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+from triton import runtime
+from triton.compiler.compiler import ASTSource
+from triton.runtime.autotuner import Autotuner
+from triton.runtime.jit import JITFunction
+
+from engine import tensors, wire
+from engine.compiler.main import _Compiler
+from engine.compiler.offline import OfflineDriver
+from engine.devices.targets import target_named
+from engine.model import Launch
+from engine.worker import loader, published
+from engine.worker.rehearsal import Rehearsal
+
+TARGET = "sm_90"
+
+
+def arguments(columns: int) -> tuple[torch.Tensor, int]:
+    return torch.zeros(4, columns), -1
+
+
+def rehearse(path: Path, entry: str, columns: list[int]) -> list[list[Any]]:
+    """What the entry would launch for each number of columns."""
+    runtime.driver.set_active(OfflineDriver(target_named(TARGET)))
+    rehearsal = Rehearsal(torch.device("cpu"))
+    function, _ = loader.load(path, None, entry)
+    told: list[list[Any]] = []
+    for number in columns:
+        specs, storages = tensors.lay_out(arguments(number))
+        sizes = tuple(storage.numel() for storage in storages)
+        command = wire.Rehearse(id="i", case=str(number), arguments=specs, storages=sizes)
+        told.append(msgspec.to_builtins(rehearsal.call(function, command).launches))
+    return told
+
+
+def compile_all(path: Path, entry: str, launches: list[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
+    """What the compiler replies to each of these launches."""
+    compiler = _Compiler()
+    replies = [compiler.carry_out(wire.Load(id="load", path=str(path), folder=None, entry=entry))]
+    for number, met in enumerate(launches):
+        command = wire.Compile(
+            id=str(number), launch=msgspec.convert(met["launch"], Launch), target=TARGET, folder=str(folder),
+            specialisation=met["specialisation"],
+        )  # fmt: skip
+        replies.append(compiler.carry_out(command))
+    return [msgspec.to_builtins(reply) for reply in replies]
+
+
+def launch(path: Path, entry: str, columns: list[int], shelf: Path) -> int:
+    """How many kernels Triton builds itself when the entry launches as far as it can without a device."""
+    runtime.driver.set_active(OfflineDriver(target_named(TARGET)))
+    published.read_from(shelf.with_name("nothing"), shelf)
+    compiled = 0
+    make_ir, run = ASTSource.make_ir, JITFunction.run
+
+    def count(source: Any, *args: Any, **kwargs: Any) -> Any:
+        nonlocal compiled
+        module = make_ir(source, *args, **kwargs)
+        compiled += 1
+        return module
+
+    def get_ready(kernel: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
+        return run(kernel, *args, grid=grid, warmup=True, **kwargs)
+
+    def once(kernel_call: Callable[[], Any], quantiles: Any) -> list[float]:
+        kernel_call()
+        return [1.0, 1.0, 1.0]
+
+    ASTSource.make_ir = count
+    JITFunction.run = get_ready
+    Autotuner.do_bench = property(lambda tuner: once)
+    function, _ = loader.load(path, None, entry)
+    for number in columns:
+        function(*arguments(number))
+    return compiled
+
+
+def main() -> None:
+    asked = json.load(sys.stdin)
+    path, entry = Path(asked["path"]), asked["entry"]
+    match asked["role"]:
+        case "rehearse":
+            told: object = rehearse(path, entry, asked["columns"])
+        case "compile":
+            told = compile_all(path, entry, asked["launches"], Path(asked["folder"]))
+        case _:
+            told = launch(path, entry, asked["columns"], Path(asked["shelf"]))
+    json.dump(told, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

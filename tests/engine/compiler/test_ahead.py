@@ -1,0 +1,150 @@
+"""From a rehearsal to a launch that finds everything compiled, in three processes and without a device."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.publishing import publish
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[2]
+# Lengths of rows: divisible by 16 or not, one or several blocks, and a second time what came before.
+COLUMNS = [33, 781, 128, 40000, 35]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ahead:
+    """What the processes said about one candidate."""
+
+    rehearsed: list[list[dict[str, Any]]]
+    compiled: list[dict[str, Any]]
+    cache: Path
+    shelf: Path
+    path: Path
+    entry: str
+
+    @property
+    def launches(self) -> list[dict[str, Any]]:
+        return [met for case in self.rehearsed for met in case]
+
+
+def play(cache: Path, **asked: Any) -> Any:
+    """Have one of the processes do its part, with a Triton cache of its own."""
+    environment = {
+        "HOME": str(cache), "TRITON_CACHE_DIR": str(cache), "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, str(HERE / "ahead.py")], input=json.dumps(asked), env=environment, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+CANDIDATES = {
+    "sample": ROOT / "kgtui" / "samples" / "softmax.py",
+    "autotuned": ROOT / "tests" / "corpus" / "honest" / "softmax_autotune.py",
+}
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Ahead]:
+    """A candidate by its name: rehearsed in one process, compiled in another, and published; once for all tests."""
+
+    @functools.cache
+    def prepare(name: str) -> Ahead:
+        folder, path = tmp_path_factory.mktemp(name), CANDIDATES[name]
+        shelf = folder / "shelf"
+        shelf.mkdir()
+        (folder / "stages").mkdir()
+        rehearsed = play(folder / "rehearsing", role="rehearse", path=str(path), entry="softmax", columns=COLUMNS)
+        launches = [met for case in rehearsed for met in case]
+        compiled = play(
+            folder / "compiling", role="compile", path=str(path), entry="softmax", launches=launches,
+            folder=str(folder / "stages"),
+        )  # fmt: skip
+        for reply in compiled:
+            publish(tuple(reply.get("cache", ())), folder / "compiling", shelf)
+        return Ahead(rehearsed=rehearsed, compiled=compiled, cache=folder, shelf=shelf, path=path, entry="softmax")
+
+    return prepare
+
+
+@pytest.fixture(params=list(CANDIDATES))
+def ahead(request: pytest.FixtureRequest, prepared: Callable[[str], Ahead]) -> Ahead:
+    """Each of the candidates."""
+    return prepared(request.param)
+
+
+def launched(ahead: Ahead, shelf: Path, columns: list[int] = COLUMNS) -> int:
+    """How many kernels are compiled at the launch."""
+    place = ahead.cache / f"launching {shelf.name}"
+    told: int = play(
+        place, role="launch", path=str(ahead.path), entry=ahead.entry, columns=columns, shelf=str(shelf)
+    )  # fmt: skip
+    return told
+
+
+def test_a_rehearsal_compiles_nothing(ahead: Ahead) -> None:
+    assert list((ahead.cache / "rehearsing").glob("**/*.cubin")) == []
+    assert len(ahead.launches) > 0
+
+
+def test_every_case_tells_what_it_launches_also_what_was_told_before(ahead: Ahead) -> None:
+    assert [len(case) > 0 for case in ahead.rehearsed] == [True] * len(COLUMNS)
+
+
+def test_what_was_rehearsed_is_published_and_found_at_the_launch(ahead: Ahead) -> None:
+    assert launched(ahead, ahead.shelf) == 0
+
+
+def test_without_the_shelf_every_kernel_is_compiled_at_the_launch(ahead: Ahead) -> None:
+    assert launched(ahead, ahead.cache / "empty") > 0
+
+
+def test_what_was_not_rehearsed_is_compiled_at_the_launch(ahead: Ahead) -> None:
+    assert launched(ahead, ahead.shelf, [300, *COLUMNS]) > 0
+
+
+def test_a_compiler_tells_its_new_files_once_and_only_files_of_its_cache(ahead: Ahead) -> None:
+    told = [name for reply in ahead.compiled for name in reply.get("cache", ())]
+    assert len(told) == len(set(told))
+    there = {path.relative_to(ahead.cache / "compiling").as_posix() for path in ahead.cache.glob("compiling/*/*")}
+    assert set(told) <= there
+    assert {path.relative_to(ahead.shelf).as_posix() for path in ahead.shelf.glob("*/*")} == set(told)
+
+
+def test_a_launch_keeps_the_stages_that_are_shown(ahead: Ahead) -> None:
+    built = [reply for reply in ahead.compiled if reply["type"] == "compiled"]
+    assert {frozenset(reply["stages"]) for reply in built} == {frozenset({"ttir", "ttgir", "llir", "ptx", "cubin"})}
+    assert [reply["registers"] > 0 for reply in built] == [True] * len(built)
+
+
+def test_every_configuration_of_a_tuner_is_rehearsed_and_one_that_does_not_build_is_told_as_such(
+    prepared: Callable[[str], Ahead],
+) -> None:
+    tuned = prepared("autotuned")
+    configurations = {tuple(sorted(met["launch"]["constants"].items())) for met in tuned.rehearsed[0]}
+    assert len(configurations) == 4
+    refused = [(reply["kind"], "holds whole rows only" in reply["message"]) for reply in tuned.compiled
+               if reply["type"] == "failed"]  # fmt: skip
+    assert len(refused) > 0
+    assert set(refused) == {("compile", True)}
+
+
+def test_launches_are_told_in_their_order_with_their_grids(prepared: Callable[[str], Ahead]) -> None:
+    kernels = [(met["launch"]["kernel"], met["launch"]["grid"]) for met in prepared("sample").launches]
+    assert kernels == [
+        ("softmax_short_rows", [1]), ("softmax_short_rows", [2]), ("softmax_short_rows", [1]),
+        ("softmax_long_rows", [4]), ("softmax_short_rows", [1]),
+    ]  # fmt: skip
