@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from engine import wire
 from engine.desk import Desk, LoadError
+from engine.errors import ChildDiedError
 from engine.model import Candidate, Limits
 
 if TYPE_CHECKING:
@@ -22,3 +24,41 @@ async def test_a_worker_that_did_not_load_is_not_called(employ: Employ) -> None:
         await desk.load()
     assert not desk.occupied
     await desk.clear()
+
+
+async def test_the_worker_is_told_the_entry_the_folder_and_where_compiled_kernels_lie(
+    employ: Employ, tmp_path: Path
+) -> None:
+    asked: list[tuple[wire.Load, bytes]] = []
+
+    def load(kind: str, command: wire.AnyCommand) -> wire.AnyReply:
+        assert isinstance(command, wire.Load)
+        asked.append((command, Path(command.path).read_bytes()))
+        return wire.Loaded(id=command.id, siblings=("/s.py",))
+
+    _, staff = employ(load)
+    candidate = Candidate(source=b"x = 1", problem="toy::twice", filename="../mine.py", folder=tmp_path)
+    desk = Desk(
+        candidate=candidate, entry="f", spare=staff.worker, limits=Limits(), on_log=lambda *_: None,
+        shelves=(Path("/launchers"), Path("/kernels")),
+    )  # fmt: skip
+    loaded = await desk.load()
+    [(command, source)] = asked
+    assert (command.entry, command.folder, command.shelves) == ("f", str(tmp_path), ("/launchers", "/kernels"))
+    assert (Path(command.path).name, source) == ("mine.py", b"x = 1")
+    assert isinstance(loaded, wire.Loaded)
+    assert (desk.occupied, loaded.siblings) == (True, ("/s.py",))
+    await desk.clear()
+
+
+async def test_a_worker_that_died_while_loading_leaves_a_desk_that_can_be_cleared(employ: Employ) -> None:
+    fake, staff = employ(lambda kind, command: fake.die(fake.youngest))
+    candidate = Candidate(source=b"", problem="toy::twice")
+    desk = Desk(candidate=candidate, entry="f", spare=staff.worker, limits=Limits(), on_log=lambda *_: None)
+    with pytest.raises(ChildDiedError):
+        await desk.load()
+    await desk.clear()
+    await desk.clear()
+    assert not desk.occupied
+    with pytest.raises(ChildDiedError, match=r"^the candidate has no worker$"):
+        await desk.ask(wire.Release(id="i"), deadline_s=1.0)

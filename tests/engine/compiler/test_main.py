@@ -63,6 +63,10 @@ def test_pointers_that_were_aligned_are_compiled_as_aligned(told: Told, folder: 
     assert len(re.findall(r"tt\.divisibility = 16", signature)) == 3
 
 
+def test_what_is_compiled_only_to_be_looked_at_is_not_offered_to_a_launch(told: Told) -> None:
+    assert [told[target]["cache"] for target in ("sm_80", "sm_90", "gfx942")] == [[], [], []]
+
+
 def test_what_does_not_compile_is_told_with_its_line_in_the_file(told: Told, folder: Path) -> None:
     lines = (folder / "kernel.py").read_text().splitlines()
     reply = told["odd"]
@@ -87,7 +91,7 @@ def test_a_kernel_that_the_file_does_not_make_when_loaded_is_unsupported(told: T
 
 def test_a_binary_is_disassembled_with_its_source_lines(told: Told, folder: Path) -> None:
     assert told["sass"] == {"type": "compiled", "id": "sass", "stages": {"sass": "sm_90.sass"}} | {
-        "registers": None, "spill_bytes": None, "shared_bytes": None
+        "registers": None, "spill_bytes": None, "shared_bytes": None, "cache": []
     }  # fmt: skip
     sass = (folder / "sm_90.sass").read_text()
     assert "EXIT" in sass

@@ -1,0 +1,124 @@
+"""Where the tensors of a call lie, and what a worker leaves of what the entry returned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from engine import tensors, wire
+from engine.judge.cases import output_bytes, take
+from engine.model import OutputReport
+from engine.worker.memory import CallMemory, copy_out, values_of
+
+CPU = torch.device("cpu")
+
+
+def arena(path: Path, *sizes: int) -> wire.ArenaSpec:
+    """A new arena in a file."""
+    placed, size_bytes = tensors.place(sizes)
+    spec = wire.ArenaSpec(path=str(path), storages=placed, bytes=size_bytes)
+    file = tensors.ArenaFile(spec)
+    file.write([torch.zeros(size, dtype=torch.uint8) for size in sizes], guard=0xFF)
+    file.close()
+    return spec
+
+
+@pytest.fixture
+def memory() -> CallMemory:
+    return CallMemory(CPU)
+
+
+def test_every_call_of_a_case_finds_its_tensors_at_the_same_place(memory: CallMemory, tmp_path: Path) -> None:
+    spec = arena(tmp_path / "a", 16, 8)
+    first, again = memory.storages(spec), memory.storages(spec)
+    assert [part.numel() for part in first] == [16, 8]
+    assert [part.data_ptr() for part in first] == [part.data_ptr() for part in again]
+
+
+def test_the_next_case_lies_elsewhere(memory: CallMemory, tmp_path: Path) -> None:
+    [first], [second] = memory.storages(arena(tmp_path / "a", 16)), memory.storages(arena(tmp_path / "b", 16))
+    second.fill_(1)
+    assert first.tolist() == [0] * 16
+
+
+def test_what_was_returned_is_left_in_the_file_as_it_was(memory: CallMemory, tmp_path: Path) -> None:
+    spec = arena(tmp_path / "a", 16)
+    memory.storages(spec)
+    strided = torch.arange(6.0).view(2, 3).T
+    specs = memory.leave(spec, (strided, torch.tensor([True]), torch.empty(0, 3)), str(tmp_path / "o"), 1 << 20)
+    content = torch.frombuffer(bytearray((tmp_path / "o").read_bytes()), dtype=torch.uint8)
+    values = [take(f"return[{i}]", told, content) for i, told in enumerate(specs)]
+    assert [value.tolist() for value in values if isinstance(value, torch.Tensor)] == [strided.tolist(), [True], []]
+
+
+def test_more_than_the_limit_is_a_memory_error(memory: CallMemory, tmp_path: Path) -> None:
+    spec = arena(tmp_path / "a", 16)
+    memory.storages(spec)
+    with pytest.raises(MemoryError, match=r"^the candidate returned more than 15 bytes$"):
+        memory.leave(spec, torch.zeros(4), str(tmp_path / "o"), 15)
+
+
+class Agreeable(torch.Tensor):
+    """Looks like a tensor."""
+
+
+def test_what_is_no_tensor_is_told_by_its_type_and_not_written(memory: CallMemory, tmp_path: Path) -> None:
+    spec = arena(tmp_path / "a", 16)
+    memory.storages(spec)
+    returned = (None, 1.0, torch.zeros(1).as_subclass(Agreeable), torch.zeros(1, device="meta"))
+    specs = memory.leave(spec, returned, str(tmp_path / "o"), 1 << 20)
+    assert [told.type_name for told in specs] == ["NoneType", "float", "Agreeable", "Tensor on meta"]
+    assert (tmp_path / "o").read_bytes() == b""
+
+
+def test_one_value_and_a_list_of_one_are_the_same_and_no_list_is_endless() -> None:
+    one = torch.zeros(1)
+    assert (values_of(one), values_of([one]), values_of((one,))) == ((one,), (one,), (one,))
+    assert len(values_of([0] * 10**6)) == 64
+
+
+RETURNED = (
+    torch.arange(6.0).view(2, 3).T,
+    torch.empty(0),
+    torch.tensor([True, False, True]),
+    torch.view_as_complex(torch.arange(4.0).view(2, 2)).conj(),
+    torch.arange(5, dtype=torch.int8)[::2],
+    torch.tensor(1.5, dtype=torch.bfloat16).expand(300),
+)
+
+
+def test_there_is_room_on_a_device_for_outputs_of_the_expected_shapes() -> None:
+    place = torch.full((output_bytes(RETURNED),), 0xFF, dtype=torch.uint8)
+    specs = copy_out(RETURNED, place)
+    assert [told.offset % 256 for told in specs] == [0] * len(RETURNED)
+    for value, told in zip(RETURNED, specs, strict=True):
+        got = take("return", told, place)
+        assert isinstance(got, torch.Tensor)
+        assert (got.dtype, got.tolist()) == (value.dtype, value.tolist())
+
+
+def test_nothing_is_written_between_outputs_on_a_device() -> None:
+    place = torch.full((output_bytes(RETURNED),), 0xA5, dtype=torch.uint8)
+    specs = copy_out(RETURNED, place)
+    for told in specs:
+        place[told.offset : told.offset + told.bytes] = 0xA5
+    assert set(place.tolist()) == {0xA5}
+
+
+def test_what_does_not_fit_on_a_device_is_told_and_not_copied() -> None:
+    place = torch.full((output_bytes((torch.zeros(4),)),), 0xA5, dtype=torch.uint8)
+    small, large = torch.zeros(4), torch.zeros(10**6)
+    specs = copy_out((large, small), place)
+    assert [(told.shape, told.bytes) for told in specs] == [((10**6,), 4 * 10**6), ((4,), 16)]
+    assert set(place.tolist()) == {0xA5}
+    assert isinstance(take("return", specs[0], place), OutputReport)
+
+
+def test_what_is_no_tensor_of_the_device_is_told_by_its_type() -> None:
+    place = torch.zeros(1024, dtype=torch.uint8)
+    learnt = torch.nn.Parameter(torch.ones(1))
+    returned = (None, torch.zeros(1).as_subclass(Agreeable), torch.zeros(1, device="meta"), learnt)
+    named = [told.type_name for told in copy_out(returned, place)]
+    assert named == ["NoneType", "Agreeable", "Tensor on meta", "Tensor"]

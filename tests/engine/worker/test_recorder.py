@@ -1,0 +1,95 @@
+"""Launches of compiled kernels are noted while the recorder is on, and cost nothing while it is off."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+from triton.runtime.jit import JITFunction
+
+from engine.worker.launches import LaunchBook
+from engine.worker.recorder import LaunchRecorder
+
+
+@triton.jit
+def kernel(x, n, block: tl.constexpr):
+    pass
+
+
+def run(kernel: Any, *args: Any, grid: Any, warmup: Any, **kwargs: Any) -> str:
+    """Stands for Triton's own way to launch, which needs a device."""
+    return "compiled"
+
+
+class Recording:
+    """A recorder in a process whose launches go nowhere."""
+
+    def __init__(self) -> None:
+        self.book = LaunchBook()
+        self.recorder = LaunchRecorder(self.book)
+
+    def launch(self, n: int, *, grid: Any = (3,), warmup: bool = False) -> object:
+        return JITFunction.run(kernel, torch.zeros(4), n, block=64, grid=grid, warmup=warmup, num_warps=8)
+
+    def noted(self) -> list[tuple[str, tuple[int, ...], int]]:
+        return [(launch.kernel, launch.grid, launch.num_warps) for launch in self.book.take_untold()]
+
+
+@pytest.fixture
+def recording(monkeypatch: pytest.MonkeyPatch) -> Recording:
+    monkeypatch.setattr(JITFunction, "run", run)  # put back afterwards, whatever the recorder leaves there
+    return Recording()
+
+
+def test_nothing_is_noted_before_the_recorder_is_on(recording: Recording) -> None:
+    recording.launch(2)
+    assert recording.noted() == []
+
+
+def test_a_launch_is_noted_with_its_grid_and_returns_what_it_did(recording: Recording) -> None:
+    recording.recorder.turn(on=True)
+    assert recording.launch(2) == "compiled"
+    assert recording.noted() == [("kernel", (3,), 8)]
+
+
+def test_a_grid_that_depends_on_the_arguments_is_computed(recording: Recording) -> None:
+    recording.recorder.turn(on=True)
+    recording.launch(200, grid=lambda meta: (triton.cdiv(meta["n"], meta["block"]), 2))
+    assert recording.noted() == [("kernel", (4, 2), 8)]
+
+
+def test_a_warm_up_is_no_launch(recording: Recording) -> None:
+    recording.recorder.turn(on=True)
+    recording.launch(2, warmup=True)
+    assert recording.noted() == []
+
+
+def test_a_recorder_that_is_off_leaves_tritons_own_launch(recording: Recording) -> None:
+    recording.recorder.turn(on=True)
+    recording.recorder.turn(on=False)
+    recording.launch(2)
+    assert recording.noted() == []
+    assert JITFunction.run is run
+
+
+def test_turning_it_on_twice_notes_a_launch_once(recording: Recording) -> None:
+    recording.recorder.turn(on=True)
+    recording.recorder.turn(on=True)
+    recording.launch(2)
+    [noted] = recording.book.take_untold()
+    assert noted.count == 1
+
+
+def test_a_launch_that_failed_is_not_noted(recording: Recording, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        raise RuntimeError("too much shared memory")
+
+    monkeypatch.setattr(JITFunction, "run", refuse)
+    failing = Recording()
+    failing.recorder.turn(on=True)
+    with pytest.raises(RuntimeError, match="shared memory"):
+        failing.launch(2)
+    assert failing.noted() == []

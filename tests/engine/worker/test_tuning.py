@@ -1,0 +1,89 @@
+"""A candidate's own tuner: measured briefly while cases are verified, and anew, as it likes, before it is timed."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import triton
+from triton.runtime.autotuner import Autotuner
+
+from engine.worker.tuning import Tuning
+
+Bench = Callable[..., list[float]]
+
+
+def patient(kernel_call: Callable[[], object], quantiles: object = None) -> list[float]:
+    """The candidate's own way to measure."""
+    return [1.0, 1.0, 1.0]
+
+
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """How Triton's own measuring was called; its tuner is put back afterwards."""
+    calls: list[dict[str, Any]] = []
+
+    def do_bench(kernel_call: Callable[[], object], **kwargs: Any) -> list[float]:
+        calls.append(kwargs)
+        return [2.0, 2.0, 2.0]
+
+    monkeypatch.setattr(Autotuner, "__init__", Autotuner.__init__)
+    monkeypatch.setattr(Autotuner, "do_bench", vars(Autotuner)["do_bench"])
+    monkeypatch.setattr(triton.testing, "do_bench", do_bench)
+    return calls
+
+
+def tuner_of_the_candidate(bench: Bench = patient) -> Autotuner:
+    @triton.autotune(configs=[triton.Config({}, num_warps=count) for count in (4, 8)], key=["n"], do_bench=bench)
+    @triton.jit
+    def kernel(x, n):
+        pass
+
+    assert isinstance(kernel, Autotuner)
+    return kernel
+
+
+def test_while_cases_are_verified_a_tuner_measures_briefly(measured: list[dict[str, Any]]) -> None:
+    Tuning()
+    tuner = tuner_of_the_candidate()
+    assert tuner.do_bench(lambda: None, quantiles=(0.5,)) == [2.0, 2.0, 2.0]
+    [call] = measured
+    assert call["quantiles"] == (0.5,)
+    assert (call["warmup"] < 1, call["rep"] < 10) == (True, True)
+
+
+def test_before_it_is_timed_a_tuner_measures_as_the_candidate_wants(measured: list[dict[str, Any]]) -> None:
+    tuning = Tuning()
+    tuner = tuner_of_the_candidate()
+    tuning.in_earnest()
+    assert tuner.do_bench(lambda: None) == [1.0, 1.0, 1.0]
+    assert measured == []
+
+
+def test_choices_that_were_made_briefly_are_forgotten_and_those_made_in_earnest_are_kept(
+    measured: list[dict[str, Any]],
+) -> None:
+    tuning = Tuning()
+    tuners = [tuner_of_the_candidate(), tuner_of_the_candidate()]
+    for tuner in tuners:
+        tuner.cache[(1,)] = tuner.configs[0]
+    tuning.in_earnest()
+    assert [tuner.cache for tuner in tuners] == [{}, {}]
+    tuners[0].cache[(1,)] = tuners[0].configs[1]
+    tuning.in_earnest()
+    assert tuners[0].cache == {(1,): tuners[0].configs[1]}
+
+
+def test_a_tuner_that_is_made_later_measures_as_all_do_by_then(measured: list[dict[str, Any]]) -> None:
+    tuning = Tuning()
+    tuning.in_earnest()
+    assert tuner_of_the_candidate().do_bench(lambda: None) == [1.0, 1.0, 1.0]
+
+
+def test_a_tuner_that_is_gone_is_not_held(measured: list[dict[str, Any]]) -> None:
+    tuning = Tuning()
+    gone = weakref.ref(tuner_of_the_candidate())
+    tuning.in_earnest()
+    assert gone() is None
