@@ -154,7 +154,7 @@ class Bench:
             await course.rounds(table, graph, began_s=began_s, end_s=end_s)
         await tail.bursts(table, case_s=case_s)
         if not graph:
-            await tail.graphs(table, case_s=case_s)
+            await tail.graphs(table, case_s=case_s, repeatable=not self._problem.mutates)
         facts.after = self._state()
         for entrant in (table.candidate, *table.opponents):
             entrant.facts.notes += entrant.party.notes

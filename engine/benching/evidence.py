@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 
 from engine.benching.facts import CaseFacts
-from engine.benching.figures import fixed_s, tick_us
+from engine.benching.figures import tick_us
 from engine.benchmark import Method, Peaks, Timing
 from engine.floors import faster_than_physics, permitted_precision
 from engine.model import Finding, Problem, Severity
@@ -114,12 +114,16 @@ def against_the_clock(facts: CaseFacts, timing: Timing, drain_us: float | None) 
         found = contradicted_by_the_clock(
             facts.case.name, device_us, calls=burst.calls, wall_s=burst.wall_s, round_trip_s=0.0
         )
-    if found is None and drain_us is not None and side.replays and side.short_replays:
-        calls = side.replays[0].calls
-        wall_s = statistics.median(stretch.wall_s for stretch in side.replays)
-        beside_s = fixed_s(side) + drain_us * calls * 1e-6
+    if found is None and drain_us is not None and side.clock_replays and side.short_clock_replays:
+        calls = side.clock_replays[0].calls
+        long_s = sorted(stretch.wall_s for stretch in side.clock_replays)
+        short_s = sorted(stretch.wall_s for stretch in side.short_clock_replays)
+        # The fastest of each tell what the work takes; how far the middle ones lie above, how sure that is.
+        doubt_s = statistics.median(long_s) - long_s[0] + statistics.median(short_s) - short_s[0]
+        wall_s = long_s[0]
         found = contradicted_by_the_clock(
-            facts.case.name, device_us, calls=calls, round_trip_s=beside_s, graph_wall_us=wall_s / calls * 1e6,
+            facts.case.name, device_us, calls=calls, round_trip_s=short_s[0] + doubt_s + drain_us * calls * 1e-6,
+            graph_wall_us=wall_s / calls * 1e6,
             wall_s=max(wall_s, device_us * calls * 1e-6),  # several launches take longer outside of a graph than in it
         )  # fmt: skip
     return found

@@ -51,7 +51,8 @@ class SideFacts:
     """What was observed of one side of a case.
 
     `rounds` has two batches a round, in the order in which they were timed.  `replays` are of a graph of
-    many calls, `short_replays` of a graph of one; `round_trips_s` are exchanges without a call.
+    many calls, `short_replays` of a graph of one; `clock_replays` and `short_clock_replays` are more of both
+    whose answers nobody looked at.  `round_trips_s` are exchanges without a call.
     """
 
     name: str
@@ -61,6 +62,8 @@ class SideFacts:
     bursts: list[Stretch] = field(default_factory=list)
     replays: list[Stretch] = field(default_factory=list)
     short_replays: list[Stretch] = field(default_factory=list)
+    clock_replays: list[Stretch] = field(default_factory=list)
+    short_clock_replays: list[Stretch] = field(default_factory=list)
     round_trips_s: list[float] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     trusted: bool = False

@@ -5,6 +5,7 @@ Both are timed by the parent's own clock, which no worker can reach.
 
 from __future__ import annotations
 
+from engine.benching.contestant import WorkerParty
 from engine.benching.facts import Stretch
 from engine.benching.parties import NotCapturedError
 from engine.benching.table import Entrant, Table
@@ -15,6 +16,9 @@ _ROUND_TRIPS = 5
 _LEAST_STRETCHES, _MOST_STRETCHES = 3, 7
 _STRETCH_S = 0.004  # long against what an exchange varies by
 _MOST_CALLS = 128
+_MOST_GRAPH_CALLS = 1024
+_MOST_RETURNED_BYTES = 1 << 30
+_CLOCK_REPLAYS = 8
 
 
 async def bursts(table: Table, *, case_s: float) -> None:
@@ -26,22 +30,27 @@ async def bursts(table: Table, *, case_s: float) -> None:
         await table.attempt(entrant, _bursts(entrant, slots, count))
 
 
-async def graphs(table: Table, *, case_s: float) -> None:
+async def graphs(table: Table, *, case_s: float, repeatable: bool) -> None:
     """Replays of a graph of everybody who is left; of the candidate also of a graph of one call.
 
-    The difference between the two is free of what an exchange and the launch of a graph take.
+    The difference between the two is free of what an exchange and the launch of a graph take.  A
+    `repeatable` candidate changes no input, so that its graph may call a slot again and last longer.
     """
     calls = calls_of_a_stretch(table, case_s=case_s)
     for entrant in table.present:
         slots, facts = table.slots_for(entrant, calls), entrant.facts
         count = _stretches(table, entrant, len(slots), case_s=case_s)
+        mine = entrant is table.candidate
+        longer = slots * (_repeats(table, len(slots)) if mine and repeatable else 1)
         try:
-            await _attempt_graph(table, entrant, slots, count, facts.replays)
-            if entrant is table.candidate and len(slots) > 1:
+            await _attempt_graph(table, entrant, longer, count, facts.replays)
+            if mine:
+                facts.clock_replays = await _again(table, entrant, longer)
                 await _attempt_graph(table, entrant, slots[:1], count, facts.short_replays)
+                facts.short_clock_replays = await _again(table, entrant, slots[:1])
         except NotCapturedError as error:
-            facts.replays.clear()
-            facts.short_replays.clear()
+            for replays in (facts.replays, facts.short_replays, facts.clock_replays, facts.short_clock_replays):
+                replays.clear()
             facts.notes.append(str(error))
 
 
@@ -86,3 +95,21 @@ async def _attempt_graph(
 async def _graph(entrant: Entrant, slots: tuple[int, ...], count: int, replays: list[Stretch]) -> None:
     await entrant.party.capture(slots)
     replays += [await entrant.party.replay(slots) for _ in range(count)]
+
+
+async def _again(table: Table, entrant: Entrant, slots: tuple[int, ...]) -> list[Stretch]:
+    """Replays for the clock alone; it is the candidate's, whose failures end the case."""
+    party = entrant.party
+    if not isinstance(party, WorkerParty):
+        return []
+    return [await party.replay_again(slots) for _ in range(_CLOCK_REPLAYS)]
+
+
+def _repeats(table: Table, calls: int) -> int:
+    """How often a graph may go over these slots: until it is long, or what it returns takes too much memory."""
+    call_s = table.candidate.party.device_s
+    if call_s is None or call_s <= 0:
+        return 1
+    long_enough = round(_STRETCH_S / (call_s * calls))
+    affordable = _MOST_RETURNED_BYTES // max(1, table.facts.slot_bytes * calls)
+    return max(1, min(long_enough, affordable, _MOST_GRAPH_CALLS // calls))

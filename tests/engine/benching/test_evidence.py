@@ -69,6 +69,14 @@ def test_several_launches_may_take_longer_alone_than_in_a_burst():
 @pytest.mark.parametrize(("drain_us", "suspect"), [(0.0, True), (12.0, False), (None, False)])
 def test_a_graph_may_wait_for_what_a_single_call_leaves_in_the_cache(drain_us, suspect):
     observed = facts((20.0,), (20.0,))
-    observed.candidate.replays = [Stretch(calls=100, wall_s=100e-6 + 100 * 32e-6, claimed_us=None)]
-    observed.candidate.short_replays = [Stretch(calls=1, wall_s=100e-6 + 32e-6, claimed_us=None)]
+    observed.candidate.clock_replays = [Stretch(calls=100, wall_s=100e-6 + 100 * 32e-6, claimed_us=None)]
+    observed.candidate.short_clock_replays = [Stretch(calls=1, wall_s=100e-6 + 32e-6, claimed_us=None)]
     assert (against_the_clock(observed, timing(20.0), drain_us) is not None) is suspect
+
+
+def test_a_clock_that_varies_by_more_than_the_difference_rules_nothing_out():
+    observed = facts((20.0,), (20.0,))
+    walls_s = (3.3e-3, 5.3e-3, 5.3e-3)
+    observed.candidate.clock_replays = [Stretch(calls=100, wall_s=wall_s, claimed_us=None) for wall_s in walls_s]
+    observed.candidate.short_clock_replays = [Stretch(calls=1, wall_s=132e-6, claimed_us=None)]
+    assert against_the_clock(observed, timing(20.0), 0.0) is None
