@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 import torch
 
 from engine import events, wire
 from engine.artefacts import ArtefactStore
 from engine.devices import Device
-from engine.model import Candidate, Case, Cost, DType, Limits, Outcome, OutputReport, Plan, Problem, Tier, Tolerance
+from engine.lodging import Lodging
+from engine.model import (
+    Candidate,
+    Case,
+    Cost,
+    DType,
+    Launch,
+    Limits,
+    Outcome,
+    OutputReport,
+    Plan,
+    Problem,
+    Tier,
+    Tolerance,
+)
 from engine.pipeline import Run
 
 if TYPE_CHECKING:
@@ -54,3 +71,211 @@ async def test_a_case_without_elements_needs_no_kernel(employ: Employ, tmp_path:
     finished = told[-1]
     assert isinstance(finished, events.RunFinished)
     assert (finished.verdict.outcome, finished.verdict.flagged) == (Outcome.PASS, False)
+
+
+LAUNCH = Launch(
+    kernel="k", signature={"x": "*fp32"}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1,), line=2
+)
+ARENA = wire.ArenaSpec(
+    handle="0f" * 64, block_bytes=4096, storages=(wire.StorageSpec(offset=256, bytes=16),), bytes=1024,
+    outputs=wire.StorageSpec(offset=768, bytes=16),
+)  # fmt: skip
+CASES = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.FULL, params={}) for name in "ab")
+GPU = Device(platform="cuda", index=0, name="a GPU", target="sm_90")
+
+
+class Theatre:
+    """A run on a device whose children are played here; `asked` is what they were, in this order."""
+
+    def __init__(self, employ: Employ, folder: Path) -> None:
+        self.asked: list[tuple[str, wire.AnyCommand]] = []
+        self.changes: Callable[[str, wire.AnyCommand], wire.AnyReply | None] = lambda kind, command: None
+        self.nest, self.staff = employ(self._play, target="sm_90")
+        self._artefacts = ArtefactStore(folder=folder)
+
+    async def run(self, *cases: Case, target: str | None = "sm_90") -> list[events.Event]:
+        """Everything that a run of these cases tells."""
+        problem = replace(PROBLEM, cases=cases)
+        candidate = Candidate(source=b"import triton\n@triton.jit\ndef k(): ...\ndef f(x): ...\n", problem="toy::twice")
+        run = Run(
+            candidate=candidate, plan=Plan(problem=problem, cases=cases, device="cuda", target=target),
+            staff=self.staff, artefacts=self._artefacts, device=GPU, limits=Limits(),
+        )  # fmt: skip
+        return [event async for event in run.stream(asyncio.Event())]
+
+    def commands(self, *kinds: type[wire.AnyCommand]) -> list[wire.AnyCommand]:
+        """The commands of these kinds, in their order."""
+        return [command for _, command in self.asked if isinstance(command, kinds)]
+
+    def _play(self, kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+        self.asked.append((kind, command))
+        return self.changes(kind, command) or self._usual(command)
+
+    def _usual(self, command: wire.AnyCommand) -> wire.AnyReply | None:
+        report = OutputReport(name="return", outcome=Outcome.PASS, shape=(4,), dtype="float32", total=4)
+        met = wire.SuppressedLaunch(launch=LAUNCH, specialisation='{"signature": {"x": "*fp32"}}')
+        match command:
+            case wire.Load():
+                return wire.Loaded(id=command.id)
+            case wire.Describe():
+                shape = wire.Shape(arguments=(), storages=(16,))
+                return wire.Described(id=command.id, shapes=(shape,) * len(command.cases))
+            case wire.Rehearse():
+                return wire.Rehearsed(id=command.id, launches=(met,))
+            case wire.Compile() | wire.BuildLauncher():
+                return wire.Compiled(id=command.id, stages={})
+            case wire.Prepare():
+                arena = ARENA
+                if command.arena_path is not None:
+                    arena = wire.ArenaSpec(path=command.arena_path, storages=ARENA.storages, bytes=1024)
+                return wire.Prepared(id=command.id, arguments=(), arena=arena, elapsed_s=0.0)
+            case wire.Call():
+                return wire.Called(id=command.id, returned=(), launches=(LAUNCH,), elapsed_s=0.0)
+            case wire.Compare():
+                return wire.Compared(id=command.id, reports=(report,), repeated=None, mutated=None)
+            case wire.Release():
+                return wire.Released(id=command.id, seed=1)
+        return wire.Done(id=command.id)
+
+
+@pytest.fixture
+def theatre(employ: Employ, tmp_path: Path) -> Theatre:
+    return Theatre(employ, tmp_path)
+
+
+def verdict(told: list[events.Event]) -> Outcome:
+    [finished] = [event for event in told if isinstance(event, events.RunFinished)]
+    return finished.verdict.outcome
+
+
+def notes(told: list[events.Event]) -> list[tuple[str, str]]:
+    return [(event.finding.check, event.finding.message) for event in told if isinstance(event, events.FindingRaised)]
+
+
+async def test_on_a_device_kernels_are_compiled_before_the_first_call_needs_them(theatre: Theatre) -> None:
+    told = await theatre.run(CASES[0])
+    assert verdict(told) is Outcome.PASS
+    order = [type(command) for command in theatre.commands(wire.Rehearse, wire.Compile, wire.Call)]
+    assert order == [wire.Rehearse, wire.Compile, wire.Call, wire.Call, wire.Call]
+    assert [event.kernel.outcome for event in told if isinstance(event, events.KernelCompiled)] == [Outcome.PASS]
+
+
+async def test_on_a_device_every_case_gets_a_call_on_new_content(theatre: Theatre) -> None:
+    await theatre.run(CASES[0])
+    refills = [command for command in theatre.commands(wire.Refill) if isinstance(command, wire.Refill)]
+    assert [refill.fresh for refill in refills] == [False, True]
+
+
+async def test_kernels_for_another_target_are_compiled_beside_those_for_the_device(theatre: Theatre) -> None:
+    told = await theatre.run(CASES[0], target="gfx942")
+    compiled = [command for command in theatre.commands(wire.Compile) if isinstance(command, wire.Compile)]
+    assert [(command.target, command.specialisation != "") for command in compiled] == [
+        ("sm_90", True), ("gfx942", False)
+    ]  # fmt: skip
+    assert [event.kernel.target for event in told if isinstance(event, events.KernelCompiled)] == ["gfx942"]
+
+
+async def test_without_a_target_the_devices_own_kernels_are_compiled_ahead_and_not_told(theatre: Theatre) -> None:
+    told = await theatre.run(CASES[0], target=None)
+    assert len(theatre.commands(wire.Compile)) == 1
+    assert [event for event in told if isinstance(event, events.KernelCompiled)] == []
+    assert verdict(told) is Outcome.PASS
+
+
+async def test_where_the_driver_shares_no_memory_tensors_travel_through_the_host_from_then_on(theatre: Theatre) -> None:
+    def refuse(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+        if isinstance(command, wire.Prepare) and command.arena_path is None:
+            message = "cuIpcGetMemHandle: CUDA_ERROR_NOT_SUPPORTED"
+            return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=message)
+        return None
+
+    theatre.changes = refuse
+    told = await theatre.run(*CASES)
+    assert verdict(told) is Outcome.PASS
+    prepared = [command for command in theatre.commands(wire.Prepare) if isinstance(command, wire.Prepare)]
+    assert [command.arena_path is None for command in prepared] == [True, False, False]
+    assert notes(told) == [
+        ("memory", "device memory is not shared between processes here (cuIpcGetMemHandle: "
+         "CUDA_ERROR_NOT_SUPPORTED); tensors travel through the host")
+    ]  # fmt: skip
+    assert not theatre.staff.shares_device
+
+
+async def test_after_a_lost_context_the_next_case_gets_a_new_worker(theatre: Theatre) -> None:
+    def break_the_first(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+        if isinstance(command, wire.Call) and command.case == "a":
+            return wire.Failed(
+                id=command.id, kind=wire.FailureKind.RAISED, message="illegal memory access", broken=True
+            )
+        return None
+
+    theatre.changes = break_the_first
+    told = await theatre.run(*CASES)
+    outcomes = {event.result.case: event.result.outcome for event in told if isinstance(event, events.CaseFinished)}
+    assert outcomes == {"a": Outcome.RUNTIME_ERROR, "b": Outcome.PASS}
+    loads = [kind for kind, command in theatre.asked if isinstance(command, wire.Load) and kind == "worker"]
+    assert len(loads) == 3  # one rehearses, one is lost, one goes on
+
+
+async def test_what_was_written_beside_the_arguments_ends_a_case_that_is_right_otherwise(theatre: Theatre) -> None:
+    def overrun(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+        if isinstance(command, wire.Compare):
+            report = OutputReport(name="return", outcome=Outcome.PASS, shape=(4,), dtype="float32", total=4)
+            return wire.Compared(
+                id=command.id, reports=(report,), repeated=None, mutated="memory past the end of x was written"
+            )
+        return None
+
+    theatre.changes = overrun
+    told = await theatre.run(CASES[0])
+    [result] = [event.result for event in told if isinstance(event, events.CaseFinished)]
+    assert (result.outcome, result.message) == (Outcome.MUTATED_INPUT, "memory past the end of x was written")
+
+
+async def test_other_bits_on_the_same_input_are_a_note_and_no_failure(theatre: Theatre) -> None:
+    def waver(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+        if isinstance(command, wire.Compare):
+            report = OutputReport(name="return", outcome=Outcome.PASS, shape=(4,), dtype="float32", total=4)
+            return wire.Compared(id=command.id, reports=(report,), repeated=False, mutated=None)
+        return None
+
+    theatre.changes = waver
+    told = await theatre.run(CASES[0])
+    assert verdict(told) is Outcome.PASS
+    assert notes(told) == [("repeat", "two calls on the same input gave different bits, both within tolerance")]
+
+
+async def test_a_candidate_that_cannot_be_rehearsed_is_judged_all_the_same(theatre: Theatre) -> None:
+    def refuse(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+        if isinstance(command, wire.Rehearse):
+            return wire.Failed(id=command.id, kind=wire.FailureKind.RAISED, message="it looked at its own result")
+        return None
+
+    theatre.changes = refuse
+    told = await theatre.run(*CASES)
+    assert verdict(told) is Outcome.PASS
+    assert [event.result.case for event in told if isinstance(event, events.CaseFinished)] == ["a", "b"]
+
+
+async def test_the_shelf_of_a_run_is_gone_after_it_and_the_next_spares_are_made(
+    theatre: Theatre, lodging: Lodging
+) -> None:
+    await theatre.run(CASES[0])
+    await theatre.staff.wait_until_warm()
+    launchers = theatre.staff.launchers
+    assert launchers is not None
+    assert [place for place in lodging.folder.iterdir() if place.name.endswith("-shelf")] == [launchers.shelf]
+    [first, second] = [await theatre.staff.worker.take(), await theatre.staff.worker.take()]
+    forked = len(theatre.nest.forked)
+    await first.dismiss()
+    await second.dismiss()
+    assert len(theatre.nest.forked) == forked  # both were there
+
+
+async def test_a_run_says_where_its_time_went(theatre: Theatre) -> None:
+    told = await theatre.run(CASES[0])
+    [profile] = [event for event in told if isinstance(event, events.ProfileTaken)]
+    assert {"load", "load to rehearse", "describe cases", "rehearse", "compile", "make inputs", "call", "compare"} <= {
+        span.name for span in profile.spans
+    }
+    assert {span.name: span.count for span in profile.spans}["call"] == 3
