@@ -69,6 +69,13 @@ def test_work_that_was_measured_elsewhere_is_noted_by_times_of_the_clock(profile
     assert profile.spans() == (Span(name="start", count=2, busy_s=1.5, began_s=0.0, ended_s=2.5),)
 
 
+def test_a_kind_ends_with_its_last_piece_also_when_an_earlier_one_is_noted_after_it(profile: Profile) -> None:
+    profile.note("wait", STARTED + 3.0, STARTED + 4.0)
+    profile.note("wait", STARTED + 1.0, STARTED + 2.0)
+    [span] = profile.spans()
+    assert (span.count, span.busy_s, span.ended_s) == (2, 2.0, 4.0)
+
+
 def test_kinds_are_told_in_the_order_in_which_they_began(profile: Profile, watch: Watch) -> None:
     outer = profile.span("rehearse")
     outer.__enter__()

@@ -62,6 +62,15 @@ def test_a_name_that_triton_would_not_give_is_passed_over(source: Path, shelf: P
     assert files(tmp_path) == {**before, f"shelf/{KEY}/k.cubin": b"binary"}
 
 
+def test_a_file_that_lies_higher_or_deeper_than_tritons_is_passed_over(source: Path, shelf: Path) -> None:
+    (source / "alone").write_bytes(b"x")
+    (source / KEY / "deep").mkdir()
+    (source / KEY / "deep" / "x").write_bytes(b"x")
+    (shelf / KEY / "deep").mkdir(parents=True)
+    publish(("alone", f"{KEY}/deep/x", f"{KEY}/k.cubin"), source, shelf)
+    assert files(shelf) == {f"{KEY}/k.cubin": b"binary"}
+
+
 def test_what_is_there_is_not_written_over(source: Path, shelf: Path) -> None:
     publish((f"{KEY}/k.cubin",), source, shelf)
     there = (shelf / KEY / "k.cubin").stat()

@@ -54,3 +54,54 @@ async def test_a_spare_that_could_not_be_made_for_want_of_disk_is_tried_again(
     hand = await staff.worker.take()
     assert hand.child.alive
     await hand.dismiss()
+
+
+async def test_where_kernels_are_really_launched_one_worker_computes_and_another_rehearses(employ: Employ) -> None:
+    fake, staff = employ(target="sm_90")
+    staff.begin()
+    await staff.wait_until_warm()
+    assert (fake.forked.count("judge"), fake.forked.count("worker")) == (1, 2)
+    assert fake.forked.count("compiler") == 1  # the others are made when the nursery of the compilers is up
+
+
+async def test_under_the_interpreter_there_is_one_of_each(employ: Employ) -> None:
+    fake, staff = employ()
+    staff.begin()
+    await staff.wait_until_warm()
+    assert sorted(fake.forked) == ["compiler", "judge", "worker"]
+
+
+async def test_compilers_are_made_as_many_as_work_at_once_when_their_nursery_is_up(employ: Employ) -> None:
+    fake, staff = employ(target="sm_90")
+    up = asyncio.Event()
+    staff.compilers_after(asyncio.create_task(_wait(up)))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert fake.forked == []
+    up.set()
+    await staff.compiler.settle()
+    assert fake.forked == ["compiler"] * staff.most_compilers
+
+
+async def _wait(event: asyncio.Event) -> None:
+    await event.wait()
+
+
+async def test_memory_is_shared_with_the_judge_only_where_there_is_a_device(employ: Employ) -> None:
+    assert [employ(target=target)[1].shares_device for target in (None, "sm_90")] == [False, True]
+
+
+async def test_launchers_are_kept_only_for_a_device_with_a_target(employ: Employ) -> None:
+    kept = [employ(target=target)[1].launchers for target in (None, "sm_90")]
+    assert kept[0] is None
+    assert kept[1] is not None
+    assert kept[1].shelf.is_dir()
+
+
+async def test_closing_leaves_no_room(employ: Employ, lodging: Lodging) -> None:
+    _, staff = employ(target="sm_90")
+    staff.begin()
+    await staff.wait_until_warm()
+    await staff.close()
+    await staff.close()
+    assert [place.name for place in lodging.folder.iterdir() if place.name.isdecimal()] == []

@@ -328,6 +328,15 @@ def test_outputs_that_are_equal_and_not_the_same_bits_are_another_answer(
     assert bench.compared(*bench.hand_back(other)).repeated is repeated
 
 
+def test_one_of_several_outputs_that_differs_is_another_answer(bench: Bench) -> None:
+    bench.prepare("PAIR")
+    x = bench.arguments[0]
+    bench.compared(*bench.hand_back(x + 1, x - 1))
+    assert bench.compared(*bench.hand_back(x + 1, x)).repeated is False
+    assert bench.compared(*bench.hand_back(x, x - 1)).repeated is False
+    assert bench.compared(*bench.hand_back(x + 1, x - 1)).repeated is True
+
+
 def test_nan_that_comes_again_is_the_same_answer(bench: Bench) -> None:
     bench.prepare("TWICE")
     answers = [bench.compared(*bench.hand_back(torch.full((4,), torch.nan))).repeated for _ in range(2)]
