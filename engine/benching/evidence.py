@@ -27,7 +27,8 @@ def findings_of(
 ) -> tuple[Finding, ...]:
     """Everything that is to be said of a case whose outputs were right."""
     name = facts.case.name
-    found = [timer_missing(facts), *seen_without_times(facts), idle_calls(facts), uneven_calls(facts)]
+    found = [timer_missing(facts), *seen_without_times(facts), idle_calls(facts), early_calls(facts)]
+    found.append(uneven_calls(facts))
     if timing.device_us is not None:
         found += [noisy(name, timing.device_us), against_the_clock(facts, timing, _drain_us(facts, problem, peaks))]
         if timing.method is Method.CUPTI and timing.stream_us is not None:
@@ -70,6 +71,23 @@ def idle_calls(facts: CaseFacts) -> Finding | None:
         return None
     message = f"{idle} of {calls} timed calls put nothing on the device, and their outputs were right all the same"
     return _suspect("idle_calls", f"{message}; look for work that is done outside of the call", facts)
+
+
+def early_calls(facts: CaseFacts) -> Finding | None:
+    """SUSPECT when nothing that a call put on the device waited for the stream that it was made on.
+
+    Honest code that forks to streams of its own has them wait for the caller's stream: its inputs may
+    still be on their way there.
+    """
+    batches = [batch for both in facts.candidate.rounds for batch in both]
+    early, calls = sum(batch.early for batch in batches), sum(batch.calls for batch in batches)
+    if facts.candidate.method is not Method.CUPTI or not early:
+        return None
+    message = (
+        f"{early} of {calls} timed calls were at work before what was queued ahead of them on the caller's stream was "
+        "done; have streams of your own wait for it, and it for them"
+    )
+    return _suspect("other_streams", message, facts)
 
 
 def uneven_calls(facts: CaseFacts) -> Finding | None:

@@ -13,13 +13,15 @@ from engine.model import CacheState, Case
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """The times of one chunk by method, in microseconds; `idle` calls of `calls` put nothing on the device.
+    """The times of one chunk by method, in microseconds; `idle` calls of `calls` put nothing on the device, and
+    `early` ones had it done before what was queued ahead of them.
 
     `precise` says that the device's own record was read for it.
     """
 
     calls: int
     idle: int = 0
+    early: int = 0
     spans_us: tuple[float, ...] = ()
     streams_us: tuple[float, ...] = ()
     replay_us: tuple[float, ...] = ()
@@ -106,6 +108,7 @@ def batch_of(timed: wire.Timed) -> Batch:
     return Batch(
         calls=len(timed.calls),
         idle=sum(call.activities == 0 for call in timed.calls) if precise else 0,
+        early=sum(0 < call.activities <= call.early for call in timed.calls) if precise else 0,
         spans_us=_microseconds([call.span_ns for call in timed.calls]) if precise else (),
         streams_us=_microseconds([call.stream_ns for call in timed.calls]),
         activities=max((call.activities for call in timed.calls), default=0),

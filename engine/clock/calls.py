@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import bisect
 import contextlib
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from engine import wire
 from engine.clock.cupti import Activity, CuptiError
-from engine.clock.instruments import Event, Graph, Instruments
+from engine.clock.instruments import HOLD, Event, Graph, Instruments
 
 METHOD = "cupti"
+_FIRST_HOLD_NS, _LONGEST_HOLD_NS = 100_000, 1_000_000
+_PATIENCE = 3  # calls that outlast the longest hold: they wait for the device themselves
+_GAP_NS = 12_000  # between windows: the record and the host agree on the time only so far
 _MOST_NAMES, _NAME_CHARACTERS = 256, 500  # of kernels in one reply, which is one line of limited length
 
 
@@ -48,6 +52,7 @@ class _Chunk:
     """Single calls as they are made."""
 
     windows: list[Window] = field(default_factory=list)
+    holds: list[bool] = field(default_factory=list)
     events: list[tuple[Event, Event]] = field(default_factory=list)
     reason: str = ""
 
@@ -61,6 +66,8 @@ class Calls:
         self._late: tuple[str, ...] = ()
         self._graph: Graph | None = None
         self._captured: tuple[object, ...] = ()
+        self._hold_ns = _FIRST_HOLD_NS
+        self._outlasted = 0
         self.kept: tuple[object, ...] = ()
 
     def single(
@@ -157,25 +164,42 @@ class Calls:
         self, chunk: _Chunk, number: int, call: Callable[[], object], before: Callable[[int], int],
         after: Callable[[int, object], int],
     ) -> None:  # fmt: skip
-        synchronise = self._instruments.synchronise
         began, ended = self._instruments.event(), self._instruments.event()
-        synchronise()
-        prepared_ns = self._now(chunk)
+        prepared_ns = self._boundary(chunk)
         most_before = before(number)
-        synchronise()
-        called_ns = self._now(chunk)
+        called_ns = self._boundary(chunk)
+        hold_ns = self._hold_ns
+        if hold_ns:
+            self._instruments.hold(hold_ns)
+        launched_ns = time.perf_counter_ns()
         began.record()
         returned = call()
         ended.record()
-        synchronise()
-        returned_ns = self._now(chunk)
+        self._adapt(hold_ns, time.perf_counter_ns() - launched_ns)
+        returned_ns = self._boundary(chunk)
         most_after = after(number, returned)
-        synchronise()
         chunk.windows += [
             Window(begin_ns=prepared_ns, most=most_before), Window(begin_ns=called_ns, call=number),
-            Window(begin_ns=returned_ns, most=most_after), Window(begin_ns=self._now(chunk)),
+            Window(begin_ns=returned_ns, most=most_after), Window(begin_ns=self._boundary(chunk)),
         ]  # fmt: skip
         chunk.events.append((began, ended))
+        chunk.holds.append(bool(hold_ns))
+
+    def _adapt(self, hold_ns: int, launching_ns: int) -> None:
+        """Hold the next call for as long as this one took to launch, or not at all if it waits for the device."""
+        if not hold_ns or launching_ns < hold_ns:
+            self._outlasted = 0
+            return
+        self._outlasted += hold_ns >= _LONGEST_HOLD_NS
+        self._hold_ns = 0 if self._outlasted >= _PATIENCE else min(2 * hold_ns, _LONGEST_HOLD_NS)
+
+    def _boundary(self, chunk: _Chunk) -> int:
+        """A moment with the device idle around it, for longer than its record and the host may disagree."""
+        self._instruments.synchronise()
+        idle_since_ns = now_ns = self._now(chunk)
+        while now_ns and now_ns - idle_since_ns < _GAP_NS and not chunk.reason:
+            now_ns = self._now(chunk)
+        return idle_since_ns + _GAP_NS // 2
 
     def _now(self, chunk: _Chunk) -> int:
         """The device's clock; when it cannot be read, the chunk has no precise times."""
@@ -197,9 +221,13 @@ class Calls:
                 by_call, late = attributed(self._instruments.recorder.take(), chunk.windows, calls=calls)
             except CuptiError as error:
                 chunk.reason = str(error)
+        holds = [_hold_of(found) if held else None for found, held in zip(by_call, chunk.holds, strict=True)]
+        by_call = [
+            [activity for activity in found if activity is not hold] for found, hold in zip(by_call, holds, strict=True)
+        ]
         earlier, self._late = self._late, ()
         return Record(
-            calls=tuple(_call_time(found, stream) for found, stream in zip(by_call, stream_ns, strict=True)),
+            calls=tuple(map(_call_time, by_call, holds, stream_ns)),
             kernels=_told([activity.name for activity in by_call[0]]) if by_call else (),
             late=_told(earlier + late),
             method="" if chunk.reason else METHOD,
@@ -230,9 +258,15 @@ def attributed(
     return by_call, tuple(activity.name for activity in late)
 
 
-def _call_time(found: Sequence[Activity], stream_ns: int) -> wire.CallTime:
+def _hold_of(found: Sequence[Activity]) -> Activity | None:
+    """The kernel that held the stream: the first of its name, for it was launched before the call was made."""
+    return next((activity for activity in found if HOLD in activity.name), None)
+
+
+def _call_time(found: Sequence[Activity], hold: Activity | None, stream_ns: int) -> wire.CallTime:
     span_ns = max(one.end_ns for one in found) - min(one.start_ns for one in found) if found else None
-    return wire.CallTime(span_ns=span_ns, stream_ns=stream_ns, activities=len(found))
+    early = sum(one.start_ns < hold.end_ns for one in found) if hold is not None else 0
+    return wire.CallTime(span_ns=span_ns, stream_ns=stream_ns, activities=len(found), early=early)
 
 
 def _told(names: Sequence[str]) -> tuple[str, ...]:

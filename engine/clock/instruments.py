@@ -15,6 +15,9 @@ import torch
 from engine.clock import cache, cupti, graphs
 from engine.errors import UnsupportedError
 
+HOLD = cupti.SLEEP.name
+_CYCLES_A_NS = 2  # about the clock of today's devices; nothing depends on how long a hold is to the microsecond
+
 
 class Recorder(Protocol):
     """The device's own record of what it did, as of `cupti.Recorder`."""
@@ -48,6 +51,8 @@ class Graph(Protocol):
 class Instruments:
     """`recorder` is None where there is no precise timer, for this `reason`.
 
+    `hold` keeps the current stream busy for about so many nanoseconds with one kernel called HOLD.
+
     `evict` and `touch` empty the second-level cache and fill it; both return how many activities that
     may be on the device.  `forbid_persistence` says why it could not, "" when it could.
     """
@@ -57,6 +62,7 @@ class Instruments:
     cache_bytes: int
     synchronise: Callable[[], None]
     event: Callable[[], Event]
+    hold: Callable[[int], None]
     capture: Callable[[Callable[[], None]], Graph]
     evict: Callable[[], int]
     touch: Callable[[Sequence[torch.Tensor]], int]
@@ -83,11 +89,22 @@ def instruments_of(device: torch.device) -> Instruments:
         recorder=recorder, reason=reason, cache_bytes=cache_bytes,
         synchronise=functools.partial(torch.cuda.synchronize, device),
         event=functools.partial(_StreamEvent, stream),
+        hold=_Hold(),
         capture=functools.partial(graphs.capture, stream=stream),
         evict=_Evict(device, cache_bytes),
         touch=cache.touch,
         forbid_persistence=cache.forbid_persistence,
     )  # fmt: skip
+
+
+class _Hold:
+    """Kept with its function from before a candidate could replace it."""
+
+    def __init__(self) -> None:
+        self._sleep = torch.cuda._sleep
+
+    def __call__(self, duration_ns: int) -> None:
+        self._sleep(duration_ns * _CYCLES_A_NS)  # type: ignore[no-untyped-call]  # torch leaves it bare
 
 
 class _StreamEvent:

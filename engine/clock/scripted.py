@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import torch
 
 from engine.clock.cupti import Activity, CuptiError, Kind
-from engine.clock.instruments import Event, Instruments
+from engine.clock.instruments import HOLD, Event, Instruments
 
 TICK_NS = 10
 EVICTION = "evict"
@@ -62,12 +62,14 @@ class ScriptedDevice:
         return Instruments(
             recorder=self if precise else None, reason="" if precise else "scripted without a recorder",
             cache_bytes=self.cache_bytes, synchronise=lambda: None, event=lambda: ScriptedEvent(device=self),
+            hold=lambda duration_ns: self.put(HOLD, duration_ns, named=False),
             capture=self.capture, evict=self.evict, touch=self.touch, forbid_persistence=lambda: self.note,
         )  # fmt: skip
 
-    def put(self, name: str, duration_ns: int, *, after_ns: int = 0) -> None:
+    def put(self, name: str, duration_ns: int, *, after_ns: int = 0, named: bool = True) -> None:
         """Have the device do something `after_ns` from now; the clock moves past its end."""
-        self.names.append(name)
+        if named:
+            self.names.append(name)
         begin = self.clock_ns + after_ns
         self.clock_ns = begin + duration_ns
         if self.is_recording:

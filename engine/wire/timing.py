@@ -148,11 +148,13 @@ class CallTime(Message, frozen=True):
 
     `span_ns` is from the first start to the last end of what the call put on the device, None without a
     precise timer or when the call put nothing there; `stream_ns` what events on the current stream saw.
+    `early` is how many of its `activities` began before what was queued ahead of the call had ended.
     """
 
     span_ns: Count | None
     stream_ns: Count | None
     activities: Count
+    early: Count = 0
 
 
 class Timed(Reply, tag="timed", frozen=True):
