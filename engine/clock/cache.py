@@ -7,7 +7,6 @@ pays for; lines that were only read are dropped for free.
 from __future__ import annotations
 
 import ctypes
-import secrets
 from collections.abc import Sequence
 
 import torch
@@ -15,7 +14,6 @@ import torch
 _TIMES_THE_CACHE = 3
 _PERSISTING_LIMIT = 0x06  # CU_LIMIT_PERSISTING_L2_CACHE_SIZE
 _ELEMENT_BYTES = 4
-_PAGE_BYTES, _MOST_PAGES = 2 << 20, 48
 _NOT_FORBIDDEN = "lines that persist in the cache could not be forbidden"
 MOST_ACTIVITIES = 4  # of one reading: a sum is a kernel or two, and a fill of what its blocks count on
 
@@ -31,26 +29,6 @@ class Eviction:
     def __call__(self) -> None:
         """Read all of it, on the current stream."""
         torch.sum(self._memory, dim=0, out=self._sum)
-
-
-class Placement:
-    """Gives the memory that calls allocate another place, again and again.
-
-    A call's time depends a little on where its outputs lie, and a process keeps using the places that it
-    got first: all of its times would be off by the same amount, and no interval would show it.
-    """
-
-    def __init__(self, device: torch.device) -> None:
-        self._device = device
-        self._random = secrets.SystemRandom()
-        self._pad: torch.Tensor | None = None
-
-    def __call__(self) -> None:
-        """Return what is unused to the driver, and keep a part of it back, of a size that nobody foresees."""
-        self._pad = None
-        torch.cuda.empty_cache()
-        pages = self._random.randrange(1, _MOST_PAGES)
-        self._pad = torch.empty(pages * _PAGE_BYTES, dtype=torch.uint8, device=self._device)
 
 
 def touch(storages: Sequence[torch.Tensor]) -> int:

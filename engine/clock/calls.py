@@ -80,7 +80,6 @@ class Calls:
         put on the device.  The record is kept up until `rest`, so that what begins between two runs of
         single calls is not missed either.
         """
-        self._instruments.scatter()
         chunk = _Chunk(reason=self._start())
         try:
             for number, call in enumerate(calls):

@@ -53,7 +53,7 @@ class Instruments:
 
     `hold` keeps the current stream busy for about so many nanoseconds with one kernel called HOLD.
 
-    `scatter` has the memory that calls allocate lie elsewhere from now on.  `evict` and `touch` empty the second-level cache and fill it; both return how many activities that
+    `evict` and `touch` empty the second-level cache and fill it; both return how many activities that
     may be on the device.  `forbid_persistence` says why it could not, "" when it could.
     """
 
@@ -64,7 +64,6 @@ class Instruments:
     event: Callable[[], Event]
     hold: Callable[[int], None]
     capture: Callable[[Callable[[], None]], Graph]
-    scatter: Callable[[], None]
     evict: Callable[[], int]
     touch: Callable[[Sequence[torch.Tensor]], int]
     forbid_persistence: Callable[[], str]
@@ -92,7 +91,6 @@ def instruments_of(device: torch.device) -> Instruments:
         event=functools.partial(_StreamEvent, stream),
         hold=_Hold(),
         capture=functools.partial(graphs.capture, stream=stream),
-        scatter=cache.Placement(device),
         evict=_Evict(device, cache_bytes),
         touch=cache.touch,
         forbid_persistence=cache.forbid_persistence,

@@ -63,7 +63,7 @@ class ScriptedDevice:
             recorder=self if precise else None, reason="" if precise else "scripted without a recorder",
             cache_bytes=self.cache_bytes, synchronise=lambda: None, event=lambda: ScriptedEvent(device=self),
             hold=lambda duration_ns: self.put(HOLD, duration_ns, named=False),
-            scatter=lambda: None, capture=self.capture, evict=self.evict, touch=self.touch, forbid_persistence=lambda: self.note,
+            capture=self.capture, evict=self.evict, touch=self.touch, forbid_persistence=lambda: self.note,
         )  # fmt: skip
 
     def put(self, name: str, duration_ns: int, *, after_ns: int = 0, named: bool = True) -> None:
