@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import shutil
+import textwrap
 
 import pytest
 
 import problems
 from engine.errors import UsageError
+from engine.judge.baselines import baseline_named, baseline_names
+from engine.judge.copies import private_copies
 from kgtui import docs
 from kgtui.keys import ACTIONS
+from problems.kit import torch
+
+CONTRIBUTING = docs.README.parent / "CONTRIBUTING.md"
 
 
 @pytest.fixture
@@ -67,3 +73,34 @@ def test_every_file_that_the_readme_shows_or_names_is_there():
     for name in ("kgtui/screenshots/workbench.svg", "engine/report.py", "sessions/SCHEMA.md", "constraints.txt"):
         assert name in text
         assert (root / name).is_file(), name
+
+
+@pytest.fixture
+def shown_baselines(tmp_path, monkeypatch):
+    """A package that holds the baseline which CONTRIBUTING shows as a whole file; its name."""
+    _, _, section = CONTRIBUTING.read_text().partition("\n## Adding a baseline\n")
+    _, found, rest = section.partition('\n    """')
+    example, closed, _ = f"{found}{rest}".partition("\n1. ")
+    assert found and closed
+    package = tmp_path / "shown_baselines"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "inference.py").write_text(textwrap.dedent(example))
+    monkeypatch.syspath_prepend(tmp_path)
+    return package.name
+
+
+def test_the_baseline_that_contributing_shows_is_found_and_computes_what_eager_does(shown_baselines):
+    assert baseline_names(package=shown_baselines) == ("inference",)
+    problem, cpu = problems.find("aten::silu"), torch.device("cpu")
+    case = problem.cases[0]
+    arguments = problem.make_inputs(case, torch.Generator().manual_seed(1))
+    baseline = baseline_named("inference", package=shown_baselines)
+    assert baseline.available(problem, cpu) == ""
+    ready = baseline.prepare(problem, case, arguments, cpu)
+    assert torch.equal(ready(*private_copies(arguments)), problem.eager(*private_copies(arguments)))
+
+
+def test_the_readme_has_a_row_for_every_baseline():
+    text = docs.README.read_text()
+    assert [name for name in baseline_names() if f"| `{name}` |" not in text] == []
