@@ -7,7 +7,6 @@ tells which, and the results are published in a folder where the worker's Triton
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,6 +65,7 @@ class Builder:
         self._job_by_specialisation: dict[tuple[object, ...], _Job] = {}
         self._binaries: list[_Binary] = []
         self._unbuilt = 0
+        self._over = False
         self.kernels: list[CompiledKernel] = []
         self.trouble: Stop | None = None
         self.unkept = ""
@@ -81,6 +81,8 @@ class Builder:
             done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             job = _Job(launch=launch, specialisation=specialisation, done=done)
             self._job_by_specialisation[key] = job
+            if self._over:
+                _settle(job)  # nobody is left who would compile it; whoever launches it does
             self._jobs.put_nowait(job)
         launcher = self._launchers.need(specialisation, self._profile) if self._launchers is not None else None
         return [job.done] if launcher is None else [job.done, launcher]
@@ -102,9 +104,16 @@ class Builder:
 
     async def run(self) -> None:
         """Compile until `finish`.  A file that does not load here leaves `trouble`, and its kernels UNSUPPORTED."""
-        async with asyncio.TaskGroup() as group:
-            for desk in self._desks:
-                group.create_task(self._serve(desk))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for desk in self._desks:
+                    group.create_task(self._serve(desk))
+        except ExceptionGroup as group_error:  # one that is to be told: a full disk befalls all of them
+            raise group_error.exceptions[0] from group_error
+        finally:
+            self._over = True
+            for job in self._job_by_specialisation.values():
+                _settle(job)
 
     async def disassemble(self, on_artefact: Callable[[int, Artefact], None]) -> None:
         """Turn every NVIDIA binary of this run into SASS, one after another."""
@@ -126,14 +135,15 @@ class Builder:
 
     async def _serve(self, desk: Desk) -> None:
         if self._shelf is not None:
-            with contextlib.suppress(EngineError):  # it is tried again, and told, when there is something to compile
+            try:
                 await self._load(desk)
+            except EngineError:
+                await desk.clear()  # it is tried again, and told, when there is something to compile
         while (job := await self._jobs.get()) is not None:
             try:
                 kernel, cubin = await self._compile(desk, job)
             finally:
-                if not job.done.done():
-                    job.done.set_result(None)
+                _settle(job)
             if job.specialisation and kernel.outcome is not Outcome.PASS:
                 # A tuner passes over a configuration that does not build, and a launch of it says so itself.
                 self._unbuilt += 1
@@ -206,3 +216,9 @@ class Builder:
             except OSError as error:
                 self.unkept = f"compiled code could not be kept: {error.strerror or error}; free some space"
         return tuple(kept)
+
+
+def _settle(job: _Job) -> None:
+    """Let whoever waits for this job go on."""
+    if not job.done.done():
+        job.done.set_result(None)

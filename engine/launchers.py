@@ -62,8 +62,10 @@ class Launchers:
     async def _build(self, types: tuple[str, ...], profile: Profile) -> None:
         hand = await self._idle.get()
         try:
-            if hand is None or not hand.child.alive:
-                hand = await self._spare.take()
+            if hand is not None and not hand.child.alive:
+                await hand.dismiss()
+                hand = None
+            hand = hand or await self._spare.take()
             command = wire.BuildLauncher(id=wire.new_id(), types=types, target=self._target)
             with profile.span("build launcher"):
                 reply = await hand.child.ask(command, deadline_s=_BUILD_S)

@@ -187,7 +187,7 @@ class Run:
             await asyncio.gather(*builders)
             if self._builder is not None:
                 self._compiled(self._builder)
-            if stop is None and all(result.outcome is Outcome.PASS for result in self._results):
+            if stop is None and self._results and all(result.outcome is Outcome.PASS for result in self._results):
                 stop = await self._time()
         finally:
             if self._rehearsal is not None:

@@ -51,6 +51,7 @@ class Profile:
     def _add(self, name: str, began_s: float, ended_s: float) -> None:
         tally = self._tallies.setdefault(name, _Tally(began_s=began_s, ended_s=ended_s))
         tally.count += 1
+        tally.began_s = min(tally.began_s, began_s)
         tally.busy_s += ended_s - began_s
         tally.ended_s = max(tally.ended_s, ended_s)
 

@@ -51,7 +51,8 @@ class Spare:
         try:
             hand = await asyncio.shield(making)
         except (EngineError, OSError):
-            self._forget(making)  # or every later take would fail for the same old reason
+            for failed in [made for made in self._waiting if made.done() and (made.cancelled() or made.exception())]:
+                self._waiting.remove(failed)  # or every later take would fail for the same old reason
             raise
         if hand.child.alive and hand.child.fault is None:
             return hand

@@ -40,6 +40,7 @@ class Staff:
         self._environment = {DEVICE_VARIABLE: torch_device}
         self._judge: Hand | None = None
         self._judges = asyncio.Lock()  # or two that want it at once would each make one
+        self._questions = asyncio.Lock()  # the judge carries out one command after another
         self._compilers_started: asyncio.Task[None] | None = None
         self.confinement: tuple[str, ...] = ()
         self.versions: dict[str, str] = {}
@@ -80,12 +81,13 @@ class Staff:
         Raises:
             EngineError: it did not answer.
         """
-        judge = await self.judge()
-        try:
-            return await judge.ask(command, deadline_s=_JUDGE_S)
-        except DeadlineError:
-            await judge.kill()  # or the next command would wait behind this one
-            raise
+        async with self._questions:
+            judge = await self.judge()
+            try:
+                return await judge.ask(command, deadline_s=_JUDGE_S)
+            except DeadlineError:
+                await judge.kill()  # or the next command would wait behind this one
+                raise
 
     @property
     def pids(self) -> tuple[int, ...]:

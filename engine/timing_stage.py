@@ -19,6 +19,8 @@ from engine.profile import Profile
 from engine.staff import Staff
 from engine.verdict import Stop
 
+_NOT_ITS_FAULT = (Outcome.PASS, Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED)
+
 
 class TimingStage:
     """Times one candidate, or two against each other; `run` once."""
@@ -78,7 +80,7 @@ class TimingStage:
     @property
     def stop(self) -> Stop | None:
         """Why the candidate is not right after all, when a timed call was wrong."""
-        if self._outcome in (Outcome.PASS, Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED):
+        if self._outcome in _NOT_ITS_FAULT:
             return None
         return Stop(outcome=self._outcome, message=self._message)
 
@@ -94,7 +96,7 @@ class TimingStage:
 
     def _case(self, benchmark: CaseBenchmark) -> None:
         self._number += 1
-        if benchmark.outcome is not Outcome.PASS and self._outcome is Outcome.PASS:
+        if benchmark.outcome is not Outcome.PASS and self._outcome in _NOT_ITS_FAULT:
             self._outcome, self._message = benchmark.outcome, f"timing {benchmark.case}: {benchmark.message}"
         if benchmark.outcome is Outcome.PASS:
             self._metrology.keep(self._problem.name, benchmark)

@@ -113,26 +113,28 @@ async def rounds(table: Table, graph: tuple[int, ...], *, began_s: float, end_s:
 
 
 async def _round(table: Table, calls: int, graph: tuple[int, ...]) -> None:
-    first = await _chunk(table, table.candidate, calls, graph)
+    """One round; all of its chunks are on the same slots, with new content each time."""
+    slots = graph or table.slots_for(table.candidate, table.ring.draw(calls, table.bounds))
+    first = await _chunk(table, table.candidate, slots, is_graph=bool(graph))
     before: list[tuple[Entrant, Batch]] = []
     for entrant in table.rivals:
-        batch = await table.attempt(entrant, _chunk(table, entrant, calls, graph))
+        batch = await table.attempt(entrant, _chunk(table, entrant, slots, is_graph=bool(graph)))
         if batch is not None:
             before.append((entrant, batch))
     for entrant, batch in reversed(before):
-        after = await table.attempt(entrant, _chunk(table, entrant, calls, graph))
+        after = await table.attempt(entrant, _chunk(table, entrant, slots, is_graph=bool(graph)))
         if after is not None:
             entrant.facts.rounds.append((batch, after))
-    last = await _chunk(table, table.candidate, calls, graph)
+    last = await _chunk(table, table.candidate, slots, is_graph=bool(graph))
     table.candidate.facts.rounds.append((first, last))
 
 
-async def _chunk(table: Table, entrant: Entrant, calls: int, graph: tuple[int, ...]) -> Batch:
-    """About so many calls, each with its own times; or one replay of the graph, as one time of a call."""
-    if not graph:
-        return await entrant.party.single(table.slots_for(entrant, table.ring.draw(calls, table.bounds)))
+async def _chunk(table: Table, entrant: Entrant, slots: tuple[int, ...], *, is_graph: bool) -> Batch:
+    """A call on each slot with its own times; or one replay of the graph on them, as one time of a call."""
+    if not is_graph:
+        return await entrant.party.single(slots)
     facts, began = entrant.facts, table.clock()
-    stretch = await entrant.party.replay(graph)
+    stretch = await entrant.party.replay(slots)
     facts.replays.append(stretch)
     entrant.party.costs.add(stretch.calls, table.clock() - began)
     beside_s = statistics.median(facts.round_trips_s) if facts.round_trips_s else 0.0

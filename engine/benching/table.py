@@ -28,7 +28,8 @@ class Table:
     """The candidate and those it is timed against, and the ring of slots they are called on.
 
     A baseline is called on what the candidate was called on last: the judge keeps its own copies of that.
-    Another worker gets slots of its own, filled anew.
+    Another worker is called on the same slots, filled anew: where memory lies makes calls a little
+    faster or slower, and must not make a difference between the two.
     """
 
     def __init__(
@@ -66,12 +67,10 @@ class Table:
 
     def slots_for(self, entrant: Entrant, calls: int) -> tuple[int, ...]:
         """Where this one is called next, about so many times."""
-        if isinstance(entrant.party, BaselineParty):
+        if isinstance(entrant.party, BaselineParty) or (entrant is not self.candidate and self._last):
             return self._last
-        slots = self.ring.take(calls)
-        if entrant is self.candidate:
-            self._last = slots
-        return slots
+        self._last = self.ring.take(calls)
+        return self._last
 
     def round_cost_s(self) -> tuple[float, float]:
         """What a round of two chunks of everybody takes: without calls, and for each call of a chunk."""

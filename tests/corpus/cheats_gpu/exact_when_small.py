@@ -1,4 +1,4 @@
-# kgtui: op=aten::softmax expect=wrong_value ids=B13
+# kgtui: op=aten::softmax expect=wrong_value ids=A11,B7
 """Exact at the sizes that checks use; above them it reads the input in bfloat16."""
 
 import torch
