@@ -154,7 +154,7 @@ def _add_bench(commands: _Commands[_Parser]) -> _Parser:
         "--baseline", metavar="NAME", nargs="+", action="extend", choices=BASELINES,
         help=f"what it is compared with: {', '.join(BASELINES)} (default: eager)",
     )  # fmt: skip
-    parser.add_argument("--seconds", metavar="S", type=_seconds, help="how long one case may take (default: 2)")
+    parser.add_argument("--seconds", metavar="S", type=_seconds, help="how long one case may take (default: 1.1)")
     _add_place(parser)
     _add_telling(parser)
     return parser

@@ -98,7 +98,7 @@ def test_smoke_and_full_cases_are_verified_and_bench_cases_timed(benched, engine
     assert plan.device == "cuda"
     assert plan.benchmark is not None
     assert plan.benchmark.cases == tuple(case for case in plan.problem.cases if case.tier is Tier.BENCH)
-    assert (plan.benchmark.cache, plan.benchmark.baselines, plan.benchmark.case_s) == (CacheState.COLD, ("eager",), 2.0)
+    assert (plan.benchmark.cache, plan.benchmark.baselines, plan.benchmark.case_s) == (CacheState.COLD, ("eager",), 1.1)
 
 
 def test_a_directive_for_check_does_not_weaken_the_verification(benched, engine, folder, gpu):
