@@ -1,7 +1,7 @@
 """The command line: what can be typed, and which command carries it out.
 
-Reading the arguments imports nothing heavier than argparse; a command's module is imported when the
-command was typed.  Every error ends here as one or two sentences, never as a traceback.
+Reading the arguments imports nothing heavier than argparse and the baselines' names; a command's module
+is imported when the command was typed.  Every error ends here as one or two sentences, never as a traceback.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from engine.errors import CandidateError, KgtuiError, UsageError
+from engine.judge.baselines import baseline_names
 from kgtui.commands.console import Console, Exit
-
-BASELINES = ("eager", "compile", "compile-max", "cublas", "vllm")
 
 _HELP_WIDTH = 100
 _EXIT_CODES = """\
@@ -141,6 +140,7 @@ def _add_check(commands: _Commands[_Parser]) -> _Parser:
 
 def _add_bench(commands: _Commands[_Parser]) -> _Parser:
     usage = "bench [FILE] [--op OP] [options]"
+    baselines = baseline_names()
     parser = _add(commands, "bench", usage, "Judge a kernel file, then time it beside the baselines.")
     parser.add_argument("file", metavar="FILE", nargs="?", help="the kernel file; stands before the options")
     parser.add_argument("--op", metavar="OP", help="the operator (default: the file's `# kgtui: op=...` line)")
@@ -151,8 +151,8 @@ def _add_bench(commands: _Commands[_Parser]) -> _Parser:
     )  # fmt: skip
     parser.add_argument("--l2", choices=("cold", "warm"), help="the second-level cache before a call (default: cold)")
     parser.add_argument(
-        "--baseline", metavar="NAME", nargs="+", action="extend", choices=BASELINES,
-        help=f"what it is compared with: {', '.join(BASELINES)} (default: eager)",
+        "--baseline", metavar="NAME", nargs="+", action="extend", choices=baselines,
+        help=f"what it is compared with: {', '.join(baselines)} (default: eager)",
     )  # fmt: skip
     parser.add_argument("--seconds", metavar="S", type=_seconds, help="how long one case may take (default: 1.1)")
     _add_place(parser)

@@ -12,6 +12,7 @@ import pytest
 import problems
 from engine.benchmark import CANDIDATE, CaseBenchmark, Comparison, Holder, Interval, Method, Span, Standing, Timing
 from engine.events import CaseBenchmarked, DeviceAwaited, Event, KernelCompiled, ProfileTaken
+from engine.judge import baselines
 from engine.model import CacheState, CompiledKernel, Launch, Outcome, Plan, Tier
 from kgtui import cli
 from kgtui.commands import bench
@@ -120,6 +121,16 @@ def test_everything_that_is_typed_reaches_the_plan(benched, engine, kernel, gpu)
     assert (plan.cache, plan.baselines, plan.case_s) == (CacheState.WARM, ("compile", "eager"), 0.5)
     assert [case.name for case in plan.cases if case.tier is not Tier.SMOKE] == [full.name]
     assert len(plan.cases) > 1
+
+
+def test_a_baseline_can_be_asked_for_as_soon_as_its_file_is_there(benched, engine, kernel, gpu, tmp_path, monkeypatch):
+    engine.timed = timed()
+    more = tmp_path / "more"
+    more.mkdir()
+    (more / "new_one.py").write_text('NAME = "new-one"\n\n\ndef available(): ...\n\n\ndef prepare(): ...\n')
+    monkeypatch.setattr(baselines, "__path__", [*baselines.__path__, str(more)])
+    assert benched("silu.py", "--baseline", "new-one").exit_code == 0
+    assert engine.plans[0].benchmark.baselines == ("new-one",)
 
 
 def test_cases_are_timed_in_the_order_of_the_problem_and_once(benched, engine, kernel, gpu):
