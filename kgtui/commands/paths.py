@@ -16,5 +16,5 @@ def run(options: argparse.Namespace, console: Console) -> int:
     console.say(f"artefacts  {paths.artefacts}")
     console.say(f"peaks      {paths.peaks}")
     console.say(f"kernels    {console.folder / 'kernels'}")
-    console.say(f"Set {HOME_VARIABLE} to keep the first three elsewhere. Nothing is made before it is written to.")
+    console.say(f"Set {HOME_VARIABLE} to keep all but the kernels elsewhere. Nothing is made before it is written to.")
     return Exit.PASSED
