@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import replace
 
 from kgtui.screens.base import KgtuiScreen
@@ -12,24 +13,27 @@ from kgtui.state.workbench import Wish, Workbench
 
 
 class JudgingScreen(KgtuiScreen):
-    """Holds the record of the file on it; whoever derives from it draws the record."""
+    """Holds the record of the file on it; whoever derives from it draws the record.
+
+    That the abstract part is there is checked by mypy alone: Textual's metaclass is none of `abc`.
+    """
 
     def __init__(self, bench: Workbench) -> None:
         super().__init__()
         self.bench = bench
 
+    @abstractmethod
     def draw(self) -> None:
         """Draw what has changed."""
-        raise NotImplementedError
 
+    @abstractmethod
     def action_tab(self, name: str) -> None:
         """Show a tab."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def case_under_cursor(self) -> str | None:
         """The case to judge alone."""
-        raise NotImplementedError
 
     def judge(self, *, again: bool = False, cases: tuple[str, ...] = (), wish: Wish = Wish.AS_SAVED) -> None:
         """Ask for a run of what the file holds."""

@@ -143,7 +143,9 @@ class WorkbenchScreen(JudgingScreen):
     @property
     def pane(self) -> Pane:
         """The tab that is shown."""
-        return self.query_one(f"#{self.tab}", Pane)
+        pane = self.query_one(f"#{self.tab}")
+        assert isinstance(pane, Pane)
+        return pane
 
     @property
     def scene(self) -> Scene:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -26,16 +27,19 @@ class Scene:
 
 
 class Pane(Vertical):
-    """One tab's content.  A pane takes records and draws them; it calls no engine and no store."""
+    """One tab's content.  A pane takes records and draws them; it calls no engine and no store.
 
+    That the abstract part is there is checked by mypy alone: Textual's metaclass is none of `abc`.
+    """
+
+    @abstractmethod
     def show(self, scene: Scene) -> None:
         """Draw the scene."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def main(self) -> Widget:
         """The widget that takes the keys when the pane is chosen."""
-        raise NotImplementedError
 
     def followed_line(self) -> int | None:
         """The source line that belongs to what is under the cursor."""
