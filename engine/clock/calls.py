@@ -20,8 +20,13 @@ from engine.clock.instruments import HOLD, Event, Graph, Instruments
 METHOD = "cupti"
 _FIRST_HOLD_NS, _LONGEST_HOLD_NS = 100_000, 1_000_000
 _PATIENCE = 3  # calls that outlast the longest hold: they wait for the device themselves
+_EARLY_NS = 1_000  # before the hold ends: a kernel may begin while the one ahead of it retires
 _GAP_NS = 12_000  # between windows: the record and the host agree on the time only so far
 _MOST_NAMES, _NAME_CHARACTERS = 256, 500  # of kernels in one reply, which is one line of limited length
+_NOT_HELD = (
+    "calls wait for the device themselves, so the stream was not held while they launched: what a call takes includes "
+    "the gaps between its launches, and whether it waits for the caller's stream was not checked"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,13 +43,17 @@ class Window:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """What single calls put on the device; without a precise timer `method` is "" and `reason` says why."""
+    """What single calls put on the device; without a precise timer `method` is "" and `reason` says why.
+
+    `notes` say what was done otherwise than usual.
+    """
 
     calls: tuple[wire.CallTime, ...]
     kernels: tuple[str, ...]
     late: tuple[str, ...]
     method: str
     reason: str
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(kw_only=True)
@@ -232,6 +241,7 @@ class Calls:
             late=_told(earlier + late),
             method="" if chunk.reason else METHOD,
             reason=chunk.reason,
+            notes=() if all(chunk.holds) else (_NOT_HELD,),
         )
 
 
@@ -265,7 +275,7 @@ def _hold_of(found: Sequence[Activity]) -> Activity | None:
 
 def _call_time(found: Sequence[Activity], hold: Activity | None, stream_ns: int) -> wire.CallTime:
     span_ns = max(one.end_ns for one in found) - min(one.start_ns for one in found) if found else None
-    early = sum(one.start_ns < hold.end_ns for one in found) if hold is not None else 0
+    early = sum(one.start_ns < hold.end_ns - _EARLY_NS for one in found) if hold is not None else 0
     return wire.CallTime(span_ns=span_ns, stream_ns=stream_ns, activities=len(found), early=early)
 
 

@@ -98,7 +98,7 @@ class BaselineTimes:
         side.rest()  # what the judge itself puts on the device next is nobody's
         return wire.Timed(
             id=command.id, calls=record.calls, kernels=record.kernels, late=record.late, method=record.method,
-            reason=record.reason, notes=notes,
+            reason=record.reason, notes=(*notes, *record.notes),
         )  # fmt: skip
 
     def _capture(

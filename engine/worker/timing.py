@@ -127,7 +127,7 @@ class Stopwatch:
         record = calls.single(self._calls_on(command.slots), before=before, after=after)
         return wire.Timed(
             id=command.id, calls=record.calls, returned=tuple(returned), kernels=record.kernels, late=record.late,
-            method=record.method, reason=record.reason, notes=notes,
+            method=record.method, reason=record.reason, notes=(*notes, *record.notes),
         )  # fmt: skip
 
     def _capture(self, command: wire.TimeCalls, calls: Calls, instruments: Instruments) -> wire.AnyReply:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import weakref
 from collections.abc import Callable
 
@@ -150,6 +151,27 @@ def test_what_a_call_raises_is_raised_and_nothing_is_recorded_any_more() -> None
     with pytest.raises(ZeroDivisionError):
         single(device, work)
     assert not device.is_recording
+
+
+@pytest.mark.parametrize(("ahead_ns", "early"), [(0, 0), (990, 0), (1010, 1), (90_000, 1)])
+def test_a_kernel_is_early_when_it_begins_long_before_the_hold_ends(ahead_ns: int, early: int) -> None:
+    device = ScriptedDevice()
+    record = single(device, lambda: device.put("k", 100, after_ns=-ahead_ns))
+    assert (record.calls[0].early, record.calls[0].activities) == (early, 1)
+
+
+def test_calls_that_wait_for_the_device_are_held_no_longer_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    device = ScriptedDevice()
+    calls = Calls(device.instruments())
+    waiting = itertools.count(0, 2_000_000)  # every call takes longer than the longest hold
+    monkeypatch.setattr("engine.clock.calls.time.perf_counter_ns", lambda: next(waiting))
+    works = [lambda: device.put("k", 100)] * 6
+    assert single(device, *works, calls=calls).notes == ()
+    (note,) = single(device, *works, calls=calls).notes
+    assert "the stream was not held while they launched" in note
+    held_ns = device.clock_ns
+    single(device, *works, calls=calls)
+    assert device.clock_ns - held_ns < 1_000_000
 
 
 def test_names_are_cut_to_what_fits_a_reply() -> None:
