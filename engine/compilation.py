@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine import outcomes, wire
@@ -24,6 +24,11 @@ from engine.untrusted import UntrustedFileError, read_untrusted
 from engine.verdict import Stop
 
 _MAX_ARTEFACT_BYTES = 64 << 20
+# Far above what an autotuner's grid needs; what is more is compiled where it is launched, as if nobody had rehearsed.
+_MOST_JOBS = 2048
+_MOST_LAUNCHERS = 64
+_MOST_SHELVED_BYTES = 1 << 30
+_PATIENCE_S = 600.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,13 +41,19 @@ class _Binary:
     name: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class _Job:
-    """One launch to compile; `done` is set when it is, well or badly."""
+    """One launch to compile; `done` is set when it is, well or badly.
+
+    `launched` is whether it was really launched, and not only met by a rehearsal; `passed_over` whether it
+    did not build then, which is nothing to tell as long as nobody launches it.
+    """
 
     launch: Launch
     specialisation: str
     done: asyncio.Future[None]
+    launched: bool
+    passed_over: bool = False
 
 
 class Builder:
@@ -51,7 +62,7 @@ class Builder:
     def __init__(
         self, *, desks: tuple[Desk, ...], target: str, limits: Limits, artefacts: ArtefactStore,
         profile: Profile, on_kernel: Callable[[int, int, CompiledKernel], None], shelf: Path | None = None,
-        launchers: Launchers | None = None,
+        launchers: Launchers | None = None, patience_s: float = _PATIENCE_S,
     ) -> None:  # fmt: skip
         self._desks = desks
         self._target = target
@@ -61,11 +72,17 @@ class Builder:
         self._on_kernel = on_kernel
         self._shelf = shelf
         self._launchers = launchers
+        self._needed: set[asyncio.Future[None]] = set()
+        self._shelf_bytes_left = _MOST_SHELVED_BYTES
+        self._patience_s = patience_s
+        self._until_s: float | None = None
         self._jobs: asyncio.Queue[_Job | None] = asyncio.Queue()
         self._job_by_specialisation: dict[tuple[object, ...], _Job] = {}
         self._binaries: list[_Binary] = []
-        self._unbuilt = 0
+        self._passed_over = 0
         self._over = False
+        self.unfinished = 0
+        self.overfull = False
         self.kernels: list[CompiledKernel] = []
         self.trouble: Stop | None = None
         self.unkept = ""
@@ -73,19 +90,26 @@ class Builder:
     def add(self, launch: Launch, specialisation: str = "") -> list[asyncio.Future[None]]:
         """Compile this one too, unless it is already; what must be done before it can be launched.
 
-        With Triton's own description, `specialisation`, it is compiled for that very launch.
+        With Triton's own description, `specialisation`, it is to be compiled for a launch that is expected;
+        without one it has been launched.  Past the most that one candidate may ask for, `overfull` is set.
         """
         key = specialisation_of(launch)
         job = self._job_by_specialisation.get(key)
         if job is None:
+            if len(self._job_by_specialisation) == _MOST_JOBS:
+                self.overfull = True
+                return []
             done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            job = _Job(launch=launch, specialisation=specialisation, done=done)
+            job = _Job(launch=launch, specialisation=specialisation, done=done, launched=not specialisation)
             self._job_by_specialisation[key] = job
-            if self._over:
-                _settle(job)  # nobody is left who would compile it; whoever launches it does
-            self._jobs.put_nowait(job)
-        launcher = self._launchers.need(specialisation, self._profile) if self._launchers is not None else None
-        return [job.done] if launcher is None else [job.done, launcher]
+            self._enqueue(job)
+        elif not specialisation and not job.launched:
+            job.launched = True
+            if job.passed_over:
+                job.passed_over, job.specialisation = False, ""
+                self._passed_over -= 1
+                self._enqueue(job)
+        return [job.done, *self._launcher(specialisation)]
 
     @property
     def idle(self) -> bool:
@@ -97,6 +121,22 @@ class Builder:
         for _ in self._desks:
             self._jobs.put_nowait(None)
 
+    def _enqueue(self, job: _Job) -> None:
+        self.unfinished += 1
+        if self._over:
+            _settle(job)  # nobody is left who would compile it; whoever launches it does
+        self._jobs.put_nowait(job)
+
+    def _launcher(self, specialisation: str) -> tuple[asyncio.Future[None], ...]:
+        """What must be built beside the kernel before it can be launched."""
+        if self._launchers is None or len(self._needed) == _MOST_LAUNCHERS:
+            return ()
+        launcher = self._launchers.need(specialisation, self._profile)
+        if launcher is None:
+            return ()
+        self._needed.add(launcher)
+        return (launcher,)
+
     async def settle(self) -> None:
         """Wait until everything that was added so far is compiled."""
         if waiting := [job.done for job in self._job_by_specialisation.values() if not job.done.done()]:
@@ -104,11 +144,12 @@ class Builder:
 
     async def run(self) -> None:
         """Compile until `finish`.  A file that does not load here leaves `trouble`, and its kernels UNSUPPORTED."""
+        self._until_s = asyncio.get_running_loop().time() + self._patience_s
         try:
             async with asyncio.TaskGroup() as group:
                 for desk in self._desks:
                     group.create_task(self._serve(desk))
-        except ExceptionGroup as group_error:  # one that is to be told: a full disk befalls all of them
+        except ExceptionGroup as group_error:  # one that is to be told: a fault of ours befalls all of them
             raise group_error.exceptions[0] from group_error
         finally:
             self._over = True
@@ -137,7 +178,7 @@ class Builder:
         if self._shelf is not None:
             try:
                 await self._load(desk)
-            except EngineError:
+            except (EngineError, OSError):
                 await desk.clear()  # it is tried again, and told, when there is something to compile
         while (job := await self._jobs.get()) is not None:
             try:
@@ -145,13 +186,19 @@ class Builder:
             finally:
                 _settle(job)
             if job.specialisation and kernel.outcome is not Outcome.PASS:
-                # A tuner passes over a configuration that does not build, and a launch of it says so itself.
-                self._unbuilt += 1
-                continue
+                if not job.launched:
+                    # A tuner passes over a configuration that does not build.
+                    job.passed_over = True
+                    self._passed_over += 1
+                    self.unfinished -= 1
+                    continue
+                job.specialisation = ""
+                kernel, cubin = await self._compile(desk, job)
+            self.unfinished -= 1
             self.kernels.append(kernel)
             if cubin is not None:
                 self._binaries.append(_Binary(number=len(self.kernels), desk=desk, folder=desk.shared, name=cubin))
-            self._on_kernel(len(self.kernels), len(self._job_by_specialisation) - self._unbuilt, kernel)
+            self._on_kernel(len(self.kernels), len(self._job_by_specialisation) - self._passed_over, kernel)
 
     async def _compile(self, desk: Desk, job: _Job) -> tuple[CompiledKernel, str | None]:
         """The compiled kernel, and the name of its NVIDIA binary where it has one."""
@@ -159,11 +206,22 @@ class Builder:
             reply = await self._ask(desk, job)
         if isinstance(reply, wire.Compiled) and self._shelf is not None:
             with self._profile.span("publish"):
-                publish(reply.cache, desk.cache, self._shelf)
+                self._shelf_bytes_left -= publish(
+                    reply.cache, desk.cache, self._shelf, most_bytes=self._shelf_bytes_left
+                )
         cubin = reply.stages.get("cubin") if isinstance(reply, wire.Compiled) else None
-        return self._kernel(desk, job.launch, reply, span.elapsed_s), cubin
+        kernel = self._kernel(desk, job.launch, reply, span.elapsed_s)
+        if kernel.outcome is Outcome.COMPILE_ERROR and self._shelf is not None and not job.specialisation:
+            # It was launched on this very device: whatever ails the compiler, the kernel builds.
+            message = f"it was launched here, and could not be compiled apart from that: {kernel.message}"
+            kernel = replace(kernel, outcome=Outcome.UNSUPPORTED, message=message)
+        return kernel, cubin
 
     async def _ask(self, desk: Desk, job: _Job) -> wire.AnyReply | Stop:
+        now_s = asyncio.get_running_loop().time()
+        if self.trouble is None and self._until_s is not None and now_s >= self._until_s:
+            message = f"could not check: compiling took more than {self._patience_s:g} s, and the rest was left out"
+            self.trouble = Stop(outcome=Outcome.UNSUPPORTED, message=message)
         try:
             if not desk.occupied and self.trouble is None:
                 await self._load(desk)
@@ -180,6 +238,10 @@ class Builder:
             return Stop(outcome=Outcome.COMPILE_ERROR, message=stop.message)
         except EngineError as error:
             return Stop(outcome=Outcome.UNSUPPORTED, message=f"could not check: {error}")
+        except OSError as error:
+            await desk.clear()  # it may be there without the candidate
+            message = f"could not check: no compiler found room: {error.strerror or error}; free some space"
+            return Stop(outcome=Outcome.UNSUPPORTED, message=message)
 
     async def _load(self, desk: Desk) -> None:
         try:

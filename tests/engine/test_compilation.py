@@ -15,7 +15,7 @@ from engine import wire
 from engine.artefacts import ArtefactStore
 from engine.compilation import Builder
 from engine.desk import Desk
-from engine.lodging import Lodging
+from engine.lodging import Lodging, Room
 from engine.model import Candidate, CompiledKernel, Launch, Limits, Outcome
 from engine.profile import Profile
 from engine.staff import Staff
@@ -41,6 +41,7 @@ def compile_everything(kind: str, command: wire.AnyCommand) -> wire.AnyReply:
 def builder_of(
     staff: Staff, artefacts: Path, *, desks: int = 1, shelf: Path | None = None,
     on_kernel: Callable[[int, int, CompiledKernel], None] = lambda *_: None, profile: Profile | None = None,
+    patience_s: float = 600.0,
 ) -> Builder:  # fmt: skip
     candidate = Candidate(source=b"", problem="toy::twice")
     places = tuple(
@@ -50,14 +51,20 @@ def builder_of(
     return Builder(
         desks=places, target="sm_90", limits=Limits(), artefacts=ArtefactStore(folder=artefacts),
         profile=profile or Profile(lambda: 0.0, started=0.0), on_kernel=on_kernel, shelf=shelf,
-        launchers=staff.launchers,
+        launchers=staff.launchers, patience_s=patience_s,
     )  # fmt: skip
 
 
 class Site:
-    """A builder for a device, whose compilers are played here: `asked` is what they were, `told` what it said."""
+    """A builder for a device, whose compilers are played here: `asked` is what they were, `told` what it said.
 
-    def __init__(self, employ: Employ, lodging: Lodging, artefacts: Path, *, desks: int = 1) -> None:
+    Not for its `own` device, it is a builder for a target that nothing is launched on.
+    """
+
+    def __init__(
+        self, employ: Employ, lodging: Lodging, artefacts: Path, *, desks: int = 1, own: bool = True,
+        patience_s: float = 600.0,
+    ) -> None:  # fmt: skip
         self.asked: list[wire.AnyCommand] = []
         self.told: list[tuple[int, int, str]] = []
         self.answer: Callable[[wire.AnyCommand], wire.AnyReply | None] = lambda command: compile_everything("", command)
@@ -66,8 +73,9 @@ class Site:
         self.profile = Profile(lambda: 0.0, started=0.0)
         self.nest, self.staff = employ(self._play, target="sm_90")
         self.builder = builder_of(
-            self.staff, artefacts, desks=desks, shelf=self.shelf, on_kernel=self._tell, profile=self.profile
-        )
+            self.staff, artefacts, desks=desks, shelf=self.shelf if own else None, on_kernel=self._tell,
+            profile=self.profile, patience_s=patience_s,
+        )  # fmt: skip
 
     @property
     def compiled(self) -> list[int]:
@@ -240,13 +248,159 @@ async def test_a_rehearsed_specialisation_that_does_not_build_is_no_failure(site
     assert [future.done() for future in unbuilt] == [True]
 
 
-async def test_a_launch_that_does_not_build_is_one(site: Site) -> None:
+async def test_a_launch_that_does_not_build_for_another_target_is_one(
+    employ: Employ, lodging: Lodging, tmp_path: Path
+) -> None:
+    site = Site(employ, lodging, tmp_path, own=False)
     site.answer = refused
     site.builder.add(warps(4))
     await site.run()
     assert [(kernel.outcome, kernel.message) for kernel in site.builder.kernels] == [
         (Outcome.COMPILE_ERROR, "too many registers")
     ]
+
+
+async def test_a_kernel_that_was_launched_here_builds_whatever_the_compiler_says(site: Site) -> None:
+    site.answer = refused
+    site.builder.add(warps(4))
+    await site.run()
+    assert [(kernel.outcome, kernel.message) for kernel in site.builder.kernels] == [
+        (Outcome.UNSUPPORTED, "it was launched here, and could not be compiled apart from that: too many registers")
+    ]
+
+
+@pytest.mark.parametrize("later", [False, True])
+async def test_a_specialisation_that_did_not_build_ahead_is_told_when_it_is_launched_after_all(
+    site: Site, later: bool
+) -> None:
+    def refuse_ahead(command: wire.AnyCommand) -> wire.AnyReply | None:
+        if isinstance(command, wire.Compile) and command.specialisation:
+            if not later:
+                site.builder.add(warps(4))  # while it is being compiled
+            return refused(command)
+        return compile_everything("", command)
+
+    site.answer = refuse_ahead
+    [ahead, *_] = site.builder.add(warps(4), described())
+    running = asyncio.create_task(site.builder.run())
+    await asyncio.wait([ahead])
+    [again] = site.builder.add(warps(4))
+    site.builder.add(warps(4))
+    assert (again is ahead, again.done()) == (True, True)  # nobody waits for it a second time
+    site.builder.finish()
+    await running
+    await site.builder.clear()
+    assert site.told == [(1, 1, "pass")]
+    assert site.compiled == [4, 4]
+    assert site.builder.unfinished == 0
+
+
+async def test_what_is_left_when_a_run_ends_early_is_counted(site: Site) -> None:
+    started = asyncio.Event()
+    site.answer = lambda command: (
+        started.set() if isinstance(command, wire.Compile) else compile_everything("", command)
+    )
+    site.builder.add(warps(4))
+    site.builder.add(warps(8), described())
+    running = asyncio.create_task(site.builder.run())
+    await started.wait()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    await site.builder.clear()
+    assert (site.builder.unfinished, site.builder.kernels) == (2, [])
+
+
+async def test_a_candidate_that_asks_for_too_much_waits_for_nothing_and_it_is_said(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.compilation._MOST_JOBS", 2)
+    [first], [second] = site.builder.add(warps(1)), site.builder.add(warps(2))
+    assert not site.builder.overfull
+    assert site.builder.add(warps(4), described("*fp32")) == []
+    assert site.builder.add(warps(1)) == [first]
+    await site.run()
+    assert site.builder.overfull
+    assert site.compiled == [1, 2]
+    assert second.done()
+
+
+async def test_one_candidate_has_so_many_launchers_built_and_no_more(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.compilation._MOST_LAUNCHERS", 2)
+    waits = [len(site.builder.add(warps(count), described(f"i{count}"))) for count in (8, 16, 32)]
+    assert waits == [2, 2, 1]
+    await site.run()
+
+
+async def test_compiling_that_takes_too_long_leaves_out_the_rest(
+    employ: Employ, lodging: Lodging, tmp_path: Path
+) -> None:
+    site = Site(employ, lodging, tmp_path, patience_s=0.0)
+    futures = [future for count in (4, 8) for future in site.builder.add(warps(count))]
+    await site.run()
+    assert [future.done() for future in futures] == [True, True]
+    assert {(kernel.outcome, kernel.message) for kernel in site.builder.kernels} == {
+        (Outcome.UNSUPPORTED, "could not check: compiling took more than 0 s, and the rest was left out")
+    }
+    assert site.compiled == []
+
+
+async def test_a_candidate_publishes_so_many_bytes_and_no_more(
+    employ: Employ, lodging: Lodging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def with_a_file(command: wire.AnyCommand) -> wire.AnyReply | None:
+        if not isinstance(command, wire.Compile):
+            return compile_everything("", command)
+        name = f"KEY{command.launch.num_warps}"
+        (site.cache_of(command) / name).mkdir(parents=True)
+        (site.cache_of(command) / name / "k.cubin").write_bytes(b"binary")
+        return wire.Compiled(id=command.id, stages={}, cache=(f"{name}/k.cubin",))
+
+    monkeypatch.setattr("engine.compilation._MOST_SHELVED_BYTES", 2 * len(b"binary") + 1)
+    site = Site(employ, lodging, tmp_path)
+    site.answer = with_a_file
+    for count in (1, 2, 4):
+        site.builder.add(warps(count))
+    await site.run()
+    assert sorted(path.name for path in site.shelf.iterdir()) == ["KEY1", "KEY2"]
+
+
+async def test_a_compiler_without_room_is_told_and_the_others_go_on(
+    site: Site, lodging: Lodging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_room = lodging.open_room
+    rooms = 0
+
+    def full_twice() -> Room:
+        nonlocal rooms
+        rooms += 1
+        if rooms <= 2:  # when there is nothing to compile yet, and for the first kernel
+            raise OSError(28, "No space left on device")
+        return open_room()
+
+    monkeypatch.setattr(lodging, "open_room", full_twice)
+    site.builder.add(warps(4))
+    site.builder.add(warps(8))
+    await site.run()
+    assert [(kernel.outcome, kernel.message) for kernel in site.builder.kernels] == [
+        (Outcome.UNSUPPORTED, "could not check: no compiler found room: No space left on device; free some space"),
+        (Outcome.PASS, ""),
+    ]
+
+
+async def test_a_compiler_that_the_file_could_not_be_given_is_not_asked_about_it(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> Path:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("engine.desk._snapshot", full)
+    site.builder.add(warps(4))
+    site.builder.add(warps(8))
+    await site.run()
+    assert site.asked == []
+    assert [kernel.outcome for kernel in site.builder.kernels] == [Outcome.UNSUPPORTED] * 2
 
 
 async def test_a_compiler_that_dies_keeps_nobody_waiting_and_another_goes_on(site: Site) -> None:
@@ -260,7 +414,7 @@ async def test_a_compiler_that_dies_keeps_nobody_waiting_and_another_goes_on(sit
     futures = [future for count in (4, 8) for future in site.builder.add(warps(count))]
     await site.run()
     assert [future.done() for future in futures] == [True, True]
-    assert [kernel.outcome for kernel in site.builder.kernels] == [Outcome.COMPILE_ERROR, Outcome.PASS]
+    assert [kernel.outcome for kernel in site.builder.kernels] == [Outcome.UNSUPPORTED, Outcome.PASS]
     assert sum(isinstance(command, wire.Load) for command in site.asked) == 2
 
 

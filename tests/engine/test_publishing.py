@@ -89,6 +89,35 @@ def test_a_file_that_is_missing_or_a_link_or_a_pipe_is_passed_over(source: Path,
     assert files(shelf) == {f"{KEY}/k.cubin": b"binary"}
 
 
+def test_of_one_compile_no_more_files_are_copied_than_a_kernel_has(source: Path, shelf: Path) -> None:
+    names = [f"{KEY}/k{number}" for number in range(80)]
+    for name in names:
+        (source / name).write_bytes(b"x")
+    assert publish(tuple(names), source, shelf) == 64
+    assert sorted(files(shelf)) == sorted(names[:64])
+
+
+def test_what_goes_beyond_the_bytes_that_are_left_is_passed_over(source: Path, shelf: Path) -> None:
+    (source / KEY / "large").write_bytes(b"0123456789")
+    (source / KEY / "small").write_bytes(b"01")
+    assert publish((f"{KEY}/k.cubin", f"{KEY}/large", f"{KEY}/small"), source, shelf, most_bytes=9) == 8
+    assert sorted(files(shelf)) == [f"{KEY}/k.cubin", f"{KEY}/small"]
+
+
+def test_all_files_of_one_compile_together_have_a_limit(source: Path, shelf: Path) -> None:
+    for name in ("one", "two"):
+        with (source / KEY / name).open("wb") as file:
+            file.truncate(33 << 20)
+    publish((f"{KEY}/one", f"{KEY}/two", f"{KEY}/k.cubin"), source, shelf)
+    assert sorted(files(shelf)) == [f"{KEY}/k.cubin", f"{KEY}/one"]
+
+
+def test_what_a_tuner_chose_is_not_copied(source: Path, shelf: Path) -> None:
+    (source / KEY / "k.autotune.json").write_bytes(b"{}")
+    assert publish((f"{KEY}/k.autotune.json",), source, shelf) == 0
+    assert files(shelf) == {}
+
+
 def test_a_file_that_cannot_be_written_leaves_nothing_half_done(source: Path, shelf: Path) -> None:
     (shelf / KEY).write_bytes(b"a file stands where the folder should be")
     (source / "B").mkdir()
