@@ -15,6 +15,8 @@ from types import MappingProxyType
 from engine.model import CacheState, Launch, Outcome
 
 CANDIDATE = "candidate"
+OTHER_PROCESSES, THROTTLING, WHOLE_STATE = "other processes", "throttling", "its state"
+"""What `DeviceState.refused` begins with where these were not told."""
 
 
 class Method(enum.StrEnum):
@@ -136,7 +138,8 @@ class DeviceState:
     """The device at one moment, as its driver tells; None for what it does not tell.
 
     `throttled_by` names the reasons for which clocks are held down right now; `other_processes` are
-    processes that are not ours and use the device.
+    processes that are not ours and use the device.  () says that there are none, None that nobody knows;
+    `refused` names what the driver did not tell, each with the reason.
     """
 
     sm_clock_mhz: int | None = None
@@ -144,8 +147,14 @@ class DeviceState:
     temperature_c: int | None = None
     power_w: float | None = None
     utilisation_percent: int | None = None
-    throttled_by: tuple[str, ...] = ()
-    other_processes: tuple[int, ...] = ()
+    throttled_by: tuple[str, ...] | None = None
+    other_processes: tuple[int, ...] | None = None
+    refused: tuple[str, ...] = ()
+
+    def why_untold(self, what: str) -> str:
+        """Why the driver did not tell of `what`, as `refused` names it; what that says of everything where it does."""
+        reasons = (reason for reason in self.refused if reason.startswith((f"{what}: ", f"{WHOLE_STATE}: ")))
+        return next(reasons, f"{what}: not told")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from engine.benchmark import CANDIDATE, CaseBenchmark, DeviceState, Method, Summary, Timing
+from engine.benchmark import CANDIDATE, OTHER_PROCESSES, CaseBenchmark, DeviceState, Method, Summary, Timing
 from engine.report_bench import Benchmarks, bracketed, number
 
 _METHODS = {
@@ -110,6 +110,13 @@ def _remarks_on_device(cases: Sequence[CaseBenchmark]) -> Iterator[Remark]:
         if state is not None and state.other_processes
     )
     yield from _gathered("shared", shared, cases=len(cases))
+    unchecked = (
+        (case.case, f"contention was not checked: {state.why_untold(OTHER_PROCESSES)}")
+        for case in cases
+        for state in (case.before, case.after)
+        if state is not None and state.other_processes is None
+    )
+    yield from _gathered("shared", unchecked, cases=len(cases))
 
 
 def _range(states: Iterable[DeviceState], words: str, of: Callable[[DeviceState], float | None]) -> str:

@@ -12,7 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from engine.benchmark import DeviceState, Interval, Method
+from engine.benchmark import OTHER_PROCESSES, THROTTLING, DeviceState, Interval, Method
 from engine.model import Finding, Severity
 
 CLOCK_MARGIN = 1.05  # two clocks, and a median that stands for every call
@@ -127,13 +127,21 @@ def contention(case: str, before: DeviceState | None, after: DeviceState | None)
         message = f"the device's state {when} the benchmark could not be read: contention was not checked"
         return (_finding("contention", Severity.NOTE, message, case),)
     found: list[Finding] = []
-    others = sorted({*before.other_processes, *after.other_processes})
+    others = sorted({*(before.other_processes or ()), *(after.other_processes or ())})
+    untold = next((state for state in (before, after) if state.other_processes is None), None)
     if others:
         message = f"other processes use the device: {', '.join(map(str, others))}; stop them and measure again"
         found.append(_finding("contention", Severity.HINT, message, case))
-    reasons = sorted({*before.throttled_by, *after.throttled_by})
+    elif untold is not None:
+        message = f"contention was not checked: {untold.why_untold(OTHER_PROCESSES)}"
+        found.append(_finding("contention", Severity.NOTE, message, case))
+    reasons = sorted({*(before.throttled_by or ()), *(after.throttled_by or ())})
+    untold = next((state for state in (before, after) if state.throttled_by is None), None)
     if reasons:
         found.append(_finding("throttled", Severity.NOTE, f"clocks are held down by {', '.join(reasons)}", case))
+    elif untold is not None:
+        message = f"whether clocks are held down was not checked: {untold.why_untold(THROTTLING)}"
+        found.append(_finding("throttled", Severity.NOTE, message, case))
     if (moved := _moved_clock(case, before.sm_clock_mhz, after.sm_clock_mhz)) is not None:
         found.append(moved)
     return tuple(found)

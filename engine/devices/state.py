@@ -1,18 +1,19 @@
 """The state of a device at one moment, as its driver tells: clocks, heat, power, who else is there.
 
 A time that was taken beside another process, or while clocks were held down, has to say so.  Nothing is
-made up for what the driver does not tell: it stays None, and `refused` names it.  Needs no CUDA
-context; must never change a setting of the device.
+made up for what the driver does not tell: it stays None, and the state names it with the reason.  Needs no
+CUDA context; must never change a setting of the device.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, TypeAlias, TypeVar
 
-from engine.benchmark import DeviceState
+from engine.benchmark import OTHER_PROCESSES, THROTTLING, WHOLE_STATE, DeviceState
 
 NVIDIA = "cuda"
 
@@ -43,6 +44,12 @@ class Utilisation(Protocol):
     gpu: int
 
 
+class Memory(Protocol):
+    """Bytes of the whole device."""
+
+    free: int
+
+
 class Driver(Protocol):
     """What is asked of the pynvml module."""
 
@@ -51,6 +58,7 @@ class Driver(Protocol):
     def nvmlInit(self) -> None: ...  # noqa: N802 - NVML's own name, as are the following
     def nvmlShutdown(self) -> None: ...  # noqa: N802
     def nvmlDeviceGetHandleByIndex(self, index: int, /) -> Handle: ...  # noqa: N802
+    def nvmlDeviceGetMemoryInfo(self, handle: Handle, /) -> Memory: ...  # noqa: N802
     def nvmlDeviceGetUUID(self, handle: Handle, /) -> str: ...  # noqa: N802
     def nvmlDeviceGetClockInfo(self, handle: Handle, kind: int, /) -> int: ...  # noqa: N802
     def nvmlDeviceGetTemperature(self, handle: Handle, sensor: int, /) -> int: ...  # noqa: N802
@@ -60,45 +68,23 @@ class Driver(Protocol):
     def nvmlDeviceGetComputeRunningProcesses(self, handle: Handle, /) -> Sequence[ProcessOnDevice]: ...  # noqa: N802
 
 
-@dataclass(frozen=True, kw_only=True)
-class StateReading:
-    """A device's state, and what the driver did not tell of it, each with the reason."""
-
-    state: DeviceState
-    refused: tuple[str, ...] = ()
-
-
 def device_state(
-    platform: str, index: int, *, own_pids: Collection[int], driver: Driver | None = None
-) -> DeviceState:  # fmt: skip
-    """The state of device `index`, counted as NVML counts; what is not told is None.  See `read_state`."""
-    return read_state(platform, index, own_pids=own_pids, driver=driver).state
-
-
-def read_state(
     platform: str, index: int, *, own_pids: Collection[int], driver: Driver | None = None,
     is_contained: bool | None = None,
-) -> StateReading:  # fmt: skip
-    """The state of device `index` and what was refused; `own_pids` are processes that may use the device.
+) -> DeviceState:  # fmt: skip
+    """The state of device `index`, counted as NVML counts; `own_pids` are processes that may use the device.
 
     `is_contained` says whether process ids are other ones here than the driver's; None finds out.
     """
     if platform != NVIDIA:
-        return StateReading(state=DeviceState(), refused=("its state: only NVIDIA's driver is asked",))
+        return DeviceState(refused=(f"{WHOLE_STATE}: only NVIDIA's driver is asked",))
+    contained = _is_contained() if is_contained is None else is_contained
     driver = driver or _installed_driver()
     try:
-        driver.nvmlInit()
+        with _opened(driver, index) as handle:
+            return _Interview(driver, handle).state(own_pids, is_contained=contained)
     except driver.NVMLError as error:
-        return StateReading(state=DeviceState(), refused=(f"its state: {error}",))
-    try:
-        handle = driver.nvmlDeviceGetHandleByIndex(index)
-        return _Interview(driver, handle).reading(
-            own_pids, is_contained=_is_contained() if is_contained is None else is_contained
-        )
-    except driver.NVMLError as error:
-        return StateReading(state=DeviceState(), refused=(f"its state: {error}",))
-    finally:
-        driver.nvmlShutdown()
+        return DeviceState(refused=(f"{WHOLE_STATE}: {error}",))
 
 
 def device_id(platform: str, index: int, *, driver: Driver | None = None) -> str:
@@ -108,13 +94,30 @@ def device_id(platform: str, index: int, *, driver: Driver | None = None) -> str
         return fallback
     driver = driver or _installed_driver()
     try:
-        driver.nvmlInit()
+        with _opened(driver, index) as handle:
+            return str(driver.nvmlDeviceGetUUID(handle))
     except driver.NVMLError:
         return fallback
+
+
+def free_bytes(platform: str, index: int, *, driver: Driver | None = None) -> int | None:
+    """How much of the device's memory nobody has now; None where its driver does not tell."""
+    if platform != NVIDIA:
+        return None
+    driver = driver or _installed_driver()
     try:
-        return str(driver.nvmlDeviceGetUUID(driver.nvmlDeviceGetHandleByIndex(index)))
+        with _opened(driver, index) as handle:
+            return int(driver.nvmlDeviceGetMemoryInfo(handle).free)
     except driver.NVMLError:
-        return fallback
+        return None
+
+
+@contextmanager
+def _opened(driver: Driver, index: int) -> Iterator[Handle]:
+    """The device's handle, for as long as the driver is open."""
+    driver.nvmlInit()
+    try:
+        yield driver.nvmlDeviceGetHandleByIndex(index)
     finally:
         driver.nvmlShutdown()
 
@@ -127,31 +130,31 @@ class _Interview:
         self._handle = handle
         self._refused: list[str] = []
 
-    def reading(self, own_pids: Collection[int], *, is_contained: bool) -> StateReading:
+    def state(self, own_pids: Collection[int], *, is_contained: bool) -> DeviceState:
         ask, handle = self._driver, self._handle
         milliwatts = self._told("power", lambda: ask.nvmlDeviceGetPowerUsage(handle))
         utilisation = self._told("utilisation", lambda: ask.nvmlDeviceGetUtilizationRates(handle))
-        reasons = self._told("throttling", lambda: ask.nvmlDeviceGetCurrentClocksThrottleReasons(handle))
+        reasons = self._told(THROTTLING, lambda: ask.nvmlDeviceGetCurrentClocksThrottleReasons(handle))
         state = DeviceState(
             sm_clock_mhz=self._told("SM clock", lambda: ask.nvmlDeviceGetClockInfo(handle, _SM_CLOCK)),
             memory_clock_mhz=self._told("memory clock", lambda: ask.nvmlDeviceGetClockInfo(handle, _MEMORY_CLOCK)),
             temperature_c=self._told("temperature", lambda: ask.nvmlDeviceGetTemperature(handle, _GPU_TEMPERATURE)),
             power_w=None if milliwatts is None else milliwatts / 1000,
             utilisation_percent=None if utilisation is None else utilisation.gpu,
-            throttled_by=() if reasons is None else throttle_words(reasons),
+            throttled_by=None if reasons is None else throttle_words(reasons),
             other_processes=self._others(own_pids, is_contained=is_contained),
         )
-        return StateReading(state=state, refused=tuple(self._refused))
+        return replace(state, refused=tuple(self._refused))
 
-    def _others(self, own_pids: Collection[int], *, is_contained: bool) -> tuple[int, ...]:
-        asked = self._told("other processes", lambda: self._driver.nvmlDeviceGetComputeRunningProcesses(self._handle))
+    def _others(self, own_pids: Collection[int], *, is_contained: bool) -> tuple[int, ...] | None:
+        asked = self._told(OTHER_PROCESSES, lambda: self._driver.nvmlDeviceGetComputeRunningProcesses(self._handle))
         if asked is None:
-            return ()
+            return None
         present = {process.pid for process in asked}
         if is_contained and present.isdisjoint(own_pids):
             # It may name our own processes by the host's numbers, or hide everybody's.
-            self._refused.append("other processes: in this container the driver's process ids are not ours")
-            return ()
+            self._refused.append(f"{OTHER_PROCESSES}: in this container the driver's process ids are not ours")
+            return None
         return tuple(sorted(present - set(own_pids)))
 
     def _told(self, what: str, ask: Callable[[], Told]) -> Told | None:

@@ -18,11 +18,12 @@ from pathlib import Path
 
 import msgspec
 
+import kgtui
 from engine.artefacts import ArtefactStore
 from engine.benchmark import DeviceState, Holder
 from engine.device_lock import occupancy, shared_folder
 from engine.devices import Device, detect_all, platform_named
-from engine.devices.state import Driver, device_id, read_state
+from engine.devices.state import Driver, device_id, device_state
 from engine.engine import Engine
 from engine.errors import EngineError, UnsupportedError
 from engine.report import printable
@@ -58,15 +59,14 @@ class Terminal:
 class Condition:
     """A device that things can be timed on, before anything of ours ran there.
 
-    `not_told` names what its driver refused, each with the reason.  `is_held` says whether a benchmark
-    has it to itself, None where that cannot be seen: `trouble` says why.  `holder` may have left no name.
+    `is_held` says whether a benchmark has it to itself, None where that cannot be seen: `trouble` says why.
+    `holder` may have left no name.
     """
 
     platform: str
     index: int
     id: str
     state: DeviceState
-    not_told: tuple[str, ...]
     is_held: bool | None
     holder: Holder | None
     trouble: str | None
@@ -74,12 +74,16 @@ class Condition:
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnosis:
-    """All of it.  `trouble` says why no engine could be started; then nothing is known of confinement."""
+    """All of it.  `trouble` says why no engine could be started; then nothing is known of confinement.
+
+    `running_from` is the folder that kgtui's own code is in; its version is None where that is no installation.
+    """
 
     system: str
     devices: tuple[Device, ...]
     conditions: tuple[Condition, ...]
     versions: dict[str, str | None]
+    running_from: str
     confinement: tuple[str, ...]
     missing_confinement: tuple[str, ...]
     trouble: str | None
@@ -99,6 +103,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         devices=devices,
         conditions=conditions,
         versions=versions(),
+        running_from=str(Path(kgtui.__file__).parent.parent),
         confinement=confinement,
         missing_confinement=missing,
         trouble=trouble,
@@ -116,7 +121,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 def condition_of(device: Device, *, locks: Path, driver: Driver | None = None) -> Condition:
     """How the device is right now; `locks` is the folder of all users' locks, `driver` of None the installed one."""
     name = device_id(device.platform, device.index, driver=driver)
-    reading = read_state(device.platform, device.index, own_pids=(), driver=driver)
+    state = device_state(device.platform, device.index, own_pids=(), driver=driver)
     is_held, holder, trouble = None, None, None
     try:
         found = occupancy(locks, name)
@@ -124,8 +129,8 @@ def condition_of(device: Device, *, locks: Path, driver: Driver | None = None) -
     except UnsupportedError as error:
         trouble = str(error)
     return Condition(
-        platform=device.platform, index=device.index, id=name, state=reading.state, not_told=reading.refused,
-        is_held=is_held, holder=holder, trouble=trouble,
+        platform=device.platform, index=device.index, id=name, state=state, is_held=is_held, holder=holder,
+        trouble=trouble,
     )  # fmt: skip
 
 
@@ -143,7 +148,7 @@ def condition_lines(condition: Condition) -> Iterator[str]:
         yield f"clocks are held down by: {', '.join(state.throttled_by)}"
     if state.other_processes:
         yield f"other processes use it: {', '.join(map(str, state.other_processes))}"
-    yield from (f"not told: {refused}" for refused in condition.not_told)
+    yield from (f"not told: {refused}" for refused in state.refused)
     if condition.trouble is not None:
         yield f"lock: {condition.trouble}"
     elif condition.is_held and condition.holder is None:
@@ -197,8 +202,8 @@ def _colours(environment: Mapping[str, str]) -> str:
 
 def _places(paths: Paths, folder: Path) -> dict[str, Place]:
     named = {
-        "data": paths.data, "sessions": paths.sessions, "artefacts": paths.artefacts, "kernels": folder / "kernels",
-        "temporary": Path(tempfile.gettempdir()), "shared memory": Path("/dev/shm"),
+        "data": paths.data, "sessions": paths.sessions, "artefacts": paths.artefacts, "peaks": paths.peaks,
+        "kernels": folder / "kernels", "temporary": Path(tempfile.gettempdir()), "shared memory": Path("/dev/shm"),
     }  # fmt: skip
     return {name: Place(path=str(path), writable=can_write(path)) for name, path in named.items()}
 
@@ -213,7 +218,11 @@ def _lines(diagnosis: Diagnosis) -> list[str]:
             lines += [f"             {printable(line)}" for line in condition_lines(condition)]
     if len(diagnosis.devices) == 1:
         lines.append("             no GPU was found: kernels are verified by the interpreter, and times are no speeds")
-    lines += [f"version      {name} {version or 'not installed'}" for name, version in diagnosis.versions.items()]
+    absent = {"kgtui": f"not installed, running from {printable(diagnosis.running_from)}"}
+    lines += [
+        f"version      {name} {version or absent.get(name, 'not installed')}"
+        for name, version in diagnosis.versions.items()
+    ]
     if diagnosis.trouble is not None:
         lines.append(f"engine       cannot be started: {diagnosis.trouble}")
     else:

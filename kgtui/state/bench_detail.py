@@ -161,4 +161,5 @@ def _device(when: str, state: DeviceState | None) -> list[Line]:
     if state.other_processes:
         others = ", ".join(map(str, state.other_processes))
         lines.append(line(_INDENT, Span(f"other processes use the device: {others}", Tone.WARN)))
+    lines += [line(_INDENT, muted(f"not told: {refused}")) for refused in state.refused]
     return lines

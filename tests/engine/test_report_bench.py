@@ -80,8 +80,11 @@ WIDE = CaseBenchmark(
     case="4096x4096 f32", outcome=Outcome.PASS, cache=CacheState.COLD, elapsed_s=2.0, timing=timing(CANDIDATE, 51.2),
     baselines=(timing("eager", 67.6),), comparisons=(compared("eager", 1.32, Standing.FASTER),),
     ratio_to_self=around(1.002, 0.004), floor=floor(83.0), slots=5, slot_bytes=2**26, calls=40, verified=40,
-    launches=(LAUNCH,), before=DeviceState(sm_clock_mhz=1980, temperature_c=41),
-    after=DeviceState(sm_clock_mhz=1755, temperature_c=47, throttled_by=("power",)),
+    launches=(LAUNCH,),
+    before=DeviceState(sm_clock_mhz=1980, temperature_c=41, throttled_by=(), other_processes=()),
+    after=DeviceState(
+        sm_clock_mhz=1755, temperature_c=47, throttled_by=("power",), refused=("other processes: Not Supported",)
+    ),
 )  # fmt: skip
 SMALL = CaseBenchmark(
     case="1x131072 f32", outcome=Outcome.PASS, cache=CacheState.COLD, elapsed_s=1.9,

@@ -21,7 +21,10 @@ from engine.timing_checks import (
 )
 
 NO_TIMES = [math.nan, math.inf, -math.inf, 0.0, -1.0]
-QUIET = DeviceState(sm_clock_mhz=1980, memory_clock_mhz=2619, temperature_c=50, power_w=400.0, utilisation_percent=100)
+QUIET = DeviceState(
+    sm_clock_mhz=1980, memory_clock_mhz=2619, temperature_c=50, power_w=400.0, utilisation_percent=100,
+    throttled_by=(), other_processes=(),
+)  # fmt: skip
 
 
 def severity(finding: Finding | None) -> Severity | None:
@@ -236,6 +239,29 @@ def test_a_state_that_was_not_read_is_said(before: DeviceState | None, after: De
     (finding,) = contention("a case", before, after)
     assert finding.severity is Severity.NOTE
     assert finding.message == (f"the device's state {when} the benchmark could not be read: contention was not checked")
+
+
+@pytest.mark.parametrize("side", ["before", "after"])
+@pytest.mark.parametrize(
+    ("field", "what", "check", "message"),
+    [
+        ("other_processes", "other processes", "contention", "contention was not checked"),
+        ("throttled_by", "throttling", "throttled", "whether clocks are held down was not checked"),
+    ],
+)
+def test_what_the_driver_does_not_tell_is_never_taken_for_all_clear(
+    side: str, field: str, what: str, check: str, message: str
+) -> None:
+    mute = dataclasses.replace(QUIET, **{field: None}, refused=("power: no", f"{what}: Not Supported"))  # type: ignore[arg-type]  # two fields of one kind
+    (finding,) = contention("a case", mute if side == "before" else QUIET, mute if side == "after" else QUIET)
+    assert (finding.check, finding.severity) == (check, Severity.NOTE)
+    assert finding.message == f"{message}: {what}: Not Supported"
+
+
+def test_others_that_were_seen_once_are_a_hint_although_the_driver_was_silent_the_other_time() -> None:
+    mute = dataclasses.replace(QUIET, other_processes=None)
+    found = contention("a case", mute, dataclasses.replace(QUIET, other_processes=(5,)))
+    assert [(finding.check, finding.severity) for finding in found] == [("contention", Severity.HINT)]
 
 
 @pytest.mark.parametrize("side", ["before", "after"])

@@ -35,7 +35,7 @@ from engine.model import (
 
 CASE = Case(name="4096x781 f32", dtype=DType.FLOAT32, tier=Tier.BENCH, params={"rows": 4096})
 SECOND = Case(name="1x131072 f32", dtype=DType.FLOAT32, tier=Tier.BENCH, params={"rows": 1})
-STATE = DeviceState(sm_clock_mhz=1980, temperature_c=41)
+STATE = DeviceState(sm_clock_mhz=1980, temperature_c=41, throttled_by=(), other_processes=())
 RETURNED = (wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(4,), bytes=16),)
 ROUND_TRIP_S = 100e-6
 EVICTION_S = 60e-6

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+import kgtui
 from engine.benchmark import DeviceState, Holder
 from engine.device_lock import DeviceLock
 from engine.devices import Device
@@ -28,6 +31,7 @@ def test_the_json_document_names_devices_versions_measures_and_places(typed, hom
     assert "dies with its parent" in document["confinement"]
     assert sorted(document["confinement"] + document["missing_confinement"]) == sorted(Measure)
     assert document["places"]["sessions"] == {"path": f"{home}/sessions.db", "writable": True}
+    assert document["places"]["peaks"] == {"path": f"{home}/peaks", "writable": True}
     assert document["terminal"]["is_terminal"] is False
     assert not home.exists()
 
@@ -40,6 +44,18 @@ def test_an_engine_that_cannot_be_started_is_said(typed, monkeypatch):
     ended = typed("doctor")
     assert ended.exit_code == 3
     assert "engine       cannot be started: no processes here" in ended.out.splitlines()
+
+
+def test_a_program_that_is_run_from_its_source_says_where_that_is(typed, monkeypatch):
+    def version(package):
+        raise importlib.metadata.PackageNotFoundError(package)
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    ended = typed("doctor")
+    assert ended.exit_code == 0
+    lines = ended.out.splitlines()
+    assert f"version      kgtui not installed, running from {Path(kgtui.__file__).parent.parent}" in lines
+    assert "version      torch not installed" in lines
 
 
 GPU = Device(platform="cuda", index=0, name="NVIDIA H100", target="sm_90")
@@ -98,5 +114,5 @@ async def test_who_holds_a_device_is_named(driver, tmp_path):
 def test_a_lock_is_never_called_free_when_it_is_not_known_to_be(held, line):
     known = {"is_held": False, "holder": None, "trouble": None, **held}
     state = DeviceState(other_processes=(10, 30))
-    condition = Condition(platform="cuda", index=0, id="GPU-1a20", state=state, not_told=(), **known)
+    condition = Condition(platform="cuda", index=0, id="GPU-1a20", state=state, **known)
     assert list(condition_lines(condition)) == ["other processes use it: 10, 30", line]
