@@ -43,11 +43,9 @@ class CodeLoader:
         artefact = artefact_of(kernel, form) if kernel and form else None
         if artefact is None:
             self._digest = ""
-            self._show(Code(heading=forms_line(self._screen.bench.view, kernel, form)))
+            self._show(Code(heading=forms_line(kernel, form)))
         elif artefact.digest == self._digest:
-            self._show(
-                Code(heading=forms_line(self._screen.bench.view, kernel, form), form=form or "plain", text=self._text)
-            )
+            self._show(Code(heading=forms_line(kernel, form), form=form or "plain", text=self._text))
         else:
             in_background(self._screen, partial(self._load, artefact), group="code")
 

@@ -44,9 +44,8 @@ class FileKeeper:
         screen.bench = replace(screen.bench, saved=content, notice="")
         if screen.bench.unsaved:
             screen.bench = replace(screen.bench, overtaking=content)
-            answers = (Answer(key="r", label="reload the file"), Answer(key="k", label="keep my text"))
-            name = screen.bench.path.name
-            screen.query_one(Ask).ask(_OVERTAKEN, f"{name} changed on disk; the text here is not saved.", answers)
+            answers = (Answer(key="r", label="take the file's text"), Answer(key="k", label="keep mine"))
+            screen.query_one(Ask).ask(_OVERTAKEN, f"{screen.bench.path.name} also changed on disk.", answers)
         elif screen.bench.old is None:
             screen.source.load(content)
         if screen.bench.paused:

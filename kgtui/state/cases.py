@@ -158,7 +158,7 @@ def _report(report: OutputReport, glyphs: Glyphs) -> list[Line]:
     elif report.message:
         lines.append(line(report.message))
     if errors := _errors(report):
-        lines.append(line(muted("error     "), *errors))
+        lines.append(line(muted("max error "), *errors))
     if report.total:
         share = 100 * report.mismatched / report.total
         lines.append(line(muted("wrong     "), f"{report.mismatched:,} of {report.total:,} elements ({share:.3g} %)"))

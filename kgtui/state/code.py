@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from engine.model import Artefact, CompiledKernel
+from engine.model import Artefact, CompiledKernel, Outcome
 from kgtui.state.lines import Line, Span, Tone, line, muted, strong
-from kgtui.state.run import RunView
 
 FORMS = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "sass")
 
@@ -47,14 +46,19 @@ def next_form(kernel: CompiledKernel, form: str) -> str:
     return forms[(forms.index(form) + 1) % len(forms)] if form in forms else forms[0]
 
 
-def forms_line(view: RunView, kernel: CompiledKernel | None, form: str | None) -> Line:
-    """The forms to choose from, the shown one marked."""
+def forms_line(kernel: CompiledKernel | None, form: str | None) -> Line:
+    """The forms to choose from, the shown one marked; where there is none, why."""
     if kernel is None:
         return ()
+    name, forms = f"{kernel.launch.kernel} for {kernel.target}", forms_of(kernel)
+    if not forms and kernel.outcome is not Outcome.PASS:
+        return line(muted(f"{name} did not build, so there is no code to show"))
+    if not forms:
+        return line(muted(f"the code of {name} was not kept; the findings say why"))
     parts: list[Span] = [Span("x", Tone.LINK), Span(" ")]
-    for one in forms_of(kernel):
+    for one in forms:
         parts += [strong(f"[{one}]") if one == form else muted(f" {one} "), Span(" ")]
-    return line(*parts, muted(f" {kernel.launch.kernel} for {kernel.target}"))
+    return line(*parts, muted(f" {name}"))
 
 
 def source_lines(text: str, *, form: str) -> tuple[int | None, ...]:

@@ -64,11 +64,13 @@ class Ask(Widget, can_focus=True):
         self.display = False
 
     def render(self) -> Content:
-        """The question and its keys."""
-        spans = [Span(f" {self._question}  ")]
+        """The question, cut where room ends, and its keys, which are always whole."""
+        spans: list[Span] = []
         for answer in (*self._answers, Answer(key="esc", label="stay")):
-            spans += [Span(answer.key, Tone.STRONG), Span(f" {answer.label}  ")]
-        return content_of(self, tuple(spans)).truncate(self.size.width, ellipsis=True)
+            spans += [Span("  "), Span(answer.key, Tone.STRONG), Span(f" {answer.label}")]
+        keys = content_of(self, tuple(spans))
+        room = max(0, self.size.width - keys.cell_length)
+        return content_of(self, (Span(f" {self._question}"),)).truncate(room, ellipsis=True) + keys
 
     def on_key(self, event: events.Key) -> None:
         """Answer with one of the offered keys; any other is ignored."""

@@ -7,7 +7,8 @@ from types import ModuleType
 
 import pytest
 
-from kgtui.state.code import forms_of, lines_from, nearest_form, next_form, source_lines
+from engine.model import Outcome
+from kgtui.state.code import forms_line, forms_of, lines_from, nearest_form, next_form, source_lines
 
 MLIR = """\
     %x = tt.load %p loc(#loc26)
@@ -86,3 +87,15 @@ def test_forms_go_from_the_source_to_the_machine_and_round(fakes: ModuleType) ->
     assert (next_form(kernel, "ttir"), next_form(kernel, "ptx"), next_form(kernel, "sass")) == ("ptx", "ttir", "ttir")
     assert (nearest_form(kernel, "ttir"), nearest_form(kernel, "sass")) == ("ttir", "ptx")
     assert nearest_form(replace(kernel, artefacts=()), "ptx") is None
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        (Outcome.PASS, "the code of softmax_kernel for sm_90 was not kept; the findings say why"),
+        (Outcome.COMPILE_ERROR, "softmax_kernel for sm_90 did not build, so there is no code to show"),
+    ],
+)
+def test_a_kernel_without_code_says_why_there_is_none(fakes: ModuleType, outcome: Outcome, words: str) -> None:
+    kernel = replace(fakes.compiled(), outcome=outcome, artefacts=())
+    assert "".join(span.text for span in forms_line(kernel, None)) == words

@@ -274,7 +274,7 @@ def test_a_failed_case_says_what_how_much_and_where(fakes: ModuleType, plan: Pla
         "output    return  float32[127, 128]",
         "worst at  [3, 127]",
         "expected  0.031622776  got nan",
-        "error     abs 3.1e-02  rel 9.8e-01  ulp 262144",
+        "max error abs 3.1e-02  rel 9.8e-01  ulp 262144",
         "wrong     127 of 16,256 elements (0.781 %)",
         "nan, inf  127 where 0 are expected",
         "from, to  [0, 127] to [126, 127]",

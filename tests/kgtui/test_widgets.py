@@ -7,6 +7,7 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from kgtui.state.lines import Column, Row, Span, Tone, line
+from kgtui.widgets.ask import Answer, Ask
 from kgtui.widgets.bars import Bar, Segment, Strip
 from kgtui.widgets.toned import Grid, Lines
 
@@ -29,6 +30,7 @@ class Stage(App[None]):
         yield Bar(gap=" ", id="bar")
         yield Lines()
         yield Grid(COLUMNS)
+        yield Ask()
 
     def on_bar_chosen(self, message: Bar.Chosen) -> None:
         self.chosen.append(message.key)
@@ -109,3 +111,18 @@ async def test_a_bar_leaves_out_what_does_not_fit_and_says_what_was_clicked() ->
         assert bar.render_line(0).text.rstrip() == "first second third"
         await pilot.click(Bar, offset=(8, 0))
         assert app.chosen == ["second"]
+
+
+@pytest.mark.parametrize(
+    ("width", "drawn_line"),
+    [
+        (40, " What now?  y yes, all of it  esc stay"),
+        (32, " Wh…  y yes, all of it  esc stay"),
+    ],
+)
+async def test_a_question_gives_way_to_its_answers(width: int, drawn_line: str) -> None:
+    async with Stage().run_test(size=(width, 12)) as pilot:
+        ask = pilot.app.query_one(Ask)
+        ask.ask("subject", "What now?", (Answer(key="y", label="yes, all of it"),))
+        await pilot.pause()
+        assert ask.render_line(0).text == drawn_line
