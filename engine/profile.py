@@ -56,8 +56,8 @@ class Profile:
         tally.ended_s = max(tally.ended_s, ended_s)
 
     def spans(self) -> tuple[Span, ...]:
-        """What was measured, in the order in which the kinds of work began."""
-        ordered = sorted(self._tallies.items(), key=lambda item: item[1].began_s)
+        """What was measured, in the order in which the kinds of work began; of two at once the longer first."""
+        ordered = sorted(self._tallies.items(), key=lambda item: (item[1].began_s, -item[1].ended_s))
         return tuple(
             Span(name=name, count=tally.count, busy_s=tally.busy_s, began_s=tally.began_s, ended_s=tally.ended_s)
             for name, tally in ordered

@@ -3,7 +3,7 @@
 A second worker calls the entry with launches suppressed, case after case; each kernel that it would
 launch goes to the compilers at once.  A case is ready when all its kernels are, in whatever order
 that comes about.  Where a rehearsal fails, the case is ready at once: its kernels are compiled when
-they are launched.
+they are launched.  So they are when it all takes too long: nothing here can hold up a run for good.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from engine.model import Case, Launch, Problem
 from engine.profile import Profile
 
 _CASE_S = 20.0
+_PATIENCE_S = 120.0  # for rehearsing all cases, and for waiting for their kernels, from the beginning of both
 _FIRST_CASES = 2  # described apart, so that compiling can begin while the others' inputs are made
 
 
@@ -27,7 +28,7 @@ class Rehearsal:
     def __init__(
         self, *, problem: Problem, cases: Sequence[Case], desk: Desk, profile: Profile,
         add: Callable[[Launch, str], list[asyncio.Future[None]]],
-        ask_judge: Callable[[wire.AnyCommand], Awaitable[wire.AnyReply]],
+        ask_judge: Callable[[wire.AnyCommand], Awaitable[wire.AnyReply]], patience_s: float = _PATIENCE_S,
     ) -> None:  # fmt: skip
         self._problem = problem
         self._cases = tuple(cases)
@@ -36,28 +37,34 @@ class Rehearsal:
         self._profile = profile
         self._ask_judge = ask_judge
         loop = asyncio.get_running_loop()
+        self._until_s = loop.time() + patience_s
         self._ready: dict[str, asyncio.Future[None]] = {case.name: loop.create_future() for case in cases}
         self._waiting: set[asyncio.Task[None]] = set()
         self._launches: dict[str, tuple[Launch, ...]] = {}
 
     async def next_of(self, cases: Sequence[Case]) -> Case:
-        """The first of these cases that is ready; waits while none is."""
+        """The first of these cases that is ready; waits while none is, and for so long only."""
         while True:
             for case in cases:
                 if self._ready[case.name].done():
                     return case
+            left_s = self._until_s - asyncio.get_running_loop().time()
+            if left_s <= 0:
+                return cases[0]
             with self._profile.span("wait for kernels"):
-                await asyncio.wait([self._ready[case.name] for case in cases], return_when=asyncio.FIRST_COMPLETED)
+                ready = [self._ready[case.name] for case in cases]
+                await asyncio.wait(ready, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
 
     async def run(self) -> None:
         """Rehearse every case; afterwards the worker is gone, and every case is or becomes ready."""
         try:
-            with self._profile.span("load to rehearse"):
-                await self._desk.load()
-            for cases in (self._cases[:_FIRST_CASES], self._cases[_FIRST_CASES:]):
-                for case, shape in zip(cases, await self._describe(cases), strict=True):
-                    await self._rehearse(case, shape)
-        except (LoadError, EngineError):
+            async with asyncio.timeout_at(self._until_s):
+                with self._profile.span("load to rehearse"):
+                    await self._desk.load()
+                for cases in (self._cases[:_FIRST_CASES], self._cases[_FIRST_CASES:]):
+                    for case, shape in zip(cases, await self._describe(cases), strict=True):
+                        await self._rehearse(case, shape)
+        except (LoadError, EngineError, OSError, TimeoutError):
             pass  # the worker that judges meets the same, and is asked about it
         finally:
             for ready in self._ready.values():

@@ -15,7 +15,10 @@ from triton.runtime.cache import FileCacheManager
 
 
 def read_from(*folders: Path) -> None:
-    """Have Triton look into these folders first from now on, for kernels and for launchers."""
+    """Have Triton look into these folders first from now on, for kernels and for launchers.
+
+    A group of files is found there whole or not at all.
+    """
 
     class Published(FileCacheManager):  # type: ignore[misc]  # Triton is not typed
         """A cache that reads what was published before its own folder."""
@@ -28,16 +31,24 @@ def read_from(*folders: Path) -> None:
             return found
 
         def get_group(self, filename: str) -> dict[str, str] | None:
-            # The list names the files where their compiler wrote them; only their names matter here.
             listed = self._published(f"__grp__{filename}")
-            if listed is None:
-                found: dict[str, str] | None = super().get_group(filename)
-                return found
-            names = json.loads(Path(listed).read_text())["child_paths"]
-            return {name: path for name in names if (path := self._published(name)) is not None}
+            names = _names_in(Path(listed)) if listed is not None else ()
+            group = {name: path for name in names if (path := self._published(name)) is not None}
+            if names and len(group) == len(names):
+                return group
+            found: dict[str, str] | None = super().get_group(filename)
+            return found
 
         def _published(self, filename: str) -> str | None:
             places = (folder / str(self.key) / filename for folder in folders)
             return next((str(place) for place in places if place.exists()), None)
 
     knobs.cache.manager_class = Published
+
+
+def _names_in(listed: Path) -> tuple[str, ...]:
+    """The names of a group; it lists them with where their compiler wrote them, which does not matter here."""
+    try:
+        return tuple(json.loads(listed.read_text())["child_paths"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ()  # a compiler that ran a stranger's code wrote it

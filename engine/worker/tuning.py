@@ -2,6 +2,7 @@
 
 While cases are verified a tuner's choice matters to nobody, and Triton's own measuring takes longer than
 all the rest.  Before a benchmark every choice is forgotten, so that what is timed was tuned in earnest.
+No choice is kept on disk, whatever the candidate asks for: what was tuned briefly would come back from there.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ class Tuning:
 
         def remember(tuner: Any, *args: Any, **kwargs: Any) -> None:
             make(tuner, *args, **kwargs)
+            tuner.cache_results = False
             self._tuners.add(tuner)
 
         def measure(tuner: Any) -> Callable[..., Any]:

@@ -86,6 +86,24 @@ def test_kinds_are_told_in_the_order_in_which_they_began(profile: Profile, watch
     assert [span.name for span in profile.spans()] == ["rehearse", "compile"]
 
 
+def test_a_piece_inside_another_of_its_kind_counts_as_one_more(profile: Profile, watch: Watch) -> None:
+    with profile.span("compile") as outer:
+        watch.at_s = 1.0
+        with profile.span("compile") as inner:
+            watch.at_s = 3.0
+        watch.at_s = 4.0
+    assert (outer.elapsed_s, inner.elapsed_s) == (4.0, 2.0)
+    assert profile.spans() == (Span(name="compile", count=2, busy_s=6.0, began_s=0.0, ended_s=4.0),)
+
+
+def test_a_piece_that_begins_with_the_one_around_it_is_told_after_that(profile: Profile, watch: Watch) -> None:
+    with profile.span("rehearse"):
+        with profile.span("compile"):
+            watch.at_s = 1.0
+        watch.at_s = 2.0
+    assert [span.name for span in profile.spans()] == ["rehearse", "compile"]
+
+
 def test_work_that_failed_is_measured_too(profile: Profile, watch: Watch) -> None:
     with pytest.raises(OSError, match="no disk"), profile.span("publish"):
         watch.at_s = 0.5

@@ -11,6 +11,7 @@ import pytest
 from engine import wire
 from engine.desk import Desk
 from engine.errors import ChildDiedError
+from engine.lodging import Lodging
 from engine.model import Candidate, Case, Cost, DType, Launch, Limits, Problem, Tier, Tolerance
 from engine.profile import Profile
 from engine.rehearsal import Rehearsal
@@ -42,7 +43,7 @@ class Stage:
     `kernels` are what each case launches: a letter a kernel.  `compiled` says that one is.
     """
 
-    def __init__(self, employ: Employ, cases: Iterable[Case] = CASES) -> None:
+    def __init__(self, employ: Employ, cases: Iterable[Case] = CASES, *, patience_s: float = 100.0) -> None:
         self.kernels = {"a": "k", "b": "l", "c": "", "d": "k"}
         self.rehearsed: list[wire.Rehearse] = []
         self.described: list[tuple[str, ...]] = []
@@ -57,7 +58,7 @@ class Stage:
         )  # fmt: skip
         self.rehearsal = Rehearsal(
             problem=PROBLEM, cases=tuple(cases), desk=self.desk, profile=self.profile, add=self.add,
-            ask_judge=lambda command: self.ask_judge(command),
+            ask_judge=lambda command: self.ask_judge(command), patience_s=patience_s,
         )  # fmt: skip
 
     def answer(self, kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
@@ -132,6 +133,39 @@ async def test_a_case_waits_for_all_of_its_kernels(stage: Stage) -> None:
 async def test_a_case_that_launches_nothing_is_ready_at_once(stage: Stage) -> None:
     await stage.rehearsal.run()
     assert await stage.ready(C) == "c"
+
+
+async def test_a_case_whose_kernels_do_not_get_compiled_is_not_waited_for_for_good(employ: Employ) -> None:
+    stage = Stage(employ, patience_s=0.0)
+    assert await stage.ready(B, A) == "b"
+    await stage.rehearsal.close()
+
+
+async def test_waiting_ends_with_the_patience(employ: Employ) -> None:
+    stage = Stage(employ, patience_s=0.01)
+    await asyncio.wait_for(stage.rehearsal.next_of([A]), timeout=60)
+    await stage.rehearsal.close()
+
+
+async def test_a_candidate_that_hangs_in_rehearsals_leaves_every_case_ready_when_patience_ends(employ: Employ) -> None:
+    stage = Stage(employ, patience_s=0.01)
+    stage.nest.answer = lambda kind, command: (
+        None if isinstance(command, wire.Rehearse) else stage.answer(kind, command)
+    )
+    await asyncio.wait_for(stage.rehearsal.run(), timeout=10)
+    assert not stage.desk.occupied
+    assert [future.done() for future in stage.rehearsal._ready.values()] == [True] * 4
+
+
+async def test_a_rehearsal_without_room_leaves_every_case_ready(
+    stage: Stage, lodging: Lodging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full() -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(lodging, "open_room", full)
+    await stage.rehearsal.run()
+    assert [await stage.ready(case) for case in CASES] == ["a", "b", "c", "d"]
 
 
 async def test_of_several_ready_cases_the_first_of_the_plan_comes(stage: Stage) -> None:

@@ -76,11 +76,32 @@ def test_another_kernel_is_not_mistaken_for_this_one(shelves: Shelves) -> None:
 def test_the_files_of_a_group_are_those_that_were_published_wherever_their_compiler_wrote_them(
     shelves: Shelves,
 ) -> None:
-    listed = {"child_paths": {"k.ptx": "/elsewhere/k.ptx", "k.json": "/elsewhere/k.json", "k.gone": "/etc/passwd"}}
+    listed = {"child_paths": {"k.ptx": "/elsewhere/k.ptx", "k.json": "/elsewhere/k.json"}}
     shelves.put(shelves.first, "__grp__k.json", json.dumps(listed))
     ptx = shelves.put(shelves.first, "k.ptx", "ptx")
     meta = shelves.put(shelves.second, "k.json", "{}")
     assert shelves.cache.get_group("k.json") == {"k.ptx": str(ptx), "k.json": str(meta)}
+
+
+def test_a_group_with_a_file_that_was_not_published_is_not_there(shelves: Shelves) -> None:
+    listed = {"child_paths": {"k.ptx": "/elsewhere/k.ptx", "k.gone": "/etc/passwd"}}
+    shelves.put(shelves.first, "__grp__k.json", json.dumps(listed))
+    shelves.put(shelves.first, "k.ptx", "ptx")
+    assert shelves.cache.get_group("k.json") is None
+
+
+def test_a_group_that_was_published_in_part_and_made_here_is_the_one_from_here(shelves: Shelves) -> None:
+    shelves.put(shelves.first, "__grp__k.json", json.dumps({"child_paths": {"k.gone": "/elsewhere/k.gone"}}))
+    own = shelves.cache.put("ptx", "k.ptx", binary=False)
+    Path(own).with_name("__grp__k.json").write_text(json.dumps({"child_paths": {"k.ptx": own}}))
+    assert shelves.cache.get_group("k.json") == {"k.ptx": own}
+
+
+@pytest.mark.parametrize("listed", ["", "not json", "[]", "{}", '{"child_paths": 3}', '{"child_paths": {}}', "\ud800"])
+def test_a_list_that_is_none_is_no_group(shelves: Shelves, listed: str) -> None:
+    place = shelves.put(shelves.first, "__grp__k.json", "")
+    place.write_bytes(listed.encode("utf-8", "surrogatepass"))
+    assert shelves.cache.get_group("k.json") is None
 
 
 def test_a_group_that_was_made_here_is_found_here(shelves: Shelves) -> None:

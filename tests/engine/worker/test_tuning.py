@@ -35,8 +35,10 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     return calls
 
 
-def tuner_of_the_candidate(bench: Bench = patient) -> Autotuner:
-    @triton.autotune(configs=[triton.Config({}, num_warps=count) for count in (4, 8)], key=["n"], do_bench=bench)
+def tuner_of_the_candidate(bench: Bench = patient, *, cache_results: bool = False) -> Autotuner:
+    configs = [triton.Config({}, num_warps=count) for count in (4, 8)]
+
+    @triton.autotune(configs=configs, key=["n"], do_bench=bench, cache_results=cache_results)
     @triton.jit
     def kernel(x, n):
         pass
@@ -74,6 +76,16 @@ def test_choices_that_were_made_briefly_are_forgotten_and_those_made_in_earnest_
     tuners[0].cache[(1,)] = tuners[0].configs[1]
     tuning.in_earnest()
     assert tuners[0].cache == {(1,): tuners[0].configs[1]}
+
+
+def test_no_choice_is_kept_on_disk_where_what_was_tuned_briefly_would_come_back_from(
+    measured: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(triton.knobs.autotuning, "cache", True)
+    assert tuner_of_the_candidate(cache_results=True).cache_results
+    Tuning()
+    tuners = [tuner_of_the_candidate(cache_results=asked) for asked in (False, True)]
+    assert [tuner.cache_results for tuner in tuners] == [False, False]
 
 
 def test_a_tuner_that_is_made_later_measures_as_all_do_by_then(measured: list[dict[str, Any]]) -> None:
