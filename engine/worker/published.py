@@ -31,11 +31,14 @@ def read_from(*folders: Path) -> None:
             return found
 
         def get_group(self, filename: str) -> dict[str, str] | None:
-            listed = self._published(f"__grp__{filename}")
+            name_of_list = f"__grp__{filename}"
+            listed = self._published(name_of_list)
             names = _names_in(Path(listed)) if listed is not None else ()
             group = {name: path for name in names if (path := self._published(name)) is not None}
             if names and len(group) == len(names):
                 return group
+            if not super().has_file(name_of_list):
+                return None  # Triton looks for it by our `has_file`, and in its own folder without looking again
             found: dict[str, str] | None = super().get_group(filename)
             return found
 
