@@ -23,6 +23,7 @@ from engine.processes.service import Line
 from engine.untrusted import UntrustedFileError
 
 _THREADS = 2
+_MESSAGE_CHARACTERS, _TRACE_CHARACTERS = 4000, 20_000
 
 
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
@@ -54,10 +55,9 @@ class _Judge:
         except DeviceMemoryError as error:
             return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=str(error))
         except Exception as error:  # the edge of the process: a fault of a problem or of ours, told to the parent
-            message = f"{type(error).__name__}: {error}"
-            return wire.Failed(
-                id=command.id, kind=wire.FailureKind.ENGINE, message=message, trace=traceback.format_exc()
-            )
+            message = f"{type(error).__name__}: {error}"[:_MESSAGE_CHARACTERS]
+            trace = traceback.format_exc()[-_TRACE_CHARACTERS:]
+            return wire.Failed(id=command.id, kind=wire.FailureKind.ENGINE, message=message, trace=trace)
 
     def _carry_out(self, command: wire.AnyCommand) -> wire.AnyReply:
         match command:

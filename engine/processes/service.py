@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 
 from engine import wire
+from engine.errors import WireError
 
 
 class Line:
@@ -16,12 +17,33 @@ class Line:
         self._replies = replies
 
     def reply(self, message: wire.AnyReply) -> None:
-        """Send one reply, whole."""
-        rest = memoryview(wire.encode(message))
+        """Send one reply, whole; a Failed in the place of one that the parent would not take."""
+        rest = memoryview(_line_of(message))
         while rest:
             rest = rest[os.write(self._replies, rest) :]
 
     def serve(self, carry_out: Callable[[wire.AnyCommand], wire.AnyReply]) -> None:
-        """Answer every command with what `carry_out` returns for it."""
-        while line := self._commands.readline(wire.MAX_LINE_BYTES):
-            self.reply(carry_out(wire.decode_command(line)))
+        """Answer every command with what `carry_out` returns for it, and what is no command with a Failed."""
+        # No limit: a command is from the parent, and may carry what came in a line that was shorter.
+        while (line := self._commands.readline()).endswith(b"\n"):
+            try:
+                command = wire.decode_command(line)
+            except WireError as error:
+                failed = wire.Failed(id=wire.id_of(line), kind=wire.FailureKind.ENGINE, message=str(error))
+                self.reply(failed)
+                continue
+            self.reply(carry_out(command))
+
+
+def _line_of(message: wire.AnyReply) -> bytes:
+    """The line of a reply that fits; a stranger's types may have any name, and their number no end."""
+    try:
+        line = wire.encode(message)
+        wire.decode_reply(line)
+        if len(line) > wire.MAX_LINE_BYTES:
+            raise WireError(f"{len(line)} bytes, more than the {wire.MAX_LINE_BYTES} of a line")
+    except (WireError, UnicodeEncodeError, OverflowError) as error:
+        kind = message.kind if isinstance(message, wire.Failed) else wire.FailureKind.RAISED
+        text = f"what came of it does not fit a reply: {error}"
+        return wire.encode(wire.Failed(id=message.id, kind=kind, message=text))
+    return line

@@ -14,6 +14,7 @@ import msgspec
 
 from engine.errors import WireError
 from engine.wire.compiling import BuildLauncher, Compile, Compiled, Disassemble, Rehearse, Rehearsed, SuppressedLaunch
+from engine.wire.launches import MOST_LAUNCHES, refuse_immense
 from engine.wire.messages import (
     Command,
     Count,
@@ -37,6 +38,7 @@ from engine.wire.timing import (
     Checked,
     Collect,
     Disband,
+    Fetch,
     How,
     MeasurePeaks,
     Occupy,
@@ -71,30 +73,39 @@ from engine.wire.verifying import (
 )
 
 __all__ = [
-    "MAX_LINE_BYTES", "AnyCommand", "AnyReply", "ArenaSpec", "Arrange", "Arranged", "BuildLauncher", "Call",
-    "CallTime", "Called", "Check", "Checked", "Collect", "Command", "Compare", "Compared", "Compile", "Compiled",
-    "Count", "DTypeSpec", "Describe", "Described", "Disassemble", "Disband", "Done", "Failed", "FailureKind",
-    "FloatSpec", "How", "Load", "Loaded", "MeasurePeaks", "Message", "Occupy", "PeaksMeasured", "Prepare",
-    "PrepareBaseline", "Prepared", "Ready", "Refill", "Refresh", "Rehearse", "Rehearsed", "Release", "Released",
-    "Reply", "ReturnedSpec", "ScalarSpec", "SequenceSpec", "Shape", "SlotLayout", "StorageSpec", "SuppressedLaunch",
-    "TensorSpec", "TimeBaseline", "TimeCalls", "Timed", "Vacate", "ValueSpec", "decode_command", "decode_reply",
-    "encode", "new_id",
+    "MAX_LINE_BYTES", "MOST_LAUNCHES", "AnyCommand", "AnyReply", "ArenaSpec", "Arrange", "Arranged", "BuildLauncher",
+    "Call", "CallTime", "Called", "Check", "Checked", "Collect", "Command", "Compare", "Compared", "Compile",
+    "Compiled", "Count", "DTypeSpec", "Describe", "Described", "Disassemble", "Disband", "Done", "Failed",
+    "FailureKind", "Fetch", "FloatSpec", "How", "Load", "Loaded", "MeasurePeaks", "Message", "Occupy", "PeaksMeasured",
+    "Prepare", "PrepareBaseline", "Prepared", "Ready", "Refill", "Refresh", "Rehearse", "Rehearsed", "Release",
+    "Released", "Reply", "ReturnedSpec", "ScalarSpec", "SequenceSpec", "Shape", "SlotLayout", "StorageSpec",
+    "SuppressedLaunch", "TensorSpec", "TimeBaseline", "TimeCalls", "Timed", "Vacate", "ValueSpec", "decode_command",
+    "decode_reply", "encode", "id_of", "new_id",
 ]  # fmt: skip
 
 MAX_LINE_BYTES = 4 << 20
 
 AnyCommand: TypeAlias = (
     Load | Call | Prepare | Describe | Refill | Compare | Release | Rehearse | Compile | BuildLauncher | Disassemble
-    | Arrange | Refresh | Check | PrepareBaseline | TimeBaseline | MeasurePeaks | Disband | Occupy | TimeCalls
-    | Collect | Vacate
+    | Arrange | Refresh | Check | PrepareBaseline | TimeBaseline | MeasurePeaks | Disband | Occupy | Fetch
+    | TimeCalls | Collect | Vacate
 )  # fmt: skip
 AnyReply: TypeAlias = (
     Ready | Done | Loaded | Prepared | Described | Called | Compared | Released | Rehearsed | Compiled | Arranged
     | Checked | Timed | PeaksMeasured | Failed
 )  # fmt: skip
 
+
+class _Addressed(msgspec.Struct):
+    """What is left of a command when all but its id is passed over."""
+
+    id: str
+
+
 _commands: msgspec.json.Decoder[AnyCommand] = msgspec.json.Decoder(AnyCommand)
 _replies: msgspec.json.Decoder[AnyReply] = msgspec.json.Decoder(AnyReply)
+_addresses: msgspec.json.Decoder[_Addressed] = msgspec.json.Decoder(_Addressed)
+_NOISE = (msgspec.MsgspecError, ValueError, RecursionError)  # text that is no UTF-8 is a ValueError
 
 
 def new_id() -> str:
@@ -115,8 +126,16 @@ def decode_command(line: bytes) -> AnyCommand:
     """
     try:
         return _commands.decode(line)
-    except msgspec.MsgspecError as error:
+    except _NOISE as error:
         raise WireError(f"not a command: {error}") from error
+
+
+def id_of(line: bytes) -> str:
+    """The id on a line that is no command otherwise; "" when there is none, which answers nobody."""
+    try:
+        return _addresses.decode(line).id
+    except _NOISE:
+        return ""
 
 
 def decode_reply(line: bytes) -> AnyReply:
@@ -126,6 +145,18 @@ def decode_reply(line: bytes) -> AnyReply:
         WireError: it is none.
     """
     try:
-        return _replies.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        reply = _replies.decode(line)
+        _refuse_immense(reply)
+    except _NOISE as error:
         raise WireError(f"not a reply: {error}") from error
+    return reply
+
+
+def _refuse_immense(reply: AnyReply) -> None:
+    match reply:
+        case Called():
+            refuse_immense(reply.launches)
+        case Failed():
+            refuse_immense(reply.launches, reply.out_of_bounds)
+        case Rehearsed():
+            refuse_immense(met.launch for met in reply.launches)

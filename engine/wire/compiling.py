@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import msgspec
+
 from engine.model import Launch
-from engine.wire.messages import Command, Count, Message, Reply, ValueSpec
+from engine.wire.launches import MOST_LAUNCHES
+from engine.wire.messages import Command, Count, FilePath, FilePaths, Message, Reply, Text, ValueSpec, Word
 
 
 class Rehearse(Command, tag="rehearse", frozen=True):
@@ -48,13 +53,13 @@ class SuppressedLaunch(Message, frozen=True):
     """A launch that a rehearsal met, and Triton's own description of its specialisation."""
 
     launch: Launch
-    specialisation: str
+    specialisation: Text
 
 
 class Rehearsed(Reply, tag="rehearsed", frozen=True):
     """What the entry would launch, specialisations that this worker has told before included."""
 
-    launches: tuple[SuppressedLaunch, ...]
+    launches: Annotated[tuple[SuppressedLaunch, ...], msgspec.Meta(max_length=MOST_LAUNCHES)]
 
 
 class Compiled(Reply, tag="compiled", frozen=True):
@@ -63,8 +68,8 @@ class Compiled(Reply, tag="compiled", frozen=True):
     `cache` are the files of Triton's cache that a launch will look for, relative to the child's cache folder.
     """
 
-    stages: dict[str, str]
-    registers: int | None = None
-    spill_bytes: int | None = None
-    shared_bytes: int | None = None
-    cache: tuple[str, ...] = ()
+    stages: Annotated[dict[Word, FilePath], msgspec.Meta(max_length=16)]
+    registers: Count | None = None
+    spill_bytes: Count | None = None
+    shared_bytes: Count | None = None
+    cache: FilePaths = ()

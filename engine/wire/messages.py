@@ -1,4 +1,8 @@
-"""What every message is made of: the base of commands and replies, and values described without their bytes."""
+"""What every message is made of: the base of commands and replies, and values described without their bytes.
+
+Whatever a reply carries has a bound: a worker may forge every line that it writes, and the parent hands
+some of what it reads to the judge.  Bounds are far above what honest work needs.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,20 @@ from typing import Annotated, TypeAlias
 
 import msgspec
 
-Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
-LineNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
+MOST_NUMBER = 2**63 - 1  # what SQLite and every other consumer of an event can hold
+MOST_WORD, MOST_TEXT = 512, 1 << 16  # characters
+MOST_DIMENSIONS, MOST_RETURNED = 64, 64
+
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MOST_NUMBER)]
+Stride: TypeAlias = Annotated[int, msgspec.Meta(ge=-MOST_NUMBER, le=MOST_NUMBER)]
+LineNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=MOST_NUMBER)]
 Byte: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=255)]
+Identifier: TypeAlias = Annotated[str, msgspec.Meta(max_length=64)]
+Word: TypeAlias = Annotated[str, msgspec.Meta(max_length=MOST_WORD)]
+FilePath: TypeAlias = Annotated[str, msgspec.Meta(max_length=4096)]
+Text: TypeAlias = Annotated[str, msgspec.Meta(max_length=MOST_TEXT)]
+Sizes: TypeAlias = Annotated[tuple[Count, ...], msgspec.Meta(max_length=MOST_DIMENSIONS)]
+FilePaths: TypeAlias = Annotated[tuple[FilePath, ...], msgspec.Meta(max_length=1024)]
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -26,9 +41,9 @@ class TensorSpec(Message, tag_field="kind", tag="tensor", frozen=True):
     """A tensor: a strided view, in elements, of storage number `storage` of its arena."""
 
     storage: Count
-    dtype: str
-    shape: tuple[Count, ...]
-    strides: tuple[int, ...]
+    dtype: Word
+    shape: Sizes
+    strides: Annotated[tuple[Stride, ...], msgspec.Meta(max_length=MOST_DIMENSIONS)]
     first: Count
 
 
@@ -63,23 +78,26 @@ ValueSpec: TypeAlias = TensorSpec | ScalarSpec | FloatSpec | DTypeSpec | Sequenc
 class Command(Message, tag_field="type", frozen=True):
     """What every command carries: the id that its reply must repeat."""
 
-    id: str
+    id: Identifier
 
 
 class ReturnedSpec(Message, frozen=True):
     """One value that the entry returned: a tensor's bytes in the outputs file, or the name of another type."""
 
-    type_name: str
-    dtype: str = ""
-    shape: tuple[Count, ...] = ()
+    type_name: Word
+    dtype: Word = ""
+    shape: Sizes = ()
     offset: Count = 0
     bytes: Count = 0
+
+
+Returned: TypeAlias = Annotated[tuple[ReturnedSpec, ...], msgspec.Meta(max_length=MOST_RETURNED)]
 
 
 class Reply(Message, tag_field="type", frozen=True):
     """What every reply carries: the id of its command."""
 
-    id: str
+    id: Identifier
 
 
 class Done(Reply, tag="done", frozen=True):

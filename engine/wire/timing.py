@@ -7,9 +7,18 @@ after another in one block of device memory that judge and worker share.
 from __future__ import annotations
 
 import enum
+from typing import Annotated, TypeAlias
+
+import msgspec
 
 from engine.model import CacheState, OutputReport
-from engine.wire.messages import Command, Count, Message, Reply, ReturnedSpec, StorageSpec, ValueSpec
+from engine.wire.messages import Command, Count, Message, Reply, Returned, StorageSpec, Text, ValueSpec, Word
+
+_MOST_CALLS = 4096
+_MOST_KERNELS = 256
+
+ReturnedByCall: TypeAlias = Annotated[tuple[Returned, ...], msgspec.Meta(max_length=_MOST_CALLS)]
+Kernels: TypeAlias = Annotated[tuple[Word, ...], msgspec.Meta(max_length=_MOST_KERNELS)]
 
 
 class How(enum.StrEnum):
@@ -64,7 +73,7 @@ class Check(Command, tag="check", frozen=True):
     """Judge: verify what the calls on these slots left, one tuple of returned values a slot."""
 
     slots: tuple[Count, ...]
-    returned: tuple[tuple[ReturnedSpec, ...], ...]
+    returned: ReturnedByCall
 
 
 class PrepareBaseline(Command, tag="prepare_baseline", frozen=True):
@@ -168,15 +177,15 @@ class Timed(Reply, tag="timed", frozen=True):
     `notes` say what could not be arranged for, and in what a baseline differs from its name.
     """
 
-    calls: tuple[CallTime, ...] = ()
-    returned: tuple[tuple[ReturnedSpec, ...], ...] = ()
-    kernels: tuple[str, ...] = ()
-    late: tuple[str, ...] = ()
-    method: str = ""
-    reason: str = ""
+    calls: Annotated[tuple[CallTime, ...], msgspec.Meta(max_length=_MOST_CALLS)] = ()
+    returned: ReturnedByCall = ()
+    kernels: Kernels = ()
+    late: Kernels = ()
+    method: Word = ""
+    reason: Text = ""
     elapsed_ns: Count = 0
     shared_outputs: bool = False
-    notes: tuple[str, ...] = ()
+    notes: Annotated[tuple[Text, ...], msgspec.Meta(max_length=64)] = ()
 
 
 class PeaksMeasured(Reply, tag="peaks_measured", frozen=True):

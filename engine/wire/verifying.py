@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import enum
+from typing import Annotated
 
 import msgspec
 
-from engine.model import Launch, OutOfBounds, OutputReport
+from engine.model import OutOfBounds, OutputReport
+from engine.wire.launches import Launches
 from engine.wire.messages import (
     Byte,
     Command,
     Count,
+    FilePaths,
     LineNumber,
     Message,
     Reply,
-    ReturnedSpec,
+    Returned,
     StorageSpec,
+    Text,
     ValueSpec,
+    Word,
 )
-
-_MOST = 2**63 - 1  # what SQLite and every other consumer of an event can hold
 
 
 class ArenaSpec(Message, frozen=True):
@@ -97,7 +100,7 @@ class Compare(Command, tag="compare", frozen=True):
 
     outputs: str
     max_output_bytes: Count
-    returned: tuple[ReturnedSpec, ...]
+    returned: Returned
 
 
 class Release(Command, tag="release", frozen=True):
@@ -107,14 +110,14 @@ class Release(Command, tag="release", frozen=True):
 class Ready(Reply, tag="ready", frozen=True):
     """The child is warm; `confinement` names what it has given up."""
 
-    confinement: tuple[str, ...] = ()
-    versions: dict[str, str] = msgspec.field(default_factory=dict)
+    confinement: Annotated[tuple[Word, ...], msgspec.Meta(max_length=64)] = ()
+    versions: Annotated[dict[Word, Word], msgspec.Meta(max_length=64)] = msgspec.field(default_factory=dict)
 
 
 class Loaded(Reply, tag="loaded", frozen=True):
     """The candidate was imported; `siblings` are the files of its own folder that it imported."""
 
-    siblings: tuple[str, ...] = ()
+    siblings: FilePaths = ()
 
 
 class Prepared(Reply, tag="prepared", frozen=True):
@@ -141,12 +144,9 @@ class Described(Reply, tag="described", frozen=True):
 class Called(Reply, tag="called", frozen=True):
     """The entry returned."""
 
-    returned: tuple[ReturnedSpec, ...]
-    launches: tuple[Launch, ...]
+    returned: Returned
+    launches: Launches
     elapsed_s: float
-
-    def __post_init__(self) -> None:
-        _refuse_immense(self.launches)
 
 
 class Compared(Reply, tag="compared", frozen=True):
@@ -187,20 +187,9 @@ class Failed(Reply, tag="failed", frozen=True):
     """
 
     kind: FailureKind
-    message: str
+    message: Text
     line: LineNumber | None = None
-    trace: str = ""
+    trace: Text = ""
     out_of_bounds: OutOfBounds | None = None
-    launches: tuple[Launch, ...] = ()
+    launches: Launches = ()
     broken: bool = False
-
-    def __post_init__(self) -> None:
-        _refuse_immense(self.launches)
-
-
-def _refuse_immense(launches: tuple[Launch, ...]) -> None:
-    """JSON knows integers without end; raises ValueError, which the decoder makes its own."""
-    for launch in launches:
-        numbers = (launch.num_warps, launch.num_stages, launch.line, launch.count, *launch.grid)
-        if any(abs(number) > _MOST for number in numbers):
-            raise ValueError(f"a launch with a number beyond {_MOST}")

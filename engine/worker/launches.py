@@ -15,6 +15,7 @@ from typing import Any
 from triton.runtime.jit import mangle_type
 
 from engine.model import Launch, specialisation
+from engine.wire import MOST_LAUNCHES
 
 _OPTIONS = ("num_ctas", "maxnreg", "enable_fp_fusion", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
 _DEFAULT_WARPS, _DEFAULT_STAGES = 4, 3
@@ -41,10 +42,9 @@ class LaunchBook:
             self._launches[key] = replace(known, count=known.count + 1)
 
     def take_untold(self) -> tuple[Launch, ...]:
-        """The launches recorded since the last time, oldest first."""
-        untold = tuple(self._launches[key] for key in self._untold)
-        self._untold.clear()
-        return untold
+        """The launches that were not told yet, oldest first, as many as fit into a reply."""
+        told, self._untold = self._untold[:MOST_LAUNCHES], self._untold[MOST_LAUNCHES:]
+        return tuple(self._launches[key] for key in told)
 
 
 def bound_arguments(

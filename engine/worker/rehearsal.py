@@ -42,7 +42,7 @@ class Rehearsal:
         # It may well stumble over results that are not there; what it launched before that is still true.
         with contextlib.suppress(Exception):
             entry(*arguments)
-        return wire.Rehearsed(id=command.id, launches=tuple(self._met))
+        return wire.Rehearsed(id=command.id, launches=tuple(self._met[: wire.MOST_LAUNCHES]))
 
     def _note(self, *_: Any, compile: Any, **__: Any) -> bool:
         self._specialisation = str(compile["specialization_data"])

@@ -185,11 +185,131 @@ def test_a_command_is_no_reply_and_a_reply_no_command() -> None:
         wire.decode_command(wire.encode(REPLIES[1]))
 
 
-def test_a_claimed_size_beyond_every_machine_is_decoded_for_the_judge_to_refuse() -> None:
-    size = 10**30
-    reply = wire.decode_reply(json.dumps({**CALLED, "returned": [{"type_name": "Tensor", "bytes": size}]}).encode())
-    assert isinstance(reply, wire.Called)
-    assert reply.returned[0].bytes == size
+HUGE = 2**63
+LAUNCHED: dict[str, Any] = {
+    "kernel": "k", "signature": {}, "constants": {}, "divisible_by_16": [], "num_warps": 4, "num_stages": 1,
+    "grid": [1], "line": 1,
+}  # fmt: skip
+FAILED: dict[str, Any] = {"type": "failed", "id": "i", "kind": "raised", "message": "m"}
+ACCESS: dict[str, Any] = {
+    "access": "load", "kernel": "k", "tensor": "x", "index": 1, "elements": 1, "program": [0, 0, 0], "location": None,
+}  # fmt: skip
+COMPILED: dict[str, Any] = {"type": "compiled", "id": "i", "stages": {}}
+TIMED: dict[str, Any] = {"type": "timed", "id": "i"}
+CALL: dict[str, Any] = {"span_ns": 1, "stream_ns": 1, "activities": 1}
+
+
+def many(count: int) -> dict[str, str]:
+    return {str(number): "x" for number in range(count)}
+
+
+def tensor(**fields: Any) -> dict[str, Any]:
+    return {"returned": [{"type_name": "Tensor", **fields}]}
+
+
+def launched(**fields: Any) -> dict[str, Any]:
+    return {"launches": [{**LAUNCHED, **fields}]}
+
+
+@pytest.mark.parametrize(
+    ("reply", "most", "beyond"),
+    [
+        (CALLED, {"id": "i" * 64}, {"id": "i" * 65}),
+        (CALLED, {"returned": [{"type_name": "int"}] * 64}, {"returned": [{"type_name": "int"}] * 65}),
+        (CALLED, tensor(shape=[1] * 64), tensor(shape=[1] * 65)),
+        (CALLED, tensor(shape=[HUGE - 1]), tensor(shape=[HUGE])),
+        (CALLED, tensor(bytes=HUGE - 1), tensor(bytes=HUGE)),
+        (CALLED, tensor(offset=HUGE - 1), tensor(offset=HUGE)),
+        (CALLED, tensor(dtype="x" * 512), tensor(dtype="x" * 513)),
+        (CALLED, tensor(type_name="x" * 512), tensor(type_name="x" * 513)),
+        (CALLED, {"launches": [LAUNCHED] * 512}, {"launches": [LAUNCHED] * 513}),
+        (CALLED, launched(count=HUGE - 1), launched(count=HUGE)),
+        (CALLED, launched(num_stages=1 - HUGE), launched(num_stages=-HUGE - 1)),
+        (CALLED, launched(grid=[HUGE - 1]), launched(grid=[10**30])),
+        (CALLED, launched(grid=[1] * 16), launched(grid=[1] * 17)),
+        (CALLED, launched(kernel="k" * 512), launched(kernel="k" * 513)),
+        (CALLED, launched(signature=many(1024)), launched(signature=many(1025))),
+        (CALLED, launched(signature={"x" * 512: ""}), launched(signature={"x" * 513: ""})),
+        (CALLED, launched(constants={"x": "y" * (1 << 16)}), launched(constants={"x": "y" * ((1 << 16) + 1)})),
+        (CALLED, launched(options=many(1024)), launched(options=many(1025))),
+        (CALLED, launched(divisible_by_16=["x"] * 1024), launched(divisible_by_16=["x"] * 1025)),
+        (CALLED, launched(divisible_by_16=["x" * 512]), launched(divisible_by_16=["x" * 513])),
+        (FAILED, launched(line=HUGE - 1), launched(line=HUGE)),
+        (FAILED, {"message": "x" * (1 << 16)}, {"message": "x" * ((1 << 16) + 1)}),
+        (FAILED, {"trace": "x" * (1 << 16)}, {"trace": "x" * ((1 << 16) + 1)}),
+        (FAILED, {"line": HUGE - 1}, {"line": HUGE}),
+        (FAILED, {"out_of_bounds": {**ACCESS, "index": HUGE - 1}}, {"out_of_bounds": {**ACCESS, "index": HUGE}}),
+        (FAILED, {"out_of_bounds": {**ACCESS, "elements": 1}}, {"out_of_bounds": {**ACCESS, "elements": HUGE}}),
+        (FAILED, {"out_of_bounds": {**ACCESS, "program": [0, 0, 1]}},
+         {"out_of_bounds": {**ACCESS, "program": [0, 0, HUGE]}}),
+        (FAILED, {"out_of_bounds": {**ACCESS, "tensor": "x"}}, {"out_of_bounds": {**ACCESS, "tensor": "x" * 513}}),
+        (FAILED, {"out_of_bounds": {**ACCESS, "location": {"line": HUGE - 1}}},
+         {"out_of_bounds": {**ACCESS, "location": {"line": HUGE}}}),
+        (COMPILED, {"stages": many(16)}, {"stages": many(17)}),
+        (COMPILED, {"stages": {"x" * 512: "y"}}, {"stages": {"x" * 513: "y"}}),
+        (COMPILED, {"stages": {"x": "y" * 4096}}, {"stages": {"x": "y" * 4097}}),
+        (COMPILED, {"registers": HUGE - 1}, {"registers": HUGE}),
+        (COMPILED, {"spill_bytes": 0}, {"spill_bytes": -1}),
+        (COMPILED, {"shared_bytes": HUGE - 1}, {"shared_bytes": 10**30}),
+        (COMPILED, {"cache": ["x"] * 1024}, {"cache": ["x"] * 1025}),
+        (COMPILED, {"cache": ["x" * 4096]}, {"cache": ["x" * 4097]}),
+        (TIMED, {"calls": [CALL] * 4096}, {"calls": [CALL] * 4097}),
+        (TIMED, {"calls": [{**CALL, "span_ns": HUGE - 1}]}, {"calls": [{**CALL, "span_ns": HUGE}]}),
+        (TIMED, {"returned": [[]] * 4096}, {"returned": [[]] * 4097}),
+        (TIMED, {"returned": [[{"type_name": ""}] * 64]}, {"returned": [[{"type_name": ""}] * 65]}),
+        (TIMED, {"kernels": ["k"] * 256}, {"kernels": ["k"] * 257}),
+        (TIMED, {"late": ["k" * 512]}, {"late": ["k" * 513]}),
+        (TIMED, {"late": ["k"] * 256}, {"late": ["k"] * 257}),
+        (TIMED, {"notes": ["x"] * 64}, {"notes": ["x"] * 65}),
+        (TIMED, {"notes": ["x"]}, {"notes": ["x" * ((1 << 16) + 1)]}),
+        (TIMED, {"method": "x" * 512}, {"method": "x" * 513}),
+        (TIMED, {"reason": "x" * (1 << 16)}, {"reason": "x" * ((1 << 16) + 1)}),
+        (TIMED, {"elapsed_ns": HUGE - 1}, {"elapsed_ns": HUGE}),
+        ({"type": "loaded", "id": "i"}, {"siblings": ["x"] * 1024}, {"siblings": ["x"] * 1025}),
+        ({"type": "loaded", "id": "i"}, {"siblings": ["x" * 4096]}, {"siblings": ["x" * 4097]}),
+        ({"type": "ready", "id": "i"}, {"confinement": ["x"] * 64}, {"confinement": ["x"] * 65}),
+        ({"type": "ready", "id": "i"}, {"versions": many(64)}, {"versions": many(65)}),
+        ({"type": "rehearsed", "id": "i"}, {"launches": [{"launch": LAUNCHED, "specialisation": "x"}] * 512},
+         {"launches": [{"launch": LAUNCHED, "specialisation": "x"}] * 513}),
+        ({"type": "rehearsed", "id": "i"}, {"launches": [{"launch": LAUNCHED, "specialisation": "x"}]},
+         {"launches": [{"launch": LAUNCHED, "specialisation": "x" * ((1 << 16) + 1)}]}),
+        ({"type": "rehearsed", "id": "i"}, {"launches": [{"launch": LAUNCHED, "specialisation": "x"}]},
+         {"launches": [{"launch": {**LAUNCHED, "num_warps": HUGE}, "specialisation": "x"}]}),
+    ],
+)  # fmt: skip
+def test_all_that_a_worker_tells_has_a_bound(
+    reply: dict[str, Any], most: dict[str, Any], beyond: dict[str, Any]
+) -> None:
+    wire.decode_reply(json.dumps({**reply, **most}).encode())
+    with pytest.raises(WireError, match=r"^not a reply: "):
+        wire.decode_reply(json.dumps({**reply, **beyond}).encode())
+
+
+WORKERS = (wire.Ready, wire.Done, wire.Loaded, wire.Called, wire.Rehearsed, wire.Compiled, wire.Timed, wire.Failed)
+
+
+@pytest.mark.parametrize("kind", WORKERS)
+def test_no_text_number_or_list_of_a_workers_reply_is_without_a_bound(kind: type[wire.Reply]) -> None:
+    assert unbounded(msgspec.inspect.type_info(kind)) == set()
+
+
+def unbounded(kind: Any, place: str = "") -> set[str]:  # Any: msgspec's own types
+    """Where a type has no end; the engine's own records, which are bounded by hand, are passed over."""
+    inspect = msgspec.inspect
+    inner = [(part, place) for part in getattr(kind, "types", ())]
+    if isinstance(kind, inspect.StructType):
+        inner = [(field.type, f"{place}.{field.name}") for field in kind.fields]
+    for name in ("item_type", "key_type", "value_type"):
+        inner += [(getattr(kind, name), f"{place}[]")] if hasattr(kind, name) else []
+    endless = isinstance(kind, inspect.IntType) and None in (kind.le, kind.ge)
+    if isinstance(kind, inspect.StrType | inspect.VarTupleType | inspect.DictType):
+        endless = kind.max_length is None
+    return ({place} if endless else set()).union(*(unbounded(part, there) for part, there in inner))
+
+
+def test_the_id_of_what_is_no_command_is_found() -> None:
+    assert wire.id_of(b'{"type":"praise","id":"a","x":[{}]}\n') == "a"
+    assert [wire.id_of(line) for line in (b"", b"noise", b"[]", b'{"id":3}', b'{"id":"\xff"}')] == [""] * 5
 
 
 @pytest.mark.parametrize("poison", [-1, 256])

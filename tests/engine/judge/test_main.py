@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +14,7 @@ import torch
 from engine import tensors, wire
 from engine.judge import cases
 from engine.model import Outcome
+from engine.processes.service import Line
 
 if TYPE_CHECKING:
     from tests.engine.judge.conftest import Bench
@@ -482,6 +485,30 @@ def test_a_problem_that_cannot_be_prepared_is_our_fault_and_keeps_the_judge(
     command = wire.Prepare(id="i", origin=origin, case=case, arena_path=str(bench.arena), poison=0)
     assert failed(bench.ask(command)) == (wire.FailureKind.ENGINE, message)
     bench.prepare("TWICE")
+
+
+def test_a_fault_of_any_length_is_told(bench: Bench) -> None:
+    reply = bench.ask(wire.Prepare(id="i", origin="x" * 100_000, case="one", arena_path=str(bench.arena), poison=0))
+    assert failed(reply)[0] is wire.FailureKind.ENGINE
+    assert wire.decode_reply(wire.encode(reply)) == reply
+
+
+def test_a_judge_answers_what_it_cannot_read_and_keeps_its_case(bench: Bench, tmp_path: Path) -> None:
+    bench.prepare("TWICE")
+    [right] = bench.hand_back(2 * bench.arguments[0])
+    asked, told = tmp_path / "asked", tmp_path / "told"
+    compares = (
+        wire.Compare(id=name, outputs=str(bench.outputs), max_output_bytes=1 << 20, returned=(right,) * count)
+        for name, count in (("a", 100_000), ("b", 1))
+    )
+    asked.write_bytes(b"".join(map(wire.encode, compares)))
+    Line(os.open(asked, os.O_RDONLY), os.open(told, os.O_CREAT | os.O_WRONLY)).serve(bench.judge.carry_out)
+    refused, compared = map(wire.decode_reply, told.read_bytes().splitlines())
+    assert (refused.id, *failed(refused)) == (
+        "a", wire.FailureKind.ENGINE, "not a command: Expected `array` of length <= 64 - at `$.returned`"
+    )  # fmt: skip
+    assert isinstance(compared, wire.Compared)
+    assert outcomes(compared) == [("return", Outcome.PASS)]
 
 
 def test_a_command_for_another_child_is_refused(bench: Bench) -> None:

@@ -35,8 +35,7 @@ async def test_the_late_reply_to_a_cancelled_command_is_no_fault_of_the_judge(em
 
 async def test_a_command_may_be_longer_than_a_pipe(employ: Employ) -> None:
     _, staff = employ()
-    returned = tuple(wire.ReturnedSpec(type_name="float") for _ in range(5000))
-    command = wire.Compare(id="i", outputs="/o", max_output_bytes=1, returned=returned)
+    command = wire.Describe(id="i", origin="m:P", cases=tuple(f"a case of some length {n}" for n in range(5000)))
     assert await staff.ask_judge(command) == wire.Done(id="i")
 
 

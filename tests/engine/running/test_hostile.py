@@ -85,7 +85,7 @@ def silu(self):
     assert judged.verdict.outcome is Outcome.WRONG_VALUE
     assert "stopped after" in judged.log
     await engine.wait_until_warm()
-    assert _workers_below(engine) == 1  # the spare
+    assert len(_below(engine, "kgtui-worker")) == 1  # the spare
 
 
 @pytest.mark.parametrize("where", ["import", "entry"])
@@ -107,6 +107,33 @@ def forge():
 async def test_a_reply_with_the_stolen_id_is_tampering(judging):
     judged = await judging(CHEATS / "forges_with_the_real_id.py")
     assert judged.verdict.outcome is Outcome.TAMPERED
+
+
+async def test_a_forged_reply_beyond_all_bounds_is_tampering_and_spares_the_judge(judging, engine, copy_kernel):
+    source = (
+        HEAD
+        + """
+def silu(self):
+    frame = sys._getframe()
+    while frame is not None:
+        for name in {getattr(value, "id", None) for value in list(frame.f_locals.values()) if type(value).__hash__}:
+            if isinstance(name, str):
+                values = ",".join(['{"type_name":""}'] * 100_000)
+                line = f'{{"type":"called","id":"{name}","returned":[{values}],"launches":[],"elapsed_s":0}}\\n'
+                for fd in range(3, 64):
+                    try:
+                        os.write(fd, line.encode())
+                    except OSError:
+                        pass
+        frame = frame.f_back
+    return self
+"""
+    )
+    assert (await judging(copy_kernel)).verdict.outcome is Outcome.PASS
+    judges = _below(engine, "kgtui-judge")
+    assert (await judging(source)).verdict.outcome is Outcome.TAMPERED
+    assert len(judges) == 1
+    assert _below(engine, "kgtui-judge") == judges
 
 
 async def test_garbage_on_the_reply_channel_is_tampering(judging):
@@ -315,13 +342,14 @@ async def test_the_engine_is_as_good_as_new_after_all_of_that(judging, copy_kern
     assert judged.verdict.outcome is Outcome.PASS
 
 
-def _workers_below(engine: Engine) -> int:
-    """How many processes are called as the worker is: whatever a candidate forks inherits the name."""
-    count, level = 0, list(engine.process_ids)
+def _below(engine: Engine, name: str) -> set[int]:
+    """The processes that are called so: whatever a candidate forks inherits the name of its worker."""
+    found: set[int] = set()
+    level = list(engine.process_ids)
     while level:
         level = [child for pid in level for child in _children(pid)]
-        count += sum(_name(pid) == "kgtui-worker" for pid in level)
-    return count
+        found |= {pid for pid in level if _name(pid) == name}
+    return found
 
 
 def _children(pid: int) -> list[int]:

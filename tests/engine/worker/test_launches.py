@@ -11,6 +11,7 @@ import triton
 import triton.language as tl
 
 from engine.model import Launch
+from engine.wire import MOST_LAUNCHES
 from engine.worker.launches import LaunchBook, bound_arguments
 
 Function = Callable[..., Any]
@@ -129,3 +130,11 @@ def test_arguments_are_bound_by_name_with_defaults_and_without_options() -> None
     assert bound_arguments(kernel, (ALIGNED,), {"n": 3, "num_warps": 4}) == {
         "x": ALIGNED, "n": 3, "scale": 1.0, "block": 64, "act": None
     }  # fmt: skip
+
+
+def test_more_launches_than_fit_into_a_reply_are_told_in_the_next_one() -> None:
+    book = LaunchBook()
+    for block in range(MOST_LAUNCHES + 2):
+        book.record(kernel, (ALIGNED, 5), {"block": block}, (1,))
+    told = [[launch.constants["block"] for launch in book.take_untold()] for _ in range(3)]
+    assert told == [[str(block) for block in range(MOST_LAUNCHES)], ["512", "513"], []]
