@@ -16,7 +16,9 @@ from types import TracebackType
 
 from engine.artefacts import ArtefactStore
 from engine.benchmark import Peaks
+from engine.device_lock import DeviceLock, shared_folder
 from engine.devices import Device, first_device, platform_named
+from engine.devices.state import device_id
 from engine.devices.targets import DEFAULT_TARGET
 from engine.errors import EngineError
 from engine.events import Event
@@ -30,6 +32,7 @@ from engine.processes.nursery import DRIVER_VARIABLE, WARM_CACHE_VARIABLE, WARM_
 from engine.staff import Staff
 
 _COMPILING_CASE_S = 120.0
+_COMMAND = "kgtui"  # what others are told who wait for the device
 
 
 class Engine:
@@ -103,7 +106,11 @@ class Engine:
             target=self._device.target,
         )  # fmt: skip
         if not interpreted:
-            self._metrology = Metrology(device=self._device, staff=self._staff, peaks_folder=self._peaks_folder)
+            name = device_id(self._device.platform, self._device.index)
+            self._metrology = Metrology(
+                device=self._device, staff=self._staff, peaks_folder=self._peaks_folder,
+                lock=DeviceLock(shared_folder(), device_id=name, command=_COMMAND),
+            )  # fmt: skip
         starting = [asyncio.create_task(nest.start()) for nest in self._nests]
         try:
             await starting[0]
@@ -121,8 +128,15 @@ class Engine:
         await self._the_staff().wait_until_warm()
 
     async def measure_peaks(self) -> Peaks | None:
-        """What the device can do, kept from before or measured now; None where kernels are interpreted, or it fails."""
-        return await self._metrology.peaks() if self._metrology is not None else None
+        """What the device can do, kept from before or measured now; None where kernels are interpreted, or it fails.
+
+        Waits for the run in progress, and for whoever holds the device.  The next run says what went wrong.
+        """
+        if self._metrology is None:
+            return None
+        async with self._turn:
+            await self._metrology.learn_peaks(lambda holder: None)
+        return self._metrology.peaks
 
     async def compare(
         self, candidate: Candidate, other: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None

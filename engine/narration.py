@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 
 from engine import events
+from engine.benchmark import Holder
 from engine.model import Finding, Location, Outcome, Severity, Stage, Stream
 
 
@@ -62,6 +63,10 @@ class Narrator:
     def note(self, check: str, message: str) -> None:
         """A check has something to say that weighs nothing."""
         self.find(Finding(check=check, severity=Severity.NOTE, message=message))
+
+    def awaited(self, holder: Holder | None) -> None:
+        """The device is waited for; None is somebody whose name cannot be read."""
+        self.tell(events.DeviceAwaited(at_s=self.now(), holder=holder))
 
     def log(self, stream: Stream, text: str) -> None:
         """Text was written."""

@@ -173,6 +173,7 @@ class Run:
         except SourceError as error:
             return Stop(outcome=Outcome.COMPILE_ERROR, message=str(error), location=error.location)
         self._read_statically(source)
+        await self._learn_peaks()  # before the candidate has a process
         builders = [asyncio.create_task(builder.run()) for builder in self._builders()]
         ahead = self._rehearse()
         try:
@@ -293,6 +294,16 @@ class Run:
         if self._plan.benchmark is None:
             return ()
         return tuple(case for case in self._plan.benchmark.cases if case not in self._plan.cases)
+
+    async def _learn_peaks(self) -> None:
+        """Know what the device can do, where something is to be timed on it."""
+        if self._metrology is None or self._plan.benchmark is None or not self._plan.benchmark.cases:
+            return
+        with self._profile.span("peaks"):
+            await self._metrology.learn_peaks(self._told.awaited)
+        for trouble in self._metrology.troubles:
+            self._told.note("peaks", trouble)
+        self._metrology.troubles.clear()
 
     async def _time(self) -> Stop | None:
         """Time a candidate that is right; why it is not after all, when a timed call says so."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Mapping
 
 from engine import wire
 from engine.errors import DeadlineError, EngineError
@@ -17,6 +18,14 @@ from engine.spare import Hand, Spare
 
 _READY_S = 120.0
 _JUDGE_S = 60.0
+_LONG_S: Mapping[type[wire.Command], float] = {
+    wire.PrepareBaseline: 900.0,  # torch.compile with max-autotune builds and times many kernels before it chooses
+    wire.MeasurePeaks: 180.0,  # rounds of equal length for each precision, but one slow product has to end first
+    wire.Arrange: 180.0,  # a whole reference of a large case, and the imports that its first call brings about
+}
+"""What the judge may take longer for than _JUDGE_S.  All else is short: who has not answered by then hangs."""
+_NEVER_LEFT = (wire.PrepareBaseline, wire.MeasurePeaks)
+"""What nobody may have to wait for, nor share the device with, once the run that asked for it was cancelled."""
 
 
 class Staff:
@@ -84,9 +93,13 @@ class Staff:
         async with self._questions:
             judge = await self.judge()
             try:
-                return await judge.ask(command, deadline_s=_JUDGE_S)
+                return await judge.ask(command, deadline_s=_LONG_S.get(type(command), _JUDGE_S))
             except DeadlineError:
                 await judge.kill()  # or the next command would wait behind this one
+                raise
+            except asyncio.CancelledError:
+                if isinstance(command, _NEVER_LEFT):
+                    await asyncio.shield(judge.kill())
                 raise
 
     @property

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import secrets
 from collections.abc import Callable
 
 from engine import events
 from engine.benching import Bench
-from engine.benchmark import CaseBenchmark, Holder
+from engine.benchmark import CaseBenchmark
 from engine.desk import Desk, LoadError
 from engine.devices import Device
 from engine.errors import EngineError, UnsupportedError
@@ -47,11 +48,11 @@ class TimingStage:
 
     async def run(self) -> None:
         """Wait for the device, then time every case; what could not be measured is said."""
-        try:
-            async with self._metrology.alone(self._awaited):
-                await self._timed()
-        except UnsupportedError as error:
-            self._told.note("device_lock", f"others may use the device while it is measured: {error}")
+        async with contextlib.AsyncExitStack() as held:
+            try:
+                await held.enter_async_context(self._metrology.alone(self._told.awaited))
+            except UnsupportedError as error:
+                self._told.note("device_lock", f"others may use the device while it is measured: {error}")
             await self._timed()
 
     async def _timed(self) -> None:
@@ -59,14 +60,10 @@ class TimingStage:
             await self._staff.worker.settle()
             await self._staff.compiler.settle()
         began = self._told.begin(Stage.BENCHMARK, len(self._plan.cases))
-        with self._profile.span("peaks"):
-            peaks = await self._metrology.peaks()
-        while self._metrology.troubles:
-            self._told.note("peaks", self._metrology.troubles.pop())
         bench = Bench(
             self._plan, self._problem, candidate=self._desk, other=await self._loaded_other(),
             judge=self._staff.ask_judge, clock=self._clock, rng=random.Random(secrets.randbits(64)),
-            device=self._device, state=self._metrology.state, peaks=peaks,
+            device=self._device, state=self._metrology.state, peaks=self._metrology.peaks,
             stored=self._metrology.stored(self._problem.name, self._plan.cache.value),
             free_bytes=self._metrology.free_bytes(), on_case=self._case, on_finding=self._told.find,
             on_work=self._profile.note, launches=self._launches,
@@ -105,9 +102,6 @@ class TimingStage:
                 at_s=self._told.now(), number=self._number, total=len(self._plan.cases), benchmark=benchmark
             )
         )
-
-    def _awaited(self, holder: Holder | None) -> None:
-        self._told.tell(events.DeviceAwaited(at_s=self._told.now(), holder=holder))
 
 
 async def _reload(desk: Desk | None) -> Desk | None:

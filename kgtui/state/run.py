@@ -231,8 +231,7 @@ class _Draft:
 
     def _begin_stage(self, event: StageStarted) -> None:
         self._stages.append(StageView(stage=event.stage, started_s=event.at_s, total=event.total))
-        if event.stage is Stage.BENCHMARK:
-            self._holder = None
+        self._holder = None  # whatever waited for the device has it now
 
     def _measured(self, event: DeviceAwaited | CaseBenchmarked | BenchmarkSummarised | ProfileTaken) -> None:
         match event:

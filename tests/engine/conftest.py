@@ -32,6 +32,8 @@ class FakeNest:
         self.answer = answer
         self.forked: list[str] = []
         self.ready = True
+        self.pid = 1
+        self.pids = ()
         self._ends: dict[int, tuple[Child, list[int]]] = {}
 
     @property

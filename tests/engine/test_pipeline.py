@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,9 +14,12 @@ import torch
 
 from engine import events, wire
 from engine.artefacts import ArtefactStore
+from engine.device_lock import DeviceLock
 from engine.devices import Device
 from engine.lodging import Lodging
+from engine.metrology import Metrology
 from engine.model import (
+    BenchmarkPlan,
     Candidate,
     Case,
     Cost,
@@ -81,7 +85,7 @@ ARENA = wire.ArenaSpec(
     outputs=wire.StorageSpec(offset=768, bytes=16),
 )  # fmt: skip
 CASES = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.FULL, params={}) for name in "ab")
-GPU = Device(platform="cuda", index=0, name="a GPU", target="sm_90")
+GPU = Device(platform="cuda", index=0, name="a GPU", target="sm_90", driver="580.1")
 
 
 class Theatre:
@@ -93,13 +97,18 @@ class Theatre:
         self.nest, self.staff = employ(self._play, target="sm_90")
         self._artefacts = ArtefactStore(folder=folder)
 
-    async def run(self, *cases: Case, target: str | None = "sm_90") -> list[events.Event]:
-        """Everything that a run of these cases tells."""
+    async def run(
+        self, *cases: Case, target: str | None = "sm_90", timed: tuple[Case, ...] | None = None,
+        metrology: Metrology | None = None,
+    ) -> list[events.Event]:  # fmt: skip
+        """Everything that a run of these cases tells; `timed` of None has no benchmark."""
         problem = replace(PROBLEM, cases=cases)
         candidate = Candidate(source=b"import triton\n@triton.jit\ndef k(): ...\ndef f(x): ...\n", problem="toy::twice")
+        benchmark = BenchmarkPlan(cases=timed) if timed is not None else None
         run = Run(
-            candidate=candidate, plan=Plan(problem=problem, cases=cases, device="cuda", target=target),
-            staff=self.staff, artefacts=self._artefacts, device=GPU, limits=Limits(),
+            candidate=candidate, staff=self.staff, artefacts=self._artefacts, device=GPU, limits=Limits(),
+            plan=Plan(problem=problem, cases=cases, device="cuda", target=target, benchmark=benchmark),
+            metrology=metrology,
         )  # fmt: skip
         return [event async for event in run.stream(asyncio.Event())]
 
@@ -270,6 +279,53 @@ async def test_the_shelf_of_a_run_is_gone_after_it_and_the_next_spares_are_made(
     await first.dismiss()
     await second.dismiss()
     assert len(theatre.nest.forked) == forked  # both were there
+
+
+@pytest.fixture
+def metrology(theatre: Theatre, tmp_path: Path) -> Metrology:
+    """Metrology on a device whose driver does not open."""
+
+    class DriverError(Exception):
+        pass
+
+    def refuse() -> None:
+        raise DriverError("Driver Not Loaded")
+
+    driver = SimpleNamespace(NVMLError=DriverError, nvmlInit=refuse)
+    return Metrology(
+        device=GPU, staff=theatre.staff, peaks_folder=None, lock=DeviceLock(tmp_path, device_id="d", command="kgtui"),
+        driver=driver,  # type: ignore[arg-type]  # nothing else is asked of a driver that does not open
+    )  # fmt: skip
+
+
+async def test_peaks_are_measured_before_the_candidate_has_a_process(theatre: Theatre, metrology: Metrology) -> None:
+    await theatre.run(CASES[0], timed=(CASES[0],), metrology=metrology)
+    order = [type(command) for command in theatre.commands(wire.MeasurePeaks, wire.Load, wire.Arrange)]
+    assert order.count(wire.MeasurePeaks) == 1
+    assert order[0] is wire.MeasurePeaks
+    assert wire.Load in order
+    assert order[-1] is wire.Arrange
+
+
+@pytest.mark.parametrize("timed", [None, ()], ids=["no benchmark", "a benchmark of no case"])
+async def test_peaks_are_not_measured_where_nothing_is_timed(
+    theatre: Theatre, metrology: Metrology, timed: tuple[Case, ...] | None
+) -> None:
+    await theatre.run(CASES[0], timed=timed, metrology=metrology)
+    assert theatre.commands(wire.MeasurePeaks) == []
+
+
+async def test_why_there_are_no_peaks_is_noted_once(theatre: Theatre, metrology: Metrology) -> None:
+    def fail(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+        if isinstance(command, wire.MeasurePeaks):
+            return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message="too little memory")
+        return None
+
+    theatre.changes = fail
+    told = await theatre.run(CASES[0], timed=(CASES[0],), metrology=metrology)
+    assert [message for check, message in notes(told) if check == "peaks"] == [
+        "the device's peaks could not be measured: too little memory"
+    ]
 
 
 async def test_a_run_says_where_its_time_went(theatre: Theatre) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from engine import outcomes
+from engine import outcomes, wire
 from engine.errors import EngineError
 from engine.lodging import Lodging
-from engine.model import Outcome
+from engine.model import CacheState, Outcome
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
@@ -85,6 +85,61 @@ async def test_compilers_are_made_as_many_as_work_at_once_when_their_nursery_is_
 
 async def _wait(event: asyncio.Event) -> None:
     await event.wait()
+
+
+@pytest.mark.parametrize(
+    ("command", "deadline_s"),
+    [
+        (wire.PrepareBaseline(id="a", name="compile-max"), 900),
+        (wire.MeasurePeaks(id="a"), 180),
+        (wire.Arrange(id="a", origin="m:P", case="c", most_slots=4, most_bytes=4096), 180),
+        (wire.Disband(id="a"), 60),
+        (wire.TimeBaseline(id="a", name="eager", slots=(0,), how=wire.How.SINGLE, cache=CacheState.COLD), 60),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+async def test_the_judge_has_as_long_as_the_command_can_take(
+    employ: Employ, command: wire.AnyCommand, deadline_s: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[float | None] = []
+    wait = asyncio.wait
+
+    async def waiting(*futures: Any, timeout: float | None = None, **options: Any) -> Any:  # Any: as asyncio.wait's own
+        given.append(timeout)
+        return await wait(*futures, timeout=timeout, **options)
+
+    _, staff = employ()
+    await staff.judge()
+    monkeypatch.setattr(asyncio, "wait", waiting)
+    await staff.ask_judge(command)
+    assert given == [deadline_s]
+
+
+@pytest.mark.parametrize(
+    ("command", "is_kept"),
+    [
+        (wire.PrepareBaseline(id="a", name="compile-max"), False),
+        (wire.MeasurePeaks(id="a"), False),
+        (wire.Disband(id="a"), True),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+async def test_a_judge_that_would_go_on_for_minutes_after_its_run_was_cancelled_is_replaced(
+    employ: Employ, command: wire.AnyCommand, is_kept: bool
+) -> None:
+    asked = asyncio.Event()
+
+    def silent(kind: str, command: wire.AnyCommand) -> None:
+        asked.set()
+
+    _, staff = employ(silent)
+    judge = await staff.judge()
+    asking = asyncio.create_task(staff.ask_judge(command))
+    await asked.wait()
+    asking.cancel()
+    await asyncio.wait([asking])
+    assert asking.cancelled()
+    assert judge.alive is is_kept
 
 
 async def test_memory_is_shared_with_the_judge_only_where_there_is_a_device(employ: Employ) -> None:

@@ -89,6 +89,7 @@ def test_who_holds_the_device_is_known_until_the_benchmark_begins_or_the_run_end
     waiting = view_of(bench_fakes.waits_for_the_device(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem())))
     assert waiting.holder == bench_fakes.HOLDER
     assert reduce(waiting, StageStarted(at_s=2.0, stage=Stage.BENCHMARK, total=5)).holder is None
+    assert reduce(waiting, StageStarted(at_s=2.0, stage=Stage.LOAD)).holder is None
     verdict = Verdict(outcome=Outcome.CANCELLED, sentence="cancelled", passed=8, total=8)
     assert reduce(waiting, RunFinished(at_s=2.0, verdict=verdict)).holder is None
 

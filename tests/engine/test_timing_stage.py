@@ -1,0 +1,115 @@
+"""The last stage of a run: what it says of the lock, and what it must not take for the lock's fault."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine import events
+from engine.desk import Desk
+from engine.device_lock import DeviceLock, occupancy
+from engine.devices import Device
+from engine.errors import UnsupportedError
+from engine.metrology import Metrology
+from engine.model import BenchmarkPlan, Candidate, Case, Cost, DType, Limits, Problem, Tier, Tolerance
+from engine.narration import Narrator
+from engine.profile import Profile
+from engine.timing_stage import TimingStage
+
+if TYPE_CHECKING:
+    from tests.engine.conftest import Employ
+
+GPU = Device(platform="cuda", index=0, name="a GPU", target="sm_90")
+LOCK = "GPU-1a20"
+CASE = Case(name="c", dtype=DType.FLOAT32, tier=Tier.BENCH, params={})
+
+
+def never(*_: object) -> object:
+    raise AssertionError("the parent makes no tensors")
+
+
+PROBLEM = Problem(
+    name="toy::twice", entry="f", signature="f(x: Tensor) -> Tensor", summary="", category="toy", cases=(CASE,),
+    make_inputs=never, reference=never, eager=never, origin="m:P",  # type: ignore[arg-type]  # never called
+    tolerance=lambda _: Tolerance(relative=0.0, absolute=0.0),
+    cost=lambda _: Cost(flops=1, bytes_read=1, bytes_written=1),
+)  # fmt: skip
+
+
+class DriverError(Exception):
+    """Stands for pynvml.NVMLError."""
+
+
+class Stage:
+    """A timing stage of no case, on a device whose memory `ask_memory` tells; `asked` says whether we held the lock."""
+
+    def __init__(self, employ: Employ, locks: Path) -> None:
+        self.locks = locks
+        self.asked: list[bool] = []
+        self.failure: Exception | None = None
+        driver = SimpleNamespace(
+            NVMLError=DriverError, nvmlInit=lambda: None, nvmlShutdown=lambda: None,
+            nvmlDeviceGetHandleByIndex=lambda index: index, nvmlDeviceGetMemoryInfo=self._ask_memory,
+        )  # fmt: skip
+        loop = asyncio.get_running_loop()
+        self._told = Narrator(loop.time, started=loop.time())
+        _, staff = employ(target="sm_90")
+        candidate = Candidate(source=b"", problem=PROBLEM.name)
+        self.stage = TimingStage(
+            plan=BenchmarkPlan(cases=()), problem=PROBLEM, other=None, staff=staff, device=GPU,
+            desk=Desk(candidate=candidate, entry="f", spare=staff.worker, limits=Limits(), on_log=lambda *_: None),
+            metrology=Metrology(
+                device=GPU, staff=staff, peaks_folder=None,
+                lock=DeviceLock(locks, device_id=LOCK, command="kgtui", poll_s=0.001),
+                driver=driver,  # type: ignore[arg-type]  # what is asked of it here
+            ),
+            profile=Profile(loop.time, started=loop.time()), clock=loop.time, told=self._told, launches=lambda _: (),
+        )  # fmt: skip
+
+    async def notes(self) -> list[tuple[str, str]]:
+        """What was noted until now."""
+        self._told.close()
+        told = [event async for event in self._told.stream()]
+        return [
+            (event.finding.check, event.finding.message) for event in told if isinstance(event, events.FindingRaised)
+        ]
+
+    def _ask_memory(self, handle: object) -> SimpleNamespace:
+        self.asked.append(self.locks.is_dir() and occupancy(self.locks, LOCK).is_held)
+        if self.failure is not None:
+            raise self.failure
+        return SimpleNamespace(free=1 << 30)
+
+
+@pytest.fixture
+async def stage(employ: Employ, tmp_path: Path) -> Stage:
+    return Stage(employ, tmp_path / "locks")
+
+
+async def test_what_is_timed_is_timed_under_the_lock_of_the_device(stage: Stage) -> None:
+    await stage.stage.run()
+    assert stage.asked == [True]
+    assert await stage.notes() == []
+    assert not occupancy(stage.locks, LOCK).is_held
+
+
+async def test_without_a_lock_it_is_timed_all_the_same_and_that_is_said(stage: Stage) -> None:
+    stage.locks.write_text("no folder")
+    await stage.stage.run()
+    assert stage.asked == [False]
+    [(check, message)] = await stage.notes()
+    assert check == "device_lock"
+    assert message.startswith(f"others may use the device while it is measured: {stage.locks}")
+
+
+async def test_what_a_benchmark_cannot_do_is_not_told_as_a_fault_of_the_lock_nor_tried_again(stage: Stage) -> None:
+    stage.failure = UnsupportedError("no such thing on this machine")
+    with pytest.raises(UnsupportedError, match="no such thing"):
+        await stage.stage.run()
+    assert stage.asked == [True]
+    assert await stage.notes() == []
+    assert not occupancy(stage.locks, LOCK).is_held
