@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from engine import wire
+from engine.devices.targets import target_named
 from engine.errors import EngineError
 from engine.profile import Profile
 from engine.publishing import publish
@@ -21,6 +22,9 @@ from engine.spare import Hand, Spare
 
 _BUILDERS = 4
 _BUILD_S = 30.0
+_MOST_BUILT = 1024  # for all candidates together
+_MOST_ARGUMENTS = 256
+_ANY_POINTER = "*i8"
 _PLAIN_TYPE = re.compile(r"\*{0,2}[a-z][a-z0-9_]{0,20}")
 
 
@@ -35,17 +39,19 @@ class Launchers:
         self._idle: asyncio.Queue[Hand | None] = asyncio.Queue()
         for _ in range(_BUILDERS):
             self._idle.put_nowait(None)
-        self._needless = False
+        self._needed: bool | None = None  # unknown until a compiler has said what its Triton needs
 
     def need(self, specialisation: str, profile: Profile) -> asyncio.Future[None] | None:
         """When the launcher for this specialisation, in Triton's own description, is there; None when none is needed.
 
         One that cannot be built is built by the worker itself, at its first launch.
         """
-        types = _types_of(specialisation)
-        if self._needless or not types:
+        types = _types_of(specialisation) if self._needed is not False else ()
+        if not types:
             return None
         if types not in self._built:
+            if len(self._built) == _MOST_BUILT:
+                return None
             self._built[types] = asyncio.create_task(self._build(types, profile))
         return self._built[types]
 
@@ -62,6 +68,8 @@ class Launchers:
     async def _build(self, types: tuple[str, ...], profile: Profile) -> None:
         hand = await self._idle.get()
         try:
+            if not await self._is_needed():
+                return
             if hand is not None and not hand.child.alive:
                 await hand.dismiss()
                 hand = None
@@ -70,20 +78,27 @@ class Launchers:
             with profile.span("build launcher"):
                 reply = await hand.child.ask(command, deadline_s=_BUILD_S)
             if isinstance(reply, wire.Compiled):
-                self._needless = self._needless or not reply.cache
                 publish(reply.cache, hand.room.cache, self.shelf)
-        except EngineError:
+        except (EngineError, OSError):
             if hand is not None:
                 await hand.dismiss()
             hand = None
         finally:
             self._idle.put_nowait(hand)
 
+    async def _is_needed(self) -> bool:
+        """What the compilers' Triton needs; asked of one that stays where it is."""
+        if self._needed is None:
+            ready = (await self._spare.wait()).child.ready
+            self._needed = ready is not None and target_named(self._target).backend in ready.launchers_for
+        return self._needed
+
 
 def _types_of(specialisation: str) -> tuple[str, ...]:
     """The argument types of a launch; () where there are others than plain ones, or none are told.
 
-    They come from a worker, and become part of a C program: nothing but known forms passes.
+    They come from a worker, and become part of a C program: nothing but known forms passes.  To that program
+    every pointer is an address, so that one launcher serves them all.
     """
     try:
         signature = msgspec.json.decode(specialisation, type=_Description).signature if specialisation else {}
@@ -91,7 +106,9 @@ def _types_of(specialisation: str) -> tuple[str, ...]:
         return ()
     types = tuple(signature.values())
     plain = all(isinstance(kind, str) and _PLAIN_TYPE.fullmatch(kind) for kind in types)
-    return types if plain and not any(kind.startswith("tensordesc") for kind in types) else ()
+    if not plain or len(types) > _MOST_ARGUMENTS or any(kind.startswith("tensordesc") for kind in types):
+        return ()
+    return tuple(_ANY_POINTER if kind.startswith("*") else kind for kind in types)
 
 
 class _Description(msgspec.Struct, frozen=True):

@@ -36,7 +36,8 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     os.setpriority(os.PRIO_PROCESS, 0, _PRIORITY)
     line = Line(commands, replies)
     compiler = _Compiler()
-    line.reply(wire.Ready(id="ready", confinement=in_force, versions={"triton": triton.__version__}))
+    versions = {"triton": triton.__version__}
+    line.reply(wire.Ready(id="ready", confinement=in_force, versions=versions, launchers_for=offline.launchers_for()))
     line.serve(compiler.carry_out)
 
 

@@ -52,9 +52,16 @@ def compile_launch(kernel: Any, specialisation: str, target: Target) -> Any:
     return kernel.preload(specialisation)
 
 
+def launchers_for() -> tuple[str, ...]:
+    """The backends for which `build_launcher` has something to build; newer versions of Triton need nothing."""
+    from triton.backends.nvidia import driver
+
+    return ("cuda",) if hasattr(driver, "make_launcher") else ()
+
+
 def build_launcher(types: tuple[str, ...], target: Target) -> None:
-    """Leave in the cache folder what launches kernels with such arguments; newer versions of Triton need nothing."""
-    if target.backend != "cuda":
+    """Leave in the cache folder what launches kernels with arguments of these types."""
+    if target.backend not in launchers_for():
         return
     from triton.backends.nvidia.driver import CudaLauncher
 
@@ -97,7 +104,7 @@ class CacheFolder:
             return ()
         found = {
             path.relative_to(self._folder).as_posix() for path in self._folder.glob("*/*")
-            if path.is_file() and path.suffix not in (".lock", ".source")
+            if path.is_file() and path.suffix != ".lock"
         }  # fmt: skip
         fresh = sorted(found - self._seen)
         self._seen |= found

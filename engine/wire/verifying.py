@@ -108,10 +108,14 @@ class Release(Command, tag="release", frozen=True):
 
 
 class Ready(Reply, tag="ready", frozen=True):
-    """The child is warm; `confinement` names what it has given up."""
+    """The child is warm; `confinement` names what it has given up.
+
+    `launchers_for` are the backends whose launches need code that a compiler builds apart from the kernel.
+    """
 
     confinement: Annotated[tuple[Word, ...], msgspec.Meta(max_length=64)] = ()
     versions: Annotated[dict[Word, Word], msgspec.Meta(max_length=64)] = msgspec.field(default_factory=dict)
+    launchers_for: Annotated[tuple[Word, ...], msgspec.Meta(max_length=64)] = ()
 
 
 class Loaded(Reply, tag="loaded", frozen=True):

@@ -32,6 +32,7 @@ class FakeNest:
         self.answer = answer
         self.forked: list[str] = []
         self.ready = True
+        self.launchers_for: tuple[str, ...] = ("cuda",)
         self.pid = 1
         self.pids = ()
         self._ends: dict[int, tuple[Child, list[int]]] = {}
@@ -55,7 +56,7 @@ class FakeNest:
         received = bytearray()
         asyncio.get_running_loop().add_reader(their_commands, self._serve, pid, kind, received)
         if self.ready:
-            self.say(pid, wire.encode(wire.Ready(id="ready")))
+            self.say(pid, wire.encode(wire.Ready(id="ready", launchers_for=self.launchers_for)))
         else:
             self.die(pid)
         return child

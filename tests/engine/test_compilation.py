@@ -200,13 +200,13 @@ async def test_a_launch_is_compiled_for_the_description_that_triton_made_of_it(s
 async def test_a_launcher_is_waited_for_and_built_once_for_the_same_types(site: Site) -> None:
     first = site.builder.add(warps(4), described("*fp32", "i32"))
     same = site.builder.add(warps(8), described("*fp32", "i32"))
-    other = site.builder.add(warps(2), described("*fp16", "i32"))
+    other = site.builder.add(warps(2), described("*fp32", "i64"))
     assert (len(first), len(same), len(other)) == (2, 2, 2)
     assert (first[1] is same[1], first[1] is other[1]) == (True, False)
     await asyncio.wait([first[1], other[1]])
     await site.run()
     built = [command.types for command in site.asked if isinstance(command, wire.BuildLauncher)]
-    assert sorted(built) == [("*fp16", "i32"), ("*fp32", "i32")]
+    assert sorted(built) == [("*i8", "i32"), ("*i8", "i64")]
 
 
 async def test_a_launch_that_nobody_rehearsed_needs_no_launcher(site: Site) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from engine import wire
 from engine.launchers import Launchers
+from engine.lodging import Lodging
 from engine.profile import Profile
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ class Workshop:
 
     def __init__(self) -> None:
         self.told: list[wire.AnyCommand] = []
-        self.needless = False
         self.profile = Profile(lambda: 0.0, started=0.0)
         self.nest: FakeNest
         self.launchers: Launchers
@@ -35,7 +35,7 @@ class Workshop:
     def answer(self, kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
         self.told.append(command)
         assert isinstance(command, wire.BuildLauncher)
-        return wire.Compiled(id=command.id, stages={}, cache=() if self.needless else ("KEY/launcher.so",))
+        return wire.Compiled(id=command.id, stages={}, cache=("KEY/launcher.so",))
 
     def need(self, *types: Any) -> asyncio.Future[None] | None:
         return self.launchers.need(described(*types), self.profile)
@@ -63,16 +63,36 @@ async def test_a_launcher_is_built_once_for_each_list_of_types(workshop: Worksho
     assert other is not None
     await asyncio.wait([first, other])
     assert sorted(command.types for command in workshop.told if isinstance(command, wire.BuildLauncher)) == [
-        ("*fp32", "i32"), ("*fp32", "i64")
+        ("*i8", "i32"), ("*i8", "i64")
     ]  # fmt: skip
     assert {command.target for command in workshop.told if isinstance(command, wire.BuildLauncher)} == {"sm_90"}
 
 
 async def test_a_builder_is_never_given_a_candidate_and_builds_again(workshop: Workshop) -> None:
-    await workshop.build("*fp32")
-    await workshop.build("*fp16")
+    await workshop.build("fp32")
+    await workshop.build("fp16")
     assert [type(command) for command in workshop.told] == [wire.BuildLauncher, wire.BuildLauncher]
     assert len(workshop.nest.forked) <= 4
+
+
+async def test_one_launcher_serves_every_type_that_is_pointed_to(workshop: Workshop) -> None:
+    first, same = workshop.need("*fp32", "**i8", "i32"), workshop.need("*bf16", "*i64", "i32")
+    assert first is same
+
+
+async def test_a_list_of_types_without_end_builds_nothing(workshop: Workshop) -> None:
+    assert workshop.need(*["i32"] * 257) is None
+    assert workshop.need(*["i32"] * 256) is not None
+
+
+async def test_all_candidates_together_have_so_many_launchers_built(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.launchers._MOST_BUILT", 1)
+    first = workshop.need("i32")
+    assert first is not None
+    assert workshop.need("i64") is None
+    assert workshop.need("i32") is first
 
 
 async def test_what_was_built_is_on_the_shelf_when_it_is_done(workshop: Workshop) -> None:
@@ -89,10 +109,23 @@ async def test_what_was_built_is_on_the_shelf_when_it_is_done(workshop: Workshop
 
 
 async def test_where_triton_needs_no_launcher_none_is_waited_for_any_more(workshop: Workshop) -> None:
-    workshop.needless = True
-    await workshop.build("*fp32")
-    assert workshop.need("*fp16") is None
-    assert workshop.need("*fp32") is None
+    workshop.nest.launchers_for = ()
+    await workshop.build("fp32")
+    assert workshop.need("fp16") is None
+    assert workshop.need("fp32") is None
+    assert workshop.told == []
+    await workshop.launchers._spare.settle()
+    assert workshop.nest.forked == ["compiler"]  # and it is still the next one to be taken
+    hand = await workshop.launchers._spare.take()
+    assert hand.child.pid == workshop.nest.youngest
+    await hand.dismiss()
+
+
+async def test_a_launcher_that_brought_no_file_says_nothing_about_the_next(workshop: Workshop) -> None:
+    """The builder has told its files already, when two lists of types come to the same code."""
+    workshop.nest.answer = lambda kind, command: wire.Compiled(id=command.id, stages={})
+    await workshop.build("fp32")
+    assert workshop.need("fp16") is not None
 
 
 @pytest.mark.parametrize(
@@ -114,7 +147,7 @@ async def test_plain_types_are_built_as_they_were_told(workshop: Workshop, types
     await workshop.build(*types)
     [command] = workshop.told
     assert isinstance(command, wire.BuildLauncher)
-    assert command.types == types
+    assert command.types == tuple("*i8" if kind[0] == "*" else kind for kind in types)
 
 
 async def test_a_builder_that_dies_keeps_nobody_waiting_and_the_next_is_another(workshop: Workshop) -> None:
@@ -129,6 +162,33 @@ async def test_a_builder_that_dies_keeps_nobody_waiting_and_the_next_is_another(
     assert len(workshop.told) == 5
 
 
+async def test_a_builder_that_died_while_idle_gives_its_place_back(workshop: Workshop, lodging: Lodging) -> None:
+    await workshop.build("i0")
+    workshop.nest.die(workshop.nest.youngest)
+    for number in range(1, 9):  # twice as many as there are builders: each place is used
+        await workshop.build(f"i{number}")
+    assert len(workshop.told) == 9
+    await workshop.launchers.close()
+    assert [place.name for place in lodging.folder.iterdir() if place.name.isdecimal()] == []
+
+
+async def test_a_builder_without_room_keeps_nobody_waiting(
+    workshop: Workshop, lodging: Lodging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full() -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(lodging, "open_room", full)
+        needed = workshop.need("i32")
+        assert needed is not None
+        await asyncio.wait([needed])
+        assert needed.exception() is None
+    for number in range(5):
+        await workshop.build("i64", f"i{number}")
+    assert len(workshop.told) == 5
+
+
 async def test_a_builder_that_refuses_keeps_nobody_waiting(workshop: Workshop) -> None:
     workshop.nest.answer = lambda kind, command: wire.Failed(
         id=command.id, kind=wire.FailureKind.ENGINE, message="there is no C compiler"
@@ -139,9 +199,9 @@ async def test_a_builder_that_refuses_keeps_nobody_waiting(workshop: Workshop) -
 
 async def test_a_builder_that_cannot_be_started_keeps_nobody_waiting(workshop: Workshop) -> None:
     workshop.nest.ready = False
-    await workshop.build("*fp32")
+    await workshop.build("fp32")
     workshop.nest.ready = True
-    await workshop.build("*fp16")
+    await workshop.build("fp16")
     assert [type(command) for command in workshop.told] == [wire.BuildLauncher]
 
 
@@ -153,7 +213,7 @@ async def test_closing_ends_what_is_being_built_and_dismisses_the_builders(works
 
     await workshop.build("*fp32")
     workshop.nest.answer = never
-    needed = workshop.need("*fp16")
+    needed = workshop.need("fp16")
     await started.wait()
     await workshop.launchers.close()
     await workshop.launchers.close()
