@@ -12,7 +12,7 @@ from collections.abc import Callable
 from engine.errors import StoreError
 from engine.events import Event, RunStarted
 from kgtui.kernels import SAMPLES
-from kgtui.seams import LastRun, PastRun, RecentFile, Recording, StoreOpener
+from kgtui.seams import BestRun, LastRun, Order, PastRun, RecentFile, Recording, StoreOpener
 
 HISTORY_ROWS = 200
 RECENT_FILES = 20
@@ -58,6 +58,16 @@ class Past:
         except StoreError as error:
             self._say(str(error))
             return ()
+
+    async def best_for(self, order: Order) -> BestRun | None:
+        """The run to beat: the fastest one so far of the file that the order is about."""
+        if self.recording is None:
+            return None
+        try:
+            return await asyncio.to_thread(self.recording.best, order)
+        except StoreError as error:
+            self._say(str(error))
+            return None
 
     async def run(self, number: int) -> tuple[tuple[Event, ...], bytes] | None:
         """The events and the source of a run; None when they cannot be read."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from engine.errors import StoreError, UsageError
 from engine.events import Event
-from kgtui.seams import LastRun, Order, PastRun, RecentFile
+from kgtui.seams import BestRun, LastRun, Order, PastRun, RecentFile
 from sessions.rows import RunFilter, RunRow
 from sessions.store import Store
 
@@ -60,6 +60,19 @@ class StoreRecording:
     def runs(self, problem: str, *, limit: int) -> tuple[PastRun, ...]:
         """The newest runs of this operator."""
         return tuple(map(_past_run, self._store.runs(RunFilter(problem=problem), limit=limit)))
+
+    def best(self, order: Order) -> BestRun | None:
+        """The fastest run of this file that can be compared with what the order asks for."""
+        wanted, device_name = order.benchmark, self._environment.get("device")
+        if wanted is None or not wanted.baselines or device_name is None:
+            return None
+        found = self._store.best_benchmark(
+            order.problem.name, path=order.path, device_name=device_name, benchmark=wanted,
+            baseline=wanted.baselines[0],
+        )  # fmt: skip
+        if found is None:
+            return None
+        return BestRun(number=found.run.id, baseline=found.summary.baseline, speedup=found.summary.speedup)
 
     def last_runs(self) -> dict[str, LastRun]:
         """The newest run of every operator that has one."""

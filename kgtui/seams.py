@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
+from engine.benchmark import Interval
 from engine.events import Event
 from engine.model import BenchmarkPlan, Candidate, Outcome, Plan, Problem, Tier
 from kgtui.watching.records import Saved, WatchTrouble
@@ -70,6 +71,15 @@ class LastRun:
 
     run: PastRun
     runs: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class BestRun:
+    """The run that made a file fastest so far, and the mean of its speed-ups over a baseline."""
+
+    number: int
+    baseline: str
+    speedup: Interval
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,6 +157,12 @@ class Recording(Protocol):
 
     def runs(self, problem: str, *, limit: int) -> tuple[PastRun, ...]:
         """The newest runs of this operator."""
+
+    def best(self, order: Order) -> BestRun | None:
+        """Of the runs of this file on this device, the fastest that is right, not flagged, and timed the same cases.
+
+        None when there is none, and for an order without a benchmark.
+        """
 
     def last_runs(self) -> dict[str, LastRun]:
         """The newest run of every operator that has one, by name."""

@@ -24,7 +24,7 @@ from engine.events import (
     StageFinished,
     from_json,
 )
-from engine.model import BenchmarkPlan, CacheState, Tier
+from engine.model import BenchmarkPlan, Tier
 from sessions.database import Database, Value
 from sessions.errors import MEMORY_NAME
 from sessions.rows import (
@@ -112,10 +112,14 @@ select runs.*, sessions.pid, sessions.process_stamp, sessions.ended_at, summarie
 from summaries
 join runs on runs.id = summaries.run
 join sessions on sessions.id = runs.session
-where runs.problem = :problem and runs.device_name = :device_name and runs.outcome = 'pass' and runs.flagged = 0
-    and summaries.baseline = :baseline
-    and exists (select 1 from benchmarks where run = runs.id and cache = :cache and outcome = 'pass')
-order by summaries.cases desc, summaries.speedup desc, runs.id desc limit 1"""
+where runs.problem = :problem and runs.path is :path and runs.device_name = :device_name
+    and runs.outcome = 'pass' and runs.flagged = 0
+    and summaries.baseline = :baseline and summaries.cases = json_array_length(:cases)
+    and not exists (select value from json_each(:cases)
+        except select case_name from benchmarks where run = runs.id and cache = :cache and outcome = 'pass')
+    and not exists (select case_name from benchmarks where run = runs.id
+        except select value from json_each(:cases))
+order by summaries.speedup desc, runs.id desc limit 1"""
 _SELECT_BASELINES = """
 select * from baselines where device_name = :device_name and problem = :problem
 order by measured_at desc, run desc, case_name, baseline"""
@@ -253,14 +257,20 @@ class Reader:
         return run_row(rows[0]) if rows else None
 
     def best_benchmark(
-        self, problem: str, *, device_name: str, baseline: str = "eager", cache: CacheState = CacheState.COLD
+        self, problem: str, *, path: Path | None, device_name: str, benchmark: BenchmarkPlan, baseline: str
     ) -> BestBenchmark | None:
-        """The right and unflagged run with the best geometric mean, of those that timed most cases."""
+        """The right and unflagged run of this file with the best geometric mean against the baseline.
+
+        Only runs on this kind of device count that timed exactly the cases of `benchmark`, in its state of the
+        cache: means over other cases cannot be compared.
+        """
         values: dict[str, Value] = {
             "problem": problem,
+            "path": path_value(path),
             "device_name": device_name,
             "baseline": baseline,
-            "cache": cache,
+            "cache": benchmark.cache,
+            "cases": _json_list([case.name for case in benchmark.cases]),
         }
         rows = self._database.rows(_SELECT_BEST_BENCHMARK, values)
         return BestBenchmark(run=run_row(rows[0]), summary=summary_of(rows[0])) if rows else None

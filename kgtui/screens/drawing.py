@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kgtui.state.benchmarks import headline
+from kgtui.state.benchmarks import best_line, headline
 from kgtui.state.glyphs import TONES
 from kgtui.state.lines import Tone
 from kgtui.state.operators import rail_rows
@@ -21,18 +21,23 @@ if TYPE_CHECKING:
 
 
 def draw_strip(screen: WorkbenchScreen) -> None:
-    """State, stages and sentence; on the lowest terminals the stages give way to the sentence."""
+    """State, stages and sentence; on the lowest terminals the stages give way to the sentence.
+
+    The run to beat stands where the numbers of the shown run leave room.
+    """
     desk, view, glyphs = screen.bench.desk(screen.host.clock()), screen.bench.view, screen.host.glyphs
     strip = screen.query_one("#verdict", Strip)
     numbers = headline(screen.bench.measurements, glyphs=glyphs)
+    best = best_line(screen.history.best, shown=desk.number, glyphs=glyphs)
     first, words = head(view, desk, glyphs), sentence(view, desk)
     if screen.has_class("-low"):
         strip.show((first, (words, numbers)))
     else:
         narrow, timing = screen.has_class("-narrow"), screen.bench.can_time
-        crowded = (timing and narrow) or (bool(numbers) and not screen.has_class("-wide"))
-        stages = progress(view, glyphs, short=crowded, timed=not (numbers and narrow))
-        strip.show((first, (stages, numbers), (words, ())))
+        right = numbers or best
+        crowded = (timing and narrow) or (bool(right) and not screen.has_class("-wide"))
+        stages = progress(view, glyphs, short=crowded, timed=not (right and narrow))
+        strip.show((first, (stages, right), (words, best if numbers else ())))
     tone = TONES[status_of(view, desk).state]
     for other in Tone:
         strip.set_class(other is tone, f"-{other}")

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kgtui.background import in_background
-from kgtui.seams import PastRun
+from kgtui.seams import BestRun, PastRun
 
 if TYPE_CHECKING:
     from kgtui.screens.workbench import WorkbenchScreen
@@ -19,13 +19,14 @@ class Historian:
     def __init__(self, screen: WorkbenchScreen) -> None:
         self._screen = screen
         self.runs: tuple[PastRun, ...] = ()
+        self.best: BestRun | None = None
 
     def forget(self) -> None:
-        """Another operator's file is open now."""
-        self.runs = ()
+        """Another file is open now."""
+        self.runs, self.best = (), None
 
     def read(self) -> None:
-        """Fetch the runs of this operator from the store."""
+        """Fetch the runs of this operator, and the best one of this file, from the store."""
         in_background(self._screen, self._read, group="history")
 
     def open(self, number: int) -> None:
@@ -43,6 +44,7 @@ class Historian:
     async def _read(self) -> None:
         screen = self._screen
         self.runs = await screen.host.past.runs_of(screen.bench.problem.name)
+        self.best = await screen.host.past.best_for(screen.bench.order())
         screen.draw()
         screen.draw_rail()
 

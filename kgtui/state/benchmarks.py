@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from engine.benchmark import Bound, CaseBenchmark, Comparison, Holder, Interval, Standing, Summary
 from engine.model import Case, Outcome, Problem, Stage, Tier
+from kgtui.seams import BestRun
 from kgtui.state import numbers
 from kgtui.state.distribution import distribution
 from kgtui.state.glyphs import Glyphs, State, outcome_tone, outcome_words
@@ -87,6 +88,16 @@ def headline(measurements: Measurements, *, glyphs: Glyphs) -> Line:
     counts = measurements.trust is Trust.CREDIBLE
     peak = f"{numbers.percent(percent)} peak  " if counts and percent is not None else ""
     return line(strong(peak), Span(text, Tone.STRONG if tone is Tone.PLAIN else tone))
+
+
+def best_line(best: BestRun | None, *, shown: int | None, glyphs: Glyphs) -> Line:
+    """The run to beat and its mean speed-up, or that the run with the number `shown` is it; nothing without one."""
+    if best is None:
+        return ()
+    if best.number == shown:
+        return line(Span("best so far", Tone.GOOD))
+    return line(muted("best "), strong(f"#{best.number}"), f" {numbers.factor(best.speedup, glyphs=glyphs)}",
+                muted(f" {best.baseline}"))  # fmt: skip
 
 
 def comparison_span(comparison: Comparison, trust: Trust, glyphs: Glyphs) -> Span:

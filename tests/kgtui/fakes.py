@@ -49,7 +49,7 @@ from engine.model import (
     Verdict,
     WrongElement,
 )  # fmt: skip
-from kgtui.seams import LastRun, Order, PastRun, RecentFile
+from kgtui.seams import BestRun, LastRun, Order, PastRun, RecentFile
 from kgtui.watching.records import Saved, WatchTrouble
 
 NOW = datetime(2026, 3, 14, 15, 9, tzinfo=UTC)
@@ -366,6 +366,7 @@ class MemoryRecording:
     orders: list[Order] = field(default_factory=list)
     events_by_run: dict[int, list[Event]] = field(default_factory=dict)
     recent: tuple[RecentFile, ...] = ()
+    fastest: BestRun | None = None
     refuses: str = ""
     closed: bool = False
 
@@ -404,6 +405,9 @@ class MemoryRecording:
     def runs(self, problem: str, *, limit: int) -> tuple[PastRun, ...]:
         numbers = [n for n in range(len(self.orders), 0, -1) if self.orders[n - 1].problem.name == problem]
         return tuple(self._past(number) for number in numbers[:limit])
+
+    def best(self, order: Order) -> BestRun | None:
+        return self.fastest if order.benchmark else None
 
     def last_runs(self) -> dict[str, LastRun]:
         names = {order.problem.name for order in self.orders}

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from engine.benchmark import Interval
 from kgtui.screens.bench import BenchScreen
 from kgtui.screens.operators import OperatorsScreen
 from kgtui.screens.workbench import WorkbenchScreen
+from kgtui.seams import BestRun
 from kgtui.state.lines import plain_text
 from kgtui.state.sizes import Measure, Over
 from kgtui.state.static_cost import INTERPRETED
@@ -59,6 +61,33 @@ async def test_opening_a_file_on_a_gpu_verifies_it_and_times_its_bench_cases(on_
         assert {case.tier for case in plan.cases} == {"smoke", "full"}
         right = [plain_text((line,)) for _, line in workbench(bench).query_one("#verdict", Strip).rows]
         assert right[1] == "78% peak  ▲ 1.32× ±0.03 eager"
+
+
+@pytest.mark.parametrize(
+    ("script", "right"),
+    [
+        ("all_timed", ["78% peak  ▲ 1.32× ±0.03 eager", "best #38 1.41× ±0.02 eager"]),
+        ("fails_before_it_is_timed", ["best #38 1.41× ±0.02 eager", ""]),
+    ],
+)
+@pytest.mark.parametrize("width", [80, 120])
+async def test_the_run_to_beat_stands_where_the_numbers_of_the_shown_run_leave_room(
+    on_gpu: Any, fakes: ModuleType, script: str, right: list[str], width: int
+) -> None:
+    best = BestRun(number=38, baseline="eager", speedup=Interval(value=1.41, low=1.39, high=1.43))
+    bench = on_gpu(script, recording=fakes.MemoryRecording(fastest=best))
+    async with bench.app.run_test(size=(width, 36)) as pilot:
+        await bench.settled(pilot)
+        strip = workbench(bench).query_one("#verdict", Strip)
+        assert [plain_text((line,)) for _, line in strip.rows[1:]] == right
+
+
+async def test_without_a_device_that_can_be_timed_no_run_is_the_best(on_gpu: Any, fakes: ModuleType) -> None:
+    best = BestRun(number=38, baseline="eager", speedup=Interval(value=1.41, low=1.39, high=1.43))
+    bench = on_gpu("all_timed", device="cpu", recording=fakes.MemoryRecording(fastest=best))
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        assert [line for _, line in workbench(bench).query_one("#verdict", Strip).rows[1:]] == [(), ()]
 
 
 async def test_the_tabs_are_numbered_in_their_order(on_gpu: Any) -> None:

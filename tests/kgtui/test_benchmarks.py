@@ -10,8 +10,9 @@ import pytest
 
 from engine.events import RunFinished, RunStarted, StageFinished
 from engine.model import Candidate, Outcome, Plan, Problem, Stage, Verdict
+from kgtui.seams import BestRun
 from kgtui.state.bench_detail import bench_detail
-from kgtui.state.benchmarks import bench_columns, bench_rows, headline, summary_lines, why_nothing
+from kgtui.state.benchmarks import bench_columns, bench_rows, best_line, headline, summary_lines, why_nothing
 from kgtui.state.glyphs import ASCII, UNICODE
 from kgtui.state.lines import Row, Tone, plain_text
 from kgtui.state.markdown import run_markdown
@@ -85,6 +86,15 @@ def test_the_headline_is_percent_of_the_roofline_and_the_mean_speed_up_with_its_
     said = headline(measured(timed("all_timed"), number=1), glyphs=UNICODE)
     assert plain_text((said,)) == "78% peak  ▲ 1.32× ±0.03 eager"
     assert said[1].tone is Tone.GOOD
+
+
+@pytest.mark.parametrize(("shown", "words"), [(42, "best #38 1.32× ±0.03 eager"), (38, "best so far")])
+def test_the_run_to_beat_is_named_unless_it_is_the_one_that_is_shown(
+    bench_fakes: ModuleType, shown: int, words: str
+) -> None:
+    best = BestRun(number=38, baseline="eager", speedup=bench_fakes.summary().speedup)
+    assert plain_text((best_line(best, shown=shown, glyphs=UNICODE),)) == words
+    assert best_line(None, shown=shown, glyphs=UNICODE) == ()
 
 
 def test_the_summary_counts_what_is_how_much_faster(timed: Any) -> None:

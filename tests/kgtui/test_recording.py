@@ -13,7 +13,7 @@ from engine.errors import StoreError
 from engine.events import CaseBenchmarked, Event
 from engine.model import BenchmarkPlan, CacheState, Outcome
 from kgtui.recording import StoreRecording
-from kgtui.seams import Order
+from kgtui.seams import BestRun, Order
 from sessions.store import open_memory_store
 
 
@@ -99,6 +99,21 @@ def test_a_run_that_timed_nothing_answers_no_order_for_times(
     assert recording.cached(timed) == second
     recorded(recording, verified, bench_fakes.all_timed)
     assert recording.cached(timed) == second
+
+
+def test_the_run_to_beat_is_the_fastest_of_this_file_on_this_device(order: Order, bench_fakes: ModuleType) -> None:
+    store = open_memory_store()
+    recording = StoreRecording(store, label="test", environment={"device": "Triton interpreter"})
+    problem = bench_fakes.timed_problem()
+    timed = replace(order, problem=problem, benchmark=bench_fakes.bench_plan(problem).benchmark)
+    assert recording.best(timed) is None
+    number = recorded(recording, timed, bench_fakes.all_timed)
+    recorded(recording, timed, bench_fakes.timed_and_flagged)
+    assert recording.best(timed) == BestRun(number=number, baseline="eager", speedup=bench_fakes.summary().speedup)
+    assert recording.best(replace(timed, path=order.path.with_name("other.py"))) is None
+    assert recording.best(replace(timed, benchmark=None)) is None
+    elsewhere = StoreRecording(store, label="test", environment={"device": "A GPU"})
+    assert elsewhere.best(timed) is None
 
 
 def test_the_cases_that_failed_are_known_by_file(recording: StoreRecording, order: Order, fakes: ModuleType) -> None:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import sqlite3
+from pathlib import Path
 
 import pytest
 
@@ -112,20 +113,34 @@ class TestBaselines:
         assert [row.run_id for row in store.baselines("aten::softmax", device_name="A GPU")] == [1]
 
 
+def plan(*names: str, cache: CacheState = CacheState.COLD, baselines: tuple[str, ...] = ("eager",)) -> BenchmarkPlan:
+    cases = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.BENCH, params={}) for name in names)
+    return BenchmarkPlan(cases=cases, cache=cache, baselines=baselines)
+
+
 class TestBest:
     @pytest.fixture
     def best(self, store):
-        def best_benchmark(**changed):
-            found = store.best_benchmark("aten::softmax", **{"device_name": "A GPU", **changed})
+        def best_benchmark(benchmark=None, **changed):
+            asked = {"path": Path("/home/user/softmax.py"), "device_name": "A GPU", "baseline": "eager", **changed}
+            found = store.best_benchmark("aten::softmax", benchmark=benchmark or plan("4096x4096 f32"), **asked)
             return (found.run.id, found.summary.speedup.value) if found else None
 
         return best_benchmark
 
-    def test_the_best_mean_of_those_that_timed_most_cases(self, time, told, best):
-        time(told.case(), told.summary(9.0, cases=1, planned=2))
-        time(told.case(), told.summary(2.5, cases=2, planned=2))
-        time(told.case(), told.summary(2.0, cases=2, planned=2))
-        assert best() == (2, 2.5)
+    def test_the_best_mean_and_the_newest_of_several(self, time, told, best):
+        time(told.case(), told.summary(2.0))
+        time(told.case(), told.summary(2.5))
+        time(told.case(), told.summary(2.5))
+        assert best() == (3, 2.5)
+
+    def test_a_mean_over_other_cases_is_not_compared(self, time, told, best):
+        time(told.case(), told.summary(9.0))
+        time(told.case(), told.case("1x8 f32"), told.summary(2.0, cases=2, planned=2))
+        time(told.case(), told.case("1x8 f32"), told.summary(3.0, cases=1, planned=2))
+        assert best() == (1, 9.0)
+        assert best(plan("4096x4096 f32", "1x8 f32")) == (2, 2.0)
+        assert best(plan("1x8 f32")) is None
 
     @pytest.mark.parametrize(
         "how", [{"flagged": True}, {"outcome": Outcome.WRONG_VALUE}, {"outcome": Outcome.CHEATED, "flagged": True}]
@@ -141,17 +156,18 @@ class TestBest:
         assert best() is None
 
     @pytest.mark.parametrize(
-        "changed", [{"device_name": "Another GPU"}, {"baseline": "compile"}, {"cache": CacheState.WARM}]
+        "changed",
+        [
+            {"device_name": "Another GPU"},
+            {"baseline": "compile"},
+            {"path": Path("/home/user/other.py")},
+            {"benchmark": plan("4096x4096 f32", cache=CacheState.WARM)},
+        ],
     )
-    def test_of_another_device_baseline_or_cache_it_is_another(self, time, best, changed):
+    def test_of_another_device_baseline_file_or_cache_it_is_another(self, time, best, changed):
         time()
         assert best() == (1, 2.0)
         assert best(**changed) is None
-
-
-def plan(*names: str, cache: CacheState = CacheState.COLD, baselines: tuple[str, ...] = ("eager",)) -> BenchmarkPlan:
-    cases = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.BENCH, params={}) for name in names)
-    return BenchmarkPlan(cases=cases, cache=cache, baselines=baselines)
 
 
 class TestCached:
