@@ -5,11 +5,8 @@ Where nothing can be timed it says so, and shows what is known of speed without 
 
 from __future__ import annotations
 
-from textual import on
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
-from textual.widget import Widget
-from textual.widgets import DataTable
 
 from kgtui.seams import INTERPRETED_DEVICE
 from kgtui.state.bench_detail import bench_detail
@@ -17,16 +14,13 @@ from kgtui.state.benchmarks import bench_cases, bench_columns, bench_rows, summa
 from kgtui.state.lines import Line, Span, Tone, line, muted, plain_text
 from kgtui.state.measurements import Measurement
 from kgtui.state.static_cost import COLUMNS, INTERPRETED, cost_rows, static_lines
-from kgtui.widgets.pane import Pane, Scene
+from kgtui.widgets.detailed import DetailedPane
+from kgtui.widgets.pane import Scene
 from kgtui.widgets.toned import Grid, Lines
 
 
-class BenchPane(Pane):
-    """Where there is no room for both, enter puts the detail in place of the table."""
-
-    def __init__(self, *, id: str) -> None:
-        super().__init__(id=id)
-        self._scene: Scene | None = None
+class BenchPane(DetailedPane):
+    """A row for every bench case, and how the one under the cursor was measured."""
 
     def compose(self) -> ComposeResult:
         """What it comes to, the table, the detail."""
@@ -36,19 +30,14 @@ class BenchPane(Pane):
             yield Lines(id="bench-detail")
 
     @property
-    def main(self) -> Widget:
-        """The table, or the detail in its place."""
-        return self.query_one("#bench-scroll") if self.has_class("-detailed") else self.query_one(Grid)
-
-    @property
     def current(self) -> Measurement | None:
         """What was measured for the case under the cursor."""
         name = self.query_one(Grid).current
-        return self._scene.bench.measurements.of(name) if name and self._scene else None
+        return self.scene.bench.measurements.of(name) if name and self.scene else None
 
     def show(self, scene: Scene) -> None:
         """Draw what was measured, or why nothing was."""
-        self._scene = scene
+        self.scene = scene
         bench, grid = scene.bench, self.query_one(Grid)
         measurements = bench.measurements
         device = bench.view.device or bench.device
@@ -63,7 +52,7 @@ class BenchPane(Pane):
         else:
             grid.set_columns(bench_columns(bench.problem, measurements, glyphs=scene.glyphs))
             grid.show(bench_rows(bench.problem, bench.view, measurements, glyphs=scene.glyphs, dimmed=scene.stale))
-        self._show_detail()
+        self.show_detail()
 
     def followed_line(self) -> int | None:
         """Where there is no room for the detail, it takes the table's place; no line belongs to it."""
@@ -73,19 +62,26 @@ class BenchPane(Pane):
 
     def copied(self) -> str:
         """The case under the cursor with all that was measured."""
-        if self.current is None or self._scene is None:
+        if self.current is None or self.scene is None:
             return self.query_one(Grid).current or ""
-        return plain_text(bench_detail(self.current, glyphs=self._scene.glyphs))
+        return plain_text(bench_detail(self.current, glyphs=self.scene.glyphs))
 
-    def step_back(self) -> bool:
-        """From the detail to the table."""
-        detailed = self.has_class("-detailed")
-        self.remove_class("-detailed")
-        return detailed
-
-    @on(DataTable.RowHighlighted)
-    def _row_highlighted(self) -> None:
-        self._show_detail()
+    def show_detail(self) -> None:
+        """Draw the detail of the case under the cursor."""
+        scene, current = self.scene, self.current
+        if scene is None:
+            return
+        self.set_class(current is not None, "-timed")
+        if current is None and self.has_class("-detailed"):
+            self.close_detail()
+        detail = self.query_one("#bench-detail", Lines)
+        if current is not None:
+            detail.show(bench_detail(current, glyphs=scene.glyphs))
+        elif self.has_class("-static"):
+            detail.show(static_lines(scene.bench.view))
+        else:
+            timed = "not timed yet" if bench_cases(scene.bench.problem) else ""
+            detail.show((line(muted(timed)),))
 
     def _note(self, scene: Scene, *, is_static: bool) -> tuple[Line, ...]:
         bench = scene.bench
@@ -98,26 +94,3 @@ class BenchPane(Pane):
             return (line(Span(why_nothing(view, bench.problem), Tone.WARN)), *lines)
         stopped = trouble(view)
         return (line(Span(stopped, Tone.WARN)), *lines) if stopped else lines
-
-    def _show_detail(self) -> None:
-        scene, current = self._scene, self.current
-        if scene is None:
-            return
-        self.set_class(current is not None, "-timed")
-        if current is None and self.has_class("-detailed"):
-            self._close_detail()
-        detail = self.query_one("#bench-detail", Lines)
-        if current is not None:
-            detail.show(bench_detail(current, glyphs=scene.glyphs))
-        elif self.has_class("-static"):
-            detail.show(static_lines(scene.bench.view))
-        else:
-            timed = "not timed yet" if bench_cases(scene.bench.problem) else ""
-            detail.show((line(muted(timed)),))
-
-    def _close_detail(self) -> None:
-        """Bring the table back, and the keys with it."""
-        had_keys = self.query_one("#bench-scroll").has_focus
-        self.remove_class("-detailed")
-        if had_keys:
-            self.screen.set_focus(self.query_one(Grid))

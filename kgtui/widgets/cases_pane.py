@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from textual import on
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
-from textual.widget import Widget
-from textual.widgets import DataTable
 
 from engine.model import CaseResult, Outcome
 from kgtui.seams import DEFAULT_TIERS
 from kgtui.state.cases import COLUMNS, case_detail, case_rows
 from kgtui.state.lines import line, muted, plain_text
-from kgtui.widgets.pane import Pane, Scene
+from kgtui.widgets.detailed import DetailedPane
+from kgtui.widgets.pane import Scene
 from kgtui.widgets.toned import Grid, Lines
 
 
-class CasesPane(Pane):
-    """Where there is no room for both, enter puts the detail in place of the table."""
+class CasesPane(DetailedPane):
+    """A row for every case, and why the one under the cursor failed."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
-        self._scene: Scene | None = None
         self._led_to_failure_of = ""
 
     def compose(self) -> ComposeResult:
@@ -31,17 +28,12 @@ class CasesPane(Pane):
             yield Lines(id="case-detail")
 
     @property
-    def main(self) -> Widget:
-        """The table, or the detail in its place."""
-        return self.query_one("#case-scroll") if self.has_class("-detailed") else self.query_one(Grid)
-
-    @property
     def current(self) -> CaseResult | None:
         """The result under the cursor, of this run or of the one before."""
         name = self.current_name
-        if name is None or self._scene is None:
+        if name is None or self.scene is None:
             return None
-        return self._scene.bench.view.case(name) or self._scene.bench.before.case(name)
+        return self.scene.bench.view.case(name) or self.scene.bench.before.case(name)
 
     @property
     def current_name(self) -> str | None:
@@ -50,7 +42,7 @@ class CasesPane(Pane):
 
     def show(self, scene: Scene) -> None:
         """Draw the cases; the first one that fails in a run takes the cursor."""
-        self._scene = scene
+        self.scene = scene
         bench, view = scene.bench, scene.bench.view
         planned = tuple(case for case in bench.problem.cases if case.tier in DEFAULT_TIERS)
         rows = case_rows(planned, view, bench.before, glyphs=scene.glyphs, wanted=scene.wanted, stale=scene.stale)
@@ -58,7 +50,7 @@ class CasesPane(Pane):
         if view.failed and self._led_to_failure_of != self._run_key(scene):
             self._led_to_failure_of = self._run_key(scene)
             self.query_one(Grid).go_to(view.failed[0].case)
-        self._show_detail()
+        self.show_detail()
 
     def followed_line(self) -> int | None:
         """The line that the case under the cursor failed on; where there is no room, its reason is shown."""
@@ -74,39 +66,23 @@ class CasesPane(Pane):
         result = self.current
         if result is None:
             return self.current_name or ""
-        if self._scene and result.outcome is not Outcome.PASS:
-            return plain_text(case_detail(result, glyphs=self._scene.glyphs))
+        if self.scene and result.outcome is not Outcome.PASS:
+            return plain_text(case_detail(result, glyphs=self.scene.glyphs))
         return result.case
 
-    def step_back(self) -> bool:
-        """From the detail to the table."""
-        detailed = self.has_class("-detailed")
-        self.remove_class("-detailed")
-        return detailed
-
-    @on(DataTable.RowHighlighted)
-    def _row_highlighted(self) -> None:
-        self._show_detail()
-
-    def _show_detail(self) -> None:
+    def show_detail(self) -> None:
+        """Draw the detail of the case under the cursor."""
         detail = self.query_one("#case-detail", Lines)
-        result, scene = self.current, self._scene
+        result, scene = self.current, self.scene
         has_failed = result is not None and result.outcome is not Outcome.PASS
         self.set_class(has_failed, "-failed")
         if not has_failed:
-            self._close_detail()
+            self.close_detail()
         if result is not None and scene is not None:
             is_stale = scene.stale or scene.bench.view.case(result.case) is None
             detail.show(case_detail(result, glyphs=scene.glyphs, stale=is_stale))
         else:
             detail.show((line(muted("not judged yet")),))
-
-    def _close_detail(self) -> None:
-        """Bring the table back, and the keys with it."""
-        had_keys = self.query_one("#case-scroll").has_focus
-        self.remove_class("-detailed")
-        if had_keys:
-            self.screen.set_focus(self.query_one(Grid))
 
     @staticmethod
     def _run_key(scene: Scene) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import os
+import sqlite3
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -58,8 +58,6 @@ from engine.model import (
 )
 from sessions import Store, open_store
 
-NOBODY = 65534
-
 
 class FixedClock:
     """Says what it is told to say."""
@@ -91,11 +89,26 @@ def store(path: Path, clock: FixedClock) -> Iterator[Store]:
 
 
 @pytest.fixture
+def ask(path: Path, store: Store) -> Callable[[str], list[tuple]]:
+    """Rows of a statement, by a connection of its own: what is not committed is not seen."""
+
+    def rows(statement: str) -> list[tuple]:
+        connection = sqlite3.connect(path)
+        try:
+            return connection.execute(statement).fetchall()
+        finally:
+            connection.close()
+
+    return rows
+
+
+@pytest.fixture
 def session_id(store: Store) -> int:
     return store.begin_session("a morning", environment={"triton": "3.9.0", "torch": "2.13.0"})
 
 
 Begin = Callable[..., int]
+WithoutRoot = Callable[[], contextlib.AbstractContextManager[None]]
 
 
 @pytest.fixture
@@ -308,28 +321,14 @@ def begin_in() -> Begin:
 
 
 @pytest.fixture
-def unprivileged_later() -> Callable[[], contextlib.AbstractContextManager[None]]:
-    """A block without the powers of root, for whom no file is read-only."""
+def unprivileged_later(without_root: WithoutRoot) -> WithoutRoot:
+    """A block without the powers of root, in which a store can be opened."""
     importlib.import_module("sqlite_utils.migrations")  # while its folder can still be read
-    return _unprivileged
+    return without_root
 
 
 @pytest.fixture
-def unprivileged(unprivileged_later: Callable[[], contextlib.AbstractContextManager[None]]) -> Iterator[None]:
+def unprivileged(unprivileged_later: WithoutRoot) -> Iterator[None]:
     """A test without the powers of root."""
     with unprivileged_later():
         yield
-
-
-@contextlib.contextmanager
-def _unprivileged() -> Iterator[None]:
-    if os.geteuid() != 0:
-        yield
-        return
-    os.setegid(NOBODY)
-    os.seteuid(NOBODY)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
-        os.setegid(0)

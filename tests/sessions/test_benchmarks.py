@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -13,20 +12,6 @@ import pytest
 from engine.benchmark import Method
 from engine.model import BenchmarkPlan, CacheState, Case, DType, Outcome, Tier
 from sessions.export import as_csv, as_json, as_markdown
-
-
-@pytest.fixture
-def ask(path, store):
-    """Rows of a statement, by a connection of its own."""
-
-    def rows(statement: str) -> list[tuple]:
-        connection = sqlite3.connect(path)
-        try:
-            return connection.execute(statement).fetchall()
-        finally:
-            connection.close()
-
-    return rows
 
 
 class TestRecording:

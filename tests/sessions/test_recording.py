@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import sqlite3
-from pathlib import Path
 
 import pytest
 
@@ -12,20 +11,6 @@ from engine.errors import StoreError
 from engine.events import RunStarted, StageStarted
 from engine.model import Outcome, Stage
 from sessions import Generation, RunState, Store
-
-
-@pytest.fixture
-def ask(path: Path, store: Store):
-    """Rows of a statement, by a connection of its own: what is not committed is not seen."""
-
-    def rows(statement: str) -> list[tuple]:
-        connection = sqlite3.connect(path)
-        try:
-            return connection.execute(statement).fetchall()
-        finally:
-            connection.close()
-
-    return rows
 
 
 @pytest.fixture

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import io
-import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -21,8 +19,6 @@ from engine.model import Candidate, CaseResult, Outcome, Plan, Stage, Verdict
 from kgtui import cli
 from kgtui.commands import bench, check
 from kgtui.commands.console import Console
-
-NOBODY = 65534
 
 SILU = """# kgtui: op=aten::silu
 import torch
@@ -195,26 +191,6 @@ def public_folder() -> Iterator[Path]:
     yield place
     place.chmod(0o755)
     shutil.rmtree(place)
-
-
-@pytest.fixture
-def unprivileged() -> Callable[[], contextlib.AbstractContextManager[None]]:
-    """A block without the powers of root, for whom no file is read-only."""
-    return _unprivileged
-
-
-@contextlib.contextmanager
-def _unprivileged() -> Iterator[None]:
-    if os.geteuid() != 0:
-        yield
-        return
-    os.setegid(NOBODY)
-    os.seteuid(NOBODY)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
-        os.setegid(0)
 
 
 def _ended(exit_code: int, console: Console) -> Ended:

@@ -39,11 +39,11 @@ def test_a_folder(typed, folder):
     assert (ended.exit_code, ended.err) == (2, f"kgtui: {folder} is a folder; a candidate is one Python file\n")
 
 
-def test_a_file_that_may_not_be_read(typed, console, public_folder, unprivileged):
+def test_a_file_that_may_not_be_read(typed, console, public_folder, without_root):
     path = public_folder / "secret.py"
     path.write_text("x = 1\n")
     path.chmod(0)
-    with unprivileged():
+    with without_root():
         ended = typed("check", path, "--op", "silu")
     assert ended.exit_code == 2
     assert ended.err == f"kgtui: {path} cannot be read: Permission denied; check its permissions\n"
@@ -397,7 +397,7 @@ def test_a_store_that_cannot_be_used_is_said_and_the_run_goes_on(checked, kernel
 
 
 def test_a_home_that_cannot_be_written_is_said_and_the_run_goes_on(
-    console, engine, public_folder, unprivileged, kernel
+    console, engine, public_folder, without_root, kernel
 ):
     (public_folder / "silu.py").write_text(kernel.read_text())
     (public_folder / "home").mkdir(mode=0o555)
@@ -406,7 +406,7 @@ def test_a_home_that_cannot_be_written_is_said_and_the_run_goes_on(
     )
     options = cli.build_parser().parse_args(["check", "silu.py"])
     check.run(options, console, engine_factory=engine)  # everything that is imported late, while it can be read
-    with unprivileged():
+    with without_root():
         exit_code = check.run(options, readable, engine_factory=engine)
     assert exit_code == 0
     assert "the run goes on, but is not kept: " in console.err.getvalue()

@@ -38,10 +38,10 @@ def test_a_file_where_a_folder_is_needed(typed, folder):
     assert (folder / "kernels").read_text() == "a file\n"
 
 
-def test_a_folder_that_cannot_be_written(typed, public_folder, unprivileged):
+def test_a_folder_that_cannot_be_written(typed, public_folder, without_root):
     public_folder.chmod(0o555)
     typed("problems")  # everything that is imported late, while it can be read
-    with unprivileged():
+    with without_root():
         ended = typed("new", "silu", public_folder / "silu.py")
     assert ended.exit_code == 2
     assert ended.err.startswith(f"kgtui: {public_folder}/silu.py was not made: Permission denied")

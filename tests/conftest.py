@@ -1,0 +1,31 @@
+"""What the tests of more than one package need."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+
+import pytest
+
+NOBODY = 65534
+
+
+@pytest.fixture
+def without_root() -> Callable[[], contextlib.AbstractContextManager[None]]:
+    """A block without the powers of root, for whom no file is read-only."""
+    return _without_root
+
+
+@contextlib.contextmanager
+def _without_root() -> Iterator[None]:
+    if os.geteuid() != 0:
+        yield
+        return
+    os.setegid(NOBODY)
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+        os.setegid(0)
