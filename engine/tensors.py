@@ -10,6 +10,7 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
@@ -92,14 +93,13 @@ class ArenaFile:
         """
         return [_read_all(self._handle, spec) for spec in self.spec.storages]
 
-    def damaged(self, *, guard: int) -> int | None:
-        """The number of the first guard zone that something was written to: zone n lies before storage n.
+    def damaged(self, *, guard: int) -> Damage | None:
+        """What was written to the first guard zone that something was written to.
 
         Raises:
             TruncatedError: the file has become shorter than its spec.
         """
-        zones = (_read_all(self._handle, zone) for zone in guard_zones(self.spec))
-        return next((number for number, zone in enumerate(zones) if bool((zone != guard).any())), None)
+        return first_damage([_read_all(self._handle, zone) for zone in guard_zones(self.spec)], guard=guard)
 
     def close(self) -> None:
         """Let go of the file.  Safe to call twice."""
@@ -131,12 +131,9 @@ class DeviceArena:
         assert self.spec.outputs is not None
         return part(self._content, self.spec.outputs).clone()
 
-    def damaged(self, *, guard: int) -> int | None:
-        """The number of the first guard zone that something was written to: zone n lies before storage n."""
-        zones = [part(self._content, zone) for zone in guard_zones(self.spec)]
-        if not bool((torch.cat(zones) != guard).any()):
-            return None
-        return next(number for number, zone in enumerate(zones) if bool((zone != guard).any()))
+    def damaged(self, *, guard: int) -> Damage | None:
+        """What was written to the first guard zone that something was written to."""
+        return first_damage([part(self._content, zone) for zone in guard_zones(self.spec)], guard=guard)
 
     def close(self) -> None:
         """Nothing to let go of: the block is used for the next case."""
@@ -144,6 +141,31 @@ class DeviceArena:
 
 class TruncatedError(Exception):
     """A file of shared memory was cut short by the process that it is shared with."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Damage:
+    """What was written to a guard zone: how many bytes at least, and whether nearer to the zone's end.
+
+    Zone n lies before storage n; the last of the `zones` has nothing behind it.
+    """
+
+    zone: int
+    zones: int
+    changed_bytes: int
+    nearer_to_end: bool
+
+
+def first_damage(zones: Sequence[torch.Tensor], *, guard: int) -> Damage | None:
+    """The damage to the first of these zones, all of them in their order, that is not the byte `guard` throughout."""
+    if not bool((torch.cat(list(zones)) != guard).any()):  # one wait for the device when all are whole
+        return None
+    for number, zone in enumerate(zones):
+        changed = (zone != guard).nonzero().flatten()
+        if changed.numel():
+            before, behind = int(changed[0]), zone.numel() - 1 - int(changed[-1])
+            return Damage(zone=number, zones=len(zones), changed_bytes=changed.numel(), nearer_to_end=before > behind)
+    return None  # whole again: who writes to it still runs
 
 
 def _write_all(handle: int, content: torch.Tensor, offset: int) -> None:

@@ -7,9 +7,9 @@ gets a call on content that nobody has met.
 
 from __future__ import annotations
 
-import math
 import secrets
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -18,17 +18,18 @@ import torch
 
 from engine import tensors, wire
 from engine.device_memory import DeviceBlock
+from engine.judge.compare import of_another_kind
+from engine.judge.copies import private_copies
 from engine.model import Case, Outcome, OutputReport, Problem, Tier
 from engine.untrusted import read_untrusted
 
 if TYPE_CHECKING:
-    from engine.model import Value
+    from engine.model import Arguments, Value
 
 Arena: TypeAlias = tensors.ArenaFile | tensors.DeviceArena
 
 _KEPT_BYTES = 512 << 20
 _LEAST_BLOCK_BYTES = 64 << 20
-_MOST_DIMENSIONS, _MOST_ELEMENTS = 64, 1 << 59  # past them torch cannot even describe an empty tensor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +108,7 @@ class Contents:
         with self._device:
             inputs = problem.make_inputs(case, torch.Generator(self._device).manual_seed(seed))
             specs, storages = tensors.lay_out(inputs)
-            expected = _as_tuple(problem.reference(*(private(value) for value in inputs)))
+            expected = expected_outputs(problem, inputs)
         return Content(seed=seed, inputs=inputs, specs=specs, storages=storages, expected=expected)
 
 
@@ -163,44 +164,57 @@ def fill(hand: CaseInHand, content: Content, poison: int) -> None:
     hand.arena.write(hand.initial, guard=poison)
 
 
-def returned_values(hand: CaseInHand, command: wire.Compare) -> list[torch.Tensor | OutputReport]:
-    """What the entry returned, as tensors of ours, or a report of why it is none."""
-    wanted = hand.problem.returns
+def returned_bytes(hand: CaseInHand, command: wire.Compare) -> torch.Tensor:
+    """A private copy of the bytes of everything that the entry returned.
+
+    Raises:
+        UntrustedFileError: the worker has left no file that can be read.
+    """
+    if isinstance(hand.arena, tensors.DeviceArena):
+        return hand.arena.outputs()
+    raw = bytearray(read_untrusted(Path(command.outputs), max_bytes=command.max_output_bytes))
+    return torch.frombuffer(raw, dtype=torch.uint8) if raw else torch.empty(0, dtype=torch.uint8)
+
+
+def returned_values(
+    problem: Problem, returned: tuple[wire.ReturnedSpec, ...], expected: tuple[torch.Tensor, ...],
+    content: Callable[[], torch.Tensor],
+) -> list[torch.Tensor | OutputReport]:  # fmt: skip
+    """What the entry returned, as views of the bytes that `content` gives, or reports of why they are none."""
+    wanted = problem.returns
     if wanted == 0:
         return []
-    names = hand.problem.outputs[:wanted]
-    if len(command.returned) != wanted:
-        message = f"the entry returned {len(command.returned)} values, expected {wanted}"
+    names = problem.outputs[:wanted]
+    if len(returned) != wanted:
+        message = f"the entry returned {len(returned)} values, expected {wanted}"
         return [OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=message) for name in names]
-    if isinstance(hand.arena, tensors.DeviceArena):
-        content = hand.arena.outputs()
-    else:
-        raw = bytearray(read_untrusted(Path(command.outputs), max_bytes=command.max_output_bytes))
-        content = torch.frombuffer(raw, dtype=torch.uint8) if raw else torch.empty(0, dtype=torch.uint8)
-    return [take(name, spec, content) for name, spec in zip(names, command.returned, strict=True)]
+    raw = content()
+    return [
+        take(name, spec, raw, value)
+        for name, spec, value in zip(names, returned, expected[:wanted], strict=True)
+    ]  # fmt: skip
 
 
-def take(name: str, spec: wire.ReturnedSpec, content: torch.Tensor) -> torch.Tensor | OutputReport:
-    """A returned tensor from the raw bytes of all; nothing in `spec` is believed before it fits them."""
+def take(
+    name: str, spec: wire.ReturnedSpec, content: torch.Tensor, expected: torch.Tensor
+) -> torch.Tensor | OutputReport:
+    """A returned tensor from the raw bytes of all; nothing in `spec` is believed before it fits them.
+
+    A tensor of another type or shape than `expected` need not be there: the place is made for the right one.
+    """
     if spec.type_name != "Tensor":
         message = f"the entry returned {spec.type_name}, expected Tensor"
         return OutputReport(name=name, outcome=Outcome.WRONG_DTYPE, message=message)
-    try:
-        dtype = tensors.dtype_named(spec.dtype)
-    except ValueError as error:
-        return OutputReport(name=name, outcome=Outcome.WRONG_DTYPE, message=str(error))
-    if len(spec.shape) > _MOST_DIMENSIONS or math.prod(size for size in spec.shape if size) > _MOST_ELEMENTS:
-        return OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=f"{name} claims a shape beyond all sizes")
-    elements = math.prod(spec.shape)
-    if elements * dtype.itemsize != spec.bytes or spec.offset % dtype.itemsize:
-        message = f"{name} claims shape {spec.shape} but has {spec.bytes} bytes"
-        return OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=message)
-    if spec.offset + spec.bytes > content.numel():
-        message = f"{name} has shape {spec.shape} and dtype {spec.dtype}, which is more than there is room for"
+    another = of_another_kind(name, spec.dtype, spec.shape, expected)
+    if another is not None:
+        return another
+    size, end = expected.numel() * expected.element_size(), spec.offset + spec.bytes
+    if spec.bytes != size or spec.offset % expected.element_size() or end > content.numel():
+        message = f"{name} should be {size} bytes, but is said to be {spec.bytes} from byte {spec.offset}"
         return OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=message, shape=spec.shape)
-    if elements == 0:
-        return torch.empty(spec.shape, dtype=dtype, device=content.device)
-    return content[spec.offset : spec.offset + spec.bytes].view(dtype).view(spec.shape)
+    if size == 0:
+        return torch.empty_like(expected, device=content.device)
+    return content[spec.offset : end].view(expected.dtype).view(expected.shape)
 
 
 def written_values(
@@ -247,14 +261,14 @@ def mutated(
     return None
 
 
-def overrun(problem: Problem, specs: tuple[wire.ValueSpec, ...], zone: int) -> str:
-    """In words: something was written to guard zone number `zone`, which lies before storage `zone`."""
-    owners = storage_owners(problem, specs)
-    before = owners.get(zone - 1, ["the output"])[0] if zone else ""
-    behind = owners.get(zone, ["the output"])[0]
-    where = f"past the end of {before}" if before else f"before the beginning of {behind}"
-    also = f" (or before the beginning of {behind})" if before and zone in owners else ""
-    return f"memory {where}{also} was written: a store without a mask, or with a wrong one"
+def overrun(problem: Problem, specs: tuple[wire.ValueSpec, ...], damage: tensors.Damage) -> str:
+    """In words: what was written beside, and on the side of which argument."""
+    owners = {number: f"argument {names[0]}" for number, names in storage_owners(problem, specs).items()}
+    past_an_end = damage.zone > 0 and (damage.zone == damage.zones - 1 or not damage.nearer_to_end)
+    owner = owners.get(damage.zone - past_an_end, "the place for outputs")
+    where = f"past the end of {owner}" if past_an_end else f"before the beginning of {owner}"
+    size = "1 byte" if damage.changed_bytes == 1 else f"{damage.changed_bytes} bytes"
+    return f"memory {where} was written ({size}): a store without a mask, or with a wrong one"
 
 
 def storage_owners(problem: Problem, specs: tuple[wire.ValueSpec, ...]) -> dict[int, list[str]]:
@@ -275,16 +289,7 @@ def tensor_specs(spec: wire.ValueSpec) -> list[wire.TensorSpec]:
     return []
 
 
-def private(value: Value) -> Value:
-    """A copy that a reference may do with as it likes; strides are kept."""
-    if isinstance(value, torch.Tensor):
-        storage = torch.empty(0, dtype=torch.uint8, device=value.device).set_(value.untyped_storage()).clone()
-        copy = torch.empty(0, dtype=value.dtype, device=value.device)
-        return copy.set_(storage.untyped_storage(), value.storage_offset(), value.shape, value.stride())
-    if isinstance(value, list):
-        return [private(item) for item in value]
-    return tuple(private(item) for item in value) if isinstance(value, tuple) else value
-
-
-def _as_tuple(outputs: torch.Tensor | tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+def expected_outputs(problem: Problem, arguments: Arguments) -> tuple[torch.Tensor, ...]:
+    """What should come of a call on these arguments, which it does not touch."""
+    outputs = problem.reference(*private_copies(arguments))
     return (outputs,) if isinstance(outputs, torch.Tensor) else tuple(outputs)

@@ -10,6 +10,7 @@ import torch
 from engine.model import Outcome, OutputReport, Tolerance, WrongElement
 from engine.tensors import dtype_name
 
+_MOST_ELEMENTS = 2**63 - 1  # what every consumer of a report can hold
 _MAP_ROWS, _MAP_COLUMNS = 16, 48
 _INTEGER_OF = {torch.float64: torch.int64, torch.float32: torch.int32, torch.float16: torch.int16,
                torch.bfloat16: torch.int16}  # fmt: skip
@@ -22,22 +23,27 @@ def compare(name: str, got: torch.Tensor, expected: torch.Tensor, tolerance: Tol
     A nan must meet a nan and an infinity the same infinity.  `poison` is the byte that the memory of
     `got` held before the call.
     """
-    if got.dtype != expected.dtype:
-        message = f"{name} is {dtype_name(got.dtype)}, expected {dtype_name(expected.dtype)}"
-        return _refused(name, Outcome.WRONG_DTYPE, message, got)
-    if got.shape != expected.shape:
-        message = f"{name} has shape {tuple(got.shape)}, expected {tuple(expected.shape)}"
-        return _refused(name, Outcome.WRONG_SHAPE, message, got)
+    another = of_another_kind(name, dtype_name(got.dtype), tuple(got.shape), expected)
+    if another is not None:
+        return another
     if got.numel() == 0:
         return OutputReport(name=name, outcome=Outcome.PASS, shape=tuple(got.shape), dtype=dtype_name(got.dtype))
     return _compare_values(name, got, expected, tolerance, poison)
 
 
-def _refused(name: str, outcome: Outcome, message: str, got: torch.Tensor) -> OutputReport:
+def of_another_kind(name: str, dtype: str, shape: tuple[int, ...], expected: torch.Tensor) -> OutputReport | None:
+    """A report for an output of another type or shape than expected, whose values say nothing then; None for others."""
+    wanted = dtype_name(expected.dtype)
+    if dtype != wanted:
+        outcome, message = Outcome.WRONG_DTYPE, f"{name} is {dtype}, expected {wanted}"
+    elif shape != tuple(expected.shape):
+        outcome, message = Outcome.WRONG_SHAPE, f"{name} has shape {shape}, expected {tuple(expected.shape)}"
+    else:
+        return None
+    elements = min(math.prod(shape), _MOST_ELEMENTS)  # a worker may claim any shape
     return OutputReport(
-        name=name, outcome=outcome, message=message, shape=tuple(got.shape), dtype=dtype_name(got.dtype),
-        mismatched=got.numel(), total=got.numel(),
-    )  # fmt: skip
+        name=name, outcome=outcome, message=message, shape=shape, dtype=dtype, mismatched=elements, total=elements
+    )
 
 
 def _compare_values(

@@ -120,9 +120,12 @@ class _Judge:
     def _compare(self, command: wire.Compare) -> wire.Compared:
         hand = self._in_hand()
         final = hand.arena.read()  # ours from here on: the worker may still be writing
-        zone = hand.arena.damaged(guard=hand.poison)
+        damage = hand.arena.damaged(guard=hand.poison)
         problem, content = hand.problem, hand.content
-        got = cases.returned_values(hand, command) + cases.written_values(problem, content.specs, final)
+        got = cases.returned_values(
+            problem, command.returned, content.expected, lambda: cases.returned_bytes(hand, command)
+        )
+        got += cases.written_values(problem, content.specs, final)
         names = cases.output_names(problem, content.specs)
         tolerance = problem.tolerance(hand.case)
         reports = tuple(
@@ -130,8 +133,8 @@ class _Judge:
             for name, value, wanted in zip(names, got, content.expected, strict=True)
         )
         changed = cases.mutated(problem, content.specs, hand.initial, final)
-        if zone is not None:
-            changed = cases.overrun(problem, content.specs, zone)
+        if damage is not None:
+            changed = cases.overrun(problem, content.specs, damage)
         return wire.Compared(id=command.id, reports=reports, repeated=_repeated(hand, got), mutated=changed)
 
     def _problem(self, origin: str) -> Problem:

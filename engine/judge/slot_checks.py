@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import torch
 
@@ -18,9 +17,6 @@ from engine.judge import cases
 from engine.judge.compare import compare
 from engine.judge.quick import wrong_anywhere
 from engine.model import Case, Outcome, OutputReport, Problem
-
-if TYPE_CHECKING:
-    from engine.model import Outputs, Value
 
 
 @dataclass(frozen=True)
@@ -96,9 +92,13 @@ class Explained:
 def look(layout: Layout, written: Written, returned: tuple[wire.ReturnedSpec, ...]) -> Left:
     """Work out what should have come of the call, and hold everything against it without waiting."""
     problem = layout.problem
-    expected = as_tuple(problem.reference(*private_arguments(layout, written.image)))
-    final = layout.parts(written.final)
-    got = (*_returned(layout, written.final, returned, expected), *cases.written_values(problem, layout.specs, final))
+    storages, final = layout.parts(written.image), layout.parts(written.final)
+    arguments = tuple(tensors.value_of(spec, storages) for spec in layout.specs)
+    expected = cases.expected_outputs(problem, arguments)
+    got = (
+        *cases.returned_values(problem, returned, expected, lambda: tensors.part(written.final, layout.outputs)),
+        *cases.written_values(problem, layout.specs, final),
+    )
     tolerance = problem.tolerance(layout.case)
     suspects = [_changed(layout, written)]
     for value, wanted in zip(got, expected, strict=True):
@@ -124,49 +124,6 @@ def explain(layout: Layout, left: Left) -> Explained:
     return Explained(reports=reports, trouble=_overrun(layout, left.written) or mutated)
 
 
-def private_arguments(layout: Layout, image: torch.Tensor) -> list[Value]:
-    """The arguments of a slot in memory of their own, which a call may do with as it likes."""
-    storages = [storage.clone() for storage in layout.parts(image)]
-    return [tensors.value_of(spec, storages) for spec in layout.specs]
-
-
-def as_tuple(outputs: Outputs) -> tuple[torch.Tensor, ...]:
-    """The outputs of a reference."""
-    return (outputs,) if isinstance(outputs, torch.Tensor) else tuple(outputs)
-
-
-def _returned(
-    layout: Layout,
-    final: torch.Tensor,
-    returned: tuple[wire.ReturnedSpec, ...],
-    expected: tuple[torch.Tensor, ...],
-) -> list[torch.Tensor | OutputReport]:
-    wanted = layout.problem.returns
-    if wanted == 0:
-        return []
-    names = layout.problem.outputs[:wanted]
-    if len(returned) != wanted:
-        message = f"the entry returned {len(returned)} values, expected {wanted}"
-        return [OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=message) for name in names]
-    content = tensors.part(final, layout.outputs)
-    return [
-        _of_another_kind(name, spec, value) or cases.take(name, spec, content)
-        for name, spec, value in zip(names, returned, expected, strict=False)
-    ]
-
-
-def _of_another_kind(name: str, spec: wire.ReturnedSpec, expected: torch.Tensor) -> OutputReport | None:
-    """A report for a tensor of another type or shape, which need not be there: the place is made for the right one."""
-    wanted = tensors.dtype_name(expected.dtype)
-    if spec.type_name != "Tensor" or (spec.dtype, spec.shape) == (wanted, tuple(expected.shape)):
-        return None
-    if spec.dtype != wanted:
-        outcome, message = Outcome.WRONG_DTYPE, f"{name} is {spec.dtype}, expected {wanted}"
-    else:
-        outcome, message = Outcome.WRONG_SHAPE, f"{name} has shape {spec.shape}, expected {tuple(expected.shape)}"
-    return OutputReport(name=name, outcome=outcome, message=message, shape=spec.shape, dtype=spec.dtype)
-
-
 def _changed(layout: Layout, written: Written) -> torch.Tensor:
     """Whether anything changed but what the entry may write: one boolean on the device."""
     allowed = written.image.clone()
@@ -181,16 +138,6 @@ def _changed(layout: Layout, written: Written) -> torch.Tensor:
 
 def _overrun(layout: Layout, written: Written) -> str | None:
     """In words: the first guard zone that was written to, and from which side."""
-    owners = {
-        number: f"argument {names[0]}" for number, names in cases.storage_owners(layout.problem, layout.specs).items()
-    }
-    owners[len(layout.storages)] = "the place for outputs"
-    for number, zone in enumerate(layout.zones):
-        hit = (tensors.part(written.final, zone) != written.poison).nonzero().flatten()
-        if not hit.numel():
-            continue
-        first, last = int(hit[0]), int(hit[-1])
-        is_behind = number > 0 and (number not in owners or first <= zone.bytes - 1 - last)
-        side = f"past the end of {owners[number - 1]}" if is_behind else f"before the beginning of {owners[number]}"
-        return f"memory {side} was written ({hit.numel()} bytes): a store without a mask, or with a wrong one"
-    return None
+    zones = [tensors.part(written.final, zone) for zone in layout.zones]
+    damage = tensors.first_damage(zones, guard=written.poison)
+    return cases.overrun(layout.problem, layout.specs, damage) if damage is not None else None

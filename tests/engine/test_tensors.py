@@ -203,7 +203,9 @@ def test_one_byte_in_a_guard_zone_is_found_there(tmp_path: Path, zone: int, end:
     file, spec, _ = guarded(tmp_path / "a")
     there = tensors.guard_zones(spec)[zone]
     write_byte(tmp_path / "a", there.offset if end == "first" else there.offset + there.bytes - 1, GUARD ^ 1)
-    assert file.damaged(guard=GUARD) == zone
+    assert file.damaged(guard=GUARD) == tensors.Damage(
+        zone=zone, zones=len(SIZES) + 1, changed_bytes=1, nearer_to_end=end == "last"
+    )
     file.close()
 
 
@@ -211,7 +213,9 @@ def test_of_several_damaged_zones_the_first_is_told(tmp_path: Path) -> None:
     file, spec, _ = guarded(tmp_path / "a")
     for zone in (3, 1):
         write_byte(tmp_path / "a", tensors.guard_zones(spec)[zone].offset, 0)
-    assert file.damaged(guard=GUARD) == 1
+    damage = file.damaged(guard=GUARD)
+    assert damage is not None
+    assert damage.zone == 1
     file.close()
 
 
@@ -229,7 +233,7 @@ def test_writing_an_arena_again_renews_its_guard(tmp_path: Path) -> None:
     write_byte(tmp_path / "a", 0, 0)
     file.write(storages, guard=0xFF)
     assert file.damaged(guard=0xFF) is None
-    assert file.damaged(guard=GUARD) == 0
+    assert file.damaged(guard=GUARD) is not None
     file.close()
 
 
@@ -255,7 +259,9 @@ def test_one_byte_in_a_guard_zone_of_a_device_is_found_there(offset: int, zone: 
     arena, block = on_device()
     assert arena.damaged(guard=GUARD) is None
     block[offset] = GUARD ^ 1
-    assert arena.damaged(guard=GUARD) == zone
+    damage = arena.damaged(guard=GUARD)
+    assert damage is not None
+    assert (damage.zone, damage.zones, damage.changed_bytes) == (zone, 3, 1)
 
 
 @pytest.mark.parametrize("offset", [256, 258, 768, 772, 1280])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import torch
 
-from engine.judge.cases import Content, Contents, private
-from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
+from engine import wire
+from engine.judge.cases import Content, Contents, expected_outputs, take
+from engine.model import Case, Cost, DType, Outcome, OutputReport, Problem, Tier, Tolerance
 
 CASES = tuple(Case(name=name, dtype=DType.UINT8, tier=Tier.SMOKE, params={}) for name in "abcd")
 MIB = 1 << 20
@@ -92,15 +94,41 @@ def test_on_a_device_every_case_is_kept_since_each_gets_a_call_on_new_content(ti
     assert contents.of_case(answering(1), case, None) is first
 
 
-def test_a_private_copy_shares_no_memory_and_keeps_strides_and_nesting() -> None:
+def test_a_reference_that_writes_its_arguments_touches_private_copies_alone() -> None:
     base = torch.arange(12.0).view(3, 4)
-    view = base.T[1:]
-    copied = private((view, [base, 3, None]))
-    assert isinstance(copied, tuple)
-    copy, items = copied
-    assert isinstance(copy, torch.Tensor)
-    assert (copy.tolist(), copy.stride(), copy.storage_offset()) == (view.tolist(), view.stride(), 1)
-    copy.zero_()
-    assert base[0, 1] == 1.0
-    assert isinstance(items, list)
-    assert items[1:] == [3, None]
+    problem = replace(answering(1), reference=lambda x: x.zero_())
+    [written] = expected_outputs(problem, (base.T[1:],))
+    assert (written.stride(), written.abs().sum().item()) == ((1, 4), 0.0)
+    assert base.tolist() == torch.arange(12.0).view(3, 4).tolist()
+
+
+def returned(shape: tuple[int, ...], dtype: str = "float32", size: int | None = None) -> wire.ReturnedSpec:
+    elements = min(torch.Size(shape).numel(), 1 << 40)
+    return wire.ReturnedSpec(type_name="Tensor", dtype=dtype, shape=shape, bytes=4 * elements if size is None else size)
+
+
+@pytest.mark.parametrize(
+    ("spec", "outcome", "message"),
+    [
+        (returned((5,)), Outcome.WRONG_SHAPE, "x has shape (5,), expected (4,)"),
+        (returned((1 << 20,)), Outcome.WRONG_SHAPE, "x has shape (1048576,), expected (4,)"),
+        (returned((1 << 20,), "float64"), Outcome.WRONG_DTYPE, "x is float64, expected float32"),
+        (returned((4,), "float64"), Outcome.WRONG_DTYPE, "x is float64, expected float32"),
+        (returned((4,), "quint8"), Outcome.WRONG_DTYPE, "x is quint8, expected float32"),
+        (returned((4,), size=12), Outcome.WRONG_SHAPE, "x should be 16 bytes, but is said to be 12 from byte 0"),
+    ],
+    ids=["larger", "beyond the place", "beyond the place as another type", "another type", "unknown type", "a lie"],
+)
+def test_what_is_of_another_kind_than_its_place_is_told_by_its_kind(
+    spec: wire.ReturnedSpec, outcome: Outcome, message: str
+) -> None:
+    report = take("x", spec, torch.zeros(16, dtype=torch.uint8), torch.zeros(4))
+    assert isinstance(report, OutputReport)
+    assert (report.outcome, report.message) == (outcome, message)
+
+
+def test_a_claim_of_more_elements_than_numbers_reach_is_a_report_that_travels() -> None:
+    spec = wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(2**63 - 1,) * 64)
+    report = take("x", spec, torch.zeros(16, dtype=torch.uint8), torch.zeros(4))
+    assert isinstance(report, OutputReport)
+    assert (report.outcome, report.total) == (Outcome.WRONG_SHAPE, 2**63 - 1)

@@ -370,23 +370,22 @@ def test_the_first_answer_of_the_next_run_is_held_against_none(bench: Bench) -> 
 
 
 @pytest.mark.parametrize(
-    ("zone", "message"),
+    ("zone", "at_its_end", "where"),
     [
-        (0, "memory before the beginning of x was written: a store without a mask, or with a wrong one"),
-        (1, "memory past the end of x (or before the beginning of out) was written: a store without a mask, "
-            "or with a wrong one"),
-        (2, "memory past the end of out was written: a store without a mask, or with a wrong one"),
+        (0, False, "before the beginning of argument x"), (0, True, "before the beginning of argument x"),
+        (1, False, "past the end of argument x"), (1, True, "before the beginning of argument out"),
+        (2, False, "past the end of argument out"), (2, True, "past the end of argument out"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("at_its_end", [False, True], ids=["first byte", "last byte"])
-def test_a_byte_written_beside_the_arguments_names_them(
-    bench: Bench, zone: int, message: str, at_its_end: bool
+def test_a_byte_written_beside_the_arguments_names_the_nearest(
+    bench: Bench, zone: int, at_its_end: bool, where: str
 ) -> None:
     bench.prepare("INTO", poison=0x7B)
     bench.arguments[1].copy_(bench.arguments[0] + 1)
     there = tensors.guard_zones(bench.spec)[zone]
     bench.write_byte(there.offset + (there.bytes - 1 if at_its_end else 0), 0x7A)
     compared = bench.compared()
+    message = f"memory {where} was written (1 byte): a store without a mask, or with a wrong one"
     assert (outcomes(compared), compared.mutated) == ([("out", Outcome.PASS)], message)
 
 
@@ -407,23 +406,28 @@ def test_a_refill_renews_what_was_written_beside_the_arguments(bench: Bench) -> 
 
 
 @pytest.mark.parametrize(
-    ("zone", "where"),
+    ("zone", "nearer_to_end", "where"),
     [
-        (0, "before the beginning of x"), (1, "past the end of x (or before the beginning of out)"),
-        (2, "past the end of out"), (3, "past the end of the output"),
+        (0, False, "before the beginning of argument x"), (1, False, "past the end of argument x"),
+        (1, True, "before the beginning of argument out"), (2, False, "past the end of argument out"),
+        (2, True, "before the beginning of the place for outputs"), (3, True, "past the end of the place for outputs"),
     ],
 )  # fmt: skip
-def test_an_overrun_on_a_device_with_its_place_for_outputs_is_named(bench: Bench, zone: int, where: str) -> None:
+def test_an_overrun_on_a_device_with_its_place_for_outputs_is_named(
+    bench: Bench, zone: int, nearer_to_end: bool, where: str
+) -> None:
     problem = importlib.import_module("toy_problems").INTO
     specs = bench.prepare("INTO").arguments
-    expected = f"memory {where} was written: a store without a mask, or with a wrong one"
-    assert cases.overrun(problem, specs, zone) == expected
+    damage = tensors.Damage(zone=zone, zones=4, changed_bytes=3, nearer_to_end=nearer_to_end)
+    expected = f"memory {where} was written (3 bytes): a store without a mask, or with a wrong one"
+    assert cases.overrun(problem, specs, damage) == expected
 
 
 def test_an_overrun_past_a_list_names_the_list(bench: Bench) -> None:
     prepared = bench.prepare("ALIASES")
     problem = importlib.import_module("toy_problems").ALIASES
-    assert cases.overrun(problem, prepared.arguments, 1).startswith("memory past the end of xs was written")
+    damage = tensors.Damage(zone=1, zones=2, changed_bytes=3, nearer_to_end=False)
+    assert cases.overrun(problem, prepared.arguments, damage).startswith("memory past the end of argument xs was")
 
 
 def described(bench: Bench, problem: str, *names: str) -> tuple[wire.Shape, ...]:

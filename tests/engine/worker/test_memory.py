@@ -49,7 +49,8 @@ def test_what_was_returned_is_left_in_the_file_as_it_was(memory: CallMemory, tmp
     strided = torch.arange(6.0).view(2, 3).T
     specs = memory.leave(spec, (strided, torch.tensor([True]), torch.empty(0, 3)), str(tmp_path / "o"), 1 << 20)
     content = torch.frombuffer(bytearray((tmp_path / "o").read_bytes()), dtype=torch.uint8)
-    values = [take(f"return[{i}]", told, content) for i, told in enumerate(specs)]
+    expected = (strided, torch.tensor([True]), torch.empty(0, 3))
+    values = [take("return", told, content, value) for told, value in zip(specs, expected, strict=True)]
     assert [value.tolist() for value in values if isinstance(value, torch.Tensor)] == [strided.tolist(), [True], []]
 
 
@@ -94,7 +95,7 @@ def test_there_is_room_on_a_device_for_outputs_of_the_expected_shapes() -> None:
     specs = copy_out(RETURNED, place)
     assert [told.offset % 256 for told in specs] == [0] * len(RETURNED)
     for value, told in zip(RETURNED, specs, strict=True):
-        got = take("return", told, place)
+        got = take("return", told, place, value)
         assert isinstance(got, torch.Tensor)
         assert (got.dtype, got.tolist()) == (value.dtype, value.tolist())
 
@@ -113,7 +114,7 @@ def test_what_does_not_fit_on_a_device_is_told_and_not_copied() -> None:
     specs = copy_out((large, small), place)
     assert [(told.shape, told.bytes) for told in specs] == [((10**6,), 4 * 10**6), ((4,), 16)]
     assert set(place.tolist()) == {0xA5}
-    assert isinstance(take("return", specs[0], place), OutputReport)
+    assert isinstance(take("return", specs[0], place, small), OutputReport)
 
 
 def test_what_is_no_tensor_of_the_device_is_told_by_its_type() -> None:
