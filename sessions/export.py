@@ -84,8 +84,8 @@ def as_markdown(store: Reader, subject: Subject) -> str:
     lines = [
         f"# Session {subject.id}: {_cell(subject.label)}",
         "",
-        f"Started {subject.started_at.isoformat()}. {subject.runs} runs on {subject.problems} problems, "
-        f"{subject.passed} passed, {subject.flagged} flagged.",
+        f"Started {subject.started_at.isoformat()}. Runs: {subject.runs}, of them {subject.passed} passed and "
+        f"{subject.flagged} flagged. Operators: {subject.problems}.",
         "",
         *_table(("environment", "value"), [(name, value) for name, value in environment.items()]),
     ]

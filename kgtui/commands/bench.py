@@ -23,7 +23,10 @@ from kgtui.commands.judging import EngineFactory, Request, carry_out, tell
 LABEL = "bench"
 
 _VERIFIED = (Tier.SMOKE, Tier.FULL)
-_NO_GPU = "no GPU here: nothing can be timed; what is known without one follows the verdict"
+_INTERPRETED = (
+    "Triton's interpreter runs on this device: its times are not speeds, so nothing is timed; "
+    "what is known without a clock follows the verdict"
+)
 
 
 def run(options: argparse.Namespace, console: Console, *, engine_factory: EngineFactory | None = None) -> int:
@@ -34,7 +37,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     """
     request = read_request(options, console)
     if request.benchmark is None:
-        tell(request, console, PlainLine(label=TIMING, state=Outcome.UNSUPPORTED, text=_NO_GPU))
+        tell(request, console, PlainLine(label=TIMING, state=Outcome.UNSUPPORTED, text=_INTERPRETED))
 
     def close(run: CollectedRun) -> int:
         say_document(request, console, run)
