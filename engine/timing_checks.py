@@ -18,6 +18,8 @@ from engine.model import Finding, Severity
 CLOCK_MARGIN = 1.05  # two clocks, and a median that stands for every call
 GRAPH_SHARE = 0.8
 GRAPH_SLACK_US = 2.0  # the gap between two calls of a replayed graph
+LAUNCH_US = 100.0  # far more than one launch takes an ordinary host
+HOST_US = 200.0  # for what a host does in a call beside launching
 STREAM_FACTOR = 1.5
 STREAM_SLACK_US = 5.0  # events are no better for short kernels
 CLOCK_CHANGE = 0.10
@@ -63,6 +65,54 @@ def contradicted_by_the_clock(
         )
         return _finding("wall_clock", Severity.SUSPECT, message, case)
     return None
+
+
+def unconfirmed_by_a_graph(case: str, device_us: float, *, burst_us: float, launches: int) -> Finding | None:
+    """HINT when calls back to back take longer than their device time, and no graph tells why; SUSPECT beyond reason.
+
+    `burst_us` is one of the calls by the parent's clock, without the exchange; `launches` is how many things
+    one of them puts on the device.  Honest code leaves the device idle while the host launches, above all
+    from Python, and that cannot be told from work that the device's record does not show.  What is far more
+    than so many launches take is either such work, or work of the host.
+
+    Raises:
+        ValueError: a time that cannot be, or less than one launch.
+    """
+    _refuse_impossible(device_us=device_us, burst_us=burst_us, launches=launches)
+    more_us = burst_us - device_us
+    if device_us >= GRAPH_SHARE * burst_us or more_us <= GRAPH_SLACK_US:
+        return None
+    seen = (
+        f"the device time is {device_us:.4g} us, but calls back to back take {burst_us:.4g} us each by the wall clock"
+    )
+    if more_us > HOST_US + LAUNCH_US * launches:
+        why = f"launches do not explain {more_us:.4g} us; look for work that the device's record does not show"
+        return _finding("wall_clock", Severity.SUSPECT, f"{seen}: {why}, or leave less to the host", case)
+    why = "launching them may be the reason, but there is no graph that would tell; let the calls be captured"
+    return _finding("wall_clock", Severity.HINT, f"{seen}: {why}", case)
+
+
+def replays_that_differ(case: str, *, verified_us: float, unverified_us: float, doubt_us: float) -> Finding | None:
+    """SUSPECT when replays of one graph whose answers are looked at take another time than those that are repeated.
+
+    Both are one call by the parent's clock, without the exchange; together they may be off by `doubt_us`.
+    Honest graphs do the same work either way, on the same slots.
+
+    Raises:
+        ValueError: a time that is not finite.
+    """
+    shorter_us, longer_us = sorted((verified_us, unverified_us))
+    if not all(map(math.isfinite, (shorter_us, longer_us, doubt_us))):
+        raise ValueError(f"times should be finite, are {verified_us}, {unverified_us} and {doubt_us}")
+    longer_us -= doubt_us
+    if shorter_us >= GRAPH_SHARE * longer_us or longer_us - shorter_us <= GRAPH_SLACK_US:
+        return None
+    message = (
+        f"a call of a replayed graph takes {verified_us:.4g} us where its answers are verified, and "
+        f"{unverified_us:.4g} us where the replay is repeated on the same inputs; look for work that is done in one "
+        "of the two only"
+    )
+    return _finding("wall_clock", Severity.SUSPECT, message, case)
 
 
 def work_on_other_streams(case: str, device_us: float, stream_us: float) -> Finding | None:

@@ -6,12 +6,13 @@ import statistics
 
 from engine.benching.facts import CaseFacts
 from engine.benching.figures import tick_us
+from engine.benching.wall_clock import against_the_clock
 from engine.benchmark import Method, Peaks, Timing
 from engine.floors import faster_than_physics, permitted_precision
 from engine.model import Finding, Problem, Severity
 from engine.timing_checks import (
+    STREAM_SLACK_US,
     contention,
-    contradicted_by_the_clock,
     differs_from_stored_baseline,
     noisy,
     precise_timer_missing,
@@ -19,7 +20,9 @@ from engine.timing_checks import (
     work_on_other_streams,
 )
 
-UNEVEN_FACTOR = 1.5
+UNEVEN_FACTOR = 1.15  # what a chunk's mean may lie above or below the median of its round
+UNEVEN_SHARE = 2 / 3  # of the chunks: an outlier in every other one is still none of the candidate's doing
+EARLY_SHARE = 0.1  # of the calls: the median does not move for fewer
 
 
 def findings_of(
@@ -28,7 +31,7 @@ def findings_of(
     """Everything that is to be said of a case whose outputs were right."""
     name = facts.case.name
     found = [timer_missing(facts), *seen_without_times(facts), idle_calls(facts), early_calls(facts)]
-    found.append(uneven_calls(facts))
+    found += [uneven_calls(facts), shared_outputs(facts)]
     if timing.device_us is not None:
         found += [noisy(name, timing.device_us), against_the_clock(facts, timing, _drain_us(facts, problem, peaks))]
         if timing.method is Method.CUPTI and timing.stream_us is not None:
@@ -77,11 +80,11 @@ def early_calls(facts: CaseFacts) -> Finding | None:
     """SUSPECT when nothing that a call put on the device waited for the stream that it was made on.
 
     Honest code that forks to streams of its own has them wait for the caller's stream: its inputs may
-    still be on their way there.
+    still be on their way there.  A few calls say nothing: two clocks can be that far apart for a moment.
     """
     batches = [batch for both in facts.candidate.rounds for batch in both]
     early, calls = sum(batch.early for batch in batches), sum(batch.calls for batch in batches)
-    if facts.candidate.method is not Method.CUPTI or not early:
+    if facts.candidate.method is not Method.CUPTI or early <= EARLY_SHARE * calls:
         return None
     message = (
         f"{early} of {calls} timed calls were at work before what was queued ahead of them on the caller's stream was "
@@ -91,60 +94,52 @@ def early_calls(facts: CaseFacts) -> Finding | None:
 
 
 def uneven_calls(facts: CaseFacts) -> Finding | None:
-    """SUSPECT when in most chunks the mean call takes much longer than a call is said to take.
+    """SUSPECT when in most chunks the mean call takes another time than the median one of its round.
 
-    The inputs of a whole chunk exist when it begins, so its first call could do the work of all and leave
-    the median to the others.  Honest kernels have outliers too, but not in every other chunk.
+    The inputs of a whole chunk exist when it begins, so one call could do the work of others and leave the
+    median to those; where half of the calls do the work of all, chance decides on which side the median
+    lies.  Honest kernels have outliers too, but not in nearly every chunk; and when clocks move, they
+    move for a round as a whole.
     """
     method = facts.candidate.method
     if method is None:
         return None
-    chunks = [chunk for pair in facts.candidate.batches_us(method) for chunk in pair if len(chunk) > 1]
-    samples = [time_us for chunk in chunks for time_us in chunk]
-    if not samples:
+    slack_us = STREAM_SLACK_US if method is Method.EVENTS else 0.0
+    uneven_means: list[tuple[float, float]] = []
+    chunks = 0
+    for pair in facts.candidate.batches_us(method):
+        typical_us = statistics.median_low([time_us for chunk in pair for time_us in chunk] or [0.0])
+        means_us = [statistics.fmean(chunk) for chunk in pair if len(chunk) > 1]
+        chunks += len(means_us)
+        uneven_means += [(mean_us, typical_us) for mean_us in means_us if _is_uneven(mean_us, typical_us, slack_us)]
+    if not uneven_means or len(uneven_means) < UNEVEN_SHARE * chunks:
         return None
-    typical_us, mean_us = statistics.median(samples), statistics.fmean(samples)
-    uneven = sum(statistics.fmean(chunk) > UNEVEN_FACTOR * typical_us for chunk in chunks)
-    if mean_us <= UNEVEN_FACTOR * typical_us or 2 * uneven < len(chunks):
-        return None
+    mean_us, typical_us = max(uneven_means, key=lambda both: max(both) - min(both))
     message = (
-        f"work of several calls was done in one: the median call takes {typical_us:.4g} us, but the mean is "
-        f"{mean_us:.4g} us, and {uneven} of {len(chunks)} chunks have such a call"
+        f"work of several calls was done in one: in {len(uneven_means)} of {chunks} chunks the mean call takes another "
+        f"time than the median one, such as {mean_us:.4g} us and {typical_us:.4g} us"
     )
     return _suspect("uneven_calls", message, facts)
 
 
-def against_the_clock(facts: CaseFacts, timing: Timing, drain_us: float | None) -> Finding | None:
-    """SUSPECT when bursts or replays, by the parent's clock, rule out the device time.
+def shared_outputs(facts: CaseFacts) -> Finding | None:
+    """HINT that back-to-back calls could not be verified, for they return the same memory.
 
-    `drain_us` is what the caches may still have to write when a single call has ended, and what the next call
-    of a graph then waits for; None when that is not known, and then no graph rules anything out.
-
-    Bursts only where a call is one activity, or was taken in a graph: the span of several has the gaps in
-    it that the host leaves between their launches, and these shrink when calls follow one another.
+    Honest kernels keep an output of their own to save an allocation; but whoever holds what an earlier call
+    returned has it overwritten.
     """
-    side = facts.candidate
-    if timing.device_us is None:
+    if all(burst.verified for burst in facts.candidate.bursts):
         return None
-    device_us, found = timing.device_us.value, None
-    if side.bursts and (timing.method is Method.GRAPH or timing.activities == 1):
-        burst = min(side.bursts, key=lambda stretch: stretch.wall_s / stretch.calls)
-        found = contradicted_by_the_clock(
-            facts.case.name, device_us, calls=burst.calls, wall_s=burst.wall_s, round_trip_s=0.0
-        )
-    if found is None and drain_us is not None and side.clock_replays and side.short_clock_replays:
-        calls = side.clock_replays[0].calls
-        long_s = sorted(stretch.wall_s for stretch in side.clock_replays)
-        short_s = sorted(stretch.wall_s for stretch in side.short_clock_replays)
-        # The fastest of each tell what the work takes; how far the middle ones lie above, how sure that is.
-        doubt_s = statistics.median(long_s) - long_s[0] + statistics.median(short_s) - short_s[0]
-        wall_s = long_s[0]
-        found = contradicted_by_the_clock(
-            facts.case.name, device_us, calls=calls, round_trip_s=short_s[0] + doubt_s + drain_us * calls * 1e-6,
-            graph_wall_us=wall_s / calls * 1e6,
-            wall_s=max(wall_s, device_us * calls * 1e-6),  # several launches take longer outside of a graph than in it
-        )  # fmt: skip
-    return found
+    message = (
+        "calls return the same memory, so that of back-to-back calls only the last can be verified: there is no time "
+        "of a whole call and none in a graph; return new memory from every call"
+    )
+    return Finding(check="shared_outputs", severity=Severity.HINT, message=message, case=facts.case.name)
+
+
+def _is_uneven(mean_us: float, typical_us: float, slack_us: float) -> bool:
+    shorter_us, longer_us = sorted((mean_us, typical_us))
+    return longer_us > UNEVEN_FACTOR * shorter_us and longer_us - shorter_us > slack_us
 
 
 def _drain_us(facts: CaseFacts, problem: Problem, peaks: Peaks | None) -> float | None:

@@ -41,11 +41,15 @@ class Batch:
 
 @dataclass(frozen=True, kw_only=True)
 class Stretch:
-    """Calls that were made in one go: by the parent's clock, exchange included, and by the side's own."""
+    """Calls that were made in one go: by the parent's clock, exchange included, and by the side's own.
+
+    `verified` says that every answer of them was looked at, or that the side is trusted.
+    """
 
     calls: int
     wall_s: float
     claimed_us: float | None
+    verified: bool = True
 
 
 @dataclass(kw_only=True)

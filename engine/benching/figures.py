@@ -134,6 +134,9 @@ def _call_interval(side: SideFacts, notes: list[str], rng: random.Random) -> Int
     """One call end to end, from bursts: a baseline's by its own clock, for its exchange contains the copying."""
     if not side.bursts:
         return None
+    if not all(stretch.verified for stretch in side.bursts):
+        notes.append("no time of a whole call: calls return the same memory, so only the last could be verified")
+        return None
     if side.trusted:
         each_us = [stretch.claimed_us for stretch in side.bursts if stretch.claimed_us is not None]
     else:

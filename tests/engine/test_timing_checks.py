@@ -16,6 +16,8 @@ from engine.timing_checks import (
     differs_from_stored_baseline,
     noisy,
     precise_timer_missing,
+    replays_that_differ,
+    unconfirmed_by_a_graph,
     work_after_return,
     work_on_other_streams,
 )
@@ -109,6 +111,79 @@ def test_no_calls_cannot_be_checked() -> None:
 def test_an_exchange_that_cannot_be_is_refused(bad: float) -> None:
     with pytest.raises(ValueError, match=f"round_trip_s should be finite and not negative, is {bad}"):
         contradicted_by_the_clock("a case", 10.0, calls=10, wall_s=1.0, round_trip_s=bad)
+
+
+# Without a graph, and graphs among themselves.
+
+
+def test_slow_launches_are_a_doubt_that_says_both_times() -> None:
+    assert unconfirmed_by_a_graph("a case", 8.0, burst_us=60.0, launches=1) == Finding(
+        check="wall_clock",
+        severity=Severity.HINT,
+        message="the device time is 8 us, but calls back to back take 60 us each by the wall clock: launching them may "
+        "be the reason, but there is no graph that would tell; let the calls be captured",
+        case="a case",
+    )
+
+
+def test_more_than_launches_explain_is_suspect() -> None:
+    finding = unconfirmed_by_a_graph("a case", 8.0, burst_us=700.0, launches=2)
+    assert severity(finding) is Severity.SUSPECT
+    assert finding is not None
+    assert "700 us each by the wall clock: launches do not explain 692 us; look for work" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("device_us", "burst_us", "launches", "expected"),
+    [
+        (80.0, 100.0, 1, None),
+        (79.0, 100.0, 1, Severity.HINT),
+        (1.0, 3.0, 1, None),  # as far apart as two calls of a graph may be
+        (8.0, 308.0, 1, Severity.HINT),
+        (8.0, 309.0, 1, Severity.SUSPECT),
+        (8.0, 1208.0, 10, Severity.HINT),  # many small kernels, each launched slowly
+        (20_000.0, 22_000.0, 1, None),  # two milliseconds more, but a device at work is slower than an idle one
+        (50.0, 10.0, 1, None),
+    ],
+)
+def test_a_burst_confirms_what_it_hardly_exceeds(
+    device_us: float, burst_us: float, launches: int, expected: Severity | None
+) -> None:
+    assert severity(unconfirmed_by_a_graph("a case", device_us, burst_us=burst_us, launches=launches)) is expected
+
+
+@pytest.mark.parametrize("bad", NO_TIMES)
+@pytest.mark.parametrize("name", ["device_us", "burst_us"])
+def test_a_burst_that_is_no_time_is_refused_by_name(bad: float, name: str) -> None:
+    facts = {"device_us": 10.0, "burst_us": 20.0, name: bad}
+    with pytest.raises(ValueError, match=f"{name} should be finite and above zero, is {bad}"):
+        unconfirmed_by_a_graph("a case", launches=1, **facts)
+
+
+@pytest.mark.parametrize(
+    ("verified_us", "unverified_us", "doubt_us", "expected"),
+    [
+        (20.0, 16.0, 0.0, None),
+        (20.0, 15.9, 0.0, Severity.SUSPECT),
+        (15.9, 20.0, 0.0, Severity.SUSPECT),
+        (20.0, 15.9, 0.2, None),
+        (3.0, 1.0, 0.0, None),
+        (3.1, 1.0, 0.0, Severity.SUSPECT),
+        (30.0, -0.1, 0.0, Severity.SUSPECT),  # what is lost in the exchange may come out below zero
+        (-0.1, 0.1, 0.0, None),
+    ],
+)
+def test_both_kinds_of_replays_agree_as_far_as_the_clock_tells(
+    verified_us: float, unverified_us: float, doubt_us: float, expected: Severity | None
+) -> None:
+    found = replays_that_differ("a case", verified_us=verified_us, unverified_us=unverified_us, doubt_us=doubt_us)
+    assert severity(found) is expected
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_replays_of_no_finite_time_are_refused(bad: float) -> None:
+    with pytest.raises(ValueError, match=f"times should be finite, are 1.0, {bad} and 0.0"):
+        replays_that_differ("a case", verified_us=1.0, unverified_us=bad, doubt_us=0.0)
 
 
 # Other streams.

@@ -76,6 +76,9 @@ class Script:
     late: tuple[str, ...] = ()
     first_does_all: bool = False
     capturable: bool = True
+    old_content_factor: float = 1.0  # what a replay takes on content that it has met before
+    launch_us: float = LAUNCH_US
+    early_share: float = 0.0
     graph_wrong_from: int | None = None  # the replay from which on its answers are wrong
     shared_outputs: bool = False
     wrong_at_call: int | None = None
@@ -127,6 +130,7 @@ def single(device: Machine, script: Script, slots: tuple[int, ...], chunk: int) 
                 span_ns=None if idle or not precise else claimed_ns,
                 stream_ns=round(busy_us * script.stream_factor * 1e3) + 2000,
                 activities=0 if idle or not precise else script.activities,
+                early=script.activities if precise and device.rng.random() < script.early_share else 0,
             )
         )
     return tuple(calls)
@@ -169,7 +173,7 @@ class Worker:
             case wire.Collect():
                 self._write(tuple(dict.fromkeys(self.last)))  # a graph may go over its slots more than once
                 if self.script.shared_outputs:  # every call wrote over what the one before it left
-                    self.device.wrong |= set(self.last[:-1])
+                    self.device.wrong |= set(self.last) - {self.last[-1]}
                 return wire.Timed(
                     id=command.id, returned=(RETURNED,) * len(self.last), shared_outputs=self.script.shared_outputs
                 )
@@ -199,7 +203,7 @@ class Worker:
             case wire.How.SINGLE:
                 return self._single(command)
             case wire.How.BURST:
-                busy_us = sum(max(LAUNCH_US, device.busy_us(script)) for _ in command.slots)
+                busy_us = sum(max(script.launch_us, device.busy_us(script)) for _ in command.slots)
                 device.clock.work(busy_us * 1e-6)
                 return wire.Timed(id=command.id, elapsed_ns=round(busy_us * 1e3))
             case wire.How.CAPTURE:
@@ -211,7 +215,9 @@ class Worker:
             case wire.How.REPLAY:
                 assert command.slots == self.captured
                 self.replays += 1
-                busy_us = sum(device.busy_us(script) + GRAPH_GAP_US for _ in command.slots)
+                met = device.filled[command.slots[0]] == "seen"
+                factor = script.old_content_factor if met else 1.0
+                busy_us = sum(device.busy_us(script) * factor + GRAPH_GAP_US for _ in command.slots)
                 device.clock.work(20e-6 + busy_us * 1e-6)
                 return wire.Timed(id=command.id, elapsed_ns=round(busy_us * script.claim_factor * 1e3))
 

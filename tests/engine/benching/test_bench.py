@@ -152,6 +152,55 @@ async def test_device_times_that_the_parents_clock_contradicts_are_suspect(make_
     assert lab.raised()["wall_clock"] == "suspect"
 
 
+@pytest.mark.parametrize(
+    ("claim_factor", "old_content_factor", "told"),
+    [
+        (0.3, 0.3, "but a replayed graph needs"),
+        (1.0, 0.3, "us where its answers are verified, and 12.9 us where the replay is repeated"),
+        (1.0, 1.6, "but a replayed graph needs"),
+    ],
+    ids=["only where it is verified", "less where it is repeated", "more where it is repeated"],
+)
+async def test_a_graph_that_does_its_work_in_one_kind_of_replay_is_suspect(
+    make_lab, claim_factor, old_content_factor, told
+):
+    lab = make_lab(device_us=40.0, claim_factor=claim_factor, old_content_factor=old_content_factor, noise=0.0)
+    await lab.run()
+    (finding,) = lab.findings
+    assert (finding.check, finding.severity.value) == ("wall_clock", "suspect")
+    assert told in finding.message
+
+
+async def test_a_claim_that_nothing_but_bursts_can_contradict_is_a_doubt(make_lab):
+    lab = make_lab(device_us=40.0, claim_factor=0.3, capturable=False)
+    await lab.run()
+    (finding,) = lab.findings
+    assert (finding.check, finding.severity.value) == ("wall_clock", "hint")
+    assert "the device time is 12 us, but calls back to back take 37.9" in finding.message
+
+
+async def test_a_claim_that_no_launch_explains_is_suspect_without_a_graph(make_lab):
+    lab = make_lab(device_us=600.0, claim_factor=0.3, capturable=False)
+    await lab.run()
+    assert lab.raised() == {"wall_clock": "suspect"}
+
+
+async def test_a_short_kernel_behind_a_slow_host_is_a_doubt_only_where_no_graph_confirms_it(make_lab):
+    lab = make_lab(device_us=8.0, launch_us=60.0)
+    await lab.run()
+    assert lab.findings == []
+    lab = make_lab(device_us=8.0, launch_us=60.0, capturable=False)
+    await lab.run()
+    assert lab.raised() == {"wall_clock": "hint"}
+
+
+@pytest.mark.parametrize(("early_share", "raised"), [(0.03, {}), (1.0, {"other_streams": "suspect"})])
+async def test_work_that_does_not_wait_for_the_callers_stream_is_suspect(make_lab, early_share, raised):
+    lab = make_lab(early_share=early_share)
+    await lab.run()
+    assert lab.raised() == raised
+
+
 async def test_a_graph_time_that_the_parents_clock_contradicts_is_replaced_by_that_clock(make_lab):
     lab = make_lab(device_us=100.0, claim_factor=0.2)
     case = await lab.run()
@@ -265,12 +314,29 @@ async def test_a_graph_with_wrong_answers_is_noted_and_no_fault(make_lab):
     assert any("gives wrong answers" in note for note in case.timing.notes)
 
 
-async def test_outputs_in_the_same_memory_are_verified_as_far_as_they_are_left(make_lab):
+async def test_calls_that_share_their_outputs_have_no_times_of_which_only_the_last_was_verified(make_lab):
     lab = make_lab(shared_outputs=True)
     case = await lab.run()
     assert case.outcome is Outcome.PASS
     assert case.verified < case.calls
-    assert any("same memory" in note for note in case.timing.notes)
+    assert (case.timing.call_us, case.timing.graph_us) == (None, None)
+    assert case.timing.device_us is not None
+    assert [note.split(":")[0] for note in case.timing.notes] == ["no graph", "no time of a whole call"]
+    assert lab.raised() == {"shared_outputs": "hint"}
+
+
+async def test_without_cupti_calls_that_share_their_outputs_are_timed_by_events(make_lab):
+    lab = make_lab(shared_outputs=True, method="", reason="no libcupti was found")
+    case = await lab.run()
+    assert (case.outcome, case.timing.method) == (Outcome.PASS, Method.EVENTS)
+
+
+async def test_another_worker_whose_calls_share_their_outputs_has_no_such_times_either(make_lab):
+    lab = make_lab()
+    case = await lab.run(other=lab.another(shared_outputs=True), baselines=())
+    assert case.timing.call_us is not None and case.timing.graph_us is not None
+    assert (case.baselines[0].call_us, case.baselines[0].graph_us) == (None, None)
+    assert case.baselines[0].device_us is not None
 
 
 async def test_a_missing_baseline_is_noted_and_the_others_go_on(make_lab):
