@@ -69,7 +69,7 @@ class Run:
         self._profile = Profile(self._loop.time, started=self._started)
         self._results: list[CaseResult] = []
         self._launched = False
-        self._compiling_since = 0.0
+        self._compiling_since: float | None = None
         self._limits = plan.limits or limits
         self._artefacts = artefacts
         self._shelf = None if staff.interpreted else staff.lodging.open_shelf()
@@ -93,9 +93,12 @@ class Run:
         self, spare: Spare, *, candidate: Candidate | None = None,
         on_log: Callable[[Stream, str], None] = lambda *_: None,
     ) -> Desk:  # fmt: skip
+        shelves = self._shelves
+        if candidate is not None:  # what compilers made that had loaded this candidate is for this one alone
+            shelves = tuple(shelf for shelf in shelves if shelf != self._shelf)
         return Desk(
             candidate=candidate or self._candidate, entry=self._plan.problem.entry, spare=spare,
-            limits=self._limits, on_log=on_log, shelves=self._shelves,
+            limits=self._limits, on_log=on_log, shelves=shelves,
         )  # fmt: skip
 
     def _open_builder(self, target: str, on_kernel: Callable[[int, int, CompiledKernel], None]) -> Builder:
@@ -126,6 +129,7 @@ class Run:
         )  # fmt: skip
         try:
             stop = await self._unless(cancelled, self._judge())
+            self._end_compiling()
             self._finish(stop)
             if stop is None and self._builder is not None:
                 await self._unless(cancelled, self._disassemble(self._builder))
@@ -133,16 +137,18 @@ class Run:
             await asyncio.shield(asyncio.create_task(self._clean_up()))  # also when we are cancelled once more
 
     async def _clean_up(self) -> None:
-        for desk in (self._desk, self._other):
-            if desk is not None:
-                await desk.clear()
-        for builder in self._builders():
-            await builder.clear()
-        if self._shelf is not None:
-            self._staff.lodging.clear_shelf(self._shelf)
-        self._staff.worker.prepare()
-        self._staff.compiler.prepare()
-        self._told.close()
+        try:
+            used = [used for used in (self._desk, self._other, *self._builders()) if used is not None]
+            cleared = await asyncio.gather(*(one.clear() for one in used), return_exceptions=True)
+            if self._shelf is not None:
+                self._staff.lodging.clear_shelf(self._shelf)
+            self._staff.worker.prepare()
+            self._staff.compiler.prepare()
+            for trouble in cleared:
+                if trouble is not None:
+                    raise trouble
+        finally:
+            self._told.close()  # whatever fails, or everybody who listens would wait for good
 
     async def _unless(self, cancelled: asyncio.Event, work: Coroutine[Any, Any, Stop | None]) -> Stop | None:
         """The result of `work`, or CANCELLED; faults of ours become ENGINE_ERROR here and nowhere else."""
@@ -175,8 +181,9 @@ class Run:
         self._read_statically(source)
         await self._learn_peaks()  # before the candidate has a process
         builders = [asyncio.create_task(builder.run()) for builder in self._builders()]
-        ahead = self._rehearse()
+        ahead: asyncio.Task[None] | None = None
         try:
+            ahead = self._rehearse()
             stop = await self._load()
             if stop is not None:
                 return stop
@@ -186,17 +193,15 @@ class Run:
             for builder in self._builders():
                 builder.finish()
             await asyncio.gather(*builders)
-            if self._builder is not None:
-                self._compiled(self._builder)
+            self._end_compiling()
             if stop is None and self._results and all(result.outcome is Outcome.PASS for result in self._results):
                 stop = await self._time()
         finally:
-            if self._rehearsal is not None:
-                await self._rehearsal.close()
             tasks = [*builders, *([ahead] if ahead is not None else [])]
             for task in tasks:
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            closing = [self._rehearsal.close()] if self._rehearsal is not None else []
+            await asyncio.gather(*tasks, *closing, return_exceptions=True)
         return stop
 
     def _builders(self) -> tuple[Builder, ...]:
@@ -322,9 +327,12 @@ class Run:
         await stage.run()
         return stage.stop
 
-    def _compiled(self, builder: Builder) -> None:
-        if not builder.kernels:
+    def _end_compiling(self) -> None:
+        """Tell how compiling ended, once, if it has begun."""
+        builder, began = self._builder, self._compiling_since
+        if builder is None or began is None:
             return
+        self._compiling_since = None
         failures = [kernel for kernel in builder.kernels if kernel.outcome is not Outcome.PASS]
         failed = min(failures, key=lambda kernel: kernel.outcome is Outcome.UNSUPPORTED, default=None)
         if builder.unkept:
@@ -332,13 +340,19 @@ class Run:
         if failed is not None and failed.outcome is Outcome.UNSUPPORTED:
             message = f"could not check that {failed.launch.kernel} builds for {failed.target}: {failed.message}"
             self._told.note("offline_compile", message)
-        self._told.tell(
-            events.StageFinished(
-                at_s=self._told.now(), stage=Stage.COMPILE, outcome=failed.outcome if failed else Outcome.PASS,
-                elapsed_s=self._told.now() - self._compiling_since, message=failed.message if failed else "",
-                location=failed.location if failed else None,
-            )
-        )  # fmt: skip
+        if builder.overfull:
+            message = "more specialisations were asked for than are compiled for one candidate; the rest was left out"
+            self._told.note("offline_compile", message)
+        if failed is not None:
+            self._told.end(Stage.COMPILE, began, failed.outcome, failed.message, failed.location)
+        elif builder.unfinished:
+            message = f"the run ended with {builder.unfinished} kernels still to compile"
+            self._told.end(Stage.COMPILE, began, Outcome.CANCELLED, message)
+        elif not builder.kernels:
+            message = "no kernel that was expected builds, and none of them was launched"
+            self._told.end(Stage.COMPILE, began, Outcome.UNSUPPORTED, message)
+        else:
+            self._told.end(Stage.COMPILE, began)
 
     async def _disassemble(self, builder: Builder) -> None:
         await builder.disassemble(self._disassembled)

@@ -30,6 +30,7 @@ from engine.model import (
     OutputReport,
     Plan,
     Problem,
+    Stage,
     Tier,
     Tolerance,
 )
@@ -94,22 +95,30 @@ class Theatre:
     def __init__(self, employ: Employ, folder: Path) -> None:
         self.asked: list[tuple[str, wire.AnyCommand]] = []
         self.changes: Callable[[str, wire.AnyCommand], wire.AnyReply | None] = lambda kind, command: None
+        self.silent: tuple[type[wire.AnyCommand], ...] = ()
         self.nest, self.staff = employ(self._play, target="sm_90")
         self._artefacts = ArtefactStore(folder=folder)
+
+    def open(
+        self, *cases: Case, target: str | None = "sm_90", timed: tuple[Case, ...] | None = None,
+        metrology: Metrology | None = None, other: Candidate | None = None,
+    ) -> Run:  # fmt: skip
+        """A run of these cases; `timed` of None has no benchmark."""
+        problem = replace(PROBLEM, cases=cases)
+        candidate = Candidate(source=b"import triton\n@triton.jit\ndef k(): ...\ndef f(x): ...\n", problem="toy::twice")
+        benchmark = BenchmarkPlan(cases=timed) if timed is not None else None
+        return Run(
+            candidate=candidate, staff=self.staff, artefacts=self._artefacts, device=GPU, limits=Limits(),
+            plan=Plan(problem=problem, cases=cases, device="cuda", target=target, benchmark=benchmark),
+            metrology=metrology, other=other,
+        )  # fmt: skip
 
     async def run(
         self, *cases: Case, target: str | None = "sm_90", timed: tuple[Case, ...] | None = None,
         metrology: Metrology | None = None,
     ) -> list[events.Event]:  # fmt: skip
-        """Everything that a run of these cases tells; `timed` of None has no benchmark."""
-        problem = replace(PROBLEM, cases=cases)
-        candidate = Candidate(source=b"import triton\n@triton.jit\ndef k(): ...\ndef f(x): ...\n", problem="toy::twice")
-        benchmark = BenchmarkPlan(cases=timed) if timed is not None else None
-        run = Run(
-            candidate=candidate, staff=self.staff, artefacts=self._artefacts, device=GPU, limits=Limits(),
-            plan=Plan(problem=problem, cases=cases, device="cuda", target=target, benchmark=benchmark),
-            metrology=metrology,
-        )  # fmt: skip
+        """Everything that such a run tells."""
+        run = self.open(*cases, target=target, timed=timed, metrology=metrology)
         return [event async for event in run.stream(asyncio.Event())]
 
     def commands(self, *kinds: type[wire.AnyCommand]) -> list[wire.AnyCommand]:
@@ -118,7 +127,8 @@ class Theatre:
 
     def _play(self, kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
         self.asked.append((kind, command))
-        return self.changes(kind, command) or self._usual(command)
+        changed = self.changes(kind, command)
+        return None if isinstance(command, self.silent) else changed or self._usual(command)
 
     def _usual(self, command: wire.AnyCommand) -> wire.AnyReply | None:
         report = OutputReport(name="return", outcome=Outcome.PASS, shape=(4,), dtype="float32", total=4)
@@ -335,3 +345,112 @@ async def test_a_run_says_where_its_time_went(theatre: Theatre) -> None:
         span.name for span in profile.spans
     }
     assert {span.name: span.count for span in profile.spans}["call"] == 3
+
+
+def compiling(told: list[events.Event]) -> list[tuple[Outcome, str]]:
+    """How the stage of compiling ended, as often as it was said."""
+    ended = [event for event in told if isinstance(event, events.StageFinished) and event.stage is Stage.COMPILE]
+    assert [event.stage for event in told if isinstance(event, events.StageStarted)].count(Stage.COMPILE) == len(ended)
+    return [(event.outcome, event.message) for event in ended]
+
+
+async def listen(run: Run, cancelled: asyncio.Event, told: list[events.Event]) -> None:
+    """Add to `told` what the run tells, also when it ends with an error."""
+    async for event in run.stream(cancelled):
+        told.append(event)  # noqa: PERF401  # a list of them all would be lost with the error
+
+
+async def test_a_kernel_that_did_not_build_ahead_is_told_when_it_is_launched_all_the_same(theatre: Theatre) -> None:
+    def refuse(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+        if isinstance(command, wire.Compile):
+            message = "k is made only when the entry runs"
+            return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=message)
+        return None
+
+    theatre.changes = refuse
+    told = await theatre.run(*CASES)
+    message = "k is made only when the entry runs"
+    assert [(event.kernel.outcome, event.number, event.total) for event in told
+            if isinstance(event, events.KernelCompiled)] == [(Outcome.UNSUPPORTED, 1, 1)]  # fmt: skip
+    assert compiling(told) == [(Outcome.UNSUPPORTED, message)]
+    assert verdict(told) is Outcome.PASS
+
+
+async def test_the_stage_of_compiling_ends_also_where_nothing_that_was_expected_builds(theatre: Theatre) -> None:
+    def refuse(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+        match command:
+            case wire.Compile():
+                return wire.Failed(id=command.id, kind=wire.FailureKind.COMPILE, message="too many registers")
+            case wire.Call():
+                return wire.Failed(id=command.id, kind=wire.FailureKind.COMPILE, message="too many registers")
+        return None
+
+    theatre.changes = refuse
+    told = await theatre.run(CASES[0])
+    assert compiling(told) == [
+        (Outcome.UNSUPPORTED, "no kernel that was expected builds, and none of them was launched")
+    ]
+
+
+async def test_the_stage_of_compiling_ends_when_the_run_is_cancelled(theatre: Theatre) -> None:
+    asked, cancelled = asyncio.Event(), asyncio.Event()
+
+    def hang(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+        if isinstance(command, wire.Compile):
+            asked.set()
+        return None
+
+    theatre.changes = hang
+    theatre.silent = (wire.Compile,)
+    told: list[events.Event] = []
+    listening = asyncio.create_task(listen(theatre.open(CASES[0]), cancelled, told))
+    await asked.wait()
+    cancelled.set()
+    await listening
+    assert compiling(told) == [(Outcome.CANCELLED, "the run ended with 1 kernels still to compile")]
+    assert verdict(told) is Outcome.CANCELLED
+    assert isinstance(told[-1], events.RunFinished)
+
+
+async def test_an_error_in_cleaning_up_does_not_hold_up_the_stream_and_is_raised(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[events.Event] = []
+
+    def fail(shelf: Path) -> None:
+        raise RuntimeError("the shelf is stuck")
+
+    monkeypatch.setattr(theatre.staff.lodging, "clear_shelf", fail)
+    listening = listen(theatre.open(CASES[0]), asyncio.Event(), told)
+    with pytest.raises(RuntimeError, match="the shelf is stuck"):
+        await asyncio.wait_for(listening, timeout=60)
+    assert verdict(told) is Outcome.PASS
+
+
+async def test_a_desk_that_cannot_be_cleared_does_not_keep_the_others(theatre: Theatre) -> None:
+    run = theatre.open(CASES[0], other=Candidate(source=b"", problem="toy::twice"))
+
+    async def stuck() -> None:
+        raise RuntimeError("the desk is stuck")
+
+    run._desk.clear, clear = stuck, run._desk.clear  # type: ignore[method-assign]
+    with pytest.raises(RuntimeError, match="the desk is stuck"):
+        async for _ in run.stream(asyncio.Event()):
+            pass
+    assert [desk.occupied for builder in run._builders() for desk in builder._desks] == [False] * len(
+        run._builders()[0]._desks
+    )
+    await clear()
+
+
+async def test_the_other_candidate_gets_nothing_that_was_compiled_for_the_first(theatre: Theatre) -> None:
+    """Whoever compiles has loaded the first candidate, and what it publishes is found by a key alone."""
+    run = theatre.open(CASES[0], other=Candidate(source=b"def f(x): ...\n", problem="toy::twice"))
+    assert run._other is not None
+    assert theatre.staff.launchers is not None
+    for desk in (run._desk, run._other):
+        await desk.load()
+    shelves = [command.shelves for command in theatre.commands(wire.Load) if isinstance(command, wire.Load)]
+    launchers = str(theatre.staff.launchers.shelf)
+    assert shelves == [(launchers, str(run._shelf)), (launchers,)]
+    await run._clean_up()
