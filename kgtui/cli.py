@@ -40,7 +40,7 @@ def run(arguments: Sequence[str], console: Console) -> int:
     """As `main`, for the given console."""
     wants_trace = "--debug" in arguments
     try:
-        exit_code = _dispatch(build_parser().parse_args(arguments), console)
+        exit_code = _dispatch(_parsed(arguments), console)
         console.out.flush()
         return exit_code
     except KgtuiError as error:
@@ -61,6 +61,15 @@ def run(arguments: Sequence[str], console: Console) -> int:
         hint = "" if wants_trace else "; --debug shows the traceback"
         _complain(console, f"failed: {type(error).__name__}: {lines[0]}{hint}", wants_trace=wants_trace)
         return Exit.ENGINE
+
+
+def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    """What was typed.  Not by parse_args: it blames a word that a command does not know on kgtui as a whole."""
+    options, unknown = build_parser().parse_known_args(arguments)
+    if unknown:
+        command = f"kgtui {options.command}" if options.command else "kgtui"
+        raise UsageError(f"unrecognized arguments: {' '.join(unknown)}; `{command} --help` shows what can be typed")
+    return options
 
 
 def build_parser() -> argparse.ArgumentParser:

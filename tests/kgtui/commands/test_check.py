@@ -120,7 +120,7 @@ def test_an_unknown_target_suggests_the_nearest(typed, kernel):
         (["--cases", ""], "argument --cases: invalid choice: ''"),
         (["--cases", "bench"], "argument --cases: invalid choice: 'bench'"),
         (["--json", "--plain"], "not allowed with argument"),
-        (["--jsno"], "unrecognized arguments: --jsno"),
+        (["--jsno"], "unrecognized arguments: --jsno; `kgtui check --help` shows what can be typed"),
     ],
 )
 def test_options_that_cannot_be(typed, kernel, arguments, complaint):
