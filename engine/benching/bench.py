@@ -31,7 +31,7 @@ from engine.verdict import Stop
 OTHER = "other"
 """The name under which another worker's candidate stands among the baselines."""
 
-_MEMORY_SHARE = 4  # a quarter of the free memory for slots; the judge keeps as much again for itself
+_MEMORY_SHARE = 8  # of the free memory for slots; the judge and each of two workers keep as much again for themselves
 _UNKNOWN_MEMORY_BYTES = 1 << 30
 _WARM_SHARE = 4  # of the second-level cache: what slots are filled from passes through it too
 _DEADLINE_S = 120.0

@@ -68,7 +68,7 @@ class WorkerParty:
         return batch
 
     async def burst(self, slots: tuple[int, ...]) -> Stretch:
-        await self._refresh(slots)
+        await self._hand_over(slots)
         timed, took_s = await self._time(slots, wire.How.BURST)
         verified = await self._collect(slots)
         return Stretch(calls=len(slots), wall_s=took_s, claimed_us=each_us(timed, len(slots)), verified=verified)
@@ -78,7 +78,7 @@ class WorkerParty:
         return took_s
 
     async def capture(self, slots: tuple[int, ...]) -> None:
-        await self._refresh(slots)
+        await self._hand_over(slots)
         try:
             await self._time(slots, wire.How.CAPTURE)
         except FailedHere as ended:
@@ -87,7 +87,7 @@ class WorkerParty:
             raise NotCapturedError(f"no graph: {ended.failed.message}") from ended
 
     async def replay(self, slots: tuple[int, ...]) -> Stretch:
-        await self._refresh(slots)
+        await self._hand_over(slots)
         timed, took_s = await self._time(slots, wire.How.REPLAY)
         counted = self.calls, self.verified
         try:
@@ -106,6 +106,12 @@ class WorkerParty:
         """The captured graph once more on what is there: for the clock alone, so nothing is verified or counted."""
         timed, took_s = await self._time(slots, wire.How.REPLAY)
         return Stretch(calls=len(slots), wall_s=took_s, claimed_us=each_us(timed, len(slots)), verified=False)
+
+    async def _hand_over(self, slots: tuple[int, ...]) -> None:
+        """New content, fetched before the clock runs: calls that are timed one by one fetch theirs themselves."""
+        await self._refresh(slots)
+        command = wire.Fetch(id=wire.new_id(), slots=tuple(dict.fromkeys(slots)))
+        await self._ask(command, wire.Done, "while taking over inputs")
 
     async def _refresh(self, slots: tuple[int, ...]) -> None:
         command = wire.Refresh(id=wire.new_id(), slots=tuple(dict.fromkeys(slots)), cache=self._cache)

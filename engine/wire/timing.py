@@ -103,19 +103,25 @@ class Disband(Command, tag="disband", frozen=True):
 
 
 class Occupy(Command, tag="occupy", frozen=True):
-    """Worker: open the block and view its slots; later commands name slots by number."""
+    """Worker: open the block and take memory for copies of its slots; later commands name slots by number."""
 
     case: str
     arguments: tuple[ValueSpec, ...]
     layout: SlotLayout
 
 
+class Fetch(Command, tag="fetch", frozen=True):
+    """Worker: copy these slots to memory of its own, where calls other than those of a SINGLE run find them."""
+
+    slots: tuple[Count, ...]
+
+
 class TimeCalls(Command, tag="time_calls", frozen=True):
     """Worker: call the entry once on each of these slots, in this order.
 
-    Before each call of a SINGLE run the second-level cache is emptied by reading other memory when
-    `cache` is COLD, and the slot's inputs are read when it is WARM.  In the other runs it is as the last
-    Refresh and the calls before left it.
+    Before each call of a SINGLE run the slot is fetched, and the second-level cache emptied by reading
+    other memory when `cache` is COLD, or the slot's inputs read when it is WARM.  In the other runs it
+    is as the last Fetch and the calls before left it.
     """
 
     slots: tuple[Count, ...]

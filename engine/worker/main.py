@@ -92,7 +92,7 @@ class _Worker:
                     self._tuning.in_earnest()
                     self._recorder.turn(on=False)
                 return self._stopwatch.carry_out(command)
-            case wire.TimeCalls() | wire.Collect() | wire.Vacate():
+            case wire.Fetch() | wire.TimeCalls() | wire.Collect() | wire.Vacate():
                 return self._stopwatch.carry_out(command)
         message = f"a worker does not {type(command).__name__.lower()}"
         return wire.Failed(id=command.id, kind=wire.FailureKind.ENGINE, message=message)

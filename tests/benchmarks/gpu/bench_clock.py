@@ -6,7 +6,7 @@ Run with the interpreter of an environment that has kgtui and a CUDA torch:
 
 truth   fourteen kernels of torch and Triton by our clock, by ncu on the very same calls, and by do_bench;
 self    a kernel compared with itself again and again: how many intervals cover 1.0;
-slower  the same kernel made about 3 % slower: how often it is called slower;
+slower  the same kernel made 3 % slower, or as little more as rows allow: how often it is called slower;
 cheats  candidates that cheat at the clock, each with its verdict, its findings and the evidence.
 
 Each part has the same time limit, and says so when it is over.  Prints the tables last.
@@ -130,7 +130,10 @@ async def itself(engine: Engine, pairs: int, case_s: float) -> list[str]:
 async def slower(engine: Engine, runs: int, case_s: float, limit_s: float) -> list[str]:
     """The kernel against one that computes some rows twice."""
     found = json.loads(await output_of(sys.executable, str(TRUTH), "slowdowns", *map(str, EXTRA_ROWS), limit_s=limit_s))
-    rows, slowdown = min(found.items(), key=lambda item: abs(item[1] - WANTED_SLOWDOWN))
+    enough = {rows: slowdown for rows, slowdown in found.items() if slowdown >= WANTED_SLOWDOWN}
+    if not enough:
+        raise RuntimeError(f"no number of extra rows makes it {WANTED_SLOWDOWN} times as slow: {found}")
+    rows, slowdown = min(enough.items(), key=lambda item: item[1])
     source = SOFTMAX.read_bytes()
     slow = source.replace(b"EXTRA_ROWS = 0", f"EXTRA_ROWS = {rows}".encode())
     comparisons = await compared(engine, slow, source, runs, case_s)
@@ -182,7 +185,7 @@ async def cheats(engine: Engine) -> list[str]:
         outcome = observed.verdict.outcome.value if observed.verdict is not None else "no verdict"
         expected = outcome in stated["expect"].split("|")
         flagged = observed.verdict is not None and observed.verdict.flagged
-        right = expected and (stated.get("finding") is None or (stated["finding"] in checks and flagged))
+        right = expected and (outcome != "pass" or (flagged and stated.get("finding") in checks))
         caught += right
         lines += [f"{'caught' if right else 'MISSED'} {path.name}: {told(observed)}"]
         lines += [f"    {finding.severity.value} {finding.check}: {finding.message}" for finding in observed.findings]

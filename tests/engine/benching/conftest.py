@@ -168,6 +168,8 @@ class Worker:
                 assert self.device.arranged
                 self.occupied = True
                 self.device.occupied += 1
+            case wire.Fetch():
+                assert self.occupied
             case wire.TimeCalls():
                 return self._time(command)
             case wire.Collect():

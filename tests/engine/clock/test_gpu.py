@@ -63,6 +63,8 @@ class Bench:
         self.ask(wire.Refresh(id="i", slots=CHUNK, cache=CacheState.COLD), wire.Done)
 
     def timed(self, how: wire.How = wire.How.SINGLE, cache: CacheState = CacheState.COLD) -> wire.Timed:
+        if how is not wire.How.SINGLE:
+            assert self.worker.carry_out(wire.Fetch(id="i", slots=CHUNK)) == wire.Done(id="i")
         reply = self.worker.carry_out(wire.TimeCalls(id="i", slots=CHUNK, how=how, cache=cache))
         assert isinstance(reply, wire.Timed), reply
         return reply

@@ -71,6 +71,8 @@ class Bench:
         self.judge(wire.Refresh(id="i", slots=slots, cache=cache), wire.Done)
 
     def timed(self, *slots: int, how: wire.How = wire.How.SINGLE) -> wire.Timed:
+        if how is not wire.How.SINGLE:
+            assert self.worker.carry_out(wire.Fetch(id="i", slots=slots)) == wire.Done(id="i")
         reply = self.worker.carry_out(wire.TimeCalls(id="i", slots=slots, how=how))
         assert isinstance(reply, wire.Timed), reply
         return reply
@@ -98,6 +100,10 @@ class Bench:
         layout = self.arranged.layout
         first = layout.first + number * layout.stride
         return self.device.blocks[-1].content[first : first + layout.stride]
+
+    def number_of(self, argument: torch.Tensor) -> int:
+        """The slot that an argument lies in, as the entry sees it: in the worker's own memory."""
+        return argument.storage_offset() * argument.itemsize // self.arranged.layout.stride
 
     def storage(self, number: int, storage: int = 0) -> torch.Tensor:
         return tensors.part(self.slot(number), self.arranged.layout.storages[storage])
@@ -254,8 +260,7 @@ def test_a_wrong_output_is_found_among_right_ones() -> None:
 
 def test_the_first_of_several_wrong_slots_is_told_and_all_are_counted() -> None:
     bench = Bench(DOUBLE)
-    wrong = [bench.storage(number).data_ptr() for number in (2, 6)]
-    bench.entry = lambda x: x * 2 + (x.data_ptr() in wrong)
+    bench.entry = lambda x: x * 2 + (bench.number_of(x) in (2, 6))
     checked = bench.run(7, 6, 0, 2)
     assert (checked.right, checked.first_wrong) == (2, 1)
 
@@ -351,8 +356,10 @@ def test_a_write_beside_a_tensor_is_told_with_its_name_and_side(storage: int, at
     bench = Bench(TWO)
 
     def entry(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
-        place = bench.arranged.layout.storages[storage].offset + at
-        bench.slot(1)[place : place + 2] ^= 0xFF
+        layout = bench.arranged.layout
+        memory = torch.empty(0, dtype=torch.uint8).set_(first.untyped_storage())
+        place = layout.stride + layout.storages[storage].offset + at
+        memory[place : place + 2] ^= 0xFF
         return first.sum() + second
 
     bench.entry = nth_call(1, entry, bench.entry)
@@ -377,6 +384,26 @@ def test_a_write_into_another_slot_is_found_there() -> None:
     assert bench.check((0, 1), (*returned, ())).first_wrong == 1
 
 
+def test_a_write_into_another_slot_of_the_chunk_is_found_there() -> None:
+    bench = Bench(DOUBLE)
+
+    def entry(x: torch.Tensor) -> torch.Tensor:
+        memory = torch.empty(0, dtype=torch.uint8).set_(x.untyped_storage())
+        memory[2 * bench.arranged.layout.stride + 300] ^= 1
+        return x * 2
+
+    bench.entry = nth_call(3, entry, bench.entry)
+    assert bench.run(0, 2, 4, 6).first_wrong == 1
+
+
+def test_the_entry_sees_memory_of_its_own_process() -> None:
+    bench = Bench(DOUBLE)
+    seen: list[int] = []
+    bench.entry = lambda x: (seen.append(x.untyped_storage().data_ptr()), x * 2)[1]
+    assert bench.run(0, 1).right == 2
+    assert bench.device.blocks[-1].content.data_ptr() not in seen
+
+
 def test_what_is_written_in_place_is_compared_and_the_rest_of_its_memory_must_stay() -> None:
     bench = Bench(find("cublas::cublasSaxpy_v2"), "497 alpha 0.5 inc 2 3")
 
@@ -395,8 +422,7 @@ def test_what_is_written_in_place_is_compared_and_the_rest_of_its_memory_must_st
 def test_bursts_and_replays_are_checked_after_they_were_collected() -> None:
     bench = Bench(DOUBLE)
     made = [torch.zeros(100) for _ in EIGHT]
-    number_by_address = {bench.storage(number).data_ptr(): number for number in EIGHT}
-    bench.entry = lambda x: torch.mul(x, 2, out=made[number_by_address[x.data_ptr()]])
+    bench.entry = lambda x: torch.mul(x, 2, out=made[bench.number_of(x)])
     bench.refresh(*EIGHT)
     bench.timed(*EIGHT, how=wire.How.CAPTURE)
     for how in (wire.How.BURST, wire.How.REPLAY, wire.How.REPLAY):
