@@ -188,7 +188,8 @@ def _log_spreads(interval: Interval) -> tuple[float, float, float]:
 def _interval_of_median(logarithms: Sequence[float], rng: random.Random) -> tuple[float, float]:
     """The 95 % interval of the median of two or more values, given and found by their logarithms.
 
-    An expanded percentile bootstrap: the plain percentile interval of a few values is too narrow, and
+    An expanded percentile bootstrap (Hesterberg, "What Teachers Should Know About the Bootstrap", The
+    American Statistician 69, 2015): the plain percentile interval of a few values is too narrow, and
     which of its sides is the longer one is chance.  Its width is laid evenly about the median, and
     stretched by what Student's t is wider than the normal for so few and by what a variance over n
     lacks against one over n - 1; both vanish as values are added.  _MARGIN stays.
