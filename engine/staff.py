@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from engine import wire
 from engine.errors import DeadlineError, EngineError
@@ -32,7 +32,7 @@ class Staff:
     """Judge, spare workers and spare compilers of one engine.
 
     `shares_device` is whether judge and worker see the same device memory; it turns false for good when
-    a driver refuses.
+    a driver refuses, `unshared` says why.  No process that has a candidate is believed about that.
     """
 
     def __init__(
@@ -41,6 +41,8 @@ class Staff:
     ) -> None:  # fmt: skip
         self.interpreted = interpreted
         self.shares_device = not interpreted
+        self.unshared = ""
+        self._has_borrowed = False
         self.lodging = lodging
         self.most_compilers = _most_compilers(interpreted=interpreted)
         self._workers = workers
@@ -102,6 +104,10 @@ class Staff:
                     await asyncio.shield(judge.kill())
                 raise
 
+    def share_no_more(self, reason: str) -> None:
+        """Judge and worker do not see the same device memory here."""
+        self.shares_device, self.unshared = False, reason
+
     @property
     def pids(self) -> tuple[int, ...]:
         """Every process of this engine that is alive, as far as they are known."""
@@ -122,18 +128,36 @@ class Staff:
             self._judge = None
 
     async def _hire_worker(self) -> Hand:
-        hand = await self._hire(self._workers, "worker")
+        hand = await self._hire(self._workers, "worker", greet=self._see_whether_it_borrows)
         assert hand.child.ready is not None
         self.confinement = hand.child.ready.confinement
         self.versions = hand.child.ready.versions
         return hand
+
+    async def _see_whether_it_borrows(self, worker: Child) -> None:
+        """Have the first worker open the judge's memory before anybody gives it a candidate."""
+        if not self.shares_device or self._has_borrowed:
+            return
+        try:
+            lent = await self.ask_judge(wire.Lend(id=wire.new_id()))
+        except EngineError:
+            return  # whoever verifies meets the same, and says so
+        reply = lent
+        if isinstance(lent, wire.Lent):
+            borrow = wire.Borrow(id=wire.new_id(), handle=lent.handle, block_bytes=lent.block_bytes)
+            reply = await worker.ask(borrow, deadline_s=_READY_S)
+            self._has_borrowed = isinstance(reply, wire.Done)
+        if isinstance(reply, wire.Failed) and reply.kind is wire.FailureKind.UNSUPPORTED:
+            self.share_no_more(reply.message)
 
     async def _hire_compiler(self) -> Hand:
         if self._compilers_started is not None:
             await asyncio.shield(self._compilers_started)
         return await self._hire(self._compilers, "compiler")
 
-    async def _hire(self, nest: Nest, kind: str, *, confined: bool = True) -> Hand:
+    async def _hire(
+        self, nest: Nest, kind: str, *, confined: bool = True, greet: Callable[[Child], Awaitable[None]] | None = None
+    ) -> Hand:
         room = self.lodging.open_room()
         environment = {**room.environment(), **self._environment}
         confinement = room.confinement(self._limits, address_space=self.interpreted) if confined else None
@@ -148,6 +172,8 @@ class Staff:
         hand = Hand(child=child, room=room)
         try:
             await child.wait_until_ready(_READY_S)
+            if greet is not None:
+                await greet(child)
         except EngineError as error:
             await asyncio.shield(hand.dismiss())
             # By type it would be a crash or a timeout of the candidate, which has not been loaded yet.

@@ -12,7 +12,6 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeGuard
 
 from engine import outcomes, wire
 from engine.desk import Desk, LoadError
@@ -69,6 +68,7 @@ class Verifier:
         self._on_launch = on_launch
         self._on_finding = on_finding
         self._on_trace = on_trace
+        self._said_unshared = False
 
     async def judge(self, case: Case) -> CaseResult:
         """Judge one case; every way to fail is a result, not an exception."""
@@ -80,10 +80,6 @@ class Verifier:
             if not self._desk.occupied:
                 await self._desk.load()
             stop, failed = await self._calls(case, progress)
-            if self._staff.shares_device and _is_unshared(stop):
-                self._share_no_more(stop.message)
-                progress = _Progress()
-                stop, failed = await self._calls(case, progress)
         except LoadError as error:
             stop = outcomes.of_failure(error.failed)
         except EngineError as error:
@@ -102,15 +98,7 @@ class Verifier:
         """Make the calls of the case until one is wrong; what stopped them, if anything."""
         arena = self._desk.shared / f"{secrets.token_hex(8)}.in"
         outputs = arena.with_suffix(".out")
-        prepared = await self._ask_judge(
-            wire.Prepare(
-                id=wire.new_id(), origin=self._plan.problem.origin, case=case.name, poison=_POISONS[0],
-                arena_path=None if self._staff.shares_device else str(arena),
-            ),
-            "make inputs",
-        )  # fmt: skip
-        if isinstance(prepared, wire.Failed) and prepared.kind is wire.FailureKind.UNSUPPORTED:
-            return Stop(outcome=Outcome.UNSUPPORTED, message=prepared.message), None
+        prepared = await self._prepare(case, arena)
         if not isinstance(prepared, wire.Prepared):
             return outcomes.of_trusted(prepared, "while inputs were made"), None
         calls = _AND_FRESH if case.tier is Tier.SMOKE or not self._staff.interpreted else _TWICE
@@ -126,6 +114,25 @@ class Verifier:
             message = "two calls on the same input gave different bits, both within tolerance"
             self._on_finding(Finding(check="repeat", severity=Severity.NOTE, message=message, case=case.name))
         return None, None
+
+    async def _prepare(self, case: Case, arena: Path) -> wire.AnyReply | EngineError:
+        """The case's inputs in memory that the worker sees: the device's own, and a file where that is not shared."""
+        shared = self._staff.shares_device
+        prepare = wire.Prepare(
+            id=wire.new_id(), origin=self._plan.problem.origin, case=case.name, poison=_POISONS[0],
+            arena_path=None if shared else str(arena),
+        )  # fmt: skip
+        prepared = await self._ask_judge(prepare, "make inputs")
+        # Of the judge alone: a candidate that says so of its process would choose how it is verified.
+        if shared and isinstance(prepared, wire.Failed) and prepared.kind is wire.FailureKind.UNSUPPORTED:
+            self._staff.share_no_more(prepared.message)
+            prepared = await self._prepare(case, arena)
+        if self._staff.unshared and not self._said_unshared:
+            self._said_unshared = True
+            message = f"device memory is not shared between processes here ({self._staff.unshared})"
+            message += "; tensors travel through the host"
+            self._on_finding(Finding(check="memory", severity=Severity.NOTE, message=message))
+        return prepared
 
     async def _call(
         self, case: Case, progress: _Progress, number: int, call: _Call, prepared: wire.Prepared, outputs: Path
@@ -167,11 +174,6 @@ class Verifier:
             return Stop(outcome=Outcome.MUTATED_INPUT, message=compared.mutated), None
         return None, None
 
-    def _share_no_more(self, reason: str) -> None:
-        self._staff.shares_device = False
-        message = f"device memory is not shared between processes here ({reason}); tensors travel through the host"
-        self._on_finding(Finding(check="memory", severity=Severity.NOTE, message=message))
-
     async def _ask_judge(self, command: wire.AnyCommand, doing: str) -> wire.AnyReply | EngineError:
         try:
             with self._profile.span(doing):
@@ -194,10 +196,6 @@ class Verifier:
             seed=progress.seed, message=message, location=stop.location if stop else None, outputs=progress.reports,
             out_of_bounds=failed.out_of_bounds if failed else None,
         )  # fmt: skip
-
-
-def _is_unshared(stop: Stop | None) -> TypeGuard[Stop]:
-    return stop is not None and stop.outcome is Outcome.UNSUPPORTED
 
 
 def _unlink(*paths: Path) -> None:

@@ -61,6 +61,9 @@ class _Judge:
 
     def _carry_out(self, command: wire.AnyCommand) -> wire.AnyReply:
         match command:
+            case wire.Lend():
+                block = self._memory.block(1)
+                return wire.Lent(id=command.id, handle=block.handle, block_bytes=block.size_bytes)
             case wire.Prepare():
                 return self._prepare(command)
             case wire.Describe():

@@ -53,6 +53,7 @@ from engine.wire.timing import (
 )
 from engine.wire.verifying import (
     ArenaSpec,
+    Borrow,
     Call,
     Called,
     Compare,
@@ -61,6 +62,8 @@ from engine.wire.verifying import (
     Described,
     Failed,
     FailureKind,
+    Lend,
+    Lent,
     Load,
     Loaded,
     Prepare,
@@ -73,10 +76,10 @@ from engine.wire.verifying import (
 )
 
 __all__ = [
-    "MAX_LINE_BYTES", "MOST_LAUNCHES", "AnyCommand", "AnyReply", "ArenaSpec", "Arrange", "Arranged", "BuildLauncher",
+    "MAX_LINE_BYTES", "MOST_LAUNCHES", "AnyCommand", "AnyReply", "ArenaSpec", "Arrange", "Arranged", "Borrow", "BuildLauncher",
     "Call", "CallTime", "Called", "Check", "Checked", "Collect", "Command", "Compare", "Compared", "Compile",
     "Compiled", "Count", "DTypeSpec", "Describe", "Described", "Disassemble", "Disband", "Done", "Failed",
-    "FailureKind", "Fetch", "FloatSpec", "How", "Load", "Loaded", "MeasurePeaks", "Message", "Occupy", "PeaksMeasured",
+    "FailureKind", "Fetch", "FloatSpec", "How", "Lend", "Lent", "Load", "Loaded", "MeasurePeaks", "Message", "Occupy", "PeaksMeasured",
     "Prepare", "PrepareBaseline", "Prepared", "Ready", "Refill", "Refresh", "Rehearse", "Rehearsed", "Release",
     "Released", "Reply", "ReturnedSpec", "ScalarSpec", "SequenceSpec", "Shape", "SlotLayout", "StorageSpec",
     "SuppressedLaunch", "TensorSpec", "TimeBaseline", "TimeCalls", "Timed", "Vacate", "ValueSpec", "decode_command",
@@ -86,12 +89,12 @@ __all__ = [
 MAX_LINE_BYTES = 4 << 20
 
 AnyCommand: TypeAlias = (
-    Load | Call | Prepare | Describe | Refill | Compare | Release | Rehearse | Compile | BuildLauncher | Disassemble
+    Lend | Borrow | Load | Call | Prepare | Describe | Refill | Compare | Release | Rehearse | Compile | BuildLauncher | Disassemble
     | Arrange | Refresh | Check | PrepareBaseline | TimeBaseline | MeasurePeaks | Disband | Occupy | Fetch
     | TimeCalls | Collect | Vacate
 )  # fmt: skip
 AnyReply: TypeAlias = (
-    Ready | Done | Loaded | Prepared | Described | Called | Compared | Released | Rehearsed | Compiled | Arranged
+    Ready | Done | Lent | Loaded | Prepared | Described | Called | Compared | Released | Rehearsed | Compiled | Arranged
     | Checked | Timed | PeaksMeasured | Failed
 )  # fmt: skip
 

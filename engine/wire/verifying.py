@@ -40,6 +40,17 @@ class ArenaSpec(Message, frozen=True):
     outputs: StorageSpec | None = None
 
 
+class Lend(Command, tag="lend", frozen=True):
+    """Judge: name device memory of yours that a worker can try to open."""
+
+
+class Borrow(Command, tag="borrow", frozen=True):
+    """Worker: open this block of the judge; asked before there is a candidate, so that the answer can be believed."""
+
+    handle: str
+    block_bytes: Count
+
+
 class Load(Command, tag="load", frozen=True):
     """Import the candidate at `path`; its own imports are looked up in `folder` after the standard library.
 
@@ -116,6 +127,13 @@ class Ready(Reply, tag="ready", frozen=True):
     confinement: Annotated[tuple[Word, ...], msgspec.Meta(max_length=64)] = ()
     versions: Annotated[dict[Word, Word], msgspec.Meta(max_length=64)] = msgspec.field(default_factory=dict)
     launchers_for: Annotated[tuple[Word, ...], msgspec.Meta(max_length=64)] = ()
+
+
+class Lent(Reply, tag="lent", frozen=True):
+    """A block that stays open for as long as the judge lives."""
+
+    handle: str
+    block_bytes: Count
 
 
 class Loaded(Reply, tag="loaded", frozen=True):

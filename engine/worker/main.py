@@ -80,6 +80,9 @@ class _Worker:
 
     def _carry_out(self, command: wire.AnyCommand) -> wire.AnyReply:
         match command:
+            case wire.Borrow():
+                self._memory.block(command.handle, command.block_bytes)
+                return wire.Done(id=command.id)
             case wire.Load():
                 return self._load(command)
             case wire.Call():

@@ -220,6 +220,31 @@ async def test_where_the_driver_shares_no_memory_tensors_travel_through_the_host
     assert not theatre.staff.shares_device
 
 
+async def test_a_candidate_that_says_memory_is_not_shared_does_not_choose_how_it_is_verified(theatre: Theatre) -> None:
+    def pretend(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+        if isinstance(command, wire.Call):
+            message = "cuIpcOpenMemHandle_v2: CUDA_ERROR_NOT_SUPPORTED"
+            return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=message)
+        return None
+
+    theatre.changes = pretend
+    told = await theatre.run(*CASES)
+    assert theatre.staff.shares_device
+    prepared = [command for command in theatre.commands(wire.Prepare) if isinstance(command, wire.Prepare)]
+    assert [command.arena_path for command in prepared] == [None, None]
+    assert {event.result.outcome for event in told if isinstance(event, events.CaseFinished)} == {Outcome.UNSUPPORTED}
+    assert verdict(told) is Outcome.UNSUPPORTED
+
+
+async def test_every_run_says_that_memory_is_not_shared(theatre: Theatre) -> None:
+    theatre.staff.share_no_more("no such driver")
+    for _ in range(2):
+        assert notes(await theatre.run(*CASES)) == [
+            ("memory", "device memory is not shared between processes here (no such driver); "
+             "tensors travel through the host")
+        ]  # fmt: skip
+
+
 async def test_after_a_lost_context_the_next_case_gets_a_new_worker(theatre: Theatre) -> None:
     def break_the_first(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
         if isinstance(command, wire.Call) and command.case == "a":

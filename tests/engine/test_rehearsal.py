@@ -52,6 +52,7 @@ class Stage:
         self.ask_judge: Callable[[wire.AnyCommand], Awaitable[wire.AnyReply]] = self.judge
         self.nest: FakeNest
         self.nest, self.staff = employ(self.answer, target="sm_90")
+        self.staff.share_no_more("there is no judge here")
         self.desk = Desk(
             candidate=Candidate(source=b"", problem="toy::twice"), entry="f", spare=self.staff.worker, limits=Limits(),
             on_log=lambda *_: None,

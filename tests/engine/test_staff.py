@@ -13,7 +13,7 @@ from engine.lodging import Lodging
 from engine.model import CacheState, Outcome
 
 if TYPE_CHECKING:
-    from tests.engine.conftest import Employ
+    from tests.engine.conftest import Answer, Employ
 
 
 async def test_two_that_want_the_judge_at_once_share_one(employ: Employ) -> None:
@@ -21,6 +21,92 @@ async def test_two_that_want_the_judge_at_once_share_one(employ: Employ) -> None
     first, second = await asyncio.gather(staff.judge(), staff.judge())
     assert first is second
     assert fake.forked == ["judge"]
+
+
+async def test_what_two_ask_the_judge_at_once_is_answered_one_after_the_other(employ: Employ) -> None:
+    fake, staff = employ()
+    asked: list[wire.AnyCommand] = []
+
+    def silent(kind: str, command: wire.AnyCommand) -> None:
+        asked.append(command)
+
+    fake.answer = silent
+    commands = [wire.Release(id=wire.new_id()) for _ in range(2)]
+    asking = [asyncio.create_task(staff.ask_judge(command)) for command in commands]
+    for number, command in enumerate(commands):
+        while len(asked) == number:
+            await asyncio.sleep(0)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert asked == commands[: number + 1]  # the next is not sent before this one is answered
+        fake.say(fake.youngest, wire.encode(wire.Released(id=command.id, seed=number)))
+        assert await asking[number] == wire.Released(id=command.id, seed=number)
+
+
+REFUSED = "cuIpcOpenMemHandle_v2: CUDA_ERROR_NOT_SUPPORTED"
+
+
+def lending(refuses: str = "") -> Answer:
+    """Children of whom the one of this kind cannot share memory."""
+
+    def answer(kind: str, command: wire.AnyCommand) -> wire.AnyReply:
+        if kind == refuses:
+            return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=REFUSED)
+        if isinstance(command, wire.Lend):
+            return wire.Lent(id=command.id, handle="0f", block_bytes=64)
+        assert isinstance(command, wire.Borrow)
+        assert (command.handle, command.block_bytes) == ("0f", 64)
+        return wire.Done(id=command.id)
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("refuses", "shares", "why"), [("", True, ""), ("worker", False, REFUSED), ("judge", False, REFUSED)]
+)
+async def test_before_it_has_a_candidate_a_worker_says_whether_memory_is_shared(
+    employ: Employ, refuses: str, shares: bool, why: str
+) -> None:
+    _, staff = employ(lending(refuses), target="sm_90")
+    await staff.worker.wait()
+    assert (staff.shares_device, staff.unshared) == (shares, why)
+
+
+async def test_workers_are_asked_about_memory_until_one_could_open_it(employ: Employ) -> None:
+    fake, staff = employ(lending(), target="sm_90")
+    first = await staff.worker.take()
+    fake.answer = lending("worker")
+    second = await staff.worker.take()
+    assert staff.shares_device
+    await first.dismiss()
+    await second.dismiss()
+
+
+async def test_a_worker_is_ready_also_where_the_judge_is_not(employ: Employ) -> None:
+    fake, staff = employ(target="sm_90")
+
+    def die(kind: str, command: wire.AnyCommand) -> None:
+        assert isinstance(command, wire.Lend)
+        fake.die(fake.youngest)
+
+    fake.answer = die
+    assert (await staff.worker.wait()).child.alive
+    assert staff.shares_device
+
+
+async def test_a_worker_that_dies_when_it_is_asked_about_memory_is_our_fault(employ: Employ) -> None:
+    fake, staff = employ(target="sm_90")
+
+    def die(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+        if isinstance(command, wire.Borrow):
+            fake.die(2)  # the worker was forked first
+            return None
+        return lending()(kind, command)
+
+    fake.answer = die
+    with pytest.raises(EngineError) as refused:
+        await staff.worker.wait()
+    assert outcomes.of_worker_error(refused.value, "while loading").outcome is Outcome.ENGINE_ERROR
 
 
 async def test_a_spare_that_died_while_it_waited_is_replaced(employ: Employ) -> None:

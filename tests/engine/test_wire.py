@@ -49,6 +49,8 @@ COMMANDS: tuple[wire.AnyCommand, ...] = (
     wire.Refill(id="i", fresh=True, poison=123),
     wire.Compare(id="i", outputs="/o", max_output_bytes=9, returned=(RETURNED,)),
     wire.Release(id="i"),
+    wire.Lend(id="i"),
+    wire.Borrow(id="i", handle="0f" * 64, block_bytes=1 << 26),
     wire.Compile(id="i", launch=LAUNCH, target="sm_90", folder="/f", specialisation='{"name": "k"}'),
     wire.BuildLauncher(id="i", types=("*fp32", "i32"), target="sm_90"),
     wire.Disassemble(id="i", folder="/f", cubin="x.cubin"),
@@ -75,6 +77,7 @@ REPLIES: tuple[wire.AnyReply, ...] = (
     wire.Compared(id="i", reports=(), repeated=None, mutated=None),
     wire.Compared(id="i", reports=(REPORT,), repeated=False, mutated="input x was changed"),
     wire.Released(id="i", seed=2**62 - 1),
+    wire.Lent(id="i", handle="0f" * 64, block_bytes=1 << 26),
     wire.Rehearsed(id="i", launches=(wire.SuppressedLaunch(launch=LAUNCH, specialisation='{"name": "k"}'),)),
     wire.Compiled(
         id="i", stages={"ptx": "x.ptx"}, registers=1, spill_bytes=0, shared_bytes=3, cache=("KEY/k.cubin",)
