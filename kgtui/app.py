@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
 from textual.binding import BindingType
+from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.timer import Timer
 from textual.worker import Worker, WorkerCancelled, WorkerFailed, WorkerState
 
@@ -44,6 +45,7 @@ from kgtui.seams import (
 from kgtui.state.glyphs import ASCII, UNICODE, Glyphs
 from kgtui.state.strip import title
 from kgtui.watching.records import TroubleKind
+from kgtui.widgets.scrollbars import WholeCells
 
 if TYPE_CHECKING:
     from textual.command import Provider
@@ -140,6 +142,8 @@ class WorkbenchApp(App[None]):
 
     def on_mount(self) -> None:
         """Paint first; everything slow begins after that."""
+        # Textual has one renderer for the whole process: it is set for either set of signs.
+        ScrollBar.renderer = WholeCells if self._settings.ascii else ScrollBarRender
         if self._start is not None:
             self.open_file(self._start.problem, self._start.path)
         else:

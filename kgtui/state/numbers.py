@@ -16,8 +16,8 @@ _TIME_DIGITS = ((1000, 0), (10, 1), (1, 2))
 
 def seconds(duration_s: float) -> str:
     """A duration in three or four characters and its unit."""
-    if duration_s < 0.001:
-        return "0 ms"
+    if 0 < duration_s < 0.001:
+        return "<1 ms"
     if duration_s < 0.1:
         return f"{duration_s * 1000:.0f} ms"
     if duration_s < 100:

@@ -606,3 +606,15 @@ async def test_the_palette_runs_any_action(make_bench: Any) -> None:
         await bench.until(pilot, lambda: bench.app.screen.query_one(CommandList).option_count == 1)
         await pilot.press("enter", "enter")
         await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
+
+
+@pytest.mark.parametrize("keys", ["1", "2", "3", "4", "5", "?", "B", "1 y", "e x ctrl+q", "/", "ctrl+o"])
+async def test_in_ascii_nothing_else_is_drawn(make_bench: Any, fakes: ModuleType, keys: str) -> None:
+    bench = make_bench(fakes.some_fail, ascii=True)
+    async with bench.app.run_test(size=(100, 24), notifications=True) as pilot:
+        await bench.settled(pilot)
+        await pilot.press(*keys.split())
+        await pilot.pause()
+        drawn = "".join(segment.text for strip in bench.app.screen._compositor.render_strips() for segment in strip)
+        assert drawn.strip()
+        assert {letter for letter in drawn if not letter.isascii()} == set()

@@ -16,7 +16,7 @@ def interval(value: float, low: float, high: float) -> Interval:
 
 @pytest.mark.parametrize(
     ("duration_s", "text"),
-    [(0.0, "0 ms"), (0.0312, "31 ms"), (0.31, "0.31 s"), (12.34, "12.3 s"), (125.0, "2 min")],
+    [(0.0, "0 ms"), (0.0004, "<1 ms"), (0.0312, "31 ms"), (0.31, "0.31 s"), (12.34, "12.3 s"), (125.0, "2 min")],
 )
 def test_durations_are_short(duration_s: float, text: str) -> None:
     assert numbers.seconds(duration_s) == text

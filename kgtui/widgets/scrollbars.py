@@ -1,0 +1,14 @@
+"""Scroll bars for fonts that have no eighths of a block: their ends lie on whole cells."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.scrollbar import ScrollBarRender
+
+
+class WholeCells(ScrollBarRender):
+    """Coloured blanks and nothing else."""
+
+    VERTICAL_BARS: ClassVar[list[str]] = [" "] * len(ScrollBarRender.VERTICAL_BARS)
+    HORIZONTAL_BARS: ClassVar[list[str]] = [" "] * len(ScrollBarRender.HORIZONTAL_BARS)
