@@ -3,7 +3,8 @@
 A floor is the larger of two times: moving the least bytes at the measured copy bandwidth, and doing the
 least operations at the measured peak of the precision that the problem permits.  It must never be higher
 than what an honest kernel can reach, so a peak that was not measured makes no floor; no number out of a
-data sheet stands in for it.
+data sheet stands in for it.  Nor do bytes count that need not reach the memory while a call is timed:
+what is written may stay in the second-level cache, as far as it has room.
 """
 
 from __future__ import annotations
@@ -40,18 +41,21 @@ def permitted_precision(dtype: DType) -> str:
     return _PRECISION.get(dtype, dtype.value)
 
 
-def floor_of(cost: Cost, peaks: Peaks, precision: str, device_us: float | None) -> Floor:
+def floor_of(
+    cost: Cost, peaks: Peaks, precision: str, device_us: float | None, *, l2_bytes: int | None, cache: CacheState
+) -> Floor:
     """The floor of a case on the device that has these peaks, and what percent of `device_us` it is.
 
-    Copy bandwidth counts bytes read plus bytes written, as the cost does.  `peak_flops_per_s` of None
-    says that no peak was measured for this precision and that only the bytes count.
+    `peak_flops_per_s` of None says that no peak was measured for this precision and that only the bytes
+    count.  Those are the bytes read, less what a warm cache may hold of them, and the bytes written that
+    the second-level cache has no room for: none while its size is unknown.
 
     Raises:
         ValueError: a peak or a time that cannot be.
     """
     _refuse_impossible(peaks, device_us)
     peak = peaks.flops_per_s.get(precision)
-    memory_us = _microseconds(cost.bytes_read + cost.bytes_written, peaks.copy_bytes_per_s)
+    memory_us = _microseconds(_least_moved(cost, l2_bytes, cache), peaks.copy_bytes_per_s)
     compute_us = _microseconds(cost.flops, peak)
     floor_us = max(memory_us, compute_us)
     return Floor(
@@ -70,12 +74,12 @@ def faster_than_physics(
 ) -> Finding | None:  # fmt: skip
     """SUSPECT when no honest kernel can be this fast, HINT when it is under the floor that is shown.
 
-    `resident_bytes` is what rotates through the timed calls in total.  Only bytes that must come from
-    memory make a memory floor: with a warm cache none, with buffers that fit into the second-level
-    cache (or a cache of unknown size) none, below COLD_ROTATION times its size the share that cannot
-    be left in it.  For SUSPECT, written bytes count only as far as they exceed the cache, in which the
-    last of them may stay, and operations count at the fastest way to the permitted precision: three
-    passes of TensorFloat-32 are as exact as float32.
+    `resident_bytes` is what rotates through the timed calls in total.  For SUSPECT nothing is taken on
+    trust, the emptying of the cache included: only bytes that must come from memory make a memory floor.
+    With a warm cache none do, with buffers that fit into the second-level cache (or a cache of unknown
+    size) none, below COLD_ROTATION times its size the share that cannot be left in it.  And operations
+    count at the fastest way to the permitted precision: three passes of TensorFloat-32 are as exact as
+    float32.
 
     Honest code below a naive floor: an algorithm that needs fewer operations than the problem counts
     (Strassen, Winograd, a sum pulled through a product), float64 emulated on integer units, and inputs
@@ -85,11 +89,10 @@ def faster_than_physics(
         ValueError: a peak or a time that cannot be.
     """
     _refuse_impossible(peaks, device_us)
+    moved = _least_moved(cost, l2_bytes, cache)
+    shown_us, why_shown = _floor(moved, cost.flops, peaks, peaks.flops_per_s.get(precision))
     from_memory = _share_from_memory(resident_bytes, l2_bytes, cache)
-    shown_us, why_shown = _floor(
-        from_memory * (cost.bytes_read + cost.bytes_written), cost.flops, peaks, peaks.flops_per_s.get(precision)
-    )
-    written = max(0, cost.bytes_written - (l2_bytes or 0)) if from_memory else 0
+    written = _beyond(cost.bytes_written, l2_bytes) if from_memory else 0
     strict_us, why_strict = _floor(
         from_memory * cost.bytes_read + written, cost.flops, peaks, _fastest_way(peaks, precision)
     )
@@ -116,6 +119,17 @@ def _floor(moved_bytes: float, flops: int, peaks: Peaks, peak: float | None) -> 
         return compute_us, f"for {flops / 1e9:.4g} GFLOP at the measured {peak / 1e12:.3g} TFLOP/s"
     bandwidth = f"{peaks.copy_bytes_per_s / 1e9:.4g} GB/s"
     return memory_us, f"to move {moved_bytes / 1e6:.4g} MB at the measured {bandwidth}"
+
+
+def _least_moved(cost: Cost, l2_bytes: int | None, cache: CacheState) -> int:
+    """The bytes that pass between the memory and a cache that was emptied when it is cold."""
+    read = cost.bytes_read if cache is CacheState.COLD else _beyond(cost.bytes_read, l2_bytes)
+    return read + _beyond(cost.bytes_written, l2_bytes)
+
+
+def _beyond(amount_bytes: int, l2_bytes: int | None) -> int:
+    """What the second-level cache has no room for; nothing while its size is unknown."""
+    return 0 if l2_bytes is None else max(0, amount_bytes - l2_bytes)
 
 
 def _share_from_memory(resident_bytes: int, l2_bytes: int | None, cache: CacheState) -> float:

@@ -40,7 +40,10 @@ def of_timed(
     device_us = timing.device_us.value if timing.device_us is not None else None
     floor = None
     if peaks is not None:
-        floor = floor_of(problem.cost(facts.case), peaks, permitted_precision(facts.case.dtype), device_us)
+        floor = floor_of(
+            problem.cost(facts.case), peaks, permitted_precision(facts.case.dtype), device_us,
+            l2_bytes=facts.l2_bytes, cache=facts.cache,
+        )  # fmt: skip
     benchmark = CaseBenchmark(
         case=facts.case.name, outcome=Outcome.PASS, cache=facts.cache, elapsed_s=elapsed_s, timing=timing,
         baselines=baselines, comparisons=comparisons if device_us is not None else (), ratio_to_self=itself,

@@ -163,7 +163,8 @@ class CallTime(Message, frozen=True):
 
     `span_ns` is from the first start to the last end of what the call put on the device, None without a
     precise timer or when the call put nothing there; `stream_ns` what events on the current stream saw.
-    `early` is how many of its `activities` began before what was queued ahead of the call had ended.
+    `early` is how many of its `activities` began more than a microsecond before what was queued ahead of the
+    call had ended.
     """
 
     span_ns: Count | None
