@@ -52,9 +52,9 @@ def forms_line(kernel: CompiledKernel | None, form: str | None) -> Line:
         return ()
     name, forms = f"{kernel.launch.kernel} for {kernel.target}", forms_of(kernel)
     if not forms and kernel.outcome is not Outcome.PASS:
-        return line(muted(f"{name} did not build, so there is no code to show"))
+        return line("it did not build, so it has no code", muted(f"  {name}"))
     if not forms:
-        return line(muted(f"the code of {name} was not kept; the findings say why"))
+        return line("no code was kept: see the findings", muted(f"  {name}"))
     parts: list[Span] = [Span("x", Tone.LINK), Span(" ")]
     for one in forms:
         parts += [strong(f"[{one}]") if one == form else muted(f" {one} "), Span(" ")]
