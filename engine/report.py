@@ -308,7 +308,7 @@ def _waiting(holder: Holder | None) -> str:
     """Who is waited for, in words."""
     if holder is None:
         return "waiting for the device: another process holds it and left no name"
-    return f"waiting for the device: process {holder.pid} ({holder.command}) holds it since {holder.since}"
+    return f"waiting for the device: process {holder.pid} ({holder.command}) has held it since {holder.since}"
 
 
 def _case_line(event: CaseFinished, *, file: str) -> PlainLine:

@@ -177,7 +177,7 @@ def awaited(holder: Holder) -> str:
         since = datetime.fromisoformat(holder.since).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
     except ValueError:
         since = holder.since
-    return f"process {holder.pid} holds the device since {since}: {holder.command}"
+    return f"process {holder.pid} has held the device since {since}: {holder.command}"
 
 
 def _summary(summary: Summary, measurements: Measurements, glyphs: Glyphs, *, dimmed: bool) -> Line:

@@ -296,14 +296,15 @@ def test_the_a_a_run_tells_its_worst_case():
 def test_who_holds_the_device_is_told():
     (line,) = plain_lines(DeviceAwaited(at_s=1.0, holder=HOLDER), file="k.py")
     assert str(line) == (
-        "device   busy waiting for the device: process 123 (kgtui bench k.py) holds it since 2026-01-02T03:04:05+00:00"
+        "device   busy waiting for the device: "
+        "process 123 (kgtui bench k.py) has held it since 2026-01-02T03:04:05+00:00"
     )
 
 
 def test_a_command_of_somebody_else_cannot_move_the_cursor():
     holder = dataclasses.replace(HOLDER, command="\x1b[2J")
     (line,) = plain_lines(DeviceAwaited(at_s=1.0, holder=holder), file="k.py")
-    assert "process 123 (\\x1b[2J) holds" in str(line)
+    assert "process 123 (\\x1b[2J) has held" in str(line)
 
 
 def test_the_longest_label_keeps_its_distance():

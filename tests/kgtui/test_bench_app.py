@@ -159,7 +159,7 @@ async def test_a_save_stops_the_benchmark_and_its_times_stay_stale(on_gpu: Any, 
         assert bench.engine.cancelled == 1
         assert table(bench)["1024x256 f32"][1] == "1.90 ±0.02"
         assert table(bench)["1024x256 f32"][-1] == "stale (#1)"
-        assert note(bench).startswith("process 4242 holds the device since 2026-03-14 15:02 UTC: python train.py")
+        assert note(bench).startswith("process 4242 has held the device since 2026-03-14 15:02 UTC: python train.py")
         await pilot.press("escape")
         await bench.settled(pilot)
 

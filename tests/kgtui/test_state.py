@@ -171,7 +171,8 @@ def test_the_strip_of_a_run_that_waits_names_the_holder(bench_fakes: ModuleType,
     view = view_of(bench_fakes.waits_for_the_device(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem())))
     assert plain_text((progress(view, UNICODE, short=True), sentence(view, DESK))) == (
         "verify 8/8 0.14s ✔ ▸ compile 1/1 0.22s ✔ ▸ bench –\n"
-        "process 4242 holds the device since 2026-03-14 15:02 UTC: python train.py --batch [32]; right on all 8 cases"
+        "process 4242 has held the device since 2026-03-14 15:02 UTC: python train.py --batch [32]; "
+        "right on all 8 cases"
     )
 
 

@@ -174,7 +174,7 @@ def test_nothing_of_the_table_is_wider_than_the_terminal(benched, engine, kernel
 def test_who_holds_the_device_is_told(checked, engine, kernel):
     engine.extra = [AWAITED]
     assert (
-        "device   busy waiting for the device: process 123 (kgtui bench other.py) holds it since "
+        "device   busy waiting for the device: process 123 (kgtui bench other.py) has held it since "
         "2026-01-02T03:04:05+00:00\n"
     ) in checked("silu.py").out
 
