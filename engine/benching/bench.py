@@ -31,7 +31,7 @@ from engine.verdict import Stop
 OTHER = "other"
 """The name under which another worker's candidate stands among the baselines."""
 
-_MEMORY_SHARE = 8  # of the free memory for slots; the judge and each of two workers keep as much again for themselves
+_MEMORY_SHARE = 8  # of the free memory for the slots of a block: two blocks, the judge's images, the workers' copies
 _UNKNOWN_MEMORY_BYTES = 1 << 30
 _WARM_SHARE = 4  # of the second-level cache: what slots are filled from passes through it too
 _DEADLINE_S = 120.0
@@ -108,7 +108,7 @@ class Bench:
             case=case, cache=self._plan.cache, candidate=SideFacts(name=CANDIDATE),
             stored_us_by_baseline={name: time_us for name, time_us in stored.items() if time_us is not None},
         )  # fmt: skip
-        parties = [self._party(seat, name) for seat, name in zip(self._seats, (CANDIDATE, OTHER), strict=False)]
+        parties = [self._party(number, name) for number, name in enumerate((CANDIDATE, OTHER)[: len(self._seats)])]
         stop: Stop | None = None
         try:
             await self._measure(facts, parties)
@@ -131,9 +131,9 @@ class Bench:
 
     async def _measure(self, facts: CaseFacts, parties: list[WorkerParty | None]) -> None:
         arranged = await course.arranged_slots(
-            self._exchange, self._problem, facts.case.name, most_bytes=self._most_bytes
+            self._exchange, self._problem, facts.case.name, most_bytes=self._most_bytes, workers=len(parties)
         )
-        facts.slots, facts.slot_bytes = arranged.layout.slots, arranged.slot_bytes
+        facts.slots, facts.slot_bytes = arranged.layouts[0].slots, arranged.slot_bytes
         facts.l2_bytes = arranged.l2_bytes
         table = self._table(facts, parties, arranged)
         await course.seat(table, arranged)
@@ -175,19 +175,21 @@ class Bench:
             facts.baselines.append(side)
             party = BaselineParty(name=name, exchange=self._exchange, cache=self._plan.cache)
             opponents.append(Entrant(party=party, facts=side))
-        warm = self._plan.cache is CacheState.WARM
+        warm, layout = self._plan.cache is CacheState.WARM, arranged.layouts[0]
         return Table(
             facts=facts, exchange=self._exchange, candidate=Entrant(party=mine, facts=facts.candidate),
-            opponents=opponents, ring=Ring(max(1, arranged.layout.slots), rng=self._rng),
-            warm_slots=arranged.l2_bytes // (_WARM_SHARE * max(1, arranged.layout.stride)) if warm else None,
+            opponents=opponents, ring=Ring(max(1, layout.slots), rng=self._rng),
+            warm_slots=arranged.l2_bytes // (_WARM_SHARE * max(1, layout.stride)) if warm else None,
         )  # fmt: skip
 
-    def _party(self, seat: _Seat, name: str) -> WorkerParty | None:
-        if seat.side is None:
+    def _party(self, number: int, name: str) -> WorkerParty | None:
+        side = self._seats[number].side
+        if side is None:
             return None
         return WorkerParty(
-            name=name, side=seat.side, exchange=self._exchange, cache=self._plan.cache, deadline_s=self._deadline_s
-        )
+            name=name, side=side, exchange=self._exchange, cache=self._plan.cache, deadline_s=self._deadline_s,
+            block=number,
+        )  # fmt: skip
 
     async def _tidy(self, parties: list[WorkerParty | None]) -> Stop | None:
         """Leave nothing arranged; how the candidate's worker failed at that, if it did."""

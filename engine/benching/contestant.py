@@ -24,10 +24,13 @@ _WRONG = frozenset({
 
 
 class WorkerParty:
-    """A candidate in its worker.  Every way in which it fails is a CaseEnded."""
+    """A candidate in its worker.  Every way in which it fails is a CaseEnded.
+
+    It has the judge's block of this number to itself.
+    """
 
     def __init__(
-        self, *, name: str, side: Side, exchange: Exchange, cache: CacheState, deadline_s: float
+        self, *, name: str, side: Side, exchange: Exchange, cache: CacheState, deadline_s: float, block: int = 0
     ) -> None:  # fmt: skip
         self.name = name
         self.side = side
@@ -42,12 +45,14 @@ class WorkerParty:
         self.dead = False
         self._exchange = exchange
         self._cache = cache
+        self._block = block
         self._deadline_s = deadline_s
         self._longest_s: float | None = None
 
     async def occupy(self, case: str, arranged: wire.Arranged) -> None:
         """View the slots."""
-        command = wire.Occupy(id=wire.new_id(), case=case, arguments=arranged.arguments, layout=arranged.layout)
+        layout = arranged.layouts[self._block]
+        command = wire.Occupy(id=wire.new_id(), case=case, arguments=arranged.arguments, layout=layout)
         await self._ask(command, wire.Done, "while opening the slots")
 
     async def single(self, slots: tuple[int, ...]) -> Batch:
@@ -114,7 +119,9 @@ class WorkerParty:
         await self._ask(command, wire.Done, "while taking over inputs")
 
     async def _refresh(self, slots: tuple[int, ...]) -> None:
-        command = wire.Refresh(id=wire.new_id(), slots=tuple(dict.fromkeys(slots)), cache=self._cache)
+        command = wire.Refresh(
+            id=wire.new_id(), slots=tuple(dict.fromkeys(slots)), cache=self._cache, block=self._block
+        )
         await self._exchange.judge(command, wire.Done, "filling slots")
 
     async def _time(self, slots: tuple[int, ...], how: wire.How) -> tuple[wire.Timed, float]:
@@ -142,7 +149,7 @@ class WorkerParty:
         return not collected.shared_outputs
 
     async def _check(self, slots: tuple[int, ...], returned: tuple[tuple[wire.ReturnedSpec, ...], ...]) -> None:
-        command = wire.Check(id=wire.new_id(), slots=slots, returned=returned)
+        command = wire.Check(id=wire.new_id(), slots=slots, returned=returned, block=self._block)
         checked, _ = await self._exchange.judge(command, wire.Checked, "checking outputs")
         self.calls += len(slots)
         self.verified += min(checked.right, len(slots))

@@ -29,11 +29,14 @@ _WARM_UP_SHARE = 0.3  # when the case has so little time that WARM_UP_S is too m
 _PATIENCE = 10  # times the case's time, after which two rounds have to do
 
 
-async def arranged_slots(exchange: Exchange, problem: Problem, case: str, *, most_bytes: int) -> wire.Arranged:
-    """Have the judge cut slots for the case."""
+async def arranged_slots(
+    exchange: Exchange, problem: Problem, case: str, *, most_bytes: int, workers: int
+) -> wire.Arranged:
+    """Have the judge cut slots for the case, for each worker in a block of its own."""
     command = wire.Arrange(
-        id=wire.new_id(), origin=problem.origin, case=case, most_slots=MOST_SLOTS, most_bytes=most_bytes
-    )
+        id=wire.new_id(), origin=problem.origin, case=case, most_slots=MOST_SLOTS, most_bytes=most_bytes,
+        blocks=workers,
+    )  # fmt: skip
     arranged, _ = await exchange.judge(command, wire.Arranged, "arranging slots")
     return arranged
 

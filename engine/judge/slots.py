@@ -45,17 +45,20 @@ class Block(Protocol):
 
 @dataclass(kw_only=True)
 class _Arranged:
-    """A case and its slots; `images` are the private copies of what each slot was filled with."""
+    """A case and its slots; `images` are the private copies of what each slot was filled with last.
+
+    `poisons` has the block in which that was, and the byte that lies there where there is nothing to read.
+    """
 
     layout: Layout
-    block: Block
+    blocks: tuple[Block, ...]
     images: torch.Tensor
     times: BaselineTimes
-    poisons: dict[int, int] = field(default_factory=dict)
+    poisons: dict[int, tuple[int, int]] = field(default_factory=dict)
 
-    def slot(self, number: int) -> torch.Tensor:
-        """The bytes of a slot, which the worker may be writing to."""
-        return self.block.content[number * self.layout.bytes : (number + 1) * self.layout.bytes]
+    def slot(self, number: int, block: int) -> torch.Tensor:
+        """The bytes of a slot, which the worker of this block may be writing to."""
+        return self.blocks[block].content[number * self.layout.bytes : (number + 1) * self.layout.bytes]
 
 
 class Slots:
@@ -63,12 +66,12 @@ class Slots:
 
     def __init__(
         self, device: torch.device, problem_of: Callable[[str], Problem], *, instruments: Instruments | None = None,
-        memory: Callable[[int], Block] | None = None,
+        memory: Callable[[int, int], Block] | None = None,
     ) -> None:  # fmt: skip
         self._device = device
         self._problem_of = problem_of
         self._instruments = instruments
-        self._memory = memory or cases.Memory(device).block
+        self._memory = memory or _memory_by_block(device)
         self._arranged: _Arranged | None = None
 
     def carry_out(
@@ -110,17 +113,20 @@ class Slots:
         slots = slots_for(
             layout, cache_bytes=instruments.cache_bytes, most_slots=command.most_slots, most_bytes=command.most_bytes
         )
-        block = self._memory(slots * layout.bytes)
+        blocks = tuple(self._memory(number, slots * layout.bytes) for number in range(command.blocks))
         images = torch.empty((slots, layout.bytes), dtype=torch.uint8, device=self._device)
         self._arranged = _Arranged(
-            layout=layout, block=block, images=images, times=BaselineTimes(self._device, instruments)
+            layout=layout, blocks=blocks, images=images, times=BaselineTimes(self._device, instruments)
         )
         return wire.Arranged(
             id=command.id,
             arguments=layout.specs,
-            layout=wire.SlotLayout(
-                handle=block.handle, bytes=block.size_bytes, first=0, stride=layout.bytes, slots=slots,
-                storages=layout.storages, outputs=layout.outputs,
+            layouts=tuple(
+                wire.SlotLayout(
+                    handle=block.handle, bytes=block.size_bytes, first=0, stride=layout.bytes, slots=slots,
+                    storages=layout.storages, outputs=layout.outputs,
+                )
+                for block in blocks
             ),
             slot_bytes=layout.content_bytes,
             l2_bytes=instruments.cache_bytes,
@@ -143,8 +149,8 @@ class Slots:
         for number in command.slots:
             poison = 1 + secrets.randbelow(255)  # never 0, which is what a forgotten write looks like anyway
             self._write(arranged.layout, arranged.images[number], poison)
-            arranged.poisons[number] = poison
-            arranged.slot(number).copy_(arranged.images[number])
+            arranged.poisons[number] = command.block, poison
+            arranged.slot(number, command.block).copy_(arranged.images[number])
         instruments = self._equipped()
         if command.cache is CacheState.COLD:
             instruments.evict()
@@ -162,7 +168,7 @@ class Slots:
                 tensors.part(image, place).copy_(storage)
 
     def _check(self, command: wire.Check) -> wire.AnyReply:
-        arranged = self._filled(command.slots)
+        arranged = self._filled(command.slots, block=command.block)
         if len(command.returned) != len(command.slots):
             message = f"{len(command.returned)} calls are said to have returned, on {len(command.slots)} slots"
             return wire.Failed(id=command.id, kind=wire.FailureKind.TAMPERED, message=message)
@@ -173,7 +179,7 @@ class Slots:
         for begin in range(0, len(command.slots), at_a_time):
             some = slice(begin, begin + at_a_time)
             left = [
-                self._look(arranged, number, returned)
+                self._look(arranged, command.block, number, returned)
                 for number, returned in zip(command.slots[some], command.returned[some], strict=True)
             ]
             suspects = torch.stack([one.suspect for one in left]).tolist()  # the one time that we wait for the device
@@ -190,10 +196,13 @@ class Slots:
             id=command.id, right=right, first_wrong=position, reports=found.reports, trouble=found.trouble
         )
 
-    def _look(self, arranged: _Arranged, number: int, returned: tuple[wire.ReturnedSpec, ...]) -> slot_checks.Left:
+    def _look(
+        self, arranged: _Arranged, block: int, number: int, returned: tuple[wire.ReturnedSpec, ...]
+    ) -> slot_checks.Left:
         written = Written(
-            image=arranged.images[number], final=arranged.slot(number).clone(), poison=arranged.poisons[number]
-        )
+            image=arranged.images[number], final=arranged.slot(number, block).clone(),
+            poison=arranged.poisons[number][1],
+        )  # fmt: skip
         with self._device:
             return slot_checks.look(arranged.layout, written, returned)
 
@@ -220,13 +229,25 @@ class Slots:
             raise RuntimeError("no slots were arranged")
         return self._arranged
 
-    def _filled(self, numbers: tuple[int, ...]) -> _Arranged:
-        """The slots in hand, all of these refreshed at least once."""
+    def _filled(self, numbers: tuple[int, ...], *, block: int | None = None) -> _Arranged:
+        """The slots in hand, all of these refreshed at least once, and last in this block where one is named."""
         arranged = self._in_hand()
-        empty = [number for number in numbers if number not in arranged.poisons]
-        if empty:
-            raise RuntimeError(f"slots {empty} were never refreshed")
+        for number in numbers:
+            written = arranged.poisons.get(number)
+            if written is None or block not in (None, written[0]):
+                where = "" if block is None else f" in block {block}"
+                raise RuntimeError(f"slot {number} was never refreshed{where}")
         return arranged
+
+
+def _memory_by_block(device: torch.device) -> Callable[[int, int], Block]:
+    """Memory for each block by its number: what one worker has open is never another's."""
+    memories: dict[int, cases.Memory] = {}
+
+    def block(number: int, size_bytes: int) -> Block:
+        return memories.setdefault(number, cases.Memory(device)).block(size_bytes)
+
+    return block
 
 
 def slots_for(layout: Layout, *, cache_bytes: int, most_slots: int, most_bytes: int) -> int:

@@ -1,7 +1,7 @@
 """Commands and replies of timing: the judge fills slots, a side is called on them, the judge checks what it left.
 
 A slot is one whole set of a case's inputs with room for its outputs; all slots of a case lie one
-after another in one block of device memory that judge and worker share.
+after another in one block of device memory that judge and worker share.  Two workers share no block.
 """
 
 from __future__ import annotations
@@ -51,29 +51,35 @@ class SlotLayout(Message, frozen=True):
 
 
 class Arrange(Command, tag="arrange", frozen=True):
-    """Judge: cut device memory into slots for a case, at most `most_slots` and `most_bytes`, and fill none yet."""
+    """Judge: cut device memory into slots for a case, at most `most_slots` and `most_bytes`, and fill none yet.
+
+    The same slots in each of so many `blocks`, one for every worker.
+    """
 
     origin: str
     case: str
     most_slots: Count
     most_bytes: Count
+    blocks: Annotated[int, msgspec.Meta(ge=1, le=2)] = 1
 
 
 class Refresh(Command, tag="refresh", frozen=True):
-    """Judge: give these slots content that nobody has seen, poison their outputs, renew their guard zones.
+    """Judge: give these slots of a block content that nobody has seen, with poisoned outputs and new guard zones.
 
     Afterwards everything is driven out of the second-level cache when `cache` is COLD.
     """
 
     slots: tuple[Count, ...]
     cache: CacheState
+    block: Count = 0
 
 
 class Check(Command, tag="check", frozen=True):
-    """Judge: verify what the calls on these slots left, one tuple of returned values a slot."""
+    """Judge: verify what the calls on these slots of a block left, one tuple of returned values a slot."""
 
     slots: tuple[Count, ...]
     returned: ReturnedByCall
+    block: Count = 0
 
 
 class PrepareBaseline(Command, tag="prepare_baseline", frozen=True):
@@ -138,10 +144,10 @@ class Vacate(Command, tag="vacate", frozen=True):
 
 
 class Arranged(Reply, tag="arranged", frozen=True):
-    """The slots are cut; `l2_bytes` is the size of the device's second-level cache."""
+    """The slots are cut, the same in every block; `l2_bytes` is the size of the device's second-level cache."""
 
     arguments: tuple[ValueSpec, ...]
-    layout: SlotLayout
+    layouts: Annotated[tuple[SlotLayout, ...], msgspec.Meta(min_length=1)]
     slot_bytes: Count
     l2_bytes: Count
 

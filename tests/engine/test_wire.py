@@ -61,6 +61,7 @@ COMMANDS: tuple[wire.AnyCommand, ...] = (
     wire.TimeBaseline(id="i", name="eager", slots=(1,), how=wire.How.REPLAY, cache=CacheState.WARM),
     wire.MeasurePeaks(id="i"),
     wire.Disband(id="i"),
+    wire.Fetch(id="i", slots=(0, 2)),
     wire.Occupy(id="i", case="c", arguments=VALUES, layout=SLOTS),
     wire.TimeCalls(id="i", slots=(1, 0), how=wire.How.SINGLE, cache=CacheState.WARM),
     wire.Collect(id="i"),
@@ -82,7 +83,7 @@ REPLIES: tuple[wire.AnyReply, ...] = (
     wire.Compiled(
         id="i", stages={"ptx": "x.ptx"}, registers=1, spill_bytes=0, shared_bytes=3, cache=("KEY/k.cubin",)
     ),
-    wire.Arranged(id="i", arguments=VALUES, layout=SLOTS, slot_bytes=768, l2_bytes=50 << 20),
+    wire.Arranged(id="i", arguments=VALUES, layouts=(SLOTS,), slot_bytes=768, l2_bytes=50 << 20),
     wire.Checked(id="i", right=1, first_wrong=1, reports=(REPORT,), trouble="memory past the end of x was written"),
     wire.Timed(
         id="i", calls=(wire.CallTime(span_ns=5000, stream_ns=None, activities=2),), returned=((RETURNED,),),

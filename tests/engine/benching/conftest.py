@@ -282,8 +282,9 @@ class Judge:
                     outputs=wire.StorageSpec(offset=0, bytes=16),
                 )  # fmt: skip
                 return wire.Arranged(
-                    id=command.id, arguments=(), layout=layout, slot_bytes=device.stride, l2_bytes=device.l2_bytes
-                )
+                    id=command.id, arguments=(), layouts=(layout,) * command.blocks, slot_bytes=device.stride,
+                    l2_bytes=device.l2_bytes,
+                )  # fmt: skip
             case wire.Refresh():
                 assert len(set(command.slots)) == len(command.slots)
                 device.clock.work(device.refresh_s * len(command.slots))

@@ -23,7 +23,9 @@ async def test_an_honest_kernel_is_timed_as_what_it_takes_and_raises_nothing(mak
     assert case.timing.call_us.value == pytest.approx(20.0, rel=0.1)
     assert case.timing.graph_us.value == pytest.approx(21.0, rel=0.1)
     assert case.timing.activities == 1
-    assert case.floor.percent == pytest.approx(100 * 2.0 / case.timing.device_us.value)  # what is written fits into the cache
+    assert case.floor.percent == pytest.approx(
+        100 * 2.0 / case.timing.device_us.value
+    )  # what is written fits into the cache
     assert case.verified == case.calls >= 8 * 2 * 3
     assert lab.findings == []
     assert lab.states == 2

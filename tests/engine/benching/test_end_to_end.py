@@ -53,7 +53,12 @@ async def timed(
 ) -> tuple[CaseBenchmark, list[Finding]]:
     """The record of softmax by this entry, and the findings."""
     device = ScriptedDevice(cache_bytes=1 << 16)
-    slots = Slots(CPU, lambda _: SOFTMAX, instruments=device.instruments(precise=precise), memory=device.memory)
+    slots = Slots(
+        CPU,
+        lambda _: SOFTMAX,
+        instruments=device.instruments(precise=precise),
+        memory=lambda _, size: device.memory(size),
+    )
     looks = count()
     cases: list[CaseBenchmark] = []
     findings: list[Finding] = []

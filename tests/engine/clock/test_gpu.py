@@ -47,10 +47,10 @@ class Bench:
         self.arranged = self.ask(
             wire.Arrange(id="i", origin="", case=case, most_slots=8, most_bytes=4 << 30), wire.Arranged
         )
-        occupy = wire.Occupy(id="i", case=case, arguments=self.arranged.arguments, layout=self.arranged.layout)
+        occupy = wire.Occupy(id="i", case=case, arguments=self.arranged.arguments, layout=self.arranged.layouts[0])
         assert self.worker.carry_out(occupy) == wire.Done(id="i")
 
-    def _memory(self, size_bytes: int) -> ScriptedBlock:
+    def _memory(self, _: int, size_bytes: int) -> ScriptedBlock:
         content = torch.empty(size_bytes, dtype=torch.uint8, device=DEVICE)
         return self.blocks.setdefault("one", ScriptedBlock(handle="one", size_bytes=size_bytes, content=content))
 

@@ -47,7 +47,10 @@ class Bench:
         self.problem = problem
         self.entry: Callable[..., Any] = problem.eager
         self.slots = Slots(
-            CPU, lambda origin: problem, instruments=self.device.instruments(), memory=self.device.memory
+            CPU,
+            lambda origin: problem,
+            instruments=self.device.instruments(),
+            memory=lambda _, size_bytes: self.device.memory(size_bytes),
         )
         self.worker = Stopwatch(
             CPU, lambda: self.entry, instruments=self.device.instruments(), open_block=self.device.open_block
@@ -56,7 +59,7 @@ class Bench:
             wire.Arrange(id="i", origin=problem.origin, case=case, most_slots=most_slots, most_bytes=1 << 24),
             wire.Arranged,
         )
-        layout = self.arranged.layout
+        layout = self.arranged.layouts[0]
         occupied = self.worker.carry_out(
             wire.Occupy(id="i", case=case, arguments=self.arranged.arguments, layout=layout)
         )
@@ -97,16 +100,16 @@ class Bench:
 
     def slot(self, number: int) -> torch.Tensor:
         """The bytes of a slot, as anybody sees them."""
-        layout = self.arranged.layout
+        layout = self.arranged.layouts[0]
         first = layout.first + number * layout.stride
         return self.device.blocks[-1].content[first : first + layout.stride]
 
     def number_of(self, argument: torch.Tensor) -> int:
         """The slot that an argument lies in, as the entry sees it: in the worker's own memory."""
-        return argument.storage_offset() * argument.itemsize // self.arranged.layout.stride
+        return argument.storage_offset() * argument.itemsize // self.arranged.layouts[0].stride
 
     def storage(self, number: int, storage: int = 0) -> torch.Tensor:
-        return tensors.part(self.slot(number), self.arranged.layout.storages[storage])
+        return tensors.part(self.slot(number), self.arranged.layouts[0].storages[storage])
 
 
 def nth_call(call: int, wrong: Callable[..., Any], right: Callable[..., Any]) -> Callable[..., Any]:
@@ -143,7 +146,7 @@ def test_baselines_run_on_private_copies_of_every_real_problem(name: str, case: 
 
 def test_slots_lie_one_after_another_and_exceed_the_cache_five_times() -> None:
     bench = Bench(DOUBLE, cache_bytes=1024, most_slots=64)
-    layout = bench.arranged.layout
+    layout = bench.arranged.layouts[0]
     assert bench.arranged.slot_bytes == 400 + layout.outputs.bytes
     assert layout.slots == -(-5 * 1024 // bench.arranged.slot_bytes)
     assert layout.bytes == layout.slots * layout.stride == bench.device.blocks[0].size_bytes
@@ -154,12 +157,14 @@ def test_slots_lie_one_after_another_and_exceed_the_cache_five_times() -> None:
 def test_there_are_at_least_four_slots_and_at_most_as_many_as_allowed(
     cache_bytes: int, most_slots: int, slots: int
 ) -> None:
-    assert Bench(DOUBLE, cache_bytes=cache_bytes, most_slots=most_slots).arranged.layout.slots == slots
+    assert Bench(DOUBLE, cache_bytes=cache_bytes, most_slots=most_slots).arranged.layouts[0].slots == slots
 
 
 def test_a_case_that_does_not_fit_four_times_is_unsupported() -> None:
     device = ScriptedDevice()
-    slots = Slots(CPU, lambda origin: DOUBLE, instruments=device.instruments(), memory=device.memory)
+    slots = Slots(
+        CPU, lambda origin: DOUBLE, instruments=device.instruments(), memory=lambda _, size: device.memory(size)
+    )
     failed = slots.carry_out(wire.Arrange(id="i", origin="toy:PROBLEM", case="one", most_slots=256, most_bytes=4000))
     assert isinstance(failed, wire.Failed)
     assert failed.kind is wire.FailureKind.UNSUPPORTED
@@ -171,7 +176,7 @@ def test_a_case_that_does_not_fit_four_times_is_unsupported() -> None:
 
 
 def test_memory_that_cannot_be_had_is_unsupported_and_leaves_nothing_arranged() -> None:
-    def memory(size_bytes: int) -> ScriptedBlock:
+    def memory(_: int, size_bytes: int) -> ScriptedBlock:
         raise DeviceMemoryError("cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY")
 
     slots = Slots(CPU, lambda origin: DOUBLE, instruments=ScriptedDevice().instruments(), memory=memory)
@@ -216,9 +221,9 @@ def test_outputs_and_guard_zones_hold_one_poison_that_is_never_zero() -> None:
     for _ in range(20):
         bench.refresh(0)
         rest = bench.slot(0).clone()
-        outputs = tensors.part(rest, bench.arranged.layout.outputs)
+        outputs = tensors.part(rest, bench.arranged.layouts[0].outputs)
         poisons.add(int(outputs[0]))
-        tensors.part(rest, bench.arranged.layout.storages[0]).copy_(outputs[0])
+        tensors.part(rest, bench.arranged.layouts[0].storages[0]).copy_(outputs[0])
         assert rest.unique().numel() == 1
     assert len(poisons) > 1 and 0 not in poisons
 
@@ -263,6 +268,21 @@ def test_the_first_of_several_wrong_slots_is_told_and_all_are_counted() -> None:
     bench.entry = lambda x: x * 2 + (bench.number_of(x) in (2, 6))
     checked = bench.run(7, 6, 0, 2)
     assert (checked.right, checked.first_wrong) == (2, 1)
+
+
+def test_two_workers_share_no_block_and_each_is_judged_by_what_its_own_was_filled_with() -> None:
+    bench = Bench(DOUBLE)
+    bench.judge(
+        wire.Arrange(id="i", origin="toy:PROBLEM", case="one", most_slots=8, most_bytes=1 << 24, blocks=2),
+        wire.Arranged,
+    )
+    first, second = (block.content for block in bench.device.blocks[-2:])
+    bench.judge(wire.Refresh(id="i", slots=(0, 1), cache=CacheState.COLD, block=1), wire.Done)
+    assert not first.any() and second.any()
+    with pytest.raises(RuntimeError, match="slot 0 was never refreshed in block 0"):
+        bench.slots.carry_out(wire.Check(id="i", slots=(0,), returned=((),), block=0))
+    wrong = bench.judge(wire.Check(id="i", slots=(0,), returned=((),), block=1), wire.Checked)
+    assert (wrong.right, wrong.first_wrong) == (0, 0)
 
 
 def test_an_output_of_the_content_before_is_wrong() -> None:
@@ -356,7 +376,7 @@ def test_a_write_beside_a_tensor_is_told_with_its_name_and_side(storage: int, at
     bench = Bench(TWO)
 
     def entry(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
-        layout = bench.arranged.layout
+        layout = bench.arranged.layouts[0]
         memory = torch.empty(0, dtype=torch.uint8).set_(first.untyped_storage())
         place = layout.stride + layout.storages[storage].offset + at
         memory[place : place + 2] ^= 0xFF
@@ -389,7 +409,7 @@ def test_a_write_into_another_slot_of_the_chunk_is_found_there() -> None:
 
     def entry(x: torch.Tensor) -> torch.Tensor:
         memory = torch.empty(0, dtype=torch.uint8).set_(x.untyped_storage())
-        memory[2 * bench.arranged.layout.stride + 300] ^= 1
+        memory[2 * bench.arranged.layouts[0].stride + 300] ^= 1
         return x * 2
 
     bench.entry = nth_call(3, entry, bench.entry)
@@ -590,9 +610,9 @@ def test_what_was_never_refreshed_cannot_be_checked_or_timed() -> None:
     bench = Bench(DOUBLE)
     bench.prepare()
     bench.refresh(0)
-    with pytest.raises(RuntimeError, match=r"slots \[1\] were never refreshed"):
+    with pytest.raises(RuntimeError, match="slot 1 was never refreshed"):
         bench.check((0, 1), ((), ()))
-    with pytest.raises(RuntimeError, match=r"slots \[2\] were never refreshed"):
+    with pytest.raises(RuntimeError, match="slot 2 was never refreshed"):
         bench.baseline(2)
 
 
