@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import torch
 
 from engine import tensors, wire
-from engine.device_memory import DeviceBlock
+from engine.device_memory import DeviceBlock, DeviceMemoryError
 from engine.judge.compare import of_another_kind
 from engine.judge.copies import private_copies
 from engine.model import Case, Outcome, OutputReport, Problem, Tier
@@ -61,6 +61,7 @@ class CaseInHand:
     initial: list[torch.Tensor] = field(default_factory=list)
     poison: int = 0
     first_outputs: list[torch.Tensor] = field(default_factory=list)
+    first_reports: tuple[OutputReport, ...] = ()
 
 
 class Contents:
@@ -115,19 +116,35 @@ class Contents:
 class Memory:
     """The device memory that arenas lie in: one block, and a larger one when a case needs it.
 
-    A block is never freed: a worker that has it open would be left with an undefined mapping.
+    A block is never freed: a worker that has it open would be left with an undefined mapping, and the
+    judge does not hear when workers end.  Each is at least twice the one before where there is room for
+    that, so that all of them together stay below four times what a case has needed.
     """
 
-    def __init__(self, device: torch.device) -> None:
+    def __init__(
+        self, device: torch.device, *, allocate: Callable[[int, torch.device], DeviceBlock] = DeviceBlock
+    ) -> None:
         self._device = device
+        self._allocate = allocate
         self._blocks: list[DeviceBlock] = []
 
     def block(self, size_bytes: int) -> DeviceBlock:
-        """A block of at least this many bytes."""
+        """A block of at least this many bytes.
+
+        Raises:
+            DeviceMemoryError: there is no room for it, or it cannot be shared.
+        """
         if not self._blocks or self._blocks[-1].size_bytes < size_bytes:
             least = self._blocks[-1].size_bytes * 2 if self._blocks else _LEAST_BLOCK_BYTES
-            self._blocks.append(DeviceBlock(max(least, size_bytes), self._device))
+            self._blocks.append(self._allocated(max(least, size_bytes), size_bytes))
         return self._blocks[-1]
+
+    def _allocated(self, comfortable_bytes: int, needed_bytes: int) -> DeviceBlock:
+        try:
+            return self._allocate(comfortable_bytes, self._device)
+        except DeviceMemoryError:
+            torch.cuda.empty_cache()  # the block is the driver's, which cannot have what torch keeps
+            return self._allocate(needed_bytes, self._device)
 
 
 def arena_in_file(content: Content, path: Path) -> tensors.ArenaFile:

@@ -7,13 +7,13 @@ import sys
 
 import torch
 
+from engine.judge.measures import INTEGER_OF, ordered, raw, typical, ulps
+from engine.judge.passing import report_of_pass
 from engine.model import Outcome, OutputReport, Tolerance, WrongElement
 from engine.tensors import dtype_name
 
 _MOST_ELEMENTS = 2**63 - 1  # what every consumer of a report can hold
 _MAP_ROWS, _MAP_COLUMNS = 16, 48
-_INTEGER_OF = {torch.float64: torch.int64, torch.float32: torch.int32, torch.float16: torch.int16,
-               torch.bfloat16: torch.int16}  # fmt: skip
 _DIGITS = {torch.float64: 17, torch.float32: 9, torch.float16: 5, torch.bfloat16: 4}
 
 
@@ -28,7 +28,8 @@ def compare(name: str, got: torch.Tensor, expected: torch.Tensor, tolerance: Tol
         return another
     if got.numel() == 0:
         return OutputReport(name=name, outcome=Outcome.PASS, shape=tuple(got.shape), dtype=dtype_name(got.dtype))
-    return _compare_values(name, got, expected, tolerance, poison)
+    passed = report_of_pass(name, got, expected, tolerance)
+    return passed if passed is not None else _compare_values(name, got, expected, tolerance, poison)
 
 
 def of_another_kind(name: str, dtype: str, shape: tuple[int, ...], expected: torch.Tensor) -> OutputReport | None:
@@ -55,19 +56,21 @@ def _compare_values(
     both = got_finite & expected_finite
     error = (got64 - expected64).abs()
     if got.dtype.is_floating_point or got.is_complex():
-        allowed = tolerance.relative * expected64.abs() + tolerance.absolute * _typical(expected64, expected_finite)
+        sizes, finite = torch.where(expected_finite, expected64.abs(), 0.0), expected_finite.sum().clamp(min=1)
+        allowed = tolerance.relative * expected64.abs() + tolerance.absolute * typical(sizes, finite)
         same_nonfinite = (got64 == expected64) | (got64.isnan() & expected64.isnan())
         wrong = torch.where(both, error > allowed, ~same_nonfinite)
     else:
         allowed = torch.zeros_like(error)
         # In the integers themselves: float64 cannot tell large int64 apart, and a boolean may hold any byte.
-        error, wrong = _distance(got, expected, error), _bits(got) != _bits(expected)
+        error, wrong = _distance(got, expected, error), raw(got) != raw(expected)
     unwritten = wrong & _is_poison(got, poison)
     nonfinite_wrong = ~got_finite & expected_finite & ~unwritten
     nonzero = both & (expected64 != 0)
+    between = ulps(ordered(got), ordered(expected)) if got.dtype in INTEGER_OF else None
     counts, largest = _read(
         (wrong, unwritten, nonfinite_wrong, ~got_finite, ~expected_finite),
-        (_masked(error, both), _masked(error / expected64.abs(), nonzero), _ulps(got, expected, both)),
+        (_masked(error, both), _masked(error / expected64.abs(), nonzero), _masked(between, both)),
     )
     mismatched, unwritten_count, nonfinite_count, nonfinite_got, nonfinite_expected = counts
     worst = _worst(wrong, error, allowed, both) if mismatched else None
@@ -101,18 +104,6 @@ def _read(
     # JSON has no infinity.
     found = [None if value < 0 else min(value, sys.float_info.max) for value in values[len(counted) :]]
     return [int(value) for value in values[: len(counted)]], found
-
-
-def _typical(values: torch.Tensor, finite: torch.Tensor) -> torch.Tensor:
-    """Root mean square, scaled first: squares of large float64 are infinite, and then everything is allowed."""
-    size = torch.where(finite, values.abs(), 0.0)
-    largest = size.max()
-    scaled = size / torch.where(largest > 0, largest, 1.0)
-    return largest * (scaled.square().sum() / finite.sum().clamp(min=1)).sqrt()
-
-
-def _bits(values: torch.Tensor) -> torch.Tensor:
-    return values.view(torch.uint8) if values.dtype == torch.bool else values
 
 
 def _distance(got: torch.Tensor, expected: torch.Tensor, rounded: torch.Tensor) -> torch.Tensor:
@@ -157,26 +148,9 @@ def _worst(wrong: torch.Tensor, error: torch.Tensor, allowed: torch.Tensor, both
     return int(torch.where(excess == excess.max(), beyond, -1.0).argmax())
 
 
-def _masked(values: torch.Tensor, where: torch.Tensor) -> torch.Tensor:
-    """The largest of the chosen values, -1 when none is chosen."""
-    return torch.where(where, values, -1.0).max()
-
-
-def _ulps(got: torch.Tensor, expected: torch.Tensor, both: torch.Tensor) -> torch.Tensor | None:
-    integer = _INTEGER_OF.get(got.dtype)
-    if integer is None:
-        return None
-    here, there = _ordered(got, integer), _ordered(expected, integer)
-    # On one side of zero exactly in int64; across it the sum may need one bit more than that has.
-    across = here.abs().double() + there.abs().double()
-    return _masked(torch.where((here < 0) == (there < 0), (here - there).abs().double(), across), both)
-
-
-def _ordered(values: torch.Tensor, integer: torch.dtype) -> torch.Tensor:
-    """Floats as int64 that count representable values, so that neighbours differ by one."""
-    bits = values.contiguous().view(integer)
-    magnitude = (bits & torch.iinfo(integer).max).long()
-    return torch.where(bits < 0, -magnitude, magnitude)
+def _masked(values: torch.Tensor | None, where: torch.Tensor) -> torch.Tensor | None:
+    """The largest of the chosen values, -1 when none is chosen; None of nothing."""
+    return torch.where(where, values, -1.0).max() if values is not None else None
 
 
 def _element(flat: int, got: torch.Tensor, expected: torch.Tensor) -> WrongElement:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import torch
 
+from engine.judge.measures import raw, typical
 from engine.model import Tolerance
 
 
@@ -15,23 +16,16 @@ def wrong_anywhere(got: torch.Tensor, expected: torch.Tensor, tolerance: Toleran
     """One boolean on the device of the values, which have the same shape and dtype."""
     if got.numel() == 0:
         return torch.zeros((), dtype=torch.bool, device=got.device)
-    if got.dtype == torch.bool:  # which may hold any byte
-        return (got.view(torch.uint8) != expected.view(torch.uint8)).any()
     if not (got.dtype.is_floating_point or got.is_complex()):
-        return (got != expected).any()
+        return (raw(got) != raw(expected)).any()
     wide = torch.complex128 if got.is_complex() else torch.float64
     got64, expected64 = got.to(wide), expected.to(wide)
-    expected_finite = expected64.isfinite()
     size = expected64.abs()
-    allowed = tolerance.relative * size + tolerance.absolute * _typical(size, expected_finite)
+    finite_size = size.nan_to_num(nan=0.0, posinf=0.0)
+    allowed = tolerance.relative * finite_size
+    if tolerance.absolute:
+        allowed += tolerance.absolute * typical(finite_size, (size < torch.inf).sum().clamp(min=1))
+    # What is not finite on one side alone is further away than anything that is allowed.
+    close = (got64 - expected64).abs() <= allowed
     same_nonfinite = (got64 == expected64) | (got64.isnan() & expected64.isnan())
-    both = got64.isfinite() & expected_finite
-    return torch.where(both, (got64 - expected64).abs() > allowed, ~same_nonfinite).any()
-
-
-def _typical(size: torch.Tensor, finite: torch.Tensor) -> torch.Tensor:
-    """Root mean square of the finite values, scaled first so that no square is infinite; 0 when there are none."""
-    sizes = torch.where(finite, size, torch.zeros_like(size))
-    largest = sizes.max()
-    scaled = sizes / torch.where(largest > 0, largest, torch.ones_like(largest))
-    return largest * (scaled.square().sum() / finite.sum().clamp(min=1)).sqrt()
+    return ~(close | same_nonfinite).all()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
 
 from engine import wire
-from engine.judge.cases import Content, Contents, expected_outputs, take
+from engine.device_memory import DeviceMemoryError
+from engine.judge.cases import Content, Contents, Memory, expected_outputs, take
 from engine.model import Case, Cost, DType, Outcome, OutputReport, Problem, Tier, Tolerance
 
 CASES = tuple(Case(name=name, dtype=DType.UINT8, tier=Tier.SMOKE, params={}) for name in "abcd")
@@ -92,6 +95,44 @@ def test_on_a_device_every_case_is_kept_since_each_gets_a_call_on_new_content(ti
     case = Case(name="a", dtype=DType.UINT8, tier=tier, params={})
     first = contents.of_case(answering(1), case, None)
     assert contents.of_case(answering(1), case, None) is first
+
+
+class Driver:
+    """Device memory of limited size, of which every block is only a number."""
+
+    def __init__(self, room_bytes: int) -> None:
+        self.room_bytes = room_bytes
+        self.asked: list[int] = []
+
+    def allocate(self, size_bytes: int, device: torch.device) -> Any:  # Any: stands for a block
+        self.asked.append(size_bytes)
+        if size_bytes > self.room_bytes:
+            raise DeviceMemoryError("CUDA_ERROR_OUT_OF_MEMORY")
+        self.room_bytes -= size_bytes
+        return SimpleNamespace(size_bytes=size_bytes)
+
+
+@pytest.mark.parametrize(
+    ("needed", "asked"),
+    [((1, 64), (64,)), ((100, 100, 50), (100,)), ((100, 101, 200, 201), (100, 200, 400)), ((100, 300), (100, 300))],
+)
+def test_a_larger_block_is_taken_when_a_case_needs_it_at_least_twice_the_one_before(
+    needed: tuple[int, ...], asked: tuple[int, ...]
+) -> None:
+    driver = Driver(1000 * MIB)
+    memory = Memory(torch.device("cpu"), allocate=driver.allocate)
+    for size in needed:
+        assert memory.block(size * MIB).size_bytes >= size * MIB
+    assert driver.asked == [size * MIB for size in asked]
+
+
+def test_where_there_is_no_room_for_twice_the_block_what_is_needed_is_enough() -> None:
+    driver = Driver(250 * MIB)
+    memory = Memory(torch.device("cpu"), allocate=driver.allocate)
+    sizes = [memory.block(size * MIB).size_bytes // MIB for size in (100, 140, 10)]
+    assert (sizes, [size // MIB for size in driver.asked]) == ([100, 140, 140], [100, 200, 140])
+    with pytest.raises(DeviceMemoryError):
+        memory.block(150 * MIB)
 
 
 def test_a_reference_that_writes_its_arguments_touches_private_copies_alone() -> None:

@@ -156,6 +156,11 @@ def test_ulps_count_the_numbers_between(dtype: torch.dtype, steps: int, start: f
     assert report(expected, got).max_ulp_error == steps
 
 
+def test_ulps_across_zero_may_be_more_than_an_integer_holds() -> None:
+    side = int(torch.tensor(1e300, dtype=torch.float64).view(torch.int64))
+    assert report([-1e300], [1e300], dtype=torch.float64).max_ulp_error == 2.0 * side
+
+
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_ulps_are_counted_across_zero(dtype: torch.dtype) -> None:
     zero = torch.zeros(1, dtype=dtype)

@@ -355,6 +355,31 @@ def test_an_answer_on_new_content_is_held_against_no_earlier_one(bench: Bench) -
     assert bench.compared(*bench.hand_back(2 * bench.arguments[0])).repeated is True
 
 
+def test_the_same_answer_has_the_same_report_when_it_comes_again(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    right = 2 * bench.arguments[0]
+    first = bench.compared(*bench.hand_back(right))
+    assert bench.compared(*bench.hand_back(right)).reports == first.reports
+    bench.prepare("TWICE", poison=0xFF)
+    unwritten = torch.full((4,), torch.nan)
+    unwritten.view(torch.uint8).fill_(0xFF)
+    assert "4 of them were never written" in bench.compared(*bench.hand_back(unwritten)).reports[0].message
+    bench.refill(fresh=False, poison=0x7B)
+    again = bench.compared(*bench.hand_back(unwritten))
+    assert again.repeated is True
+    assert "never written" not in again.reports[0].message
+
+
+def test_what_was_right_on_new_content_is_wrong_where_the_first_comes_back(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    bench.refill(fresh=True)
+    answer = 2 * bench.arguments[0]
+    assert outcomes(bench.compared(*bench.hand_back(answer))) == [("return", Outcome.PASS)]
+    bench.refill(fresh=False)
+    for _ in range(2):
+        assert outcomes(bench.compared(*bench.hand_back(answer))) == [("return", Outcome.WRONG_VALUE)]
+
+
 def test_what_is_written_in_place_is_held_against_the_first_call_too(bench: Bench) -> None:
     bench.prepare("IN_PLACE")
     bench.arguments[0].mul_(2)

@@ -35,6 +35,7 @@ NAN, INF = math.nan, math.inf
         ([1.0, INF], [1.0, NAN], LOOSE),
         ([1.02, INF], [1.0, INF], SCALED),
         ([INF, NAN], [INF, NAN], SCALED),
+        ([1.08, INF, INF, NAN], [1.0, INF, INF, NAN], SCALED),
     ],
 )
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.complex64])

@@ -1,0 +1,45 @@
+"""What outputs are measured with: their typical size, and how many representable numbers lie between two.
+
+Every way to compare outputs measures with these, so that none allows what another refuses.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+
+import torch
+
+INTEGER_OF = {torch.float64: torch.int64, torch.float32: torch.int32, torch.float16: torch.int16,
+              torch.bfloat16: torch.int16}  # fmt: skip
+"""For the types whose representable numbers are counted: the integer type of the same size."""
+
+
+def typical(sizes: torch.Tensor, count: torch.Tensor | int) -> torch.Tensor:
+    """Root mean square of `count` float64 values by their sizes, where further ones are 0.
+
+    Scaled first: squares of large values are infinite, and then everything would be allowed.
+    """
+    scale = sizes.max().clamp(min=sys.float_info.min)
+    norm: torch.Tensor = torch.linalg.vector_norm(sizes / scale)
+    return scale * norm / (math.sqrt(count) if isinstance(count, int) else count.double().sqrt())
+
+
+def ulps(here: torch.Tensor, there: torch.Tensor) -> torch.Tensor:
+    """How many representable numbers lie between, in float64; both as `ordered` counts them."""
+    # On one side of zero exactly in int64; across it the sum may need one bit more than that has.
+    across = here.abs().double() + there.abs().double()
+    return torch.where((here < 0) == (there < 0), (here - there).abs().double(), across)
+
+
+def ordered(values: torch.Tensor) -> torch.Tensor:
+    """Floats as int64 that count representable values, so that neighbours differ by one."""
+    integer = INTEGER_OF[values.dtype]
+    bits = values.contiguous().view(integer).long()
+    magnitude = bits & torch.iinfo(integer).max
+    return torch.where(bits < 0, -magnitude, magnitude)
+
+
+def raw(values: torch.Tensor) -> torch.Tensor:
+    """The values in a type that can be compared for equality: a boolean may hold any byte."""
+    return values.view(torch.uint8) if values.dtype == torch.bool else values
