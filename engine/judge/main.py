@@ -131,8 +131,9 @@ class _Judge:
         got += cases.written_values(problem, content.specs, final)
         repeated = _repeated(hand, got)
         # What was right, and came again to the bit on the same input, is right again.
-        is_known = bool(repeated) and all(report.outcome is Outcome.PASS for report in hand.first_reports)
-        reports = hand.first_reports if is_known else _reports(hand, got)
+        known = hand.first_reports if repeated else ()
+        is_right = bool(known) and all(report.outcome is Outcome.PASS for report in known)
+        reports = known if is_right else _reports(hand, got)
         if content is hand.base and not hand.first_reports:
             hand.first_reports = reports
         changed = cases.mutated(problem, content.specs, hand.initial, final)

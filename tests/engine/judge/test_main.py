@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ import torch
 
 from engine import tensors, wire
 from engine.judge import cases
-from engine.model import Outcome
+from engine.model import Outcome, Tolerance
 from engine.processes.service import Line
 
 if TYPE_CHECKING:
@@ -368,6 +369,18 @@ def test_the_same_answer_has_the_same_report_when_it_comes_again(bench: Bench) -
     again = bench.compared(*bench.hand_back(unwritten))
     assert again.repeated is True
     assert "never written" not in again.reports[0].message
+
+
+def test_an_answer_that_could_not_be_compared_is_not_right_when_it_comes_again(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    hand = bench.judge._hand
+    assert hand is not None
+    whole, broken = hand.problem, replace(hand.problem, tolerance=lambda case: Tolerance(relative=-1.0, absolute=0.0))
+    wrong = bench.hand_back(3 * bench.arguments[0])
+    hand.problem = broken
+    assert failed(bench.compare(*wrong))[0] is wire.FailureKind.ENGINE
+    hand.problem = whole
+    assert outcomes(bench.compared(*wrong)) == [("return", Outcome.WRONG_VALUE)]
 
 
 def test_what_was_right_on_new_content_is_wrong_where_the_first_comes_back(bench: Bench) -> None:
