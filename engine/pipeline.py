@@ -39,9 +39,7 @@ from engine.staff import Staff
 from engine.timing_stage import TimingStage
 from engine.verdict import Facts, Stop, judge
 from engine.verification import Verifier
-
-_FATAL = frozenset({Outcome.CRASHED, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY})
-_MAX_DEATHS = 2
+from engine.verifying_stage import VerifyingStage
 
 
 class Run:
@@ -267,25 +265,11 @@ class Run:
             plan=self._plan, limits=self._limits, staff=self._staff, desk=self._desk, clock=self._loop.time,
             profile=self._profile, on_launch=self._launch, on_finding=self._told.find, on_trace=self._told.trace,
         )  # fmt: skip
-        deaths = 0
-        stop: Stop | None = None
-        waiting = list(cases)
-        for number in range(1, len(cases) + 1):
-            case = await self._rehearsal.next_of(waiting) if self._rehearsal is not None else waiting[0]
-            waiting.remove(case)
-            result = await verifier.judge(case)
-            self._results.append(result)
-            self._told.tell(events.CaseFinished(at_s=self._told.now(), number=number, total=len(cases), result=result))
-            deaths += result.outcome in _FATAL
-            if result.outcome is Outcome.TAMPERED or result.outcome is Outcome.ENGINE_ERROR:
-                stop = Stop(outcome=result.outcome, message=result.message)
-            elif deaths == _MAX_DEATHS and number < len(cases):
-                message = f"{result.message} (twice; the other {len(cases) - number} cases were not tried)"
-                stop = Stop(outcome=result.outcome, message=message, location=result.location)
-            if stop is not None:
-                break
-        if stop is None and self._desk.fault is not None:
-            stop = outcomes.of_worker_error(self._desk.fault, "after the last case")
+        stage = VerifyingStage(
+            cases=cases, verifier=verifier, desk=self._desk, told=self._told, results=self._results,
+            next_of=self._rehearsal.next_of if self._rehearsal is not None else None,
+        )  # fmt: skip
+        stop = await stage.run()
         failed = next((result for result in self._results if result.outcome is not Outcome.PASS), None)
         computed = any(output.total for result in self._results for output in result.outputs)
         if failed is None and stop is None and computed and not self._launched:

@@ -1,5 +1,8 @@
 """Judging cases: the judge prepares, the worker computes, the judge compares.
 
+As soon as one case was right the next is expected to be: then the judge copies what a call left, and
+compares its copies while the worker is in the next call already, also that of the next case.
+
 Every case is called twice on the same content with different poison, and SMOKE cases a third time
 with new content in the same storage, where an answer that was kept from before is wrong.  On a
 device, where a call costs microseconds, every case gets that third call.
@@ -7,6 +10,7 @@ device, where a call costs microseconds, every case gets that third call.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import secrets
 from collections.abc import Callable
@@ -42,18 +46,34 @@ _WHY_LATER = (
 
 
 @dataclass(kw_only=True)
-class _Progress:
-    """What is known of a case while its calls are made."""
+class Judging:
+    """What is known of a case while its calls are made.
 
+    `overlaps` is whether outputs are compared beside the next call, `comparing` the comparison that is
+    under way, and `taken` what is left to be compared when all calls are made.
+    """
+
+    case: Case
+    started_s: float
+    overlaps: bool
+    stop: Stop | None = None
+    failed: wire.Failed | None = None
+    comparing: asyncio.Task[Stop | None] | None = None
+    taken: str | None = None
     seed: int | None = None
     calls: int = 0
     reports: tuple[OutputReport, ...] = ()
     compared: int = 0
     repeated: bool = True
 
+    @property
+    def is_wrong(self) -> bool:
+        """Whether an output that was compared is not right."""
+        return any(report.outcome is not Outcome.PASS for report in self.reports)
+
 
 class Verifier:
-    """Judges the cases of one run, one after another."""
+    """Judges the cases of one run, one after another; one may be begun before the one before it has ended."""
 
     def __init__(
         self, *, plan: Plan, limits: Limits, staff: Staff, desk: Desk, clock: Callable[[], float], profile: Profile,
@@ -69,51 +89,71 @@ class Verifier:
         self._on_finding = on_finding
         self._on_trace = on_trace
         self._said_unshared = False
+        self._expects_right = False
 
-    async def judge(self, case: Case) -> CaseResult:
-        """Judge one case; every way to fail is a result, not an exception."""
-        started = self._clock()
-        progress = _Progress()
-        stop: Stop | None = None
-        failed: wire.Failed | None = None
+    async def begin(self, case: Case) -> Judging:
+        """Make the calls of a case; every way to fail is a result of `end`, not an exception."""
+        judging = Judging(case=case, started_s=self._clock(), overlaps=self._expects_right)
         try:
-            if not self._desk.occupied:
-                await self._desk.load()
-            stop, failed = await self._calls(case, progress)
-        except LoadError as error:
-            stop = outcomes.of_failure(error.failed)
-        except EngineError as error:
-            stop = outcomes.of_worker_error(error, "while computing")
-            await self._desk.clear()
-        released = await self._ask_judge(wire.Release(id=wire.new_id()), "release")
-        if isinstance(released, wire.Released):
-            progress.seed = released.seed
+            try:
+                if not self._desk.occupied:
+                    await self._desk.load()
+                judging.stop = await self._calls(judging)
+            except LoadError as error:
+                judging.stop = outcomes.of_failure(error.failed)
+            except EngineError as error:
+                judging.stop = outcomes.of_worker_error(error, "while computing")
+                await self._desk.clear()
+            await self._compared(judging)
+        finally:
+            if judging.comparing is not None:  # we are being cancelled
+                judging.comparing.cancel()
+                await asyncio.gather(judging.comparing, return_exceptions=True)
+        failed = judging.failed
         if failed is not None and failed.broken:
             await self._desk.clear()  # its context is lost; the next case gets a new one
         if failed is not None and failed.trace:
             self._on_trace(failed.trace)
-        return self._result(case, progress, stop, failed, self._clock() - started)
+        if judging.taken is None:
+            released = await self._ask_judge(wire.Release(id=wire.new_id()), "release")
+            judging.seed = released.seed if isinstance(released, wire.Released) else None
+        return judging
 
-    async def _calls(self, case: Case, progress: _Progress) -> tuple[Stop | None, wire.Failed | None]:
+    async def end(self, judging: Judging) -> CaseResult:
+        """The result of a case that was begun; to be waited for before that of the next."""
+        if judging.taken is not None:
+            conclude = wire.Conclude(id=wire.new_id(), taken=judging.taken, ends=True)
+            judging.stop = await self._compare(judging, conclude)
+        if not judging.repeated and not judging.is_wrong and judging.stop is None:
+            message = "two calls on the same input gave different bits, both within tolerance"
+            finding = Finding(check="repeat", severity=Severity.NOTE, message=message, case=judging.case.name)
+            self._on_finding(finding)
+        result = self._result(judging)
+        self._expects_right = result.outcome is Outcome.PASS
+        return result
+
+    async def _calls(self, judging: Judging) -> Stop | None:
         """Make the calls of the case until one is wrong; what stopped them, if anything."""
+        case = judging.case
         arena = self._desk.shared / f"{secrets.token_hex(8)}.in"
         outputs = arena.with_suffix(".out")
         prepared = await self._prepare(case, arena)
         if not isinstance(prepared, wire.Prepared):
-            return outcomes.of_trusted(prepared, "while inputs were made"), None
+            return outcomes.of_trusted(prepared, "while inputs were made")
         calls = _AND_FRESH if case.tier is Tier.SMOKE or not self._staff.interpreted else _TWICE
         try:
-            for number, call in enumerate(calls):
-                stop, failed = await self._call(case, progress, number, call, prepared, outputs)
-                if stop is not None or any(report.outcome is not Outcome.PASS for report in progress.reports):
-                    return stop, failed
+            for call, following in zip(calls, (*calls[1:], None), strict=True):
+                command = wire.Call(
+                    id=wire.new_id(), case=case.name, arguments=prepared.arguments, arena=prepared.arena,
+                    outputs=str(outputs), max_output_bytes=self._limits.output_bytes, poison=call.poison,
+                )  # fmt: skip
+                stop = await self._call(judging, command, following)
+                if stop is not None or judging.is_wrong:
+                    return stop
         finally:
             if not prepared.arena.handle:
                 _unlink(arena, outputs)
-        if not progress.repeated:
-            message = "two calls on the same input gave different bits, both within tolerance"
-            self._on_finding(Finding(check="repeat", severity=Severity.NOTE, message=message, case=case.name))
-        return None, None
+        return None
 
     async def _prepare(self, case: Case, arena: Path) -> wire.AnyReply | EngineError:
         """The case's inputs in memory that the worker sees: the device's own, and a file where that is not shared."""
@@ -134,45 +174,75 @@ class Verifier:
             self._on_finding(Finding(check="memory", severity=Severity.NOTE, message=message))
         return prepared
 
-    async def _call(
-        self, case: Case, progress: _Progress, number: int, call: _Call, prepared: wire.Prepared, outputs: Path
-    ) -> tuple[Stop | None, wire.Failed | None]:
-        if number:
-            refill = wire.Refill(id=wire.new_id(), fresh=call.fresh, poison=call.poison)
-            refilled = await self._ask_judge(refill, "make inputs again")
-            if not isinstance(refilled, wire.Done):
-                return outcomes.of_trusted(refilled, "while inputs were made again"), None
-        limits = self._limits
-        command = wire.Call(
-            id=wire.new_id(), case=case.name, arguments=prepared.arguments, arena=prepared.arena,
-            outputs=str(outputs), max_output_bytes=limits.output_bytes, poison=call.poison,
-        )  # fmt: skip
+    async def _call(self, judging: Judging, command: wire.Call, following: _Call | None) -> Stop | None:
+        """Make one call and have what it left compared, at once or beside the call that follows."""
         with self._profile.span("call"):
-            called = await self._desk.ask(command, deadline_s=limits.case_s)
-        progress.calls += 1
-        if isinstance(called, wire.Failed):
+            called = await self._desk.ask(command, deadline_s=self._limits.case_s)
+        if isinstance(called, wire.Failed | wire.Called):
             for launch in called.launches:
                 self._on_launch(launch)
-            return outcomes.of_failure(called), called
+        if (stop := await self._compared(judging)) is not None or judging.is_wrong:
+            return stop
+        judging.calls += 1
+        if isinstance(called, wire.Failed):
+            judging.failed = called
+            return outcomes.of_failure(called)
         if not isinstance(called, wire.Called):
-            return Stop(outcome=Outcome.TAMPERED, message=f"a call was answered with {type(called).__name__}"), None
-        for launch in called.launches:
-            self._on_launch(launch)
-        compared = await self._ask_judge(
-            wire.Compare(
-                id=wire.new_id(), outputs=str(outputs), max_output_bytes=limits.output_bytes, returned=called.returned
-            ),
-            "compare",
-        )
+            return Stop(outcome=Outcome.TAMPERED, message=f"a call was answered with {type(called).__name__}")
+        if judging.overlaps:
+            return await self._take(judging, command, called, following)
+        compare = wire.Compare(
+            id=wire.new_id(), outputs=command.outputs, max_output_bytes=command.max_output_bytes,
+            returned=called.returned,
+        )  # fmt: skip
+        stop = await self._compare(judging, compare)
+        if stop is not None or judging.is_wrong or following is None:
+            return stop
+        refill = wire.Refill(id=wire.new_id(), fresh=following.fresh, poison=following.poison)
+        refilled = await self._ask_judge(refill, "make inputs again")
+        if not isinstance(refilled, wire.Done):
+            return outcomes.of_trusted(refilled, "while inputs were made again")
+        return None
+
+    async def _take(
+        self, judging: Judging, command: wire.Call, called: wire.Called, following: _Call | None
+    ) -> Stop | None:
+        """Have what a call left copied, to be compared beside the call that follows."""
+        take = wire.Take(
+            id=wire.new_id(), outputs=command.outputs, max_output_bytes=command.max_output_bytes,
+            returned=called.returned,
+            again=wire.Again(fresh=following.fresh, poison=following.poison) if following is not None else None,
+        )  # fmt: skip
+        taken = await self._ask_judge(take, "take outputs")
+        if not isinstance(taken, wire.Done):
+            return outcomes.of_trusted(taken, "while outputs were copied")
+        if following is None:
+            judging.taken = take.id
+        else:
+            conclude = wire.Conclude(id=wire.new_id(), taken=take.id, ends=False)
+            judging.comparing = asyncio.create_task(self._compare(judging, conclude))
+        return None
+
+    async def _compared(self, judging: Judging) -> Stop | None:
+        """Wait for the comparison that is under way; what it found comes before whatever was met meanwhile."""
+        if judging.comparing is None:
+            return None
+        stop, judging.comparing = await judging.comparing, None
+        if stop is not None or judging.is_wrong:
+            judging.stop, judging.failed = stop, None
+        return stop
+
+    async def _compare(self, judging: Judging, command: wire.Compare | wire.Conclude) -> Stop | None:
+        compared = await self._ask_judge(command, "compare")
         if not isinstance(compared, wire.Compared):
-            return outcomes.of_trusted(compared, "while outputs were compared"), None
-        progress.reports = compared.reports
-        progress.compared += 1
-        progress.repeated = progress.repeated and compared.repeated is not False
-        wrong = any(report.outcome is not Outcome.PASS for report in compared.reports)
-        if compared.mutated is not None and not wrong:
-            return Stop(outcome=Outcome.MUTATED_INPUT, message=compared.mutated), None
-        return None, None
+            return outcomes.of_trusted(compared, "while outputs were compared")
+        judging.seed = compared.seed
+        judging.reports = compared.reports
+        judging.compared += 1
+        judging.repeated = judging.repeated and compared.repeated is not False
+        if compared.mutated is not None and not judging.is_wrong:
+            return Stop(outcome=Outcome.MUTATED_INPUT, message=compared.mutated)
+        return None
 
     async def _ask_judge(self, command: wire.AnyCommand, doing: str) -> wire.AnyReply | EngineError:
         try:
@@ -181,20 +251,19 @@ class Verifier:
         except EngineError as error:
             return error
 
-    def _result(
-        self, case: Case, progress: _Progress, stop: Stop | None, failed: wire.Failed | None, elapsed_s: float
-    ) -> CaseResult:
-        wrong = next((report for report in progress.reports if report.outcome is not Outcome.PASS), None)
+    def _result(self, judging: Judging) -> CaseResult:
+        case, stop, failed = judging.case, judging.stop, judging.failed
+        wrong = next((report for report in judging.reports if report.outcome is not Outcome.PASS), None)
         outcome, message = Outcome.PASS, ""
         if stop is not None:
             outcome, message = stop.outcome, stop.message
         elif wrong is not None:
-            later = _WHY_LATER[progress.compared - 1] if progress.compared > 1 else ""
+            later = _WHY_LATER[judging.compared - 1] if judging.compared > 1 else ""
             outcome, message = wrong.outcome, f"{wrong.message} ({later})" if later else wrong.message
         return CaseResult(
-            case=case.name, tier=case.tier, outcome=outcome, elapsed_s=elapsed_s, calls=progress.calls,
-            seed=progress.seed, message=message, location=stop.location if stop else None, outputs=progress.reports,
-            out_of_bounds=failed.out_of_bounds if failed else None,
+            case=case.name, tier=case.tier, outcome=outcome, elapsed_s=self._clock() - judging.started_s,
+            calls=judging.calls, seed=judging.seed, message=message, location=stop.location if stop else None,
+            outputs=judging.reports, out_of_bounds=failed.out_of_bounds if failed else None,
         )  # fmt: skip
 
 

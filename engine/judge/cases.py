@@ -20,13 +20,14 @@ from engine import tensors, wire
 from engine.device_memory import DeviceBlock, DeviceMemoryError
 from engine.judge.compare import of_another_kind
 from engine.judge.copies import private_copies
+from engine.judge.taken import CopiedArena
 from engine.model import Case, Outcome, OutputReport, Problem, Tier
 from engine.untrusted import read_untrusted
 
 if TYPE_CHECKING:
     from engine.model import Arguments, Value
 
-Arena: TypeAlias = tensors.ArenaFile | tensors.DeviceArena
+Arena: TypeAlias = tensors.ArenaFile | tensors.DeviceArena | CopiedArena
 
 _KEPT_BYTES = 512 << 20
 _LEAST_BLOCK_BYTES = 64 << 20
@@ -181,13 +182,13 @@ def fill(hand: CaseInHand, content: Content, poison: int) -> None:
     hand.arena.write(hand.initial, guard=poison)
 
 
-def returned_bytes(hand: CaseInHand, command: wire.Compare) -> torch.Tensor:
+def returned_bytes(hand: CaseInHand, command: wire.Compare | wire.Take) -> torch.Tensor:
     """A private copy of the bytes of everything that the entry returned.
 
     Raises:
         UntrustedFileError: the worker has left no file that can be read.
     """
-    if isinstance(hand.arena, tensors.DeviceArena):
+    if not isinstance(hand.arena, tensors.ArenaFile):
         return hand.arena.outputs()
     raw = bytearray(read_untrusted(Path(command.outputs), max_bytes=command.max_output_bytes))
     return torch.frombuffer(raw, dtype=torch.uint8) if raw else torch.empty(0, dtype=torch.uint8)

@@ -10,6 +10,7 @@ import time
 import traceback
 from pathlib import Path
 
+import msgspec
 import torch
 
 from engine import tensors, wire
@@ -17,6 +18,7 @@ from engine.device_memory import DeviceMemoryError
 from engine.judge import cases
 from engine.judge.compare import compare
 from engine.judge.slots import Slots
+from engine.judge.taken import TakenCalls
 from engine.model import Outcome, OutputReport, Problem
 from engine.processes.nursery import DEVICE_VARIABLE
 from engine.processes.service import Line
@@ -43,6 +45,7 @@ class _Judge:
         self._contents = cases.Contents(device)
         self._memory = cases.Memory(device)
         self._hand: cases.CaseInHand | None = None
+        self._taken = TakenCalls()
         self._slots = Slots(device, self._problem)
         if device.type != "cpu":
             torch.zeros(1, device=device)  # or the first case would wait for the context
@@ -69,9 +72,18 @@ class _Judge:
             case wire.Describe():
                 return self._describe(command)
             case wire.Refill():
-                return self._refill(command)
+                self._refill(command)
+                return wire.Done(id=command.id)
             case wire.Compare():
                 return self._compare(command)
+            case wire.Take():
+                hand = self._in_hand()
+                self._taken.keep(command, hand, lambda: cases.returned_bytes(hand, command))
+                if command.again is not None:
+                    self._refill(command.again)
+                return wire.Done(id=command.id)
+            case wire.Conclude():
+                return self._conclude(command)
             case wire.Release():
                 seed = self._hand.content.seed if self._hand is not None else None
                 self._let_go()
@@ -107,7 +119,7 @@ class _Judge:
         shapes = tuple(self._contents.shape_of(problem, problem.case(name)) for name in command.cases)
         return wire.Described(id=command.id, shapes=shapes)
 
-    def _refill(self, command: wire.Refill) -> wire.Done:
+    def _refill(self, command: wire.Refill | wire.Again) -> None:
         hand = self._in_hand()
         content = hand.base
         if command.fresh:
@@ -118,7 +130,19 @@ class _Judge:
         if content.specs != hand.base.specs:
             raise ValueError(f"{hand.problem.origin}: shapes and scalars of {hand.case.name} depend on the seed")
         cases.fill(hand, content, command.poison)
-        return wire.Done(id=command.id)
+
+    def _conclude(self, command: wire.Conclude) -> wire.Compared:
+        taken = self._taken.give(command.taken)
+        current, self._hand = self._hand, taken.hand
+        try:
+            with taken.in_hand():
+                seed = taken.hand.content.seed
+                compared = self._compare(taken.compare)
+        finally:
+            self._hand = current
+        if command.ends and current is taken.hand:
+            self._let_go()
+        return msgspec.structs.replace(compared, id=command.id, seed=seed if command.ends else None)
 
     def _compare(self, command: wire.Compare) -> wire.Compared:
         hand = self._in_hand()

@@ -52,12 +52,14 @@ from engine.wire.timing import (
     Vacate,
 )
 from engine.wire.verifying import (
+    Again,
     ArenaSpec,
     Borrow,
     Call,
     Called,
     Compare,
     Compared,
+    Conclude,
     Describe,
     Described,
     Failed,
@@ -73,25 +75,26 @@ from engine.wire.verifying import (
     Release,
     Released,
     Shape,
+    Take,
 )
 
 __all__ = [
-    "MAX_LINE_BYTES", "MOST_LAUNCHES", "AnyCommand", "AnyReply", "ArenaSpec", "Arrange", "Arranged", "Borrow", "BuildLauncher",
-    "Call", "CallTime", "Called", "Check", "Checked", "Collect", "Command", "Compare", "Compared", "Compile",
-    "Compiled", "Count", "DTypeSpec", "Describe", "Described", "Disassemble", "Disband", "Done", "Failed",
-    "FailureKind", "Fetch", "FloatSpec", "How", "Lend", "Lent", "Load", "Loaded", "MeasurePeaks", "Message", "Occupy", "PeaksMeasured",
-    "Prepare", "PrepareBaseline", "Prepared", "Ready", "Refill", "Refresh", "Rehearse", "Rehearsed", "Release",
-    "Released", "Reply", "ReturnedSpec", "ScalarSpec", "SequenceSpec", "Shape", "SlotLayout", "StorageSpec",
-    "SuppressedLaunch", "TensorSpec", "TimeBaseline", "TimeCalls", "Timed", "Vacate", "ValueSpec", "decode_command",
-    "decode_reply", "encode", "id_of", "new_id",
+    "MAX_LINE_BYTES", "MOST_LAUNCHES", "Again", "AnyCommand", "AnyReply", "ArenaSpec", "Arrange", "Arranged", "Borrow",
+    "BuildLauncher", "Call", "CallTime", "Called", "Check", "Checked", "Collect", "Command", "Compare", "Compared",
+    "Compile", "Compiled", "Conclude", "Count", "DTypeSpec", "Describe", "Described", "Disassemble", "Disband", "Done",
+    "Failed", "FailureKind", "Fetch", "FloatSpec", "How", "Lend", "Lent", "Load", "Loaded", "MeasurePeaks", "Message",
+    "Occupy", "PeaksMeasured", "Prepare", "PrepareBaseline", "Prepared", "Ready", "Refill", "Refresh", "Rehearse",
+    "Rehearsed", "Release", "Released", "Reply", "ReturnedSpec", "ScalarSpec", "SequenceSpec", "Shape", "SlotLayout",
+    "StorageSpec", "SuppressedLaunch", "Take", "TensorSpec", "TimeBaseline", "TimeCalls", "Timed", "Vacate",
+    "ValueSpec", "decode_command", "decode_reply", "encode", "id_of", "new_id",
 ]  # fmt: skip
 
 MAX_LINE_BYTES = 4 << 20
 
 AnyCommand: TypeAlias = (
-    Lend | Borrow | Load | Call | Prepare | Describe | Refill | Compare | Release | Rehearse | Compile | BuildLauncher | Disassemble
-    | Arrange | Refresh | Check | PrepareBaseline | TimeBaseline | MeasurePeaks | Disband | Occupy | Fetch
-    | TimeCalls | Collect | Vacate
+    Lend | Borrow | Load | Call | Prepare | Describe | Refill | Compare | Take | Conclude | Release | Rehearse
+    | Compile | BuildLauncher | Disassemble | Arrange | Refresh | Check | PrepareBaseline | TimeBaseline
+    | MeasurePeaks | Disband | Occupy | Fetch | TimeCalls | Collect | Vacate
 )  # fmt: skip
 AnyReply: TypeAlias = (
     Ready | Done | Lent | Loaded | Prepared | Described | Called | Compared | Released | Rehearsed | Compiled | Arranged

@@ -114,6 +114,29 @@ class Compare(Command, tag="compare", frozen=True):
     returned: Returned
 
 
+class Again(Message, frozen=True):
+    """How the arena is to be written for the next call, as by a Refill."""
+
+    fresh: bool
+    poison: Byte
+
+
+class Take(Command, tag="take", frozen=True):
+    """Copy what the worker left of this call, to be compared later; then write the arena `again` for the next."""
+
+    outputs: str
+    max_output_bytes: Count
+    returned: Returned
+    again: Again | None = None
+
+
+class Conclude(Command, tag="conclude", frozen=True):
+    """Compare what the Take of this id copied; when the case `ends` with that, forget it and tell its seed."""
+
+    taken: str
+    ends: bool
+
+
 class Release(Command, tag="release", frozen=True):
     """Forget the case in hand, and tell its seed now that it has ended."""
 
@@ -174,12 +197,14 @@ class Called(Reply, tag="called", frozen=True):
 class Compared(Reply, tag="compared", frozen=True):
     """How the outputs of one call compare; `mutated` says what should not have changed, or was written beside.
 
-    `repeated` is whether they are the first call's to the bit, None when the content was another.
+    `repeated` is whether they are the first call's to the bit, None when the content was another.  `seed` is
+    told with what ends a case.
     """
 
     reports: tuple[OutputReport, ...]
     repeated: bool | None
     mutated: str | None
+    seed: int | None = None
 
 
 class Released(Reply, tag="released", frozen=True):

@@ -150,7 +150,7 @@ class Theatre:
                 return wire.Prepared(id=command.id, arguments=(), arena=arena, elapsed_s=0.0)
             case wire.Call():
                 return wire.Called(id=command.id, returned=(), launches=(LAUNCH,), elapsed_s=0.0)
-            case wire.Compare():
+            case wire.Compare() | wire.Conclude():
                 return wire.Compared(id=command.id, reports=(report,), repeated=None, mutated=None)
             case wire.Release():
                 return wire.Released(id=command.id, seed=1)

@@ -48,6 +48,10 @@ COMMANDS: tuple[wire.AnyCommand, ...] = (
     wire.Rehearse(id="i", case="c", arguments=VALUES, storages=(8, 0)),
     wire.Refill(id="i", fresh=True, poison=123),
     wire.Compare(id="i", outputs="/o", max_output_bytes=9, returned=(RETURNED,)),
+    wire.Take(
+        id="i", outputs="/o", max_output_bytes=9, returned=(RETURNED,), again=wire.Again(fresh=True, poison=123)
+    ),
+    wire.Conclude(id="i", taken="j", ends=True),
     wire.Release(id="i"),
     wire.Lend(id="i"),
     wire.Borrow(id="i", handle="0f" * 64, block_bytes=1 << 26),

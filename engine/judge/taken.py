@@ -1,0 +1,103 @@
+"""What a call left, copied so that it can be compared while the next call writes to the same memory.
+
+Nobody but the judge can write to the copies, and comparing them is the same as comparing at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+import torch
+
+from engine import wire
+from engine.untrusted import UntrustedFileError
+
+if TYPE_CHECKING:
+    from engine import tensors
+    from engine.judge.cases import CaseInHand
+
+_MOST_TAKEN = 2  # the last call of a case, and the first of the next
+
+
+class CopiedArena:
+    """Stands for the arena of a call that is over."""
+
+    def __init__(self, spec: wire.ArenaSpec, final: list[torch.Tensor], damage: tensors.Damage | None) -> None:
+        self.spec = spec
+        self._final = final
+        self._damage = damage
+        self.returned: torch.Tensor | UntrustedFileError | None = None
+
+    def read(self) -> list[torch.Tensor]:
+        """The storages as the call left them."""
+        return self._final
+
+    def damaged(self, *, guard: int) -> tensors.Damage | None:
+        """What was written to the first guard zone that something was written to."""
+        return self._damage
+
+    def outputs(self) -> torch.Tensor:
+        """The bytes of everything that the entry returned.
+
+        Raises:
+            UntrustedFileError: there were none where they should have been.
+        """
+        if isinstance(self.returned, UntrustedFileError):
+            raise self.returned
+        assert self.returned is not None
+        return self.returned
+
+    def write(self, storages: Sequence[torch.Tensor], *, guard: int) -> NoReturn:
+        """Refuse: the call is over."""
+        raise TypeError("a copy of an arena is never written")
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+class TakenCall:
+    """One call, and the case as it was then."""
+
+    def __init__(self, command: wire.Take, hand: CaseInHand, read: Callable[[], torch.Tensor]) -> None:
+        self.hand = hand
+        self.compare = wire.Compare(
+            id=command.id, outputs=command.outputs, max_output_bytes=command.max_output_bytes, returned=command.returned
+        )
+        copied = CopiedArena(hand.arena.spec, hand.arena.read(), hand.arena.damaged(guard=hand.poison))
+        try:
+            copied.returned = read()
+        except UntrustedFileError as error:
+            copied.returned = error  # whether that matters is seen when it is compared
+        self._then = copied, hand.content, hand.initial, hand.poison
+
+    @contextlib.contextmanager
+    def in_hand(self) -> Iterator[None]:
+        """Put the case back to how it was then; afterwards it is again as the judge has it now."""
+        hand = self.hand
+        now = hand.arena, hand.content, hand.initial, hand.poison
+        hand.arena, hand.content, hand.initial, hand.poison = self._then
+        try:
+            yield
+        finally:
+            hand.arena, hand.content, hand.initial, hand.poison = now
+
+
+class TakenCalls:
+    """The calls that are still to be compared; of more than there can be, the oldest were asked for by nobody."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, TakenCall] = {}
+
+    def keep(self, command: wire.Take, hand: CaseInHand, read: Callable[[], torch.Tensor]) -> None:
+        """Copy what this call left; `read` makes a private copy of what the entry returned."""
+        self._calls[command.id] = TakenCall(command, hand, read)
+        if len(self._calls) > _MOST_TAKEN:
+            del self._calls[next(iter(self._calls))]
+
+    def give(self, identifier: str) -> TakenCall:
+        """The call that was kept under this id, for good."""
+        if identifier not in self._calls:
+            raise RuntimeError("nothing was copied that could be compared")
+        return self._calls.pop(identifier)

@@ -1,0 +1,71 @@
+"""The stage of a run that decides: every case is judged, as soon as its kernels are ready, and told in that order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+from engine import events, outcomes
+from engine.desk import Desk
+from engine.model import Case, CaseResult, Outcome
+from engine.narration import Narrator
+from engine.verdict import Stop
+from engine.verification import Judging, Verifier
+
+_FATAL = frozenset({Outcome.CRASHED, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY})
+_MAX_DEATHS = 2
+
+
+class VerifyingStage:
+    """Judges the cases of one candidate; `run` once.  `results` are theirs, in the order in which they ended."""
+
+    def __init__(
+        self, *, cases: Sequence[Case], verifier: Verifier, desk: Desk, told: Narrator,
+        next_of: Callable[[Sequence[Case]], Awaitable[Case]] | None, results: list[CaseResult],
+    ) -> None:  # fmt: skip
+        self._cases = tuple(cases)
+        self._verifier = verifier
+        self._desk = desk
+        self._told = told
+        self._next_of = next_of
+        self._results = results
+        self._deaths = 0
+
+    async def run(self) -> Stop | None:
+        """Judge until the last case or a reason to stop; that reason."""
+        ending: asyncio.Task[Stop | None] | None = None
+        stop: Stop | None = None
+        waiting = list(self._cases)
+        try:
+            while waiting and stop is None:
+                case = await self._next_of(waiting) if self._next_of is not None else waiting[0]
+                waiting.remove(case)
+                judging = await self._verifier.begin(case)
+                if ending is not None and (stop := await ending) is not None:
+                    return stop  # what was begun meanwhile was begun for nothing
+                ending = asyncio.create_task(self._end(judging))
+                if judging.taken is None:  # it is known already, and the next may depend on it
+                    stop, ending = await ending, None
+            if ending is not None:
+                stop = await ending
+        finally:
+            if ending is not None:
+                ending.cancel()
+                await asyncio.gather(ending, return_exceptions=True)
+        if stop is None and self._desk.fault is not None:
+            return outcomes.of_worker_error(self._desk.fault, "after the last case")
+        return stop
+
+    async def _end(self, judging: Judging) -> Stop | None:
+        """Tell the result of a case; why no other is to be tried, when there is a reason."""
+        result = await self._verifier.end(judging)
+        self._results.append(result)
+        number, total = len(self._results), len(self._cases)
+        self._told.tell(events.CaseFinished(at_s=self._told.now(), number=number, total=total, result=result))
+        self._deaths += result.outcome in _FATAL
+        if result.outcome is Outcome.TAMPERED or result.outcome is Outcome.ENGINE_ERROR:
+            return Stop(outcome=result.outcome, message=result.message)
+        if self._deaths == _MAX_DEATHS and number < total and result.outcome in _FATAL:
+            message = f"{result.message} (twice; the other {total - number} cases were not tried)"
+            return Stop(outcome=result.outcome, message=message, location=result.location)
+        return None
