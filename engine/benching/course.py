@@ -11,7 +11,7 @@ from engine import wire
 from engine.benching.contestant import WorkerParty
 from engine.benching.exchange import Exchange
 from engine.benching.facts import Batch
-from engine.benching.figures import replay_us
+from engine.benching.figures import believed_us
 from engine.benching.orders import LEAST_ROUNDS, MOST_CALLS, calls_within, rounds_within
 from engine.benching.parties import BaselineParty, NotCapturedError, Party
 from engine.benching.table import Entrant, Table
@@ -141,7 +141,7 @@ async def _chunk(table: Table, entrant: Entrant, slots: tuple[int, ...], *, is_g
     facts.replays.append(stretch)
     entrant.party.costs.add(stretch.calls, table.clock() - began)
     beside_s = statistics.median(facts.round_trips_s) if facts.round_trips_s else 0.0
-    each_us = replay_us(stretch, beside_s, trusted=facts.trusted)
+    each_us = believed_us(stretch, beside_s, trusted=facts.trusted)
     return Batch(calls=stretch.calls, replay_us=() if each_us is None else (each_us,))
 
 

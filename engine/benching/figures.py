@@ -16,8 +16,8 @@ from engine.benchmark import Comparison, Interval, Method, Timing
 from engine.statistics import abba_pairs, compare, median_interval, ratio_interval
 from engine.timing_checks import CLOCK_MARGIN
 
-_REPLAY_SHARE = 0.8
-_REPLAY_SLACK_S = 50e-6  # what the launch of a graph may take
+_CLAIMED_SHARE = 0.8
+_CLAIM_SLACK_S = 50e-6  # what the launch of a graph may take
 
 
 def timing_of(side: SideFacts, rng: random.Random) -> Timing:
@@ -97,15 +97,15 @@ def fixed_s(side: SideFacts) -> float:
     return statistics.median(side.round_trips_s) if side.round_trips_s else 0.0
 
 
-def replay_us(stretch: Stretch, beside_s: float, *, trusted: bool) -> float | None:
-    """One call of this replay.  An untrusted side's claim counts only while the parent's clock bears it out."""
+def believed_us(stretch: Stretch, beside_s: float, *, trusted: bool) -> float | None:
+    """One call of this stretch.  An untrusted side's claim counts only while the parent's clock bears it out."""
     if trusted:
         return stretch.claimed_us
     needed_s = stretch.wall_s - beside_s
     if stretch.claimed_us is not None:
         claimed_s = stretch.claimed_us * stretch.calls * 1e-6
         too_long = claimed_s > CLOCK_MARGIN * stretch.wall_s
-        too_short = needed_s - claimed_s > max((1 - _REPLAY_SHARE) * needed_s, _REPLAY_SLACK_S)
+        too_short = needed_s - claimed_s > max((1 - _CLAIMED_SHARE) * needed_s, _CLAIM_SLACK_S)
         if not too_long and not too_short:
             return stretch.claimed_us
     return needed_s / stretch.calls * 1e6 if needed_s > 0 else None
@@ -131,18 +131,17 @@ def _device_interval(side: SideFacts, method: Method | None, rng: random.Random)
 
 
 def _call_interval(side: SideFacts, notes: list[str], rng: random.Random) -> Interval | None:
-    """One call end to end, from bursts: a baseline's by its own clock, for its exchange contains the copying."""
+    """One call end to end, from bursts: by events, or by the parent's clock where that says otherwise."""
     if not side.bursts:
         return None
     if not all(stretch.verified for stretch in side.bursts):
         notes.append("no time of a whole call: calls return the same memory, so only the last could be verified")
         return None
-    if side.trusted:
-        each_us = [stretch.claimed_us for stretch in side.bursts if stretch.claimed_us is not None]
-    else:
-        empty_s = statistics.median(side.round_trips_s) if side.round_trips_s else 0.0
-        each_us = [(stretch.wall_s - empty_s) / stretch.calls * 1e6 for stretch in side.bursts]
-    usable = [[time] for time in each_us if time > 0]
+    empty_s = statistics.median(side.round_trips_s) if side.round_trips_s else 0.0
+    each_us = [believed_us(stretch, empty_s, trusted=side.trusted) for stretch in side.bursts]
+    if any(time != stretch.claimed_us for time, stretch in zip(each_us, side.bursts, strict=True)):
+        notes.append("the time of a whole call is by the parent's clock: the worker's own did not agree with it")
+    usable = [[time] for time in each_us if time is not None and time > 0]
     if len(usable) < max(2, len(side.bursts) / 2):
         notes.append("no time of a whole call: it is lost in the exchange with the process")
         return None
@@ -152,7 +151,7 @@ def _call_interval(side: SideFacts, notes: list[str], rng: random.Random) -> Int
 def _graph_interval(side: SideFacts, notes: list[str], rng: random.Random) -> Interval | None:
     """One call inside a replayed graph: by events, or by the parent's clock where that says otherwise."""
     beside_s = fixed_s(side)
-    each_us = [replay_us(stretch, beside_s, trusted=side.trusted) for stretch in side.replays]
+    each_us = [believed_us(stretch, beside_s, trusted=side.trusted) for stretch in side.replays]
     if any(time != stretch.claimed_us for time, stretch in zip(each_us, side.replays, strict=True)):
         notes.append("the time in a graph is by the parent's clock: the worker's own did not agree with it")
     usable = [[time] for time in each_us if time is not None and time > 0]
