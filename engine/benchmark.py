@@ -69,10 +69,10 @@ class Timing:
     `side` is "candidate" or the name of a baseline.  `device_us` is the span from the first start to
     the last end of everything that one call put on the device, over all streams, taken by `method`;
     `call_us` is end to end, host included, over back-to-back calls: by events that the parent's clock
-    bears out, otherwise by that clock.  `graph_us` is one call inside a replayed CUDA graph, None where the side cannot be captured; `stream_us` what
-    events on the current stream saw.  `samples_us` are the device times behind `device_us`, in order;
-    `activities` is how many kernels, copies and fills one call put on the device.  `notes` say what
-    could not be measured, and why.
+    bears out, otherwise by that clock.  `graph_us` is one call inside a replayed CUDA graph, None where
+    the side cannot be captured; `stream_us` what events on the current stream saw.  `samples_us` are the
+    device times behind `device_us`, in order; `activities` is how many kernels, copies and fills one
+    call put on the device.  `notes` say what could not be measured, and why.
     """
 
     side: str
