@@ -1,0 +1,149 @@
+"""What a call left is copied at once and compared later, and then as if nothing had happened in between."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from engine import wire
+from engine.model import Outcome
+
+if TYPE_CHECKING:
+    from tests.engine.judge.conftest import Bench
+
+
+def take(bench: Bench, name: str, *returned: wire.ReturnedSpec, again: wire.Again | None = None) -> None:
+    command = wire.Take(id=name, outputs=str(bench.outputs), max_output_bytes=1 << 20, returned=returned, again=again)
+    assert bench.ask(command) == wire.Done(id=name)
+
+
+def conclude(bench: Bench, name: str, *, ends: bool = False) -> wire.Compared:
+    reply = bench.ask(wire.Conclude(id="c", taken=name, ends=ends))
+    assert isinstance(reply, wire.Compared), reply
+    assert reply.id == "c"
+    return reply
+
+
+def outcomes(compared: wire.Compared) -> list[Outcome]:
+    return [report.outcome for report in compared.reports]
+
+
+NEW = wire.Again(fresh=True, poison=0x7B)
+SAME = wire.Again(fresh=False, poison=0x7B)
+
+
+def test_what_the_next_call_leaves_changes_nothing(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    take(bench, "right", *bench.hand_back(2 * bench.arguments[0]), again=NEW)
+    wrong = bench.hand_back(3 * bench.arguments[0])
+    bench.arguments[0].zero_()
+    assert (outcomes(conclude(bench, "right")), outcomes(bench.compared(*wrong))) == (
+        [Outcome.PASS], [Outcome.WRONG_VALUE]
+    )  # fmt: skip
+
+
+def test_what_was_wrong_is_not_mended_later(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    take(bench, "wrong", *bench.hand_back(3 * bench.arguments[0]), again=SAME)
+    take(bench, "right", *bench.hand_back(2 * bench.arguments[0]))
+    assert [outcomes(conclude(bench, name)) for name in ("wrong", "right")] == [[Outcome.WRONG_VALUE], [Outcome.PASS]]
+
+
+def test_the_memory_is_filled_for_the_next_call_as_it_is_by_a_refill(bench: Bench) -> None:
+    bench.prepare("INTO", poison=0xFF)
+    first = bench.arguments[0].clone()
+    bench.arguments[1].copy_(first + 1)
+    take(bench, "first", again=SAME)
+    assert torch.equal(bench.arguments[0], first)
+    assert set(bench.arguments[1].contiguous().view(torch.uint8).flatten().tolist()) == {0x7B}
+    bench.arguments[1].copy_(first + 1)
+    take(bench, "second", again=NEW)
+    assert not torch.equal(bench.arguments[0], first)
+    assert [outcomes(conclude(bench, name)) for name in ("first", "second")] == [[Outcome.PASS]] * 2
+
+
+def test_a_changed_input_is_seen_after_the_memory_was_filled_again(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    returned = bench.hand_back(2 * bench.arguments[0])
+    bench.arguments[0].add_(1)
+    take(bench, "changed", *returned, again=SAME)
+    mutated = conclude(bench, "changed").mutated
+    assert mutated is not None
+    assert "input x was changed" in mutated
+
+
+def test_a_store_beside_the_arguments_is_seen_after_the_memory_was_filled_again(bench: Bench) -> None:
+    bench.prepare("TWICE", poison=0xFF)
+    returned = bench.hand_back(2 * bench.arguments[0])
+    bench.write_byte(0, 3)
+    take(bench, "overrun", *returned, again=SAME)
+    mutated = conclude(bench, "overrun").mutated
+    assert mutated is not None
+    assert "was written" in mutated
+
+
+def test_other_bits_on_the_same_input_are_seen_across_copies(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    right = 2 * bench.arguments[0]
+    take(bench, "first", *bench.hand_back(right), again=SAME)
+    assert conclude(bench, "first").repeated is None
+    take(bench, "same", *bench.hand_back(right), again=SAME)
+    assert conclude(bench, "same").repeated is True
+    take(bench, "other", *bench.hand_back(right + 1), again=NEW)
+    assert conclude(bench, "other").repeated is False
+    take(bench, "new", *bench.hand_back(2 * bench.arguments[0]))
+    assert conclude(bench, "new").repeated is None
+
+
+def test_a_case_that_ends_tells_the_seed_of_its_last_content_and_is_forgotten(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    take(bench, "first", *bench.hand_back(2 * bench.arguments[0]), again=NEW)
+    last = bench.arguments[0].clone()
+    take(bench, "last", *bench.hand_back(2 * bench.arguments[0]))
+    assert conclude(bench, "first").seed is None
+    seed = conclude(bench, "last", ends=True).seed
+    assert seed is not None
+    assert bench.release() is None  # there is no case in hand any more
+    bench.prepare("TWICE", seed=seed)
+    assert torch.equal(bench.arguments[0], last)
+
+
+def test_a_case_that_ends_after_the_next_was_prepared_leaves_that_in_hand(bench: Bench) -> None:
+    bench.prepare("TWICE", seed=7)
+    take(bench, "last", *bench.hand_back(2 * bench.arguments[0]))
+    bench.prepare("PAIR", seed=8)
+    [x] = bench.arguments
+    compared = conclude(bench, "last", ends=True)
+    assert (outcomes(compared), compared.seed) == ([Outcome.PASS], 7)
+    assert outcomes(bench.compared(*bench.hand_back(x + 1, x - 1))) == [Outcome.PASS] * 2
+    assert bench.release() == 8
+
+
+def test_outputs_that_are_no_file_are_told_when_they_are_compared(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    returned = bench.hand_back(2 * bench.arguments[0])
+    bench.outputs.unlink()
+    take(bench, "gone", *returned)
+    reply = bench.ask(wire.Conclude(id="c", taken="gone", ends=False))
+    assert isinstance(reply, wire.Failed)
+    assert reply.kind is wire.FailureKind.TAMPERED
+
+
+def test_what_nobody_copied_cannot_be_compared_nor_can_anything_twice(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    take(bench, "one", *bench.hand_back(2 * bench.arguments[0]))
+    conclude(bench, "one")
+    reply = bench.ask(wire.Conclude(id="c", taken="one", ends=False))
+    assert isinstance(reply, wire.Failed)
+    assert (reply.kind, reply.message) == (
+        wire.FailureKind.ENGINE, "RuntimeError: nothing was copied that could be compared"
+    )  # fmt: skip
+
+
+def test_copies_that_nobody_asked_about_are_not_kept_for_good(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    for name in "abc":
+        take(bench, name, *bench.hand_back(2 * bench.arguments[0]), again=SAME)
+    assert isinstance(bench.ask(wire.Conclude(id="c", taken="a", ends=False)), wire.Failed)
+    assert [outcomes(conclude(bench, name)) for name in "bc"] == [[Outcome.PASS]] * 2
