@@ -465,6 +465,8 @@ async def test_a_desk_that_cannot_be_cleared_does_not_keep_the_others(theatre: T
     assert [desk.occupied for builder in run._builders() for desk in builder._desks] == [False] * len(
         run._builders()[0]._desks
     )
+    assert run._shelf is not None
+    assert not run._shelf.exists()
     await clear()
 
 

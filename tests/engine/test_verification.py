@@ -171,6 +171,7 @@ async def test_the_last_call_of_a_case_is_compared_while_the_worker_is_in_the_fi
     hold_until(court, "c1", "conclude b3")
     assert await asyncio.wait_for(court.run(A, B, C), timeout=30) is None
     assert [(result.case, result.outcome) for result in court.results] == [(name, Outcome.PASS) for name in "abc"]
+    assert court.asked.index("prepare c") < court.asked.index("conclude b3")
 
 
 def hold_until(court: Court, call: str, other: str) -> None:
