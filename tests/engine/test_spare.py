@@ -37,6 +37,7 @@ class Pair:
 @pytest.fixture
 async def pair(employ: Employ) -> AsyncIterator[Pair]:
     nest, staff = employ(target="sm_90")  # where kernels are really launched, two workers are kept
+    staff.share_no_more("no judge is to be asked here")
     pair = Pair(nest, staff.worker)
     yield pair
     for hand in pair.taken:
