@@ -109,20 +109,22 @@ class WorkerParty:
 
     async def replay_again(self, slots: tuple[int, ...]) -> Stretch:
         """The captured graph once more on what is there: for the clock alone, so nothing is verified or counted."""
+        await self._fetch(())  # nothing new, but the cache as before a replay that is verified
         timed, took_s = await self._time(slots, wire.How.REPLAY)
         return Stretch(calls=len(slots), wall_s=took_s, claimed_us=each_us(timed, len(slots)), verified=False)
 
     async def _hand_over(self, slots: tuple[int, ...]) -> None:
         """New content, fetched before the clock runs: calls that are timed one by one fetch theirs themselves."""
         await self._refresh(slots)
-        command = wire.Fetch(id=wire.new_id(), slots=tuple(dict.fromkeys(slots)))
-        await self._ask(command, wire.Done, "while taking over inputs")
+        await self._fetch(slots)
 
     async def _refresh(self, slots: tuple[int, ...]) -> None:
-        command = wire.Refresh(
-            id=wire.new_id(), slots=tuple(dict.fromkeys(slots)), cache=self._cache, block=self._block
-        )
+        command = wire.Refresh(id=wire.new_id(), slots=tuple(dict.fromkeys(slots)), block=self._block)
         await self._exchange.judge(command, wire.Done, "filling slots")
+
+    async def _fetch(self, slots: tuple[int, ...]) -> None:
+        command = wire.Fetch(id=wire.new_id(), slots=tuple(dict.fromkeys(slots)), cache=self._cache)
+        await self._ask(command, wire.Done, "while taking over inputs")
 
     async def _time(self, slots: tuple[int, ...], how: wire.How) -> tuple[wire.Timed, float]:
         doing = f"while being timed at this shape ({how.value})"

@@ -24,7 +24,7 @@ from engine.judge.baseline_times import BaselineTimes
 from engine.judge.baselines import BaselineError
 from engine.judge.peaks import event_timer, measure_peaks
 from engine.judge.slot_checks import Layout, Written
-from engine.model import CacheState, Case, Problem
+from engine.model import Case, Problem
 
 if TYPE_CHECKING:
     from engine.model import Arguments
@@ -151,10 +151,7 @@ class Slots:
             self._write(arranged.layout, arranged.images[number], poison)
             arranged.poisons[number] = command.block, poison
             arranged.slot(number, command.block).copy_(arranged.images[number])
-        instruments = self._equipped()
-        if command.cache is CacheState.COLD:
-            instruments.evict()
-        instruments.synchronise()  # the worker's streams know nothing of ours
+        self._equipped().synchronise()  # the worker's streams know nothing of ours
         return wire.Done(id=command.id)
 
     def _write(self, layout: Layout, image: torch.Tensor, poison: int) -> None:

@@ -64,13 +64,9 @@ class Arrange(Command, tag="arrange", frozen=True):
 
 
 class Refresh(Command, tag="refresh", frozen=True):
-    """Judge: give these slots of a block content that nobody has seen, with poisoned outputs and new guard zones.
-
-    Afterwards everything is driven out of the second-level cache when `cache` is COLD.
-    """
+    """Judge: give these slots of a block content that nobody has seen, with poisoned outputs and new guard zones."""
 
     slots: tuple[Count, ...]
-    cache: CacheState
     block: Count = 0
 
 
@@ -117,17 +113,21 @@ class Occupy(Command, tag="occupy", frozen=True):
 
 
 class Fetch(Command, tag="fetch", frozen=True):
-    """Worker: copy these slots to memory of its own, where calls other than those of a SINGLE run find them."""
+    """Worker: copy these slots to memory of its own, where calls other than those of a SINGLE run find them.
+
+    Afterwards everything is driven out of the second-level cache when `cache` is COLD.
+    """
 
     slots: tuple[Count, ...]
+    cache: CacheState
 
 
 class TimeCalls(Command, tag="time_calls", frozen=True):
     """Worker: call the entry once on each of these slots, in this order.
 
-    Before each call of a SINGLE run the slot is fetched, and the second-level cache emptied by reading
-    other memory when `cache` is COLD, or the slot's inputs read when it is WARM.  In the other runs it
-    is as the last Fetch and the calls before left it.
+    A SINGLE run fetches its slots before the first call and hands them back after the last; before each
+    call the second-level cache is emptied by reading other memory when `cache` is COLD, or the slot's
+    inputs are read when it is WARM.  In the other runs it is as the last Fetch and the calls before left it.
     """
 
     slots: tuple[Count, ...]
@@ -136,7 +136,7 @@ class TimeCalls(Command, tag="time_calls", frozen=True):
 
 
 class Collect(Command, tag="collect", frozen=True):
-    """Worker: copy the outputs kept from the last BURST or REPLAY into their slots."""
+    """Worker: copy the outputs kept from the last BURST or REPLAY into their slots, and hand those back."""
 
 
 class Vacate(Command, tag="vacate", frozen=True):

@@ -118,6 +118,8 @@ class Stopwatch:
         self._calls.rest()  # so that the copies are not recorded as something that a call left running
         for number in command.slots:
             self._slots[number].fetch()
+        if command.cache is CacheState.COLD:
+            self._instruments.evict()
         self._instruments.synchronise()
         return wire.Done(id=command.id)
 

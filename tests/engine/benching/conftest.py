@@ -149,6 +149,7 @@ class Worker:
         self.last: tuple[int, ...] = ()
         self.alive = True
         self.occupied = False
+        self.cache: CacheState | None = None  # as the last fetch left it, None once calls were made
         self.deadlines_s: list[float] = []
         self.error: EngineError | None = None
 
@@ -170,6 +171,7 @@ class Worker:
                 self.device.occupied += 1
             case wire.Fetch():
                 assert self.occupied
+                self.cache = command.cache
             case wire.TimeCalls():
                 return self._time(command)
             case wire.Collect():
@@ -191,6 +193,9 @@ class Worker:
         device, script = self.device, self.script
         if command.slots:
             device.log.append((self.name, command.how.value, str(len(command.slots))))
+            in_one_go = command.how in (wire.How.BURST, wire.How.REPLAY)
+            assert not in_one_go or self.cache is command.cache, "the cache is as the calls before left it"
+            self.cache = None
         if command.how is not wire.How.CAPTURE:
             self.calls += len(command.slots)
         if script.dies_at_call is not None and self.calls >= script.dies_at_call:

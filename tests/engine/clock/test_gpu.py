@@ -60,11 +60,11 @@ class Bench:
         return reply
 
     def refresh(self) -> None:
-        self.ask(wire.Refresh(id="i", slots=CHUNK, cache=CacheState.COLD), wire.Done)
+        self.ask(wire.Refresh(id="i", slots=CHUNK), wire.Done)
 
     def timed(self, how: wire.How = wire.How.SINGLE, cache: CacheState = CacheState.COLD) -> wire.Timed:
         if how is not wire.How.SINGLE:
-            assert self.worker.carry_out(wire.Fetch(id="i", slots=CHUNK)) == wire.Done(id="i")
+            assert self.worker.carry_out(wire.Fetch(id="i", slots=CHUNK, cache=cache)) == wire.Done(id="i")
         reply = self.worker.carry_out(wire.TimeCalls(id="i", slots=CHUNK, how=how, cache=cache))
         assert isinstance(reply, wire.Timed), reply
         return reply

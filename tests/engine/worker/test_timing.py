@@ -21,8 +21,8 @@ SLOTS = 4
 class Bench:
     """A stopwatch that has occupied four slots, each with one vector of six numbers and room for `room` bytes."""
 
-    def __init__(self, *, room: int = 1024, precise: bool = True) -> None:
-        self.device = ScriptedDevice()
+    def __init__(self, *, room: int = 1024, precise: bool = True, device: ScriptedDevice | None = None) -> None:
+        self.device = device or ScriptedDevice()
         self.entry: Callable[..., Any] = self.double
         self.stopwatch = Stopwatch(
             CPU, lambda: self.entry, instruments=self.device.instruments(precise=precise),
@@ -48,7 +48,8 @@ class Bench:
 
     def timed(self, how: wire.How, *slots: int, cache: CacheState = CacheState.COLD) -> wire.Timed:
         if slots and how is not wire.How.SINGLE:
-            assert self.ask(wire.Fetch(id="i", slots=tuple(dict.fromkeys(slots)))) == wire.Done(id="i")
+            fetch = wire.Fetch(id="i", slots=tuple(dict.fromkeys(slots)), cache=cache)
+            assert self.ask(fetch) == wire.Done(id="i")
         reply = self.ask(wire.TimeCalls(id="i", slots=slots, how=how, cache=cache))
         assert isinstance(reply, wire.Timed), reply
         return reply
@@ -99,6 +100,36 @@ def test_a_cold_run_empties_the_cache_before_each_call_and_a_warm_one_reads_the_
     assert (bench.device.evictions, bench.device.touched) == (3, [])
     bench.timed(wire.How.SINGLE, 0, 1, cache=CacheState.WARM)
     assert (bench.device.evictions, bench.device.touched) == (3, [24, 24])
+
+
+def test_a_cold_fetch_empties_the_cache_of_the_copies_that_it_made_and_a_warm_one_leaves_them() -> None:
+    arguments: list[torch.Tensor] = []
+    evicted: list[list[float]] = []
+
+    class Watched(ScriptedDevice):
+        def evict(self) -> int:
+            evicted.append(arguments[0].tolist())
+            return super().evict()
+
+    bench = Bench(device=Watched())
+    bench.entry = lambda x: (arguments.append(x), x * 2)[1]
+    bench.timed(wire.How.BURST, 1, cache=CacheState.WARM)
+    assert evicted == []
+    bench.input(1).fill_(7)
+    bench.timed(wire.How.BURST, 1)
+    assert evicted == [[7] * 6]
+
+
+def test_a_fetch_of_no_slots_empties_the_cache_and_leaves_what_was_fetched_before(bench: Bench) -> None:
+    made = torch.zeros(6)
+    bench.entry = lambda x: torch.mul(x, 2, out=made)
+    bench.timed(wire.How.CAPTURE, 1)
+    bench.input(1).fill_(7)
+    evictions = bench.device.evictions
+    assert bench.ask(wire.Fetch(id="i", slots=(), cache=CacheState.COLD)) == wire.Done(id="i")
+    assert bench.device.evictions == evictions + 1
+    assert isinstance(bench.ask(wire.TimeCalls(id="i", slots=(1,), how=wire.How.REPLAY)), wire.Timed)
+    assert bench.outputs((1,), bench.collected()) == [[20, 22, 24, 26, 28, 30]]
 
 
 def test_what_cannot_be_had_without_a_recorder_is_absent_and_said() -> None:
