@@ -331,6 +331,22 @@ def test_after_vacating_nothing_can_be_timed(bench: Bench) -> None:
     assert not bench.device.is_recording
 
 
+def test_memory_that_we_cannot_have_for_our_copies_is_unsupported_and_not_the_candidates_fault(bench: Bench) -> None:
+    class Full(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if func is torch.empty_like:
+                raise torch.OutOfMemoryError("Tried to allocate 2.00 GiB")
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    bench.block.content = bench.block.content.as_subclass(Full)
+    failed = bench.refused(wire.Occupy(id="i", case="one", arguments=(), layout=bench.layout))
+    assert failed.kind is wire.FailureKind.UNSUPPORTED
+    assert failed.message == (
+        f"there is no device memory for {SLOTS * bench.layout.stride} bytes of input copies: Tried to allocate 2.00 GiB"
+    )
+
+
 def test_on_a_device_without_a_clock_slots_cannot_be_occupied(bench: Bench) -> None:
     stopwatch = Stopwatch(CPU, lambda: bench.entry)
     assert stopwatch.carry_out(wire.Occupy(id="i", case="one", arguments=(), layout=bench.layout)) == wire.Failed(
