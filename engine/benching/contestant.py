@@ -139,7 +139,7 @@ class WorkerParty:
         Where the worker says that calls share their outputs, which need not be true, only the last is looked at.
         """
         collected, _ = await self._ask(wire.Collect(id=wire.new_id()), wire.Timed, "while handing over outputs")
-        self._expect(len(slots), len(collected.returned), len(collected.returned))
+        self._expect(len(slots), len(collected.returned))
         if collected.shared_outputs:
             self.calls += len(slots) - 1
             slots, returned = slots[-1:], collected.returned[-1:]

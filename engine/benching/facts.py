@@ -56,9 +56,10 @@ class Stretch:
 class SideFacts:
     """What was observed of one side of a case.
 
-    `rounds` has two batches a round, in the order in which they were timed.  `replays` are of a graph of
-    many calls, `short_replays` of a graph of one; `clock_replays` and `short_clock_replays` are more of both
-    whose answers nobody looked at.  `round_trips_s` are exchanges without a call.
+    `rounds` has two batches a round, in the order in which they were timed.  `bursts` are of many calls,
+    `short_bursts` of one; `replays` of a graph of many calls, `short_replays` of a graph of one.
+    `clock_replays` and `short_clock_replays` are more replays, whose answers nobody looked at.
+    `round_trips_s` are exchanges without a call.
     """
 
     name: str
@@ -66,6 +67,7 @@ class SideFacts:
     reason: str = ""
     rounds: list[tuple[Batch, Batch]] = field(default_factory=list)
     bursts: list[Stretch] = field(default_factory=list)
+    short_bursts: list[Stretch] = field(default_factory=list)
     replays: list[Stretch] = field(default_factory=list)
     short_replays: list[Stretch] = field(default_factory=list)
     clock_replays: list[Stretch] = field(default_factory=list)

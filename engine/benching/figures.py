@@ -83,25 +83,24 @@ def noted(timing: Timing, note: str) -> Timing:
     return replace(timing, notes=(*timing.notes, note))
 
 
-def fixed_s(side: SideFacts) -> float:
-    """What a replay takes by the parent's clock beside its calls: the exchange, and the launch of the graph.
+def beside_s(many: Sequence[Stretch], one: Sequence[Stretch], round_trips_s: Sequence[float]) -> float:
+    """What a stretch takes by the parent's clock beside its calls: the exchange, and the launch of a graph.
 
-    From graphs of two lengths; where there is only one, from exchanges without a call.
+    From stretches of two lengths; where there is only one, from exchanges without a call.
     """
-    if side.replays and side.short_replays:
-        many, one = side.replays[0].calls, side.short_replays[0].calls
-        if many > one:
-            many_s = statistics.median(stretch.wall_s for stretch in side.replays)
-            one_s = statistics.median(stretch.wall_s for stretch in side.short_replays)
-            return max(0.0, (many * one_s - one * many_s) / (many - one))
-    return statistics.median(side.round_trips_s) if side.round_trips_s else 0.0
+    if many and one and many[0].calls > one[0].calls:
+        calls, fewer = many[0].calls, one[0].calls
+        many_s = statistics.median(stretch.wall_s for stretch in many)
+        one_s = statistics.median(stretch.wall_s for stretch in one)
+        return max(0.0, (calls * one_s - fewer * many_s) / (calls - fewer))
+    return statistics.median(round_trips_s) if round_trips_s else 0.0
 
 
-def believed_us(stretch: Stretch, beside_s: float, *, trusted: bool) -> float | None:
+def believed_us(stretch: Stretch, fixed_s: float, *, trusted: bool) -> float | None:
     """One call of this stretch.  An untrusted side's claim counts only while the parent's clock bears it out."""
     if trusted:
         return stretch.claimed_us
-    needed_s = stretch.wall_s - beside_s
+    needed_s = stretch.wall_s - fixed_s
     if stretch.claimed_us is not None:
         claimed_s = stretch.claimed_us * stretch.calls * 1e-6
         too_long = claimed_s > CLOCK_MARGIN * stretch.wall_s
@@ -137,8 +136,8 @@ def _call_interval(side: SideFacts, notes: list[str], rng: random.Random) -> Int
     if not all(stretch.verified for stretch in side.bursts):
         notes.append("no time of a whole call: calls return the same memory, so only the last could be verified")
         return None
-    empty_s = statistics.median(side.round_trips_s) if side.round_trips_s else 0.0
-    each_us = [believed_us(stretch, empty_s, trusted=side.trusted) for stretch in side.bursts]
+    exchange_s = beside_s(side.bursts, side.short_bursts, side.round_trips_s)
+    each_us = [believed_us(stretch, exchange_s, trusted=side.trusted) for stretch in side.bursts]
     if any(time != stretch.claimed_us for time, stretch in zip(each_us, side.bursts, strict=True)):
         notes.append("the time of a whole call is by the parent's clock: the worker's own did not agree with it")
     usable = [[time] for time in each_us if time is not None and time > 0]
@@ -150,8 +149,8 @@ def _call_interval(side: SideFacts, notes: list[str], rng: random.Random) -> Int
 
 def _graph_interval(side: SideFacts, notes: list[str], rng: random.Random) -> Interval | None:
     """One call inside a replayed graph: by events, or by the parent's clock where that says otherwise."""
-    beside_s = fixed_s(side)
-    each_us = [believed_us(stretch, beside_s, trusted=side.trusted) for stretch in side.replays]
+    launch_s = beside_s(side.replays, side.short_replays, side.round_trips_s)
+    each_us = [believed_us(stretch, launch_s, trusted=side.trusted) for stretch in side.replays]
     if any(time != stretch.claimed_us for time, stretch in zip(each_us, side.replays, strict=True)):
         notes.append("the time in a graph is by the parent's clock: the worker's own did not agree with it")
     usable = [[time] for time in each_us if time is not None and time > 0]

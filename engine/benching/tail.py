@@ -22,7 +22,7 @@ _CLOCK_REPLAYS = 8
 
 
 async def bursts(table: Table, *, case_s: float) -> None:
-    """Back-to-back calls of everybody who is left."""
+    """Back-to-back calls of everybody who is left; of a worker also bursts of one call, for what an exchange takes."""
     calls = calls_of_a_stretch(table, case_s=case_s)
     for entrant in table.present:
         slots = table.slots_for(entrant, calls)
@@ -84,6 +84,8 @@ def _stretches(table: Table, entrant: Entrant, calls: int, *, case_s: float) -> 
 async def _bursts(entrant: Entrant, slots: tuple[int, ...], count: int) -> None:
     await round_trips(entrant)
     entrant.facts.bursts += [await entrant.party.burst(slots) for _ in range(count)]
+    if len(slots) > 1 and not entrant.facts.trusted:
+        entrant.facts.short_bursts += [await entrant.party.burst(slots[:1]) for _ in range(count)]
 
 
 async def _attempt_graph(

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.benching.facts import CaseFacts, Stretch
+from engine.benching.figures import beside_s
 from engine.benchmark import Method, Timing
 from engine.model import Finding
 from engine.timing_checks import contradicted_by_the_clock, replays_that_differ, unconfirmed_by_a_graph
@@ -96,8 +97,8 @@ def _longer_than_bursts(facts: CaseFacts, timing: Timing) -> Finding | None:
 def _unconfirmed(facts: CaseFacts, timing: Timing, drain_us: float) -> Finding | None:
     """What bursts say of a device time that no graph confirms; nothing when they are lost in the exchange."""
     side = facts.candidate
-    beside_s = statistics.median(side.round_trips_s) if side.round_trips_s else 0.0
-    bursts_us = [(stretch.wall_s - beside_s) / stretch.calls * 1e6 - drain_us for stretch in side.bursts]
+    fixed_s = beside_s(side.bursts, side.short_bursts, side.round_trips_s)
+    bursts_us = [(stretch.wall_s - fixed_s) / stretch.calls * 1e6 - drain_us for stretch in side.bursts]
     if timing.device_us is None or not bursts_us or min(bursts_us) <= 0:
         return None
     return unconfirmed_by_a_graph(

@@ -504,7 +504,7 @@ async def test_what_is_timed_warm_fits_into_the_cache_where_nothing_is_touched_b
     assert case.cache is CacheState.WARM
     bursts = {int(calls) for name, how, calls in lab.device.log if name == "worker" and how == "burst"}
     replays = {int(calls) for name, how, calls in lab.device.log if name == "worker" and how == "replay"}
-    assert bursts == {6}
+    assert bursts == {1, 6}
     assert all(calls == 1 or calls % 6 == 0 for calls in replays)  # the same six again and again
 
 

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from engine.benching.facts import Batch, SideFacts, Stretch
-from engine.benching.figures import believed_us, compared, fixed_s, tick_us, timing_of, to_itself
+from engine.benching.figures import believed_us, beside_s, compared, tick_us, timing_of, to_itself
 from engine.benchmark import Method, Standing
 
 
@@ -48,6 +48,14 @@ def test_a_whole_call_is_the_parents_time_of_a_burst_without_the_exchange_where_
     )
 
 
+def test_what_a_burst_takes_beside_its_calls_comes_from_bursts_of_one_call():
+    facts = side("candidate", [])
+    facts.round_trips_s = [100e-6]
+    facts.bursts = [Stretch(calls=10, wall_s=500e-6 + 10 * 20e-6, claimed_us=None) for _ in range(3)]
+    facts.short_bursts = [Stretch(calls=1, wall_s=500e-6 + 20e-6, claimed_us=None) for _ in range(3)]
+    assert timing_of(facts, rng()).call_us.value == pytest.approx(20.0)
+
+
 def test_a_whole_call_of_a_baseline_is_by_the_judges_own_clock():
     facts = side("eager", [])
     facts.trusted = True
@@ -65,10 +73,11 @@ def test_a_burst_that_is_lost_in_the_exchange_has_no_time_and_a_note():
 
 
 def test_graphs_of_two_lengths_tell_what_a_launch_takes():
-    facts = side("candidate", [])
-    facts.replays = [Stretch(calls=10, wall_s=150e-6 + 10 * 20e-6, claimed_us=None)]
-    facts.short_replays = [Stretch(calls=1, wall_s=150e-6 + 20e-6, claimed_us=None)]
-    assert fixed_s(facts) == pytest.approx(150e-6)
+    many = [Stretch(calls=10, wall_s=150e-6 + 10 * 20e-6, claimed_us=None)]
+    one = [Stretch(calls=1, wall_s=150e-6 + 20e-6, claimed_us=None)]
+    assert beside_s(many, one, [1.0]) == pytest.approx(150e-6)
+    assert beside_s(many, [], [90e-6, 100e-6, 1.0]) == 100e-6
+    assert beside_s([], [], []) == 0.0
 
 
 @pytest.mark.parametrize(
