@@ -73,6 +73,7 @@ class Slots:
         self._instruments = instruments
         self._memory = memory or _memory_by_block(device)
         self._arranged: _Arranged | None = None
+        self._granted_bytes = 0
 
     def carry_out(
         self, command: wire.Arrange | wire.Refresh | wire.Check | wire.PrepareBaseline | wire.TimeBaseline
@@ -110,11 +111,14 @@ class Slots:
         instruments = self._equipped()
         problem = self._problem_of(command.origin)
         layout = self._layout(problem, problem.case(command.case))
+        # What we could have once we still have: our blocks are never free again, and must not count as taken.
+        most_bytes = max(command.most_bytes, self._granted_bytes)
         slots = slots_for(
-            layout, cache_bytes=instruments.cache_bytes, most_slots=command.most_slots, most_bytes=command.most_bytes
+            layout, cache_bytes=instruments.cache_bytes, most_slots=command.most_slots, most_bytes=most_bytes
         )
         blocks = tuple(self._memory(number, slots * layout.bytes) for number in range(command.blocks))
         images = torch.empty((slots, layout.bytes), dtype=torch.uint8, device=self._device)
+        self._granted_bytes = max(self._granted_bytes, slots * layout.bytes)
         self._arranged = _Arranged(
             layout=layout, blocks=blocks, images=images, times=BaselineTimes(self._device, instruments)
         )

@@ -53,7 +53,8 @@ class SlotLayout(Message, frozen=True):
 class Arrange(Command, tag="arrange", frozen=True):
     """Judge: cut device memory into slots for a case, at most `most_slots` and `most_bytes`, and fill none yet.
 
-    The same slots in each of so many `blocks`, one for every worker.
+    The same slots in each of so many `blocks`, one for every worker.  What it had for an earlier case it may
+    have again, whatever is free now.
     """
 
     origin: str

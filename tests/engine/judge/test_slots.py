@@ -175,6 +175,13 @@ def test_a_case_that_does_not_fit_four_times_is_unsupported() -> None:
     assert device.blocks == []
 
 
+def test_a_case_that_was_arranged_once_is_arranged_again_though_its_own_block_is_no_free_memory() -> None:
+    bench = Bench(DOUBLE)
+    again = wire.Arrange(id="i", origin="toy:PROBLEM", case="one", most_slots=8, most_bytes=1 << 14)
+    assert again.most_bytes < bench.arranged.layouts[0].bytes
+    assert bench.judge(again, wire.Arranged).layouts[0].slots == bench.arranged.layouts[0].slots
+
+
 def test_memory_that_cannot_be_had_is_unsupported_and_leaves_nothing_arranged() -> None:
     def memory(_: int, size_bytes: int) -> ScriptedBlock:
         raise DeviceMemoryError("cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY")
