@@ -31,7 +31,9 @@ from engine.verdict import Stop
 OTHER = "other"
 """The name under which another worker's candidate stands among the baselines."""
 
-_MEMORY_SHARE = 8  # of the free memory: two blocks, two workers' copies, the judge's images, its baselines' copies; rest
+_MEMORY_SHARE = 8
+"""Of the free memory, for the slots of a block: there are two blocks, two workers' copies, the judge's images
+and the copies for its baselines.  The rest is for outputs, references and what compares them."""
 _UNKNOWN_MEMORY_BYTES = 1 << 30
 _WARM_SHARE = 4  # of the second-level cache: what slots are filled from passes through it too
 _DEADLINE_S = 120.0
