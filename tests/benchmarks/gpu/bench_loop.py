@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import dataclasses
+import math
 import os
 import statistics
 import tempfile
@@ -80,7 +81,8 @@ async def judge(engine: Engine, content: bytes, problem_name: str, *, target: st
                 first_case_s = first_case_s or (now_s if has_elements else 0.0)
                 verified_s = now_s
             elif isinstance(event, CaseBenchmarked):
-                interval_s = interval_s or now_s
+                if event.benchmark.timing is not None and event.benchmark.timing.device_us is not None:
+                    interval_s = interval_s or now_s
                 show(event.benchmark)
             elif isinstance(event, FindingRaised):
                 print(f"    {event.finding.severity} {event.finding.check}: {event.finding.message[:200]}")
@@ -205,7 +207,7 @@ def report(label: str, saves: list[Save]) -> None:
         values = sorted(value for save in saves if (value := getattr(save, name)) is not None)
         if not values:
             continue
-        p95 = values[min(len(values) - 1, int(0.95 * len(values)))]
+        p95 = values[math.ceil(0.95 * len(values)) - 1]
         median = statistics.median(values)
         print(f"  {name:14} median {median:.3f}  p95 {p95:.3f}  min {values[0]:.3f}  max {values[-1]:.3f}")
     for span in saves[-1].spans:
