@@ -87,6 +87,7 @@ class Script:
     fails_from: int = 0
     tells_of_fewer: bool = False
     first_call_s: float = 0.0
+    first_stretch_us: float = 0.0  # what the first burst, and the first replay of a graph, take beside their calls
     precise_until_chunk: int | None = None
 
 
@@ -144,6 +145,7 @@ class Worker:
         self.calls = 0
         self.chunks = 0
         self.replays = 0
+        self.stretched: set[wire.How] = set()
         self.how = wire.How.SINGLE
         self.captured: tuple[int, ...] = ()
         self.last: tuple[int, ...] = ()
@@ -211,6 +213,7 @@ class Worker:
                 return self._single(command)
             case wire.How.BURST:
                 busy_us = sum(max(script.launch_us, device.busy_us(script)) for _ in command.slots)
+                busy_us += self._first_us(command)
                 device.clock.work(busy_us * 1e-6)
                 return wire.Timed(id=command.id, elapsed_ns=round(busy_us * 1e3))
             case wire.How.CAPTURE:
@@ -218,6 +221,7 @@ class Worker:
                     message = "cannot be captured: it waits for the device"
                     return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=message)
                 self.captured = command.slots
+                self.stretched.discard(wire.How.REPLAY)
                 return wire.Timed(id=command.id)
             case wire.How.REPLAY:
                 assert command.slots == self.captured
@@ -225,8 +229,15 @@ class Worker:
                 met = device.filled[command.slots[0]] == "seen"
                 factor = script.old_content_factor if met else 1.0
                 busy_us = sum(device.busy_us(script) * factor + GRAPH_GAP_US for _ in command.slots)
+                busy_us += self._first_us(command)
                 device.clock.work(20e-6 + busy_us * 1e-6)
                 return wire.Timed(id=command.id, elapsed_ns=round(busy_us * script.claim_factor * 1e3))
+
+    def _first_us(self, command: wire.TimeCalls) -> float:
+        if not command.slots or command.how in self.stretched:
+            return 0.0
+        self.stretched.add(command.how)
+        return self.script.first_stretch_us
 
     def _single(self, command: wire.TimeCalls) -> wire.Timed:
         self.chunks += 1

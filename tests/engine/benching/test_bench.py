@@ -508,6 +508,13 @@ async def test_what_is_timed_warm_fits_into_the_cache_where_nothing_is_touched_b
     assert all(calls == 1 or calls % 6 == 0 for calls in replays)  # the same six again and again
 
 
+async def test_what_only_the_first_burst_and_the_first_replay_of_a_graph_take_does_not_count(make_lab):
+    lab = make_lab(device_us=20_000.0, first_stretch_us=500_000.0)  # so slow that there are five of each
+    timing = (await lab.run()).timing
+    for interval in (timing.call_us, timing.graph_us):
+        assert (interval.value, interval.high) == (pytest.approx(20_000.0, rel=0.05), pytest.approx(20_000.0, rel=0.05))
+
+
 async def test_what_every_exchange_was_for_is_told(make_lab):
     lab = make_lab()
     await lab.run()
