@@ -11,9 +11,12 @@ from collections.abc import Sequence
 
 import torch
 
+from engine.clock.unheard import Base, total, unheard
+
 _TIMES_THE_CACHE = 3
 _PERSISTING_LIMIT = 0x06  # CU_LIMIT_PERSISTING_L2_CACHE_SIZE
 _ELEMENT_BYTES = 4
+_WORD = torch.int64
 _NOT_FORBIDDEN = "lines that persist in the cache could not be forbidden"
 MOST_ACTIVITIES = 4  # of one reading: a sum is a kernel or two, and a fill of what its blocks count on
 
@@ -28,14 +31,16 @@ class Eviction:
 
     def __call__(self) -> None:
         """Read all of it, on the current stream."""
-        torch.sum(self._memory, dim=0, out=self._sum)
+        with unheard():
+            total(self._memory, dim=0, out=self._sum)
 
 
 def touch(storages: Sequence[torch.Tensor]) -> int:
     """Read these bytes into the cache, on the current stream; how many activities that may be on the device."""
-    for storage in storages:
-        words = storage[: storage.numel() // 8 * 8].view(torch.int64)
-        torch.sum(words)
+    with unheard():
+        for storage in storages:
+            words = Base.narrow(storage, 0, 0, Base.numel(storage) // 8 * 8)
+            total(Base.view(words, _WORD))
     return MOST_ACTIVITIES * len(storages)
 
 

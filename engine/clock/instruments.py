@@ -16,6 +16,7 @@ from engine.clock import cache, cupti, graphs
 from engine.errors import UnsupportedError
 
 HOLD = cupti.SLEEP.name
+_Event, _record, _elapsed_ms = torch.cuda.Event, torch.cuda.Event.record, torch.cuda.Event.elapsed_time
 _CYCLES_A_NS = 2  # about the clock of today's devices; nothing depends on how long a hold is to the microsecond
 
 
@@ -110,14 +111,14 @@ class _Hold:
 class _StreamEvent:
     def __init__(self, stream: torch.cuda.Stream) -> None:
         self._stream = stream
-        self._event = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]  # torch leaves it bare
+        self._event = _Event(enable_timing=True)  # type: ignore[no-untyped-call]  # torch leaves it bare
 
     def record(self) -> None:
-        self._event.record(self._stream)
+        _record(self._event, self._stream)
 
     def elapsed_ns(self, later: Event) -> int:
         assert isinstance(later, _StreamEvent)
-        return max(0, round(float(self._event.elapsed_time(later._event)) * 1e6))
+        return max(0, round(float(_elapsed_ms(self._event, later._event)) * 1e6))
 
 
 class _Evict:

@@ -11,8 +11,11 @@ from pathlib import Path
 import torch
 
 from engine import tensors, wire
+from engine.clock.unheard import Base, unheard
 from engine.device_memory import open_block
 
+SPLIT_ELEMENTS = 2**31
+"""torch copies a larger tensor in several pieces."""
 _MOST_RETURNED = 64  # more than any operator returns; the judge compares the count
 
 
@@ -60,7 +63,7 @@ class CallMemory:
         values = values_of(returned)
         if spec.handle:
             assert spec.outputs is not None
-            return copy_out(values, tensors.part(self.block(spec.handle, spec.block_bytes), spec.outputs))
+            return copy_out(values, tensors.part(self.block(spec.handle, spec.block_bytes), spec.outputs))[0]
         self._copy(download=True)
         return _write_out(values, Path(path), most_bytes, self._device)
 
@@ -79,14 +82,16 @@ def values_of(returned: object) -> tuple[object, ...]:
     return tuple(returned[:_MOST_RETURNED]) if isinstance(returned, tuple | list) else (returned,)
 
 
-def copy_out(values: tuple[object, ...], place: torch.Tensor) -> tuple[wire.ReturnedSpec, ...]:
+def copy_out(values: tuple[object, ...], place: torch.Tensor) -> tuple[tuple[wire.ReturnedSpec, ...], int]:
     """Copy tensors into `place` (uint8), contiguous and 256-byte aligned, without waiting for the device.
 
-    What does not fit is told and not copied: it cannot have the shape that is expected.
+    What does not fit is told and not copied: it cannot have the shape that is expected.  Also how many
+    activities that may be on the device.
     """
     sizes = [_size_bytes(value) if is_plain_tensor(value) else 0 for value in values]
     placed, _ = tensors.place(sizes)
     specs: list[wire.ReturnedSpec] = []
+    activities = 0
     for value, size, spot in zip(values, sizes, placed, strict=True):
         if not is_plain_tensor(value):
             specs.append(wire.ReturnedSpec(type_name=type(value).__name__))
@@ -96,15 +101,22 @@ def copy_out(values: tuple[object, ...], place: torch.Tensor) -> tuple[wire.Retu
             specs.append(wire.ReturnedSpec(type_name=f"Tensor on {value.device.type}"))
             continue
         if size and spot.offset + size <= place.numel():
-            room = place[spot.offset : spot.offset + size].view(value.dtype).view(value.shape)
-            room.copy_(value.detach().resolve_conj().resolve_neg())
+            activities += _copy_one(value, place, spot.offset, size)
         specs.append(_spec(value, spot.offset, size))
-    return tuple(specs)
+    return tuple(specs), activities
 
 
 def is_plain_tensor(value: object) -> bool:
     """Whether this is a tensor and not something that only looks like one."""
     return type(value) in (torch.Tensor, torch.nn.Parameter)
+
+
+def _copy_one(value: torch.Tensor, place: torch.Tensor, offset: int, size: int) -> int:
+    """Copy one tensor; an activity for that, and one for each lazy sign or conjugate."""
+    with unheard():
+        room = Base.view(Base.view(Base.narrow(place, 0, offset, size), value.dtype), value.shape)
+        Base.copy_(room, Base.resolve_neg(Base.resolve_conj(Base.detach(value))))
+        return 1 + Base.is_conj(value) + Base.is_neg(value) + Base.numel(value) // SPLIT_ELEMENTS
 
 
 def _write_out(

@@ -20,13 +20,13 @@ import torch
 from engine import tensors, wire
 from engine.clock.calls import Calls
 from engine.clock.instruments import Instruments, instruments_of
+from engine.clock.unheard import Base, unheard
 from engine.errors import UnsupportedError
 from engine.model import CacheState
-from engine.worker.memory import CallMemory, copy_out, is_plain_tensor, values_of
+from engine.worker.memory import SPLIT_ELEMENTS, CallMemory, copy_out, is_plain_tensor, values_of
 
 Entry: TypeAlias = Callable[..., Any]  # Any: a stranger's function
 _MESSAGE_CHARACTERS = 1900
-_SPLIT_ELEMENTS = 2**31  # torch copies a larger tensor in several pieces
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,13 +44,11 @@ class _Slot:
 
     def fetch(self) -> int:
         """Take over what the judge wrote; how many activities that may be on the device."""
-        self.own.copy_(self.shared)
-        return 1 + self.own.numel() // _SPLIT_ELEMENTS
+        return _copy(self.shared, self.own)
 
     def give(self) -> int:
         """Hand over everything, guard zones too; how many activities that may be on the device."""
-        self.shared.copy_(self.own)
-        return 1 + self.own.numel() // _SPLIT_ELEMENTS
+        return _copy(self.own, self.shared)
 
 
 class Stopwatch:
@@ -175,9 +173,9 @@ class Stopwatch:
 
         def after(number: int, value: object) -> int:
             values = values_of(value)
-            returned.append(copy_out(values, slots[number].outputs))
-            given = sum(slot.give() for slot in slots) if number == len(slots) - 1 else 0
-            return _copies(values) + given
+            specs, copied = copy_out(values, slots[number].outputs)
+            returned.append(specs)
+            return copied + (sum(slot.give() for slot in slots) if number == len(slots) - 1 else 0)
 
         record = calls.single(self._calls_on(command.slots), before=before, after=after)
         return wire.Timed(
@@ -203,7 +201,7 @@ class Stopwatch:
         # Before anything is copied: a copy must not be taken for something that a call returned.
         shared = _share_memory(outputs)
         returned = tuple(
-            copy_out(values, self._slots[number].outputs) for number, values in zip(self._last, outputs, strict=True)
+            copy_out(values, self._slots[number].outputs)[0] for number, values in zip(self._last, outputs, strict=True)
         )
         for number in set(self._last):
             self._slots[number].give()
@@ -239,10 +237,11 @@ def _slot(
     )
 
 
-def _copies(values: tuple[object, ...]) -> int:
-    """How many activities it takes to copy these out: one for each tensor, and one for each lazy sign or conjugate."""
-    tensors_of = [value for value in values if isinstance(value, torch.Tensor) and is_plain_tensor(value)]
-    return sum(1 + value.is_conj() + value.is_neg() + value.numel() // _SPLIT_ELEMENTS for value in tensors_of)
+def _copy(there: torch.Tensor, here: torch.Tensor) -> int:
+    """Copy all of `there`; how many activities that may be on the device."""
+    with unheard():
+        Base.copy_(here, there)
+        return 1 + Base.numel(here) // SPLIT_ELEMENTS
 
 
 def _share_memory(outputs: Sequence[tuple[object, ...]]) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch.overrides import TorchFunctionMode
 
 from engine.clock import cache
 
@@ -26,6 +27,23 @@ def test_touching_tells_what_it_may_put_on_the_device_and_changes_nothing() -> N
     before = content.clone()
     assert cache.touch((content[:16], content[16:29], content[32:32], content[40:43])) == 4 * cache.MOST_ACTIVITIES
     assert torch.equal(content, before)
+
+
+def test_reading_is_not_heard_of_by_who_replaced_the_functions_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    eviction, content = cache.Eviction(torch.device("cpu"), 64), torch.zeros(64, dtype=torch.uint8)
+    heard: list[object] = []
+
+    class Listening(TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            heard.append(func)
+            return func(*args, **(kwargs or {}))
+
+    for owner, name in ((torch, "sum"), (torch.Tensor, "narrow"), (torch.Tensor, "view"), (torch.Tensor, "numel")):
+        monkeypatch.setattr(owner, name, lambda *_, name=name, **__: heard.append(name))
+    with Listening():
+        eviction()
+        cache.touch((content,))
+    assert heard == []
 
 
 class Driver:

@@ -92,7 +92,7 @@ RETURNED = (
 
 def test_there_is_room_on_a_device_for_outputs_of_the_expected_shapes() -> None:
     place = torch.full((output_bytes(RETURNED),), 0xFF, dtype=torch.uint8)
-    specs = copy_out(RETURNED, place)
+    specs, _ = copy_out(RETURNED, place)
     assert [told.offset % 256 for told in specs] == [0] * len(RETURNED)
     for value, told in zip(RETURNED, specs, strict=True):
         got = take("return", told, place, value)
@@ -102,7 +102,7 @@ def test_there_is_room_on_a_device_for_outputs_of_the_expected_shapes() -> None:
 
 def test_nothing_is_written_between_outputs_on_a_device() -> None:
     place = torch.full((output_bytes(RETURNED),), 0xA5, dtype=torch.uint8)
-    specs = copy_out(RETURNED, place)
+    specs, _ = copy_out(RETURNED, place)
     for told in specs:
         place[told.offset : told.offset + told.bytes] = 0xA5
     assert set(place.tolist()) == {0xA5}
@@ -111,9 +111,9 @@ def test_nothing_is_written_between_outputs_on_a_device() -> None:
 def test_what_does_not_fit_on_a_device_is_told_and_not_copied() -> None:
     place = torch.full((output_bytes((torch.zeros(4),)),), 0xA5, dtype=torch.uint8)
     small, large = torch.zeros(4), torch.zeros(10**6)
-    specs = copy_out((large, small), place)
+    specs, activities = copy_out((large, small), place)
     assert [(told.shape, told.bytes) for told in specs] == [((10**6,), 4 * 10**6), ((4,), 16)]
-    assert set(place.tolist()) == {0xA5}
+    assert set(place.tolist()) == {0xA5} and activities == 0
     assert isinstance(take("return", specs[0], place, small), OutputReport)
 
 
@@ -121,5 +121,5 @@ def test_what_is_no_tensor_of_the_device_is_told_by_its_type() -> None:
     place = torch.zeros(1024, dtype=torch.uint8)
     learnt = torch.nn.Parameter(torch.ones(1))
     returned = (None, torch.zeros(1).as_subclass(Agreeable), torch.zeros(1, device="meta"), learnt)
-    named = [told.type_name for told in copy_out(returned, place)]
+    named = [told.type_name for told in copy_out(returned, place)[0]]
     assert named == ["NoneType", "Agreeable", "Tensor on meta", "Tensor"]

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from engine import tensors, wire
 from engine.clock.cupti import CuptiError
@@ -160,20 +162,70 @@ def test_work_between_two_commands_is_late(bench: Bench) -> None:
     assert bench.timed(wire.How.SINGLE, 1).late == ("side_kernel",)
 
 
+class Deferred(tuple):  # type: ignore[type-arg]  # a stranger's type
+    """Does something when it is looked into."""
+
+    device: ScriptedDevice
+    activities: int
+
+    def __getitem__(self, key: Any) -> Any:
+        for _ in range(self.activities):
+            self.device.put("deferred", 100)
+        return super().__getitem__(key)
+
+
 def test_work_that_begins_while_we_copy_is_late(bench: Bench) -> None:
-    class Deferred(tuple):  # type: ignore[type-arg]  # a stranger's type
-        def __new__(cls, device: ScriptedDevice, x: torch.Tensor) -> Deferred:
-            made = super().__new__(cls, (x.clone(),))
-            made.device = device
-            return made
+    def entry(x: torch.Tensor) -> Deferred:
+        made = Deferred((x.clone(),))
+        made.device, made.activities = bench.device, 3  # one more than the copies that there are
+        return made
 
-        def __getitem__(self, key: Any) -> Any:
-            for _ in range(3):  # one more than the copies that there are
-                self.device.put("deferred", 100)
-            return super().__getitem__(key)
-
-    bench.entry = lambda x: Deferred(bench.device, x)
+    bench.entry = entry
     assert bench.timed(wire.How.SINGLE, 0).late == ("deferred", "deferred", "deferred")
+
+
+def test_what_is_not_copied_leaves_no_room_for_work_beside_our_copies(bench: Bench) -> None:
+    def entry(x: torch.Tensor) -> Deferred:
+        made = Deferred((x[:0], torch.zeros(1 << 16), torch.zeros(1, device="meta")))
+        made.device, made.activities = bench.device, 2  # the slot is handed back, which may be one
+        return made
+
+    bench.entry = entry
+    assert bench.timed(wire.How.SINGLE, 0).late == ("deferred", "deferred")
+
+
+@pytest.mark.parametrize("how", [wire.How.SINGLE, wire.How.BURST])
+def test_an_answer_is_not_computed_where_it_is_copied_by_who_replaced_the_copying(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, how: wire.How
+) -> None:
+    heard: list[str] = []
+
+    def replacing(name: str) -> Callable[..., Any]:
+        usual = getattr(torch.Tensor, name)
+        return lambda *arguments: (heard.append(name), usual(*arguments))[1]
+
+    for name in ("copy_", "detach", "resolve_conj", "resolve_neg", "narrow", "view", "is_conj", "is_neg"):
+        monkeypatch.setattr(torch.Tensor, name, replacing(name))
+    reply = bench.timed(how, 0)
+    returned = reply.returned if how is wire.How.SINGLE else bench.collected().returned
+    monkeypatch.undo()
+    assert heard == []
+    assert bench.output(0, *returned[0]).tolist() == [0, 2, 4, 6, 8, 10]
+
+
+@pytest.mark.parametrize("kind", [TorchFunctionMode, TorchDispatchMode])
+def test_a_mode_that_is_never_left_does_not_hear_of_what_is_copied(bench: Bench, kind: type[Any]) -> None:
+    heard: list[str] = []
+
+    def listen(mode: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        heard.append(str(func))
+        return func(*args, **(kwargs or {}))
+
+    listening = type("Listening", (kind,), {"__torch_function__": listen, "__torch_dispatch__": listen})
+    with listening():
+        bench.timed(wire.How.SINGLE, 0)
+    assert "mul" in str(heard)  # the entry's own work
+    assert "copy" not in str(heard)
 
 
 def test_a_call_without_work_has_no_activities(bench: Bench) -> None:

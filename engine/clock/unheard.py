@@ -1,0 +1,26 @@
+"""torch's operations out of a candidate's reach, for what is done in its process while no clock runs.
+
+Between timed calls we copy what they left, and empty the cache.  A candidate that had replaced a method
+of torch.Tensor, or had a mode listen to it, could do the work of its calls there.  So methods are those of
+`Base`, the class beneath torch.Tensor, which nobody can change, and no mode hears of what is done `unheard`.
+Whoever goes for our own objects in this process is not kept out here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+Base = torch._C.TensorBase
+total = torch.sum
+
+_no_functions, _no_dispatch = torch._C.DisableTorchFunction, torch._C._DisableTorchDispatch
+
+
+@contextmanager
+def unheard() -> Iterator[None]:
+    """Have neither modes nor subclasses hear of any operation of this thread."""
+    with _no_functions(), _no_dispatch():
+        yield
