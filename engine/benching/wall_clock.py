@@ -1,7 +1,8 @@
 """What the parent's own clock has to say about a device time, which is a worker's word until then.  Pure.
 
 A worker that forges its times has to agree with bursts, with replays whose answers are verified, and
-with replays that are repeated: it cannot know which of them its time will be held against.
+with replays that are repeated.  What it does between these commands, while slots are fetched and outputs
+collected, no clock sees: that no function which a candidate replaced has a part in it is the worker's care.
 """
 
 from __future__ import annotations
