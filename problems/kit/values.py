@@ -41,5 +41,5 @@ def integers(shape: tuple[int, ...], dtype: DType, rng: torch.Generator, *, low:
 
 
 def distinct(count: int, below: int, rng: torch.Generator) -> torch.Tensor:
-    """`count` different numbers under `below` in random order, int64."""
-    return torch.randperm(below, generator=rng)[:count]
+    """`count` different numbers under `below` in random order, int64; a tensor that ends with the last of them."""
+    return torch.randperm(below, generator=rng)[:count].clone()

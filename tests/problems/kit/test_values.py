@@ -60,3 +60,7 @@ def test_integers_reach_both_ends_and_no_further() -> None:
 def test_distinct_numbers_are_all_different() -> None:
     assert sorted(distinct(10, 10, seeded()).tolist()) == list(range(10))
     assert len(set(distinct(5, 1000, seeded()).tolist())) == 5
+
+
+def test_distinct_numbers_have_nothing_behind_them_that_a_kernel_could_read() -> None:
+    assert distinct(5, 1000, seeded()).untyped_storage().nbytes() == 5 * DType.INT64.bytes
