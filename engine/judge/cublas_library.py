@@ -109,7 +109,7 @@ class Cublas:
     def _call(self, name: str, *arguments: Any) -> None:  # Any: as the routine's signature says
         for position, (value, kind) in enumerate(zip(arguments, _SIGNATURES[name][1:], strict=True), start=2):
             # ctypes would cut a larger number to 32 bits and say nothing.
-            if kind is c_int and not -1 <= value <= _LARGEST_INT:
+            if kind is c_int and abs(value) > _LARGEST_INT:
                 raise CublasError(f"{name}: argument {position} is {value}, expected at most {_LARGEST_INT}")
         self._check(name, getattr(self._routines, name)(self._handle, *arguments))
 

@@ -1,5 +1,8 @@
 # ruff: noqa: N999 -- a problem's file has the operator's own name
-"""Scaled vector sum: y[i * incy] = alpha * x[i * incx] + y[i * incy] for i < n."""
+"""Scaled vector sum: y[i * incy] = alpha * x[i * incx] + y[i * incy] for i < n.
+
+A vector with a negative increment begins at the far end of its buffer, as BLAS defines it.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from functools import partial
 from engine.model import Case, Cost, Problem, Tier, Tolerance
 from problems.kit import F32, Arguments, cancelling, cases_over, normal, torch
 
-_over = partial(cases_over, dtype=F32, alpha=0.5, incx=1, incy=1)
+_over = partial(cases_over, dtype=F32, alpha=0.5, incx=1, incy=1, tail=7)
 _LABEL = "{n} alpha {alpha} inc {incx} {incy}"
 
 CASES = (
@@ -18,18 +21,19 @@ CASES = (
     *_over(Tier.FULL, _LABEL, n=[1023, 1025, 4096, 4113, 5333], alpha=100.001),
     *_over(Tier.FULL, _LABEL, n=160, alpha=[0.0, 1.0, 0.001, -111.999], incy=2),
     *_over(Tier.FULL, _LABEL, n=1025, alpha=-0.5, incx=[1, 2, 3], incy=[1, 2, 3]),
+    *_over(Tier.FULL, _LABEL, n=300, incx=[-2, 1], incy=[-1, 3]),
+    *_over(Tier.FULL, f"{_LABEL} tail {{tail}}", n=[129, 1025], incx=[1, -3], incy=2, tail=0),
     *_over(Tier.BENCH, _LABEL, n=5333),
     *_over(Tier.BENCH, _LABEL, n=1 << 24, incx=1, incy=1),
     *_over(Tier.BENCH, _LABEL, n=1 << 20, incx=2, incy=3),
 )  # fmt: skip
 
-_TAIL = 7
-
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """x, y: flat buffers, longer than needed; elements between the strides and after the end stay as they are."""
+    """x, y: flat buffers, `tail` longer than needed; what lies between the elements and after them stays as it is."""
     n, incx, incy = case.size("n"), case.size("incx"), case.size("incy")
-    x, y = (normal((n * increment + _TAIL,), F32, rng) for increment in (incx, incy))
+    spans = ((n - 1) * abs(increment) + 1 if n else 0 for increment in (incx, incy))
+    x, y = (normal((span + case.size("tail"),), F32, rng) for span in spans)
     return n, case.number("alpha"), x, incx, y, incy
 
 
@@ -38,13 +42,13 @@ def reference(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The final y, as the returned tensor and as the argument; computed in float64."""
     final = y.clone()
-    _vector(final, n, incy).copy_(alpha * _vector(x, n, incx).double() + _vector(y, n, incy).double())
+    _elements(final, n, incy).copy_(alpha * _beside(x, n, incx, incy).double() + _elements(y, n, incy).double())
     return final, final
 
 
 def eager(n: int, alpha: float, x: torch.Tensor, incx: int, y: torch.Tensor, incy: int) -> torch.Tensor:
     """The library's own sum on views of the buffers."""
-    _vector(y, n, incy).add_(_vector(x, n, incx), alpha=alpha)
+    _elements(y, n, incy).add_(_beside(x, n, incx, incy), alpha=alpha)
     return y
 
 
@@ -59,9 +63,15 @@ def cost(case: Case) -> Cost:
     return Cost(flops=2 * n, bytes_read=2 * n * F32.bytes, bytes_written=n * F32.bytes)
 
 
-def _vector(buffer: torch.Tensor, n: int, increment: int) -> torch.Tensor:
-    """The n elements of a buffer that lie `increment` apart."""
-    return buffer[: n * increment : increment]
+def _elements(buffer: torch.Tensor, n: int, increment: int) -> torch.Tensor:
+    """The n elements of a buffer that lie `increment` apart, in the order of their addresses."""
+    return buffer[: n * abs(increment) : abs(increment)]
+
+
+def _beside(x: torch.Tensor, n: int, incx: int, incy: int) -> torch.Tensor:
+    """The elements of x in the order in which those of y, by their addresses, meet them."""
+    elements = _elements(x, n, incx)
+    return elements if (incx < 0) == (incy < 0) else elements.flip(0)
 
 
 PROBLEM = Problem(
