@@ -37,6 +37,8 @@ CASES = (
            alpha=[0, 0.001, 100.001]),
     *_over(Tier.FULL, "{shape} + {other} {dtype}", shape=[(33, 1), (65,)], other=(33, 65), dtype=[F32, BF16]),
     *_over(Tier.FULL, "{shape} + {other} {dtype}", shape=(20, 1, 15), other=(32, 1), dtype=F32),
+    *_over(Tier.FULL, "{shape} + {other} {dtype}", shape=(5, 4, 3, 6), other=(5, 1, 3, 1), dtype=[F32, BF16]),
+    *_over(Tier.FULL, "{shape} + {other} {dtype}", shape=(200, 33), other=(33,), dtype=F32, alpha=-3),
     *_over(Tier.FULL, "{shape} + {other} {dtype}", shape=(40, 31), other=(), dtype=F32, alpha=0.5),
     *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(33, 65), other=(33, 65), dtype=[F32, BF16],
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET]),

@@ -20,6 +20,7 @@ CASES = (
     *_over(Tier.FULL, "{shape}[{index}] dim {dim} {dtype}", shape=(33, 17), index=(65, 13), dim=0, dtype=[F32, BF16]),
     *_over(Tier.FULL, "{shape}[{index}] dim {dim} {dtype}", shape=(16, 12, 31), index=(16, 12, 31), dim=[0, 1, 2],
            dtype=FLOATS),
+    *_over(Tier.FULL, "{shape}[{index}] dim {dim} {dtype}", shape=(5, 4, 7, 6), index=(4, 9, 5, 3), dim=1, dtype=F32),
     *_over(Tier.FULL, "{shape}[{index}] dim {dim} {dtype}", shape=(9, 40), index=(7, 60), dim=1,
            dtype=[DType.INT64, DType.UINT8]),
     *_over(Tier.FULL, "{shape} dim {dim} {dtype} {layout}", shape=(33, 65), index=(33, 65), dim=[0, 1], dtype=F32,
