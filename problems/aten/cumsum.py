@@ -31,6 +31,7 @@ CASES = (
     *_over(Tier.FULL, "{shape} {dtype}", shape=[(1,), (31, 1), (0, 5), (5, 0), (1000,)], dtype=F32),
     *_over(Tier.FULL, "{shape} {dtype}", shape=[(16, 127), (16, 128), (16, 129), (5, 1023)], dtype=F32),
     *_over(Tier.FULL, "{shape} {dtype}", shape=[(4, 1024), (4, 1025)], dtype=FLOATS),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=(3, 2500), dtype=F32),
     *_over(Tier.FULL, "{shape} {dtype}", shape=(2, 8191), dtype=F32),
     *_over(Tier.FULL, "{shape} dim {dim} {dtype}", shape=(31, 17), dim=0, dtype=[F32, BF16]),
     *_over(Tier.FULL, "{shape} dim {dim} {dtype}", shape=(3, 13, 4), dim=[0, 1, 2], dtype=F32),

@@ -17,6 +17,7 @@ CASES = (
     *_over(Tier.FULL, "{rows}x{width}[{indices}] {dtype}", rows=13, width=31, indices=(13,), dtype=FLOATS),
     *_over(Tier.FULL, "{rows}x{width}[{indices}] {dtype}", rows=17, width=[1, 127, 128, 129], indices=(13,), dtype=F32),
     *_over(Tier.FULL, "{rows}x{width}[{indices}] {dtype}", rows=40, width=1025, indices=(3, 7), dtype=FLOATS),
+    *_over(Tier.FULL, "{rows}x{width}[{indices}] {dtype}", rows=5, width=4999, indices=(3,), dtype=[F32, BF16]),
     *_over(Tier.FULL, "{rows}x{width}[{indices}] {dtype}", rows=40, width=16, indices=[(0,), (), (2, 3, 5)], dtype=F32),
     *_over(Tier.FULL, "{rows}x{width}[{indices}] {dtype} {index}", rows=40, width=65, indices=(31,), dtype=F32,
            index="int32"),

@@ -16,6 +16,7 @@ from problems.kit import (
     cases_over,
     laid_out,
     mixed,
+    normal,
     result_dtype,
     rounded,
     torch,
@@ -35,26 +36,41 @@ CASES = (
     *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(13, 65), dtype=[F32, BF16],
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET]),
     *_over(Tier.FULL, "{shape} {dtype} {values}", shape=(9, 300), dtype=FLOATS, values=["masked tail", "large"]),
+    *_over(Tier.FULL, "{shape} {dtype} {values}", shape=(9, 300), dtype=F32, values="huge"),
+    *_over(Tier.FULL, "{shape} {dtype} {values}", shape=(3, 2500), dtype=F32, values="large"),
+    *_over(Tier.FULL, "{shape} {dtype} {values}", shape=(2, 9000), dtype=F32,
+           values=["rising", "falling", "masked head"]),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=(2, 20000), dtype=BF16),
     *_over(Tier.FULL, "{shape} {dtype} to {result}", shape=(16, 200), dtype=[F16, BF16], result="float32"),
     *_over(Tier.BENCH, "{shape} {dtype}", shape=[(4096, 256), (4096, 781), (1, 131072)], dtype=F32),
     *_over(Tier.BENCH, "{shape} {dtype}", shape=(4096, 256), dtype=BF16),
     *_over(Tier.BENCH, "{shape} dim {dim} {dtype}", shape=(200, 2560, 3), dim=1, dtype=F32),
 )  # fmt: skip
 
-_LARGE = 1000.0
+_CENTRES = {"large": 1e3, "huge": 1e5}
+_SLOPES = {"rising": 100.0, "falling": -100.0}
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """x: any shape, flat and peaked rows mixed; "masked tail" ends rows in -inf, "large" lies about ±1000."""
+    """x: any shape, flat and peaked rows mixed; "masked" ones begin or end in -inf.
+
+    "large" rows lie about -1000 and 1000 by turns, "huge" ones about a hundred times that.  "rising" and
+    "falling" rows go from one end to the other by more than exp can hold, so that the first or the last
+    part of a row alone decides its maximum.
+    """
     shape, values = case.shape("shape"), case.word("values")
-    if values == "large":
-        signs = torch.randint(0, 2, (*shape[:-1], 1), generator=rng) * 2 - 1
-        x = (torch.randn(shape, generator=rng) * 4 + _LARGE * signs).to(torch_dtype(case.dtype))
+    if values in _CENTRES:
+        signs = torch.arange(math.prod(shape[:-1])).view(*shape[:-1], 1) % 2 * 2 - 1
+        x = (torch.randn(shape, generator=rng) * 4 + _CENTRES[values] * signs).to(torch_dtype(case.dtype))
+    elif values in _SLOPES:
+        x = normal(shape, case.dtype, rng) + torch.linspace(-_SLOPES[values], _SLOPES[values], shape[-1])
     else:
         x = mixed(shape, case.dtype, rng)
     if values == "masked tail":
         kept = torch.randint(1, shape[-1], (*shape[:-1], 1), generator=rng)
         x = x.masked_fill(torch.arange(shape[-1]) >= kept, -math.inf)
+    if values == "masked head":
+        x = x.masked_fill(torch.arange(shape[-1]) < shape[-1] * 2 // 3, -math.inf)
     dtype = None if case.word("result") == "same" else torch_dtype(result_dtype(case))
     return laid_out(x, case.word("layout")), case.size("dim"), dtype
 

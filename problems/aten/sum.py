@@ -34,6 +34,7 @@ CASES = (
     *_over(Tier.FULL, "{shape} no dims {dtype}", shape=(40, 65), dims=(), dtype=F32),
     *_over(Tier.FULL, "{shape} dims {dims} {dtype}", shape=[(33, 1), (16, 127), (16, 128), (16, 129)], dtype=F32),
     *_over(Tier.FULL, "{shape} dims {dims} {dtype}", shape=[(5, 1023), (5, 1025)], dtype=FLOATS),
+    *_over(Tier.FULL, "{shape} dims {dims} {dtype}", shape=(2, 40001), dtype=F32),
     *_over(Tier.FULL, "{shape} dims {dims} {dtype}", shape=(63, 65), dims=(0,), dtype=FLOATS),
     *_over(Tier.FULL, "{shape} dims {dims} {dtype}", shape=(6, 31, 5), dims=[(1,), (0, 2), (1, 2)], dtype=F32),
     *_over(Tier.FULL, "{shape} dims {dims} keepdim {dtype}", shape=(6, 31, 5), dims=[(1,), (0, -1)], keepdim=True,

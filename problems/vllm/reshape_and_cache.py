@@ -22,6 +22,7 @@ CASES = (
     *_over(Tier.FULL, f"{_SIZES} {{dtype}}", tokens=63, heads=1, head_size=[8, 72, 128], dtype=[F16, BF16]),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}}", tokens=24, heads=3, blocks=[1, 5], block_size=32, dtype=BF16),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}}", tokens=5, heads=3, blocks=11, block_size=1, dtype=BF16),
+    *_over(Tier.FULL, f"{_SIZES} {{dtype}}", tokens=5, heads=9, head_size=128, blocks=2, block_size=8, dtype=BF16),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} every slot", tokens=64, heads=2, dtype=F16),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{skipped}} skipped", tokens=20, skipped=[1, 20], dtype=[F16, BF16]),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{layout}}", tokens=13, dtype=[F16, BF16], layout=Layout.PADDED),
