@@ -52,10 +52,12 @@ _BASE = 10000.0
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """positions: (T,) int64, query: (T, H, D), key: (T, K, D) or None, cos_sin_cache: (P, R), cosines before sines.
 
-    Only the first R elements of a head turn.  "padded" cuts query and key out of wider projections.
+    The last token stands at the last position.  Only the first R elements of a head turn.  "padded"
+    cuts query and key out of wider projections.
     """
     tokens, head_size, key_heads = case.size("tokens"), case.size("head_size"), case.size("key_heads")
     positions = integers((tokens,), DType.INT64, rng, low=0, high=case.size("positions"))
+    positions[-1:] = case.size("positions") - 1
     query = laid_out(normal((tokens, case.size("heads"), head_size), case.dtype, rng), case.word("layout"))
     key = laid_out(normal((tokens, key_heads, head_size), case.dtype, rng), case.word("layout")) if key_heads else None
     return positions, query, key, head_size, _cos_sin_cache(case), case.claim("is_neox")
