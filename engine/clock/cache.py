@@ -18,7 +18,6 @@ _PERSISTING_LIMIT = 0x06  # CU_LIMIT_PERSISTING_L2_CACHE_SIZE
 _ELEMENT_BYTES = 4
 _WORD = torch.int64
 _NOT_FORBIDDEN = "lines that persist in the cache could not be forbidden"
-MOST_ACTIVITIES = 4  # of one reading: a sum is a kernel or two, and a fill of what its blocks count on
 
 
 class Eviction:
@@ -35,13 +34,16 @@ class Eviction:
             total(self._memory, dim=0, out=self._sum)
 
 
-def touch(storages: Sequence[torch.Tensor]) -> int:
-    """Read these bytes into the cache, on the current stream; how many activities that may be on the device."""
+def touch(storages: Sequence[torch.Tensor], *, activities: int) -> int:
+    """Read these bytes into the cache, on the current stream; how many activities that may be on the device.
+
+    `activities` is how many it is at most for one storage.
+    """
     with unheard():
         for storage in storages:
             words = Base.narrow(storage, 0, 0, Base.numel(storage) // 8 * 8)
             total(Base.view(words, _WORD))
-    return MOST_ACTIVITIES * len(storages)
+    return activities * len(storages)
 
 
 def forbid_persistence() -> str:

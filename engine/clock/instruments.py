@@ -80,22 +80,60 @@ def instruments_of(device: torch.device) -> Instruments:
         raise UnsupportedError(f"calls are timed on NVIDIA GPUs only; this device is {device.type}")
     recorder: cupti.Recorder | None = None
     reason = ""
+    cache_bytes = int(torch.cuda.get_device_properties(device).L2_cache_size)
+    synchronise = functools.partial(torch.cuda.synchronize, device)
+    evicting, touching = 0, 0
     try:
         recorder = cupti.open_recorder(device)
+        evicting, touching = _activities_of_reading(device, cache_bytes, recorder, synchronise)
     except (cupti.CuptiError, OSError, AttributeError) as error:  # AttributeError: a library that lacks a function
-        reason = str(error)
-    cache_bytes = int(torch.cuda.get_device_properties(device).L2_cache_size)
+        recorder, reason = None, str(error)
     stream = torch.cuda.default_stream(device)
     return Instruments(
         recorder=recorder, reason=reason, cache_bytes=cache_bytes,
-        synchronise=functools.partial(torch.cuda.synchronize, device),
+        synchronise=synchronise,
         event=functools.partial(_StreamEvent, stream),
         hold=_Hold(),
         capture=functools.partial(graphs.capture, stream=stream),
-        evict=_Evict(device, cache_bytes),
-        touch=cache.touch,
+        evict=_Evict(device, cache_bytes, activities=evicting),
+        touch=functools.partial(cache.touch, activities=touching),
         forbid_persistence=cache.forbid_persistence,
     )  # fmt: skip
+
+
+def activities_of(work: Callable[[], object], recorder: Recorder, synchronise: Callable[[], None]) -> int:
+    """How many activities this work puts on the device, by the device's own record.
+
+    Raises:
+        CuptiError: it could not be recorded.
+    """
+    synchronise()
+    recorder.start()
+    try:
+        recorder.take()
+        work()
+        synchronise()
+        return len(recorder.take())
+    finally:
+        recorder.stop()
+
+
+def _activities_of_reading(
+    device: torch.device, cache_bytes: int, recorder: Recorder, synchronise: Callable[[], None]
+) -> tuple[int, int]:
+    """How many activities an eviction is, and at most the touching of one storage.
+
+    Counted while no candidate is here: what a window of ours may hold beyond that would be its hiding place.
+    """
+    eviction = cache.Eviction(device, cache_bytes)
+    storage = torch.empty(cache_bytes, dtype=torch.uint8, device=device)
+    eviction()
+    cache.touch([storage], activities=0)
+    evicting = activities_of(eviction, recorder, synchronise)
+    touching = activities_of(lambda: cache.touch([storage], activities=0), recorder, synchronise)
+    del eviction, storage
+    torch.cuda.empty_cache()
+    return evicting, touching
 
 
 class _Hold:
@@ -122,13 +160,15 @@ class _StreamEvent:
 
 
 class _Evict:
-    """Takes its memory on the first use: a worker that only verifies needs none."""
+    """Takes its memory on the first use, which fills it: a worker that only verifies needs none."""
 
-    def __init__(self, device: torch.device, cache_bytes: int) -> None:
+    def __init__(self, device: torch.device, cache_bytes: int, *, activities: int) -> None:
         self._make = functools.partial(cache.Eviction, device, cache_bytes)
         self._eviction: cache.Eviction | None = None
+        self._activities = activities
 
     def __call__(self) -> int:
+        filling = self._eviction is None
         self._eviction = self._eviction or self._make()
         self._eviction()
-        return cache.MOST_ACTIVITIES
+        return self._activities + filling

@@ -25,7 +25,7 @@ def test_an_eviction_reads_three_times_the_cache_and_changes_nothing(cache_bytes
 def test_touching_tells_what_it_may_put_on_the_device_and_changes_nothing() -> None:
     content = torch.arange(64, dtype=torch.uint8)
     before = content.clone()
-    assert cache.touch((content[:16], content[16:29], content[32:32], content[40:43])) == 4 * cache.MOST_ACTIVITIES
+    assert cache.touch((content[:16], content[16:29], content[32:32], content[40:43]), activities=2) == 8
     assert torch.equal(content, before)
 
 
@@ -42,7 +42,7 @@ def test_reading_is_not_heard_of_by_who_replaced_the_functions_for_it(monkeypatc
         monkeypatch.setattr(owner, name, lambda *_, name=name, **__: heard.append(name))
     with Listening():
         eviction()
-        cache.touch((content,))
+        cache.touch((content,), activities=1)
     assert heard == []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -179,3 +180,20 @@ def test_work_in_the_pause_between_two_runs_is_late(instruments: Instruments) ->
     late = bench.timed().late
     assert len(late) == 1
     assert "spin_kernel" in late[0]
+
+
+def test_our_own_copies_and_evictions_are_never_late_and_one_activity_more_is(instruments: Instruments) -> None:
+    for name, case in (("aten::softmax", "4096x781 f32"), ("aten::softmax", "4096x256 bf16")):
+        bench = Bench(instruments, name, case)
+        for cache in CacheState:
+            bench.refresh()
+            assert bench.timed(cache=cache).late == ()
+            bench.rest()  # or the judge's work in this process would be late
+
+    def evict() -> int:
+        torch.cuda._sleep(1000)
+        return instruments.evict()
+
+    bench = Bench(replace(instruments, evict=evict), "aten::softmax", "4096x781 f32")
+    bench.refresh()
+    assert any("spin_kernel" in name for name in bench.timed().late)
