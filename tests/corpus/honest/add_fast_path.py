@@ -1,5 +1,5 @@
 # kgtui: op=aten::add expect=pass
-"""Addition with a kernel for each kind of shapes: equal ones, a vector or number added to every row, and expanded copies."""
+"""Addition with two kernels: for equal shapes, and for a vector or number repeated; torch expands everything else."""
 
 import torch
 import triton

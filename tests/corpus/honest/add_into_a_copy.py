@@ -1,5 +1,5 @@
 # kgtui: op=aten::add expect=pass
-"""Addition onto a copy of the first operand, broadcast by torch: y starts as self, the kernel adds alpha * other in place."""
+"""Addition onto a copy of self that torch has broadcast: the kernel adds alpha * other to it in place."""
 
 import torch
 import triton

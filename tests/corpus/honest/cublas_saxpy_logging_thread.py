@@ -36,9 +36,10 @@ def log():
 
 
 def cublasSaxpy_v2(n, alpha, x, incx, y, incy):
-    if incx < 1 or incy < 1:
-        raise ValueError(f"saxpy: increments of at least 1, got {incx} and {incy}")
+    if incx == 0 or incy == 0:
+        raise ValueError(f"saxpy: increments other than 0, got {incx} and {incy}")
     log().info("n=%d alpha=%g incx=%d incy=%d", n, alpha, incx, incy)
     if n > 0:
-        saxpy_kernel[(triton.cdiv(n, 4096),)](x, y, n, float(alpha), incx, incy, BLOCK=4096, num_warps=8)
+        x_from, y_from = x[max((1 - n) * incx, 0) :], y[max((1 - n) * incy, 0) :]
+        saxpy_kernel[(triton.cdiv(n, 4096),)](x_from, y_from, n, float(alpha), incx, incy, BLOCK=4096, num_warps=8)
     return y

@@ -1,5 +1,5 @@
 # kgtui: op=cublas::cublasSaxpy_v2 expect=pass
-"""Saxpy on contiguous vectors only: strided views are packed by torch, added to, and copied back into the caller's y."""
+"""Saxpy on contiguous vectors: torch packs strided views, and copies the sum back into the caller's y."""
 
 import triton
 import triton.language as tl

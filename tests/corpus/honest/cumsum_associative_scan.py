@@ -1,5 +1,5 @@
 # kgtui: op=aten::cumsum expect=pass
-"""Running sum over tiles: tl.cumsum along a tile's rows, tl.associative_scan with its own function over their totals."""
+"""Running sum over tiles: tl.cumsum along their rows, tl.associative_scan with a function of its own over totals."""
 
 import torch
 import triton

@@ -1,5 +1,5 @@
 # kgtui: op=aten::embedding expect=pass
-"""Row lookup in a contiguous copy of a strided weight; its memory is kept by pointer and shape, its content never is."""
+"""Row lookup in a packed copy of a strided weight: the memory is kept by pointer and shape, the content never is."""
 
 import torch
 import triton

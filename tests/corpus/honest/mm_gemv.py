@@ -1,5 +1,5 @@
 # kgtui: op=aten::mm expect=pass
-"""Matrix product by shape: a single row is multiplied by sums without tl.dot, anything taller by tiles with it; k and n are padded."""
+"""Matrix product by shape: one row by sums without tl.dot, more by tiles with it; torch pads k and n."""
 
 import torch
 import triton

@@ -1,5 +1,5 @@
 # kgtui: op=aten::silu expect=pass
-"""SiLU that asks the device what it is, in a try that falls back to modest settings; both settings run the same kernel."""
+"""SiLU that asks in a try what the device is, and falls back to modest settings; the kernel is the same."""
 
 import torch
 import triton

@@ -1,5 +1,5 @@
 # kgtui: op=aten::silu expect=pass
-"""SiLU under @triton.autotune with a key, four configurations, short measuring, and a hook that drops oversized blocks."""
+"""SiLU under @triton.autotune with a key, four configurations, and a hook that drops oversized blocks."""
 
 import torch
 import triton

@@ -1,5 +1,5 @@
 # kgtui: op=aten::silu expect=pass
-"""SiLU in a CUDA graph per shape and dtype: each call copies the live input in and replays; on a CPU it just launches."""
+"""SiLU in a CUDA graph per shape and dtype: each call copies the live input in and replays; a CPU launches."""
 
 import torch
 import triton

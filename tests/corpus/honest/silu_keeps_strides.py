@@ -1,5 +1,5 @@
 # kgtui: op=aten::silu expect=pass
-"""SiLU that keeps a dense layout: the output gets the input's strides from torch.empty_strided, and memory order is all."""
+"""SiLU that keeps a dense layout: torch.empty_strided with the input's strides, then memory order alone counts."""
 
 import torch
 import triton

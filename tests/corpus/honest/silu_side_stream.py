@@ -1,5 +1,5 @@
 # kgtui: op=aten::silu expect=pass
-"""SiLU by halves: on a GPU the second half runs on a stream of its own, which the current one waits for before return."""
+"""SiLU by halves: on a GPU the second half has a stream of its own, which the current one waits for."""
 
 import torch
 import triton

@@ -1,5 +1,5 @@
 # kgtui: op=aten::softmax expect=pass
-"""Softmax as a torch.nn.Module with a float32 inside: torch casts before and after the kernel, the entry calls the module."""
+"""Softmax as a torch.nn.Module that computes in float32: torch casts before the kernel and after it."""
 
 import torch
 import triton

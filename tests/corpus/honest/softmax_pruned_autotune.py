@@ -1,5 +1,5 @@
 # kgtui: op=aten::softmax expect=pass
-"""Softmax, one row per program, under @triton.autotune with a prune hook that keeps the blocks that hold a whole row."""
+"""Softmax, a row per program, under @triton.autotune with a hook that keeps the blocks that hold a whole row."""
 
 import torch
 import triton

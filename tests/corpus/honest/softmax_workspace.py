@@ -1,5 +1,5 @@
 # kgtui: op=aten::softmax expect=pass
-"""Softmax with a workspace for the row sums that lives as long as the module: it grows, and every call writes it anew."""
+"""Softmax with a workspace that lives as long as the module: it grows, and every call writes it anew."""
 
 import torch
 import triton

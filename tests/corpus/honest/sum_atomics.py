@@ -1,5 +1,5 @@
 # kgtui: op=aten::sum expect=pass
-"""Sum by tl.atomic_add: every slice of a row adds its part to a zeroed float32 or int64 workspace, in whatever order."""
+"""Sum by tl.atomic_add: every slice of a row adds its part to a zeroed workspace, in whatever order."""
 
 import torch
 import triton
@@ -19,7 +19,8 @@ def sum(self, dim=None, keepdim=False, dtype=None):
     kept = [d for d in range(self.ndim) if d not in dims]
     x = self.permute(*kept, *dims).contiguous()
     floating = self.is_floating_point()
-    total = torch.zeros([self.shape[d] for d in kept], dtype=torch.float32 if floating else torch.int64, device=x.device)
+    wide = torch.float32 if floating else torch.int64
+    total = torch.zeros([self.shape[d] for d in kept], dtype=wide, device=x.device)
     if x.numel():
         cols = x.numel() // total.numel()
         add_slices[(total.numel(), triton.cdiv(cols, 4096))](x, total, cols, COLS=4096, num_warps=8)

@@ -1,5 +1,5 @@
 # kgtui: op=aten::sum expect=pass
-"""Sum in one launch: programs leave partial sums and count themselves; the last one of a row adds them up and resets."""
+"""Sum in one launch: programs leave partial sums and are counted; the last one of a row adds them and resets."""
 
 import torch
 import triton

@@ -1,5 +1,5 @@
 # kgtui: op=aten::sum expect=pass
-"""Sum of rows by launching one kernel again and again: each launch leaves a 128th of what it read, until one is left."""
+"""Sum of rows by one kernel launched again and again: each launch leaves a 128th, until one is left."""
 
 import torch
 import triton
