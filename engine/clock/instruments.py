@@ -86,6 +86,7 @@ def instruments_of(device: torch.device) -> Instruments:
     try:
         recorder = cupti.open_recorder(device)
         evicting, touching = _activities_of_reading(device, cache_bytes, recorder, synchronise)
+        torch.cuda.empty_cache()  # the memory for that
     except (cupti.CuptiError, OSError, AttributeError) as error:  # AttributeError: a library that lacks a function
         recorder, reason = None, str(error)
     stream = torch.cuda.default_stream(device)
@@ -129,11 +130,8 @@ def _activities_of_reading(
     storage = torch.empty(cache_bytes, dtype=torch.uint8, device=device)
     eviction()
     cache.touch([storage], activities=0)
-    evicting = activities_of(eviction, recorder, synchronise)
-    touching = activities_of(lambda: cache.touch([storage], activities=0), recorder, synchronise)
-    del eviction, storage
-    torch.cuda.empty_cache()
-    return evicting, touching
+    touching = functools.partial(cache.touch, [storage], activities=0)
+    return activities_of(eviction, recorder, synchronise), activities_of(touching, recorder, synchronise)
 
 
 class _Hold:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -31,6 +31,16 @@ def instruments() -> Instruments:
     found = instruments_of(DEVICE)
     assert found.recorder is not None, found.reason
     return found
+
+
+@pytest.fixture(autouse=True)
+def at_rest(instruments: Instruments) -> Iterator[None]:
+    """No test finds what another had recorded."""
+    yield
+    torch.cuda.synchronize()
+    assert instruments.recorder is not None
+    instruments.recorder.stop()
+    instruments.recorder.take()
 
 
 class Bench:
