@@ -6,14 +6,14 @@ import triton.language as tl
 
 
 @triton.jit
-def scale_kernel(c_ptr, m, ldc, beta, READ: tl.constexpr, ROWS: tl.constexpr):
-    col = tl.program_id(1).to(tl.int64)
-    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    at = c_ptr + col * ldc + row
-    c = tl.zeros((ROWS,), dtype=tl.float32)
+def scale_kernel(c_ptr, m, n, ldc, beta, READ: tl.constexpr, ROWS: tl.constexpr, COLS: tl.constexpr):
+    i = (tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS))[:, None]
+    j = (tl.program_id(1).to(tl.int64) * COLS + tl.arange(0, COLS))[None, :]
+    inside = (i < m) & (j < n)
+    c = tl.zeros((ROWS, COLS), dtype=tl.float32)
     if READ:
-        c = beta * tl.load(at, mask=row < m, other=0.0)
-    tl.store(at, c, mask=row < m)
+        c = beta * tl.load(c_ptr + i + j * ldc, mask=inside, other=0.0)
+    tl.store(c_ptr + i + j * ldc, c, mask=inside)
 
 
 @triton.jit
@@ -39,7 +39,8 @@ def cublasSgemm_v2(transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc)
     if m == 0 or n == 0:
         return C
     if beta != 1:
-        scale_kernel[(triton.cdiv(m, 128), n)](C, m, ldc, float(beta), READ=beta != 0, ROWS=128, num_warps=4)
+        grid = (triton.cdiv(m, 64), triton.cdiv(n, 32))
+        scale_kernel[grid](C, m, n, ldc, float(beta), READ=beta != 0, ROWS=64, COLS=32, num_warps=4)
     if k and alpha != 0:
         grid = (triton.cdiv(m, 32), triton.cdiv(n, 32), min(triton.cdiv(k, 128), 4))
         add_product[grid](

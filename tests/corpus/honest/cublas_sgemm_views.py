@@ -21,13 +21,14 @@ def product_kernel(a_ptr, b_ptr, y_ptr, n, k, SIDE: tl.constexpr):
 
 
 @triton.jit
-def blend_kernel(c_ptr, y_ptr, m, alpha, beta, ldc, y_row, READ: tl.constexpr, ROWS: tl.constexpr):
-    j = tl.program_id(1).to(tl.int64)
-    i = tl.program_id(0) * ROWS + tl.arange(0, ROWS).to(tl.int64)
-    c = alpha * tl.load(y_ptr + i * y_row + j, mask=i < m, other=0.0)
+def blend_kernel(c_ptr, y_ptr, m, n, alpha, beta, ldc, y_row, READ: tl.constexpr, SIDE: tl.constexpr):
+    i = (tl.program_id(0).to(tl.int64) * SIDE + tl.arange(0, SIDE))[:, None]
+    j = (tl.program_id(1).to(tl.int64) * SIDE + tl.arange(0, SIDE))[None, :]
+    inside = (i < m) & (j < n)
+    c = alpha * tl.load(y_ptr + i * y_row + j)
     if READ:
-        c += beta * tl.load(c_ptr + i + j * ldc, mask=i < m, other=0.0)
-    tl.store(c_ptr + i + j * ldc, c, mask=i < m)
+        c += beta * tl.load(c_ptr + i + j * ldc, mask=inside, other=0.0)
+    tl.store(c_ptr + i + j * ldc, c, mask=inside)
 
 
 def operand(buffer, leading, rows, cols, trans):
@@ -45,7 +46,7 @@ def cublasSgemm_v2(transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc)
     y = torch.empty((a.shape[0], b.shape[1]), dtype=torch.float32, device=C.device)
     grid = (a.shape[0] // TILE, b.shape[1] // TILE)
     product_kernel[grid](a, b, y, b.shape[1], a.shape[1], SIDE=TILE, num_warps=4, num_stages=2)
-    blend_kernel[(triton.cdiv(m, 128), n)](
-        C, y, m, float(alpha), float(beta), ldc, y.shape[1], READ=beta != 0, ROWS=128, num_warps=4,
+    blend_kernel[grid](
+        C, y, m, n, float(alpha), float(beta), ldc, y.shape[1], READ=beta != 0, SIDE=TILE, num_warps=4,
     )
     return C
