@@ -1,0 +1,170 @@
+"""Which operators of torch a candidate calls, how often and on how much, while its calls are verified.
+
+Seen are the operators of the thread that calls the entry; a candidate that knows of the ledger can step
+around it.  So it can show what was done, never that something was not.  Timed calls are not noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from engine.wire.observing import MOST_OPERATORS, OperatorKind, OperatorSeen
+
+_MOST_NAMES = 256
+_NAMES = {
+    OperatorKind.ALLOCATION: (
+        "empty empty_strided empty_like new_empty new_empty_strided empty_permuted zeros zeros_like new_zeros ones "
+        "ones_like new_ones full full_like new_full fill fill_ zero zero_ arange linspace eye scalar_tensor lift_fresh"
+    ),
+    OperatorKind.VIEW: (
+        "view _unsafe_view reshape _reshape_alias alias t transpose transpose_ permute expand slice select narrow "
+        "squeeze squeeze_ unsqueeze unsqueeze_ as_strided as_strided_ detach detach_ unbind split split_with_sizes "
+        "chunk diagonal unfold view_as_real view_as_complex view_as movedim swapaxes t_ flatten unflatten real imag "
+        "broadcast_to expand_as _conj _neg_view"
+    ),
+    OperatorKind.METADATA: (
+        "set_ resize_ size stride storage_offset numel dim is_contiguous sym_size sym_stride sym_numel is_same_size "
+        "is_pinned _local_scalar_dense item record_stream requires_grad_ is_nonzero result_type"
+    ),
+    OperatorKind.COPY: (
+        "copy_ clone _to_copy contiguous cat stack constant_pad_nd repeat flip roll lift _pin_memory pin_memory "
+        "resolve_conj resolve_neg _copy_from _copy_from_and_resize _foreach_copy_ slice_scatter select_scatter "
+        "repeat_interleave"
+    ),
+    OperatorKind.RANDOM: (
+        "rand randn randint randperm rand_like randn_like randint_like bernoulli bernoulli_ uniform_ normal_ normal "
+        "random_ exponential_ multinomial native_dropout dropout geometric_ cauchy_ log_normal_"
+    ),
+    OperatorKind.QUESTION: (
+        "eq ne lt le gt ge equal any all isnan isinf isfinite logical_and logical_or logical_not logical_xor "
+        "_assert_async is_set_to"
+    ),
+    OperatorKind.LIGHT: (
+        "add add_ sub sub_ rsub mul mul_ div div_ neg neg_ sum amax amin max min maximum minimum clamp clamp_ "
+        "clamp_min clamp_max reciprocal abs masked_fill masked_fill_ index_fill_"
+    ),
+}
+_KINDS = {
+    getattr(torch.ops.aten, name): kind
+    for kind, names in _NAMES.items()
+    for name in names.split()
+    if hasattr(torch.ops.aten, name)
+}
+# Methods of the class beneath torch.Tensor, which nobody can replace.
+_elements, _storage = torch._C.TensorBase.numel, torch._C.TensorBase.untyped_storage
+_TOLD_BY_CASE = frozenset({OperatorKind.LIGHT, OperatorKind.COMPUTE})
+_MAKES_NO_CONTENT = frozenset({OperatorKind.VIEW, OperatorKind.METADATA})
+
+
+@dataclass(kw_only=True, slots=True)
+class _Entry:
+    name: str
+    kind: OperatorKind
+    uses: int = 0
+    largest_in: int = 0
+    largest_out: int = 0
+    total_in: int = 0
+    total_out: int = 0
+
+
+class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves its base untyped
+    """While active, notes the operators that this thread calls."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._entries: dict[tuple[Any, str, bool], _Entry] = {}  # Any: an OpOverloadPacket, which has no public name
+        self._packets: set[Any] = set()
+        self._case = ""
+        self._inputs: set[int] = set()
+        self.overfull = False
+
+    def of_call(self, case: str, arguments: Iterable[object]) -> Ledger:
+        """The ledger, to be active for one call of the entry with these arguments."""
+        self._case = case
+        self._inputs = {address for tensor in _tensors(arguments) if (address := _address(tensor))}
+        return self
+
+    def seen(self) -> tuple[OperatorSeen, ...]:
+        """What was called up to now."""
+        return tuple(
+            OperatorSeen(
+                name=entry.name, kind=entry.kind, case=case, reads_inputs=reads_inputs, uses=entry.uses,
+                largest_in=entry.largest_in, largest_out=entry.largest_out, total_in=entry.total_in,
+                total_out=entry.total_out,
+            )
+            for (_, case, reads_inputs), entry in self._entries.items()
+        )  # fmt: skip
+
+    def note(self, packet: Any, taken: Sequence[torch.Tensor], made: Sequence[torch.Tensor], reads: bool) -> None:
+        """Note one use of an operator, which `reads` the entry's arguments or not."""
+        kind = _KINDS.get(packet, OperatorKind.COMPUTE)
+        if kind not in _MAKES_NO_CONTENT:
+            self._follow(made, reads)
+        by_case = kind in _TOLD_BY_CASE
+        key = (packet, self._case if by_case else "", by_case and reads)
+        entry = self._entries.get(key)
+        if entry is None:
+            self._packets.add(packet)
+            if len(self._entries) >= MOST_OPERATORS or len(self._packets) > _MOST_NAMES:
+                self.overfull = True
+                return
+            entry = self._entries[key] = _Entry(name=str(packet._qualified_op_name)[:200], kind=kind)
+        elements_in, elements_out = sum(map(_elements, taken)), sum(map(_elements, made))
+        entry.uses += 1
+        entry.total_in += elements_in
+        entry.total_out += elements_out
+        entry.largest_in = max(entry.largest_in, elements_in)
+        entry.largest_out = max(entry.largest_out, elements_out)
+
+    def reads(self, taken: Sequence[torch.Tensor]) -> bool:
+        """Whether one of these tensors is an argument of the entry, or what torch alone made of one."""
+        return any(_address(tensor) in self._inputs for tensor in taken)
+
+    def _follow(self, made: Sequence[torch.Tensor], reads: bool) -> None:
+        for tensor in made:
+            address = _address(tensor)
+            if address and reads:
+                self._inputs.add(address)
+            else:
+                self._inputs.discard(address)
+
+
+def _dispatch(
+    mode: Ledger,
+    operator: Any,  # an OpOverload; torch has no public name for its type
+    types: Sequence[type],
+    args: Sequence[Any] = (),  # Any: the operator's own
+    kwargs: dict[str, Any] | None = None,
+) -> Any:
+    taken = list(_tensors((args, kwargs)))
+    reads = mode.reads(taken)  # before it is called: it may write what it takes
+    result = operator(*args, **(kwargs or {}))
+    mode.note(operator.overloadpacket, taken, list(_tensors((result,))), reads)
+    return result
+
+
+# Not a method in the class body: torch wraps those, and the wrapper's first call imports torch's whole compiler.
+Ledger.__torch_dispatch__ = _dispatch  # type: ignore[method-assign, assignment]
+
+
+def _tensors(values: Iterable[object]) -> Iterator[torch.Tensor]:
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from _tensors(value)
+        elif isinstance(value, dict):
+            yield from _tensors(value.values())
+
+
+def _address(tensor: torch.Tensor) -> int:
+    """Where the memory of a tensor begins; 0 when it has none of its own."""
+    try:
+        return int(_storage(tensor).data_ptr())
+    except (RuntimeError, NotImplementedError):
+        return 0

@@ -1,0 +1,59 @@
+"""All that a worker notices of its candidate, in one hand: what is noted when, and the reply that tells it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+
+from engine.wire.observing import ChangeSeen, Observed
+from engine.worker.audit import Audit
+from engine.worker.ledger import Ledger
+from engine.worker.watch import Watch
+
+_T = TypeVar("_T")
+_WORD_CHARACTERS = 500
+
+
+class Observer:
+    """Notes what the candidate of this process does while it is loaded and in calls that are verified."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._watch = Watch(device)
+        self._audit = Audit()
+        self._ledger = Ledger()
+        self._unchecked: list[str] = []
+
+    @contextlib.contextmanager
+    def loading(self, path: Path, folder: Path | None) -> Iterator[None]:
+        """The candidate at `path` is loaded within, once in the life of the process."""
+        self._try("what was there before", self._watch.begin, None)
+        self._audit.install(path, folder)
+        with self._audit.on(loading=True):
+            yield
+
+    @contextlib.contextmanager
+    def calling(self, case: str, arguments: Sequence[object]) -> Iterator[None]:
+        """The entry is called within, on these arguments."""
+        with self._audit.on(), self._ledger.of_call(case, arguments):
+            yield
+
+    def observed(self, identifier: str) -> Observed:
+        """The reply to an Observe of this id."""
+        self._unchecked += ["more operators were called than are noted"] if self._ledger.overfull else []
+        self._unchecked += ["more was done than is noted"] if self._audit.overfull else []
+        changes: tuple[ChangeSeen, ...] = self._try("what has changed", self._watch.changes, ())
+        return Observed(
+            id=identifier, operators=self._ledger.seen(), deeds=self._audit.seen(), changes=changes,
+            unchecked=tuple(self._unchecked[:16]),
+        )  # fmt: skip
+
+    def _try(self, what: str, look: Callable[[], _T], otherwise: _T) -> _T:
+        try:
+            return look()
+        except Exception as error:  # a candidate may have replaced what we look with
+            self._unchecked.append(f"{what}: {type(error).__name__}"[:_WORD_CHARACTERS])
+            return otherwise

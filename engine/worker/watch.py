@@ -1,0 +1,236 @@
+"""What a candidate leaves changed in its process: functions of torch and Triton, settings, threads, children.
+
+A snapshot is taken before it is loaded and compared after its last verified call.  What it changed and put
+back in between is not seen, nor what it hides; a difference can show something, no difference shows nothing.
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+import statistics
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+
+import numpy as np
+import torch
+import triton
+import triton.language as tl
+from triton.runtime import autotuner, jit
+
+from engine.wire.observing import MOST_CHANGES, ChangeKind, ChangeSeen
+
+# Namespaces of strangers: what is in them is Any throughout this file.
+
+_FRAMES, _LOCALS = 32, 64
+_MISSING = object()
+_LIBRARIES = tuple(f"{Path(str(module.__file__)).parent}{os.sep}" for module in (torch, triton, np))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Snapshot:
+    """What callables there are by namespace, the code of those written in Python, and everything else by name."""
+
+    callables: Mapping[str, Mapping[str, Any]]
+    codes: Mapping[int, CodeType]
+    settings: Mapping[str, str]
+    random_states: Mapping[str, bytes]
+    threads: frozenset[int]
+
+
+class Watch:
+    """Compares the process with what it was when `begin` was called."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._before: _Snapshot | None = None
+        self._streams = 0
+
+    def begin(self) -> None:
+        """Note how everything is, before a candidate is here."""
+        if self._device.type == "cuda":
+            self._count_streams()
+        callables = {name: dict(_callables(space)) for name, space in _namespaces()}
+        codes = {
+            id(value): value.__code__
+            for space in callables.values()
+            for value in space.values()
+            if type(value) is FunctionType
+        }
+        self._before = _Snapshot(
+            callables=callables, codes=codes, settings=_settings(), random_states=self._random_states(),
+            threads=frozenset(sys._current_frames()),
+        )  # fmt: skip
+
+    def changes(self) -> tuple[ChangeSeen, ...]:
+        """What is another now, at most as much as fits."""
+        before = self._before
+        if before is None:
+            return ()
+        looks: tuple[Callable[[_Snapshot], Iterator[ChangeSeen]], ...] = (
+            _replaced, _changed_settings, self._drawn, _new_threads, _children, self._new_streams,
+        )  # fmt: skip
+        return tuple(change for look in looks for change in look(before))[:MOST_CHANGES]
+
+    def _random_states(self) -> dict[str, bytes]:
+        states = {"cpu": torch.get_rng_state().numpy().tobytes()}
+        if self._device.type == "cuda":
+            states["cuda"] = torch.cuda.get_rng_state(self._device).numpy().tobytes()
+        return states
+
+    def _drawn(self, before: _Snapshot) -> Iterator[ChangeSeen]:
+        for name, state in self._random_states().items():
+            if state != before.random_states[name]:
+                yield ChangeSeen(kind=ChangeKind.RANDOM_STATE, name=name)
+
+    def _count_streams(self) -> None:
+        kind: Any = torch.cuda.Stream  # Any: nobody assigns to classes of torch, says mypy
+        make = kind.__new__
+
+        def counted(cls: Any, *args: Any, **kwargs: Any) -> Any:
+            self._streams += 1
+            return make(cls, *args, **kwargs)
+
+        kind.__new__ = counted
+
+    def _new_streams(self, before: _Snapshot) -> Iterator[ChangeSeen]:
+        if self._streams:
+            yield ChangeSeen(kind=ChangeKind.STREAM, name="torch.cuda.Stream", detail=str(self._streams))
+
+
+def _namespaces() -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for name, owner in (
+        ("torch", torch), ("torch.Tensor", torch.Tensor), ("torch.cuda", torch.cuda),
+        ("torch.cuda.Event", torch.cuda.Event), ("torch.cuda.Stream", torch.cuda.Stream),
+        ("torch.nn.functional", torch.nn.functional), ("torch.linalg", torch.linalg),
+        ("torch.testing", torch.testing), ("triton", triton), ("triton.testing", sys.modules.get("triton.testing")),
+        ("triton.language", tl), ("triton.runtime.jit", jit), ("triton.JITFunction", jit.JITFunction),
+        ("triton.Autotuner", autotuner.Autotuner), ("builtins", builtins), ("time", time), ("statistics", statistics),
+        ("numpy", np), ("os", os),
+    ):  # fmt: skip
+        if owner is not None:
+            yield name, vars(owner)
+
+
+def _callables(space: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in space.items():
+        if callable(value) or isinstance(value, staticmethod | classmethod | property):
+            yield name, value
+
+
+def _replaced(before: _Snapshot) -> Iterator[ChangeSeen]:
+    for place, space in _namespaces():
+        known = before.callables.get(place, {})
+        for name, old in known.items():
+            new = space.get(name, _MISSING)
+            if new is not old and not _is_libraries_own(name, old, new):
+                yield _change(f"{place}.{name}", "removed" if new is _MISSING else _origin(new))
+            elif type(old) is FunctionType and old.__code__ is not before.codes[id(old)]:
+                yield _change(f"{place}.{name}", f"its code is now {_origin(old)}")
+
+
+def _is_libraries_own(name: str, old: Any, new: Any) -> bool:
+    """Whether a library put this there: Triton's interpreter does with its language, torch with what it wraps."""
+    code = getattr(new, "__code__", None)
+    if not isinstance(code, CodeType) or not code.co_filename.startswith(_LIBRARIES):
+        return False
+    is_language = code.co_filename.endswith("runtime/interpreter.py")
+    return is_language or code.co_name == name or getattr(new, "__wrapped__", None) is old
+
+
+def _change(name: str, detail: str) -> ChangeSeen:
+    text = detail[:200].encode("utf-8", "backslashreplace").decode()[:200]
+    return ChangeSeen(kind=ChangeKind.FUNCTION, name=name[:200], detail=text)
+
+
+def _origin(new: Any) -> str:
+    code = getattr(new, "__code__", None)
+    if isinstance(code, CodeType):
+        return f"{code.co_name} in line {code.co_firstlineno} of {Path(code.co_filename).name}"
+    return f"a {type(new).__name__}"
+
+
+def _settings() -> dict[str, str]:
+    backends = torch.backends
+    read: dict[str, Callable[[], object]] = {
+        "torch.backends.cuda.matmul.allow_tf32": lambda: backends.cuda.matmul.allow_tf32,
+        "torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction": (
+            lambda: backends.cuda.matmul.allow_fp16_reduced_precision_reduction
+        ),
+        "torch.backends.cudnn.allow_tf32": lambda: backends.cudnn.allow_tf32,
+        "torch.backends.cudnn.benchmark": lambda: backends.cudnn.benchmark,
+        "torch.backends.cudnn.deterministic": lambda: backends.cudnn.deterministic,
+        "torch.backends.cudnn.enabled": lambda: backends.cudnn.enabled,
+        "torch.get_float32_matmul_precision": torch.get_float32_matmul_precision,
+        "torch.get_default_dtype": torch.get_default_dtype,
+        "torch.is_grad_enabled": torch.is_grad_enabled,
+        "torch.is_inference_mode_enabled": torch.is_inference_mode_enabled,
+        "torch.are_deterministic_algorithms_enabled": torch.are_deterministic_algorithms_enabled,
+        "torch.is_autocast_enabled(cpu)": lambda: torch.is_autocast_enabled("cpu"),
+        "torch.is_autocast_enabled(cuda)": lambda: torch.is_autocast_enabled("cuda"),
+        "torch.get_num_threads": torch.get_num_threads,
+        "sys.getswitchinterval": sys.getswitchinterval,
+        "sys.gettrace": sys.gettrace,
+        "sys.getprofile": sys.getprofile,
+    }
+    return {name: _told(value) for name, value in read.items()}
+
+
+def _told(read: Callable[[], object]) -> str:
+    try:
+        return str(read())[:100]
+    except (RuntimeError, AttributeError, AssertionError):
+        return "unknown"
+
+
+def _changed_settings(before: _Snapshot) -> Iterator[ChangeSeen]:
+    for name, value in _settings().items():
+        if value != before.settings[name]:
+            yield ChangeSeen(kind=ChangeKind.SETTING, name=name, detail=f"{before.settings[name]} -> {value}"[:200])
+
+
+def _new_threads(before: _Snapshot) -> Iterator[ChangeSeen]:
+    named = {thread.ident: thread for thread in threading.enumerate()}
+    for identifier, frame in sys._current_frames().items():
+        if identifier not in before.threads and identifier != threading.get_ident():
+            thread = named.get(identifier)
+            held = (*_locals(frame), *(getattr(thread, name, None) for name in ("_args", "_kwargs")))
+            kind = ChangeKind.BUSY_THREAD if any(map(_holds_tensor, held)) else ChangeKind.THREAD
+            name = str(thread.name)[:100] if thread is not None else "unnamed"
+            yield ChangeSeen(kind=kind, name=name.encode("utf-8", "backslashreplace").decode()[:200])
+
+
+def _locals(frame: FrameType | None) -> Iterator[object]:
+    for _ in range(_FRAMES):
+        if frame is None:
+            return
+        yield from list(frame.f_locals.values())[:_LOCALS]
+        frame = frame.f_back
+
+
+def _holds_tensor(value: object) -> bool:
+    if isinstance(value, dict):
+        value = list(value.values())[:_LOCALS]
+    if isinstance(value, list | tuple):
+        return any(isinstance(part, torch.Tensor) for part in value[:_LOCALS])
+    return isinstance(value, torch.Tensor)
+
+
+def _children(before: _Snapshot) -> Iterator[ChangeSeen]:
+    pids = {
+        int(pid)
+        for task in Path("/proc/self/task").iterdir()
+        for pid in (task / "children").read_text().split()
+    }  # fmt: skip
+    for pid in sorted(pids):
+        try:
+            name = Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()[:100]
+        except OSError:
+            continue  # it ended while we looked
+        yield ChangeSeen(kind=ChangeKind.PROCESS, name=name.encode("utf-8", "backslashreplace").decode()[:200])
