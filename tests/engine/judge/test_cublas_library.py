@@ -44,8 +44,10 @@ class LibraryOfTheHost:
 
 def saxpy(n: int, alpha: Any, x: int, incx: int, y: int, incy: int) -> None:
     if n:
-        left = memory(x, (n - 1) * incx + 1, torch.float32)[::incx]
-        memory(y, (n - 1) * incy + 1, torch.float32)[::incy].add_(left, alpha=alpha._obj.value)
+        left, right = (
+            memory(at, (n - 1) * abs(inc) + 1, torch.float32)[:: abs(inc)] for at, inc in ((x, incx), (y, incy))
+        )
+        right.add_(left if (incx < 0) == (incy < 0) else left.flip(0), alpha=alpha._obj.value)
 
 
 def sgemm(
