@@ -36,7 +36,8 @@ CASES = (
     *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(13, 65), dtype=[F32, BF16],
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET]),
     *_over(Tier.FULL, "{shape} {dtype} {values}", shape=(9, 300), dtype=FLOATS, values=["masked tail", "large"]),
-    *_over(Tier.FULL, "{shape} {dtype} {values}", shape=(9, 300), dtype=F32, values="huge"),
+    *_over(Tier.FULL, "{shape} {dtype} {values}", shape=[(9, 300), (2, 9000)], dtype=F32, values="huge"),
+    *_over(Tier.FULL, "{shape} {dtype} {values}", shape=[(3, 1025), (2, 8193)], dtype=F32, values="last peak"),
     *_over(Tier.FULL, "{shape} {dtype} {values}", shape=(3, 2500), dtype=F32, values="large"),
     *_over(Tier.FULL, "{shape} {dtype} {values}", shape=(2, 9000), dtype=F32,
            values=["rising", "falling", "masked head"]),
@@ -49,14 +50,15 @@ CASES = (
 
 _CENTRES = {"large": 1e3, "huge": 1e5}
 _SLOPES = {"rising": 100.0, "falling": -100.0}
+_PEAK = 200.0
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """x: any shape, flat and peaked rows mixed; "masked" ones begin or end in -inf.
 
     "large" rows lie about -1000 and 1000 by turns, "huge" ones about a hundred times that.  "rising" and
-    "falling" rows go from one end to the other by more than exp can hold, so that the first or the last
-    part of a row alone decides its maximum.
+    "falling" rows go from one end to the other by more than exp can hold, and so does the "last peak" in
+    its one step, so that a part of a row alone decides its maximum.
     """
     shape, values = case.shape("shape"), case.word("values")
     if values in _CENTRES:
@@ -64,6 +66,9 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
         x = (torch.randn(shape, generator=rng) * 4 + _CENTRES[values] * signs).to(torch_dtype(case.dtype))
     elif values in _SLOPES:
         x = normal(shape, case.dtype, rng) + torch.linspace(-_SLOPES[values], _SLOPES[values], shape[-1])
+    elif values == "last peak":
+        x = normal(shape, case.dtype, rng)
+        x[..., -1] += _PEAK
     else:
         x = mixed(shape, case.dtype, rng)
     if values == "masked tail":

@@ -22,6 +22,7 @@ CASES = (
     *_over(Tier.FULL, _SCALED, m=71, n=71, k=71, trans=["NN", "TT"], alpha=[0.001, 100.001], beta=[0.999, -1.0],
            padding=1),
     *_over(Tier.FULL, _SCALED, m=33, n=71, k=497, trans=["NN", "TN"], alpha=-0.999, beta=0.5),
+    *_over(Tier.FULL, _SCALED, m=133, n=135, k=17, trans=["NN", "TT"], beta=0.5, padding=1),
     *_over(Tier.FULL, _SCALED, m=64, n=32, k=48, alpha=0.0, beta=[0.0, 1.0, 0.5], padding=2),
     *_over(Tier.FULL, _SCALED, m=9, n=17, k=0, beta=[0.0, 0.5], padding=2),
     *_over(Tier.FULL, _SCALED, m=0, n=5, k=4, beta=0.5, padding=2),
