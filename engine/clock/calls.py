@@ -23,6 +23,7 @@ _PATIENCE = 3  # calls that outlast the longest hold: they wait for the device t
 _EARLY_NS = 1_000  # before the hold ends: a kernel may begin while the one ahead of it retires
 _GAP_NS = 12_000  # between windows: the record and the host agree on the time only so far
 _MOST_NAMES, _NAME_CHARACTERS = 256, 500  # of kernels in one reply, which is one line of limited length
+_OUT_OF_STEP = "the device's record and its clock disagreed: what held the stream for a call is not beside it"
 _NOT_HELD = (
     "calls wait for the device themselves, so the stream was not held while they launched: what a call takes includes "
     "the gaps between its launches, and whether it waits for the caller's stream was not checked"
@@ -231,6 +232,9 @@ class Calls:
             except CuptiError as error:
                 chunk.reason = str(error)
         holds = [_hold_of(found) if held else None for found, held in zip(by_call, chunk.holds, strict=True)]
+        if not chunk.reason and any(held and hold is None for held, hold in zip(chunk.holds, holds, strict=True)):
+            # What is ours lies in the wrong window, so that nobody can be blamed for what does.
+            chunk.reason, by_call, late = _OUT_OF_STEP, [[] for _ in range(calls)], ()
         by_call = [
             [activity for activity in found if activity is not hold] for found, hold in zip(by_call, holds, strict=True)
         ]

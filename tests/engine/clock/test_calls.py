@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ import torch
 from engine import wire
 from engine.clock.calls import Calls, Record, Window, attributed
 from engine.clock.cupti import Activity, CuptiError, Kind
+from engine.clock.instruments import HOLD
 from engine.clock.scripted import ScriptedDevice
 
 
@@ -67,6 +69,17 @@ def test_a_span_is_from_the_first_start_to_the_last_end() -> None:
         calls=(wire.CallTime(span_ns=350, stream_ns=350, activities=2),), kernels=("first", "second"), late=(),
         method="cupti", reason="",
     )  # fmt: skip
+
+
+def test_a_record_that_is_out_of_step_with_the_clock_has_no_times_and_blames_nobody() -> None:
+    device = ScriptedDevice()
+    ahead = replace(device.instruments(), hold=lambda duration_ns: device.put(HOLD, duration_ns, after_ns=-20_000))
+    calls = Calls(ahead)
+    record = single(device, lambda: device.put("kernel", 30), calls=calls)
+    assert (record.method, record.late, record.calls[0].span_ns) == ("", (), None)
+    assert record.reason == (
+        "the device's record and its clock disagreed: what held the stream for a call is not beside it"
+    )
 
 
 def test_every_call_is_timed_for_itself_and_the_kernels_are_those_of_the_first() -> None:
