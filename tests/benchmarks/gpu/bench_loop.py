@@ -176,7 +176,7 @@ async def main() -> None:
                 report(label, await bench_saves(engine, arguments.saves, target=chosen))
             if arguments.timed:
                 await engine.measure_peaks()
-                for timed in (1, arguments.timed):
+                for timed in sorted({1, arguments.timed}):
                     label = f"compiled, and timed on {timed} cases"
                     report(label, await bench_saves(engine, arguments.saves, target=target, timed=timed))
 
