@@ -1,9 +1,11 @@
 """Static checks: one file each, found by scanning this folder.
 
-A check reads the syntax tree of a candidate and yields hints with a line.  Spelling proves nothing,
-so a static check never decides: patterns of hacks are as common in honest code.  A check module
-defines `CATCHES` and `SPARES` (example sources that it must flag and must leave alone) and
-`check(tree)`.  A check that fails becomes a visible finding, never silence.
+A check reads a candidate through `engine.reading` and yields hints with a line.  Spelling proves
+nothing, so a static check never decides: patterns of hacks are as common in honest code.  A check module
+defines `CATCHES` and `SPARES` (example sources that it must flag and must leave alone), `STRICT` (the
+rule of strict benchmarks that what it flags breaks, as a sentence, or "" where their published rules
+allow it) and `check(reading)`.  Its file name is the stable name of its findings.  A check that fails
+becomes a visible finding, never silence.
 """
 
 from __future__ import annotations
@@ -16,8 +18,9 @@ from typing import Protocol
 
 from engine.errors import EngineError
 from engine.model import Finding, Location, Severity
+from engine.reading import Reading
 
-_REQUIRED = ("CATCHES", "SPARES", "check")
+_REQUIRED = ("CATCHES", "SPARES", "STRICT", "check")
 
 
 class Check(Protocol):
@@ -26,9 +29,10 @@ class Check(Protocol):
     __name__: str
     CATCHES: tuple[str, ...]
     SPARES: tuple[str, ...]
+    STRICT: str
 
-    def check(self, tree: ast.Module) -> Iterator[Finding]:
-        """Findings in this tree."""
+    def check(self, reading: Reading) -> Iterator[Finding]:
+        """Findings in this text."""
         ...
 
 
@@ -48,16 +52,26 @@ def checks() -> tuple[Check, ...]:
     return tuple(found)
 
 
-def read_statically(tree: ast.Module) -> Iterator[Finding]:
-    """What all checks find in this tree."""
+def read_statically(tree: ast.Module, text: str = "", entry: str | None = None) -> Iterator[Finding]:
+    """What all checks find in this tree; comments are read if the text is given.
+
+    With `entry`, the function that will be called, code that it does not lead to is left alone.
+    """
+    try:
+        reading = Reading(tree, text=text, entry=entry)
+    except RecursionError as error:
+        yield _could_not_check("reading", error)
+        return
     for check in checks():
-        name = check.__name__.rpartition(".")[2]
         try:
-            yield from check.check(tree)
+            yield from check.check(reading)
         except Exception as error:  # the edge of a plug-in: fail closed, with a finding
-            yield Finding(
-                check=name, severity=Severity.NOTE, message=f"could not check: {type(error).__name__}: {error}"
-            )
+            yield _could_not_check(name_of(check), error)
+
+
+def name_of(check: Check) -> str:
+    """The name that the findings of a check carry."""
+    return check.__name__.rpartition(".")[2]
 
 
 def hint(check: str, node: ast.AST, message: str) -> Finding:
@@ -65,3 +79,7 @@ def hint(check: str, node: ast.AST, message: str) -> Finding:
     line, column = getattr(node, "lineno", None), getattr(node, "col_offset", None)
     location = Location(line=line, column=column + 1 if column is not None else None) if line else None
     return Finding(check=check, severity=Severity.HINT, message=message, location=location)
+
+
+def _could_not_check(name: str, error: Exception) -> Finding:
+    return Finding(check=name, severity=Severity.NOTE, message=f"could not check: {type(error).__name__}: {error}")

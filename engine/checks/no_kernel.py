@@ -12,13 +12,17 @@ from collections.abc import Iterator
 
 from engine.checks import hint
 from engine.model import Finding
+from engine.reading import Reading
 
 _LIBRARIES = frozenset({"torch", "triton", "numpy"})
 
+STRICT = "The answer is computed by a kernel that the file itself defines."
 CATCHES = (
     "from __future__ import annotations\nimport torch\n\n@torch.jit.script\ndef add(a, b):\n    return a + b\n",
     "import torch\n\ndef softmax(self, dim):\n    return torch.softmax(self, dim)\n",
     "def add(a, b):\n    return a + b\n",
+    "from torch import jit\n\n@jit.script\ndef add(a, b):\n    return a + b\n",
+    "import torch as t\n\n@t.jit.script\ndef add(a, b):\n    return a + b\n",
 )
 SPARES = (
     "@triton.jit\ndef k(x):\n    pass\n",
@@ -29,21 +33,24 @@ SPARES = (
 )
 
 
-def check(tree: ast.Module) -> Iterator[Finding]:
+def check(reading: Reading) -> Iterator[Finding]:
     """One hint when nothing in the file is decorated or made by `jit`, and nothing is imported from beside it."""
-    if not any(_may_be_kernel(node) for node in ast.walk(tree)):
-        first = tree.body[0] if tree.body else tree
-        yield hint("no_kernel", first, "this file defines no kernel: nothing is decorated with triton.jit")
+    if reading.kernels or _imports_from_beside(reading) or _makes_a_kernel(reading):
+        return
+    first = reading.tree.body[0] if reading.tree.body else reading.tree
+    yield hint("no_kernel", first, "this file defines no kernel: nothing is decorated with triton.jit")
 
 
-def _may_be_kernel(node: ast.AST) -> bool:
-    if isinstance(node, ast.ImportFrom):
-        return node.level > 0 or _is_beside(node.module or "")
-    if isinstance(node, ast.Import):
-        return any(_is_beside(alias.name) for alias in node.names)
-    if isinstance(node, ast.Attribute):
-        return node.attr == "jit" and not (isinstance(node.value, ast.Name) and node.value.id == "torch")
-    return isinstance(node, ast.Name) and node.id == "jit"
+def _makes_a_kernel(reading: Reading) -> bool:
+    nodes: list[ast.expr] = [node for node in reading.all(ast.Attribute) if node.attr == "jit"]
+    nodes += [node for node in reading.all(ast.Name) if node.id == "jit"]
+    return any(not name.startswith("torch.") for node in nodes for name in reading.names.of(node))
+
+
+def _imports_from_beside(reading: Reading) -> bool:
+    if any(node.level > 0 or _is_beside(node.module or "") for node in reading.all(ast.ImportFrom)):
+        return True
+    return any(_is_beside(alias.name) for node in reading.all(ast.Import) for alias in node.names)
 
 
 def _is_beside(module: str) -> bool:

@@ -18,4 +18,4 @@ from engine.checks import read_statically
     ],
 )
 def test_no_kernel_is_seen_behind_the_standard_library_and_torch(source: str) -> None:
-    assert [finding.check for finding in read_statically(ast.parse(source))] == ["no_kernel"]
+    assert "no_kernel" in [finding.check for finding in read_statically(ast.parse(source))]

@@ -1,0 +1,50 @@
+"""A fresh tensor that is returned as it came from the allocator.
+
+Freed memory may still hold somebody else's answer.  An empty tensor of no elements is ordinary.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from engine.checks import hint
+from engine.model import Finding
+from engine.reading import Reading
+from engine.reading.outputs import untouched_outputs
+
+STRICT = "Every element of the answer is written by a kernel."
+CATCHES = (
+    "import torch\ndef f(x):\n    return torch.empty_like(x)\n",
+    "import torch\ndef f(x):\n    y = torch.empty(x.shape, device=x.device)\n    return y.view(-1)\n",
+    "import torch\ndef f(x):\n    return x.new_empty(x.shape)\n",
+    "import torch\ndef f(x):\n    y = torch.empty_strided((2,), (1,))\n    n = y.numel()\n    return y\n",
+)
+SPARES = (
+    "import torch\ndef f(x):\n    y = torch.empty_like(x)\n    if y.numel() == 0:\n        return y\n"
+    "    k[(1,)](x, y)\n    return y\n",
+    "import torch\ndef f(x):\n    if x.numel() == 0:\n        return torch.empty_like(x)\n    return launch(x)\n",
+    "import torch\ndef f(x):\n    y = torch.empty_like(x)\n    launch(x, y)\n    return y\n",
+    "import torch\ndef f(x):\n    y = torch.empty_like(x)\n    y[:] = 3\n    return y\n",
+    "import torch\ndef allocate(n):\n    return torch.empty(n)\ndef f(x):\n    y = allocate(3)\n"
+    "    k[(1,)](x, y)\n    return y\n",
+    "import torch\ndef f(x):\n    return torch.empty(0)\n",
+)
+_EMPTY = frozenset({"empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"})
+
+
+def check(reading: Reading) -> Iterator[Finding]:
+    """A hint for every return of an empty tensor that nothing was written to."""
+    for value, made in untouched_outputs(reading, _EMPTY):
+        if not _has_no_elements(reading, made):
+            yield hint(
+                "unwritten_output", value, "this tensor is returned as it was allocated; nothing was written to it"
+            )
+
+
+def _has_no_elements(reading: Reading, made: ast.Call) -> bool:
+    return bool(made.args) and 0 in (reading.names.value(made.args[0]), *_sizes(reading, made.args[0]))
+
+
+def _sizes(reading: Reading, shape: ast.expr) -> list[object]:
+    return [reading.names.value(item) for item in shape.elts] if isinstance(shape, ast.Tuple | ast.List) else []

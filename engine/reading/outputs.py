@@ -1,0 +1,137 @@
+"""What functions return just as it was allocated."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from engine.reading.scopes import Function
+from engine.reading.tensors import PASSES_ON, Flow, same_values
+from engine.reading.vocabulary import DESCRIBING
+
+if TYPE_CHECKING:
+    from engine.reading.reading import Reading
+
+_FILLING = frozenset({"fill_", "zero_"})
+
+
+def untouched_outputs(
+    reading: Reading, makers: frozenset[str], *, filled: bool = False
+) -> Iterator[tuple[ast.expr, ast.Call]]:
+    """Returned values that one of `makers` allocated and nothing wrote to, with the call that allocated them.
+
+    With `filled`, a tensor that is only filled with one value counts too.  Returns where there is nothing to do
+    are left out, and so are functions whose result the file itself uses: those allocate for others.
+    """
+    used = _used_here(reading)
+    for function in reading.host(ast.FunctionDef):
+        if reading.function(function) is not None or function.name in used:
+            continue
+        flow = reading.tensors.flow(function)
+        for value in flow.returns:
+            made = _allocation(reading, flow, value, makers, filled=filled)
+            if made is not None and not _is_guarded(reading, value) and not _is_touched(reading, flow, value):
+                yield value, made
+
+
+def _used_here(reading: Reading) -> set[str]:
+    used = {definition.name for call in reading.host(ast.Call) for definition in reading.definitions(call.func)}
+    return used - {reading.entry or ""}
+
+
+def _allocation(
+    reading: Reading, flow: Flow, value: ast.expr, makers: frozenset[str], *, filled: bool
+) -> ast.Call | None:
+    for node in (value, *(item for target, item in flow.assignments if target in set(same_values(value)))):
+        made, fills = _maker(reading, node)
+        if made is None:
+            continue
+        name = made.func.attr if isinstance(made.func, ast.Attribute) else getattr(made.func, "id", "")
+        names = {one.rpartition(".")[2] for one in reading.names.of(made.func)} | {name}
+        if names & makers or (
+            filled and name.startswith(("empty", "new_empty")) and (fills or _is_filled(flow, value))
+        ):
+            return made
+    return None
+
+
+def _maker(reading: Reading, node: ast.expr) -> tuple[ast.Call | None, bool]:
+    """The call at the bottom of a chain of views, casts and fills."""
+    fills = False
+    while True:
+        same = isinstance(node, ast.Attribute) and node.attr in ("T", "mT", "data")
+        if isinstance(node, ast.Subscript) or (same and isinstance(node, ast.Attribute)):
+            node = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if any(name.count(".") == 1 and name.startswith("torch.") for name in reading.names.of(node.func)):
+                return node, fills
+            if node.func.attr.rstrip("_") not in PASSES_ON:
+                return (node, fills) if node.func.attr.startswith("new_") else (None, fills)
+            fills |= node.func.attr in _FILLING
+            node = node.func.value
+        else:
+            return (node if isinstance(node, ast.Call) else None), fills
+
+
+def _is_filled(flow: Flow, value: ast.expr) -> bool:
+    names = set(same_values(value))
+    return any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _FILLING
+        and names & set(same_values(node.func.value))
+        for node in flow.nodes
+    )  # fmt: skip
+
+
+def _is_touched(reading: Reading, flow: Flow, value: ast.expr) -> bool:
+    """Whether a variable with these values is handed to a call, written to, or kept somewhere."""
+    return any(_touches(reading, use) for use in flow.uses(flow.groups(value)))
+
+
+def _touches(reading: Reading, use: ast.Name) -> bool:
+    below: ast.AST = use
+    for above in reading.ancestors(use):
+        match above:
+            case ast.Return() | ast.Delete():
+                return False
+            case ast.Assign():
+                return not all(isinstance(target, ast.Name | ast.Tuple) for target in above.targets)
+            case ast.Attribute(attr=attribute):
+                called = reading.parent(above)
+                if not isinstance(called, ast.Call) or called.func is not above:
+                    return False
+                if attribute in _FILLING or attribute in DESCRIBING or attribute.startswith("new_"):
+                    return False
+                if attribute.endswith("_") or attribute not in PASSES_ON:
+                    return True
+            case ast.Call(func=function) if function is not below:
+                return _may_write(reading, above)
+            case ast.Subscript(value=held) if held is below and isinstance(above.ctx, ast.Store):
+                return True
+            case ast.Compare() | ast.If() | ast.stmt():
+                return isinstance(above, ast.AugAssign)
+        below = above
+    return False
+
+
+def _may_write(reading: Reading, call: ast.Call) -> bool:
+    names = reading.names.of(call.func)
+    return not any(name.startswith(("builtins.", "torch.empty_like", "torch.zeros_like")) for name in names)
+
+
+def _is_guarded(reading: Reading, value: ast.expr) -> bool:
+    """Whether the return stands under a test for no work: == 0, not x.numel(), 0 in shape, <= 0."""
+    below: ast.AST = value
+    for above in reading.ancestors(value):
+        if isinstance(above, Function):
+            return False
+        if isinstance(above, ast.If | ast.IfExp):
+            parts = list(ast.walk(above.test))
+            asks_zero = any(isinstance(part, ast.Constant) and part.value == 0 for part in parts)
+            if asks_zero or any(isinstance(part, ast.Not) for part in parts):
+                return True
+            in_else = below in above.orelse if isinstance(above, ast.If) else below is above.orelse
+            if in_else and any(isinstance(part, ast.Call) for part in parts):
+                return True  # `if x.numel(): ... else: return torch.zeros(...)`
+        below = above
+    return False

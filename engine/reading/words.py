@@ -1,0 +1,8 @@
+"""Word lists: long sets of names stay readable as running text."""
+
+from __future__ import annotations
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text, by the blanks between them."""
+    return frozenset(text.split())

@@ -1,0 +1,43 @@
+"""The published rules of strict benchmarks: what they allow of PyTorch, and which check breaks which rule.
+
+They go by spelling and refuse honest files too, so nothing here is a hint and nothing runs by default.  A policy
+that is asked to be strict refuses a file by these sentences.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from engine.checks import checks, hint, name_of
+from engine.model import Finding
+from engine.reading import Reading
+from engine.reading.tensors import Origin
+from engine.reading.vocabulary import weight_of, weight_of_method
+
+WHITELIST = "whitelist"
+
+
+def rules() -> Mapping[str, str]:
+    """The sentence of the rule that a finding of each name breaks; a check that breaks none is not in it."""
+    sentences = {name_of(check): check.STRICT for check in checks() if check.STRICT}
+    return {**sentences, WHITELIST: "Of PyTorch, only what allocates, views, copies and describes is called."}
+
+
+def outside_whitelist(reading: Reading) -> Iterator[Finding]:
+    """Every call of PyTorch in the host code that computes anything, whatever becomes of it."""
+    for node, names in reading.uses:
+        computing = sorted(name for name in names if weight_of(name))
+        if computing:
+            yield hint(WHITELIST, node, f"{computing[0]} computes")
+    for call in reading.host(ast.Call):
+        method = reading.names.attribute(call.func)
+        if (
+            method is not None
+            and weight_of_method(method[1])
+            and reading.tensors.origin(method[0]) is not Origin.UNKNOWN
+        ):
+            yield hint(WHITELIST, call, f".{method[1]}() of a tensor computes")
+    for operation in reading.host(ast.BinOp):
+        if isinstance(operation.op, ast.MatMult) or reading.tensors.origin(operation) is not Origin.UNKNOWN:
+            yield hint(WHITELIST, operation, "arithmetic on tensors computes")
