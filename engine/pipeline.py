@@ -238,7 +238,7 @@ class Run:
 
     def _read_statically(self, source: Source) -> None:
         began = self._told.begin(Stage.STATIC)
-        for finding in read_statically(source.tree):
+        for finding in read_statically(source.tree, source.text, self._plan.problem.entry):
             self._told.find(finding)
         self._told.end(Stage.STATIC, began)
 
