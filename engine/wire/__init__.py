@@ -30,6 +30,16 @@ from engine.wire.messages import (
     TensorSpec,
     ValueSpec,
 )
+from engine.wire.observing import (
+    ChangeKind,
+    ChangeSeen,
+    DeedKind,
+    DeedSeen,
+    Observe,
+    Observed,
+    OperatorKind,
+    OperatorSeen,
+)
 from engine.wire.timing import (
     Arrange,
     Arranged,
@@ -80,13 +90,14 @@ from engine.wire.verifying import (
 
 __all__ = [
     "MAX_LINE_BYTES", "MOST_LAUNCHES", "Again", "AnyCommand", "AnyReply", "ArenaSpec", "Arrange", "Arranged", "Borrow",
-    "BuildLauncher", "Call", "CallTime", "Called", "Check", "Checked", "Collect", "Command", "Compare", "Compared",
-    "Compile", "Compiled", "Conclude", "Count", "DTypeSpec", "Describe", "Described", "Disassemble", "Disband", "Done",
-    "Failed", "FailureKind", "Fetch", "FloatSpec", "How", "Lend", "Lent", "Load", "Loaded", "MeasurePeaks", "Message",
-    "Occupy", "PeaksMeasured", "Prepare", "PrepareBaseline", "Prepared", "Ready", "Refill", "Refresh", "Rehearse",
-    "Rehearsed", "Release", "Released", "Reply", "ReturnedSpec", "ScalarSpec", "SequenceSpec", "Shape", "SlotLayout",
-    "StorageSpec", "SuppressedLaunch", "Take", "TensorSpec", "TimeBaseline", "TimeCalls", "Timed", "Vacate",
-    "ValueSpec", "decode_command", "decode_reply", "encode", "id_of", "new_id",
+    "BuildLauncher", "Call", "CallTime", "Called", "ChangeKind", "ChangeSeen", "Check", "Checked", "Collect", "Command",
+    "Compare", "Compared", "Compile", "Compiled", "Conclude", "Count", "DTypeSpec", "DeedKind", "DeedSeen", "Describe",
+    "Described", "Disassemble", "Disband", "Done", "Failed", "FailureKind", "Fetch", "FloatSpec", "How", "Lend", "Lent",
+    "Load", "Loaded", "MeasurePeaks", "Message", "Observe", "Observed", "Occupy", "OperatorKind", "OperatorSeen",
+    "PeaksMeasured", "Prepare", "PrepareBaseline", "Prepared", "Ready", "Refill", "Refresh", "Rehearse", "Rehearsed",
+    "Release", "Released", "Reply", "ReturnedSpec", "ScalarSpec", "SequenceSpec", "Shape", "SlotLayout", "StorageSpec",
+    "SuppressedLaunch", "Take", "TensorSpec", "TimeBaseline", "TimeCalls", "Timed", "Vacate", "ValueSpec",
+    "decode_command", "decode_reply", "encode", "id_of", "new_id",
 ]  # fmt: skip
 
 MAX_LINE_BYTES = 4 << 20
@@ -94,11 +105,11 @@ MAX_LINE_BYTES = 4 << 20
 AnyCommand: TypeAlias = (
     Lend | Borrow | Load | Call | Prepare | Describe | Refill | Compare | Take | Conclude | Release | Rehearse
     | Compile | BuildLauncher | Disassemble | Arrange | Refresh | Check | PrepareBaseline | TimeBaseline
-    | MeasurePeaks | Disband | Occupy | Fetch | TimeCalls | Collect | Vacate
+    | MeasurePeaks | Disband | Occupy | Fetch | TimeCalls | Collect | Vacate | Observe
 )  # fmt: skip
 AnyReply: TypeAlias = (
     Ready | Done | Lent | Loaded | Prepared | Described | Called | Compared | Released | Rehearsed | Compiled | Arranged
-    | Checked | Timed | PeaksMeasured | Failed
+    | Checked | Timed | PeaksMeasured | Observed | Failed
 )  # fmt: skip
 
 

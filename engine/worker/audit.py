@@ -54,6 +54,7 @@ _KINDS: dict[str, DeedKind] = {
 }
 # Much of the standard library does these for its own ends: named tuples, data classes, logging.
 _ONLY_DIRECTLY = frozenset({"exec", "marshal.loads", "code.__new__", *_FRAMES})
+_WITH_ARGUMENT = frozenset({"os.system", "os.exec", "os.posix_spawn", "os.spawn", "pty.spawn", "socket.getaddrinfo"})
 _GO_BETWEENS = ("inspect.py", "runpy.py", "code.py")
 
 
@@ -149,8 +150,6 @@ class Audit:
                 return (kind, name) if name.partition(".")[0] in _UNUSUAL else None
             case "exec":
                 return kind, "code made at run time"
-            case "os.fork" | "os.forkpty":
-                return kind, event
             case "subprocess.Popen":
                 return kind, f"subprocess {_plain(args[0])}"
             case "ctypes.dlopen":
@@ -159,7 +158,7 @@ class Audit:
                 return kind, f"dlsym {_plain(args[1])}"
             case "socket.connect" | "socket.bind":
                 return kind, f"{event} {_plain(args[1])}"
-        return kind, event if event in _FRAMES else f"{event} {_plain(args[0])}".strip() if args else event
+        return kind, f"{event} {_plain(args[0])}" if event in _WITH_ARGUMENT else event
 
     def _opened(self, path: object, mode: object, flags: object) -> tuple[DeedKind, str] | None:
         if not isinstance(path, str | bytes | os.PathLike):
@@ -167,7 +166,7 @@ class Audit:
         place = os.path.abspath(os.fsdecode(path))  # noqa: PTH100  # Path.resolve would ask the file system
         writes = any(letter in mode for letter in "wax+") if isinstance(mode, str) else False
         if writes or (isinstance(flags, int) and flags & _WRITING):
-            is_its_own = place.startswith(self._room) or place == os.devnull
+            is_its_own = f"{place}{os.sep}".startswith(self._room) or place == os.devnull
             return None if is_its_own else (DeedKind.FILE_WRITTEN, place)
         if place.startswith((self._room, self._folder, *_READABLE)) or _MEASURES.fullmatch(place):
             return None

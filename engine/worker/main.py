@@ -22,6 +22,7 @@ from engine.worker import failures, loader, published
 from engine.worker.interpreter import Guard
 from engine.worker.launches import LaunchBook
 from engine.worker.memory import CallMemory
+from engine.worker.observer import Observer
 from engine.worker.poison import Poison
 from engine.worker.recorder import LaunchRecorder
 from engine.worker.rehearsal import Rehearsal
@@ -65,6 +66,7 @@ class _Worker:
         self._entry: Callable[..., Any] | None = None  # Any: a stranger's function
         self._filename = ""
         self._memory = CallMemory(device)
+        self._observer = Observer(device)
         self._rehearsal: Rehearsal | None = None
         self._stopwatch = Stopwatch(device, self._loaded_entry)
 
@@ -87,6 +89,8 @@ class _Worker:
                 return self._load(command)
             case wire.Call():
                 return self._call(command)
+            case wire.Observe():
+                return self._observer.observed(command.id)
             case wire.Rehearse():
                 self._rehearsal = self._rehearsal or Rehearsal(self._device)
                 return self._rehearsal.call(self._loaded_entry(), command)
@@ -107,7 +111,9 @@ class _Worker:
         if command.shelves:
             published.read_from(_warm_cache(), *map(Path, command.shelves))
         folder = Path(command.folder) if command.folder is not None else None
-        self._entry, siblings = loader.load(Path(command.path), folder, command.entry)
+        path = Path(command.path)
+        with self._observer.loading(path, folder):
+            self._entry, siblings = loader.load(path, folder, command.entry)
         return wire.Loaded(id=command.id, siblings=siblings)
 
     def _call(self, command: wire.Call) -> wire.AnyReply:
@@ -117,7 +123,7 @@ class _Worker:
             self._guard.allow({f"storage {i}": part for i, part in enumerate(storages)})
         arguments = [tensors.value_of(spec, storages) for spec in command.arguments]
         started = time.perf_counter()
-        with Poison(command.poison):
+        with self._observer.calling(command.case, arguments), Poison(command.poison):
             returned = entry(*arguments)
         # Before any waiting: work on a stream that the current one does not wait for is not in what is copied.
         handed_back = self._memory.leave(command.arena, returned, command.outputs, command.max_output_bytes)

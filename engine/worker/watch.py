@@ -30,6 +30,7 @@ from engine.wire.observing import MOST_CHANGES, ChangeKind, ChangeSeen
 
 _FRAMES, _LOCALS = 32, 64
 _MISSING = object()
+_FOLLOWS_A_SETTING = frozenset({"torch.Storage"})  # it is that of the default dtype
 _LIBRARIES = tuple(f"{Path(str(module.__file__)).parent}{os.sep}" for module in (torch, triton, np))
 
 
@@ -56,7 +57,7 @@ class Watch:
         """Note how everything is, before a candidate is here."""
         if self._device.type == "cuda":
             self._count_streams()
-        callables = {name: dict(_callables(space)) for name, space in _namespaces()}
+        callables = {name: dict(_callables(vars(owner))) for name, owner in _namespaces()}
         codes = {
             id(value): value.__code__
             for space in callables.values()
@@ -104,7 +105,7 @@ class Watch:
             yield ChangeSeen(kind=ChangeKind.STREAM, name="torch.cuda.Stream", detail=str(self._streams))
 
 
-def _namespaces() -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _namespaces() -> Iterator[tuple[str, Any]]:
     for name, owner in (
         ("torch", torch), ("torch.Tensor", torch.Tensor), ("torch.cuda", torch.cuda),
         ("torch.cuda.Event", torch.cuda.Event), ("torch.cuda.Stream", torch.cuda.Stream),
@@ -115,7 +116,7 @@ def _namespaces() -> Iterator[tuple[str, Mapping[str, Any]]]:
         ("numpy", np), ("os", os),
     ):  # fmt: skip
         if owner is not None:
-            yield name, vars(owner)
+            yield name, owner
 
 
 def _callables(space: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -125,19 +126,25 @@ def _callables(space: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _replaced(before: _Snapshot) -> Iterator[ChangeSeen]:
-    for place, space in _namespaces():
-        known = before.callables.get(place, {})
+    for place, owner in _namespaces():
+        known, space = before.callables.get(place, {}), vars(owner)
         for name, old in known.items():
             new = space.get(name, _MISSING)
-            if new is not old and not _is_libraries_own(name, old, new):
+            if new is not old and not _is_libraries_own(name, old, new) and f"{place}.{name}" not in _FOLLOWS_A_SETTING:
                 yield _change(f"{place}.{name}", "removed" if new is _MISSING else _origin(new))
             elif type(old) is FunctionType and old.__code__ is not before.codes[id(old)]:
                 yield _change(f"{place}.{name}", f"its code is now {_origin(old)}")
+        for name in space.keys() - known.keys():
+            # Methods of torch written in C are those of a base that nobody can change, only hide.
+            if any(name in vars(base) for base in getattr(owner, "__mro__", ())[1:]) and callable(space[name]):
+                yield _change(f"{place}.{name}", _origin(space[name]))
 
 
 def _is_libraries_own(name: str, old: Any, new: Any) -> bool:
     """Whether a library put this there: Triton's interpreter does with its language, torch with what it wraps."""
-    code = getattr(new, "__code__", None)
+    if name == "static_print" and new is print:
+        return True
+    code = getattr(getattr(new, "func", new), "__code__", None)  # of a partial, that of its function
     if not isinstance(code, CodeType) or not code.co_filename.startswith(_LIBRARIES):
         return False
     is_language = code.co_filename.endswith("runtime/interpreter.py")

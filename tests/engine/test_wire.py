@@ -40,6 +40,7 @@ SLOTS = wire.SlotLayout(
     outputs=wire.StorageSpec(offset=512, bytes=8),
 )  # fmt: skip
 REPORT = OutputReport(name="return", outcome=Outcome.WRONG_VALUE, message="m", shape=(2,), dtype="float32")
+WITHHELD = wire.Withheld(kernel=wire.Kernel(name="k", line=2), launches=2, withheld=1)
 COMMANDS: tuple[wire.AnyCommand, ...] = (
     wire.Load(id="i", path="/k.py", folder=None, entry="f", shelves=("/launchers", "/kernels")),
     wire.Call(id="i", case="c", arguments=VALUES, arena=ARENA, outputs="/o", max_output_bytes=1, poison=255),
@@ -68,6 +69,8 @@ COMMANDS: tuple[wire.AnyCommand, ...] = (
     wire.TimeCalls(id="i", slots=(1, 0), how=wire.How.SINGLE, cache=CacheState.WARM),
     wire.Collect(id="i"),
     wire.Vacate(id="i"),
+    wire.Observe(id="i"),
+    wire.Weigh(id="i", outputs="/o", max_output_bytes=9, returned=(RETURNED,)),
 )
 REPLIES: tuple[wire.AnyReply, ...] = (
     wire.Ready(id="ready", confinement=("seccomp",), versions={"torch": "2"}),
@@ -76,7 +79,8 @@ REPLIES: tuple[wire.AnyReply, ...] = (
     wire.Prepared(id="i", arguments=VALUES, arena=ARENA, elapsed_s=0.5),
     wire.Prepared(id="i", arguments=VALUES, arena=DEVICE_ARENA, elapsed_s=0.5),
     wire.Described(id="i", shapes=(wire.Shape(arguments=VALUES, storages=(8, 0)),)),
-    wire.Called(id="i", returned=(RETURNED,), launches=(LAUNCH,), elapsed_s=0.5),
+    wire.Called(id="i", returned=(RETURNED,), launches=(LAUNCH,), elapsed_s=0.5, ledger=(WITHHELD,)),
+    wire.Weighed(id="i", outputs=(wire.Survival(name="return", total=4, right=3, trivial=1),)),
     wire.Compared(id="i", reports=(), repeated=None, mutated=None),
     wire.Compared(id="i", reports=(REPORT,), repeated=False, mutated="input x was changed"),
     wire.Released(id="i", seed=2**62 - 1),
@@ -91,6 +95,15 @@ REPLIES: tuple[wire.AnyReply, ...] = (
         id="i", calls=(wire.CallTime(span_ns=5000, stream_ns=None, activities=2),), returned=((RETURNED,),),
         kernels=("k",), late=("other",), method="cupti", reason="", elapsed_ns=7, shared_outputs=True,
         notes=("not compiled",),
+    ),
+    wire.Observed(
+        id="i",
+        operators=(
+            wire.OperatorSeen(name="aten::mm", kind=wire.OperatorKind.COMPUTE, case="c", reads_inputs=True, uses=2),
+        ),
+        deeds=(wire.DeedSeen(kind=wire.DeedKind.SOCKET, detail="socket.connect", line=3, loading=True, times=2),),
+        changes=(wire.ChangeSeen(kind=wire.ChangeKind.FUNCTION, name="torch.allclose", detail="<lambda>"),),
+        unchecked=("what has changed: TypeError",),
     ),
     wire.PeaksMeasured(id="i", copy_bytes_per_s=3.3e12, flops_per_s={"float32": 5e13}),
     wire.Failed(
@@ -202,6 +215,10 @@ ACCESS: dict[str, Any] = {
 }  # fmt: skip
 COMPILED: dict[str, Any] = {"type": "compiled", "id": "i", "stages": {}}
 TIMED: dict[str, Any] = {"type": "timed", "id": "i"}
+OBSERVED: dict[str, Any] = {"type": "observed", "id": "i"}
+OPERATOR: dict[str, Any] = {"name": "aten::mm", "kind": "compute"}
+DEED: dict[str, Any] = {"kind": "socket", "detail": "d"}
+CHANGE: dict[str, Any] = {"kind": "function", "name": "n"}
 CALL: dict[str, Any] = {"span_ns": 1, "stream_ns": 1, "activities": 1}
 
 
@@ -271,6 +288,16 @@ def launched(**fields: Any) -> dict[str, Any]:
         (TIMED, {"method": "x" * 512}, {"method": "x" * 513}),
         (TIMED, {"reason": "x" * (1 << 16)}, {"reason": "x" * ((1 << 16) + 1)}),
         (TIMED, {"elapsed_ns": HUGE - 1}, {"elapsed_ns": HUGE}),
+        (OBSERVED, {"operators": [OPERATOR] * 1024}, {"operators": [OPERATOR] * 1025}),
+        (OBSERVED, {"operators": [{**OPERATOR, "uses": HUGE - 1}]}, {"operators": [{**OPERATOR, "uses": HUGE}]}),
+        (OBSERVED, {"operators": [{**OPERATOR, "name": "x" * 512}]}, {"operators": [{**OPERATOR, "name": "x" * 513}]}),
+        (OBSERVED, {"operators": [OPERATOR]}, {"operators": [{**OPERATOR, "kind": "harmless"}]}),
+        (OBSERVED, {"deeds": [DEED] * 256}, {"deeds": [DEED] * 257}),
+        (OBSERVED, {"deeds": [{**DEED, "line": 1}]}, {"deeds": [{**DEED, "line": 0}]}),
+        (OBSERVED, {"deeds": [{**DEED, "detail": "x" * 512}]}, {"deeds": [{**DEED, "detail": "x" * 513}]}),
+        (OBSERVED, {"changes": [CHANGE] * 256}, {"changes": [CHANGE] * 257}),
+        (OBSERVED, {"changes": [{**CHANGE, "detail": ""}]}, {"changes": [{**CHANGE, "detail": "x" * 513}]}),
+        (OBSERVED, {"unchecked": ["x"] * 16}, {"unchecked": ["x"] * 17}),
         ({"type": "loaded", "id": "i"}, {"siblings": ["x"] * 1024}, {"siblings": ["x"] * 1025}),
         ({"type": "loaded", "id": "i"}, {"siblings": ["x" * 4096]}, {"siblings": ["x" * 4097]}),
         ({"type": "ready", "id": "i"}, {"confinement": ["x"] * 64}, {"confinement": ["x"] * 65}),

@@ -1,0 +1,162 @@
+"""What is to be said of what a worker has seen its candidate do: a pure function from one reply to findings.
+
+The reply is a claim, so that a finding says what was seen and no finding says that something was not done.
+Torch for memory, views, copies, casts, padding and small sums is honest and says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from engine import wire
+from engine.model import Case, CaseResult, Finding, Location, Problem, Severity
+
+CHECK = "behaviour"
+
+_MOST_NAMED = 4
+_LEAST_ELEMENTS = 64  # of inputs and outputs together; below, a helper is as large as the answer
+_LIBRARIES = re.compile(r"cublas|cudnn|cufft|cusolver|cusparse|cutlass|nvrtc|hipblas|rocblas|miopen", re.IGNORECASE)
+_TOOLS = re.compile(
+    r"subprocess (?:\S*/)?(?:nvidia-smi|rocm-smi|rocminfo|ldconfig|lscpu|uname|nvcc|ptxas|gcc|cc|ld|objdump)(?: .*)?"
+)
+_DEEDS = {
+    wire.DeedKind.SOCKET: (Severity.SUSPECT, "it used sockets"),
+    wire.DeedKind.PROCESS: (Severity.SUSPECT, "it started or signalled processes"),
+    wire.DeedKind.FRAMES: (Severity.SUSPECT, "it looked at the frames of who calls it"),
+    wire.DeedKind.OBJECTS: (Severity.SUSPECT, "it searched all live objects"),
+    wire.DeedKind.EXEC: (Severity.HINT, "it ran code that it made at run time"),
+    wire.DeedKind.LIBRARY: (Severity.HINT, "it opened native libraries"),
+    wire.DeedKind.MEMORY: (Severity.HINT, "it read memory by address"),
+    wire.DeedKind.FILE_READ: (Severity.HINT, "it read files outside its own folder"),
+    wire.DeedKind.FILE_WRITTEN: (Severity.HINT, "it wrote files outside its own folder"),
+    wire.DeedKind.IMPORT: (Severity.NOTE, "it asked for libraries that compute"),
+}
+_CHANGES = {
+    wire.ChangeKind.FUNCTION: (Severity.SUSPECT, "it replaced functions that are not its own"),
+    wire.ChangeKind.BUSY_THREAD: (Severity.SUSPECT, "threads with tensors in hand were left running"),
+    wire.ChangeKind.PROCESS: (Severity.SUSPECT, "processes were left running"),
+    wire.ChangeKind.SETTING: (Severity.HINT, "it left settings of the whole process changed"),
+    wire.ChangeKind.THREAD: (Severity.NOTE, "threads were left running"),
+    wire.ChangeKind.RANDOM_STATE: (Severity.NOTE, "it drew from or seeded torch's random numbers"),
+    wire.ChangeKind.STREAM: (Severity.NOTE, "it made streams"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Weight:
+    """How much a case asks for: elements of its largest output, and of inputs and outputs together."""
+
+    largest_output: int
+    whole: float
+
+
+def findings(problem: Problem, results: Iterable[CaseResult], observed: wire.Observed) -> Iterator[Finding]:
+    """What the reply says of a candidate that was judged with these results."""
+    yield from _of_operators(_weights(problem, results), observed.operators)
+    yield from _of_deeds(observed.deeds)
+    yield from _of_changes(observed.changes)
+    for what in observed.unchecked:
+        yield could_not_check(_plain(what))
+
+
+def could_not_check(why: str) -> Finding:
+    """The finding that stands for what is not known."""
+    return Finding(check=CHECK, severity=Severity.NOTE, message=f"could not check what it did: {why}")
+
+
+def _weights(problem: Problem, results: Iterable[CaseResult]) -> dict[str, _Weight]:
+    weight_by_case: dict[str, _Weight] = {}
+    for result in results:
+        case: Case = problem.case(result.case)
+        cost = problem.cost(case)
+        weight_by_case[case.name] = _Weight(
+            largest_output=max((output.total for output in result.outputs), default=0),
+            whole=(cost.bytes_read + cost.bytes_written) / case.dtype.bytes,
+        )
+    return weight_by_case
+
+
+def _of_operators(weights: Mapping[str, _Weight], seen: Sequence[wire.OperatorSeen]) -> Iterator[Finding]:
+    """Operators that made as much as the answer: computed from the inputs, or finished what a kernel had left."""
+    large = [one for one in seen if one.case in weights and _is_comparable(one, weights[one.case])]
+    computed = [one for one in large if one.kind is wire.OperatorKind.COMPUTE or _is_light_on_inputs(one)]
+    if computed:
+        message = f"torch computed it: {_uses(computed)}"
+        yield Finding(check=CHECK, severity=Severity.SUSPECT, message=message, case=computed[0].case)
+    finished = [one for one in large if one.kind is wire.OperatorKind.LIGHT and not one.reads_inputs]
+    if finished:
+        message = f"torch finished what its kernels left: {_uses(finished)}"
+        yield Finding(check=CHECK, severity=Severity.NOTE, message=message, case=finished[0].case)
+
+
+def _is_comparable(one: wire.OperatorSeen, weight: _Weight) -> bool:
+    if weight.whole < _LEAST_ELEMENTS or not weight.largest_output:
+        return False
+    moved = one.largest_in + one.largest_out
+    return 2 * one.largest_out >= weight.largest_output and 4 * moved >= weight.whole
+
+
+def _is_light_on_inputs(one: wire.OperatorSeen) -> bool:
+    return one.kind is wire.OperatorKind.LIGHT and one.reads_inputs
+
+
+def _uses(seen: Sequence[wire.OperatorSeen]) -> str:
+    times: dict[str, int] = {}
+    largest: dict[str, int] = {}
+    for one in seen:
+        name = _plain(one.name)
+        times[name] = times.get(name, 0) + one.uses
+        largest[name] = max(largest.get(name, 0), one.largest_out)
+    ordered = sorted(largest, key=lambda name: -largest[name])
+    parts = [f"{name} {_count(times[name])}, up to {largest[name]} elements" for name in ordered]
+    return f"{_listed(parts, '; ')} ({len({one.case for one in seen})} cases)"
+
+
+def _of_deeds(deeds: Sequence[wire.DeedSeen]) -> Iterator[Finding]:
+    groups: dict[tuple[Severity, str], list[wire.DeedSeen]] = {}
+    for deed in deeds:
+        severity, what = _DEEDS[deed.kind]
+        groups.setdefault((_severity(deed, severity), what), []).append(deed)
+    for (severity, what), group in groups.items():
+        parts = [f"{_plain(one.detail)} {'while loading' if one.loading else _count(one.times)}" for one in group]
+        line = next((one.line for one in group if one.line is not None), None)
+        yield Finding(
+            check=CHECK, severity=severity, message=f"{what}: {_listed(parts)}",
+            location=Location(line=line) if line is not None else None,
+        )  # fmt: skip
+
+
+def _severity(deed: wire.DeedSeen, usual: Severity) -> Severity:
+    if deed.kind is wire.DeedKind.PROCESS and _TOOLS.fullmatch(deed.detail):
+        return Severity.NOTE  # asking which device is there
+    if deed.kind is wire.DeedKind.LIBRARY and deed.detail.startswith("dlopen") and _LIBRARIES.search(deed.detail):
+        return Severity.SUSPECT
+    if deed.kind is wire.DeedKind.FILE_READ and deed.detail.startswith("/proc/"):
+        return Severity.SUSPECT
+    return usual
+
+
+def _of_changes(changes: Sequence[wire.ChangeSeen]) -> Iterator[Finding]:
+    groups: dict[wire.ChangeKind, list[wire.ChangeSeen]] = {}
+    for change in changes:
+        groups.setdefault(change.kind, []).append(change)
+    for kind, group in groups.items():
+        severity, what = _CHANGES[kind]
+        parts = [f"{_plain(one.name)} ({_plain(one.detail)})" if one.detail else _plain(one.name) for one in group]
+        yield Finding(check=CHECK, severity=severity, message=f"{what}: {_listed(parts)}")
+
+
+def _count(times: int) -> str:
+    return "once" if times == 1 else f"{times} times"
+
+
+def _listed(parts: Sequence[str], between: str = ", ") -> str:
+    left = len(parts) - _MOST_NAMED
+    return between.join(parts[:_MOST_NAMED]) + (f"{between}and {left} more" if left > 0 else "")
+
+
+def _plain(text: str) -> str:
+    """A stranger's text on one line and without control characters."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)

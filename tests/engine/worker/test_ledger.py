@@ -1,0 +1,108 @@
+"""Every operator of torch that is called is in the ledger, with how much it took and made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from engine.wire.observing import OperatorKind, OperatorSeen
+from engine.worker.ledger import Ledger
+
+X = torch.arange(64.0).view(8, 8)
+
+
+def seen(call: Callable[[torch.Tensor], object], *, times: int = 1) -> dict[str, OperatorSeen]:
+    ledger = Ledger()
+    for _ in range(times):
+        with ledger.of_call("c", (X, 3, [X])):
+            call(X)
+    return {f"{one.name}{'' if one.reads_inputs else ' of its own'}": one for one in ledger.seen()}
+
+
+@pytest.mark.parametrize(
+    ("call", "kinds"),
+    [
+        (lambda x: torch.empty(3), {OperatorKind.ALLOCATION}),
+        (lambda x: torch.zeros_like(x), {OperatorKind.ALLOCATION}),
+        (lambda x: torch.tensor(3.0), {OperatorKind.ALLOCATION, OperatorKind.VIEW}),
+        (lambda x: x.new_full((2,), 1.0).fill_(2), {OperatorKind.ALLOCATION}),
+        (lambda x: x.view(-1)[3:].unsqueeze(0).expand(2, -1), {OperatorKind.VIEW}),
+        (lambda x: x.t().unbind(), {OperatorKind.VIEW}),
+        (lambda x: x[0, 0].item(), {OperatorKind.VIEW, OperatorKind.METADATA}),
+        (lambda x: x.t().contiguous(), {OperatorKind.VIEW, OperatorKind.COPY}),
+        (lambda x: x.half(), {OperatorKind.COPY}),
+        (lambda x: torch.nn.functional.pad(x, (0, 8)), {OperatorKind.COPY}),
+        (lambda x: torch.cat([x, x]), {OperatorKind.COPY}),
+        (lambda x: torch.randn(3), {OperatorKind.RANDOM}),
+        (lambda x: bool((x > 70).any()), {OperatorKind.QUESTION, OperatorKind.METADATA}),
+        (lambda x: x + x, {OperatorKind.LIGHT}),
+        (lambda x: x.sum(0), {OperatorKind.LIGHT}),
+        (lambda x: torch.softmax(x, -1), {OperatorKind.COMPUTE}),
+        (lambda x: x @ x, {OperatorKind.COMPUTE}),
+        (lambda x: torch.ops.aten.mm(x, x), {OperatorKind.COMPUTE}),
+        (lambda x: getattr(torch, "m" + "m")(x, x), {OperatorKind.COMPUTE}),
+        (lambda x: torch.nn.functional.silu(x), {OperatorKind.COMPUTE}),
+        (lambda x: x.index_select(0, x[0, 1:2].int()), {OperatorKind.COMPUTE, OperatorKind.COPY, OperatorKind.VIEW}),
+    ],
+)  # fmt: skip
+def test_an_operator_is_of_its_kind(call: Callable[[torch.Tensor], object], kinds: set[OperatorKind]) -> None:
+    told = {one.kind for one in seen(call).values()}
+    assert kinds - {OperatorKind.VIEW} <= told <= kinds
+
+
+def test_uses_and_elements_are_counted() -> None:
+    product = seen(lambda x: (x @ x, x[:2] @ x), times=2)["aten::mm"]
+    assert (product.uses, product.case, product.kind) == (4, "c", OperatorKind.COMPUTE)
+    assert (product.largest_in, product.largest_out) == (128, 64)
+    assert (product.total_in, product.total_out) == (2 * (128 + 80), 2 * (64 + 16))
+
+
+def test_what_is_made_of_an_input_by_torch_alone_reads_inputs() -> None:
+    told = seen(lambda x: torch.softmax((x.double() * 2).t().contiguous(), -1))
+    assert {"aten::mul", "aten::_softmax"} <= set(told)
+
+
+def test_what_is_made_of_own_memory_does_not_read_inputs() -> None:
+    def finish(x: torch.Tensor) -> None:
+        partial = torch.empty(4, 8)
+        partial.numpy()[:] = 1  # as a kernel writes it
+        partial.sum(0)
+
+    assert [name for name in seen(finish) if "sum" in name] == ["aten::sum of its own"]
+
+
+def test_memory_that_is_written_from_an_input_counts_as_one() -> None:
+    def launder(x: torch.Tensor) -> None:
+        own = torch.empty_like(x)
+        own.copy_(x)
+        own.exp()
+
+    assert "aten::exp" in seen(launder)
+
+
+def test_memory_that_is_had_again_after_a_copy_of_an_input_is_not_one() -> None:
+    ledger = Ledger()
+    with ledger.of_call("c", (X,)):
+        copy = X.clone()
+        ledger._follow([copy], reads=False)  # as an allocation at the same address does
+        copy.exp()
+    assert [one.reads_inputs for one in ledger.seen() if one.name == "aten::exp"] == [False]
+
+
+def test_nothing_outside_a_call_is_noted() -> None:
+    ledger = Ledger()
+    with ledger.of_call("c", ()):
+        pass
+    X.exp()
+    assert ledger.seen() == ()
+
+
+def test_more_cases_than_fit_are_left_out_and_said() -> None:
+    ledger = Ledger()
+    for number in range(1025):
+        with ledger.of_call(f"case {number}", (X,)):
+            X.exp()
+    assert len(ledger.seen()) == 1024
+    assert ledger.overfull

@@ -1,0 +1,135 @@
+"""What a candidate leaves changed is told, and nothing of what Triton and torch change themselves."""
+
+from __future__ import annotations
+
+import builtins
+import statistics
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+import torch
+import triton
+
+from engine.wire.observing import ChangeKind, ChangeSeen
+from engine.worker.watch import Watch
+
+
+def pretend(*args: object, **kwargs: object) -> bool:
+    return True
+
+
+@pytest.fixture
+def watch() -> Watch:
+    """A watch that began just now."""
+    watch = Watch(torch.device("cpu"))
+    watch.begin()
+    return watch
+
+
+@pytest.mark.parametrize(
+    ("owner", "attribute"),
+    [
+        (torch, "allclose"), (torch.Tensor, "equal"), (torch.cuda, "synchronize"), (torch.cuda.Event, "elapsed_time"),
+        (torch.nn.functional, "softmax"), (triton, "cdiv"), (triton.runtime.jit.JITFunction, "run"),
+        (builtins, "print"), (time, "perf_counter"), (statistics, "median"),
+    ],
+)  # fmt: skip
+def test_a_replaced_function_is_told(
+    watch: Watch, monkeypatch: pytest.MonkeyPatch, owner: object, attribute: str
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, attribute, pretend)
+        changes = watch.changes()
+    assert [(one.kind, one.name.rpartition(".")[2]) for one in changes] == [(ChangeKind.FUNCTION, attribute)]
+    assert changes[0].detail.startswith("pretend in line ")
+    assert watch.changes() == ()
+
+
+def test_a_function_with_other_code_is_told(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(torch.nn.functional.softmax, "__code__", pretend.__code__)
+        changes = watch.changes()
+    assert [(one.name, one.detail.split(" in ")[0]) for one in changes] == [
+        ("torch.nn.functional.softmax", "its code is now pretend")
+    ]
+
+
+def test_a_function_that_is_gone_is_told(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.delattr(torch, "allclose")
+        changes = watch.changes()
+    assert changes == (ChangeSeen(kind=ChangeKind.FUNCTION, name="torch.allclose", detail="removed"),)
+
+
+@pytest.fixture
+def settings() -> Iterator[None]:
+    """Settings of this process as they were, afterwards."""
+    allowed, dtype, grad = torch.backends.cudnn.allow_tf32, torch.get_default_dtype(), torch.is_grad_enabled()
+    yield
+    torch.backends.cudnn.allow_tf32 = allowed
+    torch.set_default_dtype(dtype)
+    torch.set_grad_enabled(grad)
+
+
+@pytest.mark.usefixtures("settings")
+@pytest.mark.parametrize(
+    ("change", "name", "detail"),
+    [
+        (lambda: setattr(torch.backends.cudnn, "allow_tf32", False), "torch.backends.cudnn.allow_tf32",
+         "True -> False"),
+        (lambda: torch.set_default_dtype(torch.float64), "torch.get_default_dtype", "torch.float32 -> torch.float64"),
+        (lambda: torch.set_grad_enabled(False), "torch.is_grad_enabled", "True -> False"),
+    ],
+)  # fmt: skip
+def test_a_changed_setting_is_told(watch: Watch, change: Callable[[], object], name: str, detail: str) -> None:
+    change()
+    assert watch.changes() == (ChangeSeen(kind=ChangeKind.SETTING, name=name, detail=detail),)
+
+
+def test_drawn_random_numbers_are_told(watch: Watch) -> None:
+    torch.randn(3)
+    assert watch.changes() == (ChangeSeen(kind=ChangeKind.RANDOM_STATE, name="cpu"),)
+
+
+@pytest.mark.parametrize(
+    ("held", "kind"), [(torch.ones(3), ChangeKind.BUSY_THREAD), ("a queue", ChangeKind.THREAD)], ids=["tensor", "text"]
+)
+def test_a_thread_left_running_is_told_with_whether_it_holds_tensors(
+    watch: Watch, held: object, kind: ChangeKind
+) -> None:
+    end = threading.Event()
+
+    def wait(what: object) -> None:
+        end.wait()
+
+    thread = threading.Thread(target=wait, args=([held],), name="left \udc80")
+    thread.start()
+    try:
+        changes = watch.changes()
+    finally:
+        end.set()
+        thread.join()
+    assert changes == (ChangeSeen(kind=kind, name="left \\udc80"),)
+
+
+def test_a_process_left_running_is_told(watch: Watch) -> None:
+    child = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert child.stdin is not None
+    assert child.stdout is not None
+    child.stdin.write(b"x")
+    child.stdin.flush()
+    child.stdout.read(1)  # it is `cat` by now, and no copy of us
+    try:
+        changes = watch.changes()
+    finally:
+        child.communicate()
+    assert [one for one in changes if one.kind is ChangeKind.PROCESS] == [
+        ChangeSeen(kind=ChangeKind.PROCESS, name="cat")
+    ]
+
+
+def test_a_watch_that_never_began_has_nothing_to_tell() -> None:
+    assert Watch(torch.device("cpu")).changes() == ()
