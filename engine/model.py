@@ -125,6 +125,7 @@ class Stage(enum.StrEnum):
     STATIC = "static"
     LOAD = "load"
     VERIFY = "verify"
+    PROBE = "probe"
     COMPILE = "compile"
     BENCHMARK = "benchmark"
 

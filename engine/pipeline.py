@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import traceback
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from typing import Any
 
 from engine import events, outcomes
@@ -31,6 +31,8 @@ from engine.model import (
     Stream,
 )
 from engine.narration import Narrator
+from engine.probes import Probe
+from engine.probing import Lab, ProbingStage, passed_of
 from engine.profile import Profile
 from engine.rehearsal import Rehearsal
 from engine.source import Source, SourceError, read_source
@@ -43,7 +45,7 @@ from engine.verifying_stage import VerifyingStage
 
 
 class Run:
-    """Judges one candidate once; `stream` is called once."""
+    """Judges one candidate once; `stream` is called once.  `probes` of None are all that there are."""
 
     def __init__(
         self,
@@ -56,6 +58,7 @@ class Run:
         limits: Limits,
         metrology: Metrology | None = None,
         other: Candidate | None = None,
+        probes: Sequence[Probe] | None = None,
     ) -> None:
         self._candidate = candidate
         self._plan = plan
@@ -67,6 +70,7 @@ class Run:
         self._profile = Profile(self._loop.time, started=self._started)
         self._results: list[CaseResult] = []
         self._launched = False
+        self._first_launches: dict[str, tuple[Launch, ...]] = {}
         self._compiling_since: float | None = None
         self._limits = plan.limits or limits
         self._artefacts = artefacts
@@ -76,6 +80,7 @@ class Run:
             shelf for shelf in (self._launchers.shelf if self._launchers else None, self._shelf) if shelf is not None
         )
         self._metrology = metrology
+        self._probes = probes
         self._desk = self._open_desk(staff.worker, on_log=self._told.log)
         self._other = self._open_desk(staff.worker, candidate=other) if other is not None else None
         self._builder: Builder | None = None
@@ -186,13 +191,15 @@ class Run:
             if stop is not None:
                 return stop
             stop = await self._verify()
+            if stop is None and self._is_right():
+                await self._probe()
             if ahead is not None and stop is None:
                 await ahead
             for builder in self._builders():
                 builder.finish()
             await asyncio.gather(*builders)
             self._end_compiling()
-            if stop is None and self._results and all(result.outcome is Outcome.PASS for result in self._results):
+            if stop is None and self._is_right():
                 stop = await self._time()
         finally:
             tasks = [*builders, *([ahead] if ahead is not None else [])]
@@ -270,6 +277,7 @@ class Run:
             next_of=self._rehearsal.next_of if self._rehearsal is not None else None,
         )  # fmt: skip
         stop = await stage.run()
+        self._first_launches = verifier.launches
         failed = next((result for result in self._results if result.outcome is not Outcome.PASS), None)
         computed = any(output.total for result in self._results for output in result.outputs)
         if failed is None and stop is None and computed and not self._launched:
@@ -278,6 +286,16 @@ class Run:
         outcome = stop.outcome if stop else failed.outcome if failed else Outcome.PASS
         self._told.end(Stage.VERIFY, began, outcome, stop.message if stop else failed.message if failed else "")
         return stop
+
+    def _is_right(self) -> bool:
+        return bool(self._results) and all(result.outcome is Outcome.PASS for result in self._results)
+
+    async def _probe(self) -> None:
+        lab = Lab(
+            plan=self._plan, device=self._device, desk=self._desk, staff=self._staff, limits=self._limits,
+            profile=self._profile, passed=passed_of(self._plan.cases, self._results, self._first_launches),
+        )  # fmt: skip
+        await ProbingStage(lab=lab, told=self._told, chosen=self._probes).run()
 
     def _timed_cases(self) -> tuple[Case, ...]:
         if self._plan.benchmark is None:

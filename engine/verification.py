@@ -90,6 +90,8 @@ class Verifier:
         self._on_trace = on_trace
         self._said_unshared = False
         self._expects_right = False
+        self.launches: dict[str, tuple[Launch, ...]] = {}
+        """By case, the specialisations that no case before it had launched."""
 
     async def begin(self, case: Case) -> Judging:
         """Make the calls of a case; every way to fail is a result of `end`, not an exception."""
@@ -179,6 +181,8 @@ class Verifier:
         with self._profile.span("call"):
             called = await self._desk.ask(command, deadline_s=self._limits.case_s)
         if isinstance(called, wire.Failed | wire.Called):
+            name = judging.case.name
+            self.launches[name] = (*self.launches.get(name, ()), *called.launches)
             for launch in called.launches:
                 self._on_launch(launch)
         if (stop := await self._compared(judging)) is not None or judging.is_wrong:

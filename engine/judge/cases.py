@@ -182,7 +182,7 @@ def fill(hand: CaseInHand, content: Content, poison: int) -> None:
     hand.arena.write(hand.initial, guard=poison)
 
 
-def returned_bytes(hand: CaseInHand, command: wire.Compare | wire.Take) -> torch.Tensor:
+def returned_bytes(hand: CaseInHand, command: wire.Compare | wire.Take | wire.Weigh) -> torch.Tensor:
     """A private copy of the bytes of everything that the entry returned.
 
     Raises:

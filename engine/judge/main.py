@@ -18,6 +18,7 @@ from engine.device_memory import DeviceMemoryError
 from engine.judge import cases
 from engine.judge.compare import compare
 from engine.judge.slots import Slots
+from engine.judge.survival import weigh
 from engine.judge.taken import TakenCalls
 from engine.model import Outcome, OutputReport, Problem
 from engine.processes.nursery import DEVICE_VARIABLE
@@ -84,6 +85,8 @@ class _Judge:
                 return wire.Done(id=command.id)
             case wire.Conclude():
                 return self._conclude(command)
+            case wire.Weigh():
+                return wire.Weighed(id=command.id, outputs=weigh(self._in_hand(), command))
             case wire.Release():
                 seed = self._hand.content.seed if self._hand is not None else None
                 self._let_go()

@@ -40,6 +40,7 @@ from engine.wire.observing import (
     OperatorKind,
     OperatorSeen,
 )
+from engine.wire.probing import MOST_KERNELS, Kernel, Survival, Weigh, Weighed, Withheld, Withhold
 from engine.wire.timing import (
     Arrange,
     Arranged,
@@ -89,14 +90,15 @@ from engine.wire.verifying import (
 )
 
 __all__ = [
-    "MAX_LINE_BYTES", "MOST_LAUNCHES", "Again", "AnyCommand", "AnyReply", "ArenaSpec", "Arrange", "Arranged", "Borrow",
-    "BuildLauncher", "Call", "CallTime", "Called", "ChangeKind", "ChangeSeen", "Check", "Checked", "Collect", "Command",
-    "Compare", "Compared", "Compile", "Compiled", "Conclude", "Count", "DTypeSpec", "DeedKind", "DeedSeen", "Describe",
-    "Described", "Disassemble", "Disband", "Done", "Failed", "FailureKind", "Fetch", "FloatSpec", "How", "Lend", "Lent",
-    "Load", "Loaded", "MeasurePeaks", "Message", "Observe", "Observed", "Occupy", "OperatorKind", "OperatorSeen",
-    "PeaksMeasured", "Prepare", "PrepareBaseline", "Prepared", "Ready", "Refill", "Refresh", "Rehearse", "Rehearsed",
-    "Release", "Released", "Reply", "ReturnedSpec", "ScalarSpec", "SequenceSpec", "Shape", "SlotLayout", "StorageSpec",
-    "SuppressedLaunch", "Take", "TensorSpec", "TimeBaseline", "TimeCalls", "Timed", "Vacate", "ValueSpec",
+    "MAX_LINE_BYTES", "MOST_KERNELS", "MOST_LAUNCHES", "Again", "AnyCommand", "AnyReply", "ArenaSpec", "Arrange",
+    "Arranged", "Borrow", "BuildLauncher", "Call", "CallTime", "Called", "ChangeKind", "ChangeSeen", "Check", "Checked",
+    "Collect", "Command", "Compare", "Compared", "Compile", "Compiled", "Conclude", "Count", "DTypeSpec", "DeedKind",
+    "DeedSeen", "Describe", "Described", "Disassemble", "Disband", "Done", "Failed", "FailureKind", "Fetch",
+    "FloatSpec", "How", "Kernel", "Lend", "Lent", "Load", "Loaded", "MeasurePeaks", "Message", "Observe", "Observed",
+    "Occupy", "OperatorKind", "OperatorSeen", "PeaksMeasured", "Prepare", "PrepareBaseline", "Prepared", "Ready",
+    "Refill", "Refresh", "Rehearse", "Rehearsed", "Release", "Released", "Reply", "ReturnedSpec", "ScalarSpec",
+    "SequenceSpec", "Shape", "SlotLayout", "StorageSpec", "SuppressedLaunch", "Survival", "Take", "TensorSpec",
+    "TimeBaseline", "TimeCalls", "Timed", "Vacate", "ValueSpec", "Weigh", "Weighed", "Withheld", "Withhold",
     "decode_command", "decode_reply", "encode", "id_of", "new_id",
 ]  # fmt: skip
 
@@ -105,11 +107,11 @@ MAX_LINE_BYTES = 4 << 20
 AnyCommand: TypeAlias = (
     Lend | Borrow | Load | Call | Prepare | Describe | Refill | Compare | Take | Conclude | Release | Rehearse
     | Compile | BuildLauncher | Disassemble | Arrange | Refresh | Check | PrepareBaseline | TimeBaseline
-    | MeasurePeaks | Disband | Occupy | Fetch | TimeCalls | Collect | Vacate | Observe
+    | MeasurePeaks | Disband | Occupy | Fetch | TimeCalls | Collect | Vacate | Observe | Weigh
 )  # fmt: skip
 AnyReply: TypeAlias = (
     Ready | Done | Lent | Loaded | Prepared | Described | Called | Compared | Released | Rehearsed | Compiled | Arranged
-    | Checked | Timed | PeaksMeasured | Observed | Failed
+    | Checked | Timed | PeaksMeasured | Observed | Weighed | Failed
 )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from engine.wire.messages import (
     ValueSpec,
     Word,
 )
+from engine.wire.probing import Ledger, Withhold
 
 
 class ArenaSpec(Message, frozen=True):
@@ -66,7 +67,8 @@ class Load(Command, tag="load", frozen=True):
 class Call(Command, tag="call", frozen=True):
     """Call the entry on tensors in `arena`; returned tensors go as raw bytes to the file `outputs`.
 
-    `poison` is the byte that fills every uninitialised allocation of the candidate.
+    `poison` is the byte that fills every uninitialised allocation of the candidate; `withhold` says which
+    launches are left out.
     """
 
     case: str
@@ -75,6 +77,7 @@ class Call(Command, tag="call", frozen=True):
     outputs: str
     max_output_bytes: Count
     poison: Byte
+    withhold: Withhold | None = None
 
 
 class Prepare(Command, tag="prepare", frozen=True):
@@ -187,11 +190,12 @@ class Described(Reply, tag="described", frozen=True):
 
 
 class Called(Reply, tag="called", frozen=True):
-    """The entry returned."""
+    """The entry returned.  `ledger` counts the launches of a call that some were withheld from."""
 
     returned: Returned
     launches: Launches
     elapsed_s: float
+    ledger: Ledger = ()
 
 
 class Compared(Reply, tag="compared", frozen=True):
@@ -239,4 +243,5 @@ class Failed(Reply, tag="failed", frozen=True):
     trace: Text = ""
     out_of_bounds: OutOfBounds | None = None
     launches: Launches = ()
+    ledger: Ledger = ()
     broken: bool = False

@@ -22,6 +22,7 @@ from triton.runtime.autotuner import Autotuner
 from engine.model import Location, OutOfBounds
 from engine.worker import bfloat16
 from engine.worker.launches import LaunchBook, bound_arguments
+from engine.worker.withholding import Withholding
 
 # Triton's interpreter is not typed: what is taken from it or handed to it is Any throughout this file.
 
@@ -50,8 +51,9 @@ class _Extent:
 class Guard:
     """Checks the memory accesses of interpreted kernels; one per process, installed once."""
 
-    def __init__(self, book: LaunchBook) -> None:
+    def __init__(self, book: LaunchBook, withholding: Withholding | None = None) -> None:
         self._book = book
+        self._withholding = withholding or Withholding()
         self._filename = ""
         self._kernel = ""
         self._extents: tuple[_Extent, ...] = ()
@@ -85,6 +87,8 @@ class Guard:
 
     def _recorded(self, call: Callable[..., Any]) -> Callable[..., Any]:
         def recorded(executor: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._withholding.withholds(executor.fn):
+                return None
             bound = bound_arguments(executor.fn, args, kwargs)
             grid = executor.grid(bound) if callable(executor.grid) else executor.grid
             outer = self._kernel, self._extents

@@ -28,6 +28,7 @@ from engine.worker.recorder import LaunchRecorder
 from engine.worker.rehearsal import Rehearsal
 from engine.worker.timing import Stopwatch
 from engine.worker.tuning import Tuning
+from engine.worker.withholding import Withholding
 
 
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
@@ -49,18 +50,19 @@ class _Worker:
     def __init__(self, device: torch.device) -> None:
         self._device = device
         self._book = LaunchBook()
+        self._withholding = Withholding()
         self._guard: Guard | None = None
         self._tuning: Tuning | None = None
         self._recorder: LaunchRecorder | None = None
         if device.type == "cpu":
-            self._guard = Guard(self._book)
+            self._guard = Guard(self._book, self._withholding)
             self._guard.install()
             torch.set_num_threads(1)  # small tensors; the other cores belong to the judge, the compiler and the user
         else:
             published.read_from(_warm_cache())
             warm_up(device)
             torch.cuda.synchronize()
-            self._recorder = LaunchRecorder(self._book)
+            self._recorder = LaunchRecorder(self._book, self._withholding)
             self._recorder.turn(on=True)
             self._tuning = Tuning()
         self._entry: Callable[..., Any] | None = None  # Any: a stranger's function
@@ -78,7 +80,10 @@ class _Worker:
         except BaseException as error:  # the edge of the process: everything a candidate raises is a reply
             sys.stdout.flush()
             failed = failures.failure(command.id, error, self._filename)
-            return msgspec.structs.replace(failed, launches=self._book.take_untold(), broken=self._is_broken())
+            return msgspec.structs.replace(
+                failed, launches=self._book.take_untold(), ledger=self._withholding.take_ledger(),
+                broken=self._is_broken(),
+            )  # fmt: skip
 
     def _carry_out(self, command: wire.AnyCommand) -> wire.AnyReply:
         match command:
@@ -123,7 +128,11 @@ class _Worker:
             self._guard.allow({f"storage {i}": part for i, part in enumerate(storages)})
         arguments = [tensors.value_of(spec, storages) for spec in command.arguments]
         started = time.perf_counter()
-        with self._observer.calling(command.case, arguments), Poison(command.poison):
+        with (
+            self._withholding.during(command.withhold),
+            self._observer.calling(command.case, arguments),
+            Poison(command.poison),
+        ):
             returned = entry(*arguments)
         # Before any waiting: work on a stream that the current one does not wait for is not in what is copied.
         handed_back = self._memory.leave(command.arena, returned, command.outputs, command.max_output_bytes)
@@ -131,7 +140,10 @@ class _Worker:
             torch.cuda.synchronize()
         elapsed_s = time.perf_counter() - started
         sys.stdout.flush()
-        return wire.Called(id=command.id, returned=handed_back, launches=self._book.take_untold(), elapsed_s=elapsed_s)
+        return wire.Called(
+            id=command.id, returned=handed_back, launches=self._book.take_untold(), elapsed_s=elapsed_s,
+            ledger=self._withholding.take_ledger(),
+        )  # fmt: skip
 
     def _is_broken(self) -> bool:
         """Whether the device refuses everything from here on, as it does after an illegal access."""

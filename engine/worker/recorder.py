@@ -7,24 +7,28 @@ from typing import Any
 from triton.runtime.jit import JITFunction
 
 from engine.worker.launches import LaunchBook, bound_arguments
+from engine.worker.withholding import Withholding
 
 # Triton's launcher is not typed: what passes through is Any throughout this file.
 
 
 class LaunchRecorder:
-    """Notes every launch of this process after it was made, while it is on."""
+    """Notes every launch of this process after it was made, while it is on; and makes none that is withheld."""
 
-    def __init__(self, book: LaunchBook) -> None:
+    def __init__(self, book: LaunchBook, withholding: Withholding | None = None) -> None:
         self._run = JITFunction.run
-        self._recorded = _recorded(self._run, book)
+        self._recorded = _recorded(self._run, book, withholding or Withholding())
 
     def turn(self, *, on: bool) -> None:
         """Begin or cease to record; calls that are timed must not pay for it."""
         JITFunction.run = self._recorded if on else self._run
 
 
-def _recorded(run: Any, book: LaunchBook) -> Any:
+def _recorded(run: Any, book: LaunchBook, withholding: Withholding) -> Any:
     def recorded(kernel: Any, *args: Any, grid: Any, warmup: Any, **kwargs: Any) -> Any:
+        if not warmup and withholding.withholds(kernel.fn):
+            # What a launch returns is the compiled kernel, which candidates may ask for its registers.
+            return run(kernel, *args, grid=grid, warmup=True, **kwargs)
         compiled = run(kernel, *args, grid=grid, warmup=warmup, **kwargs)
         if not warmup:
             size = grid(bound_arguments(kernel.fn, args, kwargs)) if callable(grid) else grid

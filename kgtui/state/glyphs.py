@@ -24,6 +24,7 @@ class State(enum.StrEnum):
     LOADING = "loading"
     COMPILING = "compiling"
     VERIFYING = "verifying"
+    PROBING = "probing"
     BENCHMARKING = "benchmarking"
     PASSED = "passed"
     FAILED = "failed"
@@ -34,13 +35,15 @@ class State(enum.StrEnum):
     ENGINE_ERROR = "engine error"
 
 
-BUSY = frozenset({State.QUEUED, State.STARTING, State.LOADING, State.COMPILING, State.VERIFYING, State.BENCHMARKING})
+BUSY = frozenset({
+    State.QUEUED, State.STARTING, State.LOADING, State.COMPILING, State.VERIFYING, State.PROBING, State.BENCHMARKING,
+})  # fmt: skip
 
 TONES: Mapping[State, Tone] = {
     State.IDLE: Tone.MUTED, State.EDITED: Tone.WARN, State.QUEUED: Tone.BUSY, State.STARTING: Tone.BUSY,
-    State.LOADING: Tone.BUSY, State.COMPILING: Tone.BUSY, State.VERIFYING: Tone.BUSY, State.BENCHMARKING: Tone.BUSY,
-    State.PASSED: Tone.GOOD, State.FAILED: Tone.BAD, State.FLAGGED: Tone.WARN, State.CANCELLED: Tone.MUTED,
-    State.PAUSED: Tone.MUTED, State.UNSUPPORTED: Tone.MUTED, State.ENGINE_ERROR: Tone.WARN,
+    State.LOADING: Tone.BUSY, State.COMPILING: Tone.BUSY, State.VERIFYING: Tone.BUSY, State.PROBING: Tone.BUSY,
+    State.BENCHMARKING: Tone.BUSY, State.PASSED: Tone.GOOD, State.FAILED: Tone.BAD, State.FLAGGED: Tone.WARN,
+    State.CANCELLED: Tone.MUTED, State.PAUSED: Tone.MUTED, State.UNSUPPORTED: Tone.MUTED, State.ENGINE_ERROR: Tone.WARN,
 }  # fmt: skip
 
 
@@ -79,8 +82,9 @@ class Glyphs:
 UNICODE = Glyphs(
     states={
         State.IDLE: "·", State.EDITED: "~", State.QUEUED: "…", State.STARTING: "⟳", State.LOADING: "⟳",
-        State.COMPILING: "⟳", State.VERIFYING: "⟳", State.BENCHMARKING: "▶", State.PASSED: "✔", State.FAILED: "✗",
-        State.FLAGGED: "⚑", State.CANCELLED: "⊘", State.PAUSED: "‖", State.UNSUPPORTED: "?", State.ENGINE_ERROR: "!",
+        State.COMPILING: "⟳", State.VERIFYING: "⟳", State.PROBING: "⟳", State.BENCHMARKING: "▶",
+        State.PASSED: "✔", State.FAILED: "✗", State.FLAGGED: "⚑", State.CANCELLED: "⊘", State.PAUSED: "‖",
+        State.UNSUPPORTED: "?", State.ENGINE_ERROR: "!",
     },
     then="▸", dot="·", dash="–", rule="─", heat=("·", "░", "▒", "▓", "█"), bars="▁▂▃▄▅▆▇█",
     standings={Standing.FASTER: "▲", Standing.SLOWER: "▼", Standing.SAME: "="}, markers="●○◇□△",
@@ -89,8 +93,9 @@ UNICODE = Glyphs(
 ASCII = Glyphs(
     states={
         State.IDLE: ".", State.EDITED: "~", State.QUEUED: ":", State.STARTING: "*", State.LOADING: "*",
-        State.COMPILING: "*", State.VERIFYING: "*", State.BENCHMARKING: "@", State.PASSED: "+", State.FAILED: "x",
-        State.FLAGGED: "!", State.CANCELLED: "/", State.PAUSED: "=", State.UNSUPPORTED: "?", State.ENGINE_ERROR: "E",
+        State.COMPILING: "*", State.VERIFYING: "*", State.PROBING: "*", State.BENCHMARKING: "@",
+        State.PASSED: "+", State.FAILED: "x", State.FLAGGED: "!", State.CANCELLED: "/", State.PAUSED: "=",
+        State.UNSUPPORTED: "?", State.ENGINE_ERROR: "E",
     },
     then=">", dot="|", dash="-", rule="-", heat=(".", "-", "+", "*", "#"), bars="._-=+*%#",
     standings={Standing.FASTER: "^", Standing.SLOWER: "v", Standing.SAME: "="}, markers="*o+%#",

@@ -14,6 +14,7 @@ _STATES = {
     Stage.STATIC: State.LOADING,
     Stage.LOAD: State.LOADING,
     Stage.VERIFY: State.VERIFYING,
+    Stage.PROBE: State.PROBING,
     Stage.COMPILE: State.COMPILING,
     Stage.BENCHMARK: State.BENCHMARKING,
 }

@@ -110,7 +110,7 @@ class Theatre:
         return Run(
             candidate=candidate, staff=self.staff, artefacts=self._artefacts, device=GPU, limits=Limits(),
             plan=Plan(problem=problem, cases=cases, device="cuda", target=target, benchmark=benchmark),
-            metrology=metrology, other=other,
+            metrology=metrology, other=other, probes=(),
         )  # fmt: skip
 
     async def run(

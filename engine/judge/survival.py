@@ -1,0 +1,63 @@
+"""What of an output is right although the kernel that should have written it did not run.
+
+Only the judge can tell, for only it knows what was expected.  What anybody has right without computing
+is counted beside it: a zero, a one, what lay in the memory before, an element of an input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+from engine import tensors, wire
+from engine.judge import cases
+from engine.judge.compare import compare
+from engine.model import OutputReport
+
+
+def weigh(hand: cases.CaseInHand, command: wire.Weigh) -> tuple[wire.Survival, ...]:
+    """One entry for each output of the call that the worker has just made.
+
+    Raises:
+        UntrustedFileError: the worker has left no file that can be read.
+    """
+    problem, content = hand.problem, hand.content
+    final = hand.arena.read()
+    got = cases.returned_values(
+        problem, command.returned, content.expected, lambda: cases.returned_bytes(hand, command)
+    )
+    got += cases.written_values(problem, content.specs, final)
+    names = cases.output_names(problem, content.specs)
+    return tuple(
+        _survival(hand, name, value, wanted) for name, value, wanted in zip(names, got, content.expected, strict=True)
+    )
+
+
+def _survival(
+    hand: cases.CaseInHand, name: str, value: torch.Tensor | OutputReport, expected: torch.Tensor
+) -> wire.Survival:
+    total = expected.numel()
+    right = _right(hand, value, expected) if isinstance(value, torch.Tensor) else 0
+    trivial = max((_right(hand, guess, expected) for guess in _guesses(hand, expected)), default=total)
+    return wire.Survival(name=name, total=total, right=right, trivial=trivial)
+
+
+def _right(hand: cases.CaseInHand, value: torch.Tensor, expected: torch.Tensor) -> int:
+    """How many elements are within tolerance."""
+    report = compare("", value, expected, hand.problem.tolerance(hand.case), poison=hand.poison)
+    return expected.numel() - report.mismatched
+
+
+def _guesses(hand: cases.CaseInHand, expected: torch.Tensor) -> Iterator[torch.Tensor]:
+    """What the output would be if nobody had computed anything."""
+    if not expected.numel():
+        return
+    yield torch.zeros_like(expected)
+    yield torch.ones_like(expected)
+    poisoned = torch.full((expected.numel() * expected.element_size(),), hand.poison, dtype=torch.uint8)
+    yield poisoned.to(expected.device).view(expected.dtype).view(expected.shape)
+    for spec in (part for value in hand.content.specs for part in cases.tensor_specs(value)):
+        given = tensors.view(spec, hand.initial[spec.storage])
+        if given.numel() == expected.numel() and given.is_complex() <= expected.is_complex():
+            yield given.reshape(expected.shape).to(expected.dtype)

@@ -1,0 +1,48 @@
+"""What did the candidate do while it was verified?  Its worker kept a record, and is asked for it.
+
+Named so that it is the first probe: the record is that of the worker that verified, and later probes call the
+candidate under conditions in which an honest one may do what it never does otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from engine import wire
+from engine.behaviour import CHECK, could_not_check, findings
+from engine.errors import EngineError, WireError
+from engine.model import Finding, Severity
+from engine.probing import Lab
+
+CATCHES = (
+    "plain_torch_and_a_decoy.py", "assembled_operator.py", "patches_the_clock.py",
+    "patches_comparators_and_computes.py", "walks_the_frames.py", "hunts_objects_and_computes.py", "leaves_a_thread.py",
+)  # fmt: skip
+
+
+async def probe(lab: Lab) -> AsyncIterator[Finding]:
+    """What the record says, and that there is none when the worker has not verified or does not answer."""
+    if not lab.desk.occupied:
+        yield could_not_check("its worker is gone")
+        return
+    try:
+        observed = await lab.ask(wire.Observe(id=wire.new_id()))
+    except WireError as error:
+        message = f"asked what it did, the candidate meddled with the result channel: {_one_line(error)}"
+        yield Finding(check=CHECK, severity=Severity.PROOF, message=message)
+        return
+    except EngineError as error:
+        yield could_not_check(_one_line(error))
+        return
+    if isinstance(observed, wire.Observed):
+        for finding in findings(lab.problem, [one.result for one in lab.passed], observed):
+            yield finding
+    elif isinstance(observed, wire.Failed):
+        yield could_not_check(_one_line(observed.message))
+    else:
+        message = f"asked what it did, the candidate answered with {type(observed).__name__}"
+        yield Finding(check=CHECK, severity=Severity.PROOF, message=message)
+
+
+def _one_line(text: object) -> str:
+    return " ".join(str(text).split())[:300]

@@ -1,0 +1,169 @@
+"""Does the answer come from the candidate's own kernels?  They are withheld, and nothing may be right any more.
+
+The entry is called again on new content in poisoned memory with all of its kernels withheld, then with
+each of them alone, twice each with different poison.  The judge counts what is right nevertheless.  An
+answer that stays right was computed by something else; a kernel that nothing changes without is a decoy.
+Whatever is right without computing (zeros, copies of inputs, what lay in the memory) says nothing and does
+not count, which spares views, fills and operators in place.  A suspicion must come true in a worker that
+has never called the candidate: a captured graph or a kept buffer must not look like a trick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+
+from engine import wire
+from engine.model import Finding, Severity
+from engine.probing import Bench, Lab, Passed, Replayed
+
+CATCHES = ("decoy_launch.py", "torch_behind_a_kernel.py", "fig_leaf.py")
+
+_CHECK = "ghost_replay"
+_POISONS = (0xFF, 0x7B)
+_MOST_CASES = 8  # a kernel that none of so many cases launches is said not to have been checked
+_MOST_KERNELS = 16  # withheld alone
+_MOSTLY = 0.9
+
+
+@dataclass(kw_only=True)
+class _Facts:
+    """What is known: `share` is, by kernel, how much of the output is right without it, and in which case."""
+
+    share: dict[wire.Kernel, tuple[float, str]] = field(default_factory=dict)
+    unclear: dict[wire.Kernel, str] = field(default_factory=dict)
+    survived: Finding | None = None
+    withheld: int = 0
+    launches: int = 0
+
+
+async def probe(lab: Lab) -> AsyncIterator[Finding]:
+    """Withhold kernels on the smallest cases that launch all of them."""
+    wanted = {_kernel_of(launch.kernel, launch.line) for one in lab.passed for launch in one.launches}
+    facts = _Facts()
+    met: set[wire.Kernel] = set()
+    for one in _smallest_first(lab)[:_MOST_CASES] if wanted else ():
+        met |= await _in_case(lab, one, facts)
+        if facts.survived is not None or wanted <= met:
+            break
+    if facts.survived is not None:
+        yield facts.survived
+        return
+    for kernel in sorted(wanted - met, key=_order):
+        facts.unclear.setdefault(kernel, "no call that could tell launched it through Triton")
+    for finding in _findings(facts):
+        yield finding
+
+
+async def _in_case(lab: Lab, one: Passed, facts: _Facts) -> set[wire.Kernel]:
+    """Withhold the kernels of one case; those about which something is known now."""
+    async with lab.at(one.case) as bench:
+        together = await _replays(bench, wire.Withhold())
+        met = _met(together)
+        if not met or all(replay.outputs and not _tells(replay) for replay in together):
+            return set()
+        facts.launches += sum(entry.launches for replay in together for entry in replay.ledger)
+        facts.withheld += sum(entry.withheld for replay in together for entry in replay.ledger)
+        if _share(together) < _MOSTLY:
+            await _alone(bench, met, together, facts)
+            return set(met)
+    facts.survived = await _confirmed(lab, one, met)
+    return set(met)
+
+
+async def _confirmed(lab: Lab, one: Passed, met: Sequence[wire.Kernel]) -> Finding | None:
+    """The same again in a new worker: a suspicion, or None."""
+    await lab.renew()
+    async with lab.at(one.case) as bench:
+        together = await _replays(bench, wire.Withhold())
+    share = _share(together)
+    if share < _MOSTLY or not _met(together):
+        return None
+    names = ", ".join(kernel.name for kernel in met)
+    how_much = "is right" if share == 1 else f"is right in {share:.0%} of its elements"
+    message = f"not computed by its kernels: with every launch withheld ({names}) the answer {how_much}, twice over"
+    return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
+
+
+async def _alone(bench: Bench, met: Sequence[wire.Kernel], together: Sequence[Replayed], facts: _Facts) -> None:
+    """Withhold one kernel after another, where there are several."""
+    unknown = [kernel for kernel in met if kernel not in facts.share]
+    for kernel in unknown[:_MOST_KERNELS]:
+        replays = together if len(met) == 1 else await _replays(bench, wire.Withhold(kernels=(kernel,)))
+        trouble = next((replay.trouble for replay in replays if replay.trouble), "")
+        if trouble:
+            facts.unclear[kernel] = trouble
+            continue
+        facts.unclear.pop(kernel, None)
+        facts.share[kernel] = _share(replays), bench.case.name
+    for kernel in unknown[_MOST_KERNELS:]:
+        facts.unclear[kernel] = f"only {_MOST_KERNELS} kernels of a case are withheld one by one"
+
+
+async def _replays(bench: Bench, withhold: wire.Withhold) -> tuple[Replayed, ...]:
+    """One call with each poison."""
+    return tuple([await bench.call(poison=poison, withhold=withhold) for poison in _POISONS])
+
+
+def _met(replays: Sequence[Replayed]) -> list[wire.Kernel]:
+    """The kernels that some launch was withheld of, in the order in which they came."""
+    return list(dict.fromkeys(entry.kernel for replay in replays for entry in replay.ledger if entry.withheld))
+
+
+def _tells(replay: Replayed) -> bool:
+    return any(output.trivial < output.total for output in replay.outputs)
+
+
+def _share(replays: Sequence[Replayed]) -> float:
+    """The least share of an answer that is right beyond what is right without computing; 0 where nothing tells."""
+    return min(_share_of(replay) for replay in replays)
+
+
+def _share_of(replay: Replayed) -> float:
+    telling = sum(output.total - output.trivial for output in replay.outputs)
+    right = sum(max(0, output.right - output.trivial) for output in replay.outputs)
+    return right / telling if telling else 0.0
+
+
+def _findings(facts: _Facts) -> list[Finding]:
+    """What is said when the answer depends on some kernel."""
+    found = [
+        Finding(
+            check=_CHECK, severity=Severity.HINT, case=case,
+            message=f"decoy: without {kernel.name} (line {kernel.line}) the whole answer is right nevertheless",
+        )
+        for kernel, (share, case) in facts.share.items() if share == 1.0
+    ]  # fmt: skip
+    found += [
+        Finding(check=_CHECK, severity=Severity.NOTE, message=f"could not tell for kernel {kernel.name}: {why}")
+        for kernel, why in facts.unclear.items()
+    ]
+    needed = [f"{kernel.name} {share:.0%}" for kernel, (share, _) in facts.share.items() if share < 1.0]
+    if needed:
+        message = (
+            f"its kernels compute the answer; right without {', '.join(needed)} "
+            f"({facts.withheld} of {facts.launches} launches withheld)"
+        )
+        found.append(Finding(check=_CHECK, severity=Severity.NOTE, message=message))
+    return found
+
+
+def _smallest_first(lab: Lab) -> list[Passed]:
+    """The smallest case, those where a kernel was seen first, and the rest; cases without outputs left out."""
+    counted = [one for one in lab.passed if any(output.total for output in one.result.outputs)]
+    by_size = sorted(counted, key=lambda one: _size(lab, one))
+    first_seen = [one for one in by_size if one.launches]
+    return list({one.case.name: one for one in (*by_size[:1], *first_seen, *by_size)}.values())
+
+
+def _size(lab: Lab, one: Passed) -> int:
+    cost = lab.problem.cost(one.case)
+    return cost.flops + cost.bytes_read + cost.bytes_written
+
+
+def _kernel_of(name: str, line: int) -> wire.Kernel:
+    return wire.Kernel(name=name, line=line)
+
+
+def _order(kernel: wire.Kernel) -> tuple[int, str]:
+    return kernel.line, kernel.name

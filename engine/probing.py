@@ -1,0 +1,200 @@
+"""The stage of a run that doubts: a candidate that was right is called again under other conditions.
+
+Probes ask through a `Lab`, which knows what was verified and makes calls; what of their outputs is right
+the judge says.  A worker that was probed may keep wrong things, so it never goes on to a benchmark.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from engine import wire
+from engine.desk import Desk
+from engine.devices import Device
+from engine.errors import EngineError
+from engine.model import Case, CaseResult, Launch, Limits, Plan, Problem, Stage
+from engine.narration import Narrator
+from engine.probes import Probe, findings_of, probes
+from engine.profile import Profile
+from engine.staff import Staff
+
+_CALL_S = 3.0  # a call without its kernels takes less than with them, unless it waits for what never comes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passed:
+    """A case that the candidate was right on.
+
+    `launches` are those specialisations that no case before it had launched: they say where a kernel
+    was seen first, not everything that the case launches.
+    """
+
+    case: Case
+    result: CaseResult
+    launches: tuple[Launch, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replayed:
+    """What came of one more call.
+
+    `ledger` is the worker's claim of what it launched and withheld.  `trouble` says why there are no
+    outputs; `outputs` is the judge's count of what is right in them.
+    """
+
+    ledger: tuple[wire.Withheld, ...] = ()
+    outputs: tuple[wire.Survival, ...] = ()
+    trouble: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lab:
+    """What a probe may know and do."""
+
+    plan: Plan
+    device: Device
+    passed: Sequence[Passed]
+    desk: Desk
+    staff: Staff
+    limits: Limits
+    profile: Profile = field(repr=False)
+
+    @property
+    def problem(self) -> Problem:
+        """What the candidate computes."""
+        return self.plan.problem
+
+    async def ask(self, command: wire.AnyCommand) -> wire.AnyReply:
+        """Have the worker that verified, or the one after it, carry out a command.
+
+        Raises:
+            EngineError: it could not be loaded, or did not answer properly; it is gone then.
+        """
+        try:
+            if not self.desk.occupied:
+                await self.desk.load()
+            return await self.desk.ask(command, deadline_s=min(self.limits.case_s, _CALL_S))
+        except EngineError:
+            await self.desk.clear()
+            raise
+
+    async def renew(self) -> None:
+        """Have the next call made by a worker that has never called the candidate."""
+        await self.desk.clear()
+
+    @contextlib.asynccontextmanager
+    async def at(self, case: Case) -> AsyncIterator[Bench]:
+        """The inputs of a case, laid out for calls; one case at a time.
+
+        Raises:
+            EngineError: the judge could not make them, or no worker could be had.
+        """
+        if not self.desk.occupied:
+            await self.desk.load()
+        arena = self.desk.shared / f"{secrets.token_hex(8)}.in"
+        prepare = wire.Prepare(
+            id=wire.new_id(), origin=self.problem.origin, case=case.name, poison=0,
+            arena_path=None if self.staff.shares_device else str(arena),
+        )  # fmt: skip
+        try:
+            prepared = await self.staff.ask_judge(prepare)
+            if not isinstance(prepared, wire.Prepared):
+                raise EngineError(f"the judge could not make inputs of {case.name}{_said(prepared)}")
+            yield Bench(lab=self, case=case, prepared=prepared, outputs=arena.with_suffix(".out"))
+        finally:
+            with contextlib.suppress(EngineError):  # a judge that has died has nothing in hand
+                await self.staff.ask_judge(wire.Release(id=wire.new_id()))
+            for path in (arena, arena.with_suffix(".out")):
+                with contextlib.suppress(OSError):
+                    path.unlink()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """One case laid out in memory; every call of it gets content that nobody has seen, in that same memory."""
+
+    lab: Lab
+    case: Case
+    prepared: wire.Prepared
+    outputs: Path
+
+    async def call(self, *, poison: int, withhold: wire.Withhold | None = None) -> Replayed:
+        """Call the entry once more; a candidate that fails at that is trouble, not an exception.
+
+        Raises:
+            EngineError: the judge failed.
+        """
+        lab = self.lab
+        refilled = await lab.staff.ask_judge(wire.Refill(id=wire.new_id(), fresh=True, poison=poison))
+        if not isinstance(refilled, wire.Done):
+            raise EngineError(f"the judge could not make inputs of {self.case.name} again{_said(refilled)}")
+        command = wire.Call(
+            id=wire.new_id(), case=self.case.name, arguments=self.prepared.arguments, arena=self.prepared.arena,
+            outputs=str(self.outputs), max_output_bytes=lab.limits.output_bytes, poison=poison, withhold=withhold,
+        )  # fmt: skip
+        try:
+            with lab.profile.span("probe"):
+                called = await lab.ask(command)
+        except EngineError as error:
+            return Replayed(trouble=str(error))
+        if isinstance(called, wire.Failed):
+            if called.broken:
+                await lab.renew()
+            return Replayed(ledger=called.ledger, trouble=called.message)
+        if not isinstance(called, wire.Called):
+            return Replayed(trouble=f"a call was answered with {type(called).__name__}")
+        return await self._weighed(called)
+
+    async def _weighed(self, called: wire.Called) -> Replayed:
+        weigh = wire.Weigh(
+            id=wire.new_id(), outputs=str(self.outputs), max_output_bytes=self.lab.limits.output_bytes,
+            returned=called.returned,
+        )  # fmt: skip
+        weighed = await self.lab.staff.ask_judge(weigh)
+        if isinstance(weighed, wire.Failed) and weighed.kind is wire.FailureKind.TAMPERED:
+            return Replayed(ledger=called.ledger, trouble=weighed.message)
+        if not isinstance(weighed, wire.Weighed):
+            raise EngineError(f"the judge could not weigh the outputs of {self.case.name}{_said(weighed)}")
+        return Replayed(ledger=called.ledger, outputs=weighed.outputs)
+
+
+class ProbingStage:
+    """Has every probe, or those that were `chosen`, look at one candidate; `run` once.
+
+    Raises:
+        EngineError: a file among the probes is none.
+    """
+
+    def __init__(self, *, lab: Lab, told: Narrator, chosen: Sequence[Probe] | None = None) -> None:
+        self._lab = lab
+        self._told = told
+        self._probes = probes() if chosen is None else chosen
+
+    async def run(self) -> None:
+        """Tell what the probes find; whoever was probed has no worker afterwards."""
+        began = self._told.begin(Stage.PROBE)
+        for probe in self._probes:
+            async for finding in findings_of(probe, self._lab):
+                self._told.find(finding)
+        if self._probes:
+            await self._lab.desk.clear()
+        self._told.end(Stage.PROBE, began)
+
+
+def passed_of(
+    cases: Sequence[Case], results: Iterable[CaseResult], launches: Mapping[str, tuple[Launch, ...]]
+) -> tuple[Passed, ...]:
+    """The cases of these results, in their order."""
+    case_by_name = {case.name: case for case in cases}
+    return tuple(
+        Passed(case=case_by_name[result.case], result=result, launches=launches.get(result.case, ()))
+        for result in results
+    )
+
+
+def _said(reply: wire.AnyReply) -> str:
+    return f": {reply.message}" if isinstance(reply, wire.Failed) else ""
