@@ -37,7 +37,7 @@ CASES = (
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET]),
     *_over(Tier.FULL, "{shape} {dtype} {values}", shape=(9, 300), dtype=FLOATS, values=["masked tail", "large"]),
     *_over(Tier.FULL, "{shape} {dtype} {values}", shape=[(9, 300), (2, 9000)], dtype=F32, values="huge"),
-    *_over(Tier.FULL, "{shape} {dtype} {values}", shape=[(3, 1025), (2, 8193)], dtype=F32, values="last peak"),
+    *_over(Tier.FULL, "{shape} {dtype} {values}", shape=[(3, 1025), (2, 8193)], dtype=F32, values="peak"),
     *_over(Tier.FULL, "{shape} {dtype} {values}", shape=(3, 2500), dtype=F32, values="large"),
     *_over(Tier.FULL, "{shape} {dtype} {values}", shape=(2, 9000), dtype=F32,
            values=["rising", "falling", "masked head"]),
@@ -57,8 +57,8 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """x: any shape, flat and peaked rows mixed; "masked" ones begin or end in -inf.
 
     "large" rows lie about -1000 and 1000 by turns, "huge" ones about a hundred times that.  "rising" and
-    "falling" rows go from one end to the other by more than exp can hold, and so does the "last peak" in
-    its one step, so that a part of a row alone decides its maximum.
+    "falling" rows go from one end to the other by more than exp can hold, and so does a "peak" in its
+    one step, in the last column and the first by turns, so that one part of a row decides its maximum.
     """
     shape, values = case.shape("shape"), case.word("values")
     if values in _CENTRES:
@@ -66,9 +66,10 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
         x = (torch.randn(shape, generator=rng) * 4 + _CENTRES[values] * signs).to(torch_dtype(case.dtype))
     elif values in _SLOPES:
         x = normal(shape, case.dtype, rng) + torch.linspace(-_SLOPES[values], _SLOPES[values], shape[-1])
-    elif values == "last peak":
+    elif values == "peak":
         x = normal(shape, case.dtype, rng)
-        x[..., -1] += _PEAK
+        x[::2, -1] += _PEAK
+        x[1::2, 0] += _PEAK
     else:
         x = mixed(shape, case.dtype, rng)
     if values == "masked tail":
