@@ -1,0 +1,32 @@
+# kgtui: op=aten::sum expect=wrong_dtype
+"""Integers are summed and returned in their own dtype; PyTorch sums them, and booleans, in int64."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def sum_kernel(x_ptr, y_ptr, cols, COLS: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    total = tl.zeros((COLS,), dtype=y_ptr.dtype.element_ty)
+    for start in range(0, cols, COLS):
+        col = start + tl.arange(0, COLS)
+        total += tl.load(x_ptr + row * cols + col, mask=col < cols, other=0).to(y_ptr.dtype.element_ty)
+    tl.store(y_ptr + row, tl.sum(total, axis=0))
+
+
+def sum(self, dim=None, keepdim=False, dtype=None):
+    dtype = dtype or self.dtype
+    dims = (dim,) if isinstance(dim, int) else tuple(dim or range(self.ndim))
+    dims = [d % self.ndim for d in dims]
+    kept = [d for d in range(self.ndim) if d not in dims]
+    shape = [1 if d in dims else size for d, size in enumerate(self.shape)]
+    wide = torch.float32 if dtype.is_floating_point else torch.int32
+    y = torch.empty([self.shape[d] for d in kept], dtype=wide, device=self.device)
+    if y.numel():
+        x = self.permute(*kept, *dims).contiguous()
+        rows, cols = y.numel(), x.numel() // y.numel()
+        sum_kernel[(rows,)](x, y, cols, COLS=1024)
+    y = y.to(dtype)
+    return y.view(shape) if keepdim else y
