@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.model import Stage
 from kgtui.state.benchmarks import best_line, headline
 from kgtui.state.glyphs import TONES
 from kgtui.state.lines import Tone
@@ -35,7 +36,8 @@ def draw_strip(screen: WorkbenchScreen) -> None:
     else:
         narrow, timing = screen.has_class("-narrow"), screen.bench.can_time
         right = numbers or best
-        crowded = (timing and narrow) or (bool(right) and not screen.has_class("-wide"))
+        probed = view.stage(Stage.PROBE) is not None
+        crowded = (narrow and (timing or probed)) or (bool(right) and not screen.has_class("-wide"))
         stages = progress(view, glyphs, short=crowded, timed=not (right and narrow))
         strip.show((first, (stages, right), (words, best if numbers else ())))
     tone = TONES[status_of(view, desk).state]

@@ -12,7 +12,8 @@ from kgtui.state.run import RunView, StageView
 from kgtui.state.status import Desk, Status, is_stale, status_of
 
 _STAGE_WORDS = {
-    Stage.STATIC: "read", Stage.LOAD: "load", Stage.VERIFY: "verify", Stage.COMPILE: "compile", Stage.BENCHMARK: "bench"
+    Stage.STATIC: "read", Stage.LOAD: "load", Stage.VERIFY: "verify", Stage.PROBE: "probe",
+    Stage.COMPILE: "compile", Stage.BENCHMARK: "bench",
 }  # fmt: skip
 _STARTING_SENTENCE = "the file is judged as soon as the engine is there"
 _IDLE_SENTENCE = "save the file to judge it; r runs it as it is"
@@ -32,7 +33,10 @@ def head(view: RunView, desk: Desk, glyphs: Glyphs) -> tuple[Line, Line]:
 
 
 def progress(view: RunView, glyphs: Glyphs, *, short: bool = False, timed: bool = True) -> Line:
-    """The second line: the stages of the run; `short` leaves out the first ones when they passed."""
+    """The second line: the stages of the run.
+
+    `short` leaves out the first ones when they passed, and probing too where the stages are not even `timed`.
+    """
     parts: list[Span] = [] if short else [muted("saved")]
     for stage in _STAGE_WORDS:
         seen = view.stage(stage)
@@ -41,6 +45,8 @@ def progress(view: RunView, glyphs: Glyphs, *, short: bool = False, timed: bool 
         if stage is Stage.BENCHMARK and seen is None and view.device in ("", INTERPRETED_DEVICE):
             continue
         if short and stage in (Stage.STATIC, Stage.LOAD) and seen is not None and seen.outcome is Outcome.PASS:
+            continue
+        if stage is Stage.PROBE and _says_nothing(seen, brief=short and not timed):
             continue
         between = [muted(f" {glyphs.then} ")] if parts else []
         parts += [*between, *_stage(stage, view, glyphs, timed=timed)]
@@ -67,6 +73,8 @@ def sentence(view: RunView, desk: Desk) -> Line:
     if view.active and view.active.stage is Stage.BENCHMARK:
         timed = f"{len(view.benchmarks)} of {view.active.total or view.benchmarks_planned} bench cases timed"
         return line(muted(f"right on all {len(view.cases)} cases; {timed}"))
+    if view.active and view.active.stage is Stage.PROBE:
+        return line(muted(f"right on all {len(view.cases)} cases; probing where the answers come from"))
     if view.active and view.active.stage is Stage.COMPILE:
         return line(muted(f"right on all {len(view.cases)} cases; compiling what they launched for {view.target}"))
     if view.running:
@@ -110,6 +118,11 @@ def _place(view: RunView) -> str:
     if place is None:
         return ""
     return f"line {place.line}, column {place.column}: " if place.column else f"line {place.line}: "
+
+
+def _says_nothing(seen: StageView | None, *, brief: bool) -> bool:
+    """Whether a stage has not begun, or has passed where there is no room to say so."""
+    return seen is None or (brief and seen.outcome is Outcome.PASS)
 
 
 def _stage(stage: Stage, view: RunView, glyphs: Glyphs, *, timed: bool) -> tuple[Span, ...]:

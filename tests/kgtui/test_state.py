@@ -236,6 +236,21 @@ def test_a_syntax_error_is_said_at_the_first_stage(candidate: Candidate) -> None
     assert plain_text((sentence(at_column, DESK),)) == "line 3, column 9: syntax error"
 
 
+def test_between_two_stages_the_one_that_ended_last_is_the_state(
+    fakes: ModuleType, candidate: Candidate, plan: Plan
+) -> None:
+    events = fakes.all_pass(candidate, plan)
+    ended = next(at for at, event in enumerate(events) if isinstance(event, StageFinished))
+    going = view_of(events[: ended + 1])
+    assert going.active is None and status_of(going, DESK).state is State.LOADING  # parsed, and nothing more
+    judged = next(
+        at for at, event in enumerate(events) if isinstance(event, StageFinished) and event.stage is Stage.VERIFY
+    )
+    waiting = replace(view_of(events[: judged + 1]), verdict=None)
+    if waiting.active is None:
+        assert status_of(waiting, DESK).state is State.VERIFYING
+
+
 def test_while_cases_are_judged_what_is_compiled_beside_them_is_not_the_state(
     fakes: ModuleType, candidate: Candidate, plan: Plan
 ) -> None:
@@ -480,3 +495,33 @@ def started(candidate: Candidate) -> RunStarted:
         at_s=0.0, problem="aten::softmax", digest=candidate.digest, device="cpu", device_name="Triton interpreter",
         target="sm_90", cases=8,
     )  # fmt: skip
+
+
+def probed(bench_fakes: ModuleType, candidate: Candidate, *, ended: bool) -> RunView:
+    """A run that two of five cases are timed of, or one that is being probed."""
+    plan = bench_fakes.bench_plan(bench_fakes.timed_problem())
+    told = list(bench_fakes.times_two_of_five(candidate, plan))
+    verified = next(
+        at for at, event in enumerate(told) if isinstance(event, StageFinished) and event.stage is Stage.VERIFY
+    )
+    began = StageStarted(at_s=0.2, stage=Stage.PROBE)
+    if not ended:
+        return view_of([*told[: verified + 1], began])
+    passed = StageFinished(at_s=0.25, stage=Stage.PROBE, outcome=Outcome.PASS, elapsed_s=0.05)
+    return view_of([*told[: verified + 1], began, passed, *told[verified + 1 :]])
+
+
+def test_a_run_that_is_probed_says_so(bench_fakes: ModuleType, candidate: Candidate) -> None:
+    view = probed(bench_fakes, candidate, ended=False)
+    assert status_of(view, DESK).state is State.PROBING
+    assert plain_text((progress(view, UNICODE, short=True), sentence(view, DESK))) == (
+        "verify 8/8 0.14s ✔ ▸ PROBE ▸ compile – ▸ bench –\nright on all 8 cases; probing where the answers come from"
+    )
+
+
+def test_probes_that_ran_stand_in_the_strip_where_there_is_room(bench_fakes: ModuleType, candidate: Candidate) -> None:
+    view = probed(bench_fakes, candidate, ended=True)
+    assert plain_text((progress(view, UNICODE, short=True),)) == (
+        "verify 8/8 0.14s ✔ ▸ probe 50ms ✔ ▸ compile 1/1 0.22s ✔ ▸ BENCH 2/5"
+    )
+    assert plain_text((progress(view, UNICODE, short=True, timed=False),)) == "verify 8/8 ✔ ▸ compile 1/1 ✔ ▸ BENCH 2/5"
