@@ -19,18 +19,22 @@ _WORD_CHARACTERS = 500
 
 
 class Observer:
-    """Notes what the candidate of this process does while it is loaded and in calls that are verified."""
+    """Notes what the candidate of this process does while it is loaded and in calls that are verified.
+
+    To be made before there is one, when all that is ours has been put in place.
+    """
 
     def __init__(self, device: torch.device) -> None:
         self._watch = Watch(device)
         self._audit = Audit()
         self._ledger = Ledger()
         self._unchecked: list[str] = []
+        # Not when there is a candidate: whoever waits for its verdict would wait for this.
+        self._try("what was there before", self._watch.begin, None)
 
     @contextlib.contextmanager
     def loading(self, path: Path, folder: Path | None) -> Iterator[None]:
         """The candidate at `path` is loaded within, once in the life of the process."""
-        self._try("what was there before", self._watch.begin, None)
         self._audit.install(path, folder)
         with self._audit.on(loading=True):
             yield
