@@ -20,6 +20,9 @@ from engine.errors import EngineError
 from engine.model import Finding, Location, Severity
 from engine.reading import Reading
 
+MOST_NODES = 50_000
+"""A text of more syntax is not read: whoever waits for the verdict would wait for this."""
+
 _REQUIRED = ("CATCHES", "SPARES", "STRICT", "check")
 
 
@@ -60,13 +63,16 @@ def read_statically(tree: ast.Module, text: str = "", entry: str | None = None) 
     try:
         reading = Reading(tree, text=text, entry=entry)
     except RecursionError as error:
-        yield _could_not_check("reading", error)
+        yield _could_not_check("reading", f"{type(error).__name__}: {error}")
+        return
+    if reading.size > MOST_NODES:
+        yield _could_not_check("reading", f"the file has {reading.size} nodes of syntax, and {MOST_NODES} are the most")
         return
     for check in checks():
         try:
             yield from check.check(reading)
         except Exception as error:  # the edge of a plug-in: fail closed, with a finding
-            yield _could_not_check(name_of(check), error)
+            yield _could_not_check(name_of(check), f"{type(error).__name__}: {error}")
 
 
 def name_of(check: Check) -> str:
@@ -81,5 +87,5 @@ def hint(check: str, node: ast.AST, message: str) -> Finding:
     return Finding(check=check, severity=Severity.HINT, message=message, location=location)
 
 
-def _could_not_check(name: str, error: Exception) -> Finding:
-    return Finding(check=name, severity=Severity.NOTE, message=f"could not check: {type(error).__name__}: {error}")
+def _could_not_check(name: str, why: str) -> Finding:
+    return Finding(check=name, severity=Severity.NOTE, message=f"could not check: {why}")

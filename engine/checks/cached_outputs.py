@@ -156,7 +156,7 @@ def _is_computed(reading: Reading, flow: Flow, value: ast.expr, computing: set[F
         call = call.func.value
     if isinstance(call, ast.Call) and any(item in computing for item in reading.definitions(call.func)):
         return True
-    bound = [item for target, item in flow.assignments if target in names and item is not value]
+    bound = [item for name in names for item in flow.values_of.get(name, ()) if item is not value]
     return any(_is_computed(reading, flow, item, computing, depth - 1) for item in bound)
 
 
@@ -175,8 +175,8 @@ def _slot_behind(reading: Reading, flow: Flow, value: ast.expr) -> str:
     if slot:
         return slot
     for name in same_values(value):
-        for target, item in flow.assignments:
-            if target == name and (found := _direct_slot(reading, item)):
+        for item in flow.values_of.get(name, ()):
+            if found := _direct_slot(reading, item):
                 return found
     return ""
 

@@ -18,6 +18,8 @@ from engine.reading.words import words
 _KERNEL = "@triton.jit\ndef k(x, y):\n    tl.store(y, tl.load(x))\n"
 _METADATA = words("shape dtype device ndim stride numel size dim data_ptr element_size is_contiguous nbytes")
 
+_SOON = 40  # statements: what takes the place of a result does so right after the launch
+
 STRICT = "What a kernel writes is part of the answer."
 CATCHES = (
     _KERNEL + "def f(x):\n    t = torch.empty_like(x)\n    k[(1,)](x, t)\n    return torch.relu(x)\n",
@@ -49,20 +51,21 @@ def check(reading: Reading) -> Iterator[Finding]:
         if function is None:
             continue
         flow = reading.tensors.flow(function)
-        discarded = [site for site in sites if _is_overwritten(reading, flow, site)]
+        discarded = {site.call for site in sites if _is_overwritten(reading, flow, site)}
         while True:
-            more = [site for site in sites if site not in discarded and _is_unread(reading, flow, site, discarded)]
+            left = [site for site in sites if site.call not in discarded]
+            more = {site.call for site in left if _is_unread(reading, flow, site, discarded)}
             if not more:
                 break
-            discarded += more
+            discarded |= more
         for site in sites:
-            if site in discarded:
+            if site.call in discarded:
                 yield hint(
                     "discarded_launch", site.call, "what this kernel writes is never read; it only seems to compute"
                 )
 
 
-def _is_unread(reading: Reading, flow: Flow, site: LaunchSite, discarded: list[LaunchSite]) -> bool:
+def _is_unread(reading: Reading, flow: Flow, site: LaunchSite, discarded: set[ast.Call]) -> bool:
     if not site.kernels or not site.written:
         return False
     groups: set[str] = set()
@@ -75,8 +78,7 @@ def _is_unread(reading: Reading, flow: Flow, site: LaunchSite, discarded: list[L
         groups |= {flow.group(name) for name in names}
     if any(_is_handed_in(flow, group) for group in groups):
         return False
-    ignored = [site.call, *(other.call for other in discarded)]
-    return all(_says_nothing(reading, use, ignored) for use in flow.uses(groups))
+    return all(_says_nothing(reading, use, site.call, discarded) for use in flow.uses(groups))
 
 
 def _is_held_elsewhere(argument: ast.expr) -> bool:
@@ -86,24 +88,24 @@ def _is_held_elsewhere(argument: ast.expr) -> bool:
 
 
 def _is_local(flow: Flow, name: str) -> bool:
-    return name in flow.parameters or any(target == name for target, _ in flow.assignments)
+    return name in flow.parameters or name in flow.values_of
 
 
 def _is_handed_in(flow: Flow, group: str) -> bool:
     """Whether a variable of the group is a parameter, or lives in something that outlives the call."""
     if any(flow.group(name) == group for name in flow.parameters):
         return True
-    sources = [name for target, value in flow.assignments if flow.group(target) == group for name in same_values(value)]
-    return any(not _is_local(flow, name) for name in sources)
+    values = (value for name in flow.members.get(group, ()) for value in flow.values_of[name])
+    return any(not _is_local(flow, name) for value in values for name in same_values(value))
 
 
-def _says_nothing(reading: Reading, use: ast.Name, ignored: list[ast.Call]) -> bool:
+def _says_nothing(reading: Reading, use: ast.Name, launch: ast.Call, discarded: set[ast.Call]) -> bool:
     above = reading.parent(use)
     if isinstance(above, ast.Attribute) and above.attr in _METADATA:
         return True
     if isinstance(above, ast.Delete):
         return True
-    return any(part in ignored for part in reading.ancestors(use))
+    return any(part is launch or part in discarded for part in reading.ancestors(use))
 
 
 def _is_overwritten(reading: Reading, flow: Flow, site: LaunchSite) -> bool:
@@ -112,15 +114,14 @@ def _is_overwritten(reading: Reading, flow: Flow, site: LaunchSite) -> bool:
     block = _block_of(reading, statement)
     if not site.kernels or not site.written or statement is None:
         return False
-    later = block[block.index(statement) + 1 :] if statement in block else []
+    place = block.index(statement) + 1 if statement in block else len(block)
+    later = block[place : place + _SOON]
     for argument in site.written:
         names = set(same_values(argument))
         touched = next((after for after in later if _touches(after, names)), None)
         if len(names) != 1 or touched is None or not _replaces(touched, names):
             return False
-        if any(
-            flow.group(other) == flow.group(next(iter(names))) for other, _ in flow.assignments if other not in names
-        ):
+        if set(flow.members.get(flow.group(next(iter(names))), ())) - names:
             return False
     return True
 

@@ -40,6 +40,7 @@ class Launches:
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
         self._written: dict[Function, frozenset[str]] = {}
+        self._writes: dict[Function, list[tuple[ast.Call, tuple[ast.expr, ...]]]] = {}
         self.sites: tuple[LaunchSite, ...] = tuple(
             self._site(call) for call in reading.all(ast.Call) if reading.is_host(call) and self.is_launch(call)
         )
@@ -84,6 +85,11 @@ class Launches:
 
     def writes(self, function: Function) -> list[tuple[ast.Call, tuple[ast.expr, ...]]]:
         """Calls of a function after which a kernel may have written to these arguments: launches, and what launches."""
+        if function not in self._writes:
+            self._writes[function] = self._find_writes(function)
+        return self._writes[function]
+
+    def _find_writes(self, function: Function) -> list[tuple[ast.Call, tuple[ast.expr, ...]]]:
         found = [(site.call, site.written) for site in self.by_function.get(function, ())]
         calls = self._calls_by_function.get(function, ())
         launching = [call for call in calls if self.launching.intersection(self._called(call))]
@@ -135,11 +141,13 @@ class Launches:
                 self._note_sources(node, sources)
             elif isinstance(node, ast.Call):
                 found |= self._stored_by(node, depth)
-        while True:
-            more = set().union(*(sources.get(name, set()) for name in found)) if found else set()
-            if more <= found:
-                return found
-            found |= more
+        waiting, reached = [*found], set[str]()
+        while waiting:
+            name = waiting.pop()
+            if name not in reached:
+                reached.add(name)
+                waiting += sources.get(name, ())
+        return reached
 
     @staticmethod
     def _note_sources(node: ast.Assign | ast.AugAssign | ast.For, sources: dict[str, set[str]]) -> None:

@@ -32,6 +32,7 @@ class Names:
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
         self._known: dict[ast.AST, frozenset[str]] = {}
+        self._variables: dict[tuple[Scope | None, str], frozenset[str]] = {}
         self._folded: dict[ast.AST, Value | None] = {}
         self.returns: dict[Scope, list[ast.Return]] = {}
         for node in layout.nodes[ast.Return]:
@@ -92,7 +93,7 @@ class Names:
     def _of(self, node: ast.AST) -> Iterator[str]:
         match node:
             case ast.Name():
-                yield from self._of_name(node.id, self._layout.scopes.get(node, self._layout.module))
+                yield from self._of_variable(node.id, self._layout.scopes.get(node, self._layout.module))
             case ast.Attribute():
                 yield from self._of_attribute(node)
             case ast.Call():
@@ -108,6 +109,13 @@ class Names:
                 yield from self.of(node.value)
             case ast.Lambda():
                 yield from (f"{name}~" for name in self.of(node.body))
+
+    def _of_variable(self, name: str, scope: Scope) -> frozenset[str]:
+        key = (scope.owner(name), name)
+        if key not in self._variables:
+            self._variables[key] = _NOTHING
+            self._variables[key] = frozenset(_limited(self._of_name(name, scope)))
+        return self._variables[key]
 
     def _of_name(self, name: str, scope: Scope) -> Iterator[str]:
         bindings = scope.find(name)

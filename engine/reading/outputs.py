@@ -43,14 +43,14 @@ def _used_here(reading: Reading) -> set[str]:
 def _allocation(
     reading: Reading, flow: Flow, value: ast.expr, makers: frozenset[str], *, filled: bool
 ) -> ast.Call | None:
-    for node in (value, *(item for target, item in flow.assignments if target in set(same_values(value)))):
+    for node in (value, *(item for name in set(same_values(value)) for item in flow.values_of.get(name, ()))):
         made, fills = _maker(reading, node)
         if made is None:
             continue
         name = made.func.attr if isinstance(made.func, ast.Attribute) else getattr(made.func, "id", "")
         names = {one.rpartition(".")[2] for one in reading.names.of(made.func)} | {name}
         if names & makers or (
-            filled and name.startswith(("empty", "new_empty")) and (fills or _is_filled(flow, value))
+            filled and name.startswith(("empty", "new_empty")) and (fills or _is_filled(reading, flow, value))
         ):
             return made
     return None
@@ -74,13 +74,13 @@ def _maker(reading: Reading, node: ast.expr) -> tuple[ast.Call | None, bool]:
             return (node if isinstance(node, ast.Call) else None), fills
 
 
-def _is_filled(flow: Flow, value: ast.expr) -> bool:
-    names = set(same_values(value))
-    return any(
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _FILLING
-        and names & set(same_values(node.func.value))
-        for node in flow.nodes
-    )  # fmt: skip
+def _is_filled(reading: Reading, flow: Flow, value: ast.expr) -> bool:
+    """Whether a variable with these values is filled with one value."""
+    for use in flow.uses(flow.groups(value)):
+        above = reading.parent(use)
+        if isinstance(above, ast.Attribute) and above.attr in _FILLING:
+            return True
+    return False
 
 
 def _is_touched(reading: Reading, flow: Flow, value: ast.expr) -> bool:

@@ -47,6 +47,11 @@ class Reading:
         for kind in kinds:
             yield from self.layout.nodes[kind]  # type: ignore[misc]  # filed under their own type
 
+    @property
+    def size(self) -> int:
+        """How many nodes of syntax the text has."""
+        return len(self.layout.sequence)
+
     def inside(self, node: Function | ast.ClassDef) -> list[ast.AST]:
         """A function or class and every node in it."""
         first, end = self.layout.spans[node]

@@ -149,6 +149,7 @@ class Flow:
         """A name that stands for all variables that may share values with this one."""
         seen = name
         while (leader := self._leaders.get(seen, seen)) != seen:
+            self._leaders[seen] = self._leaders.get(leader, leader)
             seen = leader
         return seen
 
@@ -195,18 +196,43 @@ class Flow:
     @cached_property
     def answer(self) -> set[str]:
         """Variables whose values become part of what is returned, through arithmetic of PyTorch too."""
-        found = {name for value in self.returns for name in value_names(value)}
-        while True:
-            more = {name for target, value in self.assignments if target in found for name in value_names(value)}
-            if more <= found:
-                return found
-            found |= more
+        waiting = [name for value in self.returns for name in value_names(value)]
+        found: set[str] = set()
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found.add(name)
+                waiting += [source for value in self.values_of.get(name, ()) for source in value_names(value)]
+        return found
+
+    @cached_property
+    def values_of(self) -> dict[str, list[ast.expr]]:
+        """What is assigned to each variable."""
+        found: dict[str, list[ast.expr]] = {}
+        for target, value in self.assignments:
+            found.setdefault(target, []).append(value)
+        return found
+
+    @cached_property
+    def members(self) -> dict[str, list[str]]:
+        """The assigned variables of each group."""
+        found: dict[str, list[str]] = {}
+        for name in self.values_of:
+            found.setdefault(self.group(name), []).append(name)
+        return found
 
     def uses(self, groups: set[str]) -> Iterator[ast.Name]:
         """Every place where a variable of these groups is read."""
+        for group in sorted(groups):
+            yield from self._reads.get(group, ())
+
+    @cached_property
+    def _reads(self) -> dict[str, list[ast.Name]]:
+        found: dict[str, list[ast.Name]] = {}
         for node in self.nodes:
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and self.group(node.id) in groups:
-                yield node
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                found.setdefault(self.group(node.id), []).append(node)
+        return found
 
     def _join(self, one: str, other: str) -> None:
         self._leaders[self.group(one)] = self.group(other)

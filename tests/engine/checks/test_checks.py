@@ -165,3 +165,10 @@ def test_comments_are_read_when_the_text_is_given() -> None:
 @pytest.mark.parametrize("text", ["-" * 60 + "1\n", "x = y" + ".a" * 900 + "\n", "x = " + "y + " * 900 + "y\n"])
 def test_deep_expressions_end_in_findings_and_never_raise(text: str) -> None:
     assert all(finding.severity in (Severity.NOTE, Severity.HINT) for finding in read_statically(parse(text), text))
+
+
+def test_a_text_of_too_much_syntax_is_not_read_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "MOST_NODES", 2)
+    [finding] = read_statically(ast.parse("x = 1"))
+    message = "could not check: the file has 4 nodes of syntax, and 2 are the most"
+    assert (finding.check, finding.severity, finding.message) == ("reading", Severity.NOTE, message)
