@@ -91,6 +91,8 @@ def _running(view: RunView) -> Status:
     active = view.active
     if view.holder is not None and (active is None or active.stage is Stage.BENCHMARK):
         return Status(state=State.QUEUED)
+    if active is None and view.stages:
+        active = view.stages[-1]  # between two stages nothing else is known yet
     if active is None:
         return Status(state=State.LOADING)
     state = _STATES[active.stage]

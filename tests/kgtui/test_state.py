@@ -251,6 +251,21 @@ def test_between_two_stages_the_one_that_ended_last_is_the_state(
         assert status_of(waiting, DESK).state is State.VERIFYING
 
 
+def test_between_two_stages_the_one_that_ended_last_is_the_state(candidate: Candidate) -> None:
+    def begun(stage: Stage) -> StageStarted:
+        return StageStarted(at_s=0.1, stage=stage, total=None)
+
+    def ended(stage: Stage) -> StageFinished:
+        return StageFinished(at_s=0.2, stage=stage, outcome=Outcome.PASS, elapsed_s=0.1)
+
+    events = [started(candidate), begun(Stage.PARSE), ended(Stage.PARSE)]
+    assert status_of(view_of(events), DESK).state is State.LOADING
+    events += [begun(Stage.VERIFY), ended(Stage.VERIFY)]
+    assert status_of(view_of(events), DESK).state is State.VERIFYING
+    events += [begun(Stage.BENCHMARK)]
+    assert status_of(view_of(events), DESK).state is State.BENCHMARKING
+
+
 def test_while_cases_are_judged_what_is_compiled_beside_them_is_not_the_state(
     fakes: ModuleType, candidate: Candidate, plan: Plan
 ) -> None:
