@@ -71,8 +71,8 @@ class OperatorSeen(Message, frozen=True):
     """An operator of torch that verified calls used.
 
     `largest_in` and `largest_out` are elements of all tensors of one use, taken and returned; the totals are
-    over all uses.  `case` is told for LIGHT and COMPUTE.  `reads_inputs` says that it took an argument of
-    the entry, or what torch alone made of one.
+    over all uses.  Neither is told for VIEW and METADATA, which make no content.  `case` is told for LIGHT
+    and COMPUTE.  `reads_inputs` says that it took an argument of the entry, or what torch alone made of one.
     """
 
     name: Word

@@ -100,11 +100,8 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
             for (_, case, reads_inputs), entry in self._entries.items()
         )  # fmt: skip
 
-    def note(self, packet: Any, taken: Sequence[torch.Tensor], made: Sequence[torch.Tensor], reads: bool) -> None:
-        """Note one use of an operator, which `reads` the entry's arguments or not."""
-        kind = _KINDS.get(packet, OperatorKind.COMPUTE)
-        if kind not in _MAKES_NO_CONTENT:
-            self._follow(made, reads)
+    def entry(self, packet: Any, kind: OperatorKind, *, reads: bool = False) -> _Entry | None:
+        """The entry of an operator that `reads` the entry's arguments or not; None when there is no room for it."""
         by_case = kind in _TOLD_BY_CASE
         key = (packet, self._case if by_case else "", by_case and reads)
         entry = self._entries.get(key)
@@ -112,14 +109,23 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
             self._packets.add(packet)
             if len(self._entries) >= MOST_OPERATORS or len(self._packets) > _MOST_NAMES:
                 self.overfull = True
-                return
+                return None
             entry = self._entries[key] = _Entry(name=str(packet._qualified_op_name)[:200], kind=kind)
-        elements_in, elements_out = sum(map(_elements, taken)), sum(map(_elements, made))
-        entry.uses += 1
-        entry.total_in += elements_in
-        entry.total_out += elements_out
-        entry.largest_in = max(entry.largest_in, elements_in)
-        entry.largest_out = max(entry.largest_out, elements_out)
+        return entry
+
+    def note(
+        self, packet: Any, kind: OperatorKind, taken: Sequence[torch.Tensor], made: Sequence[torch.Tensor], reads: bool
+    ) -> None:
+        """Note one use of an operator that made content."""
+        self._follow(made, reads)
+        entry = self.entry(packet, kind, reads=reads)
+        if entry is not None:
+            elements_in, elements_out = sum(map(_elements, taken)), sum(map(_elements, made))
+            entry.uses += 1
+            entry.total_in += elements_in
+            entry.total_out += elements_out
+            entry.largest_in = max(entry.largest_in, elements_in)
+            entry.largest_out = max(entry.largest_out, elements_out)
 
     def reads(self, taken: Sequence[torch.Tensor]) -> bool:
         """Whether one of these tensors is an argument of the entry, or what torch alone made of one."""
@@ -141,10 +147,17 @@ def _dispatch(
     args: Sequence[Any] = (),  # Any: the operator's own
     kwargs: dict[str, Any] | None = None,
 ) -> Any:
-    taken = list(_tensors((args, kwargs)))
+    packet = operator.overloadpacket
+    kind = _KINDS.get(packet, OperatorKind.COMPUTE)
+    if kind in _MAKES_NO_CONTENT:  # most of all that is called: counted, and no more
+        if (entry := mode.entry(packet, kind)) is not None:
+            entry.uses += 1
+        return operator(*args, **(kwargs or {}))
+    taken = () if kind is OperatorKind.ALLOCATION else tuple(_tensors((args, kwargs)))
     reads = mode.reads(taken)  # before it is called: it may write what it takes
     result = operator(*args, **(kwargs or {}))
-    mode.note(operator.overloadpacket, taken, list(_tensors((result,))), reads)
+    made = (result,) if type(result) is torch.Tensor else tuple(_tensors((result,)))
+    mode.note(packet, kind, taken, made, reads)
     return result
 
 

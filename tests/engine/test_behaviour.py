@@ -1,0 +1,175 @@
+"""From what a worker has seen to findings: what counts against a candidate, and how it is said."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import wire
+from engine.behaviour import findings
+from engine.model import (
+    Case,
+    CaseResult,
+    Cost,
+    DType,
+    Finding,
+    Location,
+    Outcome,
+    OutputReport,
+    Problem,
+    Severity,
+    Tier,
+    Tolerance,
+)
+
+COMPUTE, LIGHT = wire.OperatorKind.COMPUTE, wire.OperatorKind.LIGHT
+ELEMENTS = {"small": 4, "large": 1000, "empty": 0}
+PROBLEM = Problem(
+    name="toy::twice", entry="f", signature="f(x: Tensor) -> Tensor", summary="", category="toy",
+    cases=tuple(Case(name=name, dtype=DType.FLOAT16, tier=Tier.FULL, params={}) for name in ELEMENTS),
+    make_inputs=lambda case, rng: (), reference=lambda x: x, eager=lambda x: x,
+    tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
+    cost=lambda case: Cost(flops=1, bytes_read=2 * ELEMENTS[case.name], bytes_written=2 * ELEMENTS[case.name]),
+    origin="m:P",
+)  # fmt: skip
+RESULTS = tuple(
+    CaseResult(
+        case=name, tier=Tier.FULL, outcome=Outcome.PASS, elapsed_s=0.1, calls=2, seed=1,
+        outputs=(OutputReport(name="return", outcome=Outcome.PASS, total=elements),),
+    )
+    for name, elements in ELEMENTS.items()
+)  # fmt: skip
+
+
+def found(
+    *operators: wire.OperatorSeen, deeds: tuple[wire.DeedSeen, ...] = (), changes: tuple[wire.ChangeSeen, ...] = (),
+    unchecked: tuple[str, ...] = (),
+) -> list[Finding]:  # fmt: skip
+    observed = wire.Observed(id="i", operators=operators, deeds=deeds, changes=changes, unchecked=unchecked)
+    return list(findings(PROBLEM, RESULTS, observed))
+
+
+def used(
+    name: str = "aten::_softmax", *, kind: wire.OperatorKind = COMPUTE, case: str = "large", reads: bool = True,
+    taken: int = 1000, made: int = 1000, uses: int = 1,
+) -> wire.OperatorSeen:  # fmt: skip
+    return wire.OperatorSeen(
+        name=name, kind=kind, case=case, reads_inputs=reads, uses=uses, largest_in=taken, largest_out=made
+    )
+
+
+def severities(told: list[Finding]) -> list[Severity]:
+    return [finding.severity for finding in told]
+
+
+def test_an_operator_that_made_as_much_as_the_answer_computed_it() -> None:
+    (finding,) = found(used(uses=3), used("aten::exp", made=600))
+    assert (finding.check, finding.severity, finding.case) == ("behaviour", Severity.SUSPECT, "large")
+    assert finding.message == (
+        "torch computed it: aten::_softmax 3 times, up to 1000 elements; aten::exp once, up to 600 elements (1 cases)"
+    )
+
+
+@pytest.mark.parametrize(
+    "operator",
+    [
+        used(made=499),
+        used(taken=0, made=499),
+        used(case="small", taken=4, made=4),
+        used(case="empty", taken=0, made=0),
+        used(case="never heard of"),
+        used("aten::clone", kind=wire.OperatorKind.COPY),
+        used("aten::zeros", kind=wire.OperatorKind.ALLOCATION),
+        used("aten::gt", kind=wire.OperatorKind.QUESTION),
+        used("aten::randn", kind=wire.OperatorKind.RANDOM),
+        used("aten::view", kind=wire.OperatorKind.VIEW),
+    ],
+)  # fmt: skip
+def test_small_helpers_copies_and_views_say_nothing(operator: wire.OperatorSeen) -> None:
+    assert found(operator) == []
+
+
+def test_an_operator_that_reads_little_of_the_case_did_not_compute_it() -> None:
+    assert found(used(taken=0, made=500)) != []
+    whole = 2 * ELEMENTS["large"]
+    assert found(used(taken=0, made=whole // 4 - 1)) == []
+
+
+def test_light_arithmetic_counts_on_inputs_and_is_noted_on_what_kernels_left() -> None:
+    assert severities(found(used("aten::sum", kind=LIGHT))) == [Severity.SUSPECT]
+    (noted,) = found(used("aten::sum", kind=LIGHT, reads=False))
+    assert (noted.severity, noted.message) == (
+        Severity.NOTE, "torch finished what its kernels left: aten::sum once, up to 1000 elements (1 cases)",
+    )  # fmt: skip
+    assert severities(found(used(reads=False))) == [Severity.SUSPECT]
+
+
+def deed(kind: wire.DeedKind, detail: str = "d", *, line: int | None = None, loading: bool = False) -> wire.DeedSeen:
+    return wire.DeedSeen(kind=kind, detail=detail, line=line, loading=loading, times=2)
+
+
+@pytest.mark.parametrize(
+    ("seen", "severity"),
+    [
+        (deed(wire.DeedKind.SOCKET), Severity.SUSPECT),
+        (deed(wire.DeedKind.PROCESS, "os.fork"), Severity.SUSPECT),
+        (deed(wire.DeedKind.PROCESS, "subprocess sh -c nvidia-smi"), Severity.SUSPECT),
+        (deed(wire.DeedKind.PROCESS, "subprocess /usr/bin/nvidia-smi -L"), Severity.NOTE),
+        (deed(wire.DeedKind.FRAMES), Severity.SUSPECT),
+        (deed(wire.DeedKind.OBJECTS), Severity.SUSPECT),
+        (deed(wire.DeedKind.EXEC), Severity.HINT),
+        (deed(wire.DeedKind.LIBRARY, "dlopen libcuda.so.1"), Severity.HINT),
+        (deed(wire.DeedKind.LIBRARY, "dlopen libcublasLt.so.13"), Severity.SUSPECT),
+        (deed(wire.DeedKind.MEMORY), Severity.HINT),
+        (deed(wire.DeedKind.FILE_READ, "/home/a/b"), Severity.HINT),
+        (deed(wire.DeedKind.FILE_READ, "/proc/self/maps"), Severity.SUSPECT),
+        (deed(wire.DeedKind.FILE_WRITTEN), Severity.HINT),
+        (deed(wire.DeedKind.IMPORT, "cupy"), Severity.NOTE),
+    ],
+)  # fmt: skip
+def test_each_deed_has_its_weight(seen: wire.DeedSeen, severity: Severity) -> None:
+    assert severities(found(deeds=(seen,))) == [severity]
+
+
+def test_every_kind_of_deed_and_change_has_words() -> None:
+    assert len(found(deeds=tuple(deed(kind) for kind in wire.DeedKind))) == len(wire.DeedKind)
+    changes = tuple(wire.ChangeSeen(kind=kind, name="n") for kind in wire.ChangeKind)
+    assert len(found(changes=changes)) == len(wire.ChangeKind)
+
+
+def test_deeds_of_a_kind_are_one_finding_with_the_first_line() -> None:
+    seen = (
+        deed(wire.DeedKind.FRAMES, "sys._getframe", line=7, loading=True), deed(wire.DeedKind.FRAMES, "a\nb\x1b[0m"),
+        *(deed(wire.DeedKind.FRAMES, f"{number}") for number in range(5)),
+    )  # fmt: skip
+    (finding,) = found(deeds=seen)
+    assert finding.location == Location(line=7)
+    assert finding.message == (
+        "it looked at the frames of who calls it: sys._getframe while loading, a?b?[0m 2 times, 0 2 times, "
+        "1 2 times, and 3 more"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "severity"),
+    [
+        (wire.ChangeKind.FUNCTION, Severity.SUSPECT), (wire.ChangeKind.BUSY_THREAD, Severity.SUSPECT),
+        (wire.ChangeKind.PROCESS, Severity.SUSPECT), (wire.ChangeKind.SETTING, Severity.HINT),
+        (wire.ChangeKind.THREAD, Severity.NOTE), (wire.ChangeKind.RANDOM_STATE, Severity.NOTE),
+        (wire.ChangeKind.STREAM, Severity.NOTE),
+    ],
+)  # fmt: skip
+def test_each_change_has_its_weight(kind: wire.ChangeKind, severity: Severity) -> None:
+    (finding,) = found(changes=(wire.ChangeSeen(kind=kind, name="torch.allclose", detail="<lambda>"),))
+    assert finding.severity is severity
+    assert finding.message.endswith(": torch.allclose (<lambda>)")
+
+
+def test_what_could_not_be_looked_at_is_said() -> None:
+    (finding,) = found(unchecked=("what has changed: TypeError",))
+    assert (finding.severity, finding.message) == (
+        Severity.NOTE, "could not check what it did: what has changed: TypeError",
+    )  # fmt: skip
+
+
+def test_a_reply_without_anything_says_nothing() -> None:
+    assert found() == []
