@@ -1,0 +1,54 @@
+"""A sample of the mutants is rejected in every run of the suite; `python -m tests.mutation.score` judges all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine.source import directives
+from tests.mutation.edits import Kind
+from tests.mutation.judging import Fate, judge_all
+from tests.mutation.known import EQUIVALENT, UNSEEN
+from tests.mutation.mutants import Mutant, drawn, mutants_of
+
+HONEST = Path(__file__).parents[1] / "corpus" / "honest"
+SAMPLED = (
+    "add", "cublas_saxpy", "cublas_sgemm", "cumsum", "embedding", "fused_add_rms_norm", "gather", "mm",
+    "reshape_and_cache", "rms_norm", "rotary_embedding", "silu", "softmax_three_passes", "sum", "topk_softmax",
+)  # fmt: skip
+PER_KERNEL = 2
+SHIFT = "offset = tl.program_id(0)"
+
+
+def whole(name: str) -> tuple[Mutant, str]:
+    """An honest kernel as it is, in the form of a mutant, and its problem."""
+    source = (HONEST / f"{name}.py").read_text()
+    return Mutant(
+        name=name, kernel=name, kind=Kind.DROP_TERM, before="", after="", source=source
+    ), directives(source)["op"]  # fmt: skip
+
+
+async def test_a_sample_of_the_mutants_is_rejected(tmp_path: Path) -> None:
+    sample = []
+    for name in SAMPLED:
+        original, problem = whole(name)
+        found = mutants_of(original.source, kernel=name)
+        counted = tuple(mutant for mutant in found if mutant.name not in EQUIVALENT and mutant.name not in UNSEEN)
+        sample += [(mutant, problem) for mutant in drawn(counted, PER_KERNEL)]
+    judged = await judge_all(sample, engines=1, folder=tmp_path, on_judged=lambda one: None)
+    assert len(judged) == len(SAMPLED) * PER_KERNEL
+    assert {one.mutant.name: one.fate for one in judged if one.fate not in (Fate.REJECTED, Fate.STILLBORN)} == {}
+
+
+async def test_a_right_kernel_survives_and_one_that_raises_is_stillborn(tmp_path: Path) -> None:
+    silu, problem = whole("silu")
+    raising = Mutant(
+        name="raising", kernel="silu", kind=Kind.DROP_TERM, before="", after="",
+        source=silu.source.replace(SHIFT, f"missing; {SHIFT}"),
+    )  # fmt: skip
+    assert raising.source != silu.source
+    fates = {}
+    for one in await judge_all(
+        [(silu, problem), (raising, problem)], engines=1, folder=tmp_path, on_judged=lambda one: None
+    ):
+        fates[one.mutant.name] = one.fate
+    assert fates == {"silu": Fate.SURVIVED, "raising": Fate.STILLBORN}

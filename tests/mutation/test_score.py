@@ -1,0 +1,41 @@
+"""The score counts mutants that run and are not equivalent, and fails where something is not as known.py says."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import Tier
+from tests.mutation import score
+from tests.mutation.edits import Kind
+from tests.mutation.judging import Fate, Judged
+from tests.mutation.mutants import Mutant
+
+
+def judged(name: str, fate: Fate) -> Judged:
+    mutant = Mutant(name=name, kernel="k", kind=Kind.DROP_MASK, before="a", after="b", source="")
+    tier = Tier.FULL if fate is Fate.REJECTED else None
+    return Judged(mutant=mutant, fate=fate, case="", tier=tier, message="")
+
+
+@pytest.fixture(autouse=True)
+def _known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(score, "EQUIVALENT", {"same": "it computes the same"})
+    monkeypatch.setattr(score, "UNSEEN", {"unseen": "no case shows it"})
+
+
+def test_stillborn_and_equivalent_mutants_do_not_count(capsys: pytest.CaptureFixture[str]) -> None:
+    assert score.report([judged("r", Fate.REJECTED), judged("s", Fate.STILLBORN), judged("same", Fate.SURVIVED)]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].split() == ["all", "3", "1", "1", "0", "1", "0", "100.0%"]
+
+
+def test_every_survivor_counts_and_is_told_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    assert score.report([judged("r", Fate.REJECTED), judged("unseen", Fate.SURVIVED), judged("x", Fate.SURVIVED)]) == 1
+    out = capsys.readouterr().out
+    assert "survived unseen\n    a\n    b\n    no case shows it\n" in out
+    assert "survived x\n    a\n    b\n    nobody has looked at it\n" in out
+    assert out.splitlines()[-1].split() == ["all", "3", "0", "0", "0", "1", "2", "33.3%"]
+
+
+@pytest.mark.parametrize("one", [judged("same", Fate.REJECTED), judged("r", Fate.UNJUDGED)])
+def test_a_wrong_claim_or_a_mutant_that_was_not_judged_fails(one: Judged) -> None:
+    assert score.report([*[judged("r", Fate.REJECTED)] * 200, one]) == 1
