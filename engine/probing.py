@@ -43,12 +43,13 @@ class Replayed:
     """What came of one more call.
 
     `ledger` is the worker's claim of what it launched and withheld.  `trouble` says why there are no
-    outputs; `outputs` is the judge's count of what is right in them.
+    outputs, `lost` that the worker went with them; `outputs` is the judge's count of what is right in them.
     """
 
     ledger: tuple[wire.Withheld, ...] = ()
     outputs: tuple[wire.Survival, ...] = ()
     trouble: str = ""
+    lost: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,11 +141,11 @@ class Bench:
             with lab.profile.span("probe"):
                 called = await lab.ask(command)
         except EngineError as error:
-            return Replayed(trouble=str(error))
+            return Replayed(trouble=str(error), lost=True)
         if isinstance(called, wire.Failed):
             if called.broken:
                 await lab.renew()
-            return Replayed(ledger=called.ledger, trouble=called.message)
+            return Replayed(ledger=called.ledger, trouble=called.message, lost=called.broken)
         if not isinstance(called, wire.Called):
             return Replayed(trouble=f"a call was answered with {type(called).__name__}")
         return await self._weighed(called)

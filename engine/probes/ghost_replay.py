@@ -10,7 +10,8 @@ has never called the candidate: a captured graph or a kept buffer must not look 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import math
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from engine import wire
@@ -23,86 +24,105 @@ _CHECK = "ghost_replay"
 _POISONS = (0xFF, 0x7B)
 _MOST_CASES = 8  # a kernel that none of so many cases launches is said not to have been checked
 _MOST_KERNELS = 16  # withheld alone
-_MOSTLY = 0.9
+_MOSTLY, _PARTLY = 0.9, 0.5
+_ENOUGH = 256  # elements of outputs: with fewer one that a kernel writes for show is a large part
 
 
 @dataclass(kw_only=True)
 class _Facts:
-    """What is known: `share` is, by kernel, how much of the output is right without it, and in which case."""
+    """What is known so far.
+
+    `share` is, by kernel, how much of the answer is right without it, and in which case; `together` the same
+    without any of them, where it is most.  Where a worker was `lost` no other is tried: that takes long.
+    """
 
     share: dict[wire.Kernel, tuple[float, str]] = field(default_factory=dict)
     unclear: dict[wire.Kernel, str] = field(default_factory=dict)
     survived: Finding | None = None
+    lost: str = ""
+    together: tuple[float, str] = (0.0, "")
     withheld: int = 0
     launches: int = 0
 
 
 async def probe(lab: Lab) -> AsyncIterator[Finding]:
     """Withhold kernels on the smallest cases that launch all of them."""
-    wanted = {_kernel_of(launch.kernel, launch.line) for one in lab.passed for launch in one.launches}
+    wanted = {wire.Kernel(name=launch.kernel, line=launch.line) for one in lab.passed for launch in one.launches}
     facts = _Facts()
-    met: set[wire.Kernel] = set()
+    settled: set[wire.Kernel] = set()
     for one in _smallest_first(lab)[:_MOST_CASES] if wanted else ():
-        met |= await _in_case(lab, one, facts)
-        if facts.survived is not None or wanted <= met:
+        settled |= await _in_case(lab, one, facts, settled)
+        if facts.survived is not None or facts.lost or wanted <= settled:
             break
     if facts.survived is not None:
         yield facts.survived
         return
-    for kernel in sorted(wanted - met, key=_order):
-        facts.unclear.setdefault(kernel, "no call that could tell launched it through Triton")
+    for kernel in sorted(wanted - settled - facts.share.keys(), key=_order):
+        facts.unclear.setdefault(kernel, facts.lost or "no call that could tell launched it through Triton")
     for finding in _findings(facts):
         yield finding
 
 
-async def _in_case(lab: Lab, one: Passed, facts: _Facts) -> set[wire.Kernel]:
-    """Withhold the kernels of one case; those about which something is known now."""
+async def _in_case(lab: Lab, one: Passed, facts: _Facts, settled: set[wire.Kernel]) -> set[wire.Kernel]:
+    """Withhold the kernels of one case; those that need no other case, unlike what this one does without."""
     async with lab.at(one.case) as bench:
-        together = await _replays(bench, wire.Withhold())
+        together = await _replays(bench, wire.Withhold(), facts)
         met = _met(together)
-        if not met or all(replay.outputs and not _tells(replay) for replay in together):
+        if settled.issuperset(met) or all(replay.outputs and not _tells(replay) for replay in together):
             return set()
         facts.launches += sum(entry.launches for replay in together for entry in replay.ledger)
         facts.withheld += sum(entry.withheld for replay in together for entry in replay.ledger)
+        facts.together = max(facts.together, (_share(together), one.case.name))
         if _share(together) < _MOSTLY:
-            await _alone(bench, met, together, facts)
-            return set(met)
-    facts.survived = await _confirmed(lab, one, met)
+            await _alone(bench, [kernel for kernel in met if kernel not in settled], together, facts)
+            return {kernel for kernel in met if facts.share.get(kernel, (0.0, ""))[0] < 1.0}
+    facts.survived = await _confirmed(lab, one, met, facts)
     return set(met)
 
 
-async def _confirmed(lab: Lab, one: Passed, met: Sequence[wire.Kernel]) -> Finding | None:
+async def _confirmed(lab: Lab, one: Passed, met: Sequence[wire.Kernel], facts: _Facts) -> Finding | None:
     """The same again in a new worker: a suspicion, or None."""
     await lab.renew()
     async with lab.at(one.case) as bench:
-        together = await _replays(bench, wire.Withhold())
+        together = await _replays(bench, wire.Withhold(), facts)
     share = _share(together)
     if share < _MOSTLY or not _met(together):
+        why = "without it the answer was right in the worker that had computed it before, but not in a new one"
+        facts.unclear.update(dict.fromkeys(met, why))
         return None
     names = ", ".join(kernel.name for kernel in met)
-    how_much = "is right" if share == 1 else f"is right in {share:.0%} of its elements"
+    how_much = "is right" if share == 1 else f"is right in {_percent(share)} of its elements"
     message = f"not computed by its kernels: with every launch withheld ({names}) the answer {how_much}, twice over"
     return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
 
 
-async def _alone(bench: Bench, met: Sequence[wire.Kernel], together: Sequence[Replayed], facts: _Facts) -> None:
-    """Withhold one kernel after another, where there are several."""
-    unknown = [kernel for kernel in met if kernel not in facts.share]
-    for kernel in unknown[:_MOST_KERNELS]:
-        replays = together if len(met) == 1 else await _replays(bench, wire.Withhold(kernels=(kernel,)))
+async def _alone(bench: Bench, kernels: Sequence[wire.Kernel], together: Sequence[Replayed], facts: _Facts) -> None:
+    """Withhold one of these kernels after another, where a call launches several."""
+    several = len(_met(together)) > 1
+    for kernel in kernels[:_MOST_KERNELS]:
+        if facts.lost:
+            return
+        replays = await _replays(bench, wire.Withhold(kernels=(kernel,)), facts) if several else together
         trouble = next((replay.trouble for replay in replays if replay.trouble), "")
-        if trouble:
+        if trouble and kernel not in facts.share:
             facts.unclear[kernel] = trouble
-            continue
-        facts.unclear.pop(kernel, None)
-        facts.share[kernel] = _share(replays), bench.case.name
-    for kernel in unknown[_MOST_KERNELS:]:
+        elif not trouble:
+            facts.unclear.pop(kernel, None)
+            facts.share[kernel] = _share(replays), bench.case.name
+    for kernel in kernels[_MOST_KERNELS:]:
         facts.unclear[kernel] = f"only {_MOST_KERNELS} kernels of a case are withheld one by one"
 
 
-async def _replays(bench: Bench, withhold: wire.Withhold) -> tuple[Replayed, ...]:
-    """One call with each poison."""
-    return tuple([await bench.call(poison=poison, withhold=withhold) for poison in _POISONS])
+async def _replays(bench: Bench, withhold: wire.Withhold, facts: _Facts) -> tuple[Replayed, ...]:
+    """One call with each poison, or until one is in trouble."""
+    replays: list[Replayed] = []
+    for poison in _POISONS:
+        replays.append(await bench.call(poison=poison, withhold=withhold))
+        if replays[-1].trouble:
+            break
+    if replays[-1].lost:
+        facts.lost = replays[-1].trouble
+    return tuple(replays)
 
 
 def _met(replays: Sequence[Replayed]) -> list[wire.Kernel]:
@@ -125,44 +145,47 @@ def _share_of(replay: Replayed) -> float:
     return right / telling if telling else 0.0
 
 
-def _findings(facts: _Facts) -> list[Finding]:
+def _percent(share: float) -> str:
+    """Never rounded up: nearly everything is not everything."""
+    return f"{math.floor(1000 * share) / 10:g}%"
+
+
+def _findings(facts: _Facts) -> Iterator[Finding]:
     """What is said when the answer depends on some kernel."""
-    found = [
-        Finding(
-            check=_CHECK, severity=Severity.HINT, case=case,
-            message=f"decoy: without {kernel.name} (line {kernel.line}) the whole answer is right nevertheless",
-        )
-        for kernel, (share, case) in facts.share.items() if share == 1.0
-    ]  # fmt: skip
-    found += [
-        Finding(check=_CHECK, severity=Severity.NOTE, message=f"could not tell for kernel {kernel.name}: {why}")
-        for kernel, why in facts.unclear.items()
-    ]
-    needed = [f"{kernel.name} {share:.0%}" for kernel, (share, _) in facts.share.items() if share < 1.0]
-    if needed:
+    share, case = facts.together
+    if share >= _PARTLY:
         message = (
-            f"its kernels compute the answer; right without {', '.join(needed)} "
-            f"({facts.withheld} of {facts.launches} launches withheld)"
+            f"{_percent(share)} of the answer is right with every launch withheld: something else computes that part"
         )
-        found.append(Finding(check=_CHECK, severity=Severity.NOTE, message=message))
-    return found
+        yield Finding(check=_CHECK, severity=Severity.HINT, message=message, case=case)
+    for kernel, (share, case) in facts.share.items():
+        if share == 1.0:
+            message = f"decoy: without {kernel.name} (line {kernel.line}) the whole answer is right nevertheless"
+            yield Finding(check=_CHECK, severity=Severity.HINT, message=message, case=case)
+    for kernel, why in facts.unclear.items():
+        yield Finding(check=_CHECK, severity=Severity.NOTE, message=f"could not tell for kernel {kernel.name}: {why}")
+    needed = [f"{kernel.name} {_percent(share)}" for kernel, (share, _) in facts.share.items() if share < 1.0]
+    if needed:
+        message = f"its kernels compute the answer; right without {', '.join(needed)}"
+        claimed = f"{facts.withheld} of {facts.launches} launches withheld"
+        yield Finding(check=_CHECK, severity=Severity.NOTE, message=f"{message} ({claimed})")
 
 
 def _smallest_first(lab: Lab) -> list[Passed]:
-    """The smallest case, those where a kernel was seen first, and the rest; cases without outputs left out."""
-    counted = [one for one in lab.passed if any(output.total for output in one.result.outputs)]
-    by_size = sorted(counted, key=lambda one: _size(lab, one))
+    """The smallest case with enough elements, those where a kernel was seen first, and the rest that has outputs."""
+    counted = [one for one in lab.passed if _elements(one)]
+    by_size = sorted(counted, key=lambda one: (_elements(one) < _ENOUGH, _size(lab, one)))
     first_seen = [one for one in by_size if one.launches]
     return list({one.case.name: one for one in (*by_size[:1], *first_seen, *by_size)}.values())
+
+
+def _elements(one: Passed) -> int:
+    return sum(output.total for output in one.result.outputs)
 
 
 def _size(lab: Lab, one: Passed) -> int:
     cost = lab.problem.cost(one.case)
     return cost.flops + cost.bytes_read + cost.bytes_written
-
-
-def _kernel_of(name: str, line: int) -> wire.Kernel:
-    return wire.Kernel(name=name, line=line)
 
 
 def _order(kernel: wire.Kernel) -> tuple[int, str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.model import CaseResult, Limits, Outcome, Tier
+from engine.model import CaseResult, Finding, Limits, Outcome, Severity, Tier
 from engine.source import directives
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -39,11 +39,19 @@ async def test_a_wrong_kernel_fails_as_stated(judging, path):
 async def test_a_cheat_does_not_pass_and_ends_as_stated(judging, path):
     judged = await _judge(judging, path, target=None, limits=IMPATIENT)
     assert _words(judged.verdict.outcome, judged.cases) & _stated(path), judged.verdict.sentence
+    if judged.verdict.outcome is Outcome.PASS:
+        assert judged.verdict.flagged
+        assert _flags(judged.findings) & set(directives(path.read_text())["finding"].split("|"))
 
 
 async def _judge(judging, path: Path, *, target: str | None, limits: Limits = LIMITS):
     problem = directives(path.read_text())["op"]
     return await judging(path, problem=problem, tiers=(Tier.SMOKE, Tier.FULL), target=target, limits=limits)
+
+
+def _flags(findings: list[Finding]) -> set[str]:
+    """The checks that found what makes a run not credible."""
+    return {finding.check for finding in findings if finding.severity in (Severity.SUSPECT, Severity.PROOF)}
 
 
 def _stated(path: Path) -> set[str]:
