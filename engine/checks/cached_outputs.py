@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from engine.checks import hint
 from engine.model import Finding
 from engine.reading import Reading
+from engine.reading.outputs import used_here
 from engine.reading.scopes import Function
 from engine.reading.tensors import Flow, same_values
 from engine.reading.vocabulary import weight_of
@@ -71,8 +72,9 @@ _KEEPERS = frozenset({"functools.lru_cache", "functools.cache", "functools.lru_c
 def check(reading: Reading) -> Iterator[Finding]:
     """A hint for every return of something that an earlier call computed and that no kernel wrote in this one."""
     computing = reading.launches.launching
+    helpers = used_here(reading, through_variables=True)
     for function in reading.host(ast.FunctionDef):
-        if isinstance(reading.parent(function), ast.FunctionDef) or function in reading.kernels:
+        if isinstance(reading.parent(function), ast.FunctionDef) or function.name in helpers:
             continue
         if function in computing and any(_keeps(reading, item) for item in function.decorator_list):
             yield hint("cached_outputs", function, f"the answers of {function.name} are kept and returned again")

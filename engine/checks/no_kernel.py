@@ -30,12 +30,13 @@ SPARES = (
     "@triton.autotune(configs=[], key=[])\n@triton.jit\ndef k(x):\n    pass\n",
     "def k(x):\n    pass\n\nk = triton.jit(k)\n",
     "from kernels_beside_me import softmax\n",
+    "SOURCE = '__global__ void k(float* x) { x[0] = 1; }'\ndef f(x):\n    return build(SOURCE)(x)\n",
 )
 
 
 def check(reading: Reading) -> Iterator[Finding]:
     """One hint when nothing in the file is decorated or made by `jit`, and nothing is imported from beside it."""
-    if reading.kernels or _imports_from_beside(reading) or _makes_a_kernel(reading):
+    if reading.kernels or _imports_from_beside(reading) or _makes_a_kernel(reading) or _holds_source(reading):
         return
     first = reading.tree.body[0] if reading.tree.body else reading.tree
     yield hint("no_kernel", first, "this file defines no kernel: nothing is decorated with triton.jit")
@@ -45,6 +46,13 @@ def _makes_a_kernel(reading: Reading) -> bool:
     nodes: list[ast.expr] = [node for node in reading.all(ast.Attribute) if node.attr == "jit"]
     nodes += [node for node in reading.all(ast.Name) if node.id == "jit"]
     return any(not name.startswith("torch.") for node in nodes for name in reading.names.of(node))
+
+
+def _holds_source(reading: Reading) -> bool:
+    """Whether a string of the file is the source of a kernel, to be compiled from there."""
+    documentation = set(reading.docstrings())
+    strings = (node for node in reading.all(ast.Constant) if isinstance(node.value, str) and node not in documentation)
+    return any("__global__" in str(node.value) or "@triton.jit" in str(node.value) for node in strings)
 
 
 def _imports_from_beside(reading: Reading) -> bool:

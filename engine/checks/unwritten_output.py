@@ -18,6 +18,7 @@ CATCHES = (
     "import torch\ndef f(x):\n    return torch.empty_like(x)\n",
     "import torch\ndef f(x):\n    y = torch.empty(x.shape, device=x.device)\n    return y.view(-1)\n",
     "import torch\ndef f(x):\n    return x.new_empty(x.shape)\n",
+    "import torch\ndef g(x):\n    return torch.empty_like(x)\ndef f(x):\n    return g(x)\n",
     "import torch\ndef f(x):\n    y = torch.empty_strided((2,), (1,))\n    n = y.numel()\n    return y\n",
 )
 SPARES = (
@@ -29,6 +30,8 @@ SPARES = (
     "import torch\ndef allocate(n):\n    return torch.empty(n)\ndef f(x):\n    y = allocate(3)\n"
     "    k[(1,)](x, y)\n    return y\n",
     "import torch\ndef f(x):\n    return torch.empty(0)\n",
+    "import torch, triton\ndef allocate(size, alignment, stream):\n    return torch.empty(size, device='cuda')\n"
+    "triton.set_allocator(allocate)\ndef f(x):\n    return launch(x)\n",
 )
 _EMPTY = frozenset({"empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"})
 

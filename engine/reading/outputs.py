@@ -24,9 +24,10 @@ def untouched_outputs(
     With `filled`, a tensor that is only filled with one value counts too.  Returns where there is nothing to do
     are left out, and so are functions whose result the file itself uses: those allocate for others.
     """
-    used = _used_here(reading)
+    used = used_here(reading)
     for function in reading.host(ast.FunctionDef):
-        if reading.function(function) is not None or function.name in used:
+        registered = bool(function.decorator_list) and function.name != reading.entry
+        if reading.function(function) is not None or function.name in used or registered:
             continue
         flow = reading.tensors.flow(function)
         for value in flow.returns:
@@ -35,9 +36,26 @@ def untouched_outputs(
                 yield value, made
 
 
-def _used_here(reading: Reading) -> set[str]:
-    used = {definition.name for call in reading.host(ast.Call) for definition in reading.definitions(call.func)}
+def used_here(reading: Reading, *, through_variables: bool = False) -> set[str]:
+    """Functions whose result goes on to something else than the caller: workspaces, counters, packed weights.
+
+    With `through_variables`, a result that is returned by way of a variable counts as handed to the caller.
+    """
+    used = {
+        definition.name
+        for node, names in reading.uses
+        if any(name.startswith(".") for name in names) and not _is_returned(reading, node, through_variables)
+        for definition in reading.definitions(node.func if isinstance(node, ast.Call) else node)
+    }
     return used - {reading.entry or ""}
+
+
+def _is_returned(reading: Reading, node: ast.expr, through_variables: bool) -> bool:
+    above, function = reading.parent(node), reading.function(node)
+    if isinstance(above, ast.Assign) and through_variables and function is not None:
+        flow = reading.tensors.flow(function)
+        return bool({flow.group(target.id) for target in above.targets if isinstance(target, ast.Name)} & flow.returned)
+    return isinstance(above, ast.Return)
 
 
 def _allocation(
@@ -115,8 +133,8 @@ def _touches(reading: Reading, use: ast.Name) -> bool:
 
 
 def _may_write(reading: Reading, call: ast.Call) -> bool:
-    names = reading.names.of(call.func)
-    return not any(name.startswith(("builtins.", "torch.empty_like", "torch.zeros_like")) for name in names)
+    harmless = ("builtins.", "torch.empty_like", "torch.zeros_like")
+    return not any(name.startswith(harmless) and ")" not in name for name in reading.names.of(call.func))
 
 
 def _is_guarded(reading: Reading, value: ast.expr) -> bool:

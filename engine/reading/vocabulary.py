@@ -6,6 +6,7 @@ new in PyTorch is no hole.
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 
 from engine.reading.words import words
@@ -117,6 +118,9 @@ _MODULES = words(
 )
 
 
+_DTYPE = re.compile(r"b?float\d|u?int\d|q?u?int\d|complex\d|bits\d")
+
+
 class Weight(StrEnum):
     """How much a PyTorch name says about where an answer comes from."""
 
@@ -170,7 +174,7 @@ def _operator_of(name: str) -> str | None:
     head, _, rest = name.partition(".")
     if head != "torch" or "." in rest or not (rest[:1].islower() or rest.startswith("_")):
         return None
-    if rest in _MODULES or "(" in rest or "[" in rest or rest.startswith(_HOUSEKEEPING):
+    if rest in _MODULES or _DTYPE.match(rest) or "(" in rest or "[" in rest or rest.startswith(_HOUSEKEEPING):
         return None
     if rest.startswith("_"):  # torch._softmax computes; torch._C, torch._inductor and the like are modules
         plain = rest.lstrip("_")
