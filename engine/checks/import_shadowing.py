@@ -34,10 +34,10 @@ _CHANGES = frozenset({"insert", "append", "extend", "remove", "clear", "pop", "_
 def check(reading: Reading) -> Iterator[Finding]:
     """A hint for every change of the import path but for the file's own folder."""
     for call in reading.host(ast.Call):
-        changes = isinstance(call.func, ast.Attribute) and call.func.attr in _CHANGES
-        holder = call.func.value if isinstance(call.func, ast.Attribute) else None
+        if not isinstance(call.func, ast.Attribute) or call.func.attr not in _CHANGES:
+            continue
         own = any(_is_own_folder(reading, item) for item in call.args)
-        if changes and reading.names.of(holder) & _PATHS and not own:
+        if reading.names.of(call.func.value) & _PATHS and not own:
             yield hint("import_shadowing", call, "this changes where everybody's imports come from")
     stores: list[ast.Assign | ast.AugAssign] = [*reading.host(ast.Assign), *reading.host(ast.AugAssign)]
     for node in stores:

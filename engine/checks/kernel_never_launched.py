@@ -27,6 +27,7 @@ SPARES = (
     _KERNEL + "KERNELS = {'k': k}\ndef f(x, name):\n    KERNELS[name][(1,)](x, x)\n    return x\n",
     _KERNEL + "def f(x):\n    '''Not written.'''\n    raise NotImplementedError('f is not written yet')\n",
     "@triton.jit\ndef k(x):\n    pass\n",
+    _KERNEL + "def f(x): ...\n",
 )
 
 
@@ -44,4 +45,7 @@ def check(reading: Reading) -> Iterator[Finding]:
 
 
 def _is_written(function: ast.FunctionDef) -> bool:
-    return not isinstance(function.body[-1], ast.Raise)
+    says = [
+        node for node in function.body if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Constant)
+    ]
+    return bool(says) and not isinstance(says[-1], ast.Raise | ast.Pass)
