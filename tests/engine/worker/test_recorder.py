@@ -10,8 +10,10 @@ import triton
 import triton.language as tl
 from triton.runtime.jit import JITFunction
 
+from engine import wire
 from engine.worker.launches import LaunchBook
 from engine.worker.recorder import LaunchRecorder
+from engine.worker.withholding import Withholding
 
 
 @triton.jit
@@ -93,3 +95,24 @@ def test_a_launch_that_failed_is_not_noted(recording: Recording, monkeypatch: py
     with pytest.raises(RuntimeError, match="shared memory"):
         failing.launch(2)
     assert failing.noted() == []
+
+
+def test_a_launch_that_is_withheld_compiles_and_returns_its_kernel_but_is_not_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[bool] = []
+
+    def noted_run(kernel: Any, *args: Any, grid: Any, warmup: Any, **kwargs: Any) -> str:
+        asked.append(warmup)
+        return "compiled"
+
+    monkeypatch.setattr(JITFunction, "run", noted_run)
+    withholding, book = Withholding(), LaunchBook()
+    LaunchRecorder(book, withholding).turn(on=True)
+    kept = JITFunction.run  # as a candidate may keep it while it is loaded
+    with withholding.during(wire.Withhold()):
+        assert kept(kernel, torch.zeros(4), 2, block=64, grid=(3,), warmup=False) == "compiled"
+        kept(kernel, torch.zeros(4), 2, block=64, grid=(3,), warmup=True)
+    assert asked == [True, True]
+    assert book.take_untold() == ()
+    assert [(entry.launches, entry.withheld) for entry in withholding.take_ledger()] == [(1, 1)]

@@ -1,0 +1,78 @@
+"""The judge counts what is right in a call that should have computed nothing, and what anybody would have right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from engine import wire
+
+if TYPE_CHECKING:
+    from tests.engine.judge.conftest import Bench
+
+
+def weighed(bench: Bench, *values: torch.Tensor) -> tuple[wire.Survival, ...]:
+    returned = bench.hand_back(*values)
+    reply = bench.ask(wire.Weigh(id="w", outputs=str(bench.outputs), max_output_bytes=1 << 20, returned=returned))
+    assert isinstance(reply, wire.Weighed), reply
+    return reply.outputs
+
+
+def test_an_answer_that_is_right_has_survived(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    (output,) = weighed(bench, 2 * bench.arguments[0])
+    assert output == wire.Survival(name="return", total=4, right=4, trivial=0)
+
+
+def test_poison_has_not(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    (output,) = weighed(bench, torch.full((4,), torch.nan))
+    assert (output.right, output.trivial) == (0, 0)
+
+
+def test_part_of_an_answer_is_counted(bench: Bench) -> None:
+    bench.prepare("PAIR")
+    x = bench.arguments[0]
+    first, second = weighed(bench, torch.cat([(x + 1)[:2], torch.zeros(1)]), torch.zeros(3))
+    assert (first.right, second.right) == (2, 0)
+
+
+def test_what_equals_an_input_is_right_without_computing(bench: Bench) -> None:
+    bench.prepare("SCALAR")  # it returns its input, which is all zeros
+    (output,) = weighed(bench, bench.arguments[0].clone())
+    assert output == wire.Survival(name="return", total=4, right=4, trivial=4)
+
+
+def test_an_argument_that_nobody_wrote_has_what_lay_there_before(bench: Bench) -> None:
+    bench.prepare("IN_PLACE")
+    (output,) = weighed(bench)
+    assert (output.name, output.right, output.trivial) == ("x", 0, 0)
+    bench.arguments[0].mul_(2)
+    assert weighed(bench)[0].right == 4
+
+
+def test_an_empty_output_tells_nothing(bench: Bench) -> None:
+    bench.prepare("EMPTY")
+    (output,) = weighed(bench, torch.empty(0))
+    assert output == wire.Survival(name="return", total=0, right=0, trivial=0)
+
+
+def test_another_count_of_values_is_right_nowhere(bench: Bench) -> None:
+    bench.prepare("PAIR")
+    assert [output.right for output in weighed(bench, bench.arguments[0] + 1)] == [0, 0]
+
+
+def test_weighing_is_about_the_content_of_this_call(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    stale = 2 * bench.arguments[0]
+    bench.refill(fresh=True)
+    (output,) = weighed(bench, stale)
+    assert output.right == 0
+
+
+def test_weighing_leaves_the_comparison_of_a_later_call_alone(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    weighed(bench, torch.zeros(4))
+    compared = bench.compared(*bench.hand_back(2 * bench.arguments[0]))
+    assert (compared.repeated, [report.outcome.value for report in compared.reports]) == (None, ["pass"])

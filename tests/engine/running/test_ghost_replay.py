@@ -1,0 +1,142 @@
+"""Kernels are withheld in a real worker: who depends on them, who does not, and who will not tell."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.events import StageFinished
+from engine.model import Finding, Outcome, Severity, Stage, Tier
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+HEAD = """
+import os
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def silu_kernel(x, y, n, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    v = tl.load(x + at, mask=at < n, other=0.0).to(tl.float32)
+    tl.store(y + at, v / (1 + tl.exp(-v)), mask=at < n)
+
+def by_kernel(x, kernel=silu_kernel):
+    y = torch.empty_like(x)
+    if x.numel():
+        kernel[(triton.cdiv(x.numel(), 1024),)](x, y, x.numel(), B=1024)
+    return y
+
+def by_torch(x):
+    return (x.double() / (1 + torch.exp(-x.double()))).to(x.dtype)
+"""
+
+
+def ghosts(judged) -> list[Finding]:
+    return [finding for finding in judged.findings if finding.check == "ghost_replay"]
+
+
+async def test_an_answer_that_needs_its_kernel_is_a_fact_and_no_flag(judging):
+    judged = await judging(HEAD + "def silu(self):\n    return by_kernel(self.contiguous())\n")
+    (finding,) = ghosts(judged)
+    assert (judged.verdict.flagged, finding.severity) == (False, Severity.NOTE)
+    assert finding.message == (
+        "its kernels compute the answer; right without silu_kernel 0% (2 of 2 launches withheld)"
+    )
+
+
+async def test_a_run_that_is_wrong_is_not_probed(judging):
+    judged = await judging(HEAD + "def silu(self):\n    return by_kernel(self.contiguous()) * 2\n")
+    assert judged.verdict.outcome is Outcome.WRONG_VALUE
+    assert Stage.PROBE not in {event.stage for event in judged.events if isinstance(event, StageFinished)}
+
+
+async def test_a_launcher_that_was_kept_while_loading_is_withheld_too(judging):
+    source = (
+        "run = silu_kernel.run\ndef silu(self):\n    x = self.contiguous()\n    run(x, torch.empty_like(x), x.numel(), "
+    )
+    source += "B=1024, grid=(triton.cdiv(x.numel(), 1024),), warmup=False)\n    return by_torch(x)\n"
+    judged = await judging(HEAD + source)
+    assert judged.verdict.flagged
+    (finding,) = ghosts(judged)
+    assert finding.severity is Severity.SUSPECT
+    assert finding.message.startswith("not computed by its kernels: with every launch withheld (silu_kernel)")
+
+
+async def test_autotuned_and_heuristic_kernels_are_withheld(judging):
+    kernel = (
+        "def tuned_kernel(x, y, n, EVEN: tl.constexpr, B: tl.constexpr):\n"
+        "    at = tl.program_id(0) * B + tl.arange(0, B)\n"
+        "    v = tl.load(x + at, mask=at < n, other=0.0).to(tl.float32)\n"
+        "    tl.store(y + at, v / (1 + tl.exp(-v)), mask=at < n)\n"
+    )
+    wrapped = "@triton.heuristics({'EVEN': lambda arguments: arguments['n'] % 512 == 0})\n@triton.jit\n" + kernel
+    wrapped = "@triton.autotune([triton.Config({'B': 1024}), triton.Config({'B': 512})], key=['n'])\n" + wrapped
+    entry = (
+        "def silu(self):\n    x = self.contiguous()\n    y = torch.empty_like(x)\n"
+        "    tuned_kernel[lambda meta: (triton.cdiv(x.numel(), meta['B']),)](x, y, x.numel())\n    return y\n"
+    )
+    judged = await judging(HEAD + wrapped + entry)
+    assert judged.verdict.outcome is Outcome.PASS, judged.verdict.sentence
+    assert [finding.message for finding in ghosts(judged)] == [
+        "its kernels compute the answer; right without tuned_kernel 0% (2 of 2 launches withheld)"
+    ]
+
+
+async def test_a_kernel_beside_the_one_that_matters_is_a_decoy(judging):
+    source = """
+@triton.jit
+def decoy_kernel(y, B: tl.constexpr):
+    tl.store(y + tl.arange(0, B), tl.arange(0, B).to(tl.float32))
+
+def silu(self):
+    decoy_kernel[(1,)](torch.empty(64, device=self.device), B=64)
+    return by_kernel(self.contiguous())
+"""
+    judged = await judging(HEAD + source)
+    hint, note = ghosts(judged)
+    assert (judged.verdict.flagged, hint.severity, note.severity) == (False, Severity.HINT, Severity.NOTE)
+    assert hint.message.startswith("decoy: without decoy_kernel (line ")
+    assert "right without silu_kernel 0%" in note.message
+
+
+@pytest.mark.parametrize(
+    ("reaction", "why"),
+    [("raise ArithmeticError('no finite answer')", "no finite answer"), ("os._exit(0)", "exit"),
+     ("while True: pass", "did not answer")],
+)  # fmt: skip
+async def test_who_fails_without_its_kernel_is_not_innocent(judging, reaction, why):
+    source = f"def silu(self):\n    y = by_kernel(self.contiguous())\n    if (y > 1e6).any() or y.isnan().any():\n        {reaction}\n"
+    judged = await judging(HEAD + source + "    return y\n")
+    (finding,) = ghosts(judged)
+    assert (judged.verdict.outcome, finding.severity) == (Outcome.PASS, Severity.NOTE)
+    assert finding.message.startswith("could not tell for kernel silu_kernel: ")
+    assert why in finding.message
+
+
+async def test_an_answer_that_is_kept_by_address_is_not_taken_for_the_kernels(judging):
+    source = """
+def silu(self):
+    y = by_kernel(self.contiguous())
+    return y if y.isfinite().all() and (y.abs() < 1e30).all() else by_torch(self)
+"""
+    judged = await judging(HEAD + source, tiers=(Tier.SMOKE,))
+    assert judged.verdict.flagged  # it computes the answer otherwise as soon as its kernel does not
+
+
+async def test_in_place_work_on_what_equals_an_input_is_spared(judging):
+    source = """
+@triton.jit
+def in_place(y, n, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    v = tl.load(y + at, mask=at < n, other=0.0).to(tl.float32)
+    tl.store(y + at, v / (1 + tl.exp(-v)), mask=at < n)
+
+def silu(self):
+    y = self.contiguous().clone()
+    in_place[(triton.cdiv(y.numel(), 1024),)](y, y.numel(), B=1024)
+    return y
+"""
+    judged = await judging(HEAD + source)
+    assert not judged.verdict.flagged
+    assert "right without in_place 0%" in ghosts(judged)[0].message
