@@ -15,8 +15,9 @@ from engine.model import Finding, Severity
 from engine.probing import Lab
 
 CATCHES = (
-    "plain_torch_and_a_decoy.py", "assembled_operator.py", "patches_the_clock.py",
-    "patches_comparators_and_computes.py", "walks_the_frames.py", "hunts_objects_and_computes.py", "leaves_a_thread.py",
+    "assembled_operator.py", "flips_flags_before_a_product.py", "hunts_objects_and_computes.py", "leaves_a_thread.py",
+    "patches_comparators_and_computes.py", "patches_the_clock.py", "plain_torch_and_a_decoy.py",
+    "reads_its_own_maps.py", "starts_a_helper.py", "walks_the_frames.py",
 )  # fmt: skip
 
 

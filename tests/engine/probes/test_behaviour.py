@@ -1,0 +1,123 @@
+"""The worker that verified is asked once what it has seen; whatever it answers becomes a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine import wire
+from engine.desk import Desk
+from engine.devices import Device
+from engine.model import Candidate, Case, Cost, DType, Finding, Limits, Plan, Problem, Severity, Tier, Tolerance
+from engine.probes import behaviour, findings_of
+from engine.probing import Lab
+from engine.profile import Profile
+from engine.source import directives
+
+if TYPE_CHECKING:
+    from tests.engine.conftest import Employ, FakeNest
+
+CHEATS = Path(__file__).parents[2] / "corpus" / "cheats"
+PROBLEM = Problem(
+    name="toy::twice", entry="f", signature="f(x: Tensor) -> Tensor", summary="", category="toy",
+    cases=(Case(name="a", dtype=DType.FLOAT32, tier=Tier.FULL, params={}),), make_inputs=lambda case, rng: (),
+    reference=lambda x: x, eager=lambda x: x, tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
+    cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1), origin="m:P",
+)  # fmt: skip
+
+Reply = Callable[[str], wire.AnyReply | bytes | None]
+
+
+class Scene:
+    """A lab whose worker is played here; `reply` says what it answers to an Observe of an id, None that it dies."""
+
+    def __init__(self, employ: Employ, reply: Reply) -> None:
+        self._reply = reply
+        self.asked: list[str] = []
+        self.nest: FakeNest
+        self.nest, staff = employ(self._play)
+        desk = Desk(
+            candidate=Candidate(source=b"", problem="toy::twice"), entry="f", spare=staff.worker, limits=Limits(),
+            on_log=lambda *_: None,
+        )  # fmt: skip
+        self.lab = Lab(
+            plan=Plan(problem=PROBLEM, cases=PROBLEM.cases, device="cpu", target=None), passed=(), desk=desk,
+            device=Device(platform="cpu", index=0, name="cpu"), staff=staff, limits=Limits(),
+            profile=Profile(lambda: 0.0, started=0.0),
+        )  # fmt: skip
+
+    async def found(self) -> list[Finding]:
+        return [finding async for finding in findings_of(behaviour, self.lab)]
+
+    def _play(self, kind: str, command: wire.AnyCommand) -> wire.AnyReply | bytes | None:
+        self.asked.append(type(command).__name__)
+        if isinstance(command, wire.Load):
+            return wire.Loaded(id=command.id)
+        reply = self._reply(command.id)
+        if reply is None:
+            worker = next(pid for pid, forked in enumerate(self.nest.forked, start=2) if forked == "worker")
+            self.nest.die(worker)
+        return reply
+
+
+async def found(employ: Employ, reply: Reply) -> list[Finding]:
+    scene = Scene(employ, reply)
+    await scene.lab.desk.load()
+    told = await scene.found()
+    assert scene.asked.count("Observe") == 1
+    await scene.lab.desk.clear()
+    return told
+
+
+async def test_what_the_worker_saw_is_found(employ: Employ) -> None:
+    change = wire.ChangeSeen(kind=wire.ChangeKind.FUNCTION, name="torch.allclose", detail="agree")
+    (finding,) = await found(employ, lambda identifier: wire.Observed(id=identifier, changes=(change,)))
+    assert (finding.check, finding.severity) == ("behaviour", Severity.SUSPECT)
+    assert finding.message == "it replaced functions that are not its own: torch.allclose (agree)"
+
+
+async def test_a_worker_that_saw_nothing_says_nothing(employ: Employ) -> None:
+    assert await found(employ, lambda identifier: wire.Observed(id=identifier)) == []
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        lambda identifier: b"praise\n",
+        lambda identifier: wire.Observed(id="0" * 32),
+        lambda identifier: wire.Done(id=identifier),
+    ],
+    ids=["noise", "unknown id", "another reply"],
+)
+async def test_a_forged_answer_is_a_proof(employ: Employ, reply: Reply) -> None:
+    (finding,) = await found(employ, reply)
+    assert (finding.check, finding.severity) == ("behaviour", Severity.PROOF)
+    assert finding.message.startswith("asked what it did, the candidate ")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        lambda identifier: None,
+        lambda identifier: wire.Failed(id=identifier, kind=wire.FailureKind.RAISED, message="TypeError: \nno"),
+    ],
+    ids=["death", "failure"],
+)
+async def test_no_answer_is_said(employ: Employ, reply: Reply) -> None:
+    (finding,) = await found(employ, reply)
+    assert finding.severity is Severity.NOTE
+    assert finding.message.startswith("could not check what it did: ")
+
+
+async def test_a_worker_that_did_not_verify_is_not_asked(employ: Employ) -> None:
+    scene = Scene(employ, lambda identifier: wire.Observed(id=identifier))
+    assert [finding.message for finding in await scene.found()] == ["could not check what it did: its worker is gone"]
+    assert scene.asked == []
+
+
+@pytest.mark.parametrize("name", behaviour.CATCHES)
+def test_what_it_catches_is_in_the_corpus(name: str) -> None:
+    assert directives((CHEATS / name).read_text())["finding"] == "behaviour"
