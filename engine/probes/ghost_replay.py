@@ -72,8 +72,8 @@ async def _in_case(lab: Lab, one: Passed, facts: _Facts, settled: set[wire.Kerne
             return set()
         facts.launches += sum(entry.launches for replay in together for entry in replay.ledger)
         facts.withheld += sum(entry.withheld for replay in together for entry in replay.ledger)
-        facts.together = max(facts.together, (_share(together), one.case.name))
         if _share(together) < _MOSTLY:
+            facts.together = max(facts.together, (_share(together), one.case.name))
             await _alone(bench, [kernel for kernel in met if kernel not in settled], together, facts)
             return {kernel for kernel in met if facts.share.get(kernel, (0.0, ""))[0] < 1.0}
     facts.survived = await _confirmed(lab, one, met, facts)
@@ -101,7 +101,8 @@ async def _alone(bench: Bench, kernels: Sequence[wire.Kernel], together: Sequenc
     several = len(_met(together)) > 1
     for kernel in kernels[:_MOST_KERNELS]:
         if facts.lost:
-            return
+            facts.unclear.setdefault(kernel, facts.lost)
+            continue
         replays = await _replays(bench, wire.Withhold(kernels=(kernel,)), facts) if several else together
         trouble = next((replay.trouble for replay in replays if replay.trouble), "")
         if trouble and kernel not in facts.share:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.events import StageFinished
-from engine.model import Finding, Outcome, Severity, Stage, Tier
+from engine.model import Finding, Outcome, Severity, Stage
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -52,10 +52,15 @@ async def test_a_run_that_is_wrong_is_not_probed(judging):
 
 
 async def test_a_launcher_that_was_kept_while_loading_is_withheld_too(judging):
-    source = (
-        "run = silu_kernel.run\ndef silu(self):\n    x = self.contiguous()\n    run(x, torch.empty_like(x), x.numel(), "
-    )
-    source += "B=1024, grid=(triton.cdiv(x.numel(), 1024),), warmup=False)\n    return by_torch(x)\n"
+    source = """
+run = silu_kernel.run
+
+def silu(self):
+    x = self.contiguous()
+    grid = (triton.cdiv(x.numel(), 1024),)
+    run(x, torch.empty_like(x), x.numel(), B=1024, grid=grid, warmup=False)
+    return by_torch(x)
+"""
     judged = await judging(HEAD + source)
     assert judged.verdict.flagged
     (finding,) = ghosts(judged)
@@ -64,19 +69,22 @@ async def test_a_launcher_that_was_kept_while_loading_is_withheld_too(judging):
 
 
 async def test_autotuned_and_heuristic_kernels_are_withheld(judging):
-    kernel = (
-        "def tuned_kernel(x, y, n, EVEN: tl.constexpr, B: tl.constexpr):\n"
-        "    at = tl.program_id(0) * B + tl.arange(0, B)\n"
-        "    v = tl.load(x + at, mask=at < n, other=0.0).to(tl.float32)\n"
-        "    tl.store(y + at, v / (1 + tl.exp(-v)), mask=at < n)\n"
-    )
-    wrapped = "@triton.heuristics({'EVEN': lambda arguments: arguments['n'] % 512 == 0})\n@triton.jit\n" + kernel
-    wrapped = "@triton.autotune([triton.Config({'B': 1024}), triton.Config({'B': 512})], key=['n'])\n" + wrapped
-    entry = (
-        "def silu(self):\n    x = self.contiguous()\n    y = torch.empty_like(x)\n"
-        "    tuned_kernel[lambda meta: (triton.cdiv(x.numel(), meta['B']),)](x, y, x.numel())\n    return y\n"
-    )
-    judged = await judging(HEAD + wrapped + entry)
+    source = """
+@triton.autotune([triton.Config({"B": 1024}), triton.Config({"B": 512})], key=["n"])
+@triton.heuristics({"EVEN": lambda arguments: arguments["n"] % 512 == 0})
+@triton.jit
+def tuned_kernel(x, y, n, EVEN: tl.constexpr, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    v = tl.load(x + at, mask=at < n, other=0.0).to(tl.float32)
+    tl.store(y + at, v / (1 + tl.exp(-v)), mask=at < n)
+
+def silu(self):
+    x = self.contiguous()
+    y = torch.empty_like(x)
+    tuned_kernel[lambda meta: (triton.cdiv(x.numel(), meta["B"]),)](x, y, x.numel())
+    return y
+"""
+    judged = await judging(HEAD + source)
     assert judged.verdict.outcome is Outcome.PASS, judged.verdict.sentence
     assert [finding.message for finding in ghosts(judged)] == [
         "its kernels compute the answer; right without tuned_kernel 0% (2 of 2 launches withheld)"
@@ -103,28 +111,34 @@ def silu(self):
 @pytest.mark.parametrize(
     ("reaction", "why"),
     [("raise ArithmeticError('no finite answer')", "no finite answer"), ("os._exit(0)", "exit"),
-     ("while True: pass", "did not answer")],
+     ("while True: pass", "did not reply")],
 )  # fmt: skip
 async def test_who_fails_without_its_kernel_is_not_innocent(judging, reaction, why):
-    source = f"def silu(self):\n    y = by_kernel(self.contiguous())\n    if (y > 1e6).any() or y.isnan().any():\n        {reaction}\n"
-    judged = await judging(HEAD + source + "    return y\n")
+    source = f"""
+def silu(self):
+    y = by_kernel(self.contiguous())
+    if (y > 1e6).any() or y.isnan().any():
+        {reaction}
+    return y
+"""
+    judged = await judging(HEAD + source)
     (finding,) = ghosts(judged)
     assert (judged.verdict.outcome, finding.severity) == (Outcome.PASS, Severity.NOTE)
     assert finding.message.startswith("could not tell for kernel silu_kernel: ")
     assert why in finding.message
 
 
-async def test_an_answer_that_is_kept_by_address_is_not_taken_for_the_kernels(judging):
+async def test_who_computes_otherwise_as_soon_as_the_kernel_does_not_is_flagged(judging):
     source = """
 def silu(self):
     y = by_kernel(self.contiguous())
     return y if y.isfinite().all() and (y.abs() < 1e30).all() else by_torch(self)
 """
-    judged = await judging(HEAD + source, tiers=(Tier.SMOKE,))
-    assert judged.verdict.flagged  # it computes the answer otherwise as soon as its kernel does not
+    judged = await judging(HEAD + source)
+    assert judged.verdict.flagged
 
 
-async def test_in_place_work_on_what_equals_an_input_is_spared(judging):
+async def test_a_kernel_that_works_in_place_on_a_copy_of_the_input_is_spared(judging):
     source = """
 @triton.jit
 def in_place(y, n, B: tl.constexpr):

@@ -1,0 +1,225 @@
+"""What ghost replay makes of the judge's counts; the calls are scripted here."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+import pytest
+
+from engine import wire
+from engine.model import (
+    Case,
+    CaseResult,
+    Cost,
+    DType,
+    Finding,
+    Launch,
+    Outcome,
+    OutputReport,
+    Problem,
+    Severity,
+    Tier,
+    Tolerance,
+)
+from engine.probes import ghost_replay
+from engine.probing import Lab, Passed, Replayed
+
+A, B = wire.Kernel(name="a", line=3), wire.Kernel(name="b", line=9)
+Script = Callable[[str, tuple[wire.Kernel, ...], int], Replayed]
+"""From the case, the kernels that are withheld (none: all) and the poison to what comes of the call."""
+
+
+def never(*_: object) -> object:
+    raise AssertionError("the parent makes no tensors")
+
+
+def case(name: str, *, elements: int = 1000, size: int = 1, launches: Sequence[wire.Kernel] = ()) -> Passed:
+    one = Case(name=name, dtype=DType.FLOAT32, tier=Tier.SMOKE, params={"size": size})
+    report = OutputReport(name="return", outcome=Outcome.PASS, total=elements)
+    result = CaseResult(
+        case=name, tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0.1, calls=3, seed=1, outputs=(report,)
+    )
+    told = tuple(
+        Launch(
+            kernel=kernel.name, line=kernel.line, signature={}, constants={}, divisible_by_16=(), num_warps=4,
+            num_stages=3, grid=(1,),
+        )
+        for kernel in launches
+    )  # fmt: skip
+    return Passed(case=one, result=result, launches=told)
+
+
+def right(share: float, *met: wire.Kernel, withheld: bool = True, trivial: int = 0, lost: bool = False) -> Replayed:
+    """A call of an output of 1000 elements; `met` are the kernels that it would have launched."""
+    return Replayed(
+        ledger=tuple(wire.Withheld(kernel=kernel, launches=1, withheld=withheld) for kernel in met),
+        outputs=(wire.Survival(name="return", total=1000, right=round(1000 * share), trivial=trivial),),
+    )
+
+
+@dataclass(kw_only=True)
+class FakeLab:
+    """Stands for a Lab; `called` are the calls that were made, `renewed` how many workers were given up."""
+
+    passed: tuple[Passed, ...]
+    script: Script
+    called: list[tuple[str, tuple[wire.Kernel, ...], int]] = field(default_factory=list)
+    renewed: int = 0
+
+    @property
+    def problem(self) -> Problem:
+        return Problem(
+            name="toy::f", entry="f", signature="f(x: Tensor) -> Tensor", summary="", category="toy",
+            cases=tuple(one.case for one in self.passed), origin="m:P",
+            make_inputs=never, reference=never, eager=never,  # type: ignore[arg-type]  # never called
+            tolerance=lambda _: Tolerance(relative=0.0, absolute=0.0),
+            cost=lambda case: Cost(flops=case.size("size"), bytes_read=0, bytes_written=0),
+        )  # fmt: skip
+
+    async def renew(self) -> None:
+        self.renewed += 1
+
+    @contextlib.asynccontextmanager
+    async def at(self, case: Case) -> AsyncIterator[FakeBench]:
+        yield FakeBench(lab=self, case=case)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FakeBench:
+    """Stands for one case laid out."""
+
+    lab: FakeLab
+    case: Case
+
+    async def call(self, *, poison: int, withhold: wire.Withhold) -> Replayed:
+        self.lab.called.append((self.case.name, withhold.kernels, poison))
+        return self.lab.script(self.case.name, withhold.kernels, poison)
+
+
+async def found(lab: FakeLab) -> list[Finding]:
+    return [finding async for finding in ghost_replay.probe(cast(Lab, lab))]  # cast: the double at the seam
+
+
+async def messages(lab: FakeLab) -> list[tuple[Severity, str]]:
+    return [(finding.severity, finding.message) for finding in await found(lab)]
+
+
+async def test_one_kernel_is_withheld_once_with_each_poison() -> None:
+    lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(0, A))
+    assert await messages(lab) == [
+        (Severity.NOTE, "its kernels compute the answer; right without a 0% (2 of 2 launches withheld)")
+    ]
+    assert lab.called == [("c", (), 0xFF), ("c", (), 0x7B)]
+
+
+async def test_an_answer_that_survives_in_a_new_worker_too_is_suspect() -> None:
+    lab = FakeLab(passed=(case("c", launches=[A, B]),), script=lambda *_: right(1, A, B))
+    (finding,) = await found(lab)
+    assert (finding.severity, finding.case, lab.renewed) == (Severity.SUSPECT, "c", 1)
+    assert finding.message == (
+        "not computed by its kernels: with every launch withheld (a, b) the answer is right, twice over"
+    )
+
+
+async def test_nearly_all_of_an_answer_is_not_rounded_up_to_all() -> None:
+    lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(0.9999, A, trivial=0))
+    lab.script = lambda *_: Replayed(
+        ledger=right(0, A).ledger, outputs=(wire.Survival(name="return", total=9999, right=9998, trivial=0),)
+    )
+    (finding,) = await found(lab)
+    assert "(a) the answer is right in 99.9% of its elements" in finding.message
+
+
+async def test_an_answer_that_survives_only_where_it_was_computed_before_is_a_note() -> None:
+    lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(1, A))
+    lab.script = lambda *_: right(0 if lab.renewed else 1, A)
+    ((severity, message),) = await messages(lab)
+    assert severity is Severity.NOTE
+    assert message.startswith("could not tell for kernel a: without it the answer was right in the worker that")
+
+
+async def test_right_under_one_poison_only_is_not_right() -> None:
+    lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda _, __, poison: right(poison == 0xFF, A))
+    assert [severity for severity, _ in await messages(lab)] == [Severity.NOTE]
+    assert lab.renewed == 0
+
+
+async def test_a_case_that_is_right_without_computing_tells_nothing_and_another_is_chosen() -> None:
+    def script(name: str, kernels: object, poison: object) -> Replayed:
+        return right(1, A, trivial=1000) if name == "zeros" else right(0, A)
+
+    lab = FakeLab(passed=(case("zeros", launches=[A]), case("c", size=5)), script=script)
+    assert [severity for severity, _ in await messages(lab)] == [Severity.NOTE]
+    assert [name for name, *_ in lab.called] == ["zeros", "zeros", "c", "c"]
+
+
+async def test_what_is_right_without_computing_does_not_count() -> None:
+    lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(0.95, A, trivial=950))
+    assert (await messages(lab))[0][1].startswith("its kernels compute the answer; right without a 0%")
+
+
+async def test_cases_that_tell_nothing_leave_the_question_open() -> None:
+    lab = FakeLab(passed=(case("zeros", launches=[A]),), script=lambda *_: right(1, A, trivial=1000))
+    assert await messages(lab) == [
+        (Severity.NOTE, "could not tell for kernel a: no call that could tell launched it through Triton")
+    ]
+
+
+async def test_a_kernel_that_nothing_changes_without_is_a_decoy_where_another_matters() -> None:
+    lab = FakeLab(
+        passed=(case("c", launches=[A, B]),), script=lambda _, kernels, __: right(kernels == (B,), *(kernels or (A, B)))
+    )
+    hint, note = await found(lab)
+    assert (hint.severity, hint.case) == (Severity.HINT, "c")
+    assert hint.message == "decoy: without b (line 9) the whole answer is right nevertheless"
+    assert "right without a 0%" in note.message
+
+
+async def test_a_kernel_that_another_case_needs_is_no_decoy() -> None:
+    def script(name: str, kernels: tuple[wire.Kernel, ...], poison: int) -> Replayed:
+        return right(kernels == (B,) and name == "small", *(kernels or (A, B)))
+
+    lab = FakeLab(passed=(case("small", launches=[A, B]), case("large", size=9)), script=script)
+    assert [severity for severity, _ in await messages(lab)] == [Severity.NOTE]
+
+
+async def test_a_kernel_of_another_case_is_withheld_there() -> None:
+    def script(name: str, kernels: object, poison: object) -> Replayed:
+        return right(0, A if name == "small" else B)
+
+    cases = (case("small", launches=[A]), case("between", size=5), case("large", size=9, launches=[B]))
+    lab = FakeLab(passed=cases, script=script)
+    assert (await messages(lab))[0][1].startswith("its kernels compute the answer; right without a 0%, b 0%")
+    assert [name for name, *_ in lab.called] == ["small", "small", "large", "large"]
+
+
+async def test_an_output_of_few_elements_is_not_chosen_where_there_are_larger_ones() -> None:
+    lab = FakeLab(passed=(case("one", elements=1, launches=[A]), case("many", size=9)), script=lambda *_: right(0, A))
+    await found(lab)
+    assert {name for name, *_ in lab.called} == {"many"}
+
+
+async def test_half_of_an_answer_without_any_kernel_is_a_hint() -> None:
+    lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(0.6, A))
+    hint, _ = await messages(lab)
+    assert hint == (
+        Severity.HINT, "60% of the answer is right with every launch withheld: something else computes that part"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("lost", [True, False])
+async def test_trouble_is_not_innocence_and_a_lost_worker_ends_the_questions(lost: bool) -> None:
+    trouble = Replayed(ledger=right(0, A).ledger, trouble="it raised", lost=lost)
+    lab = FakeLab(passed=(case("c", launches=[A]), case("d", size=2, launches=[B])), script=lambda *_: trouble)
+    told = await messages(lab)
+    assert told[0] == (Severity.NOTE, "could not tell for kernel a: it raised")
+    assert {severity for severity, _ in told} == {Severity.NOTE}
+    assert len(lab.called) == (1 if lost else 2)
+
+
+async def test_a_candidate_that_launched_nothing_is_not_asked() -> None:
+    lab = FakeLab(passed=(case("c"),), script=lambda *_: right(1))
+    assert (await found(lab), lab.called) == ([], [])

@@ -1,0 +1,80 @@
+"""Probes are found by scanning, refused when something is missing, and never fail silently."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from engine import probes
+from engine.errors import EngineError
+from engine.model import Finding, Severity
+from engine.probes import Probe, findings_of
+from engine.probes import probes as all_probes
+from engine.probing import Lab
+from engine.source import directives
+
+CORPUS = Path(__file__).parents[2] / "corpus" / "cheats"
+PROBES = {probe.__name__.rpartition(".")[2]: probe for probe in all_probes()}
+GOOD = "CATCHES = ()\nasync def probe(lab):\n    yield None\n"
+LAB = cast(Lab, None)  # cast: these probes ask nothing of it
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder that stands for engine/probes."""
+    monkeypatch.setattr(probes, "__path__", [str(tmp_path)])
+    known = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - known:
+        if name.startswith("engine.probes."):
+            del sys.modules[name]
+
+
+def test_there_are_probes_in_the_order_of_their_names() -> None:
+    assert "ghost_replay" in PROBES
+    assert list(PROBES) == sorted(PROBES)
+
+
+@pytest.mark.parametrize("name", PROBES)
+def test_a_probe_says_why_and_names_cheats_that_state_it(name: str) -> None:
+    probe = PROBES[name]
+    assert probe.__doc__
+    assert probe.CATCHES
+    stated = {cheat: directives((CORPUS / cheat).read_text())["finding"].split("|") for cheat in probe.CATCHES}
+    assert {cheat for cheat, findings in stated.items() if name not in findings} == set()
+
+
+def test_a_file_that_defines_both_is_a_probe(folder: Path) -> None:
+    (folder / "own_probe.py").write_text(GOOD)
+    assert [probe.__name__ for probe in all_probes()] == ["engine.probes.own_probe"]
+
+
+@pytest.mark.parametrize("missing", ["CATCHES", "probe"])
+def test_a_file_without_a_required_name_is_refused_with_that_name(folder: Path, missing: str) -> None:
+    (folder / f"lacks_{missing}.py").write_text(GOOD.replace(missing, "other"))
+    with pytest.raises(EngineError, match=rf"engine/probes/lacks_{missing}\.py does not define {missing}"):
+        all_probes()
+
+
+def test_a_probe_that_cannot_be_iterated_is_refused(folder: Path) -> None:
+    (folder / "plain_probe.py").write_text("CATCHES = ()\ndef probe(lab):\n    return []\n")
+    with pytest.raises(EngineError, match=r"engine/probes/plain_probe\.py: probe must be an async function"):
+        all_probes()
+
+
+async def test_a_probe_that_raises_leaves_what_it_had_found_and_says_so() -> None:
+    seen = Finding(check="broken", severity=Severity.SUSPECT, message="seen")
+
+    async def probe(lab: Lab) -> AsyncIterator[Finding]:
+        yield seen
+        raise ZeroDivisionError("no elements")
+
+    broken = SimpleNamespace(__name__="engine.probes.broken", CATCHES=(), probe=probe)
+    found = [finding async for finding in findings_of(cast(Probe, broken), LAB)]  # cast: stands for a module
+    message = "could not check: ZeroDivisionError: no elements"
+    assert found == [seen, Finding(check="broken", severity=Severity.NOTE, message=message)]
