@@ -191,7 +191,7 @@ class Run:
             if stop is not None:
                 return stop
             stop = await self._verify()
-            if stop is None and self._is_right():
+            if stop is None and self._is_right() and not self._is_timed:
                 await self._probe()
             if ahead is not None and stop is None:
                 await ahead
@@ -201,6 +201,8 @@ class Run:
             self._end_compiling()
             if stop is None and self._is_right():
                 stop = await self._time()
+                if stop is None and self._is_timed:
+                    await self._probe()  # after the times, which are waited for; it needs no more than the worker
         finally:
             tasks = [*builders, *([ahead] if ahead is not None else [])]
             for task in tasks:
@@ -311,6 +313,12 @@ class Run:
         for trouble in self._metrology.troubles:
             self._told.note("peaks", trouble)
         self._metrology.troubles.clear()
+
+    @property
+    def _is_timed(self) -> bool:
+        """Whether a right candidate is timed in this run."""
+        plan = self._plan.benchmark
+        return bool(plan and plan.cases) and self._metrology is not None and self._rehearsal is not None
 
     async def _time(self) -> Stop | None:
         """Time a candidate that is right; why it is not after all, when a timed call says so."""

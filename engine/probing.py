@@ -1,7 +1,7 @@
 """The stage of a run that doubts: a candidate that was right is called again under other conditions.
 
 Probes ask through a `Lab`, which knows what was verified and makes calls; what of their outputs is right
-the judge says.  A worker that was probed may keep wrong things, so it never goes on to a benchmark.
+the judge says.  A worker that was probed may keep wrong things, so probing comes after the benchmark.
 """
 
 from __future__ import annotations

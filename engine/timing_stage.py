@@ -60,7 +60,6 @@ class TimingStage:
             await self._staff.worker.settle()
             await self._staff.compiler.settle()
         began = self._told.begin(Stage.BENCHMARK, len(self._plan.cases))
-        await _reload(self._desk)  # its worker was probed, and dismissed
         bench = Bench(
             self._plan, self._problem, candidate=self._desk, other=await self._loaded_other(),
             judge=self._staff.ask_judge, clock=self._clock, rng=random.Random(secrets.randbits(64)),

@@ -123,6 +123,8 @@ class _Worker:
 
     def _call(self, command: wire.Call) -> wire.AnyReply:
         entry = self._loaded_entry()
+        if self._recorder is not None:
+            self._recorder.turn(on=True)  # it was off while calls were timed
         storages = self._memory.storages(command.arena)
         if self._guard is not None:
             self._guard.allow({f"storage {i}": part for i, part in enumerate(storages)})
