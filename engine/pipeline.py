@@ -135,7 +135,7 @@ class Run:
             self._end_compiling()
             self._finish(stop)
             if stop is None and self._builder is not None:
-                await self._unless(cancelled, self._disassemble(self._builder))
+                await self._unless(cancelled, self._builder.disassemble(self._disassembled))
         finally:
             await asyncio.shield(asyncio.create_task(self._clean_up()))  # also when we are cancelled once more
 
@@ -363,9 +363,6 @@ class Run:
             self._told.end(Stage.COMPILE, began, Outcome.UNSUPPORTED, message)
         else:
             self._told.end(Stage.COMPILE, began)
-
-    async def _disassemble(self, builder: Builder) -> None:
-        await builder.disassemble(self._disassembled)
 
     def _finish(self, stop: Stop | None) -> None:
         kernels = self._builder.kernels if self._builder is not None else ()
