@@ -236,21 +236,6 @@ def test_a_syntax_error_is_said_at_the_first_stage(candidate: Candidate) -> None
     assert plain_text((sentence(at_column, DESK),)) == "line 3, column 9: syntax error"
 
 
-def test_between_two_stages_the_one_that_ended_last_is_the_state(
-    fakes: ModuleType, candidate: Candidate, plan: Plan
-) -> None:
-    events = fakes.all_pass(candidate, plan)
-    ended = next(at for at, event in enumerate(events) if isinstance(event, StageFinished))
-    going = view_of(events[: ended + 1])
-    assert going.active is None and status_of(going, DESK).state is State.LOADING  # parsed, and nothing more
-    judged = next(
-        at for at, event in enumerate(events) if isinstance(event, StageFinished) and event.stage is Stage.VERIFY
-    )
-    waiting = replace(view_of(events[: judged + 1]), verdict=None)
-    if waiting.active is None:
-        assert status_of(waiting, DESK).state is State.VERIFYING
-
-
 def test_between_two_stages_the_one_that_ended_last_is_the_state(candidate: Candidate) -> None:
     def begun(stage: Stage) -> StageStarted:
         return StageStarted(at_s=0.1, stage=stage, total=None)
