@@ -38,6 +38,7 @@ CASES = (
     *_over(Tier.FULL, "{shape} + {other} {dtype}", shape=[(33, 1), (65,)], other=(33, 65), dtype=[F32, BF16]),
     *_over(Tier.FULL, "{shape} + {other} {dtype}", shape=(20, 1, 15), other=(32, 1), dtype=F32),
     *_over(Tier.FULL, "{shape} + {other} {dtype}", shape=(5, 4, 3, 6), other=(5, 1, 3, 1), dtype=[F32, BF16]),
+    *_over(Tier.FULL, "{shape} + {other} {dtype}", shape=(5, 1, 3, 1), other=(5, 4, 3, 6), dtype=F32),
     *_over(Tier.FULL, "{shape} + {other} {dtype}", shape=(200, 33), other=(33,), dtype=F32, alpha=-3),
     *_over(Tier.FULL, "{shape} + {other} {dtype}", shape=(40, 31), other=(), dtype=F32, alpha=0.5),
     *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(33, 65), other=(33, 65), dtype=[F32, BF16],

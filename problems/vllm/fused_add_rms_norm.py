@@ -17,6 +17,7 @@ CASES = (
     *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=7, width=[127, 128, 129], dtype=F32),
     *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=3, width=[511, 512, 513, 1025], dtype=FLOATS),
     *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=2, width=8192, dtype=FLOATS),
+    *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=2, width=4999, dtype=F32),
     *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=31, width=512, dtype=[F32, BF16]),
     *_over(Tier.FULL, "{rows}x{width} {dtype} epsilon {epsilon}", rows=7, width=497, dtype=FLOATS, magnitude=1e-3,
            epsilon=[1e-4, 1e-5, 1e-6]),

@@ -17,6 +17,7 @@ CASES = (
     *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=7, width=[127, 128, 129], dtype=F32),
     *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=3, width=[1023, 1024, 1025], dtype=FLOATS),
     *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=2, width=8192, dtype=FLOATS),
+    *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=2, width=4999, dtype=F32),
     *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=64, width=512, dtype=[F32, BF16]),
     *_over(Tier.FULL, "{rows}x{width} {dtype} weight {weight}", rows=7, width=497, dtype=FLOATS, weight="ones"),
     *_over(Tier.FULL, "{rows}x{width} {dtype} epsilon {epsilon}", rows=7, width=497, dtype=FLOATS, magnitude=1e-3,
