@@ -46,6 +46,7 @@ _OTHER_FUNCTION = {
     "tl.maximum": "tl.minimum", "tl.minimum": "tl.maximum", "tl.max": "tl.min", "tl.min": "tl.max",
     "tl.sum": "tl.max", "tl.exp": "tl.exp2", "tl.exp2": "tl.exp", "tl.rsqrt": "tl.sqrt",
 }  # fmt: skip
+_OPTIONS = frozenset({"num_stages", "num_warps", "loop_unroll_factor"})
 _NARROW_DTYPES = ("tl.float16", "tl.bfloat16")
 _WIDE_DTYPES = frozenset({"tl.float32", "WIDE"})
 
@@ -217,12 +218,10 @@ def _leftmost(expression: ast.expr) -> Iterator[ast.expr]:
 
 
 def _fixed_constants(function: ast.FunctionDef) -> set[ast.AST]:
-    """The constants that no author gets wrong: where tl.arange begins, which is always 0."""
-    return {
-        node.args[0]
-        for node in ast.walk(function)
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "tl.arange"
-    }
+    """The constants that change no answer, and where tl.arange begins, which is always 0."""
+    calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+    options = {keyword.value for call in calls for keyword in call.keywords if keyword.arg in _OPTIONS}
+    return options | {call.args[0] for call in calls if ast.unparse(call.func) == "tl.arange"}
 
 
 def _in_order(node: ast.AST) -> Iterator[ast.AST]:

@@ -1,11 +1,127 @@
 """Survivors that somebody has looked at, each with the reason.
 
-EQUIVALENT mutants compute the right answer, if for another reason than the author's; they do not count.
-UNSEEN ones are wrong, and no case shows it; they count against the score.
+EQUIVALENT mutants give the right answer on every input, if for another reason than the author's; they do
+not count.  UNSEEN ones are wrong somewhere, and no case shows it; they count against the score.
 """
 
 from __future__ import annotations
 
-EQUIVALENT: dict[str, str] = {}
 
-UNSEEN: dict[str, str] = {}
+def _by_name(names_by_reason: dict[str, str]) -> dict[str, str]:
+    return {name: reason for reason, names in names_by_reason.items() for name in names.split()}
+
+
+EQUIVALENT = _by_name(
+    {
+        "what pads this load is multiplied by the zeros that pad the other one": """
+            cublas_sgemm:20:change_constant cublas_sgemm:21:change_constant
+            cublas_sgemm_scale_then_add:32:change_constant cublas_sgemm_scale_then_add:33:change_constant
+            mm:30:change_constant mm:34:change_constant
+            mm_split_k:21:change_constant mm_split_k:22:change_constant
+            mm_split_k_two_launches:18:change_constant mm_split_k_two_launches:19:change_constant
+            mm_warp_table:18:change_constant mm_warp_table:19:change_constant
+        """,
+        "what pads this load lies in rows or columns that are stored nowhere": """
+            add_into_a_copy:13:change_constant add_into_a_copy:14:change_constant
+            cublas_saxpy_logging_thread:19:change_constant cublas_saxpy_logging_thread:20:change_constant
+            cublas_sgemm:27:change_constant
+            embedding:16:change_constant
+            fused_add_rms_norm:24:change_constant fused_add_rms_norm_module:19:change_constant
+            fused_add_rms_norm_two_kernels:24:change_constant fused_add_rms_norm_two_passes:29:change_constant
+            mm_autotune_reset:26:change_constant mm_autotune_reset:27:change_constant
+            mm_gemv:28:change_constant mm_persistent:18:change_constant
+            mm_states_precision:18:change_constant mm_states_precision:19:change_constant
+            reshape_and_cache_two_streams:20:change_constant
+            rms_norm:17:change_constant
+            rms_norm_cache_hints:19:change_constant rms_norm_cache_hints:20:change_constant
+            rms_norm_graph_by_pointer:23:change_constant rms_norm_graph_by_pointer:24:change_constant
+            rms_norm_persistent:12:change_constant
+            rms_norm_staged_output:22:change_constant rms_norm_staged_output:23:change_constant
+            rms_norm_tuning_knobs:36:change_constant rms_norm_tuning_knobs:37:change_constant
+            rms_norm_workspace_pool:30:change_constant rms_norm_workspace_pool:31:change_constant
+            silu_autotune_key:29:change_constant silu_kernel_factory:17:change_constant
+            softmax_autotune:37:change_constant softmax_heuristics:37:change_constant
+            softmax_skips_rescaling:26:change_constant softmax_three_passes:30:change_constant
+            topk_softmax_logits_first:15:change_constant
+        """,
+        "what pads this load is replaced before it is used, or counts nothing where it is": """
+            softmax_autotune:28:change_constant softmax_plan_cache:21:change_constant topk_softmax:17:change_constant
+            softmax_split_rows:29:change_constant
+        """,
+        "what pads the end of a row comes after everything that is stored of its running sum": """
+            cumsum:23:change_constant cumsum_associative_scan:20:change_constant
+            cumsum_three_launches:15:change_constant cumsum_three_launches:24:change_constant
+        """,
+        "exp of -inf is 0 whatever finite number is subtracted first": """
+            softmax_autotune:31:change_constant:2 softmax_skips_rescaling:15:change_constant:2
+            softmax_skips_rescaling:22:change_constant:2 softmax_split_rows:17:change_constant:2
+        """,
+        "rows past the last may hold anything, nan too; they are stored nowhere": """
+            softmax_three_passes:19:change_constant softmax_three_passes:19:drop_condition
+            softmax_three_passes:19:swap_operator softmax_three_passes:26:change_constant
+            softmax_three_passes:26:drop_condition softmax_three_passes:26:swap_operator
+        """,
+        "tokens past the last have the slot -1, which the next condition leaves out": """
+            reshape_and_cache:19:drop_condition:4 reshape_and_cache:19:swap_operator
+        """,
+        "the address is inside without the mask as well: a remainder, or a cosine with the sines behind it": """
+            add_fast_path:30:drop_mask rotary_embedding:17:drop_mask rotary_embedding_one_launch:31:drop_mask
+            rotary_embedding_scratch:17:drop_mask rotary_embedding_scratch:17:swap_operator
+        """,
+        "experts that do not exist weigh 0 and stand behind all that do, of which there are enough": """
+            topk_softmax:21:change_constant topk_softmax:21:drop_condition topk_softmax:21:swap_operator
+            topk_softmax_ranks:19:drop_condition topk_softmax_ranks:19:swap_operator:2
+        """,
+        "any number below every weight marks what was chosen": """
+            topk_softmax:28:change_constant topk_softmax:32:change_constant
+        """,
+        "the size was padded to whole blocks before": """
+            cublas_sgemm_views:16:skip_last mm_autotune_reset:24:skip_last mm_gemv:13:skip_last mm_gemv:26:skip_last
+            mm_gemv:46:skip_last:2 mm_gemv:48:skip_last:4 mm_padded:16:skip_last mm_persistent:16:skip_last
+            mm_states_precision:16:skip_last
+        """,
+        "fewer programs walk over the same blocks": """
+            cublas_sgemm_scale_then_add:45:skip_last:5 cublas_sgemm_scale_then_add:45:skip_last:6
+            mm_persistent:12:change_constant:2 mm_persistent:37:skip_last
+            rms_norm_persistent:13:change_constant:2 rms_norm_persistent:33:skip_last
+            silu_persistent:11:change_constant:2 silu_persistent:30:skip_last
+        """,
+        "a way that is slower and just as right": """
+            add:27:force_branch mm_autotune_reset:30:force_branch:2 softmax_autotune:21:swap_operator
+            softmax_heuristics:20:force_branch:2
+        """,
+        "a loop over no heads, or an increment of 0, which BLAS does not define": """
+            rotary_embedding_one_launch:34:force_branch rotary_embedding_one_launch:34:swap_operator
+            cublas_saxpy_quick_return:18:swap_operator:3 cublas_saxpy_quick_return:19:swap_operator:3
+        """,
+    }
+)
+
+UNSEEN = _by_name(
+    {
+        "the interpreter takes the first configuration that raises nothing, and this shows in another": """
+            mm_autotune_reset:27:drop_mask mm_autotune_reset:27:swap_operator:4
+            mm_autotune_reset:29:drop_condition mm_autotune_reset:29:swap_operator:2
+            mm_autotune_reset:31:drop_mask mm_autotune_reset:31:shift_index mm_autotune_reset:31:swap_operator
+            mm_autotune_reset:31:swap_operator:2 mm_autotune_reset:31:swap_operator:3
+            mm_autotune_reset:33:swap_operator:3 mm_autotune_reset:46:skip_last:4
+        """,
+        "a race: the interpreter runs the programs in order, so that the last one sees all": """
+            sum_last_program:19:force_branch
+        """,
+        "the tolerance allows a product that was rounded to half precision before the sum": """
+            add:24:force_branch:2 add_fast_path:13:force_branch:2 add_fast_path:13:narrow
+            add_into_a_copy:15:force_branch:2 add_outer_blocks:19:force_branch:2
+        """,
+        "the error is about as large as the tolerance, or smaller": """
+            softmax_heuristics:34:narrow
+            silu_polynomial:17:change_constant silu_polynomial:17:change_constant:2
+            silu_polynomial:18:change_constant silu_polynomial:18:drop_term
+            silu_polynomial:20:change_constant silu_polynomial:20:drop_term:2 silu_polynomial:21:change_constant
+        """,
+        "only float64 tensors take this way, and no case has any": """
+            add:28:force_branch:2 add:28:shift_index silu:19:force_branch:2
+        """,
+        "the slots of a block are neighbours in every case": "reshape_and_cache:29:drop_term:13",
+    }
+)
