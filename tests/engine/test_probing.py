@@ -1,0 +1,203 @@
+"""The stage that doubts: what a lab asks of judge and worker, and who is gone afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from engine import events, wire
+from engine.desk import Desk
+from engine.devices import Device
+from engine.model import (
+    Candidate,
+    Case,
+    CaseResult,
+    Cost,
+    DType,
+    Finding,
+    Limits,
+    Outcome,
+    Plan,
+    Problem,
+    Severity,
+    Stage,
+    Tier,
+    Tolerance,
+)
+from engine.narration import Narrator
+from engine.probes import Probe
+from engine.probing import Lab, Passed, ProbingStage, Replayed, passed_of
+from engine.profile import Profile
+
+if TYPE_CHECKING:
+    from tests.engine.conftest import Employ
+
+CASE = Case(name="c", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
+RESULT = CaseResult(case="c", tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0.1, calls=3, seed=1)
+ARENA = wire.ArenaSpec(path="/nowhere", storages=(), bytes=256)
+LEDGER = (wire.Withheld(kernel=wire.Kernel(name="k", line=2), launches=1, withheld=1),)
+SURVIVAL = wire.Survival(name="return", total=4, right=4, trivial=0)
+WITHHOLD = wire.Withhold()
+Changes = Callable[[str, wire.AnyCommand], wire.AnyReply | bytes | None]
+
+
+def never(*_: object) -> object:
+    raise AssertionError("the parent makes no tensors")
+
+
+PROBLEM = Problem(
+    name="toy::twice", entry="f", signature="f(x: Tensor) -> Tensor", summary="", category="toy", cases=(CASE,),
+    make_inputs=never, reference=never, eager=never, origin="m:P",  # type: ignore[arg-type]  # never called
+    tolerance=lambda _: Tolerance(relative=0.0, absolute=0.0),
+    cost=lambda _: Cost(flops=1, bytes_read=1, bytes_written=1),
+)  # fmt: skip
+
+
+class Stand:
+    """A lab whose children are played here; `asked` is what they were, in this order."""
+
+    def __init__(self, employ: Employ) -> None:
+        self.asked: list[wire.AnyCommand] = []
+        self.changes: Changes = lambda kind, command: None
+        _, staff = employ(self._play)
+        loop = asyncio.get_running_loop()
+        self.told = Narrator(loop.time, started=loop.time())
+        self.desk = Desk(
+            candidate=Candidate(source=b"", problem=PROBLEM.name), entry="f", spare=staff.worker, limits=Limits(),
+            on_log=lambda *_: None,
+        )  # fmt: skip
+        self.lab = Lab(
+            plan=Plan(problem=PROBLEM, cases=(CASE,), device="cpu", target=None), desk=self.desk, staff=staff,
+            device=Device(platform="cpu", index=0, name="cpu"), limits=Limits(),
+            passed=passed_of((CASE,), (RESULT,), {}), profile=Profile(loop.time, started=loop.time()),
+        )  # fmt: skip
+
+    def _play(self, kind: str, command: wire.AnyCommand) -> wire.AnyReply | bytes | None:
+        self.asked.append(command)
+        if (changed := self.changes(kind, command)) is not None:
+            return changed
+        match command:
+            case wire.Load():
+                return wire.Loaded(id=command.id)
+            case wire.Prepare():
+                return wire.Prepared(id=command.id, arguments=(), arena=ARENA, elapsed_s=0.0)
+            case wire.Call():
+                return wire.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0, ledger=LEDGER)
+            case wire.Weigh():
+                return wire.Weighed(id=command.id, outputs=(SURVIVAL,))
+            case wire.Release():
+                return wire.Released(id=command.id, seed=1)
+        return wire.Done(id=command.id)
+
+    def count(self, kind: type[wire.AnyCommand]) -> int:
+        return sum(isinstance(command, kind) for command in self.asked)
+
+    async def call(self) -> Replayed:
+        async with self.lab.at(CASE) as bench:
+            return await bench.call(poison=7, withhold=WITHHOLD)
+
+    async def stage(self, *chosen: Callable[[Lab], AsyncIterator[Finding]]) -> list[events.Event]:
+        """Everything that the stage tells with these probes."""
+        modules = [SimpleNamespace(__name__="engine.probes.own", CATCHES=(), probe=probe) for probe in chosen]
+        await ProbingStage(lab=self.lab, told=self.told, chosen=cast(list[Probe], modules)).run()  # cast: modules
+        self.told.close()
+        return [event async for event in self.told.stream()]
+
+
+@pytest.fixture
+async def stand(employ: Employ) -> AsyncIterator[Stand]:
+    stand = Stand(employ)
+    yield stand
+    await stand.desk.clear()
+
+
+async def asks_once(lab: Lab) -> AsyncIterator[Finding]:
+    async with lab.at(CASE) as bench:
+        replayed = await bench.call(poison=7)
+    yield Finding(check="own", severity=Severity.HINT, message=f"{replayed.outputs[0].right} right")
+
+
+async def test_a_call_gets_new_content_in_the_same_memory_and_is_weighed(stand: Stand) -> None:
+    assert await stand.call() == Replayed(ledger=LEDGER, outputs=(SURVIVAL,))
+    kinds = [wire.Load, wire.Prepare, wire.Refill, wire.Call, wire.Weigh, wire.Release]
+    assert [type(command) for command in stand.asked] == kinds
+    refill, call = (command for command in stand.asked if isinstance(command, wire.Refill | wire.Call))
+    assert isinstance(refill, wire.Refill)
+    assert isinstance(call, wire.Call)
+    assert (refill.fresh, refill.poison, call.poison, call.withhold, call.arena) == (True, 7, 7, WITHHOLD, ARENA)
+
+
+async def test_a_candidate_that_raises_is_trouble_with_its_ledger(stand: Stand) -> None:
+    def fail(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+        if not isinstance(command, wire.Call):
+            return None
+        return wire.Failed(id=command.id, kind=wire.FailureKind.RAISED, message="no answer", ledger=LEDGER)
+
+    stand.changes = fail
+    assert await stand.call() == Replayed(ledger=LEDGER, trouble="no answer")
+    assert stand.desk.occupied
+
+
+async def test_a_worker_whose_device_is_lost_is_replaced(stand: Stand) -> None:
+    def fail(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+        if not isinstance(command, wire.Call):
+            return None
+        return wire.Failed(id=command.id, kind=wire.FailureKind.RAISED, message="illegal access", broken=True)
+
+    stand.changes = fail
+    assert await stand.call() == Replayed(trouble="illegal access", lost=True)
+    assert not stand.desk.occupied
+
+
+async def test_a_worker_that_meddles_with_the_channel_is_lost_and_no_exception(stand: Stand) -> None:
+    stand.changes = lambda kind, command: b"no reply\n" if isinstance(command, wire.Call) else None
+    replayed = await stand.call()
+    assert (replayed.lost, replayed.outputs, stand.desk.occupied) == (True, (), False)
+    assert replayed.trouble
+
+
+async def test_a_judge_that_fails_is_a_finding_of_the_probe(stand: Stand) -> None:
+    def fail(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+        if not isinstance(command, wire.Weigh):
+            return None
+        return wire.Failed(id=command.id, kind=wire.FailureKind.ENGINE, message="no memory")
+
+    stand.changes = fail
+    (finding,) = [event.finding for event in await stand.stage(asks_once) if isinstance(event, events.FindingRaised)]
+    assert finding.severity is Severity.NOTE
+    assert finding.message == "could not check: EngineError: the judge could not weigh the outputs of c: no memory"
+
+
+async def test_the_stage_tells_its_beginning_what_was_found_and_its_end(stand: Stand) -> None:
+    began, found, ended = await stand.stage(asks_once)
+    assert isinstance(began, events.StageStarted)
+    assert isinstance(found, events.FindingRaised)
+    assert isinstance(ended, events.StageFinished)
+    assert (began.stage, ended.stage, ended.outcome) == (Stage.PROBE, Stage.PROBE, Outcome.PASS)
+    assert found.finding.message == "4 right"
+
+
+async def test_whoever_was_probed_has_no_worker_afterwards(stand: Stand) -> None:
+    await stand.desk.load()
+    await stand.stage(asks_once)
+    assert (stand.desk.occupied, stand.count(wire.Load)) == (False, 1)
+
+
+async def test_without_probes_the_worker_stays(stand: Stand) -> None:
+    await stand.desk.load()
+    await stand.stage()
+    assert stand.desk.occupied
+
+
+def test_what_passed_keeps_the_order_of_the_results() -> None:
+    other = Case(name="d", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
+    results = [
+        CaseResult(case=name, tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0, calls=1, seed=1) for name in "dc"
+    ]
+    assert passed_of((CASE, other), results, {}) == (
+        Passed(case=other, result=results[0], launches=()), Passed(case=CASE, result=results[1], launches=())
+    )  # fmt: skip
