@@ -118,6 +118,14 @@ class Severity(enum.StrEnum):
     PROOF = "proof"
 
 
+class Policy(enum.StrEnum):
+    """What decides over findings; engine.policy says what each does with them."""
+
+    DEFAULT = "default"
+    STRICT = "strict"
+    FACTS_ONLY = "facts-only"
+
+
 class Stage(enum.StrEnum):
     """The steps of a run, in their order."""
 
@@ -369,6 +377,7 @@ class Plan:
 
     `target` is what captured launches are compiled for ("sm_90", "gfx942"); None skips that stage.
     `limits` of None are the engine's own, which know the device.  `benchmark` of None times nothing.
+    `policy` decides over what is found.
     """
 
     problem: Problem
@@ -377,6 +386,7 @@ class Plan:
     target: str | None
     limits: Limits | None = None
     benchmark: BenchmarkPlan | None = None
+    policy: Policy = Policy.DEFAULT
 
     @staticmethod
     def for_tiers(

@@ -1,27 +1,42 @@
 """The published rules of strict benchmarks: what they allow of PyTorch, and which check breaks which rule.
 
 They go by spelling and refuse honest files too, so nothing here is a hint and nothing runs by default.  A policy
-that is asked to be strict refuses a file by these sentences.
+that is asked to be strict refuses a file by these sentences, and one of which it could not be told too.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from engine.checks import checks, hint, name_of
-from engine.model import Finding
+from engine.model import Finding, Severity
 from engine.reading import Reading
 from engine.reading.tensors import Origin
 from engine.reading.vocabulary import weight_of, weight_of_method
+from engine.verdict import Breach
 
 WHITELIST = "whitelist"
+_READABLE = "What the rules ask can be told from the text."
 
 
 def rules() -> Mapping[str, str]:
     """The sentence of the rule that a finding of each name breaks; a check that breaks none is not in it."""
     sentences = {name_of(check): check.STRICT for check in checks() if check.STRICT}
     return {**sentences, WHITELIST: "Of PyTorch, only what allocates, views, copies and describes is called."}
+
+
+def breaches(tree: ast.Module, text: str, entry: str, found: Sequence[Finding]) -> tuple[Breach, ...]:
+    """Every broken rule in the order of the lines; `found` is what the static checks found in this text."""
+    unchecked = tuple(Breach(rule=_READABLE, finding=one) for one in found if one.severity is Severity.NOTE)
+    if unchecked:
+        return unchecked
+    sentences = rules()
+    broken = [Breach(rule=sentences[one.check], finding=one) for one in found if one.check in sentences]
+    places = {breach.finding.location for breach in broken}
+    computing = outside_whitelist(Reading(tree, text=text, entry=entry))
+    broken += [Breach(rule=sentences[WHITELIST], finding=one) for one in computing if one.location not in places]
+    return tuple(sorted(broken, key=lambda breach: breach.finding.location.line if breach.finding.location else 0))
 
 
 def outside_whitelist(reading: Reading) -> Iterator[Finding]:

@@ -6,10 +6,12 @@ run are never a PASS.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from engine.model import CaseResult, CompiledKernel, Finding, Location, Outcome, Severity, Verdict
+from engine.model import CaseResult, CompiledKernel, Finding, Location, Outcome, Policy, Severity, Verdict
+from engine.policy import WEIGHTS
 
 # Of several failed cases the run is named after the first in this order: what explains most comes first.
 _GRAVEST_FIRST = (
@@ -17,7 +19,8 @@ _GRAVEST_FIRST = (
     Outcome.RUNTIME_ERROR, Outcome.WRONG_SHAPE, Outcome.WRONG_DTYPE, Outcome.MUTATED_INPUT, Outcome.NONFINITE,
     Outcome.WRONG_VALUE, Outcome.REFUSED, Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR, Outcome.CANCELLED,
 )  # fmt: skip
-_FLAGGING = (Severity.PROOF, Severity.SUSPECT)  # gravest first
+_HEAVIEST_FIRST = tuple(reversed(Severity))
+_GRAVE = (Severity.PROOF, Severity.SUSPECT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,10 +33,19 @@ class Stop:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Breach:
+    """A rule of strict benchmarks that a file breaks, as its sentence, and what breaks it."""
+
+    rule: str
+    finding: Finding
+
+
+@dataclass(frozen=True, kw_only=True)
 class Facts:
-    """All that a run found out.  `planned` is how many cases the plan had."""
+    """All that a run found out.  `planned` is how many cases the plan had, `policy` decides over the findings."""
 
     planned: int
+    policy: Policy = Policy.DEFAULT
     stop: Stop | None = None
     cases: Sequence[CaseResult] = ()
     kernels: Sequence[CompiledKernel] = ()
@@ -41,13 +53,35 @@ class Facts:
 
 
 def judge(facts: Facts) -> Verdict:
-    """The verdict on these facts."""
+    """The verdict on these facts; its sentence names the policy where that is not the default."""
+    verdict = _judged(facts)
+    match facts.policy:
+        case Policy.DEFAULT:
+            return verdict
+        case Policy.STRICT:
+            return replace(verdict, sentence=f"{verdict.sentence}, by the {facts.policy} policy")
+        case Policy.FACTS_ONLY:
+            found = f"findings: {_count(facts.findings)}; no policy was applied ({facts.policy})"
+            return replace(verdict, sentence=f"{verdict.sentence}; {found}")
+
+
+def refusal(policy: Policy, breaches: Sequence[Breach]) -> Stop | None:
+    """Why a file that breaks these rules is not run under this policy; None when it is."""
+    if not breaches or not WEIGHTS[policy].refuses:
+        return None
+    first, found = breaches[0], breaches[0].finding
+    line = f", line {found.location.line}" if found.location else ""
+    why = f"{first.rule.removesuffix('.')} ({found.check}{line}: {found.message})"
+    more = f"; {len(breaches) - 1} more of the like" if len(breaches) > 1 else ""
+    message = f"not run, for it breaks a rule: {why}{more}"
+    return Stop(outcome=Outcome.REFUSED, message=message, location=found.location)
+
+
+def _judged(facts: Facts) -> Verdict:
     passed = sum(result.outcome is Outcome.PASS for result in facts.cases)
     outcome, sentence, location = _outcome(facts, passed)
-    flags = sorted(
-        (finding for finding in facts.findings if finding.severity in _FLAGGING),
-        key=lambda finding: _FLAGGING.index(finding.severity),
-    )
+    weights = WEIGHTS[facts.policy]
+    flags = [finding for finding in _heaviest_first(facts.findings) if weights.flags(finding.severity)]
     flagged = outcome is Outcome.PASS and bool(flags)
     if flagged:
         sentence = f"right on {passed} of {facts.planned} cases, but not credible: {flags[0].message}"
@@ -55,6 +89,20 @@ def judge(facts: Facts) -> Verdict:
     return Verdict(
         outcome=outcome, sentence=sentence, passed=passed, total=facts.planned, flagged=flagged, location=location
     )
+
+
+def _heaviest_first(findings: Sequence[Finding]) -> list[Finding]:
+    return sorted(findings, key=lambda finding: _HEAVIEST_FIRST.index(finding.severity))
+
+
+def _count(findings: Sequence[Finding]) -> str:
+    """How many findings there are of each severity, and what the heaviest says where it is a grave one."""
+    ordered = _heaviest_first(findings)
+    if not ordered:
+        return "none"
+    count = Counter(finding.severity for finding in ordered)
+    said = ", ".join(f"{number} {severity}" for severity, number in count.items())
+    return f"{said}, the first: {ordered[0].message}" if ordered[0].severity in _GRAVE else said
 
 
 def _outcome(facts: Facts, passed: int) -> tuple[Outcome, str, Location | None]:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from engine.checks import checks, name_of
+import kgtui
+from engine.checks import MOST_NODES, checks, name_of, read_statically
+from engine.parsing import parse
 from engine.reading import Reading
-from engine.strict import WHITELIST, outside_whitelist, rules
+from engine.strict import WHITELIST, breaches, outside_whitelist, rules
+from engine.verdict import Breach
 
+CORPUS = Path(__file__).parents[1] / "corpus"
+SAMPLE = Path(kgtui.__file__).parent / "samples" / "softmax.py"
 TORCH = "import torch\ndef f(x: torch.Tensor):\n    "
 
 
@@ -37,3 +44,45 @@ def test_what_bookkeeping_computes_is_outside_the_whitelist_too(text: str, said:
 )
 def test_what_allocates_views_and_casts_is_on_the_whitelist(text: str) -> None:
     assert list(outside_whitelist(Reading.of(TORCH + text))) == []
+
+
+def broken_by(text: str, entry: str) -> tuple[Breach, ...]:
+    tree = parse(text)
+    return breaches(tree, text, entry, tuple(read_statically(tree, text, entry)))
+
+
+@pytest.mark.parametrize(
+    ("cheat", "entry", "check"),
+    [
+        ("plain_torch_and_a_decoy", "silu", "torch_compute"),
+        ("fig_leaf", "mm", "torch_compute"),
+        ("constant_output", "softmax", "no_kernel"),
+        ("patches_the_clock", "silu", "patched_globals"),
+    ],
+)
+def test_a_cheat_breaks_a_rule_that_is_named_with_its_line(cheat: str, entry: str, check: str) -> None:
+    text = (CORPUS / "cheats" / f"{cheat}.py").read_text()
+    found = [breach for breach in broken_by(text, entry) if breach.finding.check == check]
+    assert found
+    assert found[0].rule == rules()[check]
+    assert found[0].finding.location is not None
+
+
+def test_breaches_come_in_the_order_of_their_lines_each_place_once() -> None:
+    text = TORCH + "n = x.max().item()\n    return torch.softmax(launch(x, n), 0)\n"
+    told = [(one.finding.check, one.finding.location) for one in broken_by(text, "f")]
+    lines = [location.line for _, location in told if location]
+    assert lines == sorted(lines)
+    computed = [location.line for check, location in told if check in (WHITELIST, "torch_compute") and location]
+    assert computed == [3, 4]
+
+
+def test_the_sample_breaks_no_rule() -> None:
+    assert broken_by(SAMPLE.read_text(), "softmax") == ()
+
+
+def test_a_file_that_the_rules_cannot_read_breaks_one_too() -> None:
+    text = f"x = [{'0, ' * MOST_NODES}]\ndef f(x): ...\n"
+    (breach,) = broken_by(text, "f")
+    assert breach.rule == "What the rules ask can be told from the text."
+    assert breach.finding.message.startswith("could not check: the file has")

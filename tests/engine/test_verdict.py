@@ -4,8 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from engine.model import CaseResult, CompiledKernel, Finding, Launch, Location, Outcome, Severity, Tier, Verdict
-from engine.verdict import Facts, Stop, judge
+from engine.model import (
+    CaseResult,
+    CompiledKernel,
+    Finding,
+    Launch,
+    Location,
+    Outcome,
+    Policy,
+    Severity,
+    Tier,
+    Verdict,
+)
+from engine.policy import WEIGHTS
+from engine.verdict import Breach, Facts, Stop, judge, refusal
 
 LAUNCH = Launch(
     kernel="k", signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1,), line=1
@@ -138,3 +150,60 @@ def test_a_light_finding_flags_nothing(severity: Severity) -> None:
 def test_a_failure_is_not_flagged_on_top() -> None:
     facts = Facts(planned=1, cases=(result(Outcome.WRONG_VALUE),), findings=(finding(Severity.PROOF, "x"),))
     assert judge(facts).flagged is False
+
+
+# ---------------------------------------------------------------- policies
+
+
+def under(policy: Policy, *found: Severity) -> Verdict:
+    findings = tuple(finding(severity, f"a {severity}") for severity in found)
+    return judge(Facts(planned=1, policy=policy, cases=(OK,), findings=findings))
+
+
+@pytest.mark.parametrize("severity", Severity)
+@pytest.mark.parametrize("policy", Policy)
+def test_a_right_run_is_flagged_by_what_the_table_says_and_by_nothing_else(policy: Policy, severity: Severity) -> None:
+    assert under(policy, severity).flagged is WEIGHTS[policy].flags(severity)
+
+
+def test_of_several_grave_findings_the_gravest_is_named() -> None:
+    verdict = under(Policy.DEFAULT, Severity.SUSPECT, Severity.PROOF)
+    assert verdict.sentence == "right on 1 of 1 cases, but not credible: a proof"
+
+
+def test_the_strict_policy_flags_and_is_named() -> None:
+    assert under(Policy.STRICT).sentence == "right on 1 of 1 cases, by the strict policy"
+    verdict = under(Policy.STRICT, Severity.SUSPECT)
+    assert verdict.flagged
+    assert verdict.sentence == "right on 1 of 1 cases, but not credible: a suspect, by the strict policy"
+
+
+def test_facts_only_says_what_was_found_and_that_nothing_decided_over_it() -> None:
+    verdict = under(Policy.FACTS_ONLY, Severity.HINT, Severity.PROOF, Severity.HINT)
+    assert verdict == Verdict(
+        outcome=Outcome.PASS, passed=1, total=1,
+        sentence="right on 1 of 1 cases; findings: 1 proof, 2 hint, the first: a proof; "
+        "no policy was applied (facts-only)",
+    )  # fmt: skip
+    light = under(Policy.FACTS_ONLY, Severity.NOTE, Severity.HINT)
+    assert light.sentence == "right on 1 of 1 cases; findings: 1 hint, 1 note; no policy was applied (facts-only)"
+    clean = under(Policy.FACTS_ONLY)
+    assert clean.sentence == "right on 1 of 1 cases; findings: none; no policy was applied (facts-only)"
+
+
+@pytest.mark.parametrize("policy", Policy)
+def test_a_wrong_answer_is_wrong_under_every_policy(policy: Policy) -> None:
+    facts = Facts(planned=1, policy=policy, cases=(result(Outcome.WRONG_VALUE, message="off by one"),))
+    verdict = judge(facts)
+    assert (verdict.outcome, verdict.flagged) == (Outcome.WRONG_VALUE, False)
+    assert verdict.sentence.startswith("case a failed: off by one")
+
+
+def test_only_the_strict_policy_refuses_a_file_that_breaks_a_rule() -> None:
+    first = Breach(rule="Nothing is computed twice.", finding=finding(Severity.HINT, "it is"))
+    assert refusal(Policy.STRICT, ()) is None
+    assert [refusal(policy, (first,)) for policy in (Policy.DEFAULT, Policy.FACTS_ONLY)] == [None, None]
+    assert refusal(Policy.STRICT, (first, first, first)) == Stop(
+        outcome=Outcome.REFUSED, location=Location(line=3),
+        message="not run, for it breaks a rule: Nothing is computed twice (c, line 3: it is); 2 more of the like",
+    )  # fmt: skip

@@ -1,0 +1,75 @@
+"""What each policy does with what was found: one table, which the verdict decides by and the README prints.
+
+Only data, and the table as text.  Nothing here looks at a candidate, and outcomes are no policy's business: a wrong
+answer is wrong under each of them.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from engine.model import Policy, Severity
+
+
+class Effect(enum.StrEnum):
+    """What a policy does with something that was found, as the table says it."""
+
+    NOT_ASKED = "not asked"
+    SHOWN = "shown"
+    FLAGS = "flags a right run"
+    REFUSES = "refuses the file, before any of it runs"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weights:
+    """One column of the table: what findings do by their severity, and what a broken rule of strict benchmarks does."""
+
+    by_severity: Mapping[Severity, Effect]
+    broken_rule: Effect
+
+    def flags(self, severity: Severity) -> bool:
+        """Whether a finding of this severity makes a right run one that is not credible."""
+        return self.by_severity[severity] is Effect.FLAGS
+
+    @property
+    def refuses(self) -> bool:
+        """Whether a file that breaks a rule is not run."""
+        return self.broken_rule is Effect.REFUSES
+
+
+_ALL_SHOWN: Mapping[Severity, Effect] = MappingProxyType(dict.fromkeys(Severity, Effect.SHOWN))
+_GRAVE_FLAG: Mapping[Severity, Effect] = MappingProxyType(
+    {**_ALL_SHOWN, Severity.SUSPECT: Effect.FLAGS, Severity.PROOF: Effect.FLAGS}
+)
+WEIGHTS: Mapping[Policy, Weights] = MappingProxyType(
+    {
+        Policy.DEFAULT: Weights(by_severity=_GRAVE_FLAG, broken_rule=Effect.NOT_ASKED),
+        Policy.STRICT: Weights(by_severity=_GRAVE_FLAG, broken_rule=Effect.REFUSES),
+        Policy.FACTS_ONLY: Weights(by_severity=_ALL_SHOWN, broken_rule=Effect.NOT_ASKED),
+    }
+)
+_MEANING: Mapping[Severity, str] = MappingProxyType(
+    {
+        Severity.NOTE: "worth knowing, or what could not be checked",
+        Severity.HINT: "a pattern that honest code has too",
+        Severity.SUSPECT: "behaviour that an honest file has no reason for",
+        Severity.PROOF: "an answer that is shown not to be the file's own work",
+    }
+)
+
+
+def policy_table() -> str:
+    """The table in Markdown: what may be found, and what each policy does with it."""
+    rows: list[tuple[str, ...]] = [
+        ("what was found", *(f"`{policy}`" for policy in Policy)),
+        ("---",) * (1 + len(Policy)),
+        *(
+            (f"`{severity}`: {_MEANING[severity]}", *(WEIGHTS[policy].by_severity[severity] for policy in Policy))
+            for severity in Severity
+        ),
+        ("a broken rule of strict benchmarks", *(WEIGHTS[policy].broken_rule for policy in Policy)),
+    ]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
