@@ -98,7 +98,7 @@ class Watch:
             self._streams += 1
             return make(cls, *args, **kwargs)
 
-        kind.__new__ = counted
+        kind.__new__ = staticmethod(counted)
 
     def _new_streams(self, before: _Snapshot) -> Iterator[ChangeSeen]:
         if self._streams:

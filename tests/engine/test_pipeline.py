@@ -63,6 +63,8 @@ async def test_a_case_without_elements_needs_no_kernel(employ: Employ, tmp_path:
                 return wire.Compared(id=command.id, reports=(report,), repeated=None, mutated=None)
             case wire.Release():
                 return wire.Released(id=command.id, seed=1)
+            case wire.Observe():
+                return wire.Observed(id=command.id)
             case _:
                 return wire.Done(id=command.id)
 
