@@ -72,6 +72,7 @@ class Guard:
         ):
             setattr(builder, name, self._checked(getattr(builder, name), access, pointer_at, mask_at))
         builder.create_int_to_ptr = self._noting_pointers(builder.create_int_to_ptr)
+        builder.create_splat = _keeping_booleans(builder.create_splat)
         executor = triton_interpreter.GridExecutor
         executor.__call__ = self._recorded(executor.__call__)
         Autotuner.run = _run_first_valid
@@ -190,6 +191,18 @@ def _extent(name: str, tensor: torch.Tensor) -> _Extent:
     storage = tensor.untyped_storage()
     start = storage.data_ptr()
     return _Extent(name=name, start=start, stop=start + storage.nbytes(), element_bytes=tensor.element_size())
+
+
+def _keeping_booleans(splat: Callable[..., Any]) -> Callable[..., Any]:
+    """A comparison of scalars spread over a block stays boolean; Triton makes it what was compared, and no mask."""
+
+    def create_splat(builder: Any, shape: Any, scalar: Any) -> Any:
+        block = splat(builder, shape, scalar)
+        if scalar.data.dtype == np.bool_:
+            block.data = block.data.astype(np.bool_)
+        return block
+
+    return create_splat
 
 
 class _Kept:

@@ -52,6 +52,12 @@ def copy(x, y, n, first, block: tl.constexpr, masked: tl.constexpr):
 
 
 @triton.jit
+def copy_if(x, y, n, wanted, block: tl.constexpr):
+    at = tl.arange(0, block)
+    tl.store(y + at, tl.load(x + at, mask=(at < n) & (wanted > 0)), mask=(at < n) & (tl.load(x) > 0.5))
+
+
+@triton.jit
 def add_atomically(y, first, block: tl.constexpr):
     at = first + tl.arange(0, block)
     tl.atomic_add(y + at, 1.0)  # LINE atomic
@@ -134,6 +140,13 @@ def scalar_past_the_end() -> Any:
 def masked_lanes_may_point_anywhere() -> Any:
     y = torch.zeros(5)
     copy[(1,)](torch.ones(5), y, 5, 0, block=1024, masked=True)
+    return y.tolist()
+
+
+@scenario
+def a_condition_on_a_scalar_is_part_of_a_mask() -> Any:
+    y = torch.zeros(5)
+    copy_if[(1,)](torch.ones(5), y, 3, 2, block=8)
     return y.tolist()
 
 

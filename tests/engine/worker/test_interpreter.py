@@ -54,6 +54,7 @@ def test_the_message_is_a_sentence_with_all_of_it(interpreted: Scenarios) -> Non
         ("in_bounds", [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]),
         ("masked_lanes_may_point_anywhere", [1.0] * 5),
         ("every_lane_masked", [0.0] * 5),
+        ("a_condition_on_a_scalar_is_part_of_a_mask", [1.0, 1.0, 1.0, 0.0, 0.0]),
         ("a_view_may_reach_back_into_its_storage", [float(i) for i in range(8)] + [0.0] * 8),
         ("the_kernel_after_a_violation_is_judged_by_its_own_tensors", [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]),
         ("an_address_from_memory_is_followed_where_it_is_allowed", [7.0]),
