@@ -35,6 +35,10 @@ class Tuning:
             for tuner in self._tuners:
                 tuner.cache.clear()
 
+    def briefly(self) -> None:
+        """Measure briefly again and keep every choice: while launches are withheld none can be made in earnest."""
+        self._brief = True
+
     def _watch(self) -> None:
         make, bench = Autotuner.__init__, Autotuner.do_bench
         usual: Callable[[Any], Any] = getattr(bench, "func", None) or bench.fget

@@ -99,3 +99,13 @@ def test_a_tuner_that_is_gone_is_not_held(measured: list[dict[str, Any]]) -> Non
     gone = weakref.ref(tuner_of_the_candidate())
     tuning.in_earnest()
     assert gone() is None
+
+
+def test_after_it_was_timed_a_tuner_can_be_brief_again_and_keeps_its_choices(measured: list[dict[str, Any]]) -> None:
+    tuning = Tuning()
+    tuner = tuner_of_the_candidate()
+    tuning.in_earnest()
+    tuner.cache[("n",)] = tuner.configs[0]
+    tuning.briefly()
+    assert tuner.do_bench(lambda: None) == [2.0, 2.0, 2.0]
+    assert list(tuner.cache) == [("n",)]
