@@ -21,6 +21,7 @@ from engine.model import (
     Launch,
     Location,
     Outcome,
+    Policy,
     Stage,
     Stream,
     Verdict,
@@ -38,6 +39,7 @@ class RunStarted:
     device_name: str
     target: str | None
     cases: int
+    policy: Policy = Policy.DEFAULT
 
 
 @dataclass(frozen=True, kw_only=True)

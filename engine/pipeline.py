@@ -9,7 +9,6 @@ from typing import Any
 
 from engine import events, outcomes
 from engine.artefacts import ArtefactStore
-from engine.checks import read_statically
 from engine.compilation import Builder
 from engine.desk import Desk, LoadError
 from engine.devices import Device
@@ -38,6 +37,7 @@ from engine.rehearsal import Rehearsal
 from engine.source import Source, SourceError, read_source
 from engine.spare import Spare
 from engine.staff import Staff
+from engine.static_stage import read_and_refuse
 from engine.timing_stage import TimingStage
 from engine.verdict import Facts, Stop, judge
 from engine.verification import Verifier
@@ -128,6 +128,7 @@ class Run:
             events.RunStarted(
                 at_s=0.0, problem=self._plan.problem.name, digest=self._candidate.digest, device=self._plan.device,
                 device_name=self._device.name, target=self._plan.target, cases=len(self._plan.cases),
+                policy=self._plan.policy,
             )
         )  # fmt: skip
         try:
@@ -181,7 +182,9 @@ class Run:
             source = self._parse()
         except SourceError as error:
             return Stop(outcome=Outcome.COMPILE_ERROR, message=str(error), location=error.location)
-        self._read_statically(source)
+        stop = read_and_refuse(source, plan=self._plan, told=self._told)
+        if stop is not None:
+            return stop
         await self._learn_peaks()  # before the candidate has a process
         builders = [asyncio.create_task(builder.run()) for builder in self._builders()]
         ahead: asyncio.Task[None] | None = None
@@ -244,12 +247,6 @@ class Run:
             raise
         self._told.end(Stage.PARSE, began)
         return source
-
-    def _read_statically(self, source: Source) -> None:
-        began = self._told.begin(Stage.STATIC)
-        for finding in read_statically(source.tree, source.text, self._plan.problem.entry):
-            self._told.find(finding)
-        self._told.end(Stage.STATIC, began)
 
     async def _load(self) -> Stop | None:
         began = self._told.begin(Stage.LOAD)
@@ -367,8 +364,8 @@ class Run:
     def _finish(self, stop: Stop | None) -> None:
         kernels = self._builder.kernels if self._builder is not None else ()
         facts = Facts(
-            planned=len(self._plan.cases), stop=stop, cases=tuple(self._results), kernels=tuple(kernels),
-            findings=tuple(self._told.findings),
+            planned=len(self._plan.cases), policy=self._plan.policy, stop=stop, cases=tuple(self._results),
+            kernels=tuple(kernels), findings=tuple(self._told.findings),
         )  # fmt: skip
         self._told.tell(events.ProfileTaken(at_s=self._told.now(), spans=self._profile.spans()))
         self._told.tell(events.RunFinished(at_s=self._told.now(), verdict=judge(facts)))

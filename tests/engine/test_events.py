@@ -35,6 +35,7 @@ from engine.model import (
     Outcome,
     OutOfBounds,
     OutputReport,
+    Policy,
     Severity,
     Stage,
     Stream,
@@ -98,7 +99,8 @@ VERDICT = Verdict(
 )
 FULL = (
     events.RunStarted(
-        at_s=0.0, problem="aten::mm", digest="cd" * 32, device="cpu", device_name="A CPU", target="gfx942", cases=3
+        at_s=0.0, problem="aten::mm", digest="cd" * 32, device="cpu", device_name="A CPU", target="gfx942", cases=3,
+        policy=Policy.STRICT,
     ),
     events.StageStarted(at_s=0.1, stage=Stage.VERIFY, total=3),
     events.StageFinished(

@@ -29,6 +29,7 @@ from engine.model import (
     Outcome,
     OutputReport,
     Plan,
+    Policy,
     Problem,
     Stage,
     Tier,
@@ -483,3 +484,18 @@ async def test_the_other_candidate_gets_nothing_that_was_compiled_for_the_first(
     launchers = str(theatre.staff.launchers.shelf)
     assert shelves == [(launchers, str(run._shelf)), (launchers,)]
     await run._clean_up()
+
+
+async def test_a_file_that_the_strict_policy_refuses_is_given_to_no_process(theatre: Theatre, tmp_path: Path) -> None:
+    plan = Plan(problem=PROBLEM, cases=PROBLEM.cases, device="cuda", target="sm_90", policy=Policy.STRICT)
+    run = Run(
+        candidate=Candidate(source=b"def f(x):\n    return x @ x\n", problem="toy::twice"), plan=plan,
+        staff=theatre.staff, artefacts=ArtefactStore(folder=tmp_path), device=GPU, limits=Limits(),
+    )  # fmt: skip
+    told = [event async for event in run.stream(asyncio.Event())]
+    assert theatre.commands(wire.Load, wire.Describe, wire.Rehearse, wire.Compile) == []
+    assert isinstance(told[0], events.RunStarted)
+    assert told[0].policy is Policy.STRICT
+    assert isinstance(told[-1], events.RunFinished)
+    assert told[-1].verdict.outcome is Outcome.REFUSED
+    assert told[-1].verdict.sentence.endswith(", by the strict policy")

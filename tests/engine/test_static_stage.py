@@ -1,0 +1,89 @@
+"""The static stage: it tells what the text shows, and refuses by the policy's word alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import problems
+from engine import events
+from engine.model import Candidate, Finding, Outcome, Plan, Policy, Stage
+from engine.narration import Narrator
+from engine.source import read_source
+from engine.static_stage import read_and_refuse
+from engine.verdict import Stop
+
+PLAIN_TORCH = b"import torch\n\n\ndef silu(self):\n    return self * torch.sigmoid(self)\n"
+BOOKKEEPING = b"""import torch
+import triton
+
+
+@triton.jit
+def kernel(x, y): ...
+
+
+def silu(self):
+    total = self.sum().item()
+    y = torch.empty_like(self)
+    kernel[(self.numel(),)](self, y)
+    return y
+"""
+
+
+class Told:
+    """What one reading of a text under one policy says."""
+
+    def __init__(self, source: bytes, policy: Policy) -> None:
+        problem = problems.find("aten::silu")
+        plan = replace(Plan(problem=problem, cases=problem.cases, device="cpu", target=None), policy=policy)
+        candidate = Candidate(source=source, problem=problem.name)
+        narrator = Told.Listening()
+        self.stop: Stop | None = read_and_refuse(read_source(candidate, problem.entry), plan=plan, told=narrator)
+        self.findings: list[Finding] = narrator.findings
+        [self.ended] = [event for event in narrator.told if isinstance(event, events.StageFinished)]
+
+    class Listening(Narrator):
+        """Keeps what it is told."""
+
+        def __init__(self) -> None:
+            super().__init__(lambda: 0.0, started=0.0)
+            self.told: list[events.Event] = []
+
+        def tell(self, event: events.Event) -> None:
+            self.told.append(event)
+
+
+@pytest.mark.parametrize("policy", [Policy.DEFAULT, Policy.FACTS_ONLY])
+def test_without_the_strict_policy_nothing_is_refused_and_no_rule_is_asked_for(policy: Policy) -> None:
+    told = Told(PLAIN_TORCH, policy)
+    assert told.stop is None
+    assert (told.ended.stage, told.ended.outcome) == (Stage.STATIC, Outcome.PASS)
+    assert "no_kernel" in [finding.check for finding in told.findings]
+    assert Told(BOOKKEEPING, policy).findings == []
+
+
+def test_the_strict_policy_refuses_and_names_the_rule_the_check_and_the_line() -> None:
+    told = Told(PLAIN_TORCH, Policy.STRICT)
+    assert told.stop is not None
+    assert told.stop.outcome is Outcome.REFUSED
+    assert told.stop.message.startswith("not run, for it breaks a rule: The answer is computed by a kernel that the ")
+    assert "(no_kernel, line 1: " in told.stop.message
+    assert (told.ended.outcome, told.ended.message, told.ended.location) == (
+        Outcome.REFUSED, told.stop.message, told.stop.location
+    )  # fmt: skip
+
+
+def test_what_only_the_whitelist_minds_is_told_and_refused_too() -> None:
+    told = Told(BOOKKEEPING, Policy.STRICT)
+    assert [(finding.check, finding.message) for finding in told.findings] == [
+        ("whitelist", ".sum() of a tensor computes")
+    ]
+    assert told.stop is not None
+    assert told.stop.location is not None
+    assert told.stop.location.line == 10
+
+
+def test_each_finding_is_told_once() -> None:
+    findings = Told(PLAIN_TORCH, Policy.STRICT).findings
+    assert len(findings) == len(set(findings))
