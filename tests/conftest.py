@@ -11,6 +11,11 @@ import pytest
 NOBODY = 65534
 
 
+def pytest_configure() -> None:
+    """Give torch one thread: small tensors gain nothing from more, which wait for each other on a busy machine."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
 @pytest.fixture
 def without_root() -> Callable[[], contextlib.AbstractContextManager[None]]:
     """A block without the powers of root, for whom no file is read-only."""
