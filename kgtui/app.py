@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -55,6 +57,8 @@ if TYPE_CHECKING:
 
 FLUSH_S = 1 / 5
 TICK_S = 0.1
+TERMINAL_S = 1.0
+HUNG_UP = 129  # what a shell calls death by SIGHUP
 
 
 def _palette() -> type[Provider]:
@@ -150,6 +154,7 @@ class WorkbenchApp(App[None]):
             self.action_operators()
         self._flusher = self.set_interval(FLUSH_S, self.flush, pause=True)
         self.set_interval(TICK_S, self._tick)
+        self.set_interval(TERMINAL_S, self._leave_without_terminal)
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
@@ -362,6 +367,11 @@ class WorkbenchApp(App[None]):
         self._troubles[kind] = message
         self._redraw()
 
+    def _leave_without_terminal(self) -> None:
+        # Not every terminal that goes away sends a signal; reading from it would then keep a core busy for ever.
+        if not self.is_headless and not _has_terminal():
+            self.exit(return_code=HUNG_UP)
+
     def _tick(self) -> None:
         if self._workbench is not None and self._workbench.in_front:
             self._workbench.tick()
@@ -370,6 +380,15 @@ class WorkbenchApp(App[None]):
         if self._workbench is not None:
             bench = self._workbench.bench
             self.title = title(bench.view, bench.desk(self.clock()), self.glyphs)
+
+
+def _has_terminal() -> bool:
+    """Whether what we read keys from is still there; a terminal that was closed answers no more."""
+    try:
+        os.get_terminal_size(sys.__stdin__.fileno() if sys.__stdin__ is not None else -1)
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _finish(events: Sequence[Event]) -> bool:

@@ -149,6 +149,16 @@ def test_the_workbench_judges_the_sample_in_a_terminal_and_leaves_nothing_on_ctr
     assert [child for child in children if Path(f"/proc/{child}").exists()] == []
 
 
+def test_the_workbench_ends_with_its_terminal_and_leaves_nothing(tmp_path, environment):
+    process, screen = _in_a_terminal(tmp_path, {**environment, "TERM": "xterm-256color"}, "open", "--sample")
+    _read_until(screen, b"passed")
+    children = _children(process.pid)
+    os.close(screen)
+    assert process.wait() == 129
+    assert children
+    assert [child for child in children if Path(f"/proc/{child}").exists()] == []
+
+
 def _in_a_terminal(folder, environment, *arguments):
     """The program on a terminal of its own, and our end of that terminal."""
     ours, theirs = pty.openpty()
