@@ -65,11 +65,11 @@ def policy_table() -> str:
     """The table in Markdown: what may be found, and what each policy does with it."""
     rows: list[tuple[str, ...]] = [
         ("what was found", *(f"`{policy}`" for policy in Policy)),
-        ("---",) * (1 + len(Policy)),
         *(
             (f"`{severity}`: {_MEANING[severity]}", *(WEIGHTS[policy].by_severity[severity] for policy in Policy))
             for severity in Severity
         ),
         ("a broken rule of strict benchmarks", *(WEIGHTS[policy].broken_rule for policy in Policy)),
     ]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    header, *lines = (f"| {' | '.join(row)} |" for row in rows)
+    return "\n".join((header, "|---" * (1 + len(Policy)) + "|", *lines))

@@ -14,6 +14,7 @@ is null, times are in seconds, and hashes are SHA-256 in hexadecimal.
     digest      hash of its content
     device      {"platform", "name"}
     target      what its kernels were compiled for, null when they were not
+    policy      what decided over its findings, an engine.model.Policy
     elapsed_s   from the start of the run to its verdict
     verdict     {"outcome", "flagged", "sentence", "passed", "total", "location"}
     stages      in their order: {"stage", "outcome", "elapsed_s", "message", "location"}
@@ -60,7 +61,18 @@ from engine.events import (
     StageFinished,
     StageStarted,
 )
-from engine.model import CaseResult, CompiledKernel, Cost, Finding, Location, Outcome, OutputReport, Stage, Verdict
+from engine.model import (
+    CaseResult,
+    CompiledKernel,
+    Cost,
+    Finding,
+    Location,
+    Outcome,
+    OutputReport,
+    Policy,
+    Stage,
+    Verdict,
+)
 from engine.occupancy import occupancy
 from engine.report_bench import Benchmarks, case_text, gated
 from engine.report_profile import Profile
@@ -201,7 +213,8 @@ def plain_lines(event: Event, *, file: str, number: int | None = None) -> Iterat
         case RunStarted():
             text = f"{event.problem} {file}{numbered(number)} on {event.device} ({event.device_name})"
             target = f", compiled for {event.target}" if event.target else ", not compiled"
-            yield PlainLine(label="run", state=STARTED, text=printable(f"{text}, {event.cases} cases{target}"))
+            policy = f", {event.policy} policy" if event.policy is not Policy.DEFAULT else ""
+            yield PlainLine(label="run", state=STARTED, text=printable(f"{text}, {event.cases} cases{target}{policy}"))
         case StageStarted():
             has_cases = event.total is not None and event.stage in (Stage.VERIFY, Stage.BENCHMARK)
             text = f"{event.total} cases" if has_cases else ""
@@ -241,6 +254,7 @@ def as_json(run: CollectedRun) -> str:
         "digest": started.digest,
         "device": {"platform": started.device, "name": started.device_name},
         "target": started.target,
+        "policy": started.policy,
         "elapsed_s": finished.at_s,
         "verdict": msgspec.to_builtins(finished.verdict),
         "stages": [_without_clock(event) for event in run.stages],

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from engine.model import Policy
 from engine.report import CollectedRun, numbered, printable, word_of
 from engine.report_bench import bench_cells, cost_rows, failure_of, resource_rows
 from engine.report_profile import NO_PROFILE, profile_rows
@@ -22,7 +23,8 @@ def as_markdown(run: CollectedRun, *, with_profile: bool = False) -> str:
         f"{_cell(verdict.sentence)}{place}", "",
         f"- file: `{_cell(run.file)}`{numbered(run.number)}, SHA-256 `{started.digest}`",
         f"- device: {started.device}, {_cell(started.device_name)}",
-        f"- compiled for: {started.target or 'nothing'}", "",
+        f"- compiled for: {started.target or 'nothing'}",
+        *([f"- policy: {started.policy}"] if started.policy is not Policy.DEFAULT else []), "",
     ]  # fmt: skip
     lines += _table(("case", "outcome", "what happened"), [(c.case, c.outcome, c.message) for c in run.cases])
     wrong = next((output for case in run.cases for output in case.outputs if output.error_map), None)

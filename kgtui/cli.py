@@ -19,6 +19,7 @@ from typing import NoReturn
 
 from engine.errors import CandidateError, KgtuiError, UsageError
 from engine.judge.baselines import baseline_names
+from engine.model import Policy
 from kgtui.commands.console import Console, Exit
 
 _HELP_WIDTH = 100
@@ -170,6 +171,10 @@ def _add_bench(commands: _Commands[_Parser]) -> _Parser:
 
 
 def _add_telling(parser: _Parser) -> None:
+    parser.add_argument(
+        "--policy", choices=tuple(Policy), default=Policy.DEFAULT,
+        help="what decides over findings: strict goes by the rules of strict benchmarks (default: default)",
+    )  # fmt: skip
     shape = parser.add_mutually_exclusive_group()
     shape.add_argument("--plain", action="store_true", help="no colour, even in a terminal")
     shape.add_argument("--json", action="store_true", help="one JSON document, progress on the error stream")

@@ -1,4 +1,4 @@
-"""The parts of the README that the program knows better: its keys, its commands, its operators.
+"""The parts of the README that the program knows better: its keys, its commands, its operators, its policies.
 
     python -m kgtui.docs           writes them anew between their markers
     python -m kgtui.docs --check   exits with 1 when one is stale, and changes nothing
@@ -73,7 +73,16 @@ def operator_table() -> str:
     return markdown_table(problems.catalogue())
 
 
-BLOCKS: dict[str, Callable[[], str]] = {"keys": key_table, "commands": command_help, "operators": operator_table}
+def policies() -> str:
+    """What each policy does with what is found."""
+    from engine.policy import policy_table
+
+    return policy_table()
+
+
+BLOCKS: dict[str, Callable[[], str]] = {
+    "keys": key_table, "commands": command_help, "operators": operator_table, "policies": policies,
+}  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import argparse
 
 from engine.devices import platform_named
 from engine.errors import UsageError
-from engine.model import BenchmarkPlan, CacheState, Outcome, Problem, Tier
+from engine.model import BenchmarkPlan, CacheState, Outcome, Policy, Problem, Tier
 from engine.report import TIMING, CollectedRun, PlainLine, printable
 from engine.report_bench import Benchmarks, failure_of
 from kgtui.commands.check import document_for, kernel_and_problem
@@ -62,8 +62,9 @@ def read_request(options: argparse.Namespace, console: Console) -> Request:
     return Request(
         label=LABEL, file=file, problem=problem, device=device,
         target=target_for(options.target, device=device, file=file), tiers=_VERIFIED,
-        is_kept=not options.no_store, is_plain=options.plain, document=document_for(options),
-        wants_profile=options.profile, costs={case.name: problem.cost(case) for case in plan.cases},
+        policy=Policy(options.policy), is_kept=not options.no_store, is_plain=options.plain,
+        document=document_for(options), wants_profile=options.profile,
+        costs={case.name: problem.cost(case) for case in plan.cases},
         benchmark=None if platform_named(device.platform).INTERPRETED else plan,
     )  # fmt: skip
 

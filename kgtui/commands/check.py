@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 
 from engine.errors import UsageError
-from engine.model import Problem
+from engine.model import Policy, Problem
 from engine.report import CollectedRun, as_json
 from engine.report_markdown import as_markdown
 from kgtui.commands.choices import (
@@ -54,8 +54,8 @@ def read_request(options: argparse.Namespace, console: Console) -> Request:
     return Request(
         label=LABEL, file=file, problem=problem, device=device,
         target=target_for(options.target, device=device, file=file), tiers=tiers_for(file, options.cases),
-        is_kept=not options.no_store, is_plain=options.plain, document=document_for(options),
-        wants_profile=options.profile,
+        policy=Policy(options.policy), is_kept=not options.no_store, is_plain=options.plain,
+        document=document_for(options), wants_profile=options.profile,
     )  # fmt: skip
 
 

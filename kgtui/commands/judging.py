@@ -18,7 +18,7 @@ from typing import Protocol
 from engine.artefacts import ArtefactStore
 from engine.devices import Device
 from engine.events import Event, RunFinished, RunStarted, StageFinished, StageStarted
-from engine.model import BenchmarkPlan, Candidate, Cost, Outcome, Plan, Problem, Stage, Tier
+from engine.model import BenchmarkPlan, Candidate, Cost, Outcome, Plan, Policy, Problem, Stage, Tier
 from engine.report import CollectedRun, PlainLine, plain_lines
 from engine.source import SourceError, read_source
 from engine.verdict import Facts, Stop, judge
@@ -69,6 +69,7 @@ class Request:
     device: Device
     target: str | None
     tiers: tuple[Tier, ...]
+    policy: Policy
     is_kept: bool
     is_plain: bool
     document: Callable[[CollectedRun], str] | None
@@ -87,7 +88,7 @@ class Request:
             self.problem, tiers=self.tiers, device=self.device.platform, target=self.target,
             failed_before=failed_before,
         )  # fmt: skip
-        return replace(plan, benchmark=self.benchmark)
+        return replace(plan, benchmark=self.benchmark, policy=self.policy)
 
 
 def carry_out(
@@ -205,16 +206,18 @@ def _refusal(request: Request, plan: Plan) -> tuple[Event, ...]:
     except SourceError as error:
         took_s = time.monotonic() - began_s
         stop = Stop(outcome=Outcome.COMPILE_ERROR, message=str(error), location=error.location)
+        facts = Facts(planned=len(plan.cases), policy=plan.policy, stop=stop)
         return (
             RunStarted(
                 at_s=0.0, problem=request.problem.name, digest=request.candidate.digest, device=plan.device,
                 device_name=request.device.name, target=plan.target, cases=len(plan.cases),
+                policy=plan.policy,
             ),
             StageStarted(at_s=0.0, stage=Stage.PARSE),
             StageFinished(
                 at_s=took_s, stage=Stage.PARSE, outcome=stop.outcome, elapsed_s=took_s, message=stop.message,
                 location=stop.location,
             ),
-            RunFinished(at_s=took_s, verdict=judge(Facts(planned=len(plan.cases), stop=stop))),
+            RunFinished(at_s=took_s, verdict=judge(facts)),
         )  # fmt: skip
     return ()

@@ -30,6 +30,7 @@ from engine.model import (
     Location,
     Outcome,
     OutputReport,
+    Policy,
     Severity,
     Stage,
     Stream,
@@ -112,6 +113,15 @@ def test_the_json_document_is_that_of_the_golden_file():
 
 def test_the_markdown_page_is_that_of_the_golden_file():
     assert as_markdown(RUN) == (GOLDEN / "report.md").read_text()
+
+
+def test_a_policy_other_than_the_default_is_named_in_every_report():
+    strict = dataclasses.replace(EVENTS[0], policy=Policy.STRICT)
+    run = dataclasses.replace(RUN, events=(strict, *EVENTS[1:]))
+    assert as_plain(run).splitlines()[0].endswith(", strict policy")
+    assert json.loads(as_json(run))["policy"] == "strict"
+    assert "\n- policy: strict\n" in as_markdown(run)
+    assert "policy" not in as_plain(RUN) + as_markdown(RUN)
 
 
 def test_every_plain_line_begins_with_two_single_words():

@@ -13,7 +13,7 @@ import problems
 from engine.benchmark import CANDIDATE, CaseBenchmark, Comparison, Holder, Interval, Method, Span, Standing, Timing
 from engine.events import CaseBenchmarked, DeviceAwaited, Event, KernelCompiled, ProfileTaken
 from engine.judge import baselines
-from engine.model import CacheState, CompiledKernel, Launch, Outcome, Plan, Tier
+from engine.model import CacheState, CompiledKernel, Launch, Outcome, Plan, Policy, Tier
 from kgtui import cli
 from kgtui.commands import bench
 from sessions import open_store
@@ -121,6 +121,11 @@ def test_everything_that_is_typed_reaches_the_plan(benched, engine, kernel, gpu)
     assert (plan.cache, plan.baselines, plan.case_s) == (CacheState.WARM, ("compile", "eager"), 0.5)
     assert [case.name for case in plan.cases if case.tier is not Tier.SMOKE] == [full.name]
     assert len(plan.cases) > 1
+
+
+def test_the_policy_reaches_the_plan(benched, engine, kernel, gpu):
+    benched("silu.py", "--policy", "facts-only")
+    assert [plan.policy for plan in engine.plans] == [Policy.FACTS_ONLY]
 
 
 def test_a_baseline_can_be_asked_for_as_soon_as_its_file_is_there(benched, engine, kernel, gpu, tmp_path, monkeypatch):

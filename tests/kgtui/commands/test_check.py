@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.events import FindingRaised, KernelCompiled, KernelDisassembled, LogWritten
-from engine.model import Artefact, CompiledKernel, Finding, Launch, Outcome, Severity, Stream, Tier
+from engine.model import Artefact, CompiledKernel, Finding, Launch, Outcome, Policy, Severity, Stream, Tier
 from kgtui import cli
 from kgtui.commands import check, judging
 from sessions import RunFilter, open_store
@@ -412,3 +412,38 @@ def test_a_home_that_cannot_be_written_is_said_and_the_run_goes_on(
     assert "the run goes on, but is not kept: " in console.err.getvalue()
     assert "compiled code is not kept: " in console.err.getvalue()
     assert engine.artefacts.folder.parent != public_folder / "home"
+
+
+# ---------------------------------------------------------------- policies
+
+
+@pytest.mark.parametrize(("typed_policy", "policy"), [((), Policy.DEFAULT), *((("--policy", p), p) for p in Policy)])
+def test_the_policy_reaches_the_plan(checked, engine, kernel, typed_policy, policy):
+    checked("silu.py", *typed_policy)
+    assert [plan.policy for plan in engine.plans] == [policy]
+
+
+def test_a_policy_that_there_is_not_is_refused(typed, kernel):
+    ended = typed("check", "silu.py", "--policy", "lenient")
+    assert ended.exit_code == 2
+    assert "invalid choice: 'lenient'" in ended.err
+
+
+def test_a_file_that_does_not_parse_is_judged_under_its_policy_too(typed, folder):
+    (folder / "k.py").write_text("# kgtui: op=aten::silu\ndef silu(:\n")
+    ended = typed("check", "k.py", "--policy", "strict", "--json")
+    document = json.loads(ended.out)
+    assert document["policy"] == "strict"
+    assert document["verdict"]["sentence"].endswith(", by the strict policy")
+
+
+def test_the_strict_policy_refuses_plain_torch_with_code_2_and_names_rule_check_and_line(typed, kernel):
+    ended = typed("check", "silu.py", "--policy", "strict", "--device", "cpu", "--target", "none", "--no-store")
+    assert ended.exit_code == 2
+    lines = ended.out.splitlines()
+    assert lines[0].endswith(", not compiled, strict policy")
+    assert [line for line in lines if line.startswith(("load", "verify", "case"))] == []
+    (verdict,) = (line for line in lines if line.startswith("verdict"))
+    assert verdict.startswith("verdict  refused silu.py:2:1: not run, for it breaks a rule: The answer is computed by ")
+    assert "(no_kernel, line 2: " in verdict
+    assert ", by the strict policy, in " in verdict
