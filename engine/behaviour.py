@@ -40,7 +40,6 @@ _CHANGES = {
     wire.ChangeKind.SETTING: (Severity.HINT, "it left settings of the whole process changed"),
     wire.ChangeKind.THREAD: (Severity.NOTE, "threads were left running"),
     wire.ChangeKind.RANDOM_STATE: (Severity.NOTE, "it drew from or seeded torch's random numbers"),
-    wire.ChangeKind.STREAM: (Severity.NOTE, "it made streams"),
 }
 
 

@@ -60,7 +60,6 @@ class ChangeKind(enum.StrEnum):
     THREAD = "thread"
     BUSY_THREAD = "busy_thread"
     PROCESS = "process"
-    STREAM = "stream"
 
 
 class Observe(Command, tag="observe", frozen=True):

@@ -68,7 +68,7 @@ class Call(Command, tag="call", frozen=True):
     """Call the entry on tensors in `arena`; returned tensors go as raw bytes to the file `outputs`.
 
     `poison` is the byte that fills every uninitialised allocation of the candidate; `withhold` says which
-    launches are left out.
+    launches are left out.  `observe` has the operators of torch noted, which makes each of them slower.
     """
 
     case: str
@@ -78,6 +78,7 @@ class Call(Command, tag="call", frozen=True):
     max_output_bytes: Count
     poison: Byte
     withhold: Withhold | None = None
+    observe: bool = False
 
 
 class Prepare(Command, tag="prepare", frozen=True):

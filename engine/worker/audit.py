@@ -23,7 +23,10 @@ _MOST_FRAMES = 200
 _DETAIL_CHARACTERS = 200
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _STDLIB = (sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["platstdlib"])
-_READABLE = tuple({*_STDLIB, sys.prefix, sys.base_prefix, "/usr/share", "/usr/lib", "/lib", "/etc", "/sys", "/dev"})
+_PACKAGES = tuple(path for path in sys.path if path.endswith(("site-packages", "dist-packages")))
+_READABLE = tuple({
+    *_STDLIB, *_PACKAGES, sys.prefix, sys.base_prefix, "/usr/share", "/usr/lib", "/lib", "/etc", "/sys", "/dev",
+})  # fmt: skip
 _MEASURES = re.compile(r"/proc/(?:cpuinfo|meminfo|driver/.*|(?:self|\d+)/(?:statm?|status|limits|cgroup))")
 _DOORS = re.compile(r"/torch/(?:serialization|hub|storage|utils/cpp_extension|multiprocessing/)")
 _UNUSUAL = frozenset({

@@ -134,7 +134,7 @@ class _Worker:
         started = time.perf_counter()
         with (
             self._withholding.during(command.withhold),
-            self._observer.calling(command.case, arguments),
+            self._observer.calling(command.case, arguments, operators=command.observe),
             Poison(command.poison),
         ):
             returned = entry(*arguments)

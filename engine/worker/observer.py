@@ -40,9 +40,10 @@ class Observer:
             yield
 
     @contextlib.contextmanager
-    def calling(self, case: str, arguments: Sequence[object]) -> Iterator[None]:
-        """The entry is called within, on these arguments."""
-        with self._audit.on(), self._ledger.of_call(case, arguments):
+    def calling(self, case: str, arguments: Sequence[object], *, operators: bool) -> Iterator[None]:
+        """The entry is called within, on these arguments; `operators` has those of torch noted too."""
+        noting = self._ledger.of_call(case, arguments) if operators else contextlib.nullcontext()
+        with self._audit.on(), noting:
             yield
 
     def observed(self, identifier: str) -> Observed:

@@ -51,12 +51,9 @@ class Watch:
     def __init__(self, device: torch.device) -> None:
         self._device = device
         self._before: _Snapshot | None = None
-        self._streams = 0
 
     def begin(self) -> None:
         """Note how everything is, before a candidate is here."""
-        if self._device.type == "cuda":
-            self._count_streams()
         callables = {name: dict(_callables(vars(owner))) for name, owner in _namespaces()}
         codes = {
             id(value): value.__code__
@@ -75,7 +72,7 @@ class Watch:
         if before is None:
             return ()
         looks: tuple[Callable[[_Snapshot], Iterator[ChangeSeen]], ...] = (
-            _replaced, _changed_settings, self._drawn, _new_threads, _children, self._new_streams,
+            _replaced, _changed_settings, self._drawn, _new_threads, _children,
         )  # fmt: skip
         return tuple(change for look in looks for change in look(before))[:MOST_CHANGES]
 
@@ -89,20 +86,6 @@ class Watch:
         for name, state in self._random_states().items():
             if state != before.random_states[name]:
                 yield ChangeSeen(kind=ChangeKind.RANDOM_STATE, name=name)
-
-    def _count_streams(self) -> None:
-        kind: Any = torch.cuda.Stream  # Any: nobody assigns to classes of torch, says mypy
-        make = kind.__new__
-
-        def counted(cls: Any, *args: Any, **kwargs: Any) -> Any:
-            self._streams += 1
-            return make(cls, *args, **kwargs)
-
-        kind.__new__ = staticmethod(counted)
-
-    def _new_streams(self, before: _Snapshot) -> Iterator[ChangeSeen]:
-        if self._streams:
-            yield ChangeSeen(kind=ChangeKind.STREAM, name="torch.cuda.Stream", detail=str(self._streams))
 
 
 def _namespaces() -> Iterator[tuple[str, Any]]:

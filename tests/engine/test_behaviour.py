@@ -155,7 +155,6 @@ def test_deeds_of_a_kind_are_one_finding_with_the_first_line() -> None:
         (wire.ChangeKind.FUNCTION, Severity.SUSPECT), (wire.ChangeKind.BUSY_THREAD, Severity.SUSPECT),
         (wire.ChangeKind.PROCESS, Severity.SUSPECT), (wire.ChangeKind.SETTING, Severity.HINT),
         (wire.ChangeKind.THREAD, Severity.NOTE), (wire.ChangeKind.RANDOM_STATE, Severity.NOTE),
-        (wire.ChangeKind.STREAM, Severity.NOTE),
     ],
 )  # fmt: skip
 def test_each_change_has_its_weight(kind: wire.ChangeKind, severity: Severity) -> None:

@@ -54,6 +54,7 @@ class Court:
 
     def __init__(self, employ: Employ) -> None:
         self.asked: list[str] = []
+        self.observed: list[str] = []
         self.wrong: set[str] = set()
         self.breaks: set[str] = set()
         self.on_ask: Callable[[str], bool] = lambda word: True
@@ -111,6 +112,7 @@ class Court:
                 return f"prepare {command.case}", wire.Prepared(id=command.id, arguments=(), arena=ARENA, elapsed_s=0.0)
             case wire.Call():
                 self._calls += 1
+                self.observed += [f"{self._in_hand}{self._calls}"] if command.observe else []
                 called = wire.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
                 return f"{self._in_hand}{self._calls}", called
             case wire.Compare():
@@ -146,6 +148,13 @@ async def test_the_first_case_is_compared_call_by_call(court: Court) -> None:
     result = await court.judge(A)
     assert (result.outcome, result.calls, result.seed) == (Outcome.PASS, 3, 4)
     assert court.asked == ["prepare a", *ONE_BY_ONE]
+
+
+async def test_one_call_of_each_case_is_observed_and_which_cannot_be_foretold(court: Court) -> None:
+    for _ in range(40):
+        await court.judge(A)
+    assert len(court.observed) == 40
+    assert set(court.observed) == {"a1", "a2", "a3"}
 
 
 async def test_after_a_right_case_what_a_call_left_is_copied_and_compared_later(court: Court) -> None:

@@ -131,26 +131,5 @@ def test_a_process_left_running_is_told(watch: Watch) -> None:
     ]
 
 
-def test_streams_are_counted_where_there_are_any(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Stream:
-        def __new__(cls, device: str = "", *, priority: int = 0) -> Stream:
-            return super().__new__(cls)
-
-    class Priority(Stream):
-        def __new__(cls) -> Priority:
-            made = super().__new__(cls, priority=-1)
-            assert isinstance(made, Priority)
-            return made
-
-    monkeypatch.setattr(torch.cuda, "Stream", Stream)
-    monkeypatch.setattr(torch.cuda, "get_rng_state", lambda device: torch.zeros(1))
-    watch = Watch(torch.device("cuda"))
-    watch.begin()
-    assert watch.changes() == ()
-    assert type(Stream("cuda", priority=1)) is Stream
-    assert type(Priority()) is Priority
-    assert watch.changes() == (ChangeSeen(kind=ChangeKind.STREAM, name="torch.cuda.Stream", detail="2"),)
-
-
 def test_a_watch_that_never_began_has_nothing_to_tell() -> None:
     assert Watch(torch.device("cpu")).changes() == ()
