@@ -18,7 +18,7 @@ import msgspec
 
 from engine.benchmark import CANDIDATE, CaseBenchmark, Interval
 from engine.events import to_plain
-from engine.model import CaseResult, CompiledKernel, Finding
+from engine.model import CaseResult, CompiledKernel, Finding, Policy
 from engine.report import CollectedRun
 from engine.report_bench import Benchmarks, bench_cells, failure_of, gated
 from engine.report_remarks import remarks_on
@@ -152,6 +152,7 @@ def _run_page(store: Reader, run: RunRow, *, heading: str) -> list[str]:
         ("source", f"SHA-256 {run.digest}"),
         ("device", f"{run.device}: {run.device_name}" if run.device_name else run.device),
         ("compiled for", run.target),
+        ("policy", run.policy if run.policy is not Policy.DEFAULT else None),
         ("started", run.started_at.isoformat()),
         ("took", f"{run.elapsed_s:.2f} s"),
         ("note", run.note),

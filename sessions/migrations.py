@@ -246,6 +246,11 @@ create table baselines (
     primary key (device_name, problem, case_name, cache, baseline, versions)
 ) without rowid"""
 
+# A comment is kept only inside of the column's definition.
+_POLICY = """\
+alter table runs add column policy text not null    -- default, strict, facts-only: what decided over its findings
+    default 'default'"""
+
 MIGRATIONS = (
     Migration(
         name="001_initial",
@@ -275,6 +280,7 @@ MIGRATIONS = (
         ),
     ),
     Migration(name="002_benchmarks", statements=(_BENCHMARKS, _COMPARISONS, _SUMMARIES, _BASELINES)),
+    Migration(name="003_policy", statements=(_POLICY,)),
 )
 SCHEMA_VERSION = len(MIGRATIONS)
 

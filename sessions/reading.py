@@ -24,7 +24,7 @@ from engine.events import (
     StageFinished,
     from_json,
 )
-from engine.model import BenchmarkPlan, Tier
+from engine.model import BenchmarkPlan, Policy, Tier
 from sessions.database import Database, Value
 from sessions.errors import MEMORY_NAME
 from sessions.rows import (
@@ -83,7 +83,7 @@ _SELECT_SOURCE = "select source from candidates where digest = :digest"
 _SELECT_ENVIRONMENT = "select name, value from environment where session = :session order by name"
 _SELECT_CACHED = f"""{_SELECT_RUNS}
 where runs.candidate = :digest and runs.problem = :problem and runs.device = :device and runs.target is :target
-    and runs.tiers = :tiers and runs.outcome not in {_NO_VERDICT_ON_CANDIDATE}
+    and runs.tiers = :tiers and runs.policy = :policy and runs.outcome not in {_NO_VERDICT_ON_CANDIDATE}
     and not exists (select name, value from environment where session = runs.session
         except select name, value from environment where session = :session)
     and not exists (select name, value from environment where session = :session
@@ -105,7 +105,7 @@ where outcome != 'pass' and outcome not in {_NO_VERDICT_ON_CANDIDATE} and run = 
     order by id desc limit 1)
 order by seq"""
 _SELECT_BEST = f"""{_SELECT_RUNS}
-where runs.problem = :problem and runs.outcome = 'pass' and runs.flagged = 0
+where runs.problem = :problem and runs.outcome = 'pass' and runs.flagged = 0 and runs.policy != 'facts-only'
 order by runs.passed desc, runs.id desc limit 1"""
 _SELECT_BEST_BENCHMARK = """
 select runs.*, sessions.pid, sessions.process_stamp, sessions.ended_at, summaries.*
@@ -113,7 +113,7 @@ from summaries
 join runs on runs.id = summaries.run
 join sessions on sessions.id = runs.session
 where runs.problem = :problem and runs.path is :path and runs.device_name = :device_name
-    and runs.outcome = 'pass' and runs.flagged = 0
+    and runs.outcome = 'pass' and runs.flagged = 0 and runs.policy != 'facts-only'
     and summaries.baseline = :baseline and summaries.cases = json_array_length(:cases)
     and not exists (select value from json_each(:cases)
         except select case_name from benchmarks where run = runs.id and cache = :cache and outcome = 'pass')
@@ -126,7 +126,7 @@ order by measured_at desc, run desc, case_name, baseline"""
 _SELECT_PROBLEMS = """
 select runs.*, sessions.pid, sessions.process_stamp, sessions.ended_at, seen.runs as run_count,
     (select best.id from runs as best
-     where best.problem = seen.problem and best.outcome = 'pass' and best.flagged = 0
+     where best.problem = seen.problem and best.outcome = 'pass' and best.flagged = 0 and best.policy != 'facts-only'
      order by best.passed desc, best.id desc limit 1) as best_id
 from (select problem, max(id) as last_id, count(*) as runs from runs group by problem) as seen
 join runs on runs.id = seen.last_id
@@ -218,13 +218,14 @@ class Reader:
 
     def find_cached(
         self, digest: str, *, problem: str, device: str, target: str | None, tiers: tuple[Tier, ...], session_id: int,
-        benchmark: BenchmarkPlan | None = None,
+        benchmark: BenchmarkPlan | None = None, policy: Policy = Policy.DEFAULT,
     ) -> RunRow | None:  # fmt: skip
         """The newest run that already answers what is asked, to be replayed instead of judged again.
 
         It finished with a word on the candidate (not cancelled, unsupported or an engine error), and
         its session had the same environment as `session_id`: a verdict under other versions of torch,
-        triton or kgtui is not this one's.  Cases that were picked by hand (no `tiers`) are never found.
+        triton or kgtui is not this one's, nor is one by another policy.  Cases that were picked by hand
+        (no `tiers`) are never found.
         Where a `benchmark` is wanted, a run that passed answers only when it timed all of its cases, in
         that state of the cache, beside all of those baselines; what is not right is never timed.
         """
@@ -238,6 +239,7 @@ class Reader:
                 "device": device,
                 "target": target,
                 "tiers": tiers_value(tiers),
+                "policy": policy,
                 "session": session_id,
                 "cache": benchmark.cache if benchmark else None,
                 "cases": _json_list([case.name for case in benchmark.cases] if benchmark else []),
@@ -252,7 +254,7 @@ class Reader:
         return tuple(row["name"] for row in self._database.rows(_SELECT_FAILED_CASES, values))
 
     def best(self, problem: str) -> RunRow | None:
-        """The passed and not flagged run that passed most cases, the newest of several."""
+        """The passed and not flagged run that passed most cases, the newest of several; never under `facts-only`."""
         rows = self._database.rows(_SELECT_BEST, {"problem": problem})
         return run_row(rows[0]) if rows else None
 
@@ -262,7 +264,7 @@ class Reader:
         """The right and unflagged run of this file with the best geometric mean against the baseline.
 
         Only runs on this kind of device count that timed exactly the cases of `benchmark`, in its state of the
-        cache: means over other cases cannot be compared.
+        cache: means over other cases cannot be compared.  One that no policy judged does not count.
         """
         values: dict[str, Value] = {
             "problem": problem,

@@ -28,7 +28,8 @@ _INSERT_EVENT = "insert into events (run, seq, at_s, kind, body) values (:run, :
 # Until the verdict: machine code may be printed long after it, and the run was not slower for that.
 _MOVE_CLOCK = "update runs set elapsed_s = max(elapsed_s, :at_s) where id = :run and outcome is null"
 _START_RUN = """
-update runs set device = :device, device_name = :device_name, target = :target, total = :total where id = :run"""
+update runs set device = :device, device_name = :device_name, target = :target, total = :total, policy = :policy
+where id = :run"""
 _FINISH_RUN = """
 update runs set outcome = :outcome, sentence = :sentence, passed = :passed, total = :total, flagged = :flagged
 where id = :run"""
@@ -85,6 +86,7 @@ def statements(event: Event, *, run_id: int, seq: int) -> Iterator[Statement]:
                     "device_name": event.device_name,
                     "target": event.target,
                     "total": event.cases,
+                    "policy": event.policy,
                 },
             )
         case StageFinished():

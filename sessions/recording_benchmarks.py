@@ -53,7 +53,8 @@ from runs
 join benchmarks on benchmarks.run = runs.id
 join comparisons on comparisons.run = runs.id and comparisons.seq = benchmarks.seq
 join events on events.run = runs.id and events.seq = benchmarks.seq
-where runs.id = :run and runs.outcome = 'pass' and runs.flagged = 0 and runs.device_name is not null
+where runs.id = :run and runs.outcome = 'pass' and runs.flagged = 0 and runs.policy != 'facts-only'
+    and runs.device_name is not null
     and (comparisons.device_us is not null or comparisons.call_us is not null)
 order by benchmarks.seq"""
 

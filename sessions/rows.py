@@ -9,7 +9,7 @@ from pathlib import Path
 
 from engine.benchmark import CaseBenchmark, Method, Summary
 from engine.events import StageFinished
-from engine.model import CacheState, CaseResult, CompiledKernel, Finding, Outcome, Tier
+from engine.model import CacheState, CaseResult, CompiledKernel, Finding, Outcome, Policy, Tier
 
 
 class RunState(enum.StrEnum):
@@ -54,6 +54,7 @@ class RunRow:
     device_name: str | None
     target: str | None
     tiers: tuple[Tier, ...]
+    policy: Policy
     started_at: datetime
     elapsed_s: float
     state: RunState

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from engine.benchmark import Interval, Method, Summary
-from engine.model import CacheState, Outcome, Tier
+from engine.model import CacheState, Outcome, Policy, Tier
 from sessions.processes import is_alive
 from sessions.rows import BaselineRow, RunRow, RunState, SessionRow
 
@@ -58,6 +58,7 @@ def run_row(row: sqlite3.Row) -> RunRow:
         device_name=row["device_name"],
         target=row["target"],
         tiers=tuple(Tier(tier) for tier in row["tiers"].split(_TIER_SEPARATOR) if tier),
+        policy=Policy(row["policy"]),
         started_at=datetime.fromisoformat(row["started_at"]),
         elapsed_s=row["elapsed_s"],
         state=_state(row),

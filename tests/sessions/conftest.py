@@ -49,6 +49,7 @@ from engine.model import (
     Location,
     Outcome,
     OutputReport,
+    Policy,
     Severity,
     Stage,
     Stream,
@@ -270,10 +271,11 @@ def summarised(speedup: float = 2.0, *, baseline: str = "eager", cases: int = 1,
     return BenchmarkSummarised(at_s=1.2, summaries=(summary,))
 
 
-def started_on(device_name: str = "A GPU") -> RunStarted:
+def started_on(device_name: str = "A GPU", policy: Policy = Policy.DEFAULT) -> RunStarted:
     return RunStarted(
-        at_s=0.0, problem="aten::softmax", digest="d", device="cuda", device_name=device_name, target="sm_90", cases=2
-    )
+        at_s=0.0, problem="aten::softmax", digest="d", device="cuda", device_name=device_name, target="sm_90", cases=2,
+        policy=policy,
+    )  # fmt: skip
 
 
 @pytest.fixture
@@ -293,10 +295,10 @@ def time(store: Store, begin: Begin) -> Judge:
     """A finished run on a GPU that was timed as the events given say."""
 
     def timed(*events: Event, outcome: Outcome = Outcome.PASS, flagged: bool = False, device_name: str = "A GPU",
-              **how: object) -> int:  # fmt: skip
+              policy: Policy = Policy.DEFAULT, **how: object) -> int:  # fmt: skip
         run_id = begin(**how)
         told = events or (case_timed(), summarised())
-        store.record_all(run_id, (started_on(device_name), *told, run_finished(outcome, flagged=flagged)))
+        store.record_all(run_id, (started_on(device_name, policy), *told, run_finished(outcome, flagged=flagged)))
         return run_id
 
     return timed

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.benchmark import Method
-from engine.model import BenchmarkPlan, CacheState, Case, DType, Outcome, Tier
+from engine.model import BenchmarkPlan, CacheState, Case, DType, Outcome, Policy, Tier
 from sessions.export import as_csv, as_json, as_markdown
 
 
@@ -88,6 +88,10 @@ class TestBaselines:
         time(outcome=outcome, flagged=flagged)
         assert store.baselines("aten::softmax", device_name="A GPU") == ()
 
+    def test_a_candidate_that_no_policy_judged_leaves_none(self, store, time):
+        time(policy=Policy.FACTS_ONLY)
+        assert store.baselines("aten::softmax", device_name="A GPU") == ()
+
     def test_a_run_that_was_cut_short_leaves_none(self, store, begin, told):
         store.record(begin(), told.case())
         assert store.baselines("aten::softmax", device_name="A GPU") == ()
@@ -128,9 +132,13 @@ class TestBest:
         assert best(plan("1x8 f32")) is None
 
     @pytest.mark.parametrize(
-        "how", [{"flagged": True}, {"outcome": Outcome.WRONG_VALUE}, {"outcome": Outcome.CHEATED, "flagged": True}]
-    )
-    def test_never_a_flagged_or_a_wrong_run(self, time, told, best, how):
+        "how",
+        [
+            {"flagged": True}, {"outcome": Outcome.WRONG_VALUE}, {"outcome": Outcome.CHEATED, "flagged": True},
+            {"policy": Policy.FACTS_ONLY},
+        ],
+    )  # fmt: skip
+    def test_never_a_flagged_or_a_wrong_run_nor_one_that_no_policy_judged(self, time, told, best, how):
         time(told.case(), told.summary(9.0), **how)
         assert best() is None
         time(told.case(), told.summary(0.5))
@@ -209,6 +217,13 @@ class TestCached:
 
 
 class TestExport:
+    def test_the_policy_is_told_where_it_is_not_the_default(self, store, time):
+        usual, strict = store.run(time()), store.run(time(policy=Policy.STRICT))
+        exported = [json.loads(as_json(store, run))["runs"][0]["policy"] for run in (usual, strict)]
+        assert exported == ["default", "strict"]
+        assert "| policy | strict |" in as_markdown(store, strict)
+        assert "| policy |" not in as_markdown(store, usual)
+
     def test_json_holds_benchmarks_and_summaries(self, store, time):
         (exported,) = json.loads(as_json(store, store.run(time())))["runs"]
         (case,) = exported["benchmarks"]

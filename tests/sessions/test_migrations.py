@@ -6,11 +6,12 @@ import sqlite3
 
 import pytest
 
+from engine.model import Policy
 from sessions import StoreVersionError, open_store
 from sessions.migrations import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION, Migration, migrate
 
-NEXT = Migration(name="003_mood", statements=("alter table runs add column mood text",))
-BROKEN = Migration(name="004_broken", statements=("create table half (x)", "create table half (x)"))
+NEXT = Migration(name="004_mood", statements=("alter table runs add column mood text",))
+BROKEN = Migration(name="005_broken", statements=("create table half (x)", "create table half (x)"))
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def test_a_later_migration_finds_the_rows_of_an_earlier_version(path, begin_in, 
         run_id = begin_in(store)
     migrate(connection, migrations=(*MIGRATIONS, NEXT))
     assert connection.execute("select id, mood from runs").fetchall() == [(run_id, None)]
-    assert applied(connection)[-1] == ("kgtui.sessions", "003_mood")
+    assert applied(connection)[-1] == ("kgtui.sessions", "004_mood")
     assert version(connection) == SCHEMA_VERSION + 1
 
 
@@ -72,6 +73,22 @@ def test_a_store_from_before_benchmarks_is_brought_up_to_date_and_keeps_its_runs
         assert store.baselines("aten::softmax", device_name="A GPU") == ()
         judge_in(store)
         assert [row.baseline for row in store.baselines("aten::softmax", device_name="A GPU")] == ["eager"]
+    assert version(connection) == SCHEMA_VERSION
+
+
+def test_runs_from_before_policies_were_judged_by_the_default_one(path, connection, begin_in):
+    migrate(connection, migrations=MIGRATIONS[:2])
+    connection.executescript("""
+        insert into sessions (label, started_at, pid) values ('old', '2026-01-01T00:00:00.000Z', 1);
+        insert into candidates (digest, source, first_seen_at) values ('d', x'', '2026-01-01T00:00:00.000Z');
+        insert into runs (session, candidate, problem, device, tiers, started_at, outcome)
+            values (1, 'd', 'aten::softmax', 'cpu', 'smoke', '2026-01-01T00:00:00.000Z', 'pass');
+    """)
+    with open_store(path) as store:
+        assert [run.policy for run in store.runs()] == [Policy.DEFAULT]
+        assert store.best("aten::softmax") is not None
+        begin_in(store)
+        assert [run.policy for run in store.runs()] == [Policy.DEFAULT] * 2
     assert version(connection) == SCHEMA_VERSION
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import StoreError, UsageError
-from engine.model import Outcome, Tier
+from engine.model import Outcome, Policy, Tier
 from sessions import RunFilter, RunState, open_store
 
 
@@ -148,6 +148,15 @@ class TestCached:
     def test_a_run_without_a_verdict_does_not(self, begin, find):
         assert find(begin()) is None
 
+    def test_a_verdict_by_another_policy_does_not(self, time, find):
+        strict = time(policy=Policy.STRICT)
+        assert find(strict, device="cuda") is None
+        assert find(strict, device="cuda", policy=Policy.STRICT) == strict
+        usual = time()
+        time(policy=Policy.FACTS_ONLY)
+        assert find(strict, device="cuda") == usual
+        assert find(strict, device="cuda", policy=Policy.STRICT) == strict
+
     @pytest.mark.parametrize(
         "changed",
         [
@@ -233,6 +242,12 @@ class TestBest:
         wide = judge(cases=TWO_PASSED)
         judge(cases={"a": Outcome.PASS})
         assert store.best("aten::softmax").id == wide
+
+    def test_a_run_that_no_policy_judged_is_never_best(self, store, time):
+        judged = time(policy=Policy.STRICT)
+        time(policy=Policy.FACTS_ONLY)
+        assert store.best("aten::softmax").id == judged
+        assert store.last_by_problem()["aten::softmax"].best_id == judged
 
     def test_a_flagged_run_is_never_best(self, store, judge):
         honest = judge(cases={"a": Outcome.PASS})
