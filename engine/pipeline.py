@@ -182,7 +182,7 @@ class Run:
             source = self._parse()
         except SourceError as error:
             return Stop(outcome=Outcome.COMPILE_ERROR, message=str(error), location=error.location)
-        stop = read_and_refuse(source, plan=self._plan, told=self._told)
+        stop = read_and_refuse(source, folder=self._candidate.folder, plan=self._plan, told=self._told)
         if stop is not None:
             return stop
         await self._learn_peaks()  # before the candidate has a process

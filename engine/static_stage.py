@@ -5,21 +5,26 @@ Runs nothing of the candidate, and decides nothing: what a broken rule does is t
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from engine.checks import read_statically
 from engine.model import Plan, Stage
 from engine.narration import Narrator
 from engine.policy import WEIGHTS
-from engine.source import Source
-from engine.strict import breaches
-from engine.verdict import Stop, refusal
+from engine.source import Source, sibling_imports
+from engine.strict import breaches, unread_import
+from engine.verdict import Breach, Stop, refusal
 
 
-def read_and_refuse(source: Source, *, plan: Plan, told: Narrator) -> Stop | None:
-    """Tell every finding; why the file is not run, or None where it is."""
+def read_and_refuse(source: Source, *, folder: Path | None, plan: Plan, told: Narrator) -> Stop | None:
+    """Tell every finding; why the file is not run, or None where it is.  Its own imports are looked up in `folder`."""
     began = told.begin(Stage.STATIC)
     entry = plan.problem.entry
     found = tuple(read_statically(source.tree, source.text, entry))
-    broken = breaches(source.tree, source.text, entry, found) if WEIGHTS[plan.policy].refuses else ()
+    broken: tuple[Breach, ...] = ()
+    if WEIGHTS[plan.policy].refuses:
+        unread = sibling_imports(source.tree, folder) if folder is not None else ()
+        broken = (*breaches(source.tree, source.text, entry, found), *map(unread_import, unread))
     for finding in (*found, *(breach.finding for breach in broken if breach.finding not in found)):
         told.find(finding)
     stop = refusal(plan.policy, broken)

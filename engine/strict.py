@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from engine.checks import checks, hint, name_of
 from engine.model import Finding, Severity
@@ -37,6 +38,12 @@ def breaches(tree: ast.Module, text: str, entry: str, found: Sequence[Finding]) 
     computing = outside_whitelist(Reading(tree, text=text, entry=entry))
     broken += [Breach(rule=sentences[WHITELIST], finding=one) for one in computing if one.location not in places]
     return tuple(sorted(broken, key=lambda breach: breach.finding.location.line if breach.finding.location else 0))
+
+
+def unread_import(path: Path) -> Breach:
+    """What a file breaks that imports this one: the rules are asked of one text."""
+    message = f"could not check: {path.name} is imported, and only the file itself is read; put all of it into one file"
+    return Breach(rule=_READABLE, finding=Finding(check="imports", severity=Severity.NOTE, message=message))
 
 
 def outside_whitelist(reading: Reading) -> Iterator[Finding]:

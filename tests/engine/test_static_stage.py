@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -34,12 +35,14 @@ def silu(self):
 class Told:
     """What one reading of a text under one policy says."""
 
-    def __init__(self, source: bytes, policy: Policy) -> None:
+    def __init__(self, source: bytes, policy: Policy, folder: Path | None = None) -> None:
         problem = problems.find("aten::silu")
         plan = replace(Plan(problem=problem, cases=problem.cases, device="cpu", target=None), policy=policy)
         candidate = Candidate(source=source, problem=problem.name)
         narrator = Told.Listening()
-        self.stop: Stop | None = read_and_refuse(read_source(candidate, problem.entry), plan=plan, told=narrator)
+        self.stop: Stop | None = read_and_refuse(
+            read_source(candidate, problem.entry), folder=folder, plan=plan, told=narrator
+        )
         self.findings: list[Finding] = narrator.findings
         [self.ended] = [event for event in narrator.told if isinstance(event, events.StageFinished)]
 
@@ -82,6 +85,18 @@ def test_what_only_the_whitelist_minds_is_told_and_refused_too() -> None:
     assert told.stop is not None
     assert told.stop.location is not None
     assert told.stop.location.line == 10
+
+
+def test_a_file_that_imports_one_which_is_not_read_is_refused_by_the_strict_policy_alone(tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text("def finish(y): return y * 2\n")
+    source = BOOKKEEPING.replace(b"    total = self.sum().item()\n", b"")
+    source = source.replace(b"import torch\n", b"import helper, torch\n")
+    assert Told(source, Policy.DEFAULT, tmp_path).stop is None
+    assert Told(source, Policy.STRICT).stop is None
+    told = Told(source, Policy.STRICT, tmp_path)
+    assert told.stop is not None
+    assert "(imports: could not check: helper.py is imported" in told.stop.message
+    assert [finding.check for finding in told.findings] == ["imports"]
 
 
 def test_each_finding_is_told_once() -> None:
