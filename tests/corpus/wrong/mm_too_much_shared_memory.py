@@ -6,17 +6,15 @@ import triton
 import triton.language as tl
 
 
-@triton.jit
-def mm_kernel(
-    a_ptr, b_ptr, c_ptr, M, N, K, a_row, a_col, b_row, b_col, BLOCK: tl.constexpr, BLOCK_K: tl.constexpr
-):
+@triton.jit(do_not_specialize=["M", "N", "K"])
+def mm_kernel(a_ptr, b_ptr, c_ptr, M, N, K, BLOCK: tl.constexpr, BLOCK_K: tl.constexpr):
     m = (tl.program_id(0) * BLOCK + tl.arange(0, BLOCK))[:, None]
     n = (tl.program_id(1) * BLOCK + tl.arange(0, BLOCK))[None, :]
     total = tl.zeros((BLOCK, BLOCK), dtype=tl.float32)
     for start in range(0, K, BLOCK_K):
         k = start + tl.arange(0, BLOCK_K)
-        a = tl.load(a_ptr + m * a_row + k[None, :] * a_col, mask=(m < M) & (k[None, :] < K), other=0.0)
-        b = tl.load(b_ptr + k[:, None] * b_row + n * b_col, mask=(k[:, None] < K) & (n < N), other=0.0)
+        a = tl.load(a_ptr + m * K + k[None, :], mask=(m < M) & (k[None, :] < K), other=0.0)
+        b = tl.load(b_ptr + k[:, None] * N + n, mask=(k[:, None] < K) & (n < N), other=0.0)
         total = tl.dot(a, b, total)
     tl.store(c_ptr + m * N + n, total.to(c_ptr.dtype.element_ty), mask=(m < M) & (n < N))
 
@@ -27,6 +25,6 @@ def mm(self, mat2):
     if c.numel():
         grid = (triton.cdiv(M, 128), triton.cdiv(N, 128))
         mm_kernel[grid](
-            self, mat2, c, M, N, K, *self.stride(), *mat2.stride(), BLOCK=128, BLOCK_K=128, num_warps=8, num_stages=8
+            self.contiguous(), mat2.contiguous(), c, M, N, K, BLOCK=128, BLOCK_K=128, num_warps=8, num_stages=8
         )
     return c
