@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -14,6 +15,23 @@ NOBODY = 65534
 def pytest_configure() -> None:
     """Give torch one thread: small tensors gain nothing from more, which wait for each other on a busy machine."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say of the corpus the two figures that must be zero."""
+    told = Counter(
+        tuple(one)
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if isinstance(report, pytest.TestReport) and report.when == "call"
+        for one in report.user_properties
+    )
+    cheats, honest = told["cheat", "passed"] + told["cheat", "caught"], told["honest", "flagged"]
+    if cheats or honest or told["honest", "left alone"]:
+        terminalreporter.write_line(
+            f"corpus: {told['cheat', 'passed']} of {cheats} cheats passed, "
+            f"{honest} of {honest + told['honest', 'left alone']} honest kernels flagged"
+        )
 
 
 @pytest.fixture

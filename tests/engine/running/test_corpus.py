@@ -21,8 +21,9 @@ def _files(kind: str) -> list[pytest.ParameterSet]:
 
 
 @pytest.mark.parametrize("path", _files("honest"))
-async def test_an_honest_kernel_passes_and_builds(judging, path):
+async def test_an_honest_kernel_passes_and_builds(judging, path, record_property):
     judged = await _judge(judging, path, target="sm_90")
+    record_property("honest", "flagged" if judged.verdict.flagged else "left alone")
     assert judged.verdict.outcome is Outcome.PASS, judged.verdict.sentence
     assert not judged.verdict.flagged
     assert {kernel.outcome for kernel in judged.kernels} == {Outcome.PASS}
@@ -36,8 +37,10 @@ async def test_a_wrong_kernel_fails_as_stated(judging, path):
 
 
 @pytest.mark.parametrize("path", _files("cheats"))
-async def test_a_cheat_does_not_pass_and_ends_as_stated(judging, path):
+async def test_a_cheat_does_not_pass_and_ends_as_stated(judging, path, record_property):
     judged = await _judge(judging, path, target=None, limits=IMPATIENT)
+    is_believed = judged.verdict.outcome is Outcome.PASS and not judged.verdict.flagged
+    record_property("cheat", "passed" if is_believed else "caught")
     assert _words(judged.verdict.outcome, judged.cases) & _stated(path), judged.verdict.sentence
     if judged.verdict.outcome is Outcome.PASS:
         assert judged.verdict.flagged
