@@ -132,8 +132,8 @@ class WorkbenchScreen(JudgingScreen):
         self.call_after_refresh(drawing.draw_strip, self)
 
     def tick(self) -> None:
-        """Let the elapsed time of a run go on."""
-        if status_of(self.bench.view, self.bench.desk(self.host.clock())).busy:
+        """Let the elapsed time of a run go on; the clock may still tick when the screen is already taken down."""
+        if self.query("#verdict") and status_of(self.bench.view, self.bench.desk(self.host.clock())).busy:
             drawing.draw_strip(self)
             if self._plot is not None and self._plot.is_current:
                 self._plot.tick()
