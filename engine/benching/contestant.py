@@ -79,6 +79,7 @@ class WorkerParty:
         return Stretch(calls=len(slots), wall_s=took_s, claimed_us=each_us(timed, len(slots)), verified=verified)
 
     async def round_trip_s(self) -> float:
+        """What an exchange takes that makes no calls."""
         _, took_s = await self._time((), wire.How.BURST)
         return took_s
 

@@ -35,10 +35,6 @@ class Party(Protocol):
         """Call once on each slot, back to back."""
         ...
 
-    async def round_trip_s(self) -> float:
-        """An exchange that makes no calls."""
-        ...
-
     async def capture(self, slots: tuple[int, ...]) -> None:
         """Make a graph of one call on each slot.
 
@@ -90,10 +86,6 @@ class BaselineParty:
 
     async def burst(self, slots: tuple[int, ...]) -> Stretch:
         return await self._stretch(slots, wire.How.BURST)
-
-    async def round_trip_s(self) -> float:
-        _, took_s = await self._time((), wire.How.BURST)
-        return took_s
 
     async def capture(self, slots: tuple[int, ...]) -> None:
         try:

@@ -56,10 +56,11 @@ async def graphs(table: Table, *, case_s: float, repeatable: bool) -> None:
 
 async def round_trips(entrant: Entrant) -> None:
     """What an exchange with a worker takes by itself; the judge's own clock needs no such correction."""
-    if entrant.facts.trusted:
+    party = entrant.party
+    if not isinstance(party, WorkerParty):
         return
-    await entrant.party.round_trip_s()  # the first also ends the recording of single calls
-    entrant.facts.round_trips_s = [await entrant.party.round_trip_s() for _ in range(_ROUND_TRIPS)]
+    await party.round_trip_s()  # the first also ends the recording of single calls
+    entrant.facts.round_trips_s = [await party.round_trip_s() for _ in range(_ROUND_TRIPS)]
 
 
 def calls_of_a_stretch(table: Table, *, case_s: float) -> int:

@@ -7,6 +7,7 @@ told to nobody; a private copy of it is all that outputs are judged by.
 
 from __future__ import annotations
 
+import functools
 import math
 import secrets
 from collections.abc import Callable
@@ -71,7 +72,7 @@ class Slots:
         self._device = device
         self._problem_of = problem_of
         self._instruments = instruments
-        self._memory = memory or _memory_by_block(device)
+        self._memory = memory or memory_by_block(functools.partial(cases.Memory, device))
         self._arranged: _Arranged | None = None
         self._granted_bytes = 0
 
@@ -241,12 +242,12 @@ class Slots:
         return arranged
 
 
-def _memory_by_block(device: torch.device) -> Callable[[int, int], Block]:
-    """Memory for each block by its number: what one worker has open is never another's."""
+def memory_by_block(make: Callable[[], cases.Memory]) -> Callable[[int, int], Block]:
+    """Memory for each block by its number, of that many bytes at least: what one worker has open is never another's."""
     memories: dict[int, cases.Memory] = {}
 
     def block(number: int, size_bytes: int) -> Block:
-        return memories.setdefault(number, cases.Memory(device)).block(size_bytes)
+        return memories.setdefault(number, make()).block(size_bytes)
 
     return block
 

@@ -11,7 +11,8 @@ import torch
 from engine import tensors, wire
 from engine.clock.scripted import ScriptedBlock, ScriptedDevice
 from engine.device_memory import DeviceMemoryError
-from engine.judge.slots import Slots
+from engine.judge import cases
+from engine.judge.slots import Slots, memory_by_block
 from engine.model import CacheState, Case, Cost, DType, Outcome, Problem, Tier, Tolerance
 from engine.worker.timing import Stopwatch
 from problems import find
@@ -282,6 +283,14 @@ def test_two_workers_share_no_block_and_each_is_judged_by_what_its_own_was_fille
         bench.slots.carry_out(wire.Check(id="i", slots=(0,), returned=((),), block=0))
     wrong = bench.judge(wire.Check(id="i", slots=(0,), returned=((),), block=1), wire.Checked)
     assert (wrong.right, wrong.first_wrong) == (0, 0)
+
+
+def test_no_two_blocks_lie_in_the_same_memory_and_each_is_used_again() -> None:
+    device = ScriptedDevice()
+    block = memory_by_block(lambda: cases.Memory(CPU, allocate=lambda size_bytes, _: device.memory(size_bytes)))  # type: ignore[arg-type, return-value]  # a double of the driver's block
+    first, second = block(0, 100), block(1, 100)
+    assert first.handle != second.handle
+    assert (block(0, 50), block(1, 100)) == (first, second)
 
 
 def test_an_output_of_the_content_before_is_wrong() -> None:
