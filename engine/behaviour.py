@@ -7,10 +7,12 @@ Torch for memory, views, copies, casts, padding and small sums is honest and say
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine import wire
+from engine.layers import Fact
 from engine.model import Case, CaseResult, Finding, Location, Problem, Severity
 
 CHECK = "behaviour"
@@ -56,13 +58,21 @@ def findings(problem: Problem, results: Iterable[CaseResult], observed: wire.Obs
     yield from _of_operators(_weights(problem, results), observed.operators)
     yield from _of_deeds(observed.deeds)
     yield from _of_changes(observed.changes)
-    for what in observed.unchecked:
-        yield could_not_check(_plain(what))
 
 
-def could_not_check(why: str) -> Finding:
-    """The finding that stands for what is not known."""
-    return Finding(check=CHECK, severity=Severity.NOTE, message=f"could not check what it did: {why}")
+def facts(observed: wire.Observed) -> tuple[Fact, ...]:
+    """What was seen in numbers, whatever it amounts to."""
+    uses = Counter[str]()
+    for operator in observed.operators:
+        uses[operator.kind.value] += operator.uses
+    used = ", ".join(f"{count} {kind}" for kind, count in uses.most_common())
+    deeds = Counter(deed.kind.value.replace("_", " ") for deed in observed.deeds)
+    changes = Counter(change.kind.value.replace("_", " ") for change in observed.changes)
+    return (
+        Fact(name="operators of torch", value=used or "none in the calls that were noted"),
+        Fact(name="deeds", value=", ".join(f"{count} {kind}" for kind, count in deeds.items()) or "none"),
+        Fact(name="left changed", value=", ".join(f"{count} {kind}" for kind, count in changes.items()) or "nothing"),
+    )
 
 
 def _weights(problem: Problem, results: Iterable[CaseResult]) -> dict[str, _Weight]:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from engine.benchmark import CaseBenchmark, Holder, Span, Summary
+from engine.layers import LayerReport
 from engine.model import (
     Artefact,
     CaseResult,
@@ -69,6 +70,14 @@ class FindingRaised:
 
     at_s: float
     finding: Finding
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerChecked:
+    """A layer of the inspector was checked, or could not be; several probes may report on one layer."""
+
+    at_s: float
+    report: LayerReport
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,16 +169,17 @@ class RunFinished:
 
 
 Event: TypeAlias = (
-    RunStarted | StageStarted | StageFinished | FindingRaised | CaseFinished | KernelLaunched | KernelCompiled
-    | KernelDisassembled | DeviceAwaited | CaseBenchmarked | BenchmarkSummarised | ProfileTaken | LogWritten
-    | RunFinished
+    RunStarted | StageStarted | StageFinished | FindingRaised | LayerChecked | CaseFinished | KernelLaunched
+    | KernelCompiled | KernelDisassembled | DeviceAwaited | CaseBenchmarked | BenchmarkSummarised | ProfileTaken
+    | LogWritten | RunFinished
 )  # fmt: skip
 
 EVENT_TYPES: dict[str, type[Event]] = {
     kind.__name__: kind
     for kind in (
-        RunStarted, StageStarted, StageFinished, FindingRaised, CaseFinished, KernelLaunched, KernelCompiled,
-        KernelDisassembled, DeviceAwaited, CaseBenchmarked, BenchmarkSummarised, ProfileTaken, LogWritten, RunFinished,
+        RunStarted, StageStarted, StageFinished, FindingRaised, LayerChecked, CaseFinished, KernelLaunched,
+        KernelCompiled, KernelDisassembled, DeviceAwaited, CaseBenchmarked, BenchmarkSummarised, ProfileTaken,
+        LogWritten, RunFinished,
     )
 }  # fmt: skip
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 
 from engine import events
 from engine.benchmark import Holder
+from engine.layers import LayerReport
 from engine.model import Finding, Location, Outcome, Severity, Stage, Stream
 
 
@@ -19,6 +20,7 @@ class Narrator:
         self._queue: asyncio.Queue[events.Event | None] = asyncio.Queue()
         self._ways: set[str] = set()
         self.findings: list[Finding] = []
+        self.layers: list[LayerReport] = []
 
     async def stream(self) -> AsyncIterator[events.Event]:
         """Everything that is told, until `close`."""
@@ -59,6 +61,11 @@ class Narrator:
         """A check observed something."""
         self.findings.append(finding)
         self.tell(events.FindingRaised(at_s=self.now(), finding=finding))
+
+    def report(self, report: LayerReport) -> None:
+        """A layer was checked, or could not be."""
+        self.layers.append(report)
+        self.tell(events.LayerChecked(at_s=self.now(), report=report))
 
     def note(self, check: str, message: str) -> None:
         """A check has something to say that weighs nothing."""

@@ -13,6 +13,7 @@ from engine.compilation import Builder
 from engine.desk import Desk, LoadError
 from engine.devices import Device
 from engine.errors import EngineError
+from engine.layers import Coverage
 from engine.metrology import Metrology
 from engine.model import (
     Artefact,
@@ -38,7 +39,7 @@ from engine.source import Source, SourceError, read_source
 from engine.spare import Spare
 from engine.staff import Staff
 from engine.static_stage import read_and_refuse
-from engine.timing_stage import TimingStage
+from engine.timing_stage import TimingStage, not_timed
 from engine.verdict import Facts, Stop, judge
 from engine.verification import Verifier
 from engine.verifying_stage import VerifyingStage
@@ -321,10 +322,12 @@ class Run:
         """Time a candidate that is right; why it is not after all, when a timed call says so."""
         plan = self._plan.benchmark
         if plan is None or not plan.cases:
+            self._told.report(not_timed(Coverage.NOT_ASKED, "no case was to be timed"))
             return None
         if self._metrology is None or self._rehearsal is None:
             message = "nothing was timed: Triton's interpreter ran the kernels, and its times are not speeds"
             self._told.note("benchmark", message)
+            self._told.report(not_timed(Coverage.NOT_AVAILABLE, message))
             return None
         stage = TimingStage(
             plan=plan, problem=self._plan.problem, desk=self._desk, other=self._other, staff=self._staff,
@@ -365,7 +368,7 @@ class Run:
         kernels = self._builder.kernels if self._builder is not None else ()
         facts = Facts(
             planned=len(self._plan.cases), policy=self._plan.policy, stop=stop, cases=tuple(self._results),
-            kernels=tuple(kernels), findings=tuple(self._told.findings),
+            kernels=tuple(kernels), findings=tuple(self._told.findings), layers=tuple(self._told.layers),
         )  # fmt: skip
         self._told.tell(events.ProfileTaken(at_s=self._told.now(), spans=self._profile.spans()))
         self._told.tell(events.RunFinished(at_s=self._told.now(), verdict=judge(facts)))

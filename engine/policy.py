@@ -1,7 +1,7 @@
 """What each policy does with what was found: one table, which the verdict decides by and the README prints.
 
 Only data, and the table as text.  Nothing here looks at a candidate, and outcomes are no policy's business: a wrong
-answer is wrong under each of them.
+answer is wrong under each of them.  A layer that the machine does not offer is shown under each, and flags nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from engine.layers import Layer
 from engine.model import Policy, Severity
 
 
@@ -25,14 +26,19 @@ class Effect(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Weights:
-    """One column of the table: what findings do by their severity, and what a broken rule of strict benchmarks does."""
+    """One column of the table: what findings do by their severity, a broken rule, and a layer not checked."""
 
     by_severity: Mapping[Severity, Effect]
     broken_rule: Effect
+    unchecked: Mapping[Layer, Effect]
 
     def flags(self, severity: Severity) -> bool:
         """Whether a finding of this severity makes a right run one that is not credible."""
         return self.by_severity[severity] is Effect.FLAGS
+
+    def requires(self, layer: Layer) -> bool:
+        """Whether a right run is not credible for as long as this layer could not be checked."""
+        return self.unchecked[layer] is Effect.FLAGS
 
     @property
     def refuses(self) -> bool:
@@ -44,11 +50,17 @@ _ALL_SHOWN: Mapping[Severity, Effect] = MappingProxyType(dict.fromkeys(Severity,
 _GRAVE_FLAG: Mapping[Severity, Effect] = MappingProxyType(
     {**_ALL_SHOWN, Severity.SUSPECT: Effect.FLAGS, Severity.PROOF: Effect.FLAGS}
 )
+_NONE_REQUIRED: Mapping[Layer, Effect] = MappingProxyType(dict.fromkeys(Layer, Effect.SHOWN))
+_ALL_REQUIRED: Mapping[Layer, Effect] = MappingProxyType(dict.fromkeys(Layer, Effect.FLAGS))
+# Reading a file only hints, and without a precise clock a time is only less certain: neither clears anybody.
+_BEHAVIOUR_REQUIRED: Mapping[Layer, Effect] = MappingProxyType(
+    {**_ALL_REQUIRED, Layer.STATIC: Effect.SHOWN, Layer.TIMING: Effect.SHOWN}
+)
 WEIGHTS: Mapping[Policy, Weights] = MappingProxyType(
     {
-        Policy.DEFAULT: Weights(by_severity=_GRAVE_FLAG, broken_rule=Effect.NOT_ASKED),
-        Policy.STRICT: Weights(by_severity=_GRAVE_FLAG, broken_rule=Effect.REFUSES),
-        Policy.FACTS_ONLY: Weights(by_severity=_ALL_SHOWN, broken_rule=Effect.NOT_ASKED),
+        Policy.DEFAULT: Weights(by_severity=_GRAVE_FLAG, broken_rule=Effect.NOT_ASKED, unchecked=_BEHAVIOUR_REQUIRED),
+        Policy.STRICT: Weights(by_severity=_GRAVE_FLAG, broken_rule=Effect.REFUSES, unchecked=_ALL_REQUIRED),
+        Policy.FACTS_ONLY: Weights(by_severity=_ALL_SHOWN, broken_rule=Effect.NOT_ASKED, unchecked=_NONE_REQUIRED),
     }
 )
 _MEANING: Mapping[Severity, str] = MappingProxyType(
@@ -70,6 +82,10 @@ def policy_table() -> str:
             for severity in Severity
         ),
         ("a broken rule of strict benchmarks", *(WEIGHTS[policy].broken_rule for policy in Policy)),
+        *(
+            (f"layer `{layer}` could not be checked", *(WEIGHTS[policy].unchecked[layer] for policy in Policy))
+            for layer in Layer
+        ),
     ]
     header, *lines = (f"| {' | '.join(row)} |" for row in rows)
     return "\n".join((header, "|---" * (1 + len(Policy)) + "|", *lines))

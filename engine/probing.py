@@ -16,9 +16,10 @@ from engine import wire
 from engine.desk import Desk
 from engine.devices import Device
 from engine.errors import EngineError
+from engine.layers import Coverage, LayerReport
 from engine.model import Case, CaseResult, Launch, Limits, Plan, Problem, Stage
 from engine.narration import Narrator
-from engine.probes import Probe, findings_of, probes
+from engine.probes import Probe, name_of, observations_of, probes
 from engine.profile import Profile
 from engine.staff import Staff
 
@@ -173,14 +174,24 @@ class ProbingStage:
     def __init__(self, *, lab: Lab, told: Narrator, chosen: Sequence[Probe] | None = None) -> None:
         self._lab = lab
         self._told = told
-        self._probes = probes() if chosen is None else chosen
+        self._all = probes()
+        self._probes = self._all if chosen is None else tuple(chosen)
 
     async def run(self) -> None:
-        """Tell what the probes find; whoever was probed has no worker afterwards."""
+        """Tell what the probes observe; whoever was probed has no worker afterwards."""
         began = self._told.begin(Stage.PROBE)
         for probe in self._probes:
-            async for finding in findings_of(probe, self._lab):
-                self._told.find(finding)
+            async for observation in observations_of(probe, self._lab):
+                if isinstance(observation, LayerReport):
+                    self._told.report(observation)
+                else:
+                    self._told.find(observation)
+        for probe in self._all:
+            if name_of(probe) not in map(name_of, self._probes):
+                why = "this probe was not chosen"
+                self._told.report(
+                    LayerReport(layer=probe.LAYER, by=name_of(probe), coverage=Coverage.NOT_ASKED, why=why)
+                )
         if self._probes:
             await self._lab.desk.clear()
         self._told.end(Stage.PROBE, began)

@@ -21,6 +21,7 @@ is null, times are in seconds, and hashes are SHA-256 in hexadecimal.
     cases       in the order in which they ran, each an engine.model.CaseResult; its "seed" is a
                 decimal text, for it may need more digits than a JSON reader's numbers have
     findings    each an engine.model.Finding
+    layers      how far each layer of the inspector was checked, each an engine.layers.LayerReport
     kernels     in the order in which they were compiled, each an engine.model.CompiledKernel with
                 its launch, resources and artefacts, the disassembly ("sass") among them, and its
                 theoretical "occupancy", an engine.occupancy.Occupancy, null where it cannot be told
@@ -54,6 +55,7 @@ from engine.events import (
     FindingRaised,
     KernelCompiled,
     KernelDisassembled,
+    LayerChecked,
     LogWritten,
     ProfileTaken,
     RunFinished,
@@ -61,6 +63,7 @@ from engine.events import (
     StageFinished,
     StageStarted,
 )
+from engine.layers import Coverage, LayerReport
 from engine.model import (
     CaseResult,
     CompiledKernel,
@@ -84,6 +87,7 @@ STARTED = "started"
 BUSY = "busy"
 TIMING = "timing"
 FLAGGED = "flagged"
+UNCHECKED = "unchecked"
 
 _LABEL_WIDTH = 9
 _KEPT_WIDTH = 80
@@ -140,6 +144,11 @@ class CollectedRun:
     def findings(self) -> tuple[Finding, ...]:
         """What the checks observed."""
         return tuple(event.finding for event in self._of(FindingRaised))
+
+    @property
+    def layers(self) -> tuple[LayerReport, ...]:
+        """How far each layer of the inspector was checked."""
+        return tuple(event.report for event in self._of(LayerChecked))
 
     @property
     def stages(self) -> tuple[StageFinished, ...]:
@@ -204,9 +213,9 @@ def as_plain(run: CollectedRun) -> str:
 def plain_lines(event: Event, *, file: str, number: int | None = None) -> Iterator[PlainLine]:
     """What one event says in plain lines; nothing for an event that another one repeats in full.
 
-    The labels are run, the names of the stages, case, timing, finding, kernel, device, log and verdict.
-    The states are started, the outcomes, flagged, busy, the severities of findings and, for a log, the
-    stream.  Text that a candidate had a hand in never reaches a terminal's control: control characters
+    The labels are run, the names of the stages, case, timing, finding, layer, kernel, device, log and verdict.
+    The states are started, the outcomes, flagged, busy, unchecked, the severities of findings and, for a log,
+    the stream.  Text that a candidate had a hand in never reaches a terminal's control: control characters
     are spelled out.
     """
     match event:
@@ -226,6 +235,9 @@ def plain_lines(event: Event, *, file: str, number: int | None = None) -> Iterat
             yield _case_line(event, file=file)
         case FindingRaised():
             yield _finding_line(event.finding, file=file)
+        case LayerChecked(report=report) if report.coverage is Coverage.NOT_CHECKED:
+            text = printable(f"{report.layer} ({report.by}) could not be checked: {report.why}")
+            yield PlainLine(label="layer", state=UNCHECKED, text=text)
         case KernelCompiled():
             yield _kernel_line(event, file=file)
         case DeviceAwaited():
@@ -260,6 +272,7 @@ def as_json(run: CollectedRun) -> str:
         "stages": [_without_clock(event) for event in run.stages],
         "cases": [{**msgspec.to_builtins(case), "seed": str(case.seed)} for case in run.cases],
         "findings": msgspec.to_builtins(run.findings),
+        "layers": msgspec.to_builtins(run.layers),
         "kernels": [
             {**msgspec.to_builtins(kernel), "occupancy": msgspec.to_builtins(occupancy(kernel))}
             for kernel in run.kernels

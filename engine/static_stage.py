@@ -5,10 +5,12 @@ Runs nothing of the candidate, and decides nothing: what a broken rule does is t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from engine.checks import read_statically
-from engine.model import Plan, Stage
+from engine.checks import checks, read_statically
+from engine.layers import Coverage, Fact, Layer, LayerReport
+from engine.model import Finding, Plan, Severity, Stage
 from engine.narration import Narrator
 from engine.policy import WEIGHTS
 from engine.source import Source, sibling_imports
@@ -27,9 +29,20 @@ def read_and_refuse(source: Source, *, folder: Path | None, plan: Plan, told: Na
         broken = (*breaches(source.tree, source.text, entry, found), *map(unread_import, unread))
     for finding in (*found, *(breach.finding for breach in broken if breach.finding not in found)):
         told.find(finding)
+    told.report(_report(found))
     stop = refusal(plan.policy, broken)
     if stop is None:
         told.end(Stage.STATIC, began)
     else:
         told.end(Stage.STATIC, began, stop.outcome, stop.message, stop.location)
     return stop
+
+
+def _report(found: Sequence[Finding]) -> LayerReport:
+    """How much was read; a NOTE of this stage says what could not be."""
+    unread = [finding for finding in found if finding.severity is Severity.NOTE]
+    hints = len(found) - len(unread)
+    facts = (Fact(name="checks", value=f"{len(checks())}"), Fact(name="patterns of tricks", value=f"{hints}"))
+    why = "; ".join(f"{finding.check}: {finding.message}" for finding in unread)
+    coverage = Coverage.NOT_CHECKED if why else Coverage.CHECKED
+    return LayerReport(layer=Layer.STATIC, by="checks", coverage=coverage, why=why, facts=facts)

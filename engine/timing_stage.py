@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import random
 import secrets
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 
 from engine import events
 from engine.benching import Bench
-from engine.benchmark import CaseBenchmark
+from engine.benchmark import CaseBenchmark, Method
 from engine.desk import Desk, LoadError
 from engine.devices import Device
 from engine.errors import EngineError, UnsupportedError
+from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.metrology import Metrology
 from engine.model import BenchmarkPlan, Launch, Outcome, Problem, Stage
 from engine.narration import Narrator
@@ -20,6 +22,7 @@ from engine.profile import Profile
 from engine.staff import Staff
 from engine.verdict import Stop
 
+_CHECK = "timing"
 _NOT_ITS_FAULT = (Outcome.PASS, Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED)
 
 
@@ -45,6 +48,7 @@ class TimingStage:
         self._number = 0
         self._outcome = Outcome.PASS
         self._message = ""
+        self._timed_cases: list[CaseBenchmark] = []
 
     async def run(self) -> None:
         """Wait for the device, then time every case; what could not be measured is said."""
@@ -72,6 +76,7 @@ class TimingStage:
         await bench.run()
         if summaries := bench.summaries():
             self._told.tell(events.BenchmarkSummarised(at_s=self._told.now(), summaries=summaries))
+        self._told.report(_report(self._timed_cases))
         self._told.end(Stage.BENCHMARK, began, self._outcome, self._message)
 
     @property
@@ -93,6 +98,7 @@ class TimingStage:
 
     def _case(self, benchmark: CaseBenchmark) -> None:
         self._number += 1
+        self._timed_cases.append(benchmark)
         if benchmark.outcome is not Outcome.PASS and self._outcome in _NOT_ITS_FAULT:
             self._outcome, self._message = benchmark.outcome, f"timing {benchmark.case}: {benchmark.message}"
         if benchmark.outcome is Outcome.PASS:
@@ -102,6 +108,36 @@ class TimingStage:
                 at_s=self._told.now(), number=self._number, total=len(self._plan.cases), benchmark=benchmark
             )
         )
+
+
+def not_timed(coverage: Coverage, why: str) -> LayerReport:
+    """The report on a layer that was not even begun."""
+    return LayerReport(layer=Layer.TIMING, by=_CHECK, coverage=coverage, why=why)
+
+
+def _report(timed: Sequence[CaseBenchmark]) -> LayerReport:
+    """What the times were held against; only the device's own record lets that be told of every call."""
+    right = [one for one in timed if one.outcome is Outcome.PASS]
+    methods = Counter(one.timing.method if one.timing is not None else None for one in right)
+    facts = (
+        Fact(name="cases timed", value=f"{len(right)} of {len(timed)}"),
+        Fact(
+            name="timed calls verified",
+            value=f"{sum(one.verified for one in right)} of {sum(one.calls for one in right)}",
+        ),
+        Fact(
+            name="device times by",
+            value=", ".join(f"{method or 'nothing'}: {count}" for method, count in methods.items()) or "nothing",
+        ),
+    )
+    imprecise = sum(count for method, count in methods.items() if method is not Method.CUPTI)
+    why = ""
+    if not right:
+        why = "no case could be timed"
+    elif imprecise:
+        why = f"{imprecise} of {len(right)} cases have no record of the device's own"
+    coverage = Coverage.NOT_CHECKED if why else Coverage.CHECKED
+    return LayerReport(layer=Layer.TIMING, by=_CHECK, coverage=coverage, why=why, facts=facts)
 
 
 async def _reload(desk: Desk | None) -> Desk | None:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from engine.layers import Coverage, LayerReport
 from engine.model import CaseResult, CompiledKernel, Finding, Location, Outcome, Policy, Severity, Verdict
 from engine.policy import WEIGHTS
 
@@ -50,6 +51,7 @@ class Facts:
     cases: Sequence[CaseResult] = ()
     kernels: Sequence[CompiledKernel] = ()
     findings: Sequence[Finding] = ()
+    layers: Sequence[LayerReport] = ()
 
 
 def judge(facts: Facts) -> Verdict:
@@ -82,10 +84,16 @@ def _judged(facts: Facts) -> Verdict:
     outcome, sentence, location = _outcome(facts, passed)
     weights = WEIGHTS[facts.policy]
     flags = [finding for finding in _heaviest_first(facts.findings) if weights.flags(finding.severity)]
-    flagged = outcome is Outcome.PASS and bool(flags)
-    if flagged:
+    unchecked = [
+        report for report in facts.layers if report.coverage is Coverage.NOT_CHECKED and weights.requires(report.layer)
+    ]
+    flagged = outcome is Outcome.PASS and bool(flags or unchecked)
+    if flagged and flags:
         sentence = f"right on {passed} of {facts.planned} cases, but not credible: {flags[0].message}"
         location = flags[0].location
+    elif flagged:
+        missing = f"{unchecked[0].layer} ({unchecked[0].by}) could not be checked: {unchecked[0].why}"
+        sentence = f"right on {passed} of {facts.planned} cases, but not cleared: {missing}"
     return Verdict(
         outcome=outcome, sentence=sentence, passed=passed, total=facts.planned, flagged=flagged, location=location
     )

@@ -3,8 +3,9 @@
 A probe puts questions to a candidate that was right in all cases: it has it called again under conditions
 that an honest kernel cannot mind, and yields findings from what the judge says of the outputs.  What the
 worker says is a claim, never a proof of innocence.  A probe module defines `CATCHES` (files of the corpus
-that it must flag) and `probe(lab)`, an async generator of findings.  A probe that fails becomes a visible
-finding, never silence.
+that it must flag), `LAYER` (the layer of the inspector that it serves) and `probe(lab)`, an async generator
+of findings that ends with one LayerReport.  A probe that fails becomes a layer that could not be checked,
+never silence.
 """
 
 from __future__ import annotations
@@ -13,15 +14,18 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from engine.errors import EngineError
-from engine.model import Finding, Severity
+from engine.layers import Coverage, Layer, LayerReport
+from engine.model import Finding
 
 if TYPE_CHECKING:
     from engine.probing import Lab
 
-_REQUIRED = ("CATCHES", "probe")
+Observation: TypeAlias = Finding | LayerReport
+
+_REQUIRED = ("CATCHES", "LAYER", "probe")
 
 
 class Probe(Protocol):
@@ -29,9 +33,10 @@ class Probe(Protocol):
 
     __name__: str
     CATCHES: tuple[str, ...]
+    LAYER: Layer
 
-    def probe(self, lab: Lab) -> AsyncIterator[Finding]:
-        """Findings on the candidate in this lab."""
+    def probe(self, lab: Lab) -> AsyncIterator[Observation]:
+        """Findings on the candidate in this lab, and how far its layer was checked."""
         ...
 
 
@@ -53,12 +58,22 @@ def probes() -> tuple[Probe, ...]:
     return tuple(found)
 
 
-async def findings_of(probe: Probe, lab: Lab) -> AsyncIterator[Finding]:
-    """What one probe finds; that it could not check, when it fails."""
-    name = probe.__name__.rpartition(".")[2]
+def name_of(probe: Probe) -> str:
+    """The name of its file."""
+    return probe.__name__.rpartition(".")[2]
+
+
+async def observations_of(probe: Probe, lab: Lab) -> AsyncIterator[Observation]:
+    """What one probe observes, with exactly one report on its layer: that it could not check, when it fails."""
+    reports = 0
+    why = "the probe ended without a report"
     try:
-        async for finding in probe.probe(lab):
-            yield finding
-    except Exception as error:  # the edge of a plug-in: fail closed, with a finding
-        message = f"could not check: {type(error).__name__}: {error}"
-        yield Finding(check=name, severity=Severity.NOTE, message=message)
+        async for observation in probe.probe(lab):
+            if isinstance(observation, LayerReport):
+                reports += 1
+            yield observation
+    except Exception as error:  # the edge of a plug-in: fail closed, with a report
+        why = f"{type(error).__name__}: {error}"
+        reports = 0
+    if reports != 1:
+        yield LayerReport(layer=probe.LAYER, by=name_of(probe), coverage=Coverage.NOT_CHECKED, why=why)

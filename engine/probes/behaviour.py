@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from engine import wire
-from engine.behaviour import CHECK, could_not_check, findings
+from engine.behaviour import CHECK, facts, findings
 from engine.errors import EngineError, WireError
+from engine.layers import Coverage, Layer, LayerReport
 from engine.model import Finding, Severity
+from engine.probes import Observation
 from engine.probing import Lab
+
+LAYER = Layer.BEHAVIOUR
 
 CATCHES = (
     "assembled_operator.py", "flips_flags_before_a_product.py", "hunts_objects_and_computes.py", "leaves_a_thread.py",
@@ -21,28 +25,38 @@ CATCHES = (
 )  # fmt: skip
 
 
-async def probe(lab: Lab) -> AsyncIterator[Finding]:
+async def probe(lab: Lab) -> AsyncIterator[Observation]:
     """What the record says, and that there is none when the worker has not verified or does not answer."""
     if not lab.desk.occupied:
-        yield could_not_check("its worker is gone")
+        yield _unchecked("its worker is gone")
         return
     try:
         observed = await lab.ask(wire.Observe(id=wire.new_id()))
     except WireError as error:
         message = f"asked what it did, the candidate meddled with the result channel: {_one_line(error)}"
         yield Finding(check=CHECK, severity=Severity.PROOF, message=message)
+        yield _unchecked("the record was forged")
         return
     except EngineError as error:
-        yield could_not_check(_one_line(error))
+        yield _unchecked(_one_line(error))
         return
     if isinstance(observed, wire.Observed):
         for finding in findings(lab.problem, [one.result for one in lab.passed], observed):
             yield finding
+        if observed.unchecked:
+            yield _unchecked("; ".join(map(_one_line, observed.unchecked)))
+        else:
+            yield LayerReport(layer=LAYER, by=CHECK, coverage=Coverage.CHECKED, facts=facts(observed))
     elif isinstance(observed, wire.Failed):
-        yield could_not_check(_one_line(observed.message))
+        yield _unchecked(_one_line(observed.message))
     else:
         message = f"asked what it did, the candidate answered with {type(observed).__name__}"
         yield Finding(check=CHECK, severity=Severity.PROOF, message=message)
+        yield _unchecked("the record was forged")
+
+
+def _unchecked(why: str) -> LayerReport:
+    return LayerReport(layer=LAYER, by=CHECK, coverage=Coverage.NOT_CHECKED, why=why)
 
 
 def _one_line(text: object) -> str:

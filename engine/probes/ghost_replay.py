@@ -11,13 +11,16 @@ has never called the candidate: a captured graph or a kept buffer must not look 
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
 from engine import wire
+from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.model import Finding, Severity
+from engine.probes import Observation
 from engine.probing import Bench, Lab, Passed, Replayed
 
+LAYER = Layer.ABLATION
 CATCHES = ("decoy_launch.py", "torch_behind_a_kernel.py", "fig_leaf.py")
 
 _CHECK = "ghost_replay"
@@ -34,6 +37,7 @@ class _Facts:
 
     `share` is, by kernel, how much of the answer is right without it, and in which case; `together` the same
     without any of them, where it is most.  Where a worker was `lost` no other is tried: that takes long.
+    A case `tells` where not all of its answer is right without computing.
     """
 
     share: dict[wire.Kernel, tuple[float, str]] = field(default_factory=dict)
@@ -43,9 +47,10 @@ class _Facts:
     together: tuple[float, str] = (0.0, "")
     withheld: int = 0
     launches: int = 0
+    tells: bool = False
 
 
-async def probe(lab: Lab) -> AsyncIterator[Finding]:
+async def probe(lab: Lab) -> AsyncIterator[Observation]:
     """Withhold kernels on the smallest cases that launch all of them."""
     wanted = {wire.Kernel(name=launch.kernel, line=launch.line) for one in lab.passed for launch in one.launches}
     facts = _Facts()
@@ -56,11 +61,12 @@ async def probe(lab: Lab) -> AsyncIterator[Finding]:
             break
     if facts.survived is not None:
         yield facts.survived
-        return
-    for kernel in sorted(wanted - settled - facts.share.keys(), key=_order):
-        facts.unclear.setdefault(kernel, facts.lost or "no call that could tell launched it through Triton")
-    for finding in _findings(facts):
-        yield finding
+    else:
+        for kernel in sorted(wanted - settled - facts.share.keys(), key=_order):
+            facts.unclear.setdefault(kernel, facts.lost or "no call that could tell launched it through Triton")
+        for finding in _findings(facts):
+            yield finding
+    yield _report(facts, wanted)
 
 
 async def _in_case(lab: Lab, one: Passed, facts: _Facts, settled: set[wire.Kernel]) -> set[wire.Kernel]:
@@ -68,7 +74,9 @@ async def _in_case(lab: Lab, one: Passed, facts: _Facts, settled: set[wire.Kerne
     async with lab.at(one.case) as bench:
         together = await _replays(bench, wire.Withhold(), facts)
         met = _met(together)
-        if settled.issuperset(met) or all(replay.outputs and not _tells(replay) for replay in together):
+        tells = not all(replay.outputs and not _tells(replay) for replay in together)
+        facts.tells = facts.tells or tells
+        if settled.issuperset(met) or not tells:
             return set()
         facts.launches += sum(entry.launches for replay in together for entry in replay.ledger)
         facts.withheld += sum(entry.withheld for replay in together for entry in replay.ledger)
@@ -163,13 +171,28 @@ def _findings(facts: _Facts) -> Iterator[Finding]:
         if share == 1.0:
             message = f"decoy: without {kernel.name} (line {kernel.line}) the whole answer is right nevertheless"
             yield Finding(check=_CHECK, severity=Severity.HINT, message=message, case=case)
-    for kernel, why in facts.unclear.items():
-        yield Finding(check=_CHECK, severity=Severity.NOTE, message=f"could not tell for kernel {kernel.name}: {why}")
-    needed = [f"{kernel.name} {_percent(share)}" for kernel, (share, _) in facts.share.items() if share < 1.0]
-    if needed:
-        message = f"its kernels compute the answer; right without {', '.join(needed)}"
-        claimed = f"{facts.withheld} of {facts.launches} launches withheld"
-        yield Finding(check=_CHECK, severity=Severity.NOTE, message=f"{message} ({claimed})")
+
+
+def _report(facts: _Facts, wanted: Set[wire.Kernel]) -> LayerReport:
+    """What is known of each kernel; without an answer for any, that is said, and a crash is no answer."""
+    told = [
+        Fact(name=kernel.name, value=f"line {kernel.line}: {_percent(share)} of the answer of {case} is right without")
+        for kernel, (share, case) in facts.share.items()
+    ]
+    told += [
+        Fact(name=kernel.name, value=f"line {kernel.line}: not known, {why}") for kernel, why in facts.unclear.items()
+    ]
+    if facts.launches:
+        told.append(Fact(name="withheld", value=f"{facts.withheld} of {facts.launches} launches"))
+    if not wanted:
+        told.append(Fact(name="kernels", value="none was launched"))
+    elif not facts.tells:
+        told.append(Fact(name="kernels", value="all of the answer is right without computing: a copy, or one value"))
+    why = ""
+    if wanted and facts.tells and not facts.share and facts.survived is None:
+        why = next(iter(facts.unclear.values()), "no kernel was withheld")
+    coverage = Coverage.NOT_CHECKED if why else Coverage.CHECKED
+    return LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=why, facts=tuple(told))
 
 
 def _smallest_first(lab: Lab) -> list[Passed]:

@@ -21,6 +21,7 @@ from engine.events import (
     KernelCompiled,
     KernelDisassembled,
     KernelLaunched,
+    LayerChecked,
     LogWritten,
     ProfileTaken,
     RunFinished,
@@ -28,6 +29,7 @@ from engine.events import (
     StageFinished,
     StageStarted,
 )  # fmt: skip
+from engine.layers import LayerReport
 from engine.model import (
     CaseResult,
     CompiledKernel,
@@ -81,6 +83,7 @@ class RunView:
     stages: tuple[StageView, ...] = ()
     cases: tuple[CaseResult, ...] = ()
     findings: tuple[Finding, ...] = ()
+    layers: tuple[LayerReport, ...] = ()
     launches: tuple[Launch, ...] = ()
     kernels: tuple[CompiledKernel, ...] = ()
     kernel_numbers: tuple[int, ...] = ()
@@ -194,6 +197,7 @@ class _Draft:
         self._summaries = view.summaries
         self._holder = view.holder
         self._profile = view.profile
+        self._layers = list(view.layers)
         self._log = list(view.log)
         self._verdict = view.verdict
         self._finished_s = view.finished_s
@@ -209,6 +213,8 @@ class _Draft:
                 self._finish(event)
             case FindingRaised():
                 self._findings.append(event.finding)
+            case LayerChecked():
+                self._layers.append(event.report)
             case CaseFinished():
                 self._cases.append(event.result)
             case KernelLaunched():
@@ -268,8 +274,8 @@ class _Draft:
     def view(self) -> RunView:
         return replace(
             self._scalars, at_s=self._at_s, stages=tuple(self._stages), cases=tuple(self._cases),
-            findings=tuple(self._findings), launches=tuple(self._launches), kernels=tuple(self._kernels),
-            kernel_numbers=tuple(self._kernel_numbers), kernels_planned=self._kernels_planned,
+            findings=tuple(self._findings), layers=tuple(self._layers), launches=tuple(self._launches),
+            kernels=tuple(self._kernels), kernel_numbers=tuple(self._kernel_numbers), kernels_planned=self._kernels_planned,
             benchmarks=tuple(self._benchmarks), benchmarks_planned=self._benchmarks_planned,
             summaries=self._summaries, holder=self._holder, profile=self._profile, log=tuple(self._log),
             verdict=self._verdict, finished_s=self._finished_s,

@@ -12,7 +12,7 @@ from engine import wire
 from engine.desk import Desk
 from engine.devices import Device
 from engine.model import Candidate, Case, Cost, DType, Finding, Limits, Plan, Problem, Severity, Tier, Tolerance
-from engine.probes import behaviour, findings_of
+from engine.probes import behaviour, observations_of
 from engine.probing import Lab
 from engine.profile import Profile
 from engine.source import directives
@@ -50,7 +50,7 @@ class Scene:
         )  # fmt: skip
 
     async def found(self) -> list[Finding]:
-        return [finding async for finding in findings_of(behaviour, self.lab)]
+        return [finding async for finding in observations_of(behaviour, self.lab)]
 
     def _play(self, kind: str, command: wire.AnyCommand) -> wire.AnyReply | bytes | None:
         self.asked.append(type(command).__name__)

@@ -13,7 +13,7 @@ import pytest
 from engine import probes
 from engine.errors import EngineError
 from engine.model import Finding, Severity
-from engine.probes import Probe, findings_of
+from engine.probes import Probe, observations_of
 from engine.probes import probes as all_probes
 from engine.probing import Lab
 from engine.source import directives
@@ -75,6 +75,6 @@ async def test_a_probe_that_raises_leaves_what_it_had_found_and_says_so() -> Non
         raise ZeroDivisionError("no elements")
 
     broken = SimpleNamespace(__name__="engine.probes.broken", CATCHES=(), probe=probe)
-    found = [finding async for finding in findings_of(cast(Probe, broken), LAB)]  # cast: stands for a module
+    found = [finding async for finding in observations_of(cast(Probe, broken), LAB)]  # cast: stands for a module
     message = "could not check: ZeroDivisionError: no elements"
     assert found == [seen, Finding(check="broken", severity=Severity.NOTE, message=message)]

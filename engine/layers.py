@@ -1,0 +1,56 @@
+"""The layers of the inspector, and what is told of each: whether it was checked, and the facts.
+
+Only records.  What a layer that could not be checked means for the verdict is the policy's business.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+
+class Layer(enum.StrEnum):
+    """Where evidence about a candidate comes from; none of them is trusted alone."""
+
+    STATIC = "static"
+    BEHAVIOUR = "behaviour"
+    ABLATION = "ablation"
+    INPUTS = "inputs"
+    DEVICE_RECORD = "device record"
+    TIMING = "timing"
+
+
+class Coverage(enum.StrEnum):
+    """How far a layer was checked.
+
+    NOT_AVAILABLE is the machine's doing and was known before there was a candidate; NOT_CHECKED is
+    everything else that came between, which may be the candidate's.
+    """
+
+    CHECKED = "checked"
+    NOT_CHECKED = "could not check"
+    NOT_AVAILABLE = "not available"
+    NOT_ASKED = "not asked"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """One thing that was observed, and its evidence: "own kernels", "98.2 % of device time"."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerReport:
+    """What one check or probe tells of its layer; `why` says it where the layer was not checked."""
+
+    layer: Layer
+    by: str
+    coverage: Coverage
+    why: str = ""
+    facts: tuple[Fact, ...] = ()
+
+    def __post_init__(self) -> None:
+        if (self.coverage is Coverage.CHECKED) == bool(self.why):
+            raise ValueError(f"{self.by}: a layer that is {self.coverage} cannot have the reason {self.why!r}")
