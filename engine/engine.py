@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -24,8 +24,9 @@ from engine.errors import EngineError
 from engine.events import Event
 from engine.lodging import Lodging, base_environment
 from engine.metrology import Metrology
-from engine.model import Candidate, Limits, Plan
+from engine.model import Candidate, Launch, Limits, Plan
 from engine.pipeline import Run
+from engine.porting import Porting
 from engine.processes.confinement import Measure
 from engine.processes.nest import Nest
 from engine.processes.nursery import DRIVER_VARIABLE, WARM_CACHE_VARIABLE, WARM_TARGET_VARIABLE
@@ -165,6 +166,29 @@ class Engine:
         async with contextlib.aclosing(events):
             async for event in events:
                 yield event
+
+    async def port(
+        self, candidate: Candidate, *, entry: str, launches: Sequence[Launch], targets: Sequence[str],
+        after_s: float = 0.0, cancelled: asyncio.Event | None = None,
+    ) -> AsyncGenerator[Event, None]:  # fmt: skip
+        """Compile what a run of `candidate` launched for each of `targets`; the last event is PortingFinished.
+
+        The events belong to that run, whose last one happened at `after_s`.  Setting `cancelled`, or
+        closing the generator, kills the compilers.
+
+        Raises:
+            EngineError: the engine was not started.
+        """
+        staff = self._the_staff()
+        async with self._turn:
+            porting = Porting(
+                candidate=candidate, entry=entry, launches=launches, targets=targets, staff=staff,
+                artefacts=self._artefacts, limits=self._limits, after_s=after_s,
+            )  # fmt: skip
+            events = porting.stream(cancelled or asyncio.Event())
+            async with contextlib.aclosing(events):
+                async for event in events:
+                    yield event
 
     async def _run(
         self, candidate: Candidate, plan: Plan, cancelled: asyncio.Event | None, other: Candidate | None

@@ -118,6 +118,43 @@ class KernelDisassembled:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PortingStarted:
+    """The `launches` of this run are being compiled for other targets too; what was ported before counts no more."""
+
+    at_s: float
+    targets: tuple[str, ...]
+    launches: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelPorted:
+    """Build `number` of `total` over all targets is done, well or badly; its kernel says for which target."""
+
+    at_s: float
+    number: int
+    total: int
+    kernel: CompiledKernel
+
+
+@dataclass(frozen=True, kw_only=True)
+class PortDisassembled:
+    """The machine code of ported kernel `number` was turned into text."""
+
+    at_s: float
+    number: int
+    artefact: Artefact
+
+
+@dataclass(frozen=True, kw_only=True)
+class PortingFinished:
+    """Nothing more is compiled for other targets.  A `message` says why when the outcome is not PASS."""
+
+    at_s: float
+    outcome: Outcome
+    message: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class DeviceAwaited:
     """Somebody else holds the device; the benchmark begins when they let go.  None when they left no name."""
 
@@ -162,7 +199,7 @@ class LogWritten:
 
 @dataclass(frozen=True, kw_only=True)
 class RunFinished:
-    """The verdict is final.  Only KernelDisassembled may follow: nobody waits for machine code to be printed."""
+    """The verdict is final.  Only machine code, for which nobody waits, and builds for other targets may follow."""
 
     at_s: float
     verdict: Verdict
@@ -171,7 +208,7 @@ class RunFinished:
 Event: TypeAlias = (
     RunStarted | StageStarted | StageFinished | FindingRaised | LayerChecked | CaseFinished | KernelLaunched
     | KernelCompiled | KernelDisassembled | DeviceAwaited | CaseBenchmarked | BenchmarkSummarised | ProfileTaken
-    | LogWritten | RunFinished
+    | LogWritten | RunFinished | PortingStarted | KernelPorted | PortDisassembled | PortingFinished
 )  # fmt: skip
 
 EVENT_TYPES: dict[str, type[Event]] = {
@@ -179,7 +216,7 @@ EVENT_TYPES: dict[str, type[Event]] = {
     for kind in (
         RunStarted, StageStarted, StageFinished, FindingRaised, LayerChecked, CaseFinished, KernelLaunched,
         KernelCompiled, KernelDisassembled, DeviceAwaited, CaseBenchmarked, BenchmarkSummarised, ProfileTaken,
-        LogWritten, RunFinished,
+        LogWritten, RunFinished, PortingStarted, KernelPorted, PortDisassembled, PortingFinished,
     )
 }  # fmt: skip
 

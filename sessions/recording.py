@@ -15,6 +15,7 @@ from engine.events import (
     Event,
     FindingRaised,
     KernelCompiled,
+    KernelPorted,
     RunFinished,
     RunStarted,
     StageFinished,
@@ -95,7 +96,7 @@ def statements(event: Event, *, run_id: int, seq: int) -> Iterator[Statement]:
             yield _INSERT_CASE, {**place, **_case_values(event.result)}
         case FindingRaised():
             yield _INSERT_FINDING, {**place, **_finding_values(event.finding)}
-        case KernelCompiled():
+        case KernelCompiled() | KernelPorted():
             yield from _kernel_statements(event.kernel, place=place)
         case CaseBenchmarked():
             yield from benchmark_statements(event.benchmark, place=place)

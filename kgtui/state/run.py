@@ -21,8 +21,12 @@ from engine.events import (
     KernelCompiled,
     KernelDisassembled,
     KernelLaunched,
+    KernelPorted,
     LayerChecked,
     LogWritten,
+    PortDisassembled,
+    PortingFinished,
+    PortingStarted,
     ProfileTaken,
     RunFinished,
     RunStarted,
@@ -42,6 +46,7 @@ from engine.model import (
     Stream,
     Verdict,
 )
+from kgtui.state.porting import NOT_PORTED, Ports, ported
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +101,7 @@ class RunView:
     log: tuple[LogLine, ...] = ()
     verdict: Verdict | None = None
     finished_s: float | None = None
+    ports: Ports = NOT_PORTED
 
     @property
     def started(self) -> bool:
@@ -201,6 +207,7 @@ class _Draft:
         self._log = list(view.log)
         self._verdict = view.verdict
         self._finished_s = view.finished_s
+        self._ports = view.ports
         self._at_s = view.at_s
 
     def take(self, event: Event) -> None:
@@ -233,6 +240,8 @@ class _Draft:
                 self._verdict = event.verdict
                 self._finished_s = event.at_s
                 self._holder = None
+            case PortingStarted() | KernelPorted() | PortDisassembled() | PortingFinished():
+                self._ports = ported(self._ports, event)
         self._at_s = event.at_s
 
     def _begin_stage(self, event: StageStarted) -> None:
@@ -275,10 +284,11 @@ class _Draft:
         return replace(
             self._scalars, at_s=self._at_s, stages=tuple(self._stages), cases=tuple(self._cases),
             findings=tuple(self._findings), layers=tuple(self._layers), launches=tuple(self._launches),
-            kernels=tuple(self._kernels), kernel_numbers=tuple(self._kernel_numbers), kernels_planned=self._kernels_planned,
-            benchmarks=tuple(self._benchmarks), benchmarks_planned=self._benchmarks_planned,
-            summaries=self._summaries, holder=self._holder, profile=self._profile, log=tuple(self._log),
-            verdict=self._verdict, finished_s=self._finished_s,
+            kernels=tuple(self._kernels), kernel_numbers=tuple(self._kernel_numbers),
+            kernels_planned=self._kernels_planned, benchmarks=tuple(self._benchmarks),
+            benchmarks_planned=self._benchmarks_planned, summaries=self._summaries, holder=self._holder,
+            profile=self._profile, log=tuple(self._log), verdict=self._verdict, finished_s=self._finished_s,
+            ports=self._ports,
         )  # fmt: skip
 
 

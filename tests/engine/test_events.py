@@ -129,6 +129,10 @@ FULL = (
     ),
     events.LogWritten(at_s=0.8, stream=Stream.STDERR, text="Traceback"),
     events.RunFinished(at_s=0.9, verdict=VERDICT),
+    events.PortingStarted(at_s=1.0, targets=("sm_80", "gfx942"), launches=2),
+    events.KernelPorted(at_s=1.1, number=1, total=4, kernel=KERNEL),
+    events.PortDisassembled(at_s=1.2, number=1, artefact=ARTEFACT),
+    events.PortingFinished(at_s=1.3, outcome=Outcome.CANCELLED, message="cancelled"),
 )  # fmt: skip
 BARE = (
     events.RunStarted(
