@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine import wire
-from engine.behaviour import findings
+from engine.behaviour import facts, findings
 from engine.model import (
     Case,
     CaseResult,
@@ -42,9 +42,8 @@ RESULTS = tuple(
 
 def found(
     *operators: wire.OperatorSeen, deeds: tuple[wire.DeedSeen, ...] = (), changes: tuple[wire.ChangeSeen, ...] = (),
-    unchecked: tuple[str, ...] = (),
 ) -> list[Finding]:  # fmt: skip
-    observed = wire.Observed(id="i", operators=operators, deeds=deeds, changes=changes, unchecked=unchecked)
+    observed = wire.Observed(id="i", operators=operators, deeds=deeds, changes=changes)
     return list(findings(PROBLEM, RESULTS, observed))
 
 
@@ -163,11 +162,13 @@ def test_each_change_has_its_weight(kind: wire.ChangeKind, severity: Severity) -
     assert finding.message.endswith(": torch.allclose (<lambda>)")
 
 
-def test_what_could_not_be_looked_at_is_said() -> None:
-    (finding,) = found(unchecked=("what has changed: TypeError",))
-    assert (finding.severity, finding.message) == (
-        Severity.NOTE, "could not check what it did: what has changed: TypeError",
-    )  # fmt: skip
+def test_the_facts_count_what_was_seen() -> None:
+    operator = wire.OperatorSeen(name="aten::empty", kind=wire.OperatorKind.ALLOCATION, uses=3)
+    change = wire.ChangeSeen(kind=wire.ChangeKind.BUSY_THREAD, name="t")
+    told = facts(wire.Observed(id="0" * 32, operators=(operator,), changes=(change,)))
+    assert [(fact.name, fact.value) for fact in told] == [
+        ("operators of torch", "3 allocation"), ("deeds", "none"), ("left changed", "1 busy thread"),
+    ]  # fmt: skip
 
 
 def test_a_reply_without_anything_says_nothing() -> None:

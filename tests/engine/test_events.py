@@ -24,6 +24,7 @@ from engine.benchmark import (
     Summary,
     Timing,
 )
+from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.model import (
     Artefact,
     CacheState,
@@ -68,6 +69,10 @@ KERNEL = CompiledKernel(
     location=HERE, registers=32, spill_bytes=0, shared_bytes=49152, artefacts=(ARTEFACT,),
 )  # fmt: skip
 FINDING = Finding(check="no_launch", severity=Severity.SUSPECT, message="why [so]?", location=HERE, case="(2, 3) f32")
+LAYER_REPORT = LayerReport(
+    layer=Layer.DEVICE_RECORD, by="d", coverage=Coverage.NOT_CHECKED, why="no [record]",
+    facts=(Fact(name="own kernels", value="12 us"),),
+)  # fmt: skip
 TIMING = Timing(
     side=CANDIDATE, method=Method.GRAPH, device_us=Interval(value=7.5, low=7.4, high=7.7),
     call_us=Interval(value=21.0, low=20.5, high=22.25), graph_us=Interval(value=7.0, low=6.5, high=7.25),
@@ -107,6 +112,7 @@ FULL = (
         at_s=0.2, stage=Stage.LOAD, outcome=Outcome.TIMEOUT, elapsed_s=0.1, message="an infinite loop?", location=HERE
     ),
     events.FindingRaised(at_s=0.3, finding=FINDING),
+    events.LayerChecked(at_s=0.3, report=LAYER_REPORT),
     events.CaseFinished(at_s=0.4, number=1, total=3, result=RESULT),
     events.KernelLaunched(at_s=0.5, launch=LAUNCH),
     events.KernelCompiled(at_s=0.6, number=1, total=2, kernel=KERNEL),
@@ -141,6 +147,7 @@ BARE = (
     events.StageStarted(at_s=0.1, stage=Stage.PARSE),
     events.StageFinished(at_s=0.2, stage=Stage.PARSE, outcome=Outcome.PASS, elapsed_s=0.0),
     events.FindingRaised(at_s=0.3, finding=Finding(check="c", severity=Severity.NOTE, message="m")),
+    events.LayerChecked(at_s=0.3, report=LayerReport(layer=Layer.STATIC, by="c", coverage=Coverage.CHECKED)),
     events.CaseFinished(
         at_s=0.4, number=1, total=1,
         result=CaseResult(case="a", tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0.0, calls=0, seed=None),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.layers import Layer
 from engine.model import Policy, Severity
 from engine.policy import WEIGHTS, Effect, policy_table
 
@@ -24,10 +25,26 @@ def test_only_the_strict_policy_refuses() -> None:
     assert [policy for policy in Policy if WEIGHTS[policy].refuses] == [Policy.STRICT]
 
 
+def test_every_policy_says_of_every_layer_what_its_lack_does() -> None:
+    assert [policy for policy in Policy if set(WEIGHTS[policy].unchecked) != set(Layer)] == []
+
+
+def test_what_a_policy_requires() -> None:
+    required = {policy: {layer for layer in Layer if WEIGHTS[policy].requires(layer)} for policy in Policy}
+    assert required == {
+        Policy.DEFAULT: {Layer.BEHAVIOUR, Layer.ABLATION, Layer.INPUTS, Layer.DEVICE_RECORD},
+        Policy.STRICT: set(Layer),
+        Policy.FACTS_ONLY: set(),
+    }
+
+
 def test_the_table_prints_what_decides() -> None:
     header, _, *rows = (line.strip("| ").split(" | ") for line in policy_table().splitlines())
     assert header == ["what was found", "`default`", "`strict`", "`facts-only`"]
     told = {cells[0].partition(":")[0].strip("`"): cells[1:] for cells in rows}
     for severity in Severity:
         assert told[severity] == [WEIGHTS[policy].by_severity[severity] for policy in Policy]
+    for layer in Layer:
+        unchecked = [WEIGHTS[policy].unchecked[layer] for policy in Policy]
+        assert told[f"layer `{layer}` could not be checked"] == unchecked
     assert told["a broken rule of strict benchmarks"] == [Effect.NOT_ASKED, Effect.REFUSES, Effect.NOT_ASKED]

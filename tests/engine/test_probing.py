@@ -12,6 +12,7 @@ import pytest
 from engine import events, wire
 from engine.desk import Desk
 from engine.devices import Device
+from engine.layers import Coverage, Layer, LayerReport
 from engine.model import (
     Candidate,
     Case,
@@ -29,7 +30,7 @@ from engine.model import (
     Tolerance,
 )
 from engine.narration import Narrator
-from engine.probes import Probe
+from engine.probes import Observation, Probe, name_of, probes
 from engine.probing import Lab, Passed, ProbingStage, Replayed, passed_of
 from engine.profile import Profile
 
@@ -42,6 +43,7 @@ ARENA = wire.ArenaSpec(path="/nowhere", storages=(), bytes=256)
 LEDGER = (wire.Withheld(kernel=wire.Kernel(name="k", line=2), launches=1, withheld=1),)
 SURVIVAL = wire.Survival(name="return", total=4, right=4, trivial=0)
 WITHHOLD = wire.Withhold()
+CHECKED = LayerReport(layer=Layer.INPUTS, by="own", coverage=Coverage.CHECKED)
 Changes = Callable[[str, wire.AnyCommand], wire.AnyReply | bytes | None]
 
 
@@ -100,9 +102,12 @@ class Stand:
         async with self.lab.at(CASE) as bench:
             return await bench.call(poison=7, withhold=WITHHOLD)
 
-    async def stage(self, *chosen: Callable[[Lab], AsyncIterator[Finding]]) -> list[events.Event]:
+    async def stage(self, *chosen: Callable[[Lab], AsyncIterator[Observation]]) -> list[events.Event]:
         """Everything that the stage tells with these probes."""
-        modules = [SimpleNamespace(__name__="engine.probes.own", CATCHES=(), probe=probe) for probe in chosen]
+        modules = [
+            SimpleNamespace(__name__="engine.probes.own", CATCHES=(), LAYER=Layer.INPUTS, probe=probe)
+            for probe in chosen
+        ]
         await ProbingStage(lab=self.lab, told=self.told, chosen=cast(list[Probe], modules)).run()  # cast: modules
         self.told.close()
         return [event async for event in self.told.stream()]
@@ -115,10 +120,11 @@ async def stand(employ: Employ) -> AsyncIterator[Stand]:
     await stand.desk.clear()
 
 
-async def asks_once(lab: Lab) -> AsyncIterator[Finding]:
+async def asks_once(lab: Lab) -> AsyncIterator[Observation]:
     async with lab.at(CASE) as bench:
         replayed = await bench.call(poison=7)
     yield Finding(check="own", severity=Severity.HINT, message=f"{replayed.outputs[0].right} right")
+    yield CHECKED
 
 
 async def test_a_call_gets_new_content_in_the_same_memory_and_is_weighed(stand: Stand) -> None:
@@ -160,25 +166,29 @@ async def test_a_worker_that_meddles_with_the_channel_is_lost_and_no_exception(s
     assert replayed.trouble
 
 
-async def test_a_judge_that_fails_is_a_finding_of_the_probe(stand: Stand) -> None:
+async def test_a_judge_that_fails_leaves_the_layer_unchecked(stand: Stand) -> None:
     def fail(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
         if not isinstance(command, wire.Weigh):
             return None
         return wire.Failed(id=command.id, kind=wire.FailureKind.ENGINE, message="no memory")
 
     stand.changes = fail
-    (finding,) = [event.finding for event in await stand.stage(asks_once) if isinstance(event, events.FindingRaised)]
-    assert finding.severity is Severity.NOTE
-    assert finding.message == "could not check: EngineError: the judge could not weigh the outputs of c: no memory"
+    report = next(event.report for event in await stand.stage(asks_once) if isinstance(event, events.LayerChecked))
+    assert (report.layer, report.by, report.coverage) == (Layer.INPUTS, "own", Coverage.NOT_CHECKED)
+    assert report.why == "EngineError: the judge could not weigh the outputs of c: no memory"
 
 
 async def test_the_stage_tells_its_beginning_what_was_found_and_its_end(stand: Stand) -> None:
-    began, found, ended = await stand.stage(asks_once)
+    began, found, checked, *others, ended = await stand.stage(asks_once)
     assert isinstance(began, events.StageStarted)
     assert isinstance(found, events.FindingRaised)
+    assert isinstance(checked, events.LayerChecked)
     assert isinstance(ended, events.StageFinished)
     assert (began.stage, ended.stage, ended.outcome) == (Stage.PROBE, Stage.PROBE, Outcome.PASS)
-    assert found.finding.message == "4 right"
+    assert (found.finding.message, checked.report) == ("4 right", CHECKED)
+    not_asked = [event.report for event in others if isinstance(event, events.LayerChecked)]
+    assert {report.by for report in not_asked} == {name_of(probe) for probe in probes()}
+    assert {report.coverage for report in not_asked} == {Coverage.NOT_ASKED}
 
 
 async def test_whoever_was_probed_has_no_worker_afterwards(stand: Stand) -> None:

@@ -15,12 +15,14 @@ from engine.events import (
     KernelCompiled,
     KernelDisassembled,
     KernelLaunched,
+    LayerChecked,
     LogWritten,
     RunFinished,
     RunStarted,
     StageFinished,
     StageStarted,
 )
+from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.model import (
     Artefact,
     CaseResult,
@@ -66,6 +68,16 @@ EVENTS: tuple[Event, ...] = (
             check="handler_computes", severity=Severity.HINT, message="this handler computes | an answer",
             location=Location(line=4, column=5), case="7x781 f32",
         ),
+    ),
+    LayerChecked(
+        at_s=0.003,
+        report=LayerReport(
+            layer=Layer.STATIC, by="checks", coverage=Coverage.CHECKED, facts=(Fact(name="checks", value="38"),)
+        ),
+    ),
+    LayerChecked(
+        at_s=0.0035,
+        report=LayerReport(layer=Layer.ABLATION, by="ghost", coverage=Coverage.NOT_CHECKED, why="it raised\x1b[2J"),
     ),
     StageStarted(at_s=0.004, stage=Stage.VERIFY, total=2),
     LogWritten(at_s=0.005, stream=Stream.STDOUT, text="hello\n\x1b[2Jcleared"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.layers import Coverage, Layer, LayerReport
 from engine.model import (
     CaseResult,
     CompiledKernel,
@@ -47,6 +48,36 @@ def test_all_cases_right_is_a_pass() -> None:
     assert judge(Facts(planned=2, cases=(OK, OK))) == Verdict(
         outcome=Outcome.PASS, sentence="right on 2 of 2 cases", passed=2, total=2
     )
+
+
+def unchecked(layer: Layer, coverage: Coverage = Coverage.NOT_CHECKED) -> LayerReport:
+    return LayerReport(layer=layer, by="p", coverage=coverage, why="it died")
+
+
+def test_a_required_layer_that_could_not_be_checked_keeps_a_right_run_from_being_cleared() -> None:
+    verdict = judge(Facts(planned=1, cases=(OK,), layers=(unchecked(Layer.ABLATION),)))
+    assert (verdict.outcome, verdict.flagged) == (Outcome.PASS, True)
+    assert verdict.sentence == "right on 1 of 1 cases, but not cleared: ablation (p) could not be checked: it died"
+
+
+@pytest.mark.parametrize("policy", list(Policy))
+@pytest.mark.parametrize("layer", list(Layer))
+def test_a_layer_flags_where_its_policy_requires_it(policy: Policy, layer: Layer) -> None:
+    verdict = judge(Facts(planned=1, policy=policy, cases=(OK,), layers=(unchecked(layer),)))
+    assert verdict.flagged is WEIGHTS[policy].requires(layer)
+
+
+@pytest.mark.parametrize("coverage", [Coverage.NOT_AVAILABLE, Coverage.NOT_ASKED])
+def test_what_the_machine_does_not_offer_or_nobody_asked_flags_nothing(coverage: Coverage) -> None:
+    layers = tuple(unchecked(layer, coverage) for layer in Layer)
+    assert not judge(Facts(planned=1, policy=Policy.STRICT, cases=(OK,), layers=layers)).flagged
+
+
+def test_a_finding_is_told_before_a_layer_that_could_not_be_checked() -> None:
+    facts = Facts(
+        planned=1, cases=(OK,), findings=(finding(Severity.SUSPECT, "odd"),), layers=(unchecked(Layer.INPUTS),)
+    )
+    assert judge(facts).sentence == "right on 1 of 1 cases, but not credible: odd"
 
 
 def test_no_case_planned_is_refused() -> None:

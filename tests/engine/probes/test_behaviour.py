@@ -11,6 +11,7 @@ import pytest
 from engine import wire
 from engine.desk import Desk
 from engine.devices import Device
+from engine.layers import Coverage, Layer, LayerReport
 from engine.model import Candidate, Case, Cost, DType, Finding, Limits, Plan, Problem, Severity, Tier, Tolerance
 from engine.probes import behaviour, observations_of
 from engine.probing import Lab
@@ -49,8 +50,10 @@ class Scene:
             profile=Profile(lambda: 0.0, started=0.0),
         )  # fmt: skip
 
-    async def found(self) -> list[Finding]:
-        return [finding async for finding in observations_of(behaviour, self.lab)]
+    async def told(self) -> tuple[list[Finding], LayerReport]:
+        seen = [one async for one in observations_of(behaviour, self.lab)]
+        (report,) = (one for one in seen if isinstance(one, LayerReport))
+        return [one for one in seen if isinstance(one, Finding)], report
 
     def _play(self, kind: str, command: wire.AnyCommand) -> wire.AnyReply | bytes | None:
         self.asked.append(type(command).__name__)
@@ -63,10 +66,10 @@ class Scene:
         return reply
 
 
-async def found(employ: Employ, reply: Reply) -> list[Finding]:
+async def told(employ: Employ, reply: Reply) -> tuple[list[Finding], LayerReport]:
     scene = Scene(employ, reply)
     await scene.lab.desk.load()
-    told = await scene.found()
+    told = await scene.told()
     assert scene.asked.count("Observe") == 1
     await scene.lab.desk.clear()
     return told
@@ -74,13 +77,20 @@ async def found(employ: Employ, reply: Reply) -> list[Finding]:
 
 async def test_what_the_worker_saw_is_found(employ: Employ) -> None:
     change = wire.ChangeSeen(kind=wire.ChangeKind.FUNCTION, name="torch.allclose", detail="agree")
-    (finding,) = await found(employ, lambda identifier: wire.Observed(id=identifier, changes=(change,)))
+    (finding,), report = await told(employ, lambda identifier: wire.Observed(id=identifier, changes=(change,)))
+    assert report.coverage is Coverage.CHECKED
     assert (finding.check, finding.severity) == ("behaviour", Severity.SUSPECT)
     assert finding.message == "it replaced functions that are not its own: torch.allclose (agree)"
 
 
 async def test_a_worker_that_saw_nothing_says_nothing(employ: Employ) -> None:
-    assert await found(employ, lambda identifier: wire.Observed(id=identifier)) == []
+    findings, report = await told(employ, lambda identifier: wire.Observed(id=identifier))
+    assert (findings, report.layer, report.coverage) == ([], Layer.BEHAVIOUR, Coverage.CHECKED)
+
+
+async def test_what_the_worker_could_not_look_at_leaves_the_layer_unchecked(employ: Employ) -> None:
+    findings, report = await told(employ, lambda identifier: wire.Observed(id=identifier, unchecked=("a", "b")))
+    assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "a; b")
 
 
 @pytest.mark.parametrize(
@@ -93,9 +103,10 @@ async def test_a_worker_that_saw_nothing_says_nothing(employ: Employ) -> None:
     ids=["noise", "unknown id", "another reply"],
 )
 async def test_a_forged_answer_is_a_proof(employ: Employ, reply: Reply) -> None:
-    (finding,) = await found(employ, reply)
+    (finding,), report = await told(employ, reply)
     assert (finding.check, finding.severity) == ("behaviour", Severity.PROOF)
     assert finding.message.startswith("asked what it did, the candidate ")
+    assert (report.coverage, report.why) == (Coverage.NOT_CHECKED, "the record was forged")
 
 
 @pytest.mark.parametrize(
@@ -107,14 +118,15 @@ async def test_a_forged_answer_is_a_proof(employ: Employ, reply: Reply) -> None:
     ids=["death", "failure"],
 )
 async def test_no_answer_is_said(employ: Employ, reply: Reply) -> None:
-    (finding,) = await found(employ, reply)
-    assert finding.severity is Severity.NOTE
-    assert finding.message.startswith("could not check what it did: ")
+    findings, report = await told(employ, reply)
+    assert (findings, report.coverage) == ([], Coverage.NOT_CHECKED)
+    assert report.why
 
 
 async def test_a_worker_that_did_not_verify_is_not_asked(employ: Employ) -> None:
     scene = Scene(employ, lambda identifier: wire.Observed(id=identifier))
-    assert [finding.message for finding in await scene.found()] == ["could not check what it did: its worker is gone"]
+    findings, report = await scene.told()
+    assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "its worker is gone")
     assert scene.asked == []
 
 

@@ -10,6 +10,7 @@ from typing import cast
 import pytest
 
 from engine import wire
+from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.model import (
     Case,
     CaseResult,
@@ -99,8 +100,21 @@ class FakeBench:
         return self.lab.script(self.case.name, withhold.kernels, poison)
 
 
+async def told(lab: FakeLab) -> tuple[list[Finding], LayerReport]:
+    seen = [one async for one in ghost_replay.probe(cast(Lab, lab))]  # cast: the double at the seam
+    (report,) = (one for one in seen if isinstance(one, LayerReport))
+    return [one for one in seen if isinstance(one, Finding)], report
+
+
 async def found(lab: FakeLab) -> list[Finding]:
-    return [finding async for finding in ghost_replay.probe(cast(Lab, lab))]  # cast: the double at the seam
+    return (await told(lab))[0]
+
+
+async def facts(lab: FakeLab) -> list[tuple[str, str]]:
+    """What the report says of a layer that was checked."""
+    _, report = await told(lab)
+    assert (report.layer, report.coverage) == (Layer.ABLATION, Coverage.CHECKED)
+    return [(fact.name, fact.value) for fact in report.facts]
 
 
 async def messages(lab: FakeLab) -> list[tuple[Severity, str]]:
@@ -109,9 +123,9 @@ async def messages(lab: FakeLab) -> list[tuple[Severity, str]]:
 
 async def test_one_kernel_is_withheld_once_with_each_poison() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(0, A))
-    assert await messages(lab) == [
-        (Severity.NOTE, "its kernels compute the answer; right without a 0% (2 of 2 launches withheld)")
-    ]
+    assert await facts(lab) == [
+        ("a", "line 3: 0% of the answer of c is right without"), ("withheld", "2 of 2 launches")
+    ]  # fmt: skip
     assert lab.called == [("c", (), 0xFF), ("c", (), 0x7B)]
 
 
@@ -133,17 +147,17 @@ async def test_nearly_all_of_an_answer_is_not_rounded_up_to_all() -> None:
     assert "(a) the answer is right in 99.9% of its elements" in finding.message
 
 
-async def test_an_answer_that_survives_only_where_it_was_computed_before_is_a_note() -> None:
+async def test_an_answer_that_survives_only_where_it_was_computed_before_is_not_checked() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(1, A))
     lab.script = lambda *_: right(0 if lab.renewed else 1, A)
-    ((severity, message),) = await messages(lab)
-    assert severity is Severity.NOTE
-    assert message.startswith("could not tell for kernel a: without it the answer was right in the worker that")
+    findings, report = await told(lab)
+    assert (findings, report.coverage) == ([], Coverage.NOT_CHECKED)
+    assert report.why.startswith("without it the answer was right in the worker that")
 
 
 async def test_right_under_one_poison_only_is_not_right() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda _, __, poison: right(poison == 0xFF, A))
-    assert [severity for severity, _ in await messages(lab)] == [Severity.NOTE]
+    assert await messages(lab) == []
     assert lab.renewed == 0
 
 
@@ -152,30 +166,36 @@ async def test_a_case_that_is_right_without_computing_tells_nothing_and_another_
         return right(1, A, trivial=1000) if name == "zeros" else right(0, A)
 
     lab = FakeLab(passed=(case("zeros", launches=[A]), case("c", size=5)), script=script)
-    assert [severity for severity, _ in await messages(lab)] == [Severity.NOTE]
+    assert (await facts(lab))[0] == ("a", "line 3: 0% of the answer of c is right without")
     assert [name for name, *_ in lab.called] == ["zeros", "zeros", "c", "c"]
 
 
 async def test_what_is_right_without_computing_does_not_count() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(0.95, A, trivial=950))
-    assert (await messages(lab))[0][1].startswith("its kernels compute the answer; right without a 0%")
+    assert (await facts(lab))[0] == ("a", "line 3: 0% of the answer of c is right without")
 
 
-async def test_cases_that_tell_nothing_leave_the_question_open() -> None:
+async def test_answers_that_need_no_computing_are_said_to_be_such() -> None:
     lab = FakeLab(passed=(case("zeros", launches=[A]),), script=lambda *_: right(1, A, trivial=1000))
-    assert await messages(lab) == [
-        (Severity.NOTE, "could not tell for kernel a: no call that could tell launched it through Triton")
-    ]
+    assert (await facts(lab))[-1] == ("kernels", "all of the answer is right without computing: a copy, or one value")
+
+
+async def test_a_kernel_that_no_call_launches_through_triton_leaves_the_layer_unchecked() -> None:
+    lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(0))
+    findings, report = await told(lab)
+    assert (findings, report.coverage) == ([], Coverage.NOT_CHECKED)
+    assert report.why == "no call that could tell launched it through Triton"
 
 
 async def test_a_kernel_that_nothing_changes_without_is_a_decoy_where_another_matters() -> None:
     lab = FakeLab(
         passed=(case("c", launches=[A, B]),), script=lambda _, kernels, __: right(kernels == (B,), *(kernels or (A, B)))
     )
-    hint, note = await found(lab)
+    (hint,), report = await told(lab)
     assert (hint.severity, hint.case) == (Severity.HINT, "c")
     assert hint.message == "decoy: without b (line 9) the whole answer is right nevertheless"
-    assert "right without a 0%" in note.message
+    assert report.coverage is Coverage.CHECKED
+    assert [fact.value.partition(" of")[0] for fact in report.facts[:2]] == ["line 3: 0%", "line 9: 100%"]
 
 
 async def test_a_kernel_that_another_case_needs_is_no_decoy() -> None:
@@ -183,7 +203,7 @@ async def test_a_kernel_that_another_case_needs_is_no_decoy() -> None:
         return right(kernels == (B,) and name == "small", *(kernels or (A, B)))
 
     lab = FakeLab(passed=(case("small", launches=[A, B]), case("large", size=9)), script=script)
-    assert [severity for severity, _ in await messages(lab)] == [Severity.NOTE]
+    assert await messages(lab) == []
 
 
 async def test_a_kernel_of_another_case_is_withheld_there() -> None:
@@ -192,7 +212,9 @@ async def test_a_kernel_of_another_case_is_withheld_there() -> None:
 
     cases = (case("small", launches=[A]), case("between", size=5), case("large", size=9, launches=[B]))
     lab = FakeLab(passed=cases, script=script)
-    assert (await messages(lab))[0][1].startswith("its kernels compute the answer; right without a 0%, b 0%")
+    assert [value.partition(" is")[0] for _, value in (await facts(lab))[:2]] == [
+        "line 3: 0% of the answer of small", "line 9: 0% of the answer of large"
+    ]  # fmt: skip
     assert [name for name, *_ in lab.called] == ["small", "small", "large", "large"]
 
 
@@ -204,7 +226,7 @@ async def test_an_output_of_few_elements_is_not_chosen_where_there_are_larger_on
 
 async def test_half_of_an_answer_without_any_kernel_is_a_hint() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(0.6, A))
-    hint, _ = await messages(lab)
+    (hint,) = await messages(lab)
     assert hint == (
         Severity.HINT, "60% of the answer is right with every launch withheld: something else computes that part"
     )  # fmt: skip
@@ -214,12 +236,12 @@ async def test_half_of_an_answer_without_any_kernel_is_a_hint() -> None:
 async def test_trouble_is_not_innocence_and_a_lost_worker_ends_the_questions(lost: bool) -> None:
     trouble = Replayed(ledger=right(0, A).ledger, trouble="it raised", lost=lost)
     lab = FakeLab(passed=(case("c", launches=[A]), case("d", size=2, launches=[B])), script=lambda *_: trouble)
-    told = await messages(lab)
-    assert told[0] == (Severity.NOTE, "could not tell for kernel a: it raised")
-    assert {severity for severity, _ in told} == {Severity.NOTE}
+    findings, report = await told(lab)
+    assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "it raised")
+    assert report.facts[0] == Fact(name="a", value="line 3: not known, it raised")
     assert len(lab.called) == (1 if lost else 2)
 
 
 async def test_a_candidate_that_launched_nothing_is_not_asked() -> None:
     lab = FakeLab(passed=(case("c"),), script=lambda *_: right(1))
-    assert (await found(lab), lab.called) == ([], [])
+    assert (await facts(lab), lab.called) == ([("kernels", "none was launched")], [])

@@ -12,15 +12,16 @@ import pytest
 
 from engine import probes
 from engine.errors import EngineError
+from engine.layers import Coverage, Layer, LayerReport
 from engine.model import Finding, Severity
-from engine.probes import Probe, observations_of
+from engine.probes import Observation, Probe, observations_of
 from engine.probes import probes as all_probes
 from engine.probing import Lab
 from engine.source import directives
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "cheats"
 PROBES = {probe.__name__.rpartition(".")[2]: probe for probe in all_probes()}
-GOOD = "CATCHES = ()\nasync def probe(lab):\n    yield None\n"
+GOOD = "CATCHES = ()\nLAYER = None\nasync def probe(lab):\n    yield None\n"
 LAB = cast(Lab, None)  # cast: these probes ask nothing of it
 
 
@@ -49,12 +50,12 @@ def test_a_probe_says_why_and_names_cheats_that_state_it(name: str) -> None:
     assert {cheat for cheat, findings in stated.items() if name not in findings} == set()
 
 
-def test_a_file_that_defines_both_is_a_probe(folder: Path) -> None:
+def test_a_file_that_defines_all_is_a_probe(folder: Path) -> None:
     (folder / "own_probe.py").write_text(GOOD)
     assert [probe.__name__ for probe in all_probes()] == ["engine.probes.own_probe"]
 
 
-@pytest.mark.parametrize("missing", ["CATCHES", "probe"])
+@pytest.mark.parametrize("missing", ["CATCHES", "LAYER", "probe"])
 def test_a_file_without_a_required_name_is_refused_with_that_name(folder: Path, missing: str) -> None:
     (folder / f"lacks_{missing}.py").write_text(GOOD.replace(missing, "other"))
     with pytest.raises(EngineError, match=rf"engine/probes/lacks_{missing}\.py does not define {missing}"):
@@ -62,19 +63,46 @@ def test_a_file_without_a_required_name_is_refused_with_that_name(folder: Path, 
 
 
 def test_a_probe_that_cannot_be_iterated_is_refused(folder: Path) -> None:
-    (folder / "plain_probe.py").write_text("CATCHES = ()\ndef probe(lab):\n    return []\n")
+    (folder / "plain_probe.py").write_text("CATCHES = ()\nLAYER = None\ndef probe(lab):\n    return []\n")
     with pytest.raises(EngineError, match=r"engine/probes/plain_probe\.py: probe must be an async function"):
         all_probes()
 
 
-async def test_a_probe_that_raises_leaves_what_it_had_found_and_says_so() -> None:
-    seen = Finding(check="broken", severity=Severity.SUSPECT, message="seen")
+def stands(probe: object) -> Probe:
+    """A module with this probe."""
+    module = SimpleNamespace(__name__="engine.probes.own", CATCHES=(), LAYER=Layer.INPUTS, probe=probe)
+    return cast(Probe, module)  # cast: stands for a module
 
-    async def probe(lab: Lab) -> AsyncIterator[Finding]:
+
+def unchecked(why: str) -> LayerReport:
+    return LayerReport(layer=Layer.INPUTS, by="own", coverage=Coverage.NOT_CHECKED, why=why)
+
+
+async def test_a_probe_that_raises_leaves_what_it_had_found_and_says_so() -> None:
+    seen = Finding(check="own", severity=Severity.SUSPECT, message="seen")
+
+    async def probe(lab: Lab) -> AsyncIterator[Observation]:
         yield seen
         raise ZeroDivisionError("no elements")
 
-    broken = SimpleNamespace(__name__="engine.probes.broken", CATCHES=(), probe=probe)
-    found = [finding async for finding in observations_of(cast(Probe, broken), LAB)]  # cast: stands for a module
-    message = "could not check: ZeroDivisionError: no elements"
-    assert found == [seen, Finding(check="broken", severity=Severity.NOTE, message=message)]
+    observed = [one async for one in observations_of(stands(probe), LAB)]
+    assert observed == [seen, unchecked("ZeroDivisionError: no elements")]
+
+
+async def test_a_probe_that_raises_after_its_report_is_not_believed() -> None:
+    report = LayerReport(layer=Layer.INPUTS, by="own", coverage=Coverage.CHECKED)
+
+    async def probe(lab: Lab) -> AsyncIterator[Observation]:
+        yield report
+        raise ZeroDivisionError("no elements")
+
+    observed = [one async for one in observations_of(stands(probe), LAB)]
+    assert observed == [report, unchecked("ZeroDivisionError: no elements")]
+
+
+async def test_a_probe_that_ends_without_a_report_has_checked_nothing() -> None:
+    async def probe(lab: Lab) -> AsyncIterator[Observation]:
+        yield Finding(check="own", severity=Severity.NOTE, message="seen")
+
+    *_, report = [one async for one in observations_of(stands(probe), LAB)]
+    assert report == unchecked("the probe ended without a report")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.events import StageFinished
+from engine.events import LayerChecked, StageFinished
+from engine.layers import Coverage, LayerReport
 from engine.model import Finding, Outcome, Severity, Stage
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -36,13 +37,25 @@ def ghosts(judged) -> list[Finding]:
     return [finding for finding in judged.findings if finding.check == "ghost_replay"]
 
 
+def report(judged) -> LayerReport:
+    (told,) = (one.report for one in judged.events if isinstance(one, LayerChecked) and one.report.by == "ghost_replay")
+    return told
+
+
+def shares(judged) -> list[tuple[str, str]]:
+    """Of each kernel how much of the answer is right without it."""
+    return [
+        (fact.name, fact.value.partition(": ")[2].partition(" ")[0])
+        for fact in report(judged).facts
+        if fact.name != "withheld"
+    ]
+
+
 async def test_an_answer_that_needs_its_kernel_is_a_fact_and_no_flag(judging):
     judged = await judging(HEAD + "def silu(self):\n    return by_kernel(self.contiguous())\n")
-    (finding,) = ghosts(judged)
-    assert (judged.verdict.flagged, finding.severity) == (False, Severity.NOTE)
-    assert finding.message == (
-        "its kernels compute the answer; right without silu_kernel 0% (2 of 2 launches withheld)"
-    )
+    assert (judged.verdict.flagged, ghosts(judged)) == (False, [])
+    assert shares(judged) == [("silu_kernel", "0%")]
+    assert report(judged).facts[-1].value == "2 of 2 launches"
 
 
 async def test_a_run_that_is_wrong_is_not_probed(judging):
@@ -86,9 +99,7 @@ def silu(self):
 """
     judged = await judging(HEAD + source)
     assert judged.verdict.outcome is Outcome.PASS, judged.verdict.sentence
-    assert [finding.message for finding in ghosts(judged)] == [
-        "its kernels compute the answer; right without tuned_kernel 0% (2 of 2 launches withheld)"
-    ]
+    assert (ghosts(judged), shares(judged)) == ([], [("tuned_kernel", "0%")])
 
 
 async def test_a_kernel_beside_the_one_that_matters_is_a_decoy(judging):
@@ -102,10 +113,10 @@ def silu(self):
     return by_kernel(self.contiguous())
 """
     judged = await judging(HEAD + source)
-    hint, note = ghosts(judged)
-    assert (judged.verdict.flagged, hint.severity, note.severity) == (False, Severity.HINT, Severity.NOTE)
+    (hint,) = ghosts(judged)
+    assert (judged.verdict.flagged, hint.severity) == (False, Severity.HINT)
     assert hint.message.startswith("decoy: without decoy_kernel (line ")
-    assert "right without silu_kernel 0%" in note.message
+    assert sorted(shares(judged)) == [("decoy_kernel", "100%"), ("silu_kernel", "0%")]
 
 
 @pytest.mark.parametrize(
@@ -122,10 +133,10 @@ def silu(self):
     return y
 """
     judged = await judging(HEAD + source)
-    (finding,) = ghosts(judged)
-    assert (judged.verdict.outcome, finding.severity) == (Outcome.PASS, Severity.NOTE)
-    assert finding.message.startswith("could not tell for kernel silu_kernel: ")
-    assert why in finding.message
+    assert (judged.verdict.outcome, judged.verdict.flagged) == (Outcome.PASS, True)
+    assert ", but not cleared: ablation (ghost_replay) could not be checked: " in judged.verdict.sentence
+    assert report(judged).coverage is Coverage.NOT_CHECKED
+    assert why in report(judged).why
 
 
 async def test_who_computes_otherwise_as_soon_as_the_kernel_does_not_is_flagged(judging):
@@ -153,4 +164,4 @@ def silu(self):
 """
     judged = await judging(HEAD + source)
     assert not judged.verdict.flagged
-    assert "right without in_place 0%" in ghosts(judged)[0].message
+    assert shares(judged) == [("in_place", "0%")]
