@@ -25,6 +25,10 @@ is null, times are in seconds, and hashes are SHA-256 in hexadecimal.
     kernels     in the order in which they were compiled, each an engine.model.CompiledKernel with
                 its launch, resources and artefacts, the disassembly ("sass") among them, and its
                 theoretical "occupancy", an engine.occupancy.Occupancy, null where it cannot be told
+    targets     where the launches were compiled for other targets too, one for each of them: {"target",
+                "outcome" (null when it was cancelled before), "built", "launches", "message" and
+                "location" of the first error, the most "registers", "spill_bytes" and "shared_bytes",
+                the least "occupancy_percent", "kernels"}
     costs       what each case that was to be timed cannot do without, known without a device:
                 {"case", "flops", "bytes_read", "bytes_written"}
     benchmarks  in the order in which the cases were timed, each an engine.benchmark.CaseBenchmark:
@@ -55,6 +59,7 @@ from engine.events import (
     FindingRaised,
     KernelCompiled,
     KernelDisassembled,
+    KernelPorted,
     LayerChecked,
     LogWritten,
     ProfileTaken,
@@ -80,6 +85,7 @@ from engine.occupancy import occupancy
 from engine.report_bench import Benchmarks, case_text, gated
 from engine.report_profile import Profile
 from engine.report_table import bench_lines
+from engine.report_targets import plain_target, ports_of
 
 JSON_SCHEMA = "kgtui.check/1"
 
@@ -163,7 +169,7 @@ class CollectedRun:
             cases=tuple(gated(event.benchmark) for event in self._of(CaseBenchmarked)),
             summaries=tuple(summary for event in self._of(BenchmarkSummarised) for summary in event.summaries),
             kernels=self.kernels,
-            doubt=_doubt(end.verdict) if end is not None else "the run did not come to its end",
+            doubt=doubt_of(end.verdict) if end is not None else "the run did not come to its end",
         )
 
     @property
@@ -238,7 +244,7 @@ def plain_lines(event: Event, *, file: str, number: int | None = None) -> Iterat
         case LayerChecked(report=report) if report.coverage is Coverage.NOT_CHECKED:
             text = printable(f"{report.layer} ({report.by}) could not be checked: {report.why}")
             yield PlainLine(label="layer", state=UNCHECKED, text=text)
-        case KernelCompiled():
+        case KernelCompiled() | KernelPorted():
             yield _kernel_line(event, file=file)
         case DeviceAwaited():
             yield PlainLine(label="device", state=BUSY, text=printable(_waiting(event.holder)))
@@ -277,6 +283,7 @@ def as_json(run: CollectedRun) -> str:
             {**msgspec.to_builtins(kernel), "occupancy": msgspec.to_builtins(occupancy(kernel))}
             for kernel in run.kernels
         ],
+        "targets": [plain_target(report) for report in ports_of(run.events).reports],
         "costs": [{"case": name, **msgspec.to_builtins(cost)} for name, cost in run.costs.items()],
         "benchmarks": msgspec.to_builtins(run.benchmarks.cases),
         "summaries": [_plain_summary(summary) for summary in run.benchmarks.summaries],
@@ -301,7 +308,7 @@ def numbered(number: int | None) -> str:
     return f" run #{number}" if number is not None else ""
 
 
-def _doubt(verdict: Verdict) -> str:
+def doubt_of(verdict: Verdict) -> str:
     """Why the times of a run with this verdict do not count; "" when they do."""
     if verdict.outcome is Outcome.PASS and not verdict.flagged:
         return ""
@@ -370,7 +377,7 @@ def _finding_line(finding: Finding, *, file: str) -> PlainLine:
     return PlainLine(label="finding", state=finding.severity, text=text)
 
 
-def _kernel_line(event: KernelCompiled, *, file: str) -> PlainLine:
+def _kernel_line(event: KernelCompiled | KernelPorted, *, file: str) -> PlainLine:
     kernel = event.kernel
     resources = {
         "registers": kernel.registers, "spilled bytes": kernel.spill_bytes, "shared bytes": kernel.shared_bytes,

@@ -95,7 +95,17 @@ def command_parsers() -> tuple[argparse.ArgumentParser, ...]:
 
 def _add_commands(parser: _Parser) -> tuple[_Parser, ...]:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", parser_class=_Parser)
-    adders = (_add_open, _add_check, _add_bench, _add_problems, _add_new, _add_sessions, _add_doctor, _add_paths)
+    adders = (
+        _add_open,
+        _add_check,
+        _add_bench,
+        _add_targets,
+        _add_problems,
+        _add_new,
+        _add_sessions,
+        _add_doctor,
+        _add_paths,
+    )
     return tuple(add(commands) for add in adders)
 
 
@@ -165,6 +175,22 @@ def _add_bench(commands: _Commands[_Parser]) -> _Parser:
         help=f"what it is compared with: {', '.join(baselines)} (default: eager)",
     )  # fmt: skip
     parser.add_argument("--seconds", metavar="S", type=_seconds, help="how long one case may take (default: 1.1)")
+    _add_place(parser)
+    _add_telling(parser)
+    return parser
+
+
+def _add_targets(commands: _Commands[_Parser]) -> _Parser:
+    usage = "targets [FILE] [--op OP] [options]"
+    parser = _add(commands, "targets", usage, "Judge a kernel file, then compile its launches for many targets.")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="the kernel file; stands before the options")
+    parser.add_argument("--op", metavar="OP", help="the operator (default: the file's `# kgtui: op=...` line)")
+    parser.add_argument("--sample", action="store_true", help="take the sample that comes with kgtui")
+    parser.add_argument("--cases", choices=("smoke", "full"), help="whose launches (default: full)")
+    parser.add_argument(
+        "--to", metavar="TARGET", nargs="+", action="extend",
+        help="instead of sm_80, sm_90, sm_100, sm_120, gfx90a, gfx942, gfx950 and gfx1100",
+    )  # fmt: skip
     _add_place(parser)
     _add_telling(parser)
     return parser
@@ -259,6 +285,10 @@ def _dispatch(options: argparse.Namespace, console: Console) -> int:
             from kgtui.commands import bench
 
             return bench.run(options, console)
+        case "targets":
+            from kgtui.commands import targets
+
+            return targets.run(options, console)
         case "problems":
             from kgtui.commands import problems
 

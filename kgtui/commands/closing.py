@@ -11,6 +11,7 @@ from engine.report import CollectedRun, printable
 from engine.report_bench import cost_rows, merged_resource_rows
 from engine.report_profile import profile_lines
 from engine.report_table import aligned, bench_lines
+from engine.report_targets import Ports, first_errors, target_table
 from kgtui.commands.console import Console
 from kgtui.commands.judging import Request
 
@@ -40,6 +41,12 @@ def say_benchmark(request: Request, console: Console, run: CollectedRun) -> None
     if run.kernels:
         head = f"what each kernel takes of {run.started.target}, memory in bytes:"
         _say(console, [head, *aligned(merged_resource_rows(run.kernels))])
+
+
+def say_targets(request: Request, console: Console, ports: Ports) -> None:
+    """What the launches take up on every target, and why they do not build for some.  A document holds it already."""
+    if request.document is None and ports.asked:
+        _say(console, [*aligned(target_table(ports.reports)), *first_errors(ports.reports)])
 
 
 def _say(console: Console, lines: Iterable[str]) -> None:

@@ -10,15 +10,15 @@ import asyncio
 import contextlib
 import signal
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Protocol
 
 from engine.artefacts import ArtefactStore
 from engine.devices import Device
-from engine.events import Event, RunFinished, RunStarted, StageFinished, StageStarted
-from engine.model import BenchmarkPlan, Candidate, Cost, Outcome, Plan, Policy, Problem, Stage, Tier
+from engine.events import Event, KernelLaunched, KernelPorted, RunFinished, RunStarted, StageFinished, StageStarted
+from engine.model import BenchmarkPlan, Candidate, Cost, Launch, Outcome, Plan, Policy, Problem, Stage, Tier
 from engine.report import CollectedRun, PlainLine, plain_lines
 from engine.source import SourceError, read_source
 from engine.verdict import Facts, Stop, judge
@@ -46,6 +46,12 @@ class Judging(Protocol):
     ) -> AsyncIterator[Event]:
         """Judge the candidate; when `cancelled` is set, end at once with a cancelled verdict."""
 
+    def port(
+        self, candidate: Candidate, *, entry: str, launches: Sequence[Launch], targets: Sequence[str],
+        after_s: float = 0.0, cancelled: asyncio.Event | None = None,
+    ) -> AsyncIterator[Event]:  # fmt: skip
+        """Compile what a run launched for other targets."""
+
 
 class EngineFactory(Protocol):
     """Makes an engine that is not started yet."""
@@ -60,7 +66,7 @@ class Request:
     """What is to be judged, where, and how it is told.
 
     `label` is what the session is called in the store.  `costs` are those of the cases that a user wants
-    to have timed; `benchmark` of None times none of them.
+    to have timed; `benchmark` of None times none of them.  What the run launches is compiled for `port_to` as well.
     """
 
     label: str
@@ -75,6 +81,7 @@ class Request:
     document: Callable[[CollectedRun], str] | None
     wants_profile: bool = False
     benchmark: BenchmarkPlan | None = None
+    port_to: tuple[str, ...] = ()
     costs: Mapping[str, Cost] = field(default_factory=dict)
 
     @property
@@ -143,7 +150,7 @@ class _Running:
             async with contextlib.aclosing(self._stream(engine_factory, artefacts)) as events:
                 async for event in events:
                     await self._tell(event)
-                    if isinstance(event, RunFinished) and self._request.document is None:
+                    if self._request.document is None and self._is_last_shown(event):
                         break  # what follows is disassembly, which plain lines do not show
         except asyncio.CancelledError:
             if self._signal is None:
@@ -175,12 +182,25 @@ class _Running:
             self._is_judging = True
             async for event in engine.evaluate(request.candidate, plan, cancelled=self._cancelled):
                 yield event
+            launches = [event.launch for event in self._events if isinstance(event, KernelLaunched)]
+            if request.port_to and launches and self._signal is None:
+                porting = engine.port(
+                    request.candidate, entry=request.problem.entry, launches=launches, targets=request.port_to,
+                    after_s=self._events[-1].at_s, cancelled=self._cancelled,
+                )  # fmt: skip
+                async for event in porting:
+                    yield event
 
     async def _tell(self, event: Event) -> None:
         await self._keeper.record(event)
         self._events.append(event)
         for line in plain_lines(event, file=self._request.file.shown, number=self._keeper.number):
             tell(self._request, self._console, line)
+
+    def _is_last_shown(self, event: Event) -> bool:
+        if self._request.port_to:
+            return isinstance(event, KernelPorted) and event.number == event.total
+        return isinstance(event, RunFinished)
 
     def _heed_signals(self) -> None:
         loop, task = asyncio.get_running_loop(), asyncio.current_task()

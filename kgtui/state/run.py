@@ -46,7 +46,7 @@ from engine.model import (
     Stream,
     Verdict,
 )
-from kgtui.state.porting import NOT_PORTED, Ports, ported
+from engine.report_targets import NOT_PORTED, Ports, ports_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,7 +241,7 @@ class _Draft:
                 self._finished_s = event.at_s
                 self._holder = None
             case PortingStarted() | KernelPorted() | PortDisassembled() | PortingFinished():
-                self._ports = ported(self._ports, event)
+                self._ports = ports_of((event,), known=self._ports)
         self._at_s = event.at_s
 
     def _begin_stage(self, event: StageStarted) -> None:

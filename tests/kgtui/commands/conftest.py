@@ -15,9 +15,9 @@ import pytest
 from engine.artefacts import ArtefactStore
 from engine.devices import Device
 from engine.events import CaseFinished, Event, RunFinished, RunStarted, StageFinished, StageStarted
-from engine.model import Candidate, CaseResult, Outcome, Plan, Stage, Verdict
+from engine.model import Candidate, CaseResult, Launch, Outcome, Plan, Stage, Verdict
 from kgtui import cli
-from kgtui.commands import bench, check
+from kgtui.commands import bench, check, targets
 from kgtui.commands.console import Console
 
 SILU = """# kgtui: op=aten::silu
@@ -99,6 +99,8 @@ class PreparedEngine:
     extra: Sequence[Event] = ()
     timed: Callable[[Plan], Sequence[Event]] = lambda plan: ()
     after: Sequence[Event] = ()
+    ported: Sequence[Event] = ()
+    asked_for: list[tuple[str, ...]] = field(default_factory=list)
     on_event: Callable[[Event], None] = lambda event: None
     plans: list[Plan] = field(default_factory=list)
     closed: int = 0
@@ -121,6 +123,14 @@ class PreparedEngine:
         self.plans.append(plan)
         for event in (*self._events(candidate, plan), *self.after):
             self.on_event(event)
+            yield event
+
+    async def port(
+        self, candidate: Candidate, *, entry: str, launches: Sequence[Launch], targets: Sequence[str],
+        after_s: float = 0.0, cancelled: asyncio.Event | None = None,
+    ) -> AsyncIterator[Event]:  # fmt: skip
+        self.asked_for.append(tuple(targets))
+        for event in self.ported:
             yield event
 
     def _events(self, candidate: Candidate, plan: Plan) -> Iterator[Event]:
@@ -179,6 +189,17 @@ def benched(console: Console, engine: PreparedEngine) -> Typed:
     def run(*arguments: object) -> Ended:
         options = cli.build_parser().parse_args(["bench", *map(str, arguments)])
         return _ended(bench.run(options, console, engine_factory=engine), console)
+
+    return run
+
+
+@pytest.fixture
+def targeted(console: Console, engine: PreparedEngine) -> Typed:
+    """Type `kgtui targets`, with the prepared engine."""
+
+    def run(*arguments: object) -> Ended:
+        options = cli.build_parser().parse_args(["targets", *map(str, arguments)])
+        return _ended(targets.run(options, console, engine_factory=engine), console)
 
     return run
 

@@ -1,0 +1,192 @@
+"""What became of a run's launches on each of several targets, summed up a target at a time.
+
+Several specialisations differ in what they take up, so a target is described by its worst.  What no
+tool told stays None: a target is never said to take nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from engine.events import Event, KernelPorted, PortDisassembled, PortingFinished, PortingStarted
+from engine.model import Artefact, CompiledKernel, Outcome
+from engine.occupancy import occupancy
+
+Row = tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetReport:
+    """One target: `launches` were to be compiled for it, `kernels` were, well or badly."""
+
+    target: str
+    launches: int
+    kernels: tuple[CompiledKernel, ...]
+
+    @property
+    def built(self) -> tuple[CompiledKernel, ...]:
+        """Those that built."""
+        return tuple(kernel for kernel in self.kernels if kernel.outcome is Outcome.PASS)
+
+    @property
+    def first_failed(self) -> CompiledKernel | None:
+        """The first that did not build; what could not be checked stands behind what is known to fail."""
+        failed = [kernel for kernel in self.kernels if kernel.outcome is not Outcome.PASS]
+        return min(failed, key=lambda kernel: kernel.outcome is Outcome.UNSUPPORTED, default=None)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """PASS when every launch built; None as long as some are still to come and none has failed."""
+        failed = self.first_failed
+        if failed is not None:
+            return failed.outcome
+        return Outcome.PASS if self.launches and len(self.kernels) == self.launches else None
+
+    @property
+    def registers(self) -> int | None:
+        """Of a thread, the most."""
+        return _most(kernel.registers for kernel in self.built)
+
+    @property
+    def spill_bytes(self) -> int | None:
+        """Of a thread, the most."""
+        return _most(kernel.spill_bytes for kernel in self.built)
+
+    @property
+    def shared_bytes(self) -> int | None:
+        """Of a block, the most."""
+        return _most(kernel.shared_bytes for kernel in self.built)
+
+    @property
+    def occupancy_percent(self) -> float | None:
+        """Theoretical, the least; None where it cannot be told."""
+        known = [told.percent for kernel in self.built if (told := occupancy(kernel)) is not None]
+        return min(known, default=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ports:
+    """What is known of other targets; `outcome` is None while they are compiled for, and before somebody asked.
+
+    `numbers` are those of the events of `kernels`: where machine code belongs to.
+    """
+
+    targets: tuple[str, ...] = ()
+    launches: int = 0
+    kernels: tuple[CompiledKernel, ...] = ()
+    numbers: tuple[int, ...] = ()
+    outcome: Outcome | None = None
+    message: str = ""
+
+    @property
+    def asked(self) -> bool:
+        """Whether somebody wanted to know."""
+        return bool(self.targets)
+
+    @property
+    def running(self) -> bool:
+        """Whether more will come."""
+        return self.asked and self.outcome is None
+
+    @property
+    def complete(self) -> bool:
+        """Whether every launch was compiled for every target; what may still come is text of machine code."""
+        return self.asked and len(self.kernels) == self.planned
+
+    @property
+    def planned(self) -> int:
+        """How many builds there are to be."""
+        return len(self.targets) * self.launches
+
+    def of(self, target: str) -> TargetReport:
+        """What is known of one target."""
+        kernels = tuple(kernel for kernel in self.kernels if kernel.target == target)
+        return TargetReport(target=target, launches=self.launches, kernels=kernels)
+
+    @property
+    def reports(self) -> tuple[TargetReport, ...]:
+        """What is known of each, in the order in which they were asked for."""
+        return tuple(map(self.of, self.targets))
+
+
+NOT_PORTED = Ports()
+
+
+def ports_of(events: Iterable[Event], *, known: Ports = NOT_PORTED) -> Ports:
+    """What is known after these events; others than those of porting change nothing."""
+    targets, launches, outcome, message = known.targets, known.launches, known.outcome, known.message
+    kernel_by_number = dict(zip(known.numbers, known.kernels, strict=True))
+    for event in events:
+        match event:
+            case PortingStarted():
+                targets, launches, outcome, message = event.targets, event.launches, None, ""
+                kernel_by_number = {}
+            case KernelPorted():
+                kernel_by_number[event.number] = event.kernel
+            case PortDisassembled() if event.number in kernel_by_number:
+                kernel_by_number[event.number] = _with(kernel_by_number[event.number], event.artefact)
+            case PortingFinished():
+                outcome, message = event.outcome, event.message
+    return Ports(
+        targets=targets, launches=launches, kernels=tuple(kernel_by_number.values()),
+        numbers=tuple(kernel_by_number), outcome=outcome, message=message,
+    )  # fmt: skip
+
+
+def plain_target(report: TargetReport) -> dict[str, Any]:  # Any: JSON values of every shape
+    """One target for a JSON document."""
+    failed = report.first_failed
+    return {
+        "target": report.target,
+        "outcome": report.outcome,
+        "built": len(report.built),
+        "launches": report.launches,
+        "message": failed.message if failed else "",
+        "location": msgspec.to_builtins(failed.location) if failed else None,
+        "registers": report.registers,
+        "spill_bytes": report.spill_bytes,
+        "shared_bytes": report.shared_bytes,
+        "occupancy_percent": report.occupancy_percent,
+        "kernels": msgspec.to_builtins(report.kernels),
+    }
+
+
+def target_table(reports: Sequence[TargetReport]) -> list[Row]:
+    """A row for each target under a header; `first_errors` says why one does not build."""
+    return [
+        ("target", "builds", "registers", "spilled B", "shared B", "occupancy"),
+        *(
+            (
+                report.target, f"{len(report.built)}/{report.launches}", _told(report.registers),
+                _told(report.spill_bytes), _told(report.shared_bytes),
+                "-" if report.occupancy_percent is None else f"{report.occupancy_percent:.0f}%",
+            )
+            for report in reports
+        ),
+    ]  # fmt: skip
+
+
+def first_errors(reports: Sequence[TargetReport]) -> list[str]:
+    """Why each target that was not built for was not, in a line."""
+    failed = [(report.target, kernel) for report in reports if (kernel := report.first_failed) is not None]
+    return [
+        f"{target}: {kernel.outcome}: {kernel.launch.kernel}"
+        f"{f', line {kernel.location.line}' if kernel.location else ''}: {' '.join(kernel.message.split())}"
+        for target, kernel in failed
+    ]
+
+
+def _with(kernel: CompiledKernel, artefact: Artefact) -> CompiledKernel:
+    return replace(kernel, artefacts=(*kernel.artefacts, artefact))
+
+
+def _told(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"
+
+
+def _most(values: Iterable[int | None]) -> int | None:
+    return max((value for value in values if value is not None), default=None)
