@@ -130,13 +130,28 @@ class Bench:
         Raises:
             EngineError: the judge failed.
         """
+        called = await self.make(poison=poison, withhold=withhold)
+        return called if isinstance(called, Replayed) else await self._weighed(called)
+
+    async def make(
+        self, *, poison: int, fresh: bool = True, withhold: wire.Withhold | None = None,
+        disorder: wire.Disorder | None = None, watch: wire.Watch | None = None,
+    ) -> wire.Called | Replayed:  # fmt: skip
+        """Make a call whose outputs are then to be judged, or say what trouble came of it.
+
+        Without `fresh` the content is that of the case as it was prepared.
+
+        Raises:
+            EngineError: the judge failed.
+        """
         lab = self.lab
-        refilled = await lab.staff.ask_judge(wire.Refill(id=wire.new_id(), fresh=True, poison=poison))
+        refilled = await lab.staff.ask_judge(wire.Refill(id=wire.new_id(), fresh=fresh, poison=poison))
         if not isinstance(refilled, wire.Done):
             raise EngineError(f"the judge could not make inputs of {self.case.name} again{_said(refilled)}")
         command = wire.Call(
             id=wire.new_id(), case=self.case.name, arguments=self.prepared.arguments, arena=self.prepared.arena,
             outputs=str(self.outputs), max_output_bytes=lab.limits.output_bytes, poison=poison, withhold=withhold,
+            disorder=disorder, watch=watch,
         )  # fmt: skip
         try:
             with lab.profile.span("probe"):
@@ -149,7 +164,7 @@ class Bench:
             return Replayed(ledger=called.ledger, trouble=called.message, lost=called.broken)
         if not isinstance(called, wire.Called):
             return Replayed(trouble=f"a call was answered with {type(called).__name__}")
-        return await self._weighed(called)
+        return called
 
     async def _weighed(self, called: wire.Called) -> Replayed:
         weigh = wire.Weigh(

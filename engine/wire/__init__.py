@@ -14,6 +14,7 @@ import msgspec
 
 from engine.errors import WireError
 from engine.wire.compiling import BuildLauncher, Compile, Compiled, Disassemble, Rehearse, Rehearsed, SuppressedLaunch
+from engine.wire.gauging import Gauge, Gauged, Gauging
 from engine.wire.launches import MOST_LAUNCHES, refuse_immense
 from engine.wire.messages import (
     Command,
@@ -41,6 +42,7 @@ from engine.wire.observing import (
     OperatorSeen,
 )
 from engine.wire.probing import MOST_KERNELS, Kernel, Survival, Weigh, Weighed, Withheld, Withhold
+from engine.wire.repeating import Contrast, Contrasted, Difference, Disorder, Recall, Recalled, Watch
 from engine.wire.timing import (
     Arrange,
     Arranged,
@@ -92,14 +94,15 @@ from engine.wire.verifying import (
 __all__ = [
     "MAX_LINE_BYTES", "MOST_KERNELS", "MOST_LAUNCHES", "Again", "AnyCommand", "AnyReply", "ArenaSpec", "Arrange",
     "Arranged", "Borrow", "BuildLauncher", "Call", "CallTime", "Called", "ChangeKind", "ChangeSeen", "Check", "Checked",
-    "Collect", "Command", "Compare", "Compared", "Compile", "Compiled", "Conclude", "Count", "DTypeSpec", "DeedKind",
-    "DeedSeen", "Describe", "Described", "Disassemble", "Disband", "Done", "Failed", "FailureKind", "Fetch",
-    "FloatSpec", "How", "Kernel", "Lend", "Lent", "Load", "Loaded", "MeasurePeaks", "Message", "Observe", "Observed",
-    "Occupy", "OperatorKind", "OperatorSeen", "PeaksMeasured", "Prepare", "PrepareBaseline", "Prepared", "Ready",
-    "Refill", "Refresh", "Rehearse", "Rehearsed", "Release", "Released", "Reply", "ReturnedSpec", "ScalarSpec",
-    "SequenceSpec", "Shape", "SlotLayout", "StorageSpec", "SuppressedLaunch", "Survival", "Take", "TensorSpec",
-    "TimeBaseline", "TimeCalls", "Timed", "Vacate", "ValueSpec", "Weigh", "Weighed", "Withheld", "Withhold",
-    "decode_command", "decode_reply", "encode", "id_of", "new_id",
+    "Collect", "Command", "Compare", "Compared", "Compile", "Compiled", "Conclude", "Contrast", "Contrasted", "Count",
+    "DTypeSpec", "DeedKind", "DeedSeen", "Describe", "Described", "Difference", "Disassemble", "Disband", "Disorder",
+    "Done", "Failed", "FailureKind", "Fetch", "FloatSpec", "Gauge", "Gauged", "Gauging", "How", "Kernel", "Lend",
+    "Lent", "Load", "Loaded", "MeasurePeaks", "Message", "Observe", "Observed", "Occupy", "OperatorKind",
+    "OperatorSeen", "PeaksMeasured", "Prepare", "PrepareBaseline", "Prepared", "Ready", "Recall", "Recalled", "Refill",
+    "Refresh", "Rehearse", "Rehearsed", "Release", "Released", "Reply", "ReturnedSpec", "ScalarSpec", "SequenceSpec",
+    "Shape", "SlotLayout", "StorageSpec", "SuppressedLaunch", "Survival", "Take", "TensorSpec", "TimeBaseline",
+    "TimeCalls", "Timed", "Vacate", "ValueSpec", "Watch", "Weigh", "Weighed", "Withheld", "Withhold", "decode_command",
+    "decode_reply", "encode", "id_of", "new_id",
 ]  # fmt: skip
 
 MAX_LINE_BYTES = 4 << 20
@@ -107,11 +110,13 @@ MAX_LINE_BYTES = 4 << 20
 AnyCommand: TypeAlias = (
     Lend | Borrow | Load | Call | Prepare | Describe | Refill | Compare | Take | Conclude | Release | Rehearse
     | Compile | BuildLauncher | Disassemble | Arrange | Refresh | Check | PrepareBaseline | TimeBaseline
-    | MeasurePeaks | Disband | Occupy | Fetch | TimeCalls | Collect | Vacate | Observe | Weigh
+    | MeasurePeaks | Disband | Occupy | Fetch | TimeCalls | Collect | Vacate | Observe | Weigh | Recall | Contrast
+    | Gauge
 )  # fmt: skip
 AnyReply: TypeAlias = (
     Ready | Done | Lent | Loaded | Prepared | Described | Called | Compared | Released | Rehearsed | Compiled | Arranged
-    | Checked | Timed | PeaksMeasured | Observed | Weighed | Failed
+    | Checked | Timed | PeaksMeasured | Observed | Weighed | Recalled | Contrasted | Gauged
+    | Failed
 )  # fmt: skip
 
 

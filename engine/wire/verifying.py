@@ -24,6 +24,7 @@ from engine.wire.messages import (
     Word,
 )
 from engine.wire.probing import Ledger, Withhold
+from engine.wire.repeating import Disorder, Watch
 
 
 class ArenaSpec(Message, frozen=True):
@@ -69,6 +70,7 @@ class Call(Command, tag="call", frozen=True):
 
     `poison` is the byte that fills every uninitialised allocation of the candidate; `withhold` says which
     launches are left out.  `observe` has the operators of torch noted, which makes each of them slower.
+    `disorder` and `watch` are for calls that are made again.
     """
 
     case: str
@@ -79,6 +81,8 @@ class Call(Command, tag="call", frozen=True):
     poison: Byte
     withhold: Withhold | None = None
     observe: bool = False
+    disorder: Disorder | None = None
+    watch: Watch | None = None
 
 
 class Prepare(Command, tag="prepare", frozen=True):
@@ -191,12 +195,16 @@ class Described(Reply, tag="described", frozen=True):
 
 
 class Called(Reply, tag="called", frozen=True):
-    """The entry returned.  `ledger` counts the launches of a call that some were withheld from."""
+    """The entry returned.  `ledger` counts the launches of a call that some were withheld from.
+
+    `disordered` counts those whose programs ran in another order than the usual.
+    """
 
     returned: Returned
     launches: Launches
     elapsed_s: float
     ledger: Ledger = ()
+    disordered: Count = 0
 
 
 class Compared(Reply, tag="compared", frozen=True):

@@ -71,7 +71,14 @@ COMMANDS: tuple[wire.AnyCommand, ...] = (
     wire.Vacate(id="i"),
     wire.Observe(id="i"),
     wire.Weigh(id="i", outputs="/o", max_output_bytes=9, returned=(RETURNED,)),
-)
+    wire.Call(
+        id="i", case="c", arguments=VALUES, arena=ARENA, outputs="/o", max_output_bytes=1, poison=255,
+        disorder=wire.Disorder(seed=3), watch=wire.Watch(positions=(0, 2)),
+    ),
+    wire.Recall(id="i", pause_s=0.1),
+    wire.Contrast(id="i", outputs="/o", max_output_bytes=9, returned=(RETURNED,), keep=True),
+    wire.Gauge(id="i", outputs="/o", max_output_bytes=9, returned=(RETURNED,)),
+)  # fmt: skip
 REPLIES: tuple[wire.AnyReply, ...] = (
     wire.Ready(id="ready", confinement=("seccomp",), versions={"torch": "2"}),
     wire.Done(id="i"),
@@ -81,6 +88,9 @@ REPLIES: tuple[wire.AnyReply, ...] = (
     wire.Described(id="i", shapes=(wire.Shape(arguments=VALUES, storages=(8, 0)),)),
     wire.Called(id="i", returned=(RETURNED,), launches=(LAUNCH,), elapsed_s=0.5, ledger=(WITHHELD,)),
     wire.Weighed(id="i", outputs=(wire.Survival(name="return", total=4, right=3, trivial=1),)),
+    wire.Recalled(id="i", returned=(RETURNED,)),
+    wire.Contrasted(id="i", outputs=(wire.Difference(name="return", total=4, right=3, changed=None),)),
+    wire.Gauged(id="i", outputs=(wire.Gauging(name="return", precision="tf32", got=1e-6, honest=1e-7, lowered=1e-4),)),
     wire.Compared(id="i", reports=(), repeated=None, mutated=None),
     wire.Compared(id="i", reports=(REPORT,), repeated=False, mutated="input x was changed"),
     wire.Released(id="i", seed=2**62 - 1),

@@ -1,0 +1,71 @@
+"""Commands and replies of calling again: programs in another order, outputs read twice, and how they differ.
+
+A right answer is right in every order, and stays what it was when the call returned.  The worker only hands
+over bytes; what of them is right, and what has changed, the judge says.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from engine.wire.messages import MOST_RETURNED, Command, Count, Message, Reply, Returned, Word
+
+
+class Disorder(Message, frozen=True):
+    """Run the programs of each grid in another order: backwards, or shuffled by a `seed`.
+
+    That is for the interpreter.  On a device nobody can ask for an order: there other work runs beside the
+    call, as long as the seed says.
+    """
+
+    seed: Count | None = None
+
+
+class Watch(Message, frozen=True):
+    """Hand back the arguments at these positions too, after what the entry returned, and keep all for a Recall."""
+
+    positions: Annotated[tuple[Count, ...], msgspec.Meta(max_length=MOST_RETURNED)] = ()
+
+
+class Recall(Command, tag="recall", frozen=True):
+    """Worker: once the device is idle and `pause_s` have gone by, hand back again what a watched call handed back."""
+
+    pause_s: float
+
+
+class Recalled(Reply, tag="recalled", frozen=True):
+    """What was handed back lies where that of the call did."""
+
+    returned: Returned
+
+
+class Contrast(Command, tag="contrast", frozen=True):
+    """Judge: how the outputs of a watched call differ from what was expected, and from those that were kept last.
+
+    With `keep` the next ones are contrasted with these.
+    """
+
+    outputs: str
+    max_output_bytes: Count
+    returned: Returned
+    keep: bool
+
+
+class Difference(Message, frozen=True):
+    """Of one output how many elements are right, and of how many the bits are others than those of the kept one.
+
+    `changed` is None where nothing was kept that this one can be held against.
+    """
+
+    name: Word
+    total: Count
+    right: Count
+    changed: Count | None
+
+
+class Contrasted(Reply, tag="contrasted", frozen=True):
+    """One entry for each output of the case."""
+
+    outputs: Annotated[tuple[Difference, ...], msgspec.Meta(max_length=MOST_RETURNED)]
