@@ -8,15 +8,16 @@ it.  Trouble with the store never stops a run; it is said, and the run goes on u
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from engine.errors import KgtuiError, StoreError
-from engine.events import CaseFinished, Event, RunFinished, RunStarted
+from engine.events import CaseFinished, Event, PortingFinished, RunFinished, RunStarted
 from engine.model import Candidate, Outcome, Plan, Verdict
 from engine.source import imported_files
-from kgtui.seams import Judging, Order, Recording
+from kgtui.seams import Judging, Order, PortOrder, Recording
 
 # An engine with thousands of events ready never suspends by itself; the screen must get its turn in between.
 _TURN_S = 0.01
@@ -61,7 +62,7 @@ class Loop:
         self._judging = judging
         self._audience = audience
         self._clock = clock
-        self._waiting: Order | None = None
+        self._waiting: Order | PortOrder | None = None
         self._arrived = asyncio.Event()
         self._cancelled: asyncio.Event | None = None
         self._failed_cases: dict[str, tuple[str, ...]] = {}
@@ -71,8 +72,8 @@ class Loop:
         """Whether a run goes on or waits."""
         return self._cancelled is not None or self._waiting is not None
 
-    def submit(self, order: Order) -> None:
-        """Judge this next; whatever runs or waits is overtaken."""
+    def submit(self, order: Order | PortOrder) -> None:
+        """Judge this next, or compile it for other targets; whatever runs or waits is overtaken."""
         self._waiting = order
         self._arrived.set()
         self._stop_current()
@@ -93,7 +94,10 @@ class Loop:
                 continue
             order, self._waiting, self._cancelled = self._waiting, None, asyncio.Event()
             try:
-                await self._judge(order, self._cancelled)
+                if isinstance(order, PortOrder):
+                    await self._port(order, self._cancelled)
+                else:
+                    await self._judge(order, self._cancelled)
             finally:
                 self._cancelled = None
 
@@ -107,25 +111,36 @@ class Loop:
         plan = order.plan(await self._failed_before(order))
         number = await self._begin(order)
         self._audience.run_began(RunHeader(number=number, cached=False, digest=order.candidate.digest))
-        inbox = _Inbox()
-        reading = asyncio.create_task(self._read(order.candidate, plan, cancelled, inbox))
         failed: list[str] = []
+        async with contextlib.aclosing(self._told(self._events(order.candidate, plan, cancelled), number)) as batches:
+            async for batch in batches:
+                failed += _failed_in(batch)
+                if any(map(_says_of_the_candidate, batch)):
+                    self._failed_cases[order.problem.name] = tuple(failed)
+
+    async def _port(self, order: PortOrder, cancelled: asyncio.Event) -> None:
+        async with contextlib.aclosing(self._told(self._port_events(order, cancelled), order.number)) as batches:
+            async for _ in batches:
+                pass
+
+    async def _told(self, events: AsyncIterator[Event], number: int | None) -> AsyncGenerator[tuple[Event, ...], None]:
+        """The events in batches, each recorded and told to the audience before the next."""
+        inbox = _Inbox()
+        reading = asyncio.create_task(self._read(events, inbox))
         try:
             while batch := await inbox.take():
                 number = await self._record(number, batch)
                 self._audience.events_happened(batch)
-                failed += _failed_in(batch)
-                if any(map(_says_of_the_candidate, batch)):
-                    self._failed_cases[order.problem.name] = tuple(failed)
+                yield batch
         finally:
             reading.cancel()
             await asyncio.wait([reading])
 
-    async def _read(self, candidate: Candidate, plan: Plan, cancelled: asyncio.Event, inbox: _Inbox) -> None:
+    async def _read(self, events: AsyncIterator[Event], inbox: _Inbox) -> None:
         """Take the engine's events as they come, so that a slow store never holds up the judge."""
         last_turn = self._clock()
         try:
-            async for event in self._events(candidate, plan, cancelled):
+            async for event in events:
                 inbox.put(event)
                 if self._clock() - last_turn > _TURN_S:
                     await asyncio.sleep(0)
@@ -156,6 +171,26 @@ class Loop:
             )  # fmt: skip
         verdict = Verdict(outcome=Outcome.ENGINE_ERROR, sentence=complaint, passed=0, total=len(plan.cases))
         yield RunFinished(at_s=last.at_s if last else 0.0, verdict=verdict)
+
+    async def _port_events(self, order: PortOrder, cancelled: asyncio.Event) -> AsyncIterator[Event]:
+        """The engine's events, closed by us when the engine fails to close them."""
+        last_s, message = order.after_s, "the engine ended before everything was compiled; r begins again"
+        porting = self._judging.port(
+            order.candidate, entry=order.entry, launches=order.launches, targets=order.targets, after_s=order.after_s,
+            cancelled=cancelled,
+        )  # fmt: skip
+        try:
+            async for event in porting:
+                last_s = event.at_s
+                yield event
+                if isinstance(event, PortingFinished):
+                    message = ""
+        except KgtuiError as error:
+            message = str(error)
+        except Exception as error:  # the edge: a fault of the engine must not take the screen with it
+            message = f"the engine failed: {type(error).__name__}: {error}; r begins again"
+        if message:
+            yield PortingFinished(at_s=last_s, outcome=Outcome.ENGINE_ERROR, message=message)
 
     async def _failed_before(self, order: Order) -> tuple[str, ...]:
         if order.problem.name in self._failed_cases or self.recording is None:

@@ -16,7 +16,7 @@ from typing import Protocol, TypeAlias
 
 from engine.benchmark import Interval
 from engine.events import Event
-from engine.model import BenchmarkPlan, Candidate, Outcome, Plan, Problem, Tier
+from engine.model import BenchmarkPlan, Candidate, Launch, Outcome, Plan, Problem, Tier
 from kgtui.watching.records import Saved, WatchTrouble
 
 DEFAULT_TIERS = (Tier.SMOKE, Tier.FULL)
@@ -41,6 +41,12 @@ class Judging(Protocol):
         self, candidate: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
     ) -> AsyncIterator[Event]:
         """Judge the candidate; when `cancelled` is set, stop at once and end with a cancelled verdict."""
+
+    def port(
+        self, candidate: Candidate, *, entry: str, launches: Sequence[Launch], targets: Sequence[str],
+        after_s: float = 0.0, cancelled: asyncio.Event | None = None,
+    ) -> AsyncIterator[Event]:  # fmt: skip
+        """Compile what a run launched for other targets; when `cancelled` is set, stop at once and say so."""
 
     @property
     def device_name(self) -> str:
@@ -126,6 +132,21 @@ class Order:
                 self.problem, tiers=self.tiers, device=self.device, target=self.target, failed_before=failed_before
             )
         return replace(plan, benchmark=self.benchmark)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PortOrder:
+    """What a run launched is to be compiled for other targets; what comes of it is kept with that run.
+
+    `number` is the run's in the store, None when it is not kept; its last event happened at `after_s`.
+    """
+
+    candidate: Candidate
+    entry: str
+    launches: tuple[Launch, ...]
+    targets: tuple[str, ...]
+    number: int | None
+    after_s: float
 
 
 class Recording(Protocol):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from engine.engine import Engine
     from engine.events import Event
-    from engine.model import Candidate, Plan
+    from engine.model import Candidate, Launch, Plan
     from kgtui.app import WorkbenchApp
     from kgtui.seams import Judging, Recording, Watching
     from kgtui.watching.records import Saved, WatchTrouble
@@ -190,6 +190,15 @@ class NamedEngine:
     ) -> AsyncIterator[Event]:
         """Judge the candidate."""
         return self._engine.evaluate(candidate, plan, cancelled=cancelled)
+
+    def port(
+        self, candidate: Candidate, *, entry: str, launches: Sequence[Launch], targets: Sequence[str],
+        after_s: float = 0.0, cancelled: asyncio.Event | None = None,
+    ) -> AsyncIterator[Event]:  # fmt: skip
+        """Compile what a run launched for other targets."""
+        return self._engine.port(
+            candidate, entry=entry, launches=launches, targets=targets, after_s=after_s, cancelled=cancelled
+        )
 
 
 def _watch(

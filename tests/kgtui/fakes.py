@@ -19,7 +19,11 @@ from engine.events import (
     KernelCompiled,
     KernelDisassembled,
     KernelLaunched,
+    KernelPorted,
     LogWritten,
+    PortDisassembled,
+    PortingFinished,
+    PortingStarted,
     RunFinished,
     RunStarted,
     StageFinished,
@@ -334,6 +338,8 @@ class FakeEngine:
     device_name: str = "Triton interpreter"
     judged: list[tuple[Candidate, Plan]] = field(default_factory=list)
     cancelled: int = 0
+    ported: list[tuple[Candidate, tuple[str, ...]]] = field(default_factory=list)
+    ports_only: int | None = None
     started: bool = False
     closed: bool = False
 
@@ -357,6 +363,37 @@ class FakeEngine:
         self.cancelled += 1
         verdict = Verdict(outcome=Outcome.CANCELLED, sentence="cancelled", passed=0, total=len(plan.cases))
         yield RunFinished(at_s=0.2, verdict=verdict)
+
+    async def port(
+        self, candidate: Candidate, *, entry: str, launches: Sequence[Launch], targets: Sequence[str],
+        after_s: float = 0.0, cancelled: asyncio.Event | None = None,
+    ) -> AsyncIterator[Event]:  # fmt: skip
+        self.ported.append((candidate, tuple(targets)))
+        events = ported(launches, targets, after_s)
+        for event in events[: self.ports_only]:
+            yield event
+        if self.ports_only is None or cancelled is None:
+            return
+        await cancelled.wait()
+        self.cancelled += 1
+        yield PortingFinished(at_s=after_s + 2, outcome=Outcome.CANCELLED, message="cancelled")
+
+
+def ported(launches: Sequence[Launch], targets: Sequence[str], after_s: float) -> list[Event]:
+    """Every launch builds for every target but gfx950."""
+    events: list[Event] = [PortingStarted(at_s=after_s, targets=tuple(targets), launches=len(launches))]
+    total = len(targets) * len(launches)
+    for number, (target, launch) in enumerate(((t, one) for t in targets for one in launches), start=1):
+        good = replace(compiled(), launch=launch, target=target, registers=30 + number)
+        bad = CompiledKernel(
+            launch=launch, target=target, outcome=Outcome.COMPILE_ERROR, elapsed_s=0.1, location=Location(line=13),
+            message="failed to translate module to [LLVM IR]: no such instruction",
+        )  # fmt: skip
+        kernel = bad if target == "gfx950" else good
+        events.append(KernelPorted(at_s=after_s + 0.1 * number, number=number, total=total, kernel=kernel))
+    sass = Artefact(kind="sass", digest="c" * 64, bytes=100)
+    return [*events, PortDisassembled(at_s=after_s + 1, number=1, artefact=sass),
+            PortingFinished(at_s=after_s + 1, outcome=Outcome.PASS)]  # fmt: skip
 
 
 @dataclass

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from engine.errors import EngineError
-from engine.events import CaseFinished, Event, RunFinished, RunStarted
+from engine.events import CaseFinished, Event, PortingFinished, RunFinished, RunStarted
 from engine.model import Outcome
 from kgtui.loop import Loop, RunHeader
-from kgtui.seams import Order
+from kgtui.seams import Order, PortOrder
 
 
 @dataclass
@@ -28,6 +28,7 @@ class Listener:
     unrecorded: int = 0
     finished: asyncio.Event = field(default_factory=asyncio.Event)
     judging: asyncio.Event = field(default_factory=asyncio.Event)
+    ported: asyncio.Event = field(default_factory=asyncio.Event)
 
     def run_began(self, header: RunHeader) -> None:
         self.headers.append(header)
@@ -41,6 +42,8 @@ class Listener:
             self.judging.set()
         if any(isinstance(event, RunFinished) for event in events):
             self.finished.set()
+        if any(isinstance(event, PortingFinished) for event in events):
+            self.ported.set()
 
     def trouble_arose(self, message: str) -> None:
         self.troubles.append(message)
@@ -257,3 +260,60 @@ async def test_a_flood_of_events_leaves_others_their_turn(setting: Setting, fake
     counting.cancel()
     assert len(setting.listener.events) == 20_002
     assert turns > 10_000
+
+
+# Other targets
+
+
+def port_order(setting: Setting, fakes: ModuleType, *, targets: tuple[str, ...] = ("sm_80", "gfx942")) -> PortOrder:
+    return PortOrder(
+        candidate=setting.order.candidate, entry="softmax", launches=(fakes.softmax_launch(),), targets=targets,
+        number=1, after_s=0.9,
+    )  # fmt: skip
+
+
+async def ports_of_run(setting: Setting) -> PortingFinished:
+    await asyncio.wait_for(setting.listener.ported.wait(), 10)
+    return [event for event in setting.listener.events if isinstance(event, PortingFinished)][-1]
+
+
+async def test_builds_for_other_targets_are_kept_with_the_run_before_they_are_shown(
+    setting: Setting, fakes: ModuleType
+) -> None:
+    setting.loop.submit(setting.order)
+    await setting.listener.verdict()
+    setting.loop.submit(port_order(setting, fakes))
+    assert (await ports_of_run(setting)).outcome is Outcome.PASS
+    assert len(setting.listener.headers) == 1
+    assert setting.recording.events_by_run[1] == setting.listener.events
+    assert setting.listener.unrecorded == 0
+
+
+async def test_a_save_stops_the_builds_for_other_targets(setting: Setting, fakes: ModuleType) -> None:
+    setting.loop.submit(setting.order)
+    await setting.listener.verdict()
+    setting.engine.ports_only = 2
+    setting.loop.submit(port_order(setting, fakes))
+    while not setting.engine.ported:
+        await asyncio.sleep(0)
+    setting.loop.submit(replace(setting.order, content=b"new"))
+    assert (await ports_of_run(setting)).outcome is Outcome.CANCELLED
+    assert await setting.listener.verdict() is Outcome.PASS
+
+
+@pytest.mark.parametrize("error", [EngineError("no compiler got ready"), ZeroDivisionError("oops")])
+async def test_a_failing_engine_ends_the_builds_with_what_it_said(
+    setting: Setting, fakes: ModuleType, error: Exception
+) -> None:
+    class Broken(fakes.FakeEngine):  # type: ignore[misc, name-defined]  # the doubles are not typed here
+        async def port(self, candidate: Any, **_: Any) -> AsyncIterator[Event]:
+            raise error
+            yield
+
+    setting.loop._judging = Broken()
+    setting.loop.submit(port_order(setting, fakes))
+    setting.listener.headers.append(RunHeader(number=None, cached=False, digest=""))
+    setting.recording.events_by_run[1] = []
+    finished = await ports_of_run(setting)
+    assert finished.outcome is Outcome.ENGINE_ERROR
+    assert str(error) in finished.message
