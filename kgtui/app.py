@@ -14,36 +14,31 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import App
 from textual.binding import BindingType
 from textual.scrollbar import ScrollBar, ScrollBarRender
-from textual.timer import Timer
 from textual.worker import Worker, WorkerCancelled, WorkerFailed, WorkerState
 
 from engine.errors import KgtuiError, UsageError
-from engine.events import Event, RunFinished
+from engine.events import Event
 from engine.model import Problem
 from kgtui import disk
 from kgtui.background import in_background
 from kgtui.external import Opening, opening
 from kgtui.file_watch import FileSaved, FileWatch, WatchTroubled
+from kgtui.gathering import Gathering, finish
+from kgtui.judging_service import JudgingService
 from kgtui.kernels import KernelFolder
 from kgtui.keys import Where, bindings_of
-from kgtui.loop import Loop, RunHeader
+from kgtui.loop import RunHeader
+from kgtui.navigation import Navigation
 from kgtui.past import Past
-from kgtui.seams import (
-    ArtefactReader,
-    Catalogue,
-    EngineFactory,
-    Judging,
-    Order,
-    Scaffold,
-    StoreOpener,
-    WatcherFactory,
-)
+from kgtui.screens.base import KgtuiScreen
+from kgtui.seams import ArtefactReader, Catalogue, EngineFactory, Order, Scaffold, StoreOpener, WatcherFactory
 from kgtui.state.glyphs import ASCII, UNICODE, Glyphs
 from kgtui.state.strip import title
 from kgtui.watching.records import TroubleKind
@@ -52,10 +47,9 @@ from kgtui.widgets.scrollbars import WholeCells
 if TYPE_CHECKING:
     from textual.command import Provider
 
-    from kgtui.screens.operators import OperatorsScreen
     from kgtui.screens.workbench import WorkbenchScreen
+    from kgtui.state.workbench import Workbench
 
-FLUSH_S = 1 / 5
 TICK_S = 0.1
 TERMINAL_S = 1.0
 HUNG_UP = 129  # what a shell calls death by SIGHUP
@@ -127,16 +121,12 @@ class WorkbenchApp(App[None]):
         self.clock = clock
         self.now = now
         self.problems: tuple[Problem, ...] = ()
+        self.opened: Workbench | None = None
         self._troubles: dict[str, str] = {}
-        self._judging: Judging | None = None
-        self._judge_loop: Loop | None = None
+        self._navigation = Navigation(self, self)
+        self._gathering = Gathering(self, self._show_events)
+        self._service = JudgingService(past=self.past, audience=self, say=partial(self._set_trouble, "engine"))
         self._serving: Worker[None] | None = None
-        self._waiting: Order | None = None
-        self._pending: list[Event] = []
-        self._first_of_run = False
-        self._flusher: Timer | None = None
-        self._workbench: WorkbenchScreen | None = None
-        self._operators: OperatorsScreen | None = None
         if settings.ascii:
             self.add_class("-ascii")
         if self.no_color:
@@ -151,8 +141,7 @@ class WorkbenchApp(App[None]):
         if self._start is not None:
             self.open_file(self._start.problem, self._start.path)
         else:
-            self.action_operators()
-        self._flusher = self.set_interval(FLUSH_S, self.flush, pause=True)
+            self.action_show("operators")
         self.set_interval(TICK_S, self._tick)
         self.set_interval(TERMINAL_S, self._leave_without_terminal)
         self.call_after_refresh(self._begin)
@@ -169,21 +158,12 @@ class WorkbenchApp(App[None]):
         """Open the store, start the engine, then judge for ever."""
         await self.past.open()
         await self._show_past()
-        self._judging = self._engine_factory()
-        try:
-            await self._judging.start()
-        except KgtuiError as error:
-            self._set_trouble("engine", f"nothing can be judged: {error}")
-            return
-        self._judge_loop = Loop(self._judging, audience=self, clock=time.monotonic, recording=self.past.recording)
-        if self._waiting is not None:
-            self._judge_loop.submit(self._waiting)
-        await self._judge_loop.serve()
+        await self._service.serve(self._engine_factory())
 
     async def _show_past(self) -> None:
         self._redraw()
-        if self._workbench is not None:
-            self._workbench.read_history()
+        if self.workbench is not None:
+            self.workbench.read_history()
 
     async def _refresh_past(self) -> None:
         await self.past.refresh()
@@ -196,42 +176,24 @@ class WorkbenchApp(App[None]):
             self._serving.cancel()
             with contextlib.suppress(WorkerCancelled, WorkerFailed):
                 await self._serving.wait()
-        if self._judging is not None:
-            await self._judging.aclose()
+        await self._service.aclose()
         await self.past.close()
 
     # The loop's audience
 
     def run_began(self, header: RunHeader) -> None:
         """A run begins; its first event is shown at once."""
-        self.flush()
-        self._first_of_run = True
-        if self._workbench is not None:
-            self._workbench.run_began(header)
+        self._gathering.run_began()
+        if self.workbench is not None:
+            self.workbench.run_began(header)
 
     def events_happened(self, events: Sequence[Event]) -> None:
-        """Collect what comes; the first and the last event of a run do not wait for the next flush."""
-        self._pending += events
-        if self._first_of_run or _finish(events):
-            self._first_of_run = False
-            self.flush()
-        elif self._flusher is not None:
-            self._flusher.resume()
+        """More of the run is known; it is shown a little later."""
+        self._gathering.add(events)
 
     def trouble_arose(self, message: str) -> None:
         """The store has a problem of its own."""
         self._set_trouble("store", message)
-
-    def flush(self) -> None:
-        """Show all that has been collected."""
-        events, self._pending = self._pending, []
-        if self._flusher is not None:
-            self._flusher.pause()
-        if events and self._workbench is not None:
-            self._workbench.events_happened(events)
-            self._show_title()
-            if _finish(events):
-                in_background(self, self._refresh_past, group="lists")
 
     # The host of the screens
 
@@ -248,24 +210,25 @@ class WorkbenchApp(App[None]):
     @property
     def busy(self) -> bool:
         """Whether a run goes on, waits, or is not shown in full yet."""
-        starting = self._judge_loop is None and self._waiting is not None and not self._troubles
-        return starting or bool(self._pending) or (self._judge_loop is not None and self._judge_loop.busy)
+        starting = self._service.waits_for_engine and not self._troubles
+        return starting or self._gathering.holds_any or self._service.busy
+
+    @property
+    def workbench(self) -> WorkbenchScreen | None:
+        """The workbench, once a file was opened."""
+        return cast("WorkbenchScreen | None", self._navigation.made("workbench"))  # its module makes nothing else
 
     def submit(self, order: Order) -> None:
         """Judge this next, as soon as the engine is there, and watch what it imports."""
         self.file_watch.follow_imports(order)
-        if self._judge_loop is None:
-            self._waiting = order
-        else:
-            self._judge_loop.submit(order)
+        self._service.submit(order)
 
     def cancel(self) -> bool:
         """Stop the run that goes on."""
-        return self._judge_loop is not None and self._judge_loop.cancel()
+        return self._service.cancel()
 
     def open_file(self, problem: Problem, path: Path) -> None:
         """Show the workbench on this file."""
-        from kgtui.screens.workbench import WorkbenchScreen
         from kgtui.state.workbench import Workbench
 
         try:
@@ -273,15 +236,14 @@ class WorkbenchApp(App[None]):
         except UsageError as error:
             self.notify(str(error), severity="error", markup=False)
             return
-        if self._workbench is None:
-            bench = Workbench(
+        workbench = self.workbench
+        if workbench is None:
+            self.opened = Workbench(
                 problem=problem, path=path, saved=content, device=self._settings.device, target=self._settings.target
             )
-            self._workbench = WorkbenchScreen(bench)
-            self.install_screen(self._workbench, "workbench")
-        elif (self._workbench.bench.problem, self._workbench.bench.path) != (problem, path):
-            self._workbench.open(problem, path, content)
-        self._switch("workbench")
+        elif (workbench.bench.problem, workbench.bench.path) != (problem, path):
+            workbench.open(problem, path, content)
+        self.action_show("workbench")
 
     async def artefact(self, digest: str) -> str:
         """The text of an artefact, or why it cannot be shown."""
@@ -299,13 +261,13 @@ class WorkbenchApp(App[None]):
 
     def on_file_saved(self, message: FileSaved) -> None:
         """A file was saved: the one that is open, or one that it imports."""
-        workbench, saved = self._workbench, message.saved
+        workbench, saved = self.workbench, message.saved
         if workbench is not None and message.watch == self.file_watch.number:
             workbench.saved(saved.content, siblings_changed=saved.changed != saved.path)
 
     def on_watch_troubled(self, message: WatchTroubled) -> None:
         """The watcher lost the file, or found it again."""
-        workbench, trouble = self._workbench, message.trouble
+        workbench, trouble = self.workbench, message.trouble
         if workbench is not None and message.watch == self.file_watch.number:
             workbench.notice("" if trouble.kind is TroubleKind.BACK else trouble.message)
 
@@ -315,53 +277,36 @@ class WorkbenchApp(App[None]):
             error = event.worker.error
             self._set_trouble("worker", f"kgtui itself failed: {type(error).__name__}: {error}; start it again")
 
-    def action_operators(self) -> None:
-        """Show the list of operators."""
-        if self._operators is None:
-            from kgtui.screens.operators import OperatorsScreen
-
-            self._operators = OperatorsScreen()
-            self.install_screen(self._operators, "operators")
-        self._switch("operators")
-        self._redraw()
-
-    def back_to_workbench(self) -> None:
-        """Return from the operators to the file, if one is open."""
-        if self._workbench is not None:
-            self._switch("workbench")
-
-    def action_help(self) -> None:
-        """Show every key."""
-        from kgtui.screens.base import KgtuiScreen
-        from kgtui.screens.help import HelpScreen
-
-        if isinstance(self.screen, KgtuiScreen):
-            self.push_screen(HelpScreen(first=self.screen.WHERE))
+    def action_show(self, screen_id: str) -> None:
+        """Bring a screen to the front; one that has nothing to show yet says what to do first."""
+        try:
+            self._navigation.show(screen_id)
+        except KgtuiError as error:
+            self.notify(str(error), severity="error", markup=False)
 
     def action_leave(self) -> None:
         """Quit; with unsaved text ask once."""
-        workbench = self._workbench
+        workbench = self.workbench
         if workbench is None or not workbench.unsaved or workbench.asked_to_leave:
             self.exit()
             return
-        self._switch("workbench")
+        self.action_show("workbench")
         workbench.ask_to_leave()
 
     # Inside
 
-    def _switch(self, name: str) -> None:
-        while len(self.screen_stack) > 2:
-            self.pop_screen()
-        if len(self.screen_stack) == 1:
-            self.push_screen(name)
-        elif self.screen is not self.get_screen(name):
-            self.switch_screen(name)
-
     def _redraw(self) -> None:
-        if self._operators is not None and self._operators.is_mounted:
-            self._operators.draw()
-        if self._workbench is not None and self._workbench.is_mounted:
-            self._workbench.draw_rail()
+        for screen in self.screen_stack:
+            if isinstance(screen, KgtuiScreen) and screen.is_mounted:
+                screen.host_changed()
+
+    def _show_events(self, events: Sequence[Event]) -> None:
+        if self.workbench is None:
+            return
+        self.workbench.events_happened(events)
+        self._show_title(self.workbench.bench)
+        if finish(events):
+            in_background(self, self._refresh_past, group="lists")
 
     def _set_trouble(self, kind: str, message: str) -> None:
         self._troubles[kind] = message
@@ -373,13 +318,12 @@ class WorkbenchApp(App[None]):
             self.exit(return_code=HUNG_UP)
 
     def _tick(self) -> None:
-        if self._workbench is not None and self._workbench.in_front:
-            self._workbench.tick()
+        for screen in self.screen_stack[-1:]:  # none is left while the application is taken down
+            if isinstance(screen, KgtuiScreen):
+                screen.tick()
 
-    def _show_title(self) -> None:
-        if self._workbench is not None:
-            bench = self._workbench.bench
-            self.title = title(bench.view, bench.desk(self.clock()), self.glyphs)
+    def _show_title(self, bench: Workbench) -> None:
+        self.title = title(bench.view, bench.desk(self.clock()), self.glyphs)
 
 
 def _has_terminal() -> bool:
@@ -389,8 +333,3 @@ def _has_terminal() -> bool:
     except (OSError, ValueError):
         return False
     return True
-
-
-def _finish(events: Sequence[Event]) -> bool:
-    """Whether the verdict is among these."""
-    return any(isinstance(event, RunFinished) for event in events)

@@ -48,9 +48,9 @@ _NAMES = {
 ACTIONS = (
     # Everywhere
     Action(id="operators", keys=("ctrl+o",), label="operators", help="choose another operator", group="Screens",
-           where=Where.EVERYWHERE, call="app.operators", bar=True, priority=True),
+           where=Where.EVERYWHERE, call="app.show('operators')", bar=True, priority=True),
     Action(id="help", keys=("question_mark", "f1"), label="help", help="show every key", group="Screens",
-           where=Where.EVERYWHERE, call="app.help", bar=True),
+           where=Where.EVERYWHERE, call="app.show('help')", bar=True),
     Action(id="palette", keys=("ctrl+p",), label="palette", help="find an action by its name", group="Screens",
            where=Where.EVERYWHERE, call="app.command_palette", priority=True, listed=False),
     Action(id="quit", keys=("ctrl+q",), label="quit", help="leave; asks once when there is unsaved text",
@@ -116,7 +116,7 @@ ACTIONS = (
     Action(id="zoom", keys=("z",), label="zoom", help="give this pane the whole screen; again to undo",
            group="Panes", where=Where.WORKBENCH, call="screen.zoom", bar=True),
     Action(id="plot", keys=("B",), label="plot", help="the bench cases over their sizes, on a screen of its own",
-           group="Panes", where=Where.WORKBENCH, call="screen.plot"),
+           group="Panes", where=Where.WORKBENCH, call="app.show('bench')"),
     Action(id="ir-pane", keys=("i",), label="IR pane", help="show or hide the code beside the results",
            group="Panes", where=Where.WORKBENCH, call="screen.ir_pane"),
     Action(id="ir-form", keys=("x",), label="IR form", help="next form: ttir, ttgir, llir, ptx, sass",

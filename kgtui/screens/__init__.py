@@ -1,1 +1,74 @@
-"""The screens.  Each is imported when it is first shown."""
+"""The screens: one file each, found by scanning this folder, imported when first shown.
+
+A screen module defines `PLACE` (whether it is ground to stand on, or lies over another screen) and
+`make(host)`, which makes it for this application or raises `UsageError` with what to do first.  Its
+file name is its id: the action of `kgtui.keys` that opens it calls `app.show('<id>')`.  A module
+that lacks one of the names is refused when it is found.  Listing the ids imports none of them.
+"""
+
+from __future__ import annotations
+
+import enum
+import importlib
+import pkgutil
+from typing import TYPE_CHECKING, Protocol
+
+from engine.errors import EngineError
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from kgtui.screens.host import Host
+
+_NOT_SCREENS = frozenset({"base", "code", "drawing", "file", "historian", "host", "judging", "palette", "search"})
+_REQUIRED = ("PLACE", "make")
+
+
+class Place(enum.Enum):
+    """Where a screen is put when it is shown."""
+
+    GROUND = "ground"
+    """Instead of whatever was seen."""
+    OVER = "over"
+    """Over the screen that is seen, which comes back when this one is closed."""
+
+
+class ScreenModule(Protocol):
+    """What every screen module offers."""
+
+    __name__: str
+    PLACE: Place
+
+    def make(self, host: Host) -> Screen[None]:
+        """The screen, made once for each application and kept.
+
+        Raises:
+            UsageError: there is nothing to show yet; the text says what to do first.
+        """
+        ...
+
+
+def screen_ids(*, package: str = __name__) -> tuple[str, ...]:
+    """The ids of all screens, in the alphabet's order."""
+    entries = pkgutil.iter_modules(importlib.import_module(package).__path__)
+    return tuple(sorted(entry.name for entry in entries if entry.name not in _NOT_SCREENS))
+
+
+def screen_module(screen_id: str, *, package: str = __name__) -> ScreenModule:
+    """The screen called `screen_id`, imported now if it was not before.
+
+    Raises:
+        EngineError: there is none, or its file does not define what a screen must define.
+    """
+    known = screen_ids(package=package)
+    if screen_id not in known:
+        raise EngineError(f"{screen_id!r} is no screen: {package.replace('.', '/')} has {', '.join(known)}")
+    module = importlib.import_module(f"{package}.{screen_id}")
+    missing = [name for name in _REQUIRED if not hasattr(module, name)]
+    file = f"{package.replace('.', '/')}/{screen_id}.py"
+    if missing:
+        raise EngineError(f"{file} does not define {', '.join(missing)}")
+    if not isinstance(module.PLACE, Place):
+        raise EngineError(f"{file}: PLACE should be Place.GROUND or Place.OVER, is {module.PLACE!r}")
+    found: ScreenModule = module
+    return found

@@ -1,7 +1,8 @@
-"""What every screen has: the message for a tiny terminal, the banner, the key bar, and hjkl."""
+"""What every screen has: size classes, the banner, the key bar, hjkl, and what the application tells it."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import ClassVar, cast
 
 from textual.screen import Screen
@@ -26,7 +27,10 @@ _MOVES = {
 
 
 class KgtuiScreen(Screen[None]):
-    """A screen that knows its host and its size class."""
+    """A screen that knows its host and its size class.
+
+    That the abstract part is there is checked by mypy alone: Textual's metaclass is none of `abc`.
+    """
 
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012  # Textual declares it as it is
         (0, "-tiny-width"), (LEAST_WIDTH, "-narrow"), (100, "-medium"), (160, "-wide"),
@@ -40,6 +44,29 @@ class KgtuiScreen(Screen[None]):
     def host(self) -> Host:
         """The application."""
         return cast(Host, self.app)  # Textual types the app as any App; ours keeps to the protocol
+
+    @abstractmethod
+    def draw(self) -> None:
+        """Draw what has changed."""
+
+    def on_screen_resume(self) -> None:
+        """Draw what changed while another screen was in front."""
+        if self.is_mounted:
+            self.host_changed()
+
+    def host_changed(self) -> None:
+        """The catalogue, the lists from the store, or what is wrong with the engine or the store, is another."""
+        self.draw()
+
+    def workbench_changed(self) -> None:
+        """The workbench, over which this screen lies, has drawn itself anew; most screens show nothing of it."""
+
+    def tick(self) -> None:
+        """A moment has passed: let elapsed time go on; it may still come when the screen is taken down."""
+
+    def action_close(self) -> None:
+        """Back to the screen over which this one lies."""
+        self.app.pop_screen()
 
     def show_trouble(self) -> None:
         """Say, or stop saying, what is wrong with the engine or the store."""

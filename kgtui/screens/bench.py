@@ -13,8 +13,11 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widgets import DataTable
 
+from engine.errors import UsageError
 from kgtui.keys import Where, bindings_of
+from kgtui.screens import Place
 from kgtui.screens.base import KgtuiScreen
+from kgtui.screens.host import Host
 from kgtui.state.benchmarks import NOT_RIGHT, bench_columns, bench_rows, headline, why_nothing
 from kgtui.state.lines import Span, Tone, line, muted
 from kgtui.state.measurements import Trust
@@ -29,6 +32,20 @@ from kgtui.widgets.too_small import TooSmall
 
 if TYPE_CHECKING:
     from kgtui.screens.workbench import WorkbenchScreen
+
+
+PLACE = Place.OVER
+
+
+def make(host: Host) -> BenchScreen:
+    """The plot of what the workbench knows.
+
+    Raises:
+        UsageError: no file is open.
+    """
+    if host.workbench is None:
+        raise UsageError("no file is open, so there is nothing to plot; enter on an operator opens its file")
+    return BenchScreen(host.workbench)
 
 
 class BenchScreen(KgtuiScreen):
@@ -67,15 +84,18 @@ class BenchScreen(KgtuiScreen):
         """Draw what has changed."""
         scene = self._workbench.scene
         self.show_trouble()
-        self.tick()
+        self._draw_state()
         self._draw_table(scene)
         self._draw_plot(scene)
 
+    def workbench_changed(self) -> None:
+        """Another time, or another run."""
+        self.draw()
+
     def tick(self) -> None:
-        """Let the elapsed time of a run go on."""
-        bench, host = self._workbench.bench, self.host
-        left, _ = head(bench.view, bench.desk(host.clock()), host.glyphs)
-        self.query_one("#state", Strip).show(((left, headline(bench.measurements, glyphs=host.glyphs)),))
+        """Let the elapsed time of a run go on; the clock may still tick when the screen is already taken down."""
+        if self.query("#state") and self._workbench.busy:
+            self._draw_state()
 
     def action_measure(self) -> None:
         """Show bandwidth, operations a second, or time."""
@@ -93,13 +113,14 @@ class BenchScreen(KgtuiScreen):
         """Verify, then time the bench cases again."""
         self._workbench.action_benchmark()
 
-    def action_close(self) -> None:
-        """Back to the workbench."""
-        self.app.pop_screen()
-
     @on(DataTable.RowHighlighted)
     def _row_highlighted(self) -> None:
         self._draw_plot(self._workbench.scene)
+
+    def _draw_state(self) -> None:
+        bench, host = self._workbench.bench, self.host
+        left, _ = head(bench.view, bench.desk(host.clock()), host.glyphs)
+        self.query_one("#state", Strip).show(((left, headline(bench.measurements, glyphs=host.glyphs)),))
 
     def _draw_table(self, scene: Scene) -> None:
         bench, grid = scene.bench, self.query_one(Grid)

@@ -11,8 +11,13 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 
 from kgtui.keys import ACTIONS, Action, Where, shown_keys
+from kgtui.screens import Place
+from kgtui.screens.base import KgtuiScreen
+from kgtui.screens.host import Host
 from kgtui.state.lines import Line, Span, Tone, line, muted, strong
 from kgtui.widgets.toned import Lines
+
+PLACE = Place.OVER
 
 _CONCEPTS = (
     ("problem", "an operator with its cases, reference, tolerance and cost"),
@@ -26,27 +31,31 @@ _CONCEPTS = (
 )
 
 
+def make(host: Host) -> HelpScreen:
+    """The help; the screen under it says what stands first."""
+    return HelpScreen()
+
+
 class HelpScreen(ModalScreen[None]):
     """Closes with esc, q, ? or F1."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,question_mark,f1", "dismiss", show=False),
+        Binding("escape,q,question_mark,f1", "app.pop_screen", show=False),
         Binding("j", "scroll('down')", show=False),
         Binding("k", "scroll('up')", show=False),
     ]
-
-    def __init__(self, *, first: Where = Where.EVERYWHERE) -> None:
-        super().__init__()
-        self._first = first
 
     def compose(self) -> ComposeResult:
         """The keys by group, then the words of the screen."""
         with VerticalScroll(id="help"):
             yield Lines(id="help-text")
 
-    def on_mount(self) -> None:
-        """Fill it."""
-        self.query_one(Lines).show(help_lines(first=self._first))
+    def on_screen_resume(self) -> None:
+        """Begin with the keys of the screen that it was asked on."""
+        below = self.app.screen_stack[-2]
+        first = below.WHERE if isinstance(below, KgtuiScreen) else Where.EVERYWHERE
+        self.query_one(Lines).show(help_lines(first=first))
+        self.query_one("#help").scroll_home(animate=False)
         self.query_one("#help").focus()
 
     async def action_scroll(self, direction: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from engine.model import Problem
 from kgtui.external import Opening
@@ -13,6 +13,10 @@ from kgtui.kernels import KernelFolder
 from kgtui.past import Past
 from kgtui.seams import Order
 from kgtui.state.glyphs import Glyphs
+from kgtui.state.workbench import Workbench
+
+if TYPE_CHECKING:
+    from kgtui.screens.workbench import WorkbenchScreen
 
 
 class Host(Protocol):
@@ -54,8 +58,16 @@ class Host(Protocol):
     def file_watch(self) -> FileWatch:
         """The watcher of the open file; what it hears comes to the workbench."""
 
-    def back_to_workbench(self) -> None:
-        """Leave the operators for the file that is open, if one is."""
+    @property
+    def opened(self) -> Workbench | None:
+        """The first file that was opened, as it was then; None before one is."""
+
+    @property
+    def workbench(self) -> WorkbenchScreen | None:
+        """The workbench with all that it knows; None until a file is open."""
+
+    def action_show(self, screen_id: str) -> None:
+        """Bring a screen to the front, or say why it has nothing to show yet."""
 
     def open_file(self, problem: Problem, path: Path) -> None:
         """Show the workbench on this file."""

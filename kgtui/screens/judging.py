@@ -13,18 +13,11 @@ from kgtui.state.workbench import Wish, Workbench
 
 
 class JudgingScreen(KgtuiScreen):
-    """Holds the record of the file on it; whoever derives from it draws the record.
-
-    That the abstract part is there is checked by mypy alone: Textual's metaclass is none of `abc`.
-    """
+    """Holds the record of the file on it; whoever derives from it draws the record."""
 
     def __init__(self, bench: Workbench) -> None:
         super().__init__()
         self.bench = bench
-
-    @abstractmethod
-    def draw(self) -> None:
-        """Draw what has changed."""
 
     @abstractmethod
     def action_tab(self, name: str) -> None:

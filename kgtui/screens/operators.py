@@ -15,7 +15,9 @@ from textual.widgets import DataTable, Input
 from engine.errors import UsageError
 from engine.model import Problem
 from kgtui.keys import Where, bindings_of
+from kgtui.screens import Place
 from kgtui.screens.base import KgtuiScreen
+from kgtui.screens.host import Host
 from kgtui.state.lines import line, muted, strong
 from kgtui.state.operators import COLUMNS, Choice, Facets, choices, facet_line, operator_rows, preview
 from kgtui.widgets.bars import Bar, Strip
@@ -23,7 +25,14 @@ from kgtui.widgets.code_view import CodeView
 from kgtui.widgets.toned import Grid, Lines
 from kgtui.widgets.too_small import TooSmall
 
+PLACE = Place.GROUND
+
 _KEYS = frozenset({"open", "new", "filter", "facet-source", "facet-category", "facet-dtype", "back", "help", "quit"})
+
+
+def make(host: Host) -> OperatorsScreen:
+    """The list; it needs nothing to begin with."""
+    return OperatorsScreen()
 
 
 class OperatorsScreen(KgtuiScreen):
@@ -125,8 +134,8 @@ class OperatorsScreen(KgtuiScreen):
             self.query_one(Input).value = ""
             self.set_focus(self.query_one(Grid))
             self.draw()
-        else:
-            self.host.back_to_workbench()
+        elif self.host.workbench is not None:
+            self.host.action_show("workbench")
 
     @on(Input.Changed, "#filter")
     def _filter_changed(self, message: Input.Changed) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -17,14 +17,17 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import ContentSwitcher, DataTable, Input
 
+from engine.errors import UsageError
 from engine.events import Event, RunFinished
 from engine.model import Problem
 from kgtui.keys import Where, bindings_of
 from kgtui.loop import RunHeader
-from kgtui.screens import drawing
+from kgtui.screens import Place, drawing
+from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.code import CodeLoader
 from kgtui.screens.file import FileKeeper
-from kgtui.screens.history import Historian
+from kgtui.screens.historian import Historian
+from kgtui.screens.host import Host
 from kgtui.screens.judging import JudgingScreen
 from kgtui.screens.search import Searcher
 from kgtui.state.markdown import run_markdown
@@ -45,10 +48,20 @@ from kgtui.widgets.source_pane import SourcePane
 from kgtui.widgets.toned import Grid, Lines
 from kgtui.widgets.too_small import TooSmall
 
-if TYPE_CHECKING:
-    from kgtui.screens.bench import BenchScreen
+PLACE = Place.GROUND
 
 _EDIT_KEYS = frozenset({"save", "editor", "run", "escape", "operators", "help", "quit"})
+
+
+def make(host: Host) -> WorkbenchScreen:
+    """The workbench on the file that was opened first; it is told of others.
+
+    Raises:
+        UsageError: no file was opened.
+    """
+    if host.opened is None:
+        raise UsageError("no file is open; enter on an operator opens its file")
+    return WorkbenchScreen(host.opened)
 
 
 class WorkbenchScreen(JudgingScreen):
@@ -65,7 +78,6 @@ class WorkbenchScreen(JudgingScreen):
         self.code = CodeLoader(self)
         self.history = Historian(self)
         self.searcher = Searcher(self)
-        self._plot: BenchScreen | None = None
 
     def compose(self) -> ComposeResult:
         """Strip, source, tabs; the style sheet places them for each size."""
@@ -133,10 +145,8 @@ class WorkbenchScreen(JudgingScreen):
 
     def tick(self) -> None:
         """Let the elapsed time of a run go on; the clock may still tick when the screen is already taken down."""
-        if self.query("#verdict") and status_of(self.bench.view, self.bench.desk(self.host.clock())).busy:
+        if self.query("#verdict") and self.busy:
             drawing.draw_strip(self)
-            if self._plot is not None and self._plot.is_current:
-                self._plot.tick()
 
     # Drawing
 
@@ -153,9 +163,9 @@ class WorkbenchScreen(JudgingScreen):
         return drawing.scene_of(self)
 
     @property
-    def in_front(self) -> bool:
-        """Whether this screen is seen, or the plot that lies over it."""
-        return self.is_current or (self._plot is not None and self._plot.is_current)
+    def busy(self) -> bool:
+        """Whether a run goes on, so that its elapsed time does."""
+        return status_of(self.bench.view, self.bench.desk(self.host.clock())).busy
 
     @property
     def case_under_cursor(self) -> str | None:
@@ -187,13 +197,14 @@ class WorkbenchScreen(JudgingScreen):
         self._file.ask_to_leave()
 
     def draw(self) -> None:
-        """Draw what has changed."""
+        """Draw what has changed, on the screen that lies over this one too."""
         drawing.draw_all(self)
-        if self._plot is not None and self._plot.is_current:
-            self._plot.draw()
+        for front in self.app.screen_stack[-1:]:  # none is left while the application is taken down
+            if front is not self and isinstance(front, KgtuiScreen):
+                front.workbench_changed()
 
-    def draw_rail(self) -> None:
-        """Draw the operators beside the file."""
+    def host_changed(self) -> None:
+        """Draw the operators beside the file, and what is wrong."""
         drawing.draw_rail(self)
 
     def read_history(self) -> None:
@@ -203,7 +214,7 @@ class WorkbenchScreen(JudgingScreen):
     def _open(self) -> None:
         self.source.load(self.bench.saved, from_the_top=True)
         self._set_mode(Mode.WATCH)
-        self.draw_rail()
+        self.host_changed()
         self.read_history()
         self.host.file_watch.watch(self.bench.path, known_digest=self.bench.desk(0.0).content_digest)
         self.judge()
@@ -259,13 +270,6 @@ class WorkbenchScreen(JudgingScreen):
             self.draw()
         else:
             self.action_tab("ir")
-
-    def action_plot(self) -> None:
-        """Show the bench cases over their sizes."""
-        from kgtui.screens.bench import BenchScreen
-
-        self._plot = BenchScreen(self)
-        self.app.push_screen(self._plot)
 
     def action_ir_form(self) -> None:
         """Show the code in its next form."""

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from kgtui.state.lines import Span, Tone
-from kgtui.widgets.toned import TONE_CLASSES, content_of
+from kgtui.widgets.toned import TONE_CLASSES, content_of, shortened
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,7 @@ class Ask(Widget, can_focus=True):
             spans += [Span("  "), Span(answer.key, Tone.STRONG), Span(f" {answer.label}")]
         keys = content_of(self, tuple(spans))
         room = max(0, self.size.width - keys.cell_length)
-        return content_of(self, (Span(f" {self._question}"),)).truncate(room, ellipsis=True) + keys
+        return shortened(self, (Span(f" {self._question}"),), cells=room) + keys
 
     def on_key(self, event: events.Key) -> None:
         """Answer with one of the offered keys; any other is ignored."""

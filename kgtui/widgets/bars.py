@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from kgtui.state.lines import Line, Span
-from kgtui.widgets.toned import TONE_CLASSES, content_of
+from kgtui.widgets.toned import TONE_CLASSES, content_of, shortened
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,5 +109,6 @@ class Strip(Widget):
     def _row(self, left: Line, right: Line) -> Content:
         end = content_of(self, right)
         room = max(0, self.content_size.width - end.cell_length - (1 if right else 0))
-        start = content_of(self, left).truncate(room, ellipsis=True, pad=True)
+        start = shortened(self, left, cells=room)
+        start = start.pad_right(max(0, room - start.cell_length))
         return start + content_of(self, (Span(" "),)) + end if right else start

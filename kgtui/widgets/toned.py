@@ -14,12 +14,22 @@ from kgtui.state.lines import Column, Line, Row, Span, Tone
 
 TONE_CLASSES = frozenset({f"tone--{tone}" for tone in Tone})
 
+_ASCII_CUT = "~"  # stands where a text was cut
+
 
 def content_of(widget: Widget, line: Line) -> Content:
     """The line in the colours that `widget`'s style gives its tones."""
     return Content.assemble(
         *((span.text, widget.get_visual_style(f"tone--{span.tone}", partial=True)) for span in line)
     )
+
+
+def shortened(widget: Widget, line: Line, *, cells: int) -> Content:
+    """The line, cut with a sign of it where it is wider than `cells`."""
+    content = content_of(widget, line)
+    if content.cell_length <= cells or not widget.app.has_class("-ascii"):
+        return content.truncate(cells, ellipsis=True)
+    return content.truncate(max(0, cells - len(_ASCII_CUT))) + Content(_ASCII_CUT[:cells])
 
 
 class Lines(Static):
@@ -128,5 +138,9 @@ class Grid(DataTable[Text]):
         full = self.get_visual_style("tone--stale" if row.stale else f"tone--{span.tone}").rich_style
         style = Style(color=full.color, bold=full.bold, italic=full.italic, dim=full.dim)
         text = Text(span.text, style=style, no_wrap=True, overflow="ellipsis", end="")
-        text.truncate(self._columns[column].width - 1, overflow="ellipsis")
+        room = self._columns[column].width - 1
+        if text.cell_len > room and self.app.has_class("-ascii"):
+            text.truncate(room - len(_ASCII_CUT), overflow="crop")
+            text.append(_ASCII_CUT)
+        text.truncate(room, overflow="ellipsis")
         return text

@@ -13,6 +13,9 @@ from engine.judge.baselines import baseline_named, baseline_names
 from engine.judge.copies import private_copies
 from kgtui import docs
 from kgtui.keys import ACTIONS
+from kgtui.screens import screen_module
+from kgtui.state.lines import plain_text
+from kgtui.widgets.toned import Lines
 from problems.kit import torch
 
 CONTRIBUTING = docs.README.parent / "CONTRIBUTING.md"
@@ -99,6 +102,32 @@ def test_the_baseline_that_contributing_shows_is_found_and_computes_what_eager_d
     assert baseline.available(problem, cpu) == ""
     ready = baseline.prepare(problem, case, arguments, cpu)
     assert torch.equal(ready(*private_copies(arguments)), problem.eager(*private_copies(arguments)))
+
+
+@pytest.fixture
+def shown_screen(tmp_path, monkeypatch):
+    """The module of the screen which CONTRIBUTING shows as a whole file, with the keys of a screen that is there."""
+    _, _, section = CONTRIBUTING.read_text().partition("\n## Adding a screen\n")
+    _, found, rest = section.partition('\n    """')
+    example, closed, _ = f"{found}{rest}".partition("\n1. ")
+    assert found and closed
+    package = tmp_path / "documented_screens"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "clock.py").write_text(textwrap.dedent(example).replace("Where.CLOCK", "Where.BENCH"))
+    monkeypatch.syspath_prepend(tmp_path)
+    return screen_module("clock", package=package.name)
+
+
+async def test_the_screen_that_contributing_shows_is_found_drawn_and_closed(shown_screen, make_bench):
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        screen = shown_screen.make(bench.app)
+        await bench.app.push_screen(screen)
+        assert plain_text(screen.query_one("#elapsed", Lines).lines) == "judged in 0.42 s"
+        await pilot.press("escape")
+        assert bench.app.screen is bench.app.workbench
 
 
 def test_the_readme_has_a_row_for_every_baseline():

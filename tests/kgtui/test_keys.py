@@ -8,16 +8,15 @@ import pytest
 
 from kgtui.app import WorkbenchApp
 from kgtui.keys import ACTIONS, Where, actions_of, bindings_of, key_table_markdown
-from kgtui.screens.bench import BenchScreen
+from kgtui.screens import screen_ids, screen_module
+from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.help import help_lines
-from kgtui.screens.operators import OperatorsScreen
-from kgtui.screens.workbench import WorkbenchScreen
 from kgtui.state.lines import plain_text
 
 _AVOIDED = {"ctrl+h", "ctrl+i", "ctrl+m", "ctrl+left_square_bracket", "ctrl+b", "ctrl+a"}
 
 
-@pytest.mark.parametrize("where", [Where.OPERATORS, Where.WORKBENCH, Where.BENCH])
+@pytest.mark.parametrize("where", [where for where in Where if where is not Where.EVERYWHERE])
 def test_no_key_means_two_things_on_one_screen(where: Where) -> None:
     keys = Counter(key for action in (*actions_of(where), *actions_of(Where.EVERYWHERE)) for key in action.keys)
     assert [key for key, count in keys.items() if count > 1] == []
@@ -33,13 +32,23 @@ def test_the_help_begins_with_the_keys_of_the_screen_that_it_was_asked_on() -> N
     assert plain_text(help_lines(first=Where.OPERATORS)).startswith("List  operators\n")
 
 
+def screen_classes() -> list[type[KgtuiScreen]]:
+    """The class of every screen that has keys of its own."""
+    return [
+        found
+        for module in map(screen_module, screen_ids())
+        for found in vars(module).values()
+        if isinstance(found, type) and issubclass(found, KgtuiScreen) and found.__module__ == module.__name__
+    ]
+
+
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: f"{action.where}.{action.id}")
 def test_every_action_can_be_called_where_it_is_offered(action) -> None:  # type: ignore[no-untyped-def]
     name = action.call.partition("(")[0]
     owner, _, method = name.partition(".")
-    screens = {Where.OPERATORS: OperatorsScreen, Where.WORKBENCH: WorkbenchScreen, Where.BENCH: BenchScreen}
-    here = [screen for where, screen in screens.items() if action.where in (where, Where.EVERYWHERE)]
+    here = [screen for screen in screen_classes() if action.where in (screen.WHERE, Where.EVERYWHERE)]
     owners = here if owner == "screen" else [WorkbenchApp]
+    assert owners
     assert all(callable(getattr(one, f"action_{method}", None)) for one in owners)
 
 

@@ -46,7 +46,7 @@ class Historian:
         self.runs = await screen.host.past.runs_of(screen.bench.problem.name)
         self.best = await screen.host.past.best_for(screen.bench.order())
         screen.draw()
-        screen.draw_rail()
+        screen.host_changed()
 
     async def _open(self, number: int) -> None:
         screen = self._screen

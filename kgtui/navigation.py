@@ -1,0 +1,56 @@
+"""Which screen is in front: each is made when it is first shown, and kept from then on.
+
+Knows no screen by name: what there is, and where it goes, is told by `kgtui.screens`.
+"""
+
+from __future__ import annotations
+
+from textual.app import App
+from textual.screen import Screen
+
+from kgtui.screens import Place, screen_module
+from kgtui.screens.host import Host
+
+
+class Navigation:
+    """The screens of one application."""
+
+    def __init__(self, app: App[None], host: Host) -> None:
+        self._app = app
+        self._host = host
+        self._made: dict[str, Screen[None]] = {}
+
+    def made(self, screen_id: str) -> Screen[None] | None:
+        """The screen, if it was ever shown."""
+        return self._made.get(screen_id)
+
+    def show(self, screen_id: str) -> None:
+        """Bring a screen to the front.
+
+        Raises:
+            UsageError: it has nothing to show yet.
+            EngineError: there is no such screen, or it does not keep to the contract.
+        """
+        module = screen_module(screen_id)
+        screen = self._made.get(screen_id)
+        if screen is None:
+            screen = self._made[screen_id] = module.make(self._host)
+            self._app.install_screen(screen, screen_id)
+        if module.PLACE is Place.GROUND:
+            self._stand_on(screen)
+        else:
+            self._lay_over(screen)
+
+    def _stand_on(self, screen: Screen[None]) -> None:
+        while len(self._app.screen_stack) > 2:
+            self._app.pop_screen()
+        if len(self._app.screen_stack) == 1:
+            self._app.push_screen(screen)
+        elif self._app.screen is not screen:
+            self._app.switch_screen(screen)
+
+    def _lay_over(self, screen: Screen[None]) -> None:
+        if screen not in self._app.screen_stack:
+            self._app.push_screen(screen)
+        while self._app.screen is not screen:
+            self._app.pop_screen()
