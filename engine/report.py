@@ -286,7 +286,7 @@ def as_json(run: CollectedRun) -> str:
         "targets": [plain_target(report) for report in ports_of(run.events).reports],
         "costs": [{"case": name, **msgspec.to_builtins(cost)} for name, cost in run.costs.items()],
         "benchmarks": msgspec.to_builtins(run.benchmarks.cases),
-        "summaries": [_plain_summary(summary) for summary in run.benchmarks.summaries],
+        "summaries": [plain_summary(summary) for summary in run.benchmarks.summaries],
         "profile": msgspec.to_builtins(run.profile.spans),
         "log": [_without_clock(event) for event in run.log],
     }
@@ -315,7 +315,7 @@ def doubt_of(verdict: Verdict) -> str:
     return f"these times do not count: the verdict is {word_of(verdict)}, {verdict.sentence}"
 
 
-def _plain_summary(summary: Summary) -> Plain:
+def plain_summary(summary: Summary) -> Plain:
     """As JSON-ready values; its read-only mapping is one that msgspec does not know."""
     return {
         "baseline": summary.baseline, "speedup": msgspec.to_builtins(summary.speedup), "cases": summary.cases,
