@@ -193,7 +193,7 @@ def _unchecked(evidence: Evidence, layers: Sequence[LayerSeen], untimed: str) ->
     for seen in layers:
         for report in seen.reports:
             if report.coverage is not Coverage.CHECKED:
-                who = f" ({report.by})" if report.by != report.layer else ""
+                who = f" ({report.by})" if report.by.replace("_", " ") != report.layer else ""
                 yield Unchecked(what=f"{report.layer}{who}", state=report.coverage, why=report.why)
         if not seen.reports:
             yield Unchecked(what=seen.layer, state=_NOT_REPORTED, why=_unreported(evidence.verdict))

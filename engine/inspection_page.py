@@ -16,7 +16,7 @@ from engine.inspection import FindingSeen, Inspection, LayerSeen
 from engine.layers import Coverage, Layer, LayerReport
 from engine.model import Outcome, Severity, Tier, Verdict
 from engine.policy import WEIGHTS, Effect
-from engine.report import FLAGGED, numbered, printable, word_of
+from engine.report import numbered, printable, word_of
 from engine.report_bench import bench_cells, failure_of
 from engine.report_remarks import remarks_on
 
@@ -87,7 +87,7 @@ _RUNNING_WORD = "running"
 _MOST_FAILED = 10
 
 
-def page_of(inspection: Inspection) -> Page:
+def page_of(inspection: Inspection, *, is_ascii: bool = False) -> Page:
     """The page: the answer first, then what it rests on, and what it does not."""
     evidence = inspection.evidence
     word, mark = _word(evidence.verdict, inspection.claim)
@@ -102,7 +102,7 @@ def page_of(inspection: Inspection) -> Page:
                 note="" if inspection.findings else "none",
             ),
             _cases(inspection),
-            _speed(inspection),
+            _speed(inspection, sign="+-" if is_ascii else "±"),
             _not_checked(inspection),
             _policy(inspection),
             _provenance(inspection),
@@ -148,7 +148,7 @@ def _finding(seen: FindingSeen) -> Entry:
     column = f", column {place.column}" if place is not None and place.column else ""
     where = (f"line {place.line}{column}",) if place is not None else ()
     return Entry(
-        name=printable(found.check), state=f"{found.severity}, {FLAGGED}" if seen.flags else found.severity,
+        name=printable(found.check), state=f"{found.severity} (flags)" if seen.flags else found.severity,
         mark=_SEVERITIES[found.severity], text=printable(f"{found.message}{case}"), details=where,
         line=place.line if place is not None else None, code=printable(seen.code),
     )  # fmt: skip
@@ -177,12 +177,12 @@ def _cases(inspection: Inspection) -> Section:
     )  # fmt: skip
 
 
-def _speed(inspection: Inspection) -> Section:
+def _speed(inspection: Inspection, *, sign: str) -> Section:
     benchmarks = inspection.evidence.benchmarks
     title = "Measured speed"
     if not benchmarks.cases:
         return Section(title=title, note=printable(f"not measured: {inspection.untimed}"))
-    cells = [bench_cells(case, benchmarks) for case in benchmarks.right]
+    cells = [bench_cells(case, benchmarks, sign=sign) for case in benchmarks.right]
     rows = (tuple(cells[0]), *(tuple(row.values()) for row in cells)) if cells else ()
     failed = [
         Entry(name=printable(case.case), state="not timed", mark=Mark.BAD, text=printable(failure_of(case)))

@@ -50,7 +50,7 @@ JSON_SCHEMA = "kgtui.inspect/1"
 WIDTH = 80
 
 _INDENT = "  "
-_LEAST_TEXT, _MOST_NAME = 36, 22
+_LEAST_TEXT, _MOST_NAME = 36, 24
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~])")
 
 
@@ -81,8 +81,8 @@ def as_plain(inspection: Inspection, *, width: int = WIDTH) -> str:
 
 def page_lines(page: Page, *, width: int) -> Iterator[PageLine]:
     """The page line by line, none longer than `width` unless a word is."""
-    yield _line(Part(text=page.title, mark=page.mark, strong=True))
-    yield _line(Part(text=page.subject, mark=Mark.MUTED))
+    yield from (_line(Part(text=text, mark=page.mark, strong=True)) for text in textwrap.wrap(page.title, width))
+    yield from (_line(Part(text=text, mark=Mark.MUTED)) for text in textwrap.wrap(page.subject, width))
     yield PageLine()
     yield from (_line(Part(text=text, strong=True)) for text in textwrap.wrap(page.headline, width))
     if page.claim is not None:

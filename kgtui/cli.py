@@ -26,6 +26,10 @@ _HELP_WIDTH = 100
 _EXIT_CODES = """\
 exit codes: 0 passed, 1 the candidate failed, 2 usage, 3 engine error or unsupported here,
 4 flagged (right but not credible, or caught cheating), 130 interrupted"""
+_CLAIM_EXITS = """\
+the page is the output, and progress goes to the error stream. A claim never changes the verdict, but the
+exit code of a kernel that is right and credible: 0 the claim is supported or exceeded, 1 it is not
+supported, 3 it was not measured. The others are those of every command: 1 failed, 4 flagged."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -99,6 +103,7 @@ def _add_commands(parser: _Parser) -> tuple[_Parser, ...]:
         _add_open,
         _add_check,
         _add_bench,
+        _add_inspect,
         _add_targets,
         _add_problems,
         _add_new,
@@ -196,7 +201,31 @@ def _add_targets(commands: _Commands[_Parser]) -> _Parser:
     return parser
 
 
+def _add_inspect(commands: _Commands[_Parser]) -> _Parser:
+    usage = "inspect [FILE] [--op OP] [options]"
+    parser = _add(commands, "inspect", usage, "Judge a kernel file in every way there is here, and say so on one page.")
+    parser.epilog = _CLAIM_EXITS
+    parser.add_argument("file", metavar="FILE", nargs="?", help="the kernel file")
+    parser.add_argument("--op", metavar="OP", help="the operator (default: the file's `# kgtui: op=...` line)")
+    parser.add_argument("--sample", action="store_true", help="inspect the sample that comes with kgtui")
+    parser.add_argument(
+        "--claim", metavar="CLAIM", help='how fast it is said to be: 2.3x, or against another baseline "2.3x compile"'
+    )
+    _add_place(parser)
+    shape = _add_policy_and_shape(parser)
+    shape.add_argument("--html", action="store_true", help="one HTML file, progress on the error stream")
+    parser.add_argument("--no-store", action="store_true", help="keep nothing of this run")
+    return parser
+
+
 def _add_telling(parser: _Parser) -> None:
+    _add_policy_and_shape(parser)
+    parser.add_argument("--profile", action="store_true", help="show where the time of the run went")
+    parser.add_argument("--no-store", action="store_true", help="keep nothing of this run")
+
+
+def _add_policy_and_shape(parser: _Parser) -> argparse._MutuallyExclusiveGroup:
+    """What decides, and in which form it is told; the group of the forms."""
     parser.add_argument(
         "--policy", choices=tuple(Policy), default=Policy.DEFAULT,
         help="what decides over findings: strict goes by the rules of strict benchmarks (default: default)",
@@ -204,9 +233,10 @@ def _add_telling(parser: _Parser) -> None:
     shape = parser.add_mutually_exclusive_group()
     shape.add_argument("--plain", action="store_true", help="no colour, even in a terminal")
     shape.add_argument("--json", action="store_true", help="one JSON document, progress on the error stream")
-    shape.add_argument("--markdown", action="store_true", help="one Markdown page, progress on the error stream")
-    parser.add_argument("--profile", action="store_true", help="show where the time of the run went")
-    parser.add_argument("--no-store", action="store_true", help="keep nothing of this run")
+    shape.add_argument(
+        "--markdown", "--md", action="store_true", help="one Markdown page, progress on the error stream"
+    )
+    return shape
 
 
 def _add_place(parser: _Parser) -> None:
@@ -285,6 +315,10 @@ def _dispatch(options: argparse.Namespace, console: Console) -> int:
             from kgtui.commands import bench
 
             return bench.run(options, console)
+        case "inspect":
+            from kgtui.commands import inspect
+
+            return inspect.run(options, console)
         case "targets":
             from kgtui.commands import targets
 

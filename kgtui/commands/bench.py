@@ -43,7 +43,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
         say_document(request, console, run)
         say_profile(request, console, run)
         say_benchmark(request, console, run)
-        return _exit_of(request, console, run)
+        return exit_of_bench(request, console, run)
 
     return carry_out(request, console, engine_factory=engine_factory, close=close)
 
@@ -69,16 +69,7 @@ def read_request(options: argparse.Namespace, console: Console) -> Request:
     )  # fmt: skip
 
 
-def _plan(options: argparse.Namespace, problem: Problem) -> BenchmarkPlan:
-    return BenchmarkPlan(
-        cases=timed_cases(problem, options.cases or (Tier.BENCH,)),
-        cache=CacheState(options.l2 or BenchmarkPlan.cache),
-        baselines=tuple(dict.fromkeys(options.baseline or BenchmarkPlan.baselines)),
-        case_s=options.seconds or BenchmarkPlan.case_s,
-    )
-
-
-def _exit_of(request: Request, console: Console, run: CollectedRun) -> int:
+def exit_of_bench(request: Request, console: Console, run: CollectedRun) -> int:
     """As the verdict says; and never a success when what should have been timed was not."""
     exit_code = exit_of(run.finished.verdict)
     if exit_code is not Exit.PASSED or request.benchmark is None:
@@ -87,6 +78,15 @@ def _exit_of(request: Request, console: Console, run: CollectedRun) -> int:
     if reason:
         console.warn(printable(reason))
     return exit_code
+
+
+def _plan(options: argparse.Namespace, problem: Problem) -> BenchmarkPlan:
+    return BenchmarkPlan(
+        cases=timed_cases(problem, options.cases or (Tier.BENCH,)),
+        cache=CacheState(options.l2 or BenchmarkPlan.cache),
+        baselines=tuple(dict.fromkeys(options.baseline or BenchmarkPlan.baselines)),
+        case_s=options.seconds or BenchmarkPlan.case_s,
+    )
 
 
 def _shortfall(benchmarks: Benchmarks, *, planned: int) -> tuple[Exit, str]:

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import enum
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+from engine.inspection_page import Mark
 from engine.model import Outcome, Severity, Verdict
 from engine.report import FLAGGED, LOG, PlainLine
+from engine.report_inspection import PageLine
 
-_RESET, _GREEN, _YELLOW, _RED = "\x1b[0m", "\x1b[32m", "\x1b[33m", "\x1b[31m"
+_RESET, _BOLD, _GREEN, _YELLOW, _RED = "\x1b[0m", "\x1b[1m", "\x1b[32m", "\x1b[33m", "\x1b[31m"
+_MARKS = {Mark.GOOD: _GREEN, Mark.DOUBT: _YELLOW, Mark.BAD: _RED}
 _DOUBTS = frozenset({FLAGGED, Outcome.UNSUPPORTED, Outcome.CANCELLED, Outcome.REFUSED, *Severity})
 _FLAGS = frozenset({Outcome.CHEATED, Outcome.TAMPERED})
 _LEAST_WIDTH, _USUAL_WIDTH = 40, 80
@@ -103,6 +106,12 @@ class Console:
         stream.write(f"{line if plain or not self._takes_colour(stream) else _coloured(line)}\n")
         stream.flush()
 
+    def show_page(self, lines: Iterable[PageLine], *, plain: bool) -> None:
+        """A page on the output, line by line."""
+        takes_colour = not plain and self._takes_colour(self.out)
+        for line in lines:
+            self.say(_coloured_page_line(line) if takes_colour else str(line))
+
     def _takes_colour(self, stream: TextIO) -> bool:
         return stream.isatty() and not self.environment.get("NO_COLOR") and self.environment.get("TERM") != "dumb"
 
@@ -121,3 +130,11 @@ def _colour_of(state: str) -> str | None:
     if state in _DOUBTS:
         return _YELLOW
     return _RED if state in frozenset(Outcome) else None
+
+
+def _coloured_page_line(line: PageLine) -> str:
+    parts = []
+    for part in line.parts:
+        colour = (_BOLD if part.strong else "") + _MARKS.get(part.mark, "")
+        parts.append(f"{colour}{part.text}{_RESET}" if colour else part.text)
+    return "".join(parts)

@@ -67,6 +67,7 @@ class Request:
 
     `label` is what the session is called in the store.  `costs` are those of the cases that a user wants
     to have timed; `benchmark` of None times none of them.  What the run launches is compiled for `port_to` as well.
+    `is_aside` leaves the output to what `close` prints.
     """
 
     label: str
@@ -82,6 +83,7 @@ class Request:
     wants_profile: bool = False
     benchmark: BenchmarkPlan | None = None
     port_to: tuple[str, ...] = ()
+    is_aside: bool = False
     costs: Mapping[str, Cost] = field(default_factory=dict)
 
     @property
@@ -114,7 +116,7 @@ def carry_out(
 
 def tell(request: Request, console: Console, line: PlainLine) -> None:
     """Print a state change; beside the output where that is one document."""
-    console.show(line, plain=request.is_plain, aside=request.document is not None)
+    console.show(line, plain=request.is_plain, aside=request.is_aside or request.document is not None)
 
 
 def real_engine(

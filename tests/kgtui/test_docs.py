@@ -60,7 +60,7 @@ def test_every_action_is_in_the_table_of_keys():
 
 def test_every_command_shows_its_help():
     text = docs.command_help()
-    commands = ("open", "check", "bench", "problems", "new", "sessions", "doctor", "paths")
+    commands = ("open", "check", "bench", "inspect", "problems", "new", "sessions", "doctor", "paths")
     assert [f"$ kgtui {name} --help" in text for name in commands] == [True] * len(commands)
 
 
