@@ -87,6 +87,12 @@ class Desk:
         return await self._hand.child.ask(command, deadline_s=deadline_s)
 
     @property
+    def unrecorded(self) -> str:
+        """Why the worker in use cannot read the device's record, as it said before it had a candidate."""
+        ready = self._hand.child.ready if self._hand is not None else None
+        return ready.unrecorded if ready is not None else "there is no worker"
+
+    @property
     def fault(self) -> EngineError | None:
         """What the worker wrote that was no reply, if anything."""
         return self._hand.child.fault if self._hand is not None else None

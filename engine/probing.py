@@ -54,6 +54,15 @@ class Replayed:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Taped:
+    """What came of a call that was recorded: the worker's claim, and the judge's count; `trouble` says why not."""
+
+    recorded: wire.Recorded | None = None
+    outputs: tuple[wire.Survival, ...] = ()
+    trouble: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Lab:
     """What a probe may know and do."""
 
@@ -69,6 +78,11 @@ class Lab:
     def problem(self) -> Problem:
         """What the candidate computes."""
         return self.plan.problem
+
+    def size_of(self, case: Case) -> int:
+        """The least work of a case, in operations and bytes: what cases are ordered by."""
+        cost = self.problem.cost(case)
+        return cost.flops + cost.bytes_read + cost.bytes_written
 
     async def ask(self, command: wire.AnyCommand) -> wire.AnyReply:
         """Have the worker that verified, or the one after it, carry out a command.
@@ -131,7 +145,37 @@ class Bench:
             EngineError: the judge failed.
         """
         called = await self.make(poison=poison, withhold=withhold)
-        return called if isinstance(called, Replayed) else await self._weighed(called)
+        if isinstance(called, Replayed):
+            return called
+        weighed = await self._weighed(called.returned)
+        if isinstance(weighed, str):
+            return Replayed(ledger=called.ledger, trouble=weighed)
+        return Replayed(ledger=called.ledger, outputs=weighed)
+
+    async def record(self) -> Taped:
+        """Call the entry on new content while the device's own record is kept.
+
+        Raises:
+            EngineError: the judge failed.
+        """
+        await self._refill(fresh=True, poison=0)
+        command = wire.Record(
+            id=wire.new_id(), arguments=self.prepared.arguments, arena=self.prepared.arena, outputs=str(self.outputs),
+            max_output_bytes=self.lab.limits.output_bytes,
+        )  # fmt: skip
+        try:
+            with self.lab.profile.span("probe"):
+                recorded = await self.lab.ask(command)
+        except EngineError as error:
+            return Taped(trouble=str(error))
+        if isinstance(recorded, wire.Failed):
+            return Taped(trouble=recorded.message)
+        if not isinstance(recorded, wire.Recorded):
+            return Taped(trouble=f"a recorded call was answered with {type(recorded).__name__}")
+        weighed = await self._weighed(recorded.returned)
+        if isinstance(weighed, str):
+            return Taped(trouble=weighed)
+        return Taped(recorded=recorded, outputs=weighed)
 
     async def make(
         self, *, poison: int, fresh: bool = True, withhold: wire.Withhold | None = None,
@@ -145,9 +189,7 @@ class Bench:
             EngineError: the judge failed.
         """
         lab = self.lab
-        refilled = await lab.staff.ask_judge(wire.Refill(id=wire.new_id(), fresh=fresh, poison=poison))
-        if not isinstance(refilled, wire.Done):
-            raise EngineError(f"the judge could not make inputs of {self.case.name} again{_said(refilled)}")
+        await self._refill(fresh=fresh, poison=poison)
         command = wire.Call(
             id=wire.new_id(), case=self.case.name, arguments=self.prepared.arguments, arena=self.prepared.arena,
             outputs=str(self.outputs), max_output_bytes=lab.limits.output_bytes, poison=poison, withhold=withhold,
@@ -166,17 +208,23 @@ class Bench:
             return Replayed(trouble=f"a call was answered with {type(called).__name__}")
         return called
 
-    async def _weighed(self, called: wire.Called) -> Replayed:
+    async def _refill(self, *, fresh: bool, poison: int) -> None:
+        refilled = await self.lab.staff.ask_judge(wire.Refill(id=wire.new_id(), fresh=fresh, poison=poison))
+        if not isinstance(refilled, wire.Done):
+            raise EngineError(f"the judge could not make inputs of {self.case.name} again{_said(refilled)}")
+
+    async def _weighed(self, returned: wire.Returned) -> tuple[wire.Survival, ...] | str:
+        """The judge's count of what is right in what was returned, or why it is not an answer at all."""
         weigh = wire.Weigh(
             id=wire.new_id(), outputs=str(self.outputs), max_output_bytes=self.lab.limits.output_bytes,
-            returned=called.returned,
+            returned=returned,
         )  # fmt: skip
         weighed = await self.lab.staff.ask_judge(weigh)
         if isinstance(weighed, wire.Failed) and weighed.kind is wire.FailureKind.TAMPERED:
-            return Replayed(ledger=called.ledger, trouble=weighed.message)
+            return weighed.message
         if not isinstance(weighed, wire.Weighed):
             raise EngineError(f"the judge could not weigh the outputs of {self.case.name}{_said(weighed)}")
-        return Replayed(ledger=called.ledger, outputs=weighed.outputs)
+        return weighed.outputs
 
 
 class ProbingStage:

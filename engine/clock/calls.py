@@ -125,7 +125,7 @@ class Calls:
         returned: list[object] = []
         graph = self._instruments.capture(lambda: returned.extend(call() for call in calls))
         self._graph, self._captured = graph, tuple(returned)
-        return _told(graph.kernels)
+        return _told([node.name for node in graph.nodes])
 
     def replay(self) -> int:
         """Launch the graph once; how long the stream was busy with it, in nanoseconds."""

@@ -105,7 +105,7 @@ class Recorder:
     """Records activities between `start` and `stop`; one of it in a process."""
 
     def __init__(self, library: Any) -> None:  # Any: a loaded library, whose functions have no types
-        self._cupti = library
+        self.library = library
         self._buffers: dict[int, ctypes.Array[ctypes.c_uint64]] = {}
         self._idle: list[ctypes.Array[ctypes.c_uint64]] = []
         self._activities: list[Activity] = []
@@ -174,7 +174,7 @@ class Recorder:
         addresses: list[int] = []
         record = ctypes.c_void_p()
         while used:
-            status = self._cupti.cuptiActivityGetNextRecord(
+            status = self.library.cuptiActivityGetNextRecord(
                 ctypes.c_void_p(buffer), ctypes.c_size_t(used), ctypes.byref(record)
             )
             if status == _NO_MORE_RECORDS:
@@ -185,12 +185,12 @@ class Recorder:
         return addresses
 
     def _call(self, name: str, *arguments: object) -> None:
-        self._expect(name, getattr(self._cupti, name)(*arguments))
+        self._expect(name, getattr(self.library, name)(*arguments))
 
     def _expect(self, name: str, status: int) -> None:
         if status:
             text = ctypes.c_char_p()
-            self._cupti.cuptiGetResultString(status, ctypes.byref(text))
+            self.library.cuptiGetResultString(status, ctypes.byref(text))
             said = text.value.decode() if text.value else "no text"
             raise CuptiError(f"{name} failed with {status} ({said})")
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -19,13 +20,21 @@ _broken: list[torch.cuda.CUDAGraph] = []
 """Graphs whose capture failed.  Never freed: torch's allocator may go on asking them whose memory is whose."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class KernelNode:
+    """A kernel in a graph: its mangled name, and the handle of the function in its module."""
+
+    name: str
+    function: int
+
+
 class CapturedGraph:
-    """A graph that was captured and is ready to be replayed; `kernels` are the names of its kernels, if known."""
+    """A graph that was captured and is ready to be replayed; `nodes` are its kernels, if known."""
 
     def __init__(self, graph: torch.cuda.CUDAGraph, stream: torch.cuda.Stream) -> None:
         self._graph = graph
         self._stream = stream
-        self.kernels = kernel_names(graph)
+        self.nodes = kernel_nodes(graph)
 
     def replay(self) -> None:
         """Launch it once, on the stream that events are recorded on."""
@@ -73,30 +82,37 @@ def _end_allocation(device: torch.device, pool: Any) -> None:  # Any: torch's ha
         torch._C._cuda_endAllocateToPool(index, pool)
 
 
-def kernel_names(graph: torch.cuda.CUDAGraph) -> tuple[str, ...]:
-    """The mangled names of the kernels in a kept graph, in the order of its nodes; () without cuda.bindings."""
+def kernel_nodes(graph: torch.cuda.CUDAGraph) -> tuple[KernelNode, ...]:
+    """The kernels in a kept graph and in graphs within it, in the order of their nodes; () without cuda.bindings."""
     try:
         driver = importlib.import_module("cuda.bindings.driver")
-        handle = driver.CUgraph(graph.raw_cuda_graph())
-        _, _, count = driver.cuGraphGetNodes(handle)
-        status, nodes, _ = driver.cuGraphGetNodes(handle, count)
-        _expect(driver, status)
-        return tuple(name for node in nodes[:count] if (name := _kernel_name(driver, node)))
+        return tuple(_nodes_of(driver, driver.CUgraph(graph.raw_cuda_graph())))
     except Exception:  # the edge to a library that may be absent or another version: names are evidence, never needed
         return ()
 
 
-def _kernel_name(driver: Any, node: Any) -> str:  # Any: cuda.bindings has no types
-    status, kind = driver.cuGraphNodeGetType(node)
+def _nodes_of(driver: Any, handle: Any) -> Iterator[KernelNode]:  # Any: cuda.bindings has no types
+    _, _, count = driver.cuGraphGetNodes(handle)
+    status, nodes, _ = driver.cuGraphGetNodes(handle, count)
     _expect(driver, status)
-    if kind != driver.CUgraphNodeType.CU_GRAPH_NODE_TYPE_KERNEL:
-        return ""
+    for node in nodes[:count]:
+        status, kind = driver.cuGraphNodeGetType(node)
+        _expect(driver, status)
+        if kind == driver.CUgraphNodeType.CU_GRAPH_NODE_TYPE_KERNEL:
+            yield _kernel_node(driver, node)
+        elif kind == driver.CUgraphNodeType.CU_GRAPH_NODE_TYPE_GRAPH:
+            status, within = driver.cuGraphChildGraphNodeGetGraph(node)
+            _expect(driver, status)
+            yield from _nodes_of(driver, within)
+
+
+def _kernel_node(driver: Any, node: Any) -> KernelNode:  # Any: cuda.bindings has no types
     status, parameters = driver.cuGraphKernelNodeGetParams(node)
     _expect(driver, status)
-    by_function = int(parameters.func) != 0
-    status, name = driver.cuFuncGetName(parameters.func) if by_function else driver.cuKernelGetName(parameters.kern)
+    function = int(parameters.func)
+    status, name = driver.cuFuncGetName(parameters.func) if function else driver.cuKernelGetName(parameters.kern)
     _expect(driver, status)
-    return str(name.decode(errors="replace"))
+    return KernelNode(name=str(name.decode(errors="replace")), function=function)
 
 
 def _expect(driver: Any, status: Any) -> None:  # Any: cuda.bindings has no types

@@ -13,6 +13,8 @@ from typing import Protocol
 import torch
 
 from engine.clock import cache, cupti, graphs
+from engine.clock import listener as listening
+from engine.clock.listener import DriverCall
 from engine.errors import UnsupportedError
 
 HOLD = cupti.SLEEP.name
@@ -32,6 +34,16 @@ class Recorder(Protocol):
     def now_ns(self) -> int: ...
 
 
+class Listener(Protocol):
+    """The driver's own word on launches, as of `listener.Listener`."""
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+    def take(self) -> tuple[DriverCall, ...]: ...
+
+
 class Event(Protocol):
     """A moment in the work of the stream that calls are made on."""
 
@@ -41,16 +53,16 @@ class Event(Protocol):
 
 
 class Graph(Protocol):
-    """Calls that were captured; `kernels` are the names of their kernels, () when those are not known."""
+    """Calls that were captured; `nodes` are their kernels, () when those are not known."""
 
-    kernels: tuple[str, ...]
+    nodes: tuple[graphs.KernelNode, ...]
 
     def replay(self) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Instruments:
-    """`recorder` is None where there is no precise timer, for this `reason`.
+    """`recorder` and `listener` are None where there is no precise timer, for this `reason`.
 
     `hold` keeps the current stream busy for about so many nanoseconds with one kernel called HOLD.
 
@@ -68,6 +80,7 @@ class Instruments:
     evict: Callable[[], int]
     touch: Callable[[Sequence[torch.Tensor]], int]
     forbid_persistence: Callable[[], str]
+    listener: Listener | None = None
 
 
 def instruments_of(device: torch.device) -> Instruments:
@@ -99,6 +112,7 @@ def instruments_of(device: torch.device) -> Instruments:
         evict=_Evict(device, cache_bytes, activities=evicting),
         touch=functools.partial(cache.touch, activities=touching),
         forbid_persistence=cache.forbid_persistence,
+        listener=listening.Listener(recorder.library) if recorder is not None else None,
     )  # fmt: skip
 
 

@@ -7,13 +7,16 @@ exercised together without a GPU.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import torch
 
 from engine.clock.cupti import Activity, CuptiError, Kind
+from engine.clock.graphs import KernelNode
 from engine.clock.instruments import HOLD, Event, Instruments
+from engine.clock.listener import DriverCall
 
 TICK_NS = 10
 EVICTION = "evict"
@@ -34,11 +37,37 @@ class ScriptedGraph:
     """Calls that are made again, in place of a graph's launches."""
 
     work: Callable[[], None]
-    kernels: tuple[str, ...]
+    nodes: tuple[KernelNode, ...]
 
     def replay(self) -> None:
         """Make the calls again."""
         self.work()
+
+
+class ScriptedListener:
+    """The driver's word on what is put on the scripted device."""
+
+    def __init__(self) -> None:
+        self.is_listening = False
+        self._calls: list[DriverCall] = []
+
+    def start(self) -> None:
+        """Listen."""
+        self.is_listening = True
+
+    def stop(self) -> None:
+        """Listen no longer."""
+        self.is_listening = False
+
+    def hear(self, call: DriverCall) -> None:
+        """The driver was called."""
+        if self.is_listening:
+            self._calls.append(call)
+
+    def take(self) -> tuple[DriverCall, ...]:
+        """What was heard since the last time."""
+        taken, self._calls = tuple(self._calls), []
+        return taken
 
 
 @dataclass(kw_only=True)
@@ -55,7 +84,10 @@ class ScriptedDevice:
     touched: list[int] = field(default_factory=list)
     blocks: list[ScriptedBlock] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
+    listener: ScriptedListener = field(default_factory=ScriptedListener)
+    functions: dict[str, int] = field(default_factory=dict)
     _activities: list[Activity] = field(default_factory=list)
+    _launches: int = 0
 
     def instruments(self, *, precise: bool = True) -> Instruments:
         """Its instruments; without a recorder when they are not to be `precise`."""
@@ -64,18 +96,43 @@ class ScriptedDevice:
             cache_bytes=self.cache_bytes, synchronise=lambda: None, event=lambda: ScriptedEvent(device=self),
             hold=lambda duration_ns: self.put(HOLD, duration_ns, named=False),
             capture=self.capture, evict=self.evict, touch=self.touch, forbid_persistence=lambda: self.note,
+            listener=self.listener if precise else None,
         )  # fmt: skip
 
-    def put(self, name: str, duration_ns: int, *, after_ns: int = 0, named: bool = True) -> None:
-        """Have the device do something `after_ns` from now; the clock moves past its end."""
+    def put(
+        self, name: str, duration_ns: int, *, after_ns: int = 0, named: bool = True, function: int | None = 1,
+        kind: Kind = Kind.KERNEL, stream: int = 0, thread: int | None = None,
+    ) -> None:  # fmt: skip
+        """Have the device do something `after_ns` from now; the clock moves past its end.
+
+        The driver is asked for it by a `thread`, with the handle of a `function`; None is the replay of a graph.
+        """
         if named:
             self.names.append(name)
+        self._launches += 1
+        if function is not None:
+            self.functions[name] = function
+        self.listener.hear(
+            DriverCall(
+                correlation=self._launches,
+                thread=threading.get_ident() if thread is None else thread,
+                name=name if function is not None else "",
+                function=function,
+                replays=function is None,
+            )
+        )
         begin = self.clock_ns + after_ns
         self.clock_ns = begin + duration_ns
         if self.is_recording:
-            kind = Kind.KERNEL
             self._activities.append(
-                Activity(kind=kind, name=name, start_ns=begin, end_ns=self.clock_ns, stream=0, correlation=0)
+                Activity(
+                    kind=kind,
+                    name=name,
+                    start_ns=begin,
+                    end_ns=self.clock_ns,
+                    stream=stream,
+                    correlation=self._launches,
+                )
             )
 
     def memory(self, size_bytes: int) -> ScriptedBlock:
@@ -112,7 +169,8 @@ class ScriptedDevice:
             work()
         finally:
             self.capturing = False
-        return ScriptedGraph(work=work, kernels=tuple(self.names[before:]))
+        nodes = tuple(KernelNode(name=name, function=self.functions.get(name, 0)) for name in self.names[before:])
+        return ScriptedGraph(work=work, nodes=nodes)
 
     def start(self) -> None:
         """Record."""

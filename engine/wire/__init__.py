@@ -24,6 +24,7 @@ from engine.wire.messages import (
     FloatSpec,
     Message,
     Reply,
+    Returned,
     ReturnedSpec,
     ScalarSpec,
     SequenceSpec,
@@ -42,6 +43,7 @@ from engine.wire.observing import (
     OperatorSeen,
 )
 from engine.wire.probing import MOST_KERNELS, Kernel, Survival, Weigh, Weighed, Withheld, Withhold
+from engine.wire.recording import MOST_ACTIVITIES, ActivityKind, ActivitySeen, NodeSeen, Record, Recorded
 from engine.wire.repeating import Contrast, Contrasted, Difference, Disorder, Recall, Recalled, Watch
 from engine.wire.timing import (
     Arrange,
@@ -64,6 +66,7 @@ from engine.wire.timing import (
     Timed,
     Vacate,
 )
+from engine.wire.varying import Variant, Varied, Vary
 from engine.wire.verifying import (
     Again,
     ArenaSpec,
@@ -92,17 +95,18 @@ from engine.wire.verifying import (
 )
 
 __all__ = [
-    "MAX_LINE_BYTES", "MOST_KERNELS", "MOST_LAUNCHES", "Again", "AnyCommand", "AnyReply", "ArenaSpec", "Arrange",
-    "Arranged", "Borrow", "BuildLauncher", "Call", "CallTime", "Called", "ChangeKind", "ChangeSeen", "Check", "Checked",
-    "Collect", "Command", "Compare", "Compared", "Compile", "Compiled", "Conclude", "Contrast", "Contrasted", "Count",
-    "DTypeSpec", "DeedKind", "DeedSeen", "Describe", "Described", "Difference", "Disassemble", "Disband", "Disorder",
-    "Done", "Failed", "FailureKind", "Fetch", "FloatSpec", "Gauge", "Gauged", "Gauging", "How", "Kernel", "Lend",
-    "Lent", "Load", "Loaded", "MeasurePeaks", "Message", "Observe", "Observed", "Occupy", "OperatorKind",
-    "OperatorSeen", "PeaksMeasured", "Prepare", "PrepareBaseline", "Prepared", "Ready", "Recall", "Recalled", "Refill",
-    "Refresh", "Rehearse", "Rehearsed", "Release", "Released", "Reply", "ReturnedSpec", "ScalarSpec", "SequenceSpec",
-    "Shape", "SlotLayout", "StorageSpec", "SuppressedLaunch", "Survival", "Take", "TensorSpec", "TimeBaseline",
-    "TimeCalls", "Timed", "Vacate", "ValueSpec", "Watch", "Weigh", "Weighed", "Withheld", "Withhold", "decode_command",
-    "decode_reply", "encode", "id_of", "new_id",
+    "MAX_LINE_BYTES", "MOST_ACTIVITIES", "MOST_KERNELS", "MOST_LAUNCHES", "ActivityKind", "ActivitySeen", "Again",
+    "AnyCommand", "AnyReply", "ArenaSpec", "Arrange", "Arranged", "Borrow", "BuildLauncher", "Call", "CallTime",
+    "Called", "ChangeKind", "ChangeSeen", "Check", "Checked", "Collect", "Command", "Compare", "Compared", "Compile",
+    "Compiled", "Conclude", "Contrast", "Contrasted", "Count", "DTypeSpec", "DeedKind", "DeedSeen", "Describe",
+    "Described", "Difference", "Disassemble", "Disband", "Disorder", "Done", "Failed", "FailureKind", "Fetch",
+    "FloatSpec", "Gauge", "Gauged", "Gauging", "How", "Kernel", "Lend", "Lent", "Load", "Loaded", "MeasurePeaks",
+    "Message", "NodeSeen", "Observe", "Observed", "Occupy", "OperatorKind", "OperatorSeen", "PeaksMeasured", "Prepare",
+    "PrepareBaseline", "Prepared", "Ready", "Recall", "Recalled", "Record", "Recorded", "Refill", "Refresh", "Rehearse",
+    "Rehearsed", "Release", "Released", "Reply", "Returned", "ReturnedSpec", "ScalarSpec", "SequenceSpec", "Shape",
+    "SlotLayout", "StorageSpec", "SuppressedLaunch", "Survival", "Take", "TensorSpec", "TimeBaseline", "TimeCalls",
+    "Timed", "Vacate", "ValueSpec", "Variant", "Varied", "Vary", "Watch", "Weigh", "Weighed", "Withheld", "Withhold",
+    "decode_command", "decode_reply", "encode", "id_of", "new_id",
 ]  # fmt: skip
 
 MAX_LINE_BYTES = 4 << 20
@@ -111,12 +115,12 @@ AnyCommand: TypeAlias = (
     Lend | Borrow | Load | Call | Prepare | Describe | Refill | Compare | Take | Conclude | Release | Rehearse
     | Compile | BuildLauncher | Disassemble | Arrange | Refresh | Check | PrepareBaseline | TimeBaseline
     | MeasurePeaks | Disband | Occupy | Fetch | TimeCalls | Collect | Vacate | Observe | Weigh | Recall | Contrast
-    | Gauge
+    | Gauge | Record | Vary
 )  # fmt: skip
 AnyReply: TypeAlias = (
     Ready | Done | Lent | Loaded | Prepared | Described | Called | Compared | Released | Rehearsed | Compiled | Arranged
-    | Checked | Timed | PeaksMeasured | Observed | Weighed | Recalled | Contrasted | Gauged
-    | Failed
+    | Checked | Timed | PeaksMeasured | Observed | Recorded | Weighed | Recalled | Contrasted | Gauged
+    | Varied | Failed
 )  # fmt: skip
 
 

@@ -153,11 +153,13 @@ class Ready(Reply, tag="ready", frozen=True):
     """The child is warm; `confinement` names what it has given up.
 
     `launchers_for` are the backends whose launches need code that a compiler builds apart from the kernel.
+    `unrecorded` says why a worker cannot read the device's own record.
     """
 
     confinement: Annotated[tuple[Word, ...], msgspec.Meta(max_length=64)] = ()
     versions: Annotated[dict[Word, Word], msgspec.Meta(max_length=64)] = msgspec.field(default_factory=dict)
     launchers_for: Annotated[tuple[Word, ...], msgspec.Meta(max_length=64)] = ()
+    unrecorded: Word = ""
 
 
 class Lent(Reply, tag="lent", frozen=True):

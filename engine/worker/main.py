@@ -7,6 +7,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +20,21 @@ from engine.device_memory import DeviceMemoryError
 from engine.processes.nursery import DEVICE_VARIABLE, WARM_CACHE_VARIABLE
 from engine.processes.service import Line
 from engine.worker import failures, loader, published
+from engine.worker.disorder import Disorder
 from engine.worker.interpreter import Guard
 from engine.worker.launches import LaunchBook
-from engine.worker.memory import CallMemory
+from engine.worker.memory import CallMemory, values_of
 from engine.worker.observer import Observer
+from engine.worker.own_kernels import OwnKernels
 from engine.worker.poison import Poison
 from engine.worker.recorder import LaunchRecorder
 from engine.worker.rehearsal import Rehearsal
+from engine.worker.tape import Tape
 from engine.worker.timing import Stopwatch
 from engine.worker.tuning import Tuning
 from engine.worker.withholding import Withholding
+
+_sleep = time.sleep  # as it is before there is a candidate
 
 
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
@@ -36,7 +42,8 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     line = Line(commands, replies)
     worker = _Worker(torch.device(os.environ[DEVICE_VARIABLE]))
     versions = {"torch": str(torch.__version__), "triton": triton.__version__, "python": platform.python_version()}
-    line.reply(wire.Ready(id="ready", confinement=in_force, versions=versions))
+    unrecorded = worker.unrecorded[:500]
+    line.reply(wire.Ready(id="ready", confinement=in_force, versions=versions, unrecorded=unrecorded))
     line.serve(worker.carry_out)
 
 
@@ -51,11 +58,12 @@ class _Worker:
         self._device = device
         self._book = LaunchBook()
         self._withholding = Withholding()
+        self._disorder = Disorder(device)
         self._guard: Guard | None = None
         self._tuning: Tuning | None = None
         self._recorder: LaunchRecorder | None = None
         if device.type == "cpu":
-            self._guard = Guard(self._book, self._withholding)
+            self._guard = Guard(self._book, self._withholding, self._disorder)
             self._guard.install()
             torch.set_num_threads(1)  # small tensors; the other cores belong to the judge, the compiler and the user
         else:
@@ -68,9 +76,20 @@ class _Worker:
         self._entry: Callable[..., Any] | None = None  # Any: a stranger's function
         self._filename = ""
         self._memory = CallMemory(device)
+        self._hand_back: Callable[[], tuple[wire.ReturnedSpec, ...]] | None = None
         self._observer = Observer(device)
         self._rehearsal: Rehearsal | None = None
         self._stopwatch = Stopwatch(device, self._loaded_entry)
+        self._own_kernels = OwnKernels()
+        self._tape = Tape(self._stopwatch.instruments, self._own_kernels)
+
+    @property
+    def unrecorded(self) -> str:
+        """Why the device's own record cannot be read here; "" when it can."""
+        instruments = self._stopwatch.instruments
+        if instruments is None:
+            return f"the record of a {self._device.type} device cannot be read"
+        return instruments.reason
 
     def carry_out(self, command: wire.AnyCommand) -> wire.AnyReply:
         try:
@@ -94,6 +113,10 @@ class _Worker:
                 return self._load(command)
             case wire.Call():
                 return self._call(command)
+            case wire.Recall():
+                return self._recall(command)
+            case wire.Record():
+                return self._record(command)
             case wire.Observe():
                 return self._observer.observed(command.id)
             case wire.Rehearse():
@@ -117,6 +140,7 @@ class _Worker:
             published.read_from(_warm_cache(), *map(Path, command.shelves))
         folder = Path(command.folder) if command.folder is not None else None
         path = Path(command.path)
+        self._own_kernels.belong_to(path.parent, *([folder] if folder is not None else []))
         with self._observer.loading(path, folder):
             self._entry, siblings = loader.load(path, folder, command.entry)
         return wire.Loaded(id=command.id, siblings=siblings)
@@ -133,21 +157,56 @@ class _Worker:
         arguments = [tensors.value_of(spec, storages) for spec in command.arguments]
         started = time.perf_counter()
         with (
+            self._disorder.during(command.disorder),
             self._withholding.during(command.withhold),
             self._observer.calling(command.case, arguments, operators=command.observe),
             Poison(command.poison),
         ):
             returned = entry(*arguments)
         # Before any waiting: work on a stream that the current one does not wait for is not in what is copied.
-        handed_back = self._memory.leave(command.arena, returned, command.outputs, command.max_output_bytes)
-        if self._device.type == "cuda":
-            torch.cuda.synchronize()
+        handed_back = self._handed_back(command, arguments, returned)
+        self._wait_for_device()
         elapsed_s = time.perf_counter() - started
         sys.stdout.flush()
         return wire.Called(
             id=command.id, returned=handed_back, launches=self._book.take_untold(), elapsed_s=elapsed_s,
-            ledger=self._withholding.take_ledger(),
+            ledger=self._withholding.take_ledger(), disordered=self._disorder.launches,
         )  # fmt: skip
+
+    def _handed_back(
+        self, command: wire.Call, arguments: list[Any], returned: object
+    ) -> tuple[wire.ReturnedSpec, ...]:  # Any: whatever an entry takes
+        """Leave what the entry returned, and what of the arguments is watched; keep those to do it again."""
+        self._hand_back = None
+        leave = partial(self._memory.leave, command.arena, path=command.outputs, most_bytes=command.max_output_bytes)
+        if command.watch is None:
+            return leave(returned=returned)
+        values = (*values_of(returned), *(arguments[position] for position in command.watch.positions))
+        self._hand_back = partial(leave, returned=values)
+        return self._hand_back()
+
+    def _recall(self, command: wire.Recall) -> wire.Recalled:
+        if self._hand_back is None:
+            raise RuntimeError("a recall of a call that was not watched")
+        self._wait_for_device()
+        _sleep(command.pause_s)
+        returned = self._hand_back()
+        self._wait_for_device()
+        return wire.Recalled(id=command.id, returned=returned)
+
+    def _wait_for_device(self) -> None:
+        if self._device.type == "cuda":
+            torch.cuda.synchronize()
+
+    def _record(self, command: wire.Record) -> wire.AnyReply:
+        entry = self._loaded_entry()
+        storages = self._memory.storages(command.arena)
+        arguments = [tensors.value_of(spec, storages) for spec in command.arguments]
+        return self._tape.record(
+            command.id,
+            lambda: entry(*arguments),
+            lambda returned: self._memory.leave(command.arena, returned, command.outputs, command.max_output_bytes),
+        )
 
     def _is_broken(self) -> bool:
         """Whether the device refuses everything from here on, as it does after an illegal access."""

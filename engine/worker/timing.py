@@ -71,6 +71,11 @@ class Stopwatch:
         self._last: tuple[int, ...] = ()
         self._captured: tuple[int, ...] = ()
 
+    @property
+    def instruments(self) -> Instruments | None:
+        """Those from before there was a candidate; None where nothing can be timed."""
+        return self._instruments
+
     def carry_out(
         self, command: wire.Occupy | wire.Fetch | wire.TimeCalls | wire.Collect | wire.Vacate,
     ) -> wire.AnyReply:  # fmt: skip

@@ -41,6 +41,7 @@ SLOTS = wire.SlotLayout(
 )  # fmt: skip
 REPORT = OutputReport(name="return", outcome=Outcome.WRONG_VALUE, message="m", shape=(2,), dtype="float32")
 WITHHELD = wire.Withheld(kernel=wire.Kernel(name="k", line=2), launches=2, withheld=1)
+RAN = wire.ActivitySeen(kind=wire.ActivityKind.KERNEL, name="k", own=True, launches=2, device_ns=9)
 COMMANDS: tuple[wire.AnyCommand, ...] = (
     wire.Load(id="i", path="/k.py", folder=None, entry="f", shelves=("/launchers", "/kernels")),
     wire.Call(id="i", case="c", arguments=VALUES, arena=ARENA, outputs="/o", max_output_bytes=1, poison=255),
@@ -71,6 +72,7 @@ COMMANDS: tuple[wire.AnyCommand, ...] = (
     wire.Vacate(id="i"),
     wire.Observe(id="i"),
     wire.Weigh(id="i", outputs="/o", max_output_bytes=9, returned=(RETURNED,)),
+    wire.Record(id="i", arguments=(), arena=wire.ArenaSpec(storages=(), bytes=9), outputs="/o", max_output_bytes=9),
     wire.Call(
         id="i", case="c", arguments=VALUES, arena=ARENA, outputs="/o", max_output_bytes=1, poison=255,
         disorder=wire.Disorder(seed=3), watch=wire.Watch(positions=(0, 2)),
@@ -87,6 +89,10 @@ REPLIES: tuple[wire.AnyReply, ...] = (
     wire.Prepared(id="i", arguments=VALUES, arena=DEVICE_ARENA, elapsed_s=0.5),
     wire.Described(id="i", shapes=(wire.Shape(arguments=VALUES, storages=(8, 0)),)),
     wire.Called(id="i", returned=(RETURNED,), launches=(LAUNCH,), elapsed_s=0.5, ledger=(WITHHELD,)),
+    wire.Recorded(
+        id="i", returned=(RETURNED,), activities=(RAN,), streams=1, late=("k",),
+        nodes=(wire.NodeSeen(name="k", own=True),),
+    ),
     wire.Weighed(id="i", outputs=(wire.Survival(name="return", total=4, right=3, trivial=1),)),
     wire.Recalled(id="i", returned=(RETURNED,)),
     wire.Contrasted(id="i", outputs=(wire.Difference(name="return", total=4, right=3, changed=None),)),

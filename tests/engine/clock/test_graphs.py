@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from engine.clock.graphs import kernel_names
+from engine.clock.graphs import kernel_nodes
 
-KERNEL, COPY = "kernel node", "copy node"
+KERNEL, COPY, WITHIN = "kernel node", "copy node", "graph node"
 
 
 class Graph:
@@ -24,7 +24,7 @@ class Bindings:
     """cuda.bindings.driver of a graph whose nodes are (type, function, kernel)."""
 
     CUresult = SimpleNamespace(CUDA_SUCCESS=0)
-    CUgraphNodeType = SimpleNamespace(CU_GRAPH_NODE_TYPE_KERNEL=KERNEL)
+    CUgraphNodeType = SimpleNamespace(CU_GRAPH_NODE_TYPE_KERNEL=KERNEL, CU_GRAPH_NODE_TYPE_GRAPH=WITHIN)
 
     def __init__(self, *nodes: tuple[str, int, int], status: int = 0) -> None:
         self._nodes, self._status = nodes, status
@@ -33,8 +33,11 @@ class Bindings:
         return handle
 
     def cuGraphGetNodes(self, graph: int, count: int = 0) -> tuple[int, list[Any], int]:  # noqa: N802
-        assert graph == 1234
-        return self._status, list(self._nodes[:count]), len(self._nodes)
+        nodes = {1234: self._nodes, 77: ((KERNEL, 9, 0),)}[graph]
+        return self._status, list(nodes[:count]), len(nodes)
+
+    def cuGraphChildGraphNodeGetGraph(self, node: tuple[str, int, int]) -> tuple[int, int]:  # noqa: N802
+        return 0, node[1]
 
     def cuGraphNodeGetType(self, node: tuple[str, int, int]) -> tuple[int, str]:  # noqa: N802 -- the binding's name
         return 0, node[0]
@@ -58,7 +61,7 @@ def names(monkeypatch: pytest.MonkeyPatch, driver: Any) -> tuple[str, ...]:
 
     with monkeypatch.context() as patched:
         patched.setattr(importlib, "import_module", imported)
-        return kernel_names(Graph())  # type: ignore[arg-type]  # all that is asked of a graph
+        return tuple(node.name for node in kernel_nodes(Graph()))  # type: ignore[arg-type]  # all that is asked of a graph
 
 
 def test_kernels_are_named_in_the_order_of_the_nodes_and_other_nodes_are_left_out(
@@ -66,6 +69,11 @@ def test_kernels_are_named_in_the_order_of_the_nodes_and_other_nodes_are_left_ou
 ) -> None:
     driver = Bindings((KERNEL, 5, 0), (COPY, 0, 0), (KERNEL, 0, 8), (KERNEL, 5, 0))
     assert names(monkeypatch, driver) == ("function_5", "kernel_8", "function_5")
+
+
+def test_kernels_of_a_graph_within_the_graph_stand_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = Bindings((KERNEL, 5, 0), (WITHIN, 77, 0), (KERNEL, 6, 0))
+    assert names(monkeypatch, driver) == ("function_5", "function_9", "function_6")
 
 
 def test_an_empty_graph_has_no_kernels(monkeypatch: pytest.MonkeyPatch) -> None:

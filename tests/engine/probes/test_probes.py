@@ -19,7 +19,7 @@ from engine.probes import probes as all_probes
 from engine.probing import Lab
 from engine.source import directives
 
-CORPUS = Path(__file__).parents[2] / "corpus" / "cheats"
+CORPUS = Path(__file__).parents[2] / "corpus"
 PROBES = {probe.__name__.rpartition(".")[2]: probe for probe in all_probes()}
 GOOD = "CATCHES = ()\nLAYER = None\nasync def probe(lab):\n    yield None\n"
 LAB = cast(Lab, None)  # cast: these probes ask nothing of it
@@ -46,7 +46,8 @@ def test_a_probe_says_why_and_names_cheats_that_state_it(name: str) -> None:
     probe = PROBES[name]
     assert probe.__doc__
     assert probe.CATCHES
-    stated = {cheat: directives((CORPUS / cheat).read_text())["finding"].split("|") for cheat in probe.CATCHES}
+    paths = {path.name: path for folder in ("cheats", "cheats_gpu") for path in (CORPUS / folder).glob("*.py")}
+    stated = {cheat: directives(paths[cheat].read_text())["finding"].split("|") for cheat in probe.CATCHES}
     assert {cheat for cheat, findings in stated.items() if name not in findings} == set()
 
 

@@ -1,0 +1,106 @@
+"""The driver's own word on launches: CUPTI's callback interface, read through ctypes.
+
+An activity says which kernel ran by its name, and a name can be given to anything.  At the launch itself
+the driver is handed the function, which belongs to one module; both carry the same correlation number.
+Nothing listens but between `start` and `stop`: a subscriber makes every call of the driver slower.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+from engine.clock.cupti import CuptiError
+
+_DRIVER_CALLS = 1  # CUPTI_CB_DOMAIN_DRIVER_API
+_ENTERED = 0  # CUPTI_API_ENTER
+_GRAPH_LAUNCH = b"cuGraphLaunch"
+_CONFIGURED = b"cuLaunchKernelEx"
+_LAUNCHES = (b"cuLaunchKernel", b"cuLaunchCooperativeKernel")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriverCall:
+    """One call of the driver; `function` is the handle that a launch was given, None for every other call.
+
+    `thread` made it.  `correlation` is that of the activities which came of it.
+    """
+
+    correlation: int
+    thread: int
+    name: str = ""
+    function: int | None = None
+    replays: bool = False
+
+
+class _CallbackData(ctypes.Structure):
+    """CUpti_CallbackData of cupti_callbacks.h."""
+
+    _fields_ = (
+        ("site", ctypes.c_uint32), ("call", ctypes.c_char_p), ("parameters", ctypes.c_void_p),
+        ("returned", ctypes.c_void_p), ("symbol", ctypes.c_char_p), ("context", ctypes.c_void_p),
+        ("context_number", ctypes.c_uint32), ("correlation_place", ctypes.c_void_p), ("correlation", ctypes.c_uint32),
+    )  # fmt: skip
+
+
+_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32, ctypes.POINTER(_CallbackData))
+
+
+class Listener:
+    """Hears every call of the driver in this process, from whatever thread; one of it in a process."""
+
+    def __init__(self, library: Any) -> None:  # Any: a loaded library, whose functions have no types
+        self._cupti = library
+        self._subscriber = ctypes.c_void_p()
+        self._callback = _CALLBACK(self._heard)  # kept for as long as the library may call it
+        self._calls: list[DriverCall] = []
+
+    def start(self) -> None:
+        """Listen from now on.
+
+        Raises:
+            CuptiError: somebody else listens, or the library refuses.
+        """
+        self._expect("cuptiSubscribe", ctypes.byref(self._subscriber), self._callback, None)
+        self._expect("cuptiEnableDomain", ctypes.c_uint32(1), self._subscriber, ctypes.c_uint32(_DRIVER_CALLS))
+
+    def stop(self) -> None:
+        """Listen no longer.
+
+        Raises:
+            CuptiError: the library refuses.
+        """
+        self._expect("cuptiUnsubscribe", self._subscriber)
+
+    def take(self) -> tuple[DriverCall, ...]:
+        """Everything heard since the last time, in its order."""
+        calls, self._calls = self._calls, []
+        return tuple(calls)
+
+    def _heard(self, user: object, domain: int, number: int, place: Any) -> None:  # Any: a pointer of ctypes
+        told = place.contents
+        if told.site == _ENTERED:
+            function = _function(told.call or b"", told.parameters)
+            self._calls.append(
+                DriverCall(
+                    correlation=told.correlation, thread=threading.get_ident(), function=function,
+                    name=(told.symbol or b"").decode(errors="replace") if function is not None else "",
+                    replays=(told.call or b"").startswith(_GRAPH_LAUNCH),
+                )
+            )  # fmt: skip
+
+    def _expect(self, name: str, *arguments: object) -> None:
+        status = getattr(self._cupti, name)(*arguments)
+        if status:
+            raise CuptiError(f"{name} failed with {status}")
+
+
+def _function(call: bytes, parameters: int | None) -> int | None:
+    """The function that a launch was given; in cuLaunchKernelEx it comes after the configuration."""
+    if parameters is None or not call.startswith(_LAUNCHES):
+        return None
+    place = 1 if call.startswith(_CONFIGURED) else 0
+    handle = ctypes.cast(parameters, ctypes.POINTER(ctypes.c_void_p))[place]
+    return int(handle) if handle else None

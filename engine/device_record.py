@@ -1,0 +1,145 @@
+"""What the device's record of a call says of whose kernels did the work: from one reply to findings and facts.
+
+Shares are of the time that the device was seen busy.  A name tells a library from PyTorch, and tells
+nobody's own kernel: that takes the function which Triton loaded from the candidate's files.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from engine import wire
+from engine.layers import Fact
+from engine.model import Finding, Severity
+
+CHECK = "device_record"
+
+FOREIGN_SHARE = 0.1
+"""Of device time: from here on, kernels of nobody's own are what computes."""
+
+_MOST_NAMED, _NAME_CHARACTERS = 3, 60
+_TORCH = re.compile(r"2at6native|2at4cuda|at_cuda_detail|RangeFactories|softmax_warp|_cu_[0-9a-f]{8}|^_ZN3c10")
+_MOVES = re.compile(
+    r"copy_kernel|CatArray|FillFunctor|arange|gather_kernel|index_elementwise|indexSelect|direct_copy|reflection_pad"
+)
+_LIBRARY = re.compile(
+    r"cublas|cutlass|cudnn|cufft|cusparse|cusolver|xmma|nvjet|gemm|gemv|gemmk|splitK|flash_|fmha|implicit_convolve|nccl",
+    re.IGNORECASE,
+)
+
+
+class Origin(enum.StrEnum):
+    """Whose work on the device it was."""
+
+    OWN = "its own kernels"
+    TORCH = "PyTorch's kernels that compute"
+    MOVES = "PyTorch's kernels that move or fill"
+    COPIES = "copies and fills of the driver"
+    LIBRARY = "library kernels"
+    COMPILED = "Triton kernels of other files"
+    UNKNOWN = "kernels of unknown origin"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """How long the device worked for one origin; `names` of its kernels, the longest first."""
+
+    origin: Origin
+    device_ns: int
+    launches: int
+    names: tuple[str, ...]
+
+
+def shares(recorded: wire.Recorded) -> tuple[Share, ...]:
+    """The work of the call by whose it was, the longest first."""
+    by_origin: dict[Origin, list[wire.ActivitySeen]] = {}
+    for activity in recorded.activities:
+        by_origin.setdefault(origin_of(activity), []).append(activity)
+    found = [
+        Share(
+            origin=origin, device_ns=sum(one.device_ns for one in group),
+            launches=sum(one.launches for one in group),
+            names=tuple(dict.fromkeys(one.name for one in group if one.name)),
+        )
+        for origin, group in by_origin.items()
+    ]  # fmt: skip
+    return tuple(sorted(found, key=lambda share: -share.device_ns))
+
+
+def origin_of(activity: wire.ActivitySeen) -> Origin:
+    """Whose work this was."""
+    if activity.kind is not wire.ActivityKind.KERNEL:
+        return Origin.COPIES
+    if activity.own:
+        return Origin.OWN
+    if activity.file:
+        return Origin.COMPILED
+    if _LIBRARY.search(activity.name):  # before PyTorch: its namespaces name what it calls
+        return Origin.LIBRARY
+    if _TORCH.search(activity.name):
+        return Origin.MOVES if _MOVES.search(activity.name) else Origin.TORCH
+    return Origin.UNKNOWN
+
+
+def findings(case: str, recorded: wire.Recorded) -> Iterator[Finding]:
+    """What no file that computes by its own kernels shows."""
+    found = {share.origin: share for share in shares(recorded)}
+    busy_ns = sum(share.device_ns for share in found.values())
+    for origin in (Origin.LIBRARY, Origin.COMPILED, Origin.UNKNOWN, Origin.TORCH):
+        share = found.get(origin)
+        if share is None or share.device_ns < FOREIGN_SHARE * busy_ns:
+            continue
+        # Sums of a few parts and casts with arithmetic are honest; the ledger of operators knows their sizes.
+        grave = origin is not Origin.TORCH or 2 * share.device_ns >= busy_ns
+        message = f"{_percent(share, busy_ns)} of the device's time is in {origin}: {_named(share.names)}"
+        yield _finding(Severity.SUSPECT if grave else Severity.HINT, message, case)
+    if busy_ns and Origin.OWN not in found:
+        yield _finding(Severity.SUSPECT, "none of the device's time is in kernels of this file", case)
+    if recorded.late:
+        message = f"work was put on the device after the call had returned: {_named(recorded.late)}"
+        yield _finding(Severity.SUSPECT, message, case)
+    names = {activity.name for activity in recorded.activities}
+    hidden = [node.name for node in recorded.nodes if node.name not in names]
+    if hidden:
+        message = f"captured as a graph the call has kernels that its record does not show: {_named(hidden)}"
+        yield _finding(Severity.SUSPECT, message, case)
+
+
+def facts(case: str, recorded: wire.Recorded) -> tuple[Fact, ...]:
+    """The shares of device time, and what the graph of the call shows."""
+    found = shares(recorded)
+    busy_ns = sum(share.device_ns for share in found)
+    told = [
+        Fact(
+            name=share.origin.value,
+            value=f"{_percent(share, busy_ns)} of {busy_ns / 1000:.4g} us in {case}, launches: {share.launches}"
+            + (f" ({_named(share.names)})" if share.names else ""),
+        )
+        for share in found
+    ]
+    if any(activity.replayed for activity in recorded.activities):
+        told.append(Fact(name="by name alone", value="kernels of a graph that the file replays"))
+    told.append(Fact(name="other streams", value=f"{recorded.streams}"))
+    own = sum(node.own for node in recorded.nodes)
+    nodes = f"{own} of {len(recorded.nodes)} kernels are its own" if recorded.nodes else f"none: {recorded.uncaptured}"
+    told.append(Fact(name="graph of a call", value=nodes))
+    return tuple(told)
+
+
+def _percent(share: Share, busy_ns: int) -> str:
+    return f"{100 * share.device_ns / busy_ns:.3g}%" if busy_ns else "0%"
+
+
+def _named(names: Sequence[str]) -> str:
+    """Mangled names, cut; a stranger's text on one line."""
+    distinct = list(dict.fromkeys(names))
+    shown = ["".join(sign if sign.isprintable() else "?" for sign in name)[:_NAME_CHARACTERS] for name in distinct]
+    more = f" and {len(shown) - _MOST_NAMED} more" if len(shown) > _MOST_NAMED else ""
+    return ", ".join(shown[:_MOST_NAMED]) + more
+
+
+def _finding(severity: Severity, message: str, case: str) -> Finding:
+    return Finding(check=CHECK, severity=severity, message=message, case=case)

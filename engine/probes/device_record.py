@@ -1,0 +1,72 @@
+"""Whose kernels does the device say it ran?  Its record is read for one call of the largest case.
+
+That call comes second in a worker that has never called the candidate: what is tuned, captured or set up once
+is over by then, and what the first call captured was heard.  A recorded call is a checked call, or a candidate
+could be another while it is recorded.  On the interpreter there is no device that keeps a record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+from engine import wire
+from engine.device_record import CHECK, facts, findings
+from engine.layers import Coverage, Fact, Layer, LayerReport
+from engine.model import Finding, Severity
+from engine.probes import Observation
+from engine.probing import Bench, Lab, Passed, Taped
+
+LAYER = Layer.DEVICE_RECORD
+CATCHES = ("cublas_by_ctypes.py", "launches_a_binary.py")
+
+_PLATFORM = "cuda"
+_MOST_CASES = 3
+
+
+async def probe(lab: Lab) -> AsyncIterator[Observation]:
+    """The largest case, and smaller ones with kernels that were not seen by then."""
+    if lab.device.platform != _PLATFORM:
+        yield _report(Coverage.NOT_AVAILABLE, f"nothing keeps a record of what a {lab.device.platform} device runs")
+        return
+    await lab.renew()
+    told: list[Fact] = []
+    launched: set[str] = set()
+    cases = 0
+    for one in _largest_first(lab):
+        if cases == _MOST_CASES or (cases and {launch.kernel for launch in one.launches} <= launched):
+            continue
+        cases += 1
+        async with lab.at(one.case) as bench:
+            if lab.desk.unrecorded:
+                yield _report(Coverage.NOT_AVAILABLE, lab.desk.unrecorded)
+                return
+            taped = await _second_call(bench)
+        if taped.recorded is None:
+            yield _report(Coverage.NOT_CHECKED, f"{one.case.name}: {taped.trouble}", facts=told)
+            return
+        if wrong := _wrong(taped.outputs):
+            message = f"right before, but wrong in {wrong} elements while its launches were recorded"
+            yield Finding(check=CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
+        for finding in findings(one.case.name, taped.recorded):
+            yield finding
+        told += facts(one.case.name, taped.recorded)
+        launched |= {activity.name for activity in taped.recorded.activities if activity.own}
+    yield _report(Coverage.CHECKED, facts=told)
+
+
+async def _second_call(bench: Bench) -> Taped:
+    first = await bench.record()
+    return await bench.record() if first.recorded is not None else first
+
+
+def _wrong(outputs: Sequence[wire.Survival]) -> int:
+    return sum(output.total - output.right for output in outputs)
+
+
+def _largest_first(lab: Lab) -> list[Passed]:
+    counted = [one for one in lab.passed if any(output.total for output in one.result.outputs)]
+    return sorted(counted, key=lambda one: lab.size_of(one.case), reverse=True)
+
+
+def _report(coverage: Coverage, why: str = "", *, facts: Sequence[Fact] = ()) -> LayerReport:
+    return LayerReport(layer=LAYER, by=CHECK, coverage=coverage, why=why, facts=tuple(facts))

@@ -1,0 +1,136 @@
+"""Which calls are recorded, and what becomes of trouble; the records are scripted here."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from engine import wire
+from engine.layers import Coverage, LayerReport
+from engine.model import Case, CaseResult, DType, Finding, Launch, Outcome, OutputReport, Severity, Tier
+from engine.probes import device_record
+from engine.probing import Lab, Passed, Taped
+
+RIGHT = (wire.Survival(name="return", total=8, right=8, trivial=0),)
+
+
+def passed(name: str, *, size: int, launches: Sequence[str] = ()) -> Passed:
+    case = Case(name=name, dtype=DType.FLOAT32, tier=Tier.FULL, params={"size": size})
+    result = CaseResult(
+        case=name, tier=Tier.FULL, outcome=Outcome.PASS, elapsed_s=0.1, calls=2, seed=1,
+        outputs=(OutputReport(name="return", outcome=Outcome.PASS, total=8),),
+    )  # fmt: skip
+    told = tuple(
+        Launch(
+            kernel=kernel, line=3, signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1,)
+        )
+        for kernel in launches
+    )
+    return Passed(case=case, result=result, launches=told)
+
+
+def taped(*own: str, outputs: tuple[wire.Survival, ...] = RIGHT, foreign: str = "") -> Taped:
+    seen = [wire.ActivitySeen(kind=wire.ActivityKind.KERNEL, name=name, own=True, device_ns=50) for name in own]
+    seen += [wire.ActivitySeen(kind=wire.ActivityKind.KERNEL, name=foreign, device_ns=50)] if foreign else []
+    return Taped(recorded=wire.Recorded(id="i", returned=(), activities=tuple(seen)), outputs=outputs)
+
+
+@dataclass(kw_only=True)
+class FakeLab:
+    """Stands for a Lab; `recorded` are the cases whose calls were, in their order."""
+
+    passed: Sequence[Passed]
+    script: Callable[[str], Taped]
+    platform: str = "cuda"
+    unrecorded: str = ""
+    recorded: list[str] = field(default_factory=list)
+    renewed: int = 0
+
+    @property
+    def device(self) -> SimpleNamespace:
+        return SimpleNamespace(platform=self.platform)
+
+    @property
+    def desk(self) -> SimpleNamespace:
+        return SimpleNamespace(unrecorded=self.unrecorded)
+
+    def size_of(self, case: Case) -> int:
+        return case.size("size")
+
+    async def renew(self) -> None:
+        self.renewed += 1
+
+    @contextlib.asynccontextmanager
+    async def at(self, case: Case) -> AsyncIterator[SimpleNamespace]:
+        async def record() -> Taped:
+            self.recorded.append(case.name)
+            return self.script(case.name)
+
+        yield SimpleNamespace(record=record)
+
+
+async def told(lab: FakeLab) -> tuple[list[Finding], LayerReport]:
+    seen = [one async for one in device_record.probe(cast(Lab, lab))]  # cast: the double at the seam
+    (report,) = (one for one in seen if isinstance(one, LayerReport))
+    return [one for one in seen if isinstance(one, Finding)], report
+
+
+async def test_the_second_call_of_the_largest_case_counts_in_a_new_worker() -> None:
+    lab = FakeLab(passed=[passed("small", size=1), passed("large", size=9)], script=lambda name: taped("k"))
+    findings, report = await told(lab)
+    assert (findings, report.coverage) == ([], Coverage.CHECKED)
+    assert (lab.recorded, lab.renewed) == (["large", "large"], 1)
+    assert report.facts[0].value.startswith("100% of 0.05 us in large")
+
+
+async def test_a_case_with_another_kernel_is_recorded_too() -> None:
+    cases = [passed("tail", size=1, launches=["b"]), passed("same", size=2, launches=["a"]), passed("large", size=9)]
+    lab = FakeLab(passed=cases, script=lambda name: taped("b" if name == "tail" else "a"))
+    await told(lab)
+    assert lab.recorded == ["large", "large", "tail", "tail"]
+
+
+async def test_no_more_than_three_cases_are_recorded() -> None:
+    cases = [passed(f"c{number}", size=number, launches=[f"k{number}"]) for number in range(6)]
+    lab = FakeLab(passed=cases, script=lambda name: taped("other"))
+    await told(lab)
+    assert list(dict.fromkeys(lab.recorded)) == ["c5", "c4", "c3"]
+
+
+async def test_what_the_record_shows_is_found_with_its_case() -> None:
+    lab = FakeLab(passed=[passed("c", size=1)], script=lambda name: taped("k", foreign="gemm"))
+    (finding,), report = await told(lab)
+    assert (finding.check, finding.severity, finding.case) == ("device_record", Severity.SUSPECT, "c")
+    assert report.coverage is Coverage.CHECKED
+
+
+async def test_who_is_wrong_while_recorded_is_suspect() -> None:
+    wrong = (wire.Survival(name="return", total=8, right=5, trivial=0),)
+    lab = FakeLab(passed=[passed("c", size=1)], script=lambda name: taped("k", outputs=wrong))
+    (finding,), _ = await told(lab)
+    assert finding.severity is Severity.SUSPECT
+    assert finding.message == "right before, but wrong in 3 elements while its launches were recorded"
+
+
+async def test_trouble_leaves_the_layer_unchecked() -> None:
+    lab = FakeLab(passed=[passed("c", size=1)], script=lambda name: Taped(trouble="it died"))
+    findings, report = await told(lab)
+    assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "c: it died")
+    assert lab.recorded == ["c"]
+
+
+@pytest.mark.parametrize(
+    ("platform", "unrecorded", "why"),
+    [("cpu", "", "nothing keeps a record of what a cpu device runs"), ("cuda", "no libcupti", "no libcupti")],
+)
+async def test_where_there_is_no_record_it_is_not_available(platform: str, unrecorded: str, why: str) -> None:
+    lab = FakeLab(
+        passed=[passed("c", size=1)], script=lambda name: taped("k"), platform=platform, unrecorded=unrecorded
+    )
+    findings, report = await told(lab)
+    assert (findings, report.coverage, report.why, lab.recorded) == ([], Coverage.NOT_AVAILABLE, why, [])
