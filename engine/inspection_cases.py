@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from engine.model import CaseResult, Outcome, Parameter, Problem, Tier
 
 _MOST_NAMED = 8
+_LEAST_EDGE = 16  # small sizes lie beside each other without being chosen for it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,15 +84,14 @@ def _spread(sizes: Sequence[int]) -> str:
     different = sorted(set(sizes))
     if len(different) <= _MOST_NAMED:
         return ", ".join(map(str, different))
-    edges = list(_edges(set(different)))
-    around = f", below, at and above {', '.join(map(str, edges))}" if edges else ""
-    special = [str(size) for size in (0, 1) if size in different]
-    with_ends = f", among them {' and '.join(special)}" if special else ""
-    return f"{different[0]} to {different[-1]}, {len(different)} different{with_ends}{around}"
+    edges = ", ".join(map(str, _edges(set(different))))
+    least, next_to_least, *_, most = different
+    around = f"; below, at and above {edges}" if edges else ""
+    return f"{least}, {next_to_least} to {most}, {len(different)} different{around}"
 
 
 def _edges(sizes: set[int]) -> Iterator[int]:
-    power = 4
+    power = _LEAST_EDGE
     while power <= max(sizes):
         if {power - 1, power, power + 1} <= sizes:
             yield power

@@ -84,7 +84,7 @@ _COVERAGES: Mapping[Coverage | None, Mark] = MappingProxyType(
 )  # fmt: skip
 _WITHOUT_BLAME = frozenset({Outcome.UNSUPPORTED, Outcome.CANCELLED, Outcome.REFUSED, Outcome.ENGINE_ERROR})
 _RUNNING_WORD = "running"
-_MOST_FAILED = 10
+_MOST_FAILED = 5
 
 
 def page_of(inspection: Inspection, *, is_ascii: bool = False) -> Page:
@@ -102,6 +102,7 @@ def page_of(inspection: Inspection, *, is_ascii: bool = False) -> Page:
                 note="" if inspection.findings else "none",
             ),
             _cases(inspection),
+            _inputs(inspection),
             _speed(inspection, sign="+-" if is_ascii else "±"),
             _not_checked(inspection),
             _policy(inspection),
@@ -170,11 +171,15 @@ def _cases(inspection: Inspection) -> Section:
     ]  # fmt: skip
     if len(failed) > _MOST_FAILED:
         entries.append(Entry(name="and", state=f"{len(failed) - _MOST_FAILED} more"))
-    entries += [Entry(name=printable(axis.name), text=printable(axis.values)) for axis in inspection.axes]
     return Section(
         title="Cases", entries=tuple(entries), rows=(("type", *tiers), *rows) if rows else (),
         note=f"{evidence.passed} of {evidence.planned} right",
     )  # fmt: skip
+
+
+def _inputs(inspection: Inspection) -> Section:
+    entries = tuple(Entry(name=printable(axis.name), text=printable(axis.values)) for axis in inspection.axes)
+    return Section(title="What the cases were", entries=entries, note="" if entries else "none was judged")
 
 
 def _speed(inspection: Inspection, *, sign: str) -> Section:

@@ -194,7 +194,9 @@ def _table_lines(rows: Sequence[tuple[str, ...]], *, width: int) -> Iterator[Pag
 
 def _entry_lines(entry: Entry, *, names: int, states: int, width: int) -> Iterator[PageLine]:
     """The name, the state, and the text beside them; below them where there is no room."""
-    name = Part(text=f"{_INDENT}{entry.name:<{names}}{_INDENT}")
+    if len(entry.name) > names:
+        yield PageLine(parts=(Part(text=f"{_INDENT}{entry.name}"),), line=entry.line)
+    name = Part(text=f"{_INDENT}{entry.name if len(entry.name) <= names else '':<{names}}{_INDENT}")
     state = Part(text=f"{entry.state:<{states}}{_INDENT}" if states else "", mark=entry.mark)
     taken = len(name.text) + len(state.text)
     beside = width - taken >= _LEAST_TEXT

@@ -20,6 +20,9 @@ KGTUI = (sys.executable, "-m", "kgtui")
 NEVER_LOADS = "# kgtui: op=aten::silu\nprint('here', flush=True)\nwhile True: pass\ndef silu(self): ...\n"
 
 
+CORPUS = Path(__file__).parents[1] / "corpus"
+
+
 @pytest.fixture
 def temporary() -> Iterator[Path]:
     """Where the program puts what it removes again; children with a user of their own must get there."""
@@ -62,6 +65,25 @@ def test_a_wrong_kernel_fails_in_the_real_engine(run, tmp_path):
     ended = run("check", "k.py", "--device", "cpu")
     assert ended.returncode == 1
     assert ended.stdout.splitlines()[-1].startswith("verdict  wrong_value ")
+
+
+@pytest.mark.parametrize(
+    ("file", "exit_code", "title", "layers"),
+    [
+        ("honest/silu.py", 0, "aten::silu: pass", {"static", "behaviour", "ablation"}),
+        ("cheats/fig_leaf.py", 4, "aten::mm: flagged", {"static", "behaviour", "ablation"}),
+        ("wrong/add_ignores_alpha.py", 1, "aten::add: wrong value", {"static"}),
+    ],
+)
+def test_the_real_engine_inspects_a_kernel(run, file, exit_code, title, layers):
+    ended = run("inspect", str(CORPUS / file), "--device", "cpu", "--target", "none", "--json")
+    document = json.loads(ended.stdout)
+    told = run("inspect", str(CORPUS / file), "--device", "cpu", "--target", "none", "--html").stdout
+    assert ended.returncode == exit_code, ended.stderr
+    assert document["verdict"]["flagged"] == (exit_code == 4)
+    assert f"<h1>{title}</h1>" in told
+    checked = {layer["layer"] for layer in document["layers"] if layer["coverage"] == "checked"}
+    assert checked & {"static", "behaviour", "ablation", "timing"} == layers
 
 
 @pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
