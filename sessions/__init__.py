@@ -1,7 +1,7 @@
 """The session store: every run, its evidence and its cost, in one SQLite file.
 
 The app opens it after the first paint.  Importing this package must stay cheap: sqlite-utils is
-imported only when a schema has to be made or migrated.  It must never delete what it recorded.
+imported only when a schema has to be made or migrated.  It must never delete what nobody asked it to.
 
     with open_store(path) as store:
         session = store.begin_session("softmax by hand", environment={"triton": "3.9.0"})
@@ -10,6 +10,8 @@ imported only when a schema has to be made or migrated.  It must never delete wh
             store.record(run, event)
 """
 
+from sessions.browsing import Browser
+from sessions.deleting import Deleted
 from sessions.errors import (
     StoreDamagedError,
     StoreFullError,
@@ -23,23 +25,32 @@ from sessions.rows import (
     BaselineRow,
     BestBenchmark,
     Generation,
+    ListedRun,
+    Milestone,
     ProblemSummary,
     RecentFile,
+    Result,
     RunDetails,
     RunFilter,
     RunRow,
     RunState,
     SessionRow,
+    Totals,
 )
 from sessions.store import Store, open_memory_store, open_store
 
 __all__ = [
     "BaselineRow",
     "BestBenchmark",
+    "Browser",
+    "Deleted",
     "Generation",
+    "ListedRun",
+    "Milestone",
     "ProblemSummary",
     "Reader",
     "RecentFile",
+    "Result",
     "RunDetails",
     "RunFilter",
     "RunRow",
@@ -52,6 +63,7 @@ __all__ = [
     "StorePathError",
     "StoreReadOnlyError",
     "StoreVersionError",
+    "Totals",
     "open_memory_store",
     "open_store",
 ]

@@ -281,6 +281,15 @@ MIGRATIONS = (
     ),
     Migration(name="002_benchmarks", statements=(_BENCHMARKS, _COMPARISONS, _SUMMARIES, _BASELINES)),
     Migration(name="003_policy", statements=(_POLICY,)),
+    Migration(
+        name="004_deleting",
+        statements=(
+            # Who else uses this? is asked of each of these when a run is deleted.
+            "create index artefacts_by_digest on artefacts (digest)",
+            "create index generations_by_candidate on generations (candidate) where candidate is not null",
+            "create index baselines_by_run on baselines (run)",
+        ),
+    ),
 )
 SCHEMA_VERSION = len(MIGRATIONS)
 

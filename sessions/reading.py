@@ -27,6 +27,7 @@ from engine.events import (
 from engine.model import BenchmarkPlan, Policy, Tier
 from sessions.database import Database, Value
 from sessions.errors import MEMORY_NAME
+from sessions.narrowing import narrowing, where
 from sessions.rows import (
     BaselineRow,
     BestBenchmark,
@@ -45,7 +46,6 @@ from sessions.values import (
     session_row,
     summary_of,
     tiers_value,
-    timestamp,
 )
 
 EVERY_RUN = RunFilter()
@@ -57,23 +57,13 @@ _SELECT_RUNS = """
 select runs.*, sessions.pid, sessions.process_stamp, sessions.ended_at
 from runs join sessions on sessions.id = runs.session"""
 _NEWEST_FIRST = " order by runs.id desc limit :limit"
-_CONDITIONS = {
-    "session": "runs.session = :session",
-    "problem": "runs.problem = :problem",
-    "path": "runs.path = :path",
-    "outcome": "runs.outcome = :outcome",
-    "tag": "runs.tag = :tag",
-    "since": "runs.started_at >= :since",
-    "text": """instr(lower(runs.problem || ' ' || coalesce(runs.path, '') || ' ' || coalesce(runs.sentence, '')
-        || ' ' || coalesce(runs.note, '') || ' ' || coalesce(runs.tag, '')), lower(:text)) > 0""",
-    "before": "runs.id < :before",
-}
 _SELECT_SESSIONS = """
 select sessions.id, label, started_at, ended_at,
     (select count(*) from runs where session = sessions.id) as runs,
     (select count(distinct problem) from runs where session = sessions.id) as problems,
     (select count(*) from runs where session = sessions.id and outcome = 'pass' and flagged = 0) as passed,
     (select count(*) from runs where session = sessions.id and flagged = 1) as flagged,
+    (select coalesce(sum(elapsed_s), 0) from runs where session = sessions.id) as elapsed_s,
     (select coalesce(sum(prompt_tokens), 0) from generations where session = sessions.id) as prompt_tokens,
     (select coalesce(sum(completion_tokens), 0) from generations where session = sessions.id) as completion_tokens,
     (select sum(cost_microusd) from generations where session = sessions.id) as cost_microusd
@@ -154,20 +144,12 @@ class Reader:
         self, wanted: RunFilter = EVERY_RUN, *, before_id: int | None = None, limit: int = 100
     ) -> tuple[RunRow, ...]:
         """The newest `limit` runs of those wanted; the next page is asked for with the last id of this one."""
-        values: dict[str, Value] = {
-            "session": wanted.session,
-            "problem": wanted.problem,
-            "path": path_value(wanted.path),
-            "outcome": wanted.outcome,
-            "tag": wanted.tag,
-            "since": None if wanted.since is None else timestamp(wanted.since),
-            "text": wanted.text,
-            "before": before_id,
-            "limit": limit,
-        }
-        conditions = [condition for name, condition in _CONDITIONS.items() if values[name] is not None]
-        narrowing = f" where {' and '.join(conditions)}" if conditions else ""
-        return tuple(map(run_row, self._database.rows(_SELECT_RUNS + narrowing + _NEWEST_FIRST, values)))
+        conditions, values = narrowing(wanted)
+        values["limit"] = limit
+        if before_id is not None:
+            conditions.append("runs.id < :before")
+            values["before"] = before_id
+        return tuple(map(run_row, self._database.rows(_SELECT_RUNS + where(conditions) + _NEWEST_FIRST, values)))
 
     def run(self, run_id: int) -> RunRow:
         """Run number `run_id`.
@@ -303,11 +285,16 @@ class Reader:
             for row in self._database.rows(_SELECT_RECENT_FILES, {"limit": limit})
         )
 
-    def sessions(self, *, before_id: int | None = None, limit: int = 100) -> tuple[SessionRow, ...]:
-        """The newest `limit` sessions with their totals."""
-        narrowing = "" if before_id is None else " where sessions.id < :before"
-        statement = f"{_SELECT_SESSIONS}{narrowing} order by sessions.id desc limit :limit"
-        return tuple(map(session_row, self._database.rows(statement, {"before": before_id, "limit": limit})))
+    def sessions(
+        self, *, before_id: int | None = None, after_id: int | None = None, limit: int = 100
+    ) -> tuple[SessionRow, ...]:
+        """Up to `limit` sessions with their totals, newest first: before one, or next after one."""
+        values: dict[str, Value] = {"before": before_id, "after": after_id, "limit": limit}
+        conditions = [] if before_id is None else ["sessions.id < :before"]
+        conditions += [] if after_id is None else ["sessions.id > :after"]
+        order = "desc" if after_id is None else "asc"
+        statement = f"{_SELECT_SESSIONS}{where(conditions)} order by sessions.id {order} limit :limit"
+        return tuple(sorted(map(session_row, self._database.rows(statement, values)), key=lambda row: -row.id))
 
     def session(self, session_id: int) -> SessionRow:
         """Session number `session_id`.

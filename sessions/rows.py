@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from engine.benchmark import CaseBenchmark, Method, Summary
+from engine.benchmark import CaseBenchmark, Interval, Method, Summary
 from engine.events import StageFinished
 from engine.model import CacheState, CaseResult, CompiledKernel, Finding, Outcome, Policy, Tier
 
@@ -18,6 +18,15 @@ class RunState(enum.StrEnum):
     RUNNING = "running"
     FINISHED = "finished"
     INTERRUPTED = "interrupted"
+
+
+class Result(enum.StrEnum):
+    """What runs come to, in a coarser way than by their outcomes: right and credible, wrong, suspicious, no verdict."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    FLAGGED = "flagged"
+    UNFINISHED = "unfinished"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +41,7 @@ class SessionRow:
     problems: int
     passed: int
     flagged: int
+    elapsed_s: float
     prompt_tokens: int
     completion_tokens: int
     cost_microusd: int | None
@@ -84,16 +94,55 @@ class RunDetails:
 class RunFilter:
     """Which runs to list; what is None does not narrow the list.
 
-    `text` is looked for in problem, path, sentence, note and tag, without regard to the case of ASCII letters.
+    `operator`, `file` and `device` are some letters of the problem, of the path, of the device or its name.  Each word
+    of `text` is looked for in problem, path, sentence, note and tag.  None regards the case of ASCII letters.
     """
 
     session: int | None = None
     problem: str | None = None
+    operator: str | None = None
     path: Path | None = None
+    file: str | None = None
+    device: str | None = None
     outcome: Outcome | None = None
+    result: Result | None = None
     tag: str | None = None
     since: datetime | None = None
     text: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedRun:
+    """A run as a list shows it; `speedup` is over PyTorch eager, None unless it is right, credible and was timed."""
+
+    run: RunRow
+    speedup: Interval | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Totals:
+    """What some runs come to; `cost_microusd` is None when no answer of a provider had a known price."""
+
+    runs: int
+    sessions: int
+    passed: int
+    flagged: int
+    elapsed_s: float
+    prompt_tokens: int
+    completion_tokens: int
+    cost_microusd: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Milestone:
+    """A run on the way of one file; `speedup` is over its `timed` cases, None unless all were right and timed."""
+
+    run_id: int
+    right: bool
+    passed: int
+    total: int
+    speedup: float | None
+    timed: int | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,7 +56,7 @@ One SQLite file. Made by `python -m sessions.schema`; do not edit by hand.
 `events` is the source of truth: what each run said, in order, each event committed as it arrived. The other tables are
 there to be asked. Times are ISO 8601 in UTC, durations in seconds, measured times in microseconds.
 `pragma user_version` is the schema version, and `_sqlite_migrations` records which migration was applied when.
-Foreign keys hold; nothing is deleted.
+Foreign keys hold. Nothing is deleted but the run or session that somebody asks to be.
 """
 
 _SELECT_OBJECTS = """

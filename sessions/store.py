@@ -2,7 +2,7 @@
 
 Every change is one transaction that is committed before the method returns, so killing the process
 loses nothing that was recorded.  A method may wait for another process's turn to write, up to the
-busy time-out.  Nothing is ever deleted.
+busy time-out.  Nothing is deleted but what `delete_run` and `delete_session` are asked to.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from engine.errors import UsageError
 from engine.events import Event
 from engine.model import Candidate, Tier
+from sessions.browsing import Browser
 from sessions.database import Database, Value, open_file, open_memory
-from sessions.processes import process_stamp
-from sessions.reading import Reader
+from sessions.deleting import Deleted, delete
+from sessions.processes import is_alive, process_stamp
 from sessions.recording import statements, tally
-from sessions.rows import Generation
+from sessions.rows import Generation, RunState
 from sessions.values import path_value, tiers_value, timestamp
 
 BUSY_TIMEOUT_S = 5.0
@@ -37,6 +39,7 @@ on conflict (digest) do nothing"""
 _INSERT_RUN = """
 insert into runs (session, candidate, problem, path, device, target, tiers, started_at)
 values (:session, :candidate, :problem, :path, :device, :target, :tiers, :started_at)"""
+_SELECT_OWNER = "select pid, process_stamp, ended_at from sessions where id = :session"
 _NEXT_SEQ = "select coalesce(max(seq), 0) + 1 from events where run = :run"
 _SET_NOTE = "update runs set note = :value where id = :run"
 _SET_TAG = "update runs set tag = :value where id = :run"
@@ -74,7 +77,7 @@ def open_memory_store(*, clock: Clock = utc_now) -> Store:
     return Store(open_memory(), clock=clock)
 
 
-class Store(Reader):
+class Store(Browser):
     """A store that is open; a context manager that ends its sessions and closes.
 
     Each method may raise StoreError.  Threads may share it: each call is whole.
@@ -176,6 +179,30 @@ class Store(Reader):
         """
         self._annotate(_SET_TAG, run_id=run_id, value=tag)
 
+    def delete_run(self, run_id: int) -> Deleted:
+        """Take a run out for good, with all that no other one needs; compiled code is the caller's to delete.
+
+        Raises:
+            UsageError: there is no such run, or it still goes on.
+        """
+        with self._database.transaction() as connection:
+            if self.run(run_id).state is RunState.RUNNING:
+                raise UsageError(f"run #{run_id} still goes on; wait for its verdict, or stop it, then delete it")
+            return delete(connection, run=run_id)
+
+    def delete_session(self, session_id: int) -> Deleted:
+        """Take a session out for good: its runs, its answers of providers and what they cost.
+
+        Raises:
+            UsageError: there is no such session, or the program that began it still runs.
+        """
+        with self._database.transaction() as connection:
+            self.session(session_id)
+            (row,) = connection.execute(_SELECT_OWNER, {"session": session_id}).fetchall()
+            if row["ended_at"] is None and is_alive(row["pid"], row["process_stamp"]):
+                raise UsageError(f"session {session_id} still goes on in process {row['pid']}; leave that, then delete")
+            return delete(connection, session=session_id)
+
     def add_generation(self, session_id: int, generation: Generation) -> int:
         """Keep what a provider answered and what it cost, with the source that came back."""
         ended_at = self._now()
@@ -198,8 +225,8 @@ class Store(Reader):
             return _new_id(connection.execute(_INSERT_GENERATION, values).lastrowid)
 
     def _annotate(self, statement: str, *, run_id: int, value: str | None) -> None:
-        self.run(run_id)  # nothing is ever deleted: what is there now is there in a moment
         with self._database.transaction() as connection:
+            self.run(run_id)
             connection.execute(statement, {"run": run_id, "value": value})
 
     def _now(self) -> str:

@@ -120,6 +120,7 @@ def session_row(row: sqlite3.Row) -> SessionRow:
         problems=row["problems"],
         passed=row["passed"],
         flagged=row["flagged"],
+        elapsed_s=row["elapsed_s"],
         prompt_tokens=row["prompt_tokens"],
         completion_tokens=row["completion_tokens"],
         cost_microusd=row["cost_microusd"],

@@ -1,0 +1,167 @@
+"""Looking back: pages both ways, every filter, totals, and the way of a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.errors import UsageError
+from engine.model import Outcome, Policy
+from sessions import Generation, Result, RunFilter
+
+
+def numbers(found):
+    return [listed.run.id for listed in found]
+
+
+class TestPages:
+    def test_pages_go_from_the_newest_run_down(self, store, judge):
+        for _ in range(5):
+            judge()
+        first = store.page(limit=2)
+        assert numbers(first) == [5, 4]
+        assert numbers(store.page(before_id=4, limit=2)) == [3, 2]
+        assert numbers(store.page(before_id=2, limit=2)) == [1]
+        assert numbers(store.page(before_id=1, limit=2)) == []
+
+    def test_the_page_above_holds_the_runs_next_to_it_newest_first(self, store, judge):
+        for _ in range(5):
+            judge()
+        assert numbers(store.page(after_id=2, limit=2)) == [4, 3]
+
+    def test_the_oldest_page_is_what_comes_after_nothing(self, store, judge):
+        for _ in range(5):
+            judge()
+        assert numbers(store.page(after_id=0, limit=2)) == [2, 1]
+
+    def test_a_speed_up_is_listed_for_a_run_that_is_right_and_credible_only(self, store, time):
+        time()
+        time(flagged=True)
+        time(outcome=Outcome.WRONG_VALUE)
+        speedups = [listed.speedup and listed.speedup.value for listed in store.page()]
+        assert speedups == [None, None, 2.0]
+
+
+class TestFilters:
+    @pytest.fixture(autouse=True)
+    def runs(self, store, judge, time, begin):
+        judge(problem="aten::softmax", path=Path("/k/softmax_v1.py"), source=b"1")
+        judge(Outcome.WRONG_VALUE, problem="aten::layer_norm", path=Path("/k/norm%.py"), source=b"2")
+        time(path=Path("/k/softmax_v2.py"), source=b"3", flagged=True)
+        begin(problem="vllm::rope", path=None, source=b"4")
+        store.set_tag(1, "keep")
+        store.set_note(2, "a Tail [mask] bug")
+
+    @pytest.mark.parametrize(
+        ("wanted", "found"),
+        [
+            (RunFilter(operator="SOFT"), [3, 1]),
+            (RunFilter(file="softmax_v"), [3, 1]),
+            (RunFilter(file="%"), [2]),
+            (RunFilter(file="softmaxxv"), []),
+            (RunFilter(device="gpu"), [3]),
+            (RunFilter(device="cpu"), [4, 2, 1]),
+            (RunFilter(tag="keep"), [1]),
+            (RunFilter(outcome=Outcome.WRONG_VALUE), [2]),
+            (RunFilter(result=Result.PASSED), [1]),
+            (RunFilter(result=Result.FAILED), [2]),
+            (RunFilter(result=Result.FLAGGED), [3]),
+            (RunFilter(result=Result.UNFINISHED), [4]),
+            (RunFilter(text="tail bug"), [2]),
+            (RunFilter(text="bug softmax"), []),
+            (RunFilter(text="[mask]"), [2]),
+            (RunFilter(operator="softmax", result=Result.PASSED), [1]),
+            (RunFilter(session=2), []),
+        ],
+        ids=str,
+    )
+    def test_a_filter_leaves_what_is_wanted(self, store, wanted, found):
+        assert numbers(store.page(wanted)) == found
+        assert store.totals(wanted).runs == len(found)
+
+    def test_an_underscore_is_an_underscore(self, store):
+        assert numbers(store.page(RunFilter(file="softmax_v1"))) == [1]
+        assert numbers(store.page(RunFilter(operator="layer?norm"))) == []
+
+
+def answer(source: bytes | None, *, cost: int | None = 1000, problem: str = "aten::softmax") -> Generation:
+    return Generation(problem=problem, provider="p", model="m", prompt_tokens=10, completion_tokens=20,
+                      cost_microusd=cost, source=source, elapsed_s=1.0)  # fmt: skip
+
+
+class TestTotals:
+    def test_all_runs_are_counted_with_their_time_and_every_answer_with_its_cost(self, store, session_id, judge):
+        judge(source=b"a")
+        judge(Outcome.WRONG_VALUE, source=b"b")
+        judge(flagged=True, source=b"c")
+        store.add_generation(session_id, answer(b"a"))
+        store.add_generation(session_id, answer(None))
+        totals = store.totals()
+        assert (totals.runs, totals.sessions, totals.passed, totals.flagged) == (3, 1, 1, 1)
+        assert totals.elapsed_s == pytest.approx(3 * 1.25)
+        assert (totals.prompt_tokens, totals.completion_tokens, totals.cost_microusd) == (20, 40, 2000)
+
+    def test_of_some_runs_the_answers_count_that_were_judged_in_them_once_each(self, store, session_id, judge):
+        judge(source=b"a")
+        judge(source=b"a")
+        judge(Outcome.WRONG_VALUE, source=b"b")
+        store.add_generation(session_id, answer(b"a"))
+        store.add_generation(session_id, answer(b"b", cost=5))
+        assert store.totals(RunFilter(result=Result.PASSED)).cost_microusd == 1000
+
+    def test_where_no_price_is_known_there_is_no_cost(self, store, session_id):
+        store.add_generation(session_id, answer(None, cost=None))
+        assert store.totals().cost_microusd is None
+
+    def test_nothing_comes_to_nothing(self, store):
+        totals = store.totals(RunFilter(text="nowhere"))
+        assert (totals.runs, totals.elapsed_s, totals.prompt_tokens, totals.cost_microusd) == (0, 0, 0, None)
+
+    def test_a_session_says_how_long_its_runs_took(self, store, judge):
+        judge()
+        judge()
+        assert store.sessions()[0].elapsed_s == pytest.approx(2.5)
+
+
+class TestSessionPages:
+    def test_sessions_are_paged_both_ways(self, store):
+        for number in range(4):
+            store.begin_session(f"{number}")
+        assert [row.id for row in store.sessions(limit=2)] == [4, 3]
+        assert [row.id for row in store.sessions(before_id=3, limit=2)] == [2, 1]
+        assert [row.id for row in store.sessions(after_id=1, limit=2)] == [3, 2]
+
+
+class TestMilestones:
+    def test_the_way_of_a_file_goes_from_its_oldest_run_to_its_newest(self, store, time, told, judge):
+        time(told.case(), told.summary(1.5))
+        judge(path=Path("/other.py"))
+        time(outcome=Outcome.WRONG_VALUE)
+        time(told.case(), told.summary(2.5), flagged=True)
+        time(told.case(), told.summary(2.0))
+        assert [(one.run_id, one.right, one.speedup) for one in store.milestones(1)] == [
+            (1, True, 1.5), (3, False, None), (4, False, None), (5, True, 2.0),
+        ]  # fmt: skip
+
+    def test_another_kind_of_device_is_another_way(self, store, time):
+        time()
+        time(device_name="Another GPU")
+        assert [one.run_id for one in store.milestones(2)] == [2]
+
+    def test_a_mean_over_a_part_of_the_cases_is_no_speed_up_of_the_file(self, store, time, told):
+        time(told.case(), told.summary(cases=1, planned=2))
+        assert [(one.right, one.speedup, one.timed) for one in store.milestones(1)] == [(True, None, None)]
+
+    def test_what_no_policy_judged_is_never_the_best(self, store, time):
+        time(policy=Policy.FACTS_ONLY)
+        assert [(one.right, one.speedup) for one in store.milestones(1)] == [(False, None)]
+
+    def test_only_the_newest_are_asked_for(self, store, judge):
+        for _ in range(4):
+            judge()
+        assert [one.run_id for one in store.milestones(4, limit=2)] == [3, 4]
+
+    def test_there_is_no_way_of_a_run_that_is_not_there(self, store):
+        with pytest.raises(UsageError, match="there is no run #7"):
+            store.milestones(7)

@@ -1,0 +1,121 @@
+"""Deleting a run or a session: all of it goes, and nothing that another one needs."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.errors import UsageError
+from engine.model import Outcome
+from sessions import Generation, open_store
+
+TABLES = (
+    "runs", "events", "cases", "findings", "timings", "kernels", "artefacts", "benchmarks", "comparisons", "summaries",
+    "baselines",
+)  # fmt: skip
+
+
+def left(ask, table):
+    return ask(f"select count(*) from {table}")[0][0]
+
+
+class TestOneRun:
+    def test_a_run_goes_with_everything_that_it_said(self, store, begin, whole_run, time, ask):
+        store.record_all(begin(), whole_run)
+        time(source=b"timed")
+        assert min(left(ask, table) for table in TABLES) > 0
+        assert store.delete_run(1).runs == 1
+        assert store.delete_run(2).runs == 1
+        assert {table: left(ask, table) for table in (*TABLES, "candidates")} == dict.fromkeys(
+            (*TABLES, "candidates"), 0
+        )
+        assert ask("pragma foreign_key_check") == []
+
+    def test_other_runs_stay_as_they_were(self, store, begin, whole_run):
+        for _ in range(2):
+            store.record_all(begin(), whole_run)
+        store.delete_run(1)
+        assert [run.id for run in store.runs()] == [2]
+        assert tuple(store.events(2)) == whole_run
+
+    def test_its_number_is_never_given_again(self, store, judge):
+        judge()
+        store.delete_run(judge())
+        assert judge() == 3
+
+    def test_a_source_stays_as_long_as_another_run_or_an_answer_has_it(self, store, session_id, judge, ask):
+        first, second = judge(source=b"shared"), judge(source=b"shared")
+        store.delete_run(first)
+        assert left(ask, "candidates") == 1
+        store.add_generation(session_id, Generation(
+            problem="aten::softmax", provider="p", model="m", prompt_tokens=1, completion_tokens=1, cost_microusd=None,
+            source=b"shared", elapsed_s=1.0,
+        ))  # fmt: skip
+        store.delete_run(second)
+        assert left(ask, "candidates") == 1
+
+    def test_compiled_code_that_nobody_else_uses_is_named(self, store, begin, whole_run):
+        first, second = begin(), begin()
+        store.record_all(first, whole_run)
+        store.record_all(second, whole_run)
+        assert store.delete_run(first).artefacts == ()
+        assert sorted(store.delete_run(second).artefacts) == ["a" * 64, "b" * 64]
+
+    def test_a_baseline_is_told_by_the_newest_run_that_remains(self, store, time, told):
+        for eager_us in (100.0, 110.0, 120.0):
+            time(told.case(baselines={"eager": eager_us}), told.summary())
+        store.delete_run(3)
+        assert [(row.run_id, row.device_us) for row in store.baselines("aten::softmax", device_name="A GPU")] == [
+            (2, 110.0)
+        ]
+        store.delete_run(1)
+        store.delete_run(2)
+        assert store.baselines("aten::softmax", device_name="A GPU") == ()
+
+    def test_a_baseline_of_a_newer_run_is_not_replaced_by_an_older_one(self, store, time, told):
+        time(told.case(baselines={"eager": 100.0, "compile": 80.0}), told.summary())
+        time(told.case(baselines={"compile": 70.0}), told.summary())
+        time(told.case(baselines={"eager": 110.0}), told.summary())
+        store.delete_run(3)
+        known = {row.baseline: row.run_id for row in store.baselines("aten::softmax", device_name="A GPU")}
+        assert known == {"eager": 1, "compile": 2}
+
+    def test_a_run_that_goes_on_is_not_deleted(self, store, begin):
+        with pytest.raises(UsageError, match="run #1 still goes on; wait for its verdict"):
+            store.delete_run(begin())
+        assert [run.id for run in store.runs()] == [1]
+
+    def test_a_run_that_was_cut_short_is(self, path, store, begin, session_id):
+        begin()
+        store.end_session(session_id)
+        assert store.delete_run(1).runs == 1
+
+    def test_a_run_that_is_not_there_is_told(self, store, judge):
+        judge()
+        with pytest.raises(UsageError, match=r"there is no run #9 in .*; the newest is #1"):
+            store.delete_run(9)
+
+
+class TestSession:
+    def test_a_session_goes_with_its_runs_its_answers_and_its_environment(self, path, store, judge, ask):
+        with open_store(path) as another:
+            session = another.begin_session("to go", environment={"torch": "2.13.0"})
+            another.add_generation(session, Generation(
+                problem="aten::softmax", provider="p", model="m", prompt_tokens=1, completion_tokens=1,
+                cost_microusd=7, source=b"answer", elapsed_s=1.0,
+            ))  # fmt: skip
+        judge()
+        judge(Outcome.WRONG_VALUE, session=session, source=b"answer")
+        assert store.delete_session(session).runs == 1
+        assert [row.label for row in store.sessions()] == ["a morning"]
+        assert [run.id for run in store.runs()] == [1]
+        assert left(ask, "generations") == 0
+        assert left(ask, "candidates") == 1
+        assert ask("pragma foreign_key_check") == []
+
+    def test_a_session_that_goes_on_is_not_deleted(self, store, session_id):
+        with pytest.raises(UsageError, match=f"session {session_id} still goes on in process"):
+            store.delete_session(session_id)
+
+    def test_a_session_that_is_not_there_is_told(self, store):
+        with pytest.raises(UsageError, match="there is no session 4"):
+            store.delete_session(4)
