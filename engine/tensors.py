@@ -207,9 +207,12 @@ def lay_out(values: Sequence[Value]) -> tuple[tuple[wire.ValueSpec, ...], list[t
     return specs, storages
 
 
-def place(sizes: Sequence[int]) -> tuple[tuple[wire.StorageSpec, ...], int]:
-    """Places for storages of these sizes in bytes, guard zones around each; and the bytes of it all."""
-    placed, offset = [], _ALIGNMENT_BYTES
+def place(sizes: Sequence[int], *, first: int = 0) -> tuple[tuple[wire.StorageSpec, ...], int]:
+    """Places for storages of these sizes in bytes, guard zones around each; and the bytes of it all.
+
+    Nothing lies in the `first` bytes.
+    """
+    placed, offset = [], -(-first // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES + _ALIGNMENT_BYTES
     for size in sizes:
         placed.append(wire.StorageSpec(offset=offset, bytes=size))
         offset += -(-size // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES + _ALIGNMENT_BYTES

@@ -52,7 +52,10 @@ class Content:
 
 @dataclass(kw_only=True)
 class CaseInHand:
-    """A case and its arena: what was written to it for the current call, and what must come of that."""
+    """A case and its arena: what was written to it for the current call, and what must come of that.
+
+    `free` are the tensors that other numbers may be put into, None before anybody asked.
+    """
 
     problem: Problem
     case: Case
@@ -61,6 +64,7 @@ class CaseInHand:
     content: Content
     initial: list[torch.Tensor] = field(default_factory=list)
     poison: int = 0
+    free: tuple[wire.TensorSpec, ...] | None = None
     first_outputs: list[torch.Tensor] = field(default_factory=list)
     first_reports: tuple[OutputReport, ...] = ()
 
@@ -148,21 +152,32 @@ class Memory:
             return self._allocate(needed_bytes, self._device)
 
 
-def arena_in_file(content: Content, path: Path) -> tensors.ArenaFile:
-    """A new file of shared memory for this content."""
-    placed, size_bytes = tensors.place([storage.numel() for storage in content.storages])
+def arena_in_file(content: Content, path: Path, *, first: int = 0) -> tensors.ArenaFile:
+    """A new file of shared memory for this content, behind its `first` bytes."""
+    placed, size_bytes = tensors.place([storage.numel() for storage in content.storages], first=first)
     return tensors.ArenaFile(wire.ArenaSpec(path=str(path), storages=placed, bytes=size_bytes))
 
 
-def arena_on_device(content: Content, memory: Memory) -> tensors.DeviceArena:
-    """A place in device memory for this content and for what the entry returns."""
+def arena_on_device(content: Content, memory: Memory, *, first: int = 0) -> tensors.DeviceArena:
+    """A place in device memory for this content and for what the entry returns, behind the `first` bytes."""
     sizes = [storage.numel() for storage in content.storages]
-    placed, size_bytes = tensors.place([*sizes, output_bytes(content.expected)])
+    placed, size_bytes = tensors.place([*sizes, output_bytes(content.expected)], first=first)
     block = memory.block(size_bytes)
     spec = wire.ArenaSpec(
         handle=block.handle, storages=placed[:-1], outputs=placed[-1], bytes=size_bytes, block_bytes=block.size_bytes
     )
     return tensors.DeviceArena(spec, block.content)
+
+
+def on_host(content: Content) -> Content:
+    """The content in host memory, as it travels through a file."""
+    if all(storage.device.type == "cpu" for storage in content.storages):
+        return content
+    return Content(
+        seed=content.seed, inputs=content.inputs, specs=content.specs,
+        storages=[storage.cpu() for storage in content.storages],
+        expected=tuple(value.cpu() for value in content.expected),
+    )  # fmt: skip
 
 
 def output_bytes(expected: tuple[torch.Tensor, ...]) -> int:
@@ -182,7 +197,9 @@ def fill(hand: CaseInHand, content: Content, poison: int) -> None:
     hand.arena.write(hand.initial, guard=poison)
 
 
-def returned_bytes(hand: CaseInHand, command: wire.Compare | wire.Take | wire.Weigh) -> torch.Tensor:
+def returned_bytes(
+    hand: CaseInHand, command: wire.Compare | wire.Take | wire.Weigh | wire.Contrast | wire.Gauge
+) -> torch.Tensor:
     """A private copy of the bytes of everything that the entry returned.
 
     Raises:

@@ -20,6 +20,7 @@ from engine.judge.compare import compare
 from engine.judge.slots import Slots
 from engine.judge.survival import weigh
 from engine.judge.taken import TakenCalls
+from engine.judge.variants import Variants
 from engine.model import Outcome, OutputReport, Problem
 from engine.processes.nursery import DEVICE_VARIABLE
 from engine.processes.service import Line
@@ -48,6 +49,7 @@ class _Judge:
         self._hand: cases.CaseInHand | None = None
         self._taken = TakenCalls()
         self._slots = Slots(device, self._problem)
+        self._variants = Variants(device, self._memory)
         if device.type != "cpu":
             torch.zeros(1, device=device)  # or the first case would wait for the context
 
@@ -85,6 +87,8 @@ class _Judge:
                 return wire.Done(id=command.id)
             case wire.Conclude():
                 return self._conclude(command)
+            case wire.Vary():
+                return self._variants.vary(self._in_hand(), command)
             case wire.Weigh():
                 return wire.Weighed(id=command.id, outputs=weigh(self._in_hand(), command))
             case wire.Release():
@@ -109,7 +113,7 @@ class _Judge:
         if command.arena_path is None:
             arena = cases.arena_on_device(content, self._memory)
         else:
-            content = _on_host(content)
+            content = cases.on_host(content)
             arena = cases.arena_in_file(content, Path(command.arena_path))
         self._hand = cases.CaseInHand(problem=problem, case=case, arena=arena, base=content, content=content)
         cases.fill(self._hand, content, command.poison)
@@ -129,7 +133,7 @@ class _Judge:
             # Never the seed after the case's own: whoever learns the one would know the other.
             content = self._contents.make(hand.problem, hand.case, secrets.randbits(62))
             if isinstance(hand.arena, tensors.ArenaFile):
-                content = _on_host(content)
+                content = cases.on_host(content)
         if content.specs != hand.base.specs:
             raise ValueError(f"{hand.problem.origin}: shapes and scalars of {hand.case.name} depend on the seed")
         cases.fill(hand, content, command.poison)
@@ -217,14 +221,3 @@ def _same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
         return False
     raw = (value.contiguous().flatten().view(torch.uint8) for value in (one, other)) if one.numel() else ()
     return torch.equal(*raw) if one.numel() else True
-
-
-def _on_host(content: cases.Content) -> cases.Content:
-    """The content in host memory, as it travels through a file."""
-    if all(storage.device.type == "cpu" for storage in content.storages):
-        return content
-    return cases.Content(
-        seed=content.seed, inputs=content.inputs, specs=content.specs,
-        storages=[storage.cpu() for storage in content.storages],
-        expected=tuple(value.cpu() for value in content.expected),
-    )  # fmt: skip

@@ -1,0 +1,138 @@
+"""Values that `make_inputs` seldom draws, made of values that it drew: other scales, orders and repetitions.
+
+Only arithmetic on one tensor.  What is not finite stays as and where it is, for it means something; so do
+shape, dtype and memory.  No value comes near the limits of its type: there an honest kernel may overflow,
+or take a denormal number for zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from engine.wire import Variant
+
+_BLOCK = 32  # elements of a vector that are treated as a row
+_OCTAVES = {torch.float16: 4, torch.bfloat16: 4}  # within one tensor; more would hide small rows behind the large
+_MOST_OCTAVES = 8
+_FAR = {torch.float16: 4}  # octaves from the usual to the tiny and the large
+_MOST_FAR = 20
+_SHORT_PERIODS = 2 * 3 * 5 * 7
+_ATTEMPTS = 256
+
+
+def values_of(variant: Variant, tensor: torch.Tensor, rng: torch.Generator) -> torch.Tensor:
+    """What `tensor` holds in this variant; a new tensor of the same shape and dtype."""
+    drawn = tensor.double()
+    usual = torch.where(drawn.isfinite(), drawn, 1.0)
+    made = _MADE[variant](usual, tensor.dtype, rng).to(tensor.dtype)
+    return torch.where(tensor.isfinite(), made, tensor)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """One element of a tensor, and the value that it gets."""
+
+    index: tuple[int, ...]
+    value: float
+
+
+def one_element(tensor: torch.Tensor, rng: torch.Generator, *, factor: float) -> Place:
+    """An element that a sample of a tensor would miss, and another value for it, `factor` times a usual one.
+
+    Not near either end, and at no multiple of a small number, where the tensor is large enough for that.
+    """
+    index = _index(_hidden(tensor.numel(), rng), tensor.shape)
+    old = float(tensor[index])
+    finite = tensor[tensor.isfinite()].double()
+    usual = float(finite.square().mean().sqrt()) if finite.numel() else 1.0
+    size = max(abs(old) if math.isfinite(old) else 0.0, usual) or 1.0
+    return Place(index=index, value=-math.copysign(size * factor, old))
+
+
+def _hidden(elements: int, rng: torch.Generator) -> int:
+    margin = elements // 16
+    for _ in range(_ATTEMPTS):
+        flat = margin + _below(elements - 2 * margin, rng)
+        if math.gcd(flat, _SHORT_PERIODS) == 1:
+            return flat
+    return _below(elements, rng)
+
+
+def _index(flat: int, shape: torch.Size) -> tuple[int, ...]:
+    index: list[int] = []
+    for size in reversed(shape):
+        flat, last = divmod(flat, size)
+        index.insert(0, last)
+    return tuple(index)
+
+
+def _permuted(usual: torch.Tensor, dtype: torch.dtype, rng: torch.Generator) -> torch.Tensor:
+    for dim in {0, usual.dim() - 1} if usual.dim() else ():
+        order = torch.randperm(usual.shape[dim], generator=rng, device=usual.device)
+        usual = usual.index_select(dim, order)
+    return usual
+
+
+def _scaled(usual: torch.Tensor, dtype: torch.dtype, rng: torch.Generator) -> torch.Tensor:
+    """Every row gets a power of two, and all of them one sign: rows of different signs would cancel in a sum."""
+    octaves = _OCTAVES.get(dtype, _MOST_OCTAVES)
+    sign = 2 * _below(2, rng) - 1
+    rows = _rows(usual)
+    exponents = torch.randint(-octaves, octaves + 1, (len(rows),), generator=rng, device=usual.device)
+    return _unrowed(rows * (sign * torch.exp2(exponents.double())).unsqueeze(1), usual)
+
+
+def _even(usual: torch.Tensor, dtype: torch.dtype, rng: torch.Generator) -> torch.Tensor:
+    """About half of the rows, and one at least, hold their mean throughout, so that sums stay as they are."""
+    rows = _rows(usual)
+    chosen = torch.rand(len(rows), generator=rng, device=usual.device) < 0.5
+    chosen[_below(len(rows), rng)] = True
+    return _unrowed(torch.where(chosen.unsqueeze(1), rows.mean(dim=1, keepdim=True), rows), usual)
+
+
+def _equal(usual: torch.Tensor, dtype: torch.dtype, rng: torch.Generator) -> torch.Tensor:
+    return usual.flatten()[_below(usual.numel(), rng)].expand_as(usual)
+
+
+def _ordered(usual: torch.Tensor, dtype: torch.dtype, rng: torch.Generator) -> torch.Tensor:
+    return -usual.abs().sort(dim=-1).values if usual.dim() else -usual.abs()
+
+
+def _tiny(usual: torch.Tensor, dtype: torch.dtype, rng: torch.Generator) -> torch.Tensor:
+    return usual * 2.0 ** -_FAR.get(dtype, _MOST_FAR)
+
+
+def _large(usual: torch.Tensor, dtype: torch.dtype, rng: torch.Generator) -> torch.Tensor:
+    return usual * 2.0 ** _FAR.get(dtype, _MOST_FAR)
+
+
+_MADE: dict[Variant, Callable[[torch.Tensor, torch.dtype, torch.Generator], torch.Tensor]] = {
+    Variant.PERMUTED: _permuted,
+    Variant.SCALED: _scaled,
+    Variant.EVEN: _even,
+    Variant.EQUAL: _equal,
+    Variant.ORDERED: _ordered,
+    Variant.TINY: _tiny,
+    Variant.LARGE: _large,
+}
+
+
+def _rows(usual: torch.Tensor) -> torch.Tensor:
+    """The rows of the last dimension, or blocks of a vector, the last of them filled up with its last element."""
+    if usual.dim() >= 2:
+        return usual.reshape(-1, usual.shape[-1])
+    flat = usual.flatten()
+    return torch.cat((flat, flat[-1:].expand(-len(flat) % _BLOCK))).view(-1, _BLOCK)
+
+
+def _unrowed(rows: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    """What `_rows` was made of, with these values."""
+    return rows.reshape(-1)[: like.numel()].view(like.shape)
+
+
+def _below(limit: int, rng: torch.Generator) -> int:
+    return int(torch.randint(limit, (), generator=rng, device=rng.device))
