@@ -1,0 +1,181 @@
+"""Is the candidate right on content that no case has?  Whoever knows the usual numbers can be right on those alone.
+
+A sample of an input serves as the key of a kept answer, a short cut holds for numbers of the usual size, a
+plan goes on reading the memory that it was made for.  What an honest kernel might get wrong is not asked:
+the judge first has `eager` show that it gets it right.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from engine import wire
+from engine.errors import EngineError
+from engine.layers import Coverage, Fact, Layer, LayerReport
+from engine.model import Finding, Severity
+from engine.probes import Observation
+from engine.probing import Lab, Passed
+from engine.varying import Answer, Varying
+from engine.wire import Variant
+
+LAYER = Layer.INPUTS
+CATCHES = (
+    "answers_by_a_sample.py", "answers_by_sums.py", "plan_keeps_its_input.py", "right_for_usual_sizes.py",
+    "skips_even_rows.py", "skips_small_rows.py",
+)  # fmt: skip
+
+_CHECK = "content"
+_MOST_KERNELS = 3  # whose first cases are looked for; and a larger case
+_FEW = (Variant.MOVED, Variant.ONE_ELEMENT, Variant.SCALED)
+_ROOM_BYTES = 256  # of inputs, so that rows of many kinds find room
+_LARGEST = 16  # times the work of the case that is asked everything
+_BLOCK = 16
+
+
+@dataclass(kw_only=True)
+class _Facts:
+    """What is known so far: the answers by case, and why there are none where there should be."""
+
+    answers: dict[str, list[Answer]] = field(default_factory=dict)
+    trouble: str = ""
+
+    @property
+    def all(self) -> Iterator[Answer]:
+        """Every answer."""
+        return (answer for answers in self.answers.values() for answer in answers)
+
+
+async def probe(lab: Lab) -> AsyncIterator[Observation]:
+    """All variants where each kernel was launched first, some of them in a larger case."""
+    facts = _Facts()
+    for one, variants in _chosen(lab):
+        found = await _in_case(lab, one, variants, facts)
+        if found is not None:
+            yield found
+        if found is not None or facts.trouble:
+            break
+    shapes = await _shape_facts(lab)
+    yield _report(facts, shapes)
+
+
+def _chosen(lab: Lab) -> list[tuple[Passed, tuple[Variant, ...]]]:
+    """The cases to ask, each with its variants: where a kernel was seen first, and a larger one."""
+    by_size = sorted((one for one in lab.passed if _elements(one)), key=lambda one: _size(lab, one))
+    if not by_size:
+        return []
+    roomy = [one for one in by_size if lab.problem.cost(one.case).bytes_read >= _ROOM_BYTES] or by_size[-1:]
+    first_seen = list(_new_kernels(lab.passed))[:_MOST_KERNELS]
+    main = next((one for one in first_seen if one in roomy), roomy[0])
+    most = _LARGEST * _size(lab, main)
+    larger = [one for one in roomy if one is not main and one not in first_seen and _size(lab, one) <= most]
+    others = [one for one in first_seen if one is not main and _elements(one)]
+    return [(main, tuple(Variant)), *((one, _FEW) for one in (*others, *larger[-1:]))]
+
+
+def _new_kernels(cases: Sequence[Passed]) -> Iterator[Passed]:
+    """Those of the cases that launched a kernel which none before them did."""
+    seen: set[tuple[str, int]] = set()
+    for one in cases:
+        here = {(launch.kernel, launch.line) for launch in one.launches}
+        if not here <= seen:
+            yield one
+        seen |= here
+
+
+async def _in_case(lab: Lab, one: Passed, variants: tuple[Variant, ...], facts: _Facts) -> Finding | None:
+    """Ask until an answer is wrong, or none comes; what was wrong."""
+    answers = facts.answers.setdefault(one.case.name, [])
+    async with lab.at(one.case) as bench:
+        with contextlib.closing(Varying(bench)) as varying:
+            for variant in variants:
+                answer = await varying.call(variant)
+                answers.append(answer)
+                if answer.trouble:
+                    facts.trouble = f"{one.case.name}, {variant}: {answer.trouble}"
+                    return None
+                if answer.wrong:
+                    return _finding(lab, one, answer)
+    return None
+
+
+def _finding(lab: Lab, one: Passed, answer: Answer) -> Finding:
+    what = f"{answer.variant} ({answer.changed})" if answer.changed else str(answer.variant)
+    message = f"right on {len(lab.passed)} cases, but not on {what}, which eager gets right: {answer.wrong}"
+    if answer.variant is Variant.MOVED:
+        message = f"right on {len(lab.passed)} cases, but not on {what}: {answer.wrong}"
+    return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
+
+
+def _report(facts: _Facts, shapes: tuple[Fact, ...]) -> LayerReport:
+    """Which variants were asked where, what was dismissed and why, and what the cases themselves cover."""
+    told: list[Fact] = []
+    for case, answers in facts.answers.items():
+        called = [answer for answer in answers if not answer.dismissed]
+        right = sum(answer.is_right for answer in called)
+        told.append(Fact(name=case, value=f"right on {right} of {len(called)} kinds of content"))
+    dismissed = Counter(f"{answer.variant}: {answer.dismissed}" for answer in facts.all if answer.dismissed)
+    total = sum(dismissed.values())
+    if total:
+        told.append(Fact(name="dismissed", value=f"{total} kinds of content, for a right kernel may be wrong on them"))
+        told += [Fact(name="dismissed", value=why) for why in dismissed]
+    kept = sorted({name for answer in facts.all for name in answer.kept})
+    if kept:
+        told.append(Fact(name="left as they are", value=", ".join(kept)))
+    why = facts.trouble
+    if not facts.answers:
+        why = "no case has an output to look at"
+    coverage = Coverage.NOT_CHECKED if why else Coverage.CHECKED
+    return LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=why, facts=(*told, *shapes))
+
+
+async def _shape_facts(lab: Lab) -> tuple[Fact, ...]:
+    """How many of the verified cases have shapes and strides that kernels without masks or strides get wrong."""
+    names = tuple(one.case.name for one in lab.passed)
+    described = await lab.staff.ask_judge(wire.Describe(id=wire.new_id(), origin=lab.problem.origin, cases=names))
+    if not isinstance(described, wire.Described):
+        said = f": {described.message}" if isinstance(described, wire.Failed) else ""
+        raise EngineError(f"the judge could not describe the cases{said}")
+    tensors = [list(_tensors(shape.arguments)) for shape in described.shapes]
+    counts = {
+        "boundary shapes": sum(any(_is_boundary(spec) for spec in specs) for specs in tensors),
+        "strided inputs": sum(any(_is_strided(spec) for spec in specs) for specs in tensors),
+        "offset inputs": sum(any(spec.first for spec in specs) for specs in tensors),
+    }
+    return tuple(
+        Fact(name=name, value=f"in {count or 'none'} of {len(names)} verified cases") for name, count in counts.items()
+    )
+
+
+def _tensors(values: tuple[wire.ValueSpec, ...]) -> Iterator[wire.TensorSpec]:
+    for value in values:
+        if isinstance(value, wire.TensorSpec):
+            yield value
+        elif isinstance(value, wire.SequenceSpec):
+            yield from _tensors(value.items)
+
+
+def _is_boundary(spec: wire.TensorSpec) -> bool:
+    """Whether some dimension is empty, or leaves a rest in every usual block."""
+    return any(size == 0 or size % _BLOCK for size in spec.shape)
+
+
+def _is_strided(spec: wire.TensorSpec) -> bool:
+    """Whether the elements do not lie one after another in the order of their indices."""
+    dense = 1
+    for size, stride in zip(reversed(spec.shape), reversed(spec.strides), strict=True):
+        if size > 1 and stride != dense:
+            return True
+        dense *= size
+    return False
+
+
+def _elements(one: Passed) -> int:
+    return sum(output.total for output in one.result.outputs)
+
+
+def _size(lab: Lab, one: Passed) -> int:
+    cost = lab.problem.cost(one.case)
+    return cost.flops + cost.bytes_read + cost.bytes_written

@@ -1,0 +1,128 @@
+"""Calls of a right candidate on content that a case seldom has; what is right then, the judge says.
+
+The parent's side of `engine.judge.variants`.  One case at a time, in the bench that laid it out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine import wire
+from engine.errors import EngineError
+from engine.model import Outcome
+from engine.probing import Bench
+
+_POISON = 0x7B
+_ITS_OWN_FAULT = (wire.FailureKind.RAISED, wire.FailureKind.EXITED, wire.FailureKind.OUT_OF_BOUNDS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What came of one variant: right, when nothing else is said.
+
+    `dismissed` says why nobody could be judged by it, and no call was made; `wrong` what was wrong with the
+    answer; `trouble` why there is none, which may have many reasons.  `changed` is the one element that was.
+    """
+
+    variant: wire.Variant
+    dismissed: str = ""
+    wrong: str = ""
+    trouble: str = ""
+    changed: str = ""
+    kept: tuple[str, ...] = ()
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the candidate was called, and right."""
+        return not (self.dismissed or self.wrong or self.trouble)
+
+
+class Varying:
+    """Variants of one case, one after another; `close` when there are no more."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._arena = bench.prepared.arena
+        self._moved: list[Path] = []
+
+    async def call(self, variant: wire.Variant) -> Answer:
+        """Have the variant laid out and the candidate called on it.
+
+        Raises:
+            EngineError: the judge failed.
+        """
+        lab, bench = self._bench.lab, self._bench
+        varied = await lab.staff.ask_judge(
+            wire.Vary(id=wire.new_id(), variant=variant, poison=_POISON, arena_path=self._elsewhere(variant))
+        )
+        if not isinstance(varied, wire.Varied):
+            raise EngineError(f"the judge could not make {variant} of {bench.case.name}{_said(varied)}")
+        if varied.dismissed:
+            return Answer(variant=variant, dismissed=varied.dismissed, kept=varied.kept)
+        self._arena = varied.arena
+        command = wire.Call(
+            id=wire.new_id(), case=bench.case.name, arguments=bench.prepared.arguments, arena=self._arena,
+            outputs=str(bench.outputs), max_output_bytes=lab.limits.output_bytes, poison=_POISON,
+        )  # fmt: skip
+        wrong = trouble = ""
+        try:
+            with lab.profile.span("probe"):
+                called = await lab.ask(command)
+        except EngineError as error:
+            trouble = str(error)
+        else:
+            if isinstance(called, wire.Called):
+                wrong = await self._compared(called)
+            elif isinstance(called, wire.Failed):
+                wrong, trouble = _of_failure(called)
+                if called.broken:
+                    await lab.renew()
+            else:
+                trouble = f"a call was answered with {type(called).__name__}"
+        return Answer(variant=variant, wrong=wrong, trouble=trouble, changed=varied.changed, kept=varied.kept)
+
+    def close(self) -> None:
+        """Delete the files that content was moved to."""
+        for path in self._moved:
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+    def _elsewhere(self, variant: wire.Variant) -> str | None:
+        """A new file for content that is moved; None where it lies in device memory, or stays."""
+        if variant is not wire.Variant.MOVED or self._arena.handle:
+            return None
+        path = self._bench.outputs.with_name(f"{secrets.token_hex(8)}.in")
+        self._moved.append(path)
+        return str(path)
+
+    async def _compared(self, called: wire.Called) -> str:
+        """What is wrong with the answer; "" when it is right."""
+        lab = self._bench.lab
+        compared = await lab.staff.ask_judge(
+            wire.Compare(
+                id=wire.new_id(), outputs=str(self._bench.outputs), max_output_bytes=lab.limits.output_bytes,
+                returned=called.returned,
+            )
+        )  # fmt: skip
+        if isinstance(compared, wire.Failed) and compared.kind is wire.FailureKind.TAMPERED:
+            return compared.message
+        if not isinstance(compared, wire.Compared):
+            raise EngineError(f"the judge could not compare outputs of {self._bench.case.name}{_said(compared)}")
+        wrong = next((report for report in compared.reports if report.outcome is not Outcome.PASS), None)
+        if wrong is not None:
+            return wrong.message or str(wrong.outcome)
+        return compared.mutated or ""
+
+
+def _of_failure(failed: wire.Failed) -> tuple[str, str]:
+    """What was wrong, where only the candidate can have failed; else what may have come between."""
+    if failed.kind in _ITS_OWN_FAULT and not failed.broken:
+        return f"it failed: {failed.message}", ""
+    return "", failed.message
+
+
+def _said(reply: wire.AnyReply) -> str:
+    return f": {reply.message}" if isinstance(reply, wire.Failed) else ""
