@@ -19,7 +19,15 @@ CHECK = "behaviour"
 
 _MOST_NAMED = 4
 _LEAST_ELEMENTS = 64  # of inputs and outputs together; below, a helper is as large as the answer
-_LIBRARIES = re.compile(r"cublas|cudnn|cufft|cusolver|cusparse|cutlass|nvrtc|hipblas|rocblas|miopen", re.IGNORECASE)
+_LIBRARIES = re.compile(
+    r"cublas|cudnn|cufft|cusolver|cusparse|cutlass|nvrtc|hipblas|rocblas|miopen|blas|lapack|dnnl|libmkl|libtorch",
+    re.IGNORECASE,
+)
+_SYMBOLS = re.compile(
+    r"gemm|gemv|cblas|lapacke?_|dnnl_|mkl_|cudnn|_ZN2at|at_\w+_out|cu(Module|Library)Load", re.IGNORECASE
+)
+_CARRIED_OUT = "Tensor."
+"""How entries of the ledger begin that took content out of torch; those of operators begin with a namespace."""
 _TOOLS = re.compile(
     r"subprocess (?:\S*/)?(?:nvidia-smi|rocm-smi|rocminfo|ldconfig|lscpu|uname|nvcc|ptxas|gcc|cc|ld|objdump)(?: .*)?"
 )
@@ -90,7 +98,12 @@ def _weights(problem: Problem, results: Iterable[CaseResult]) -> dict[str, _Weig
 def _of_operators(weights: Mapping[str, _Weight], seen: Sequence[wire.OperatorSeen]) -> Iterator[Finding]:
     """Operators that made as much as the answer: computed from the inputs, or finished what a kernel had left."""
     large = [one for one in seen if one.case in weights and _is_comparable(one, weights[one.case])]
+    carried = [one for one in large if one.name.startswith(_CARRIED_OUT)]
+    if carried:
+        message = f"it took as much as the answer out of torch, where other code can compute it: {_uses(carried)}"
+        yield Finding(check=CHECK, severity=Severity.SUSPECT, message=message, case=carried[0].case)
     computed = [one for one in large if one.kind is wire.OperatorKind.COMPUTE or _is_light_on_inputs(one)]
+    computed = [one for one in computed if one not in carried]
     if computed:
         message = f"torch computed it: {_uses(computed)}"
         yield Finding(check=CHECK, severity=Severity.SUSPECT, message=message, case=computed[0].case)
@@ -140,11 +153,21 @@ def _of_deeds(deeds: Sequence[wire.DeedSeen]) -> Iterator[Finding]:
 def _severity(deed: wire.DeedSeen, usual: Severity) -> Severity:
     if deed.kind is wire.DeedKind.PROCESS and _TOOLS.fullmatch(deed.detail):
         return Severity.NOTE  # asking which device is there
-    if deed.kind is wire.DeedKind.LIBRARY and deed.detail.startswith("dlopen") and _LIBRARIES.search(deed.detail):
+    if deed.kind is wire.DeedKind.LIBRARY and _computes(deed.detail):
+        return Severity.SUSPECT
+    if deed.kind is wire.DeedKind.FILE_WRITTEN and deed.detail.startswith("in the compiler's cache"):
         return Severity.SUSPECT
     if deed.kind is wire.DeedKind.FILE_READ and deed.detail.startswith("/proc/"):
         return Severity.SUSPECT
     return usual
+
+
+def _computes(opened: str) -> bool:
+    """Whether a native library was opened, or looked into, for what computes in the place of a kernel."""
+    how, _, name = opened.partition(" ")
+    if how == "dlsym":
+        return _SYMBOLS.search(name) is not None
+    return name.startswith("of its own") or _LIBRARIES.search(name.rpartition("/")[2]) is not None
 
 
 def _of_changes(changes: Sequence[wire.ChangeSeen]) -> Iterator[Finding]:

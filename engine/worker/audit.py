@@ -12,12 +12,16 @@ import os
 import re
 import sys
 import sysconfig
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from engine.wire.observing import MOST_DEEDS, DeedKind, DeedSeen
+from triton import knobs
+
+from engine.wire.observing import MOST_DEEDS, ChangeKind, ChangeSeen, DeedKind, DeedSeen
+from engine.worker.doors import DOOR_EVENT
 
 _MOST_FRAMES = 200
 _DETAIL_CHARACTERS = 200
@@ -70,7 +74,10 @@ class Audit:
         self._path = ""
         self._room = ""
         self._folder = ""
+        self._cache = f"{knobs.cache.dir}{os.sep}"
+        self._writable = (f"{tempfile.gettempdir()}{os.sep}", "/dev/shm/")
         self._times: dict[tuple[DeedKind, str, int | None, bool], int] = {}
+        self._doors: dict[str, int | None] = {}
         self.overfull = False
 
     def install(self, path: Path, folder: Path | None) -> None:
@@ -96,14 +103,27 @@ class Audit:
             for (kind, detail, line, loading), times in self._times.items()
         )
 
+    def doors(self) -> tuple[ChangeSeen, ...]:
+        """The doors past the ledger that were used, as changes of what notes operators."""
+        return tuple(
+            ChangeSeen(
+                kind=ChangeKind.FUNCTION, name="what notes operators of torch",
+                detail=f"{name} was used" + (f" in line {line}" if line is not None else ""),
+            )
+            for name, line in self._doors.items()
+        )  # fmt: skip
+
     def _hook(self) -> Callable[[str, tuple[Any, ...]], None]:
-        kinds = _KINDS
+        kinds = {*_KINDS, DOOR_EVENT}
 
         def hook(event: str, args: tuple[Any, ...]) -> None:  # Any: every event has its own
             if not self._is_on or event not in kinds:
                 return
             try:
-                self._note(event, args)
+                if event == DOOR_EVENT:
+                    self._note_door(str(args[0]))
+                else:
+                    self._note(event, args)
             except Exception:  # what it raised would stop the deed itself, and whoever does it would know
                 self.overfull = True
 
@@ -121,6 +141,13 @@ class Audit:
             self.overfull = True
             return
         self._times[key] = self._times.get(key, 0) + 1
+
+    def _note_door(self, name: str) -> None:
+        wrapper = _caller()
+        frame = self._author(wrapper.f_back if wrapper is not None else None, directly=True)
+        if frame is not None:
+            line = frame.f_lineno if frame.f_code.co_filename == self._path else None
+            self._doors.setdefault(name[:_DETAIL_CHARACTERS], line)
 
     def _author(self, frame: FrameType | None, *, directly: bool) -> FrameType | None:
         """The candidate's frame that did it, None when somebody stands between or it was nobody of the candidate's."""
@@ -156,12 +183,19 @@ class Audit:
             case "subprocess.Popen":
                 return kind, f"subprocess {_plain(args[0])}"
             case "ctypes.dlopen":
-                return (kind, f"dlopen {_plain(args[0])}") if args[0] is not None else None
+                return self._library(args[0])
             case "ctypes.dlsym":
                 return kind, f"dlsym {_plain(args[1])}"
             case "socket.connect" | "socket.bind":
                 return kind, f"{event} {_plain(args[1])}"
         return kind, f"{event} {_plain(args[0])}" if event in _WITH_ARGUMENT else event
+
+    def _library(self, name: object) -> tuple[DeedKind, str] | None:
+        if name is None:
+            return None
+        place = os.path.realpath(os.fsdecode(name)) if isinstance(name, str | bytes | os.PathLike) else ""
+        is_its_own = os.sep in str(name) and place.startswith((self._room, self._folder, *self._writable))
+        return DeedKind.LIBRARY, f"{'dlopen of its own' if is_its_own else 'dlopen'} {_plain(name)}"
 
     def _opened(self, path: object, mode: object, flags: object) -> tuple[DeedKind, str] | None:
         if not isinstance(path, str | bytes | os.PathLike):
@@ -169,6 +203,8 @@ class Audit:
         place = os.path.abspath(os.fsdecode(path))  # noqa: PTH100  # Path.resolve would ask the file system
         writes = any(letter in mode for letter in "wax+") if isinstance(mode, str) else False
         if writes or (isinstance(flags, int) and flags & _WRITING):
+            if place.startswith(self._cache):
+                return DeedKind.FILE_WRITTEN, f"in the compiler's cache: {place}"
             is_its_own = f"{place}{os.sep}".startswith(self._room) or place == os.devnull
             return None if is_its_own else (DeedKind.FILE_WRITTEN, place)
         if place.startswith((self._room, self._folder, *_READABLE)) or _MEASURES.fullmatch(place):

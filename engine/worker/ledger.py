@@ -1,16 +1,19 @@
 """Which operators of torch a candidate calls, how often and on how much, while its calls are verified.
 
-Seen are the operators of the thread that calls the entry; a candidate that knows of the ledger can step
-around it.  So it can show what was done, never that something was not.  Timed calls are not noted.
+Seen are the operators of the thread that calls the entry and of those that `beside` is active in, and what takes
+content out of torch; a candidate that knows of the ledger can step around it.  So it can show what was done, never
+that something was not.  Timed calls are not noted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from engine.wire.observing import MOST_OPERATORS, OperatorKind, OperatorSeen
@@ -59,6 +62,11 @@ _KINDS = {
 _elements, _storage = torch._C.TensorBase.numel, torch._C.TensorBase.untyped_storage
 _TOLD_BY_CASE = frozenset({OperatorKind.LIGHT, OperatorKind.COMPUTE})
 _MAKES_NO_CONTENT = frozenset({OperatorKind.VIEW, OperatorKind.METADATA})
+_CARRYING_OUT: dict[Any, str] = {  # Any: methods of C and of Python have no type in common that can be named
+    torch._C.TensorBase.numpy: "Tensor.numpy", torch._C.TensorBase.tolist: "Tensor.tolist",
+    torch.Tensor.__array__: "Tensor.__array__", torch.Tensor.__dlpack__: "Tensor.__dlpack__",
+}  # fmt: skip
+"""What makes arrays and numbers of a tensor; `engine.behaviour` knows these entries by "Tensor."."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -81,13 +89,35 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         self._packets: set[Any] = set()
         self._case = ""
         self._inputs: set[int] = set()
+        self._is_on = False
         self.overfull = False
 
-    def of_call(self, case: str, arguments: Iterable[object]) -> Ledger:
-        """The ledger, to be active for one call of the entry with these arguments."""
+    @contextlib.contextmanager
+    def of_call(self, case: str, arguments: Iterable[object]) -> Iterator[None]:
+        """The ledger, active for one call of the entry with these arguments."""
         self._case = case
         self._inputs = {address for tensor in _tensors(arguments) if (address := _address(tensor))}
-        return self
+        self._is_on = True
+        try:
+            with self, _Departures(self):
+                yield
+        finally:
+            self._is_on = False
+
+    @contextlib.contextmanager
+    def beside(self) -> Iterator[None]:
+        """Note operators of this thread too, while another is in a call of the entry."""
+        with _Beside(self), _Departures(self):
+            yield
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the entry is being called, and what happens is noted."""
+        return self._is_on
+
+    def carried_out(self, how: str, tensor: torch.Tensor) -> None:
+        """Note that the content of a tensor was taken to where no operator of torch works on it."""
+        self.note(how, OperatorKind.COMPUTE, (tensor,), (tensor,), self.reads((tensor,)))
 
     def seen(self) -> tuple[OperatorSeen, ...]:
         """What was called up to now."""
@@ -110,7 +140,8 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
             if len(self._entries) >= MOST_OPERATORS or len(self._packets) > _MOST_NAMES:
                 self.overfull = True
                 return None
-            entry = self._entries[key] = _Entry(name=str(packet._qualified_op_name)[:200], kind=kind)
+            name = packet if isinstance(packet, str) else str(packet._qualified_op_name)
+            entry = self._entries[key] = _Entry(name=name[:200], kind=kind)
         return entry
 
     def note(
@@ -163,6 +194,42 @@ def _dispatch(
 
 # Not a method in the class body: torch wraps those, and the wrapper's first call imports torch's whole compiler.
 Ledger.__torch_dispatch__ = _dispatch  # type: ignore[method-assign, assignment]
+
+
+class _Beside(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves its base untyped
+    """Stands for a ledger in another thread, whose modes are its own."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.ledger = ledger
+
+
+def _dispatch_beside(
+    mode: _Beside, operator: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
+) -> Any:  # Any: as above
+    if mode.ledger.is_on:
+        return _dispatch(mode.ledger, operator, types, args, kwargs)
+    return operator(*args, **(kwargs or {}))
+
+
+_Beside.__torch_dispatch__ = _dispatch_beside  # type: ignore[method-assign, assignment]
+
+
+class _Departures(TorchFunctionMode):
+    """While active, has a ledger note which tensors are made numbers, arrays or raw memory of."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        super().__init__()
+        self._ledger = ledger
+
+    def __torch_function__(
+        self, function: Callable[..., Any], types: Sequence[type], args: Sequence[Any] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:  # fmt: skip  # Any: the function's own
+        how = _CARRYING_OUT.get(function) if getattr(function, "__hash__", None) else None
+        if how is not None and self._ledger.is_on and args and isinstance(args[0], torch.Tensor):
+            self._ledger.carried_out(how, args[0])
+        return function(*args, **(kwargs or {}))
 
 
 def _tensors(values: Iterable[object]) -> Iterator[torch.Tensor]:

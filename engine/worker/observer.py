@@ -9,7 +9,8 @@ from typing import TypeVar
 
 import torch
 
-from engine.wire.observing import ChangeSeen, Observed
+from engine.wire.observing import MOST_CHANGES, ChangeSeen, Observed
+from engine.worker import doors, planted
 from engine.worker.audit import Audit
 from engine.worker.ledger import Ledger
 from engine.worker.watch import Watch
@@ -29,6 +30,9 @@ class Observer:
         self._audit = Audit()
         self._ledger = Ledger()
         self._unchecked: list[str] = []
+        doors.hang_bells()
+        doors.follow_threads(self._ledger.beside)
+        self._modules = planted.modules()
         # Not when there is a candidate: whoever waits for its verdict would wait for this.
         self._try("what was there before", self._watch.begin, None)
 
@@ -51,8 +55,10 @@ class Observer:
         self._unchecked += ["more operators were called than are noted"] if self._ledger.overfull else []
         self._unchecked += ["more was done than is noted"] if self._audit.overfull else []
         changes: tuple[ChangeSeen, ...] = self._try("what has changed", self._watch.changes, ())
+        imported: tuple[ChangeSeen, ...] = self._try("what is imported", lambda: planted.changes(self._modules), ())
+        changes += (*self._audit.doors(), *imported)
         return Observed(
-            id=identifier, operators=self._ledger.seen(), deeds=self._audit.seen(), changes=changes,
+            id=identifier, operators=self._ledger.seen(), deeds=self._audit.seen(), changes=changes[:MOST_CHANGES],
             unchecked=tuple(self._unchecked[:16]),
         )  # fmt: skip
 

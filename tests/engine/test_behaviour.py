@@ -102,6 +102,14 @@ def test_light_arithmetic_counts_on_inputs_and_is_noted_on_what_kernels_left() -
     assert severities(found(used(reads=False))) == [Severity.SUSPECT]
 
 
+def test_content_that_left_torch_was_computed_elsewhere() -> None:
+    (finding,) = found(used("Tensor.tolist"), used("Tensor.numpy", made=499))
+    assert (finding.severity, finding.message) == (
+        Severity.SUSPECT, "it took as much as the answer out of torch, where other code can compute it: "
+        "Tensor.tolist once, up to 1000 elements (1 cases)",
+    )  # fmt: skip
+
+
 def deed(kind: wire.DeedKind, detail: str = "d", *, line: int | None = None, loading: bool = False) -> wire.DeedSeen:
     return wire.DeedSeen(kind=kind, detail=detail, line=line, loading=loading, times=2)
 
@@ -118,6 +126,13 @@ def deed(kind: wire.DeedKind, detail: str = "d", *, line: int | None = None, loa
         (deed(wire.DeedKind.EXEC), Severity.HINT),
         (deed(wire.DeedKind.LIBRARY, "dlopen libcuda.so.1"), Severity.HINT),
         (deed(wire.DeedKind.LIBRARY, "dlopen libcublasLt.so.13"), Severity.SUSPECT),
+        (deed(wire.DeedKind.LIBRARY, "dlopen /opt/my blas/libc.so.6"), Severity.HINT),
+        (deed(wire.DeedKind.LIBRARY, "dlopen /a/numpy.libs/libscipy_openblas64_-32.so"), Severity.SUSPECT),
+        (deed(wire.DeedKind.LIBRARY, "dlopen of its own /tmp/plan.bin"), Severity.SUSPECT),
+        (deed(wire.DeedKind.LIBRARY, "dlsym cblas_sgemm"), Severity.SUSPECT),
+        (deed(wire.DeedKind.LIBRARY, "dlsym cuModuleLoadData"), Severity.SUSPECT),
+        (deed(wire.DeedKind.LIBRARY, "dlsym cuDeviceGetAttribute"), Severity.HINT),
+        (deed(wire.DeedKind.FILE_WRITTEN, "in the compiler's cache: /c/k.cubin"), Severity.SUSPECT),
         (deed(wire.DeedKind.MEMORY), Severity.HINT),
         (deed(wire.DeedKind.FILE_READ, "/home/a/b"), Severity.HINT),
         (deed(wire.DeedKind.FILE_READ, "/proc/self/maps"), Severity.SUSPECT),

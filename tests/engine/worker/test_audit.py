@@ -16,7 +16,9 @@ import json, sys
 from pathlib import Path
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
+from engine.worker import doors
 from engine.worker.audit import Audit
+doors.hang_bells()
 path, folder = Path(sys.argv[1]), Path(sys.argv[2])
 sys.path.append(str(folder))
 audit = Audit()
@@ -29,7 +31,8 @@ entry = getattr(module, "entry", lambda: None)
 entry()  # not noted: nothing is on
 with audit.on():
     entry()
-print(json.dumps([[deed.kind, deed.detail, deed.line, deed.loading, deed.times] for deed in audit.seen()]))
+used = [["door", change.detail, None, False, 1] for change in audit.doors()]
+print(json.dumps(used + [[deed.kind, deed.detail, deed.line, deed.loading, deed.times] for deed in audit.seen()]))
 """
 
 Deeds = list[list[Any]]  # Any: words, numbers and None as they come from JSON
@@ -81,6 +84,11 @@ def deeds(tmp_path: Path) -> Callable[..., Deeds]:
         ("import mmap, sys\ndef entry():\n    with open('/proc/self/status') as f:\n"
          "        try: mmap.mmap(f.fileno(), 1, prot=mmap.PROT_READ)\n        except ValueError: pass\n", "memory",
          "mmap of /proc/"),
+        ("import tempfile\ndef entry():\n    import ctypes\n    path = tempfile.mkdtemp() + '/own.so'\n"
+         "    try: ctypes.CDLL(path)\n    except OSError: pass\n", "library", "dlopen of its own /"),
+        ("from pathlib import Path\nfrom triton import knobs\ndef entry():\n    place = Path(knobs.cache.dir)\n"
+         "    try: (place / 'planted.cubin').write_bytes(b'')\n    except OSError: pass\n", "file_written",
+         "in the compiler's cache: /"),
     ],
 )  # fmt: skip
 def test_a_deed_is_noted(deeds: Callable[..., Deeds], source: str, kind: str, detail: str) -> None:
@@ -108,6 +116,33 @@ def test_a_deed_is_noted(deeds: Callable[..., Deeds], source: str, kind: str, de
     ],
 )
 def test_honest_work_is_not_noted(deeds: Callable[..., Deeds], source: str) -> None:
+    assert deeds(source) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "detail"),
+    [
+        ("import torch\ndef entry():\n    with torch._C._DisableTorchDispatch(): torch.ones(2).exp()\n",
+         "torch._C._DisableTorchDispatch was used in line 3"),
+        ("from torch.utils._python_dispatch import _disable_current_modes as off\ndef entry():\n    with off(): 1\n",
+         "torch.utils._python_dispatch._disable_current_modes was used in line 3"),
+        ("import torch\ndef entry(): getattr(torch._C, 'DisableTorch' + 'Function')()\n",
+         "torch._C.DisableTorchFunction was used in line 2"),
+        ("import torch\ndef entry():\n    exp, x = torch.ops.aten.exp.default, torch.ones(2)\n"
+         "    exp.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.CPU), x)\n",
+         "torch._ops.OpOverload.redispatch was used in line 4"),
+    ],
+)  # fmt: skip
+def test_a_door_past_the_ledger_is_noted(deeds: Callable[..., Deeds], source: str, detail: str) -> None:
+    assert deeds(source) == [["door", detail, None, False, 1]]
+
+
+def test_a_door_that_torch_uses_for_itself_is_not_noted(deeds: Callable[..., Deeds]) -> None:
+    source = (
+        "import torch\nfrom torch.utils._python_dispatch import TorchDispatchMode\nclass Mode(TorchDispatchMode):\n"
+        "    def __torch_dispatch__(self, function, types, args=(), kwargs=None):\n        return function(*args)\n"
+        "def entry():\n    with Mode(): torch.ones(2).exp()\n    torch.func.vmap(torch.exp)(torch.ones(2))\n"
+    )
     assert deeds(source) == []
 
 

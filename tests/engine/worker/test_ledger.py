@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
 
@@ -89,6 +91,43 @@ def test_memory_that_is_had_again_after_a_copy_of_an_input_is_not_one() -> None:
         ledger._follow([copy], reads=False)  # as an allocation at the same address does
         copy.exp()
     assert [one.reads_inputs for one in ledger.seen() if one.name == "aten::exp"] == [False]
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda x: x.numpy(), "Tensor.numpy"),
+        (lambda x: torch._C.TensorBase.numpy(x), "Tensor.numpy"),
+        (lambda x: x.t().tolist(), "Tensor.tolist"),
+        (lambda x: np.asarray(x), "Tensor.__array__"),
+        (lambda x: np.from_dlpack(x), "Tensor.__dlpack__"),
+    ],
+)
+def test_what_takes_content_out_of_torch_is_noted_with_how_much(
+    call: Callable[[torch.Tensor], object], name: str
+) -> None:
+    taken = seen(call)[name]
+    assert (taken.kind, taken.case, taken.uses, taken.largest_out) == (OperatorKind.COMPUTE, "c", 1, 64)
+
+
+def test_another_thread_is_noted_where_the_ledger_is_active_in_it_and_a_call_goes_on() -> None:
+    ledger = Ledger()
+
+    def work(operator: Callable[[torch.Tensor], object]) -> None:
+        def run() -> None:
+            with ledger.beside():
+                operator(X)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+
+    work(torch.exp)
+    with ledger.of_call("c", (X,)):
+        work(torch.sin)
+        work(torch.Tensor.tolist)
+    assert [one.name for one in ledger.seen()] == ["aten::sin", "Tensor.tolist"]
+    assert all(one.reads_inputs for one in ledger.seen())
 
 
 def test_nothing_outside_a_call_is_noted() -> None:

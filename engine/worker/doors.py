@@ -1,0 +1,75 @@
+"""The ways past the ledger of operators, with a bell on each.
+
+A candidate can turn the modes of torch off, work in another thread, or carry content out of torch and compute
+with it elsewhere.  What is here is in place before it is loaded; what torch does for itself rings nothing.  Who
+knows of it can step around it too, so that silence proves nothing.
+"""
+
+from __future__ import annotations
+
+import _thread
+import functools
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Any
+
+import torch
+import torch.overrides
+import torch.utils._python_dispatch
+import torch.utils.dlpack
+
+# Functions of strangers, with whatever they take and give: Any throughout this file.
+
+DOOR_EVENT = "kgtui.door"
+"""The audit event of a door that was used; its argument is the name of the door."""
+
+_DOORS: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
+    ("torch._C", torch._C, (
+        "_DisableTorchDispatch", "_ExcludeDispatchKeyGuard", "_SetExcludeDispatchKeyGuard", "_ForceDispatchKeyGuard",
+        "ExcludeDispatchKeyGuard", "_AutoDispatchBelowADInplaceOrView", "_dispatch_tls_set_dispatch_key_excluded",
+        "_dispatch_tls_set_dispatch_key_included", "_pop_torch_dispatch_stack", "_set_dispatch_mode",
+        "_unset_dispatch_mode", "DisableTorchFunction", "_pop_torch_function_stack", "_to_dlpack",
+    )),
+    ("torch.utils.dlpack", torch.utils.dlpack, ("to_dlpack",)),
+    ("torch.utils._python_dispatch", torch.utils._python_dispatch, (
+        "_disable_current_modes", "_pop_mode", "_pop_mode_temporarily",
+    )),
+    ("torch.overrides", torch.overrides, ("_pop_mode", "_pop_mode_temporarily")),
+    ("torch._ops.OpOverload", torch._ops.OpOverload, ("redispatch",)),
+)  # fmt: skip
+
+
+def hang_bells() -> None:
+    """Have each door raise an audit event when it is used; for good, and only once in a process."""
+    for place, owner, names in _DOORS:
+        for name in names:
+            door = getattr(owner, name, None)
+            if door is not None:
+                setattr(owner, name, _ringing(door, f"{place}.{name}"))
+
+
+def follow_threads(noting: Callable[[], AbstractContextManager[object]]) -> None:
+    """Have every thread that is started from now on run within what `noting` makes; for good."""
+    started = _thread.start_new_thread
+
+    def start_new_thread(
+        function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = None
+    ) -> int:
+        def run() -> None:
+            with noting():
+                function(*args, **(kwargs or {}))
+
+        return started(run, ())
+
+    _thread.start_new_thread = _thread.start_new = threading._start_new_thread = start_new_thread  # type: ignore[attr-defined]
+
+
+def _ringing(door: Callable[..., Any], name: str) -> Callable[..., Any]:
+    @functools.wraps(door, updated=())
+    def ringing(*args: Any, **kwargs: Any) -> Any:
+        sys.audit(DOOR_EVENT, name)
+        return door(*args, **kwargs)
+
+    return ringing

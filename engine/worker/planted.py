@@ -1,0 +1,29 @@
+"""Modules that a candidate put in the place of others, for whoever imports them after it.
+
+Only what was imported before the candidate is compared: what it adds is its own, and what is taken away
+makes others import it again.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from types import ModuleType
+
+from engine.wire.observing import ChangeKind, ChangeSeen
+
+_MOST_NAMED = 16
+
+
+def modules() -> Mapping[str, ModuleType]:
+    """What every name of a module stands for now."""
+    return dict(sys.modules)
+
+
+def changes(before: Mapping[str, ModuleType]) -> tuple[ChangeSeen, ...]:
+    """The names that stand for another module now."""
+    replaced = [name for name, old in before.items() if name in sys.modules and sys.modules[name] is not old]
+    return tuple(
+        ChangeSeen(kind=ChangeKind.FUNCTION, name=f"sys.modules[{name}]"[:200], detail="another module")
+        for name in replaced[:_MOST_NAMED]
+    )

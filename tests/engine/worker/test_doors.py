@@ -1,0 +1,44 @@
+"""Threads that a candidate starts run within what notes operators, by whatever name it starts them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import contextlib, sys, threading, _thread
+from concurrent.futures import ThreadPoolExecutor
+from engine.worker import doors
+within = threading.local()
+@contextlib.contextmanager
+def noting():
+    within.noted = True
+    yield
+doors.follow_threads(noting)
+told, done = [], threading.Event()
+def work(first=0, *, second=0):
+    told.append((getattr(within, "noted", False), first, second))
+    done.set()
+{start}
+done.wait(10)
+print(told)
+"""
+
+
+@pytest.mark.parametrize(
+    ("start", "told"),
+    [
+        ("threading.Thread(target=work, args=(1,), kwargs={'second': 2}).start()", "[(True, 1, 2)]"),
+        ("ThreadPoolExecutor(1).submit(work, 1)", "[(True, 1, 0)]"),
+        ("_thread.start_new_thread(work, (1,), {'second': 2})", "[(True, 1, 2)]"),
+        ("_thread.start_new(work, ())", "[(True, 0, 0)]"),
+        ("work()", "[(False, 0, 0)]"),
+    ],
+)
+def test_a_new_thread_is_within(start: str, told: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", PROGRAM.replace("{start}", start)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == told
