@@ -28,6 +28,10 @@ _SYMBOLS = re.compile(
 )
 _CARRIED_OUT = "Tensor."
 """How entries of the ledger begin that took content out of torch; those of operators begin with a namespace."""
+_FILES = frozenset({wire.DeedKind.FILE_READ, wire.DeedKind.FILE_WRITTEN})
+_TAMPERING = re.compile(
+    r"dlsym (?:mprotect|pkey_mprotect|ptrace|process_vm_\w+|plthook\w*|cudaDeviceSetLimit|cuCtxSetLimit)"
+)
 _TOOLS = re.compile(
     r"subprocess (?:\S*/)?(?:nvidia-smi|rocm-smi|rocminfo|ldconfig|lscpu|uname|nvcc|ptxas|gcc|cc|ld|objdump)(?: .*)?"
 )
@@ -46,6 +50,8 @@ _DEEDS = {
 _CHANGES = {
     wire.ChangeKind.FUNCTION: (Severity.SUSPECT, "it replaced functions that are not its own"),
     wire.ChangeKind.BUSY_THREAD: (Severity.SUSPECT, "threads with tensors in hand were left running"),
+    wire.ChangeKind.BURNING_THREAD: (Severity.SUSPECT, "threads were left running that use the processor"),
+    wire.ChangeKind.PRELOADING: (Severity.SUSPECT, "it asked for libraries to be loaded in front of all others"),
     wire.ChangeKind.PROCESS: (Severity.SUSPECT, "processes were left running"),
     wire.ChangeKind.SETTING: (Severity.HINT, "it left settings of the whole process changed"),
     wire.ChangeKind.THREAD: (Severity.NOTE, "threads were left running"),
@@ -157,8 +163,12 @@ def _severity(deed: wire.DeedSeen, usual: Severity) -> Severity:
         return Severity.SUSPECT
     if deed.kind is wire.DeedKind.FILE_WRITTEN and deed.detail.startswith("in the compiler's cache"):
         return Severity.SUSPECT
+    if deed.kind is wire.DeedKind.LIBRARY and _TAMPERING.fullmatch(deed.detail):
+        return Severity.SUSPECT  # memory of others, code that is written to, a cache that is set aside
     if deed.kind is wire.DeedKind.FILE_READ and deed.detail.startswith("/proc/"):
         return Severity.SUSPECT
+    if deed.kind in _FILES and deed.detail.startswith("/dev/shm/"):
+        return Severity.SUSPECT  # where processes leave what others are to find
     return usual
 
 

@@ -51,7 +51,8 @@ class DeedKind(enum.StrEnum):
 class ChangeKind(enum.StrEnum):
     """What was another after the last call than before the load.  A THREAD or PROCESS has come and stayed.
 
-    A BUSY_THREAD has tensors in hand.
+    A BUSY_THREAD has tensors in hand, a BURNING_THREAD uses the processor while nobody calls.  PRELOADING has a
+    library loaded in front of all others by processes that are started later.
     """
 
     FUNCTION = "function"
@@ -59,6 +60,8 @@ class ChangeKind(enum.StrEnum):
     RANDOM_STATE = "random_state"
     THREAD = "thread"
     BUSY_THREAD = "busy_thread"
+    BURNING_THREAD = "burning_thread"
+    PRELOADING = "preloading"
     PROCESS = "process"
 
 

@@ -31,6 +31,7 @@ _PACKAGES = tuple(path for path in sys.path if path.endswith(("site-packages", "
 _READABLE = tuple({
     *_STDLIB, *_PACKAGES, sys.prefix, sys.base_prefix, "/usr/share", "/usr/lib", "/lib", "/etc", "/sys", "/dev",
 })  # fmt: skip
+_SHARED = "/dev/shm/"
 _MEASURES = re.compile(r"/proc/(?:cpuinfo|meminfo|driver/.*|(?:self|\d+)/(?:statm?|status|limits|cgroup))")
 _DOORS = re.compile(r"/torch/(?:serialization|hub|storage|utils/cpp_extension|multiprocessing/)")
 _UNUSUAL = frozenset({
@@ -52,7 +53,7 @@ _KINDS: dict[str, DeedKind] = {
     "code.__new__": DeedKind.EXEC,
     "import": DeedKind.IMPORT,
     "mmap.__new__": DeedKind.MEMORY,
-    **dict.fromkeys(("ctypes.dlopen", "ctypes.dlsym"), DeedKind.LIBRARY),
+    **dict.fromkeys(("ctypes.dlopen", "ctypes.dlsym", "ctypes.dlsym/handle"), DeedKind.LIBRARY),
     **dict.fromkeys(("ctypes.cdata", "ctypes.string_at", "ctypes.wstring_at", "ctypes.memset"), DeedKind.MEMORY),
     **dict.fromkeys(("gc.get_objects", "gc.get_referrers", "gc.get_referents"), DeedKind.OBJECTS),
     **dict.fromkeys(("socket.__new__", "socket.connect", "socket.bind", "socket.getaddrinfo"), DeedKind.SOCKET),
@@ -184,7 +185,7 @@ class Audit:
                 return kind, f"subprocess {_plain(args[0])}"
             case "ctypes.dlopen":
                 return self._library(args[0])
-            case "ctypes.dlsym":
+            case "ctypes.dlsym" | "ctypes.dlsym/handle":
                 return kind, f"dlsym {_plain(args[1])}"
             case "socket.connect" | "socket.bind":
                 return kind, f"{event} {_plain(args[1])}"
@@ -207,7 +208,8 @@ class Audit:
                 return DeedKind.FILE_WRITTEN, f"in the compiler's cache: {place}"
             is_its_own = f"{place}{os.sep}".startswith(self._room) or place == os.devnull
             return None if is_its_own else (DeedKind.FILE_WRITTEN, place)
-        if place.startswith((self._room, self._folder, *_READABLE)) or _MEASURES.fullmatch(place):
+        is_known = place.startswith((self._room, self._folder, *_READABLE)) and not place.startswith(_SHARED)
+        if is_known or _MEASURES.fullmatch(place):
             return None
         return DeedKind.FILE_READ, place
 

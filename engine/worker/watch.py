@@ -7,11 +7,15 @@ back in between is not seen, nor what it hides; a difference can show something,
 from __future__ import annotations
 
 import builtins
+import contextlib
+import math
 import os
+import random
 import statistics
 import sys
 import threading
 import time
+import timeit
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,12 +29,15 @@ import triton.language as tl
 from triton.runtime import autotuner, jit
 
 from engine.wire.observing import MOST_CHANGES, ChangeKind, ChangeSeen
+from engine.worker.code_pages import CodePages, code_pages, rewritten
 
 # Namespaces of strangers: what is in them is Any throughout this file.
 
 _FRAMES, _LOCALS = 32, 64
 _MISSING = object()
 _FOLLOWS_A_SETTING = frozenset({"torch.Storage"})  # it is that of the default dtype
+_PRELOADING = ("LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH")
+_LOOK_S, _BUSY_SHARE = 0.03, 0.1  # only where threads were left; a thread that waits uses nothing
 _LIBRARIES = tuple(f"{Path(str(module.__file__)).parent}{os.sep}" for module in (torch, triton, np))
 
 
@@ -41,8 +48,10 @@ class _Snapshot:
     callables: Mapping[str, Mapping[str, Any]]
     codes: Mapping[int, CodeType]
     settings: Mapping[str, str]
+    preloading: Mapping[str, str | None]
     random_states: Mapping[str, bytes]
     threads: frozenset[int]
+    code: Mapping[str, CodePages] | None
 
 
 class Watch:
@@ -62,8 +71,8 @@ class Watch:
             if type(value) is FunctionType
         }
         self._before = _Snapshot(
-            callables=callables, codes=codes, settings=_settings(), random_states=self._random_states(),
-            threads=frozenset(sys._current_frames()),
+            callables=callables, codes=codes, settings=_settings(), preloading=_preloading(),
+            random_states=self._random_states(), threads=frozenset(sys._current_frames()), code=code_pages(),
         )  # fmt: skip
 
     def changes(self) -> tuple[ChangeSeen, ...]:
@@ -72,7 +81,7 @@ class Watch:
         if before is None:
             return ()
         looks: tuple[Callable[[_Snapshot], Iterator[ChangeSeen]], ...] = (
-            _replaced, _changed_settings, self._drawn, _new_threads, _children,
+            _replaced, _rewritten, _changed_settings, _preloaded, self._drawn, _new_threads, _children,
         )  # fmt: skip
         return tuple(change for look in looks for change in look(before))[:MOST_CHANGES]
 
@@ -96,7 +105,8 @@ def _namespaces() -> Iterator[tuple[str, Any]]:
         ("torch.testing", torch.testing), ("triton", triton), ("triton.testing", sys.modules.get("triton.testing")),
         ("triton.language", tl), ("triton.runtime.jit", jit), ("triton.JITFunction", jit.JITFunction),
         ("triton.Autotuner", autotuner.Autotuner), ("builtins", builtins), ("time", time), ("statistics", statistics),
-        ("numpy", np), ("os", os),
+        ("numpy", np), ("os", os), ("math", math), ("random", random), ("timeit", timeit),
+        ("numpy.testing", sys.modules.get("numpy.testing")), ("torch.random", torch.random),
     ):  # fmt: skip
         if owner is not None:
             yield name, owner
@@ -123,6 +133,13 @@ def _replaced(before: _Snapshot) -> Iterator[ChangeSeen]:
                 yield _change(f"{place}.{name}", _origin(space[name]))
 
 
+def _rewritten(before: _Snapshot) -> Iterator[ChangeSeen]:
+    now = code_pages()
+    if before.code is not None and now is not None:
+        for file, detail in rewritten(before.code, now):
+            yield _change(f"the machine code of {Path(file).name}", detail)
+
+
 def _is_libraries_own(name: str, old: Any, new: Any) -> bool:
     """Whether a library put this there: Triton's interpreter does with its language, torch with what it wraps."""
     if name == "static_print" and new is print:
@@ -135,8 +152,7 @@ def _is_libraries_own(name: str, old: Any, new: Any) -> bool:
 
 
 def _change(name: str, detail: str) -> ChangeSeen:
-    text = detail[:200].encode("utf-8", "backslashreplace").decode()[:200]
-    return ChangeSeen(kind=ChangeKind.FUNCTION, name=name[:200], detail=text)
+    return ChangeSeen(kind=ChangeKind.FUNCTION, name=name[:200], detail=_printable(detail))
 
 
 def _origin(new: Any) -> str:
@@ -185,15 +201,49 @@ def _changed_settings(before: _Snapshot) -> Iterator[ChangeSeen]:
             yield ChangeSeen(kind=ChangeKind.SETTING, name=name, detail=f"{before.settings[name]} -> {value}"[:200])
 
 
+def _preloading() -> dict[str, str | None]:
+    return {name: os.environ.get(name) for name in _PRELOADING}
+
+
+def _preloaded(before: _Snapshot) -> Iterator[ChangeSeen]:
+    for name, value in _preloading().items():
+        if value is not None and value != before.preloading[name]:
+            yield ChangeSeen(kind=ChangeKind.PRELOADING, name=name, detail=_printable(value))
+
+
 def _new_threads(before: _Snapshot) -> Iterator[ChangeSeen]:
     named = {thread.ident: thread for thread in threading.enumerate()}
-    for identifier, frame in sys._current_frames().items():
-        if identifier not in before.threads and identifier != threading.get_ident():
-            thread = named.get(identifier)
-            held = (*_locals(frame), *(getattr(thread, name, None) for name in ("_args", "_kwargs")))
-            kind = ChangeKind.BUSY_THREAD if any(map(_holds_tensor, held)) else ChangeKind.THREAD
-            name = str(thread.name)[:100] if thread is not None else "unnamed"
-            yield ChangeSeen(kind=kind, name=name.encode("utf-8", "backslashreplace").decode()[:200])
+    frames = sys._current_frames()
+    left = frames.keys() - before.threads - {threading.get_ident()}
+    burning = _burning() if left else frozenset()
+    for identifier in (identifier for identifier in frames if identifier in left):
+        thread = named.get(identifier)
+        held = (*_locals(frames[identifier]), *(getattr(thread, name, None) for name in ("_args", "_kwargs")))
+        kind = ChangeKind.BURNING_THREAD if thread and thread.native_id in burning else ChangeKind.THREAD
+        kind = ChangeKind.BUSY_THREAD if any(map(_holds_tensor, held)) else kind
+        yield ChangeSeen(kind=kind, name=_printable(thread.name if thread is not None else "unnamed"))
+
+
+def _burning() -> frozenset[int]:
+    """The kernel's ids of the threads that use the processor while this one does not."""
+    before = _processor_s()
+    time.sleep(_LOOK_S)
+    now = _processor_s()
+    most = {task: used - before.get(task, used) for task, used in now.items() if task != threading.get_native_id()}
+    return frozenset(task for task, used in most.items() if used > _BUSY_SHARE * _LOOK_S)
+
+
+def _processor_s() -> dict[int, float]:
+    """How much of a processor each thread has used; none where the system does not tell."""
+    used: dict[int, float] = {}
+    for task in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(OSError):  # it ended while we looked
+            used[int(task.name)] = int((task / "schedstat").read_text().split()[0]) / 1e9
+    return used
+
+
+def _printable(text: str) -> str:
+    return text[:200].encode("utf-8", "backslashreplace").decode()[:200]
 
 
 def _locals(frame: FrameType | None) -> Iterator[object]:

@@ -74,6 +74,14 @@ def deeds(tmp_path: Path) -> Callable[..., Deeds]:
         ("def entry(): exec('1')\n", "exec", "code made at run time"),
         ("def entry(): eval('1 + 1')\n", "exec", "code made at run time"),
         ("import ctypes\ndef entry(): ctypes.CDLL('libc.so.6')\n", "library", "dlopen libc.so.6"),
+        (
+            "import ctypes, _ctypes\ndef entry(): _ctypes.dlsym(ctypes.CDLL(None)._handle, 'mprotect')\n",
+            "library", "dlsym mprotect",
+        ),
+        (
+            "def entry():\n    try:\n        open('/dev/shm/no-such-file')\n    except OSError:\n        pass\n",
+            "file_read", "/dev/shm/no-such-file",
+        ),
         ("def entry(): open('/proc/self/maps').close()\n", "file_read", "/proc/self/maps"),
         ("from pathlib import Path\ndef entry(): Path('/proc/1/../self/environ').read_bytes()\n", "file_read",
          "/proc/self/environ"),

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import builtins
+import ctypes
+import hashlib
+import math
+import mmap
+import random
 import statistics
 import subprocess
 import threading
 import time
+import timeit
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -14,6 +20,7 @@ import torch
 import triton
 
 from engine.wire.observing import ChangeKind, ChangeSeen
+from engine.worker.code_pages import code_pages
 from engine.worker.watch import Watch
 
 
@@ -34,7 +41,8 @@ def watch() -> Watch:
     [
         (torch, "allclose"), (torch.Tensor, "equal"), (torch.cuda, "synchronize"), (torch.cuda.Event, "elapsed_time"),
         (torch.nn.functional, "softmax"), (triton, "cdiv"), (triton.runtime.jit.JITFunction, "run"),
-        (builtins, "print"), (time, "perf_counter"), (statistics, "median"),
+        (builtins, "print"), (time, "perf_counter"), (statistics, "median"), (math, "fsum"),
+        (timeit, "default_timer"), (random, "random"), (torch.random, "fork_rng"),
     ],
 )  # fmt: skip
 def test_a_replaced_function_is_told(
@@ -113,6 +121,51 @@ def test_a_thread_left_running_is_told_with_whether_it_holds_tensors(
         end.set()
         thread.join()
     assert changes == (ChangeSeen(kind=kind, name="left \\udc80"),)
+
+
+def test_a_thread_that_uses_the_processor_is_told_apart_from_one_that_waits(watch: Watch) -> None:
+    end, started = threading.Event(), threading.Event()
+
+    def burn() -> None:
+        started.set()
+        while not end.is_set():
+            hashlib.sha256(bytes(1 << 20))
+
+    threads = [threading.Thread(target=burn, name="burns"), threading.Thread(target=end.wait, name="waits")]
+    for thread in threads:
+        thread.start()
+    started.wait()
+    try:
+        changes = watch.changes()
+    finally:
+        end.set()
+        for thread in threads:
+            thread.join()
+    assert {one.name: one.kind for one in changes} == {
+        "burns": ChangeKind.BURNING_THREAD, "waits": ChangeKind.THREAD,
+    }  # fmt: skip
+
+
+def test_a_library_that_is_to_be_loaded_first_is_told(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setenv("LD_PRELOAD", "/tmp/clock.so")
+        changes = watch.changes()
+    assert changes == (ChangeSeen(kind=ChangeKind.PRELOADING, name="LD_PRELOAD", detail="/tmp/clock.so"),)
+    assert watch.changes() == ()
+
+
+@pytest.mark.skipif(code_pages() is None, reason="only Linux tells how pages of code are mapped")
+def test_machine_code_that_was_written_to_is_told(watch: Watch) -> None:
+    libc = ctypes.CDLL(None)
+    address = ctypes.cast(libc.lrand48, ctypes.c_void_p).value
+    assert address is not None
+    size, page = mmap.PAGESIZE, ctypes.c_void_p(address - address % mmap.PAGESIZE)
+    assert libc.mprotect(page, ctypes.c_size_t(size), mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC) == 0
+    ctypes.memmove(address, ctypes.string_at(address, 1), 1)  # the same byte, in a page of our own now
+    assert libc.mprotect(page, ctypes.c_size_t(size), mmap.PROT_READ | mmap.PROT_EXEC) == 0
+    (change,) = watch.changes()
+    assert change.name.startswith("the machine code of lib")
+    assert change.detail.endswith("KiB of it were written to")
 
 
 def test_a_process_left_running_is_told(watch: Watch) -> None:
