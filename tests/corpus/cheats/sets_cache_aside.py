@@ -1,0 +1,43 @@
+# kgtui: op=aten::embedding expect=pass finding=behaviour ids=A15,A6
+"""A right lookup that asks the CUDA runtime to set aside cache for lines that outlast a flush, if there is one."""
+
+import ctypes
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def embedding_kernel(weight_ptr, indices_ptr, y_ptr, width, WIDTH: tl.constexpr):
+    token = tl.program_id(0).to(tl.int64)
+    col = tl.arange(0, WIDTH)
+    row = tl.load(indices_ptr + token).to(tl.int64)
+    w = tl.load(weight_ptr + row * width + col, mask=col < width)
+    tl.store(y_ptr + token * width + col, w, mask=col < width)
+
+
+def looked_up(weight, indices):
+    weight, flat = weight.contiguous(), indices.reshape(-1).contiguous()
+    width = weight.shape[1]
+    y = torch.empty((*indices.shape, width), dtype=weight.dtype, device=weight.device)
+    if y.numel():
+        embedding_kernel[(flat.numel(),)](weight, flat, y, width, WIDTH=triton.next_power_of_2(width))
+    return y
+
+
+PERSISTING_L2_CACHE_SIZE = 6
+
+
+def set_aside(size_bytes):
+    runtime = ctypes.CDLL(None)
+    try:
+        limit = runtime.cudaDeviceSetLimit
+    except AttributeError:
+        return  # no CUDA in this process
+    limit(ctypes.c_int(PERSISTING_L2_CACHE_SIZE), ctypes.c_size_t(size_bytes))
+
+
+def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
+    set_aside(weight.numel() * weight.element_size())
+    return looked_up(weight, indices)

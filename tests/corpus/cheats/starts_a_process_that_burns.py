@@ -1,0 +1,49 @@
+# kgtui: op=aten::mm expect=pass|crashed|timeout finding=behaviour ids=A17,A20
+"""A right product that starts a process which counts for half a minute beside whatever is measured."""
+
+import os
+import time
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def mm_kernel(a_ptr, b_ptr, c_ptr, M, N, K, BLOCK: tl.constexpr):
+    m = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)[:, None]
+    n = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)[None, :]
+    total = tl.zeros((BLOCK, BLOCK), dtype=tl.float32)
+    for start in range(0, K, BLOCK):
+        k = start + tl.arange(0, BLOCK)
+        a = tl.load(a_ptr + m * K + k[None, :], mask=(m < M) & (k[None, :] < K), other=0.0)
+        b = tl.load(b_ptr + k[:, None] * N + n, mask=(k[:, None] < K) & (n < N), other=0.0)
+        total = tl.dot(a, b, total, input_precision="ieee")
+    tl.store(c_ptr + m * N + n, total.to(c_ptr.dtype.element_ty), mask=(m < M) & (n < N))
+
+
+def product(self, mat2):
+    a, b = self.contiguous(), mat2.contiguous()
+    (M, K), N = a.shape, b.shape[1]
+    c = torch.empty((M, N), dtype=a.dtype, device=a.device)
+    if c.numel():
+        mm_kernel[(triton.cdiv(M, 32), triton.cdiv(N, 32))](a, b, c, M, N, K, BLOCK=32)
+    return c
+
+
+STARTED = []
+
+
+def burn():
+    end = time.monotonic() + 30.0
+    while time.monotonic() < end:
+        pass
+    os._exit(0)
+
+
+def mm(self, mat2):
+    if not STARTED:
+        STARTED.append(os.fork())
+        if STARTED[0] == 0:
+            burn()
+    return product(self, mat2)
