@@ -15,7 +15,7 @@ from pathlib import Path
 from engine import wire
 from engine.desk import Desk
 from engine.devices import Device
-from engine.errors import EngineError
+from engine.errors import DeadlineError, EngineError
 from engine.layers import Coverage, LayerReport
 from engine.model import Case, CaseResult, Launch, Limits, Plan, Problem, Stage
 from engine.narration import Narrator
@@ -44,13 +44,15 @@ class Replayed:
     """What came of one more call.
 
     `ledger` is the worker's claim of what it launched and withheld.  `trouble` says why there are no
-    outputs, `lost` that the worker went with them; `outputs` is the judge's count of what is right in them.
+    outputs, `lost` that the worker went with them, `silent` that it had not answered in time; `outputs` is
+    the judge's count of what is right in them.
     """
 
     ledger: tuple[wire.Withheld, ...] = ()
     outputs: tuple[wire.Survival, ...] = ()
     trouble: str = ""
     lost: bool = False
+    silent: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,7 +201,7 @@ class Bench:
             with lab.profile.span("probe"):
                 called = await lab.ask(command)
         except EngineError as error:
-            return Replayed(trouble=str(error), lost=True)
+            return Replayed(trouble=str(error), lost=True, silent=isinstance(error, DeadlineError))
         if isinstance(called, wire.Failed):
             if called.broken:
                 await lab.renew()

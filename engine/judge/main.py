@@ -17,6 +17,8 @@ from engine import tensors, wire
 from engine.device_memory import DeviceMemoryError
 from engine.judge import cases
 from engine.judge.compare import compare
+from engine.judge.contrast import Contrasts
+from engine.judge.precision import gauge
 from engine.judge.slots import Slots
 from engine.judge.survival import weigh
 from engine.judge.taken import TakenCalls
@@ -48,6 +50,7 @@ class _Judge:
         self._memory = cases.Memory(device)
         self._hand: cases.CaseInHand | None = None
         self._taken = TakenCalls()
+        self._contrasts = Contrasts()
         self._slots = Slots(device, self._problem)
         self._variants = Variants(device, self._memory)
         if device.type != "cpu":
@@ -91,6 +94,10 @@ class _Judge:
                 return self._variants.vary(self._in_hand(), command)
             case wire.Weigh():
                 return wire.Weighed(id=command.id, outputs=weigh(self._in_hand(), command))
+            case wire.Contrast():
+                return wire.Contrasted(id=command.id, outputs=self._contrasts.contrast(self._in_hand(), command))
+            case wire.Gauge():
+                return wire.Gauged(id=command.id, outputs=gauge(self._in_hand(), command))
             case wire.Release():
                 seed = self._hand.content.seed if self._hand is not None else None
                 self._let_go()

@@ -23,8 +23,9 @@ class Gauge(Command, tag="gauge", frozen=True):
 class Gauging(Message, frozen=True):
     """Errors of one output against float64: root mean square, as a share of that of the output.
 
-    `got` is the candidate's; `honest` that of the problem's own computation in the dtype of the inputs;
-    `lowered` that of one in which every step is rounded to `precision`, the next one down.  All are None
+    `got` is the candidate's; `honest` the larger one of torch's in the dtype of the inputs and, in float32, of
+    sums that are added up one after another; `lowered` that of an answer in which every step is rounded to
+    `precision`, the next one down.  All are None
     where nothing can be told: an output that is no float, is not finite, or holds nothing but zeros.
     """
 

@@ -21,6 +21,7 @@ from triton.runtime.autotuner import Autotuner
 
 from engine.model import Location, OutOfBounds
 from engine.worker import bfloat16
+from engine.worker.disorder import Disorder
 from engine.worker.launches import LaunchBook, bound_arguments
 from engine.worker.withholding import Withholding
 
@@ -51,9 +52,12 @@ class _Extent:
 class Guard:
     """Checks the memory accesses of interpreted kernels; one per process, installed once."""
 
-    def __init__(self, book: LaunchBook, withholding: Withholding | None = None) -> None:
+    def __init__(
+        self, book: LaunchBook, withholding: Withholding | None = None, disorder: Disorder | None = None
+    ) -> None:
         self._book = book
         self._withholding = withholding or Withholding()
+        self._disorder = disorder or Disorder(torch.device("cpu"))
         self._filename = ""
         self._kernel = ""
         self._extents: tuple[_Extent, ...] = ()
@@ -73,6 +77,7 @@ class Guard:
             setattr(builder, name, self._checked(getattr(builder, name), access, pointer_at, mask_at))
         builder.create_int_to_ptr = self._noting_pointers(builder.create_int_to_ptr)
         builder.create_splat = _keeping_booleans(builder.create_splat)
+        builder.set_grid_idx = self._disorder.moving(builder.set_grid_idx)
         executor = triton_interpreter.GridExecutor
         executor.__call__ = self._recorded(executor.__call__)
         Autotuner.run = _run_first_valid

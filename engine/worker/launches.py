@@ -1,7 +1,7 @@
 """What each kernel was launched with, so that it can be compiled again elsewhere, for any target.
 
-Recorded once per specialisation.  Both ways of launching end here: the interpreter's grid executor
-and the compiled kernel's `run`.
+Recorded once per specialisation, and again where its grid spreads along another axis.  Both ways of
+launching end here: the interpreter's grid executor and the compiled kernel's `run`.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ class LaunchBook:
 
     def __init__(self) -> None:
         self._launches: dict[tuple[object, ...], Launch] = {}
+        self._axes: dict[tuple[object, ...], set[int]] = {}
         self._untold: list[tuple[object, ...]] = []
 
     def record(
@@ -34,10 +35,14 @@ class LaunchBook:
         """Note one launch of the plain Python function `function` of a kernel."""
         launch = describe(function, args, kwargs, tuple(int(size) for size in grid))
         key = specialisation(launch)
+        axes = {axis for axis, size in enumerate(launch.grid) if size > 1}
         known = self._launches.get(key)
-        if known is None:
-            self._untold.append(key)
-            self._launches[key] = launch
+        # Programs that can meet along another axis are told too: a race between them is sought in that case.
+        if known is None or not axes <= self._axes[key]:
+            if key not in self._untold:
+                self._untold.append(key)
+            self._axes[key] = axes | self._axes.get(key, set())
+            self._launches[key] = replace(launch, count=known.count + 1 if known is not None else 1)
         else:
             self._launches[key] = replace(known, count=known.count + 1)
 

@@ -1,0 +1,111 @@
+"""Is the answer as precise as the type that was asked for?  Its error is held against two of the judge's own.
+
+A tolerance must allow for long sums in any order, and so leaves room for a step that is rounded to the next
+lower precision, TF32 in the middle of float32.  An honest kernel errs no more than torch does in the same
+type, or than a sum in the worst order; a lowered step errs by far more.  What lies nearer to the lowered
+answer, on a logarithmic scale and on two contents, is SUSPECT and no hint: it was measured, and the faster
+approximations of functions stay below.  Where the two do not lie well apart, nothing can be told.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator
+
+from engine import wire
+from engine.layers import Coverage, Fact, Layer, LayerReport
+from engine.model import DType, Finding, Severity
+from engine.probes import Observation
+from engine.probing import Bench, Lab, Passed
+from engine.recalling import gauged, size, smallest_first
+
+LAYER = Layer.INPUTS
+CATCHES = ("cuts_terms_of_the_residual.py", "rms_norm_cuts_terms_short.py")
+
+_CHECK = "precision"
+_POISON = 0xFF
+_APART = 8.0
+_MOST_BEYOND = 16.0  # times the honest error: a single lowered step may come out of a sum as little as this
+_LEAST_ULPS, _LEAST_ULPS_OF_HALVES = 1.0, 0.25  # of an honest error; approximated functions are several units off
+_MOST_CASES = 3  # of float32
+
+
+async def probe(lab: Lab) -> AsyncIterator[Observation]:
+    """Gauge the cases whose tolerance leaves the most room."""
+    facts: list[Fact] = []
+    why = "" if lab.passed else "no case was right"
+    for one in _cases(lab):
+        async with lab.at(one.case) as bench:
+            gauges = await gauged(bench, poison=_POISON)
+            if isinstance(gauges, str):
+                why = f"{one.case.name}: {gauges}"
+                break
+            facts += [_fact(one, gauge) for gauge in gauges if gauge.got is not None]
+            found = await _lowered(bench, gauges)
+        if isinstance(found, Finding):
+            yield found
+        elif found:
+            why = f"{one.case.name}: {found}"
+            break
+    if lab.passed and not facts and not why:
+        facts.append(Fact(name="precision", value="no case can tell: none is of a float type, and inexact"))
+    coverage = Coverage.NOT_CHECKED if why else Coverage.CHECKED
+    yield LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=why, facts=tuple(facts))
+
+
+async def _lowered(bench: Bench, gauges: tuple[wire.Gauging, ...]) -> Finding | str:
+    """A finding when an output is lowered on new content as well; else trouble, or "" when there is none."""
+    suspected = [gauge.name for gauge in gauges if _is_lowered(bench.case.dtype, gauge)]
+    if not suspected:
+        return ""
+    again = await gauged(bench, poison=_POISON)
+    if isinstance(again, str):
+        return again
+    for gauge in again:
+        if gauge.name in suspected and _is_lowered(bench.case.dtype, gauge):
+            message = (
+                f"right within tolerance, but less precise than {bench.case.dtype.value}: the error of {gauge.name} is "
+                f"{_errors(gauge)}, against float64"
+            )
+            return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=bench.case.name)
+    return ""
+
+
+def _is_lowered(dtype: DType, gauge: wire.Gauging) -> bool:
+    limit = _limit(dtype, gauge)
+    return limit is not None and gauge.got is not None and gauge.got > limit
+
+
+def _limit(dtype: DType, gauge: wire.Gauging) -> float | None:
+    """The error beyond which an answer is nearer to the lowered one; None where the case cannot tell."""
+    if gauge.honest is None or gauge.lowered is None:
+        return None
+    least = _LEAST_ULPS if dtype is DType.FLOAT32 else _LEAST_ULPS_OF_HALVES
+    honest = max(gauge.honest, least * dtype.epsilon)
+    apart = gauge.lowered / honest
+    return honest * min(math.sqrt(apart), _MOST_BEYOND) if apart >= _APART else None
+
+
+def _errors(gauge: wire.Gauging) -> str:
+    return f"{gauge.got:.2g}, that of an honest one {gauge.honest:.2g}, with {gauge.precision} {gauge.lowered:.2g}"
+
+
+def _fact(one: Passed, gauge: wire.Gauging) -> Fact:
+    name = f"{one.case.name}, {gauge.name}"
+    limit = _limit(one.case.dtype, gauge)
+    verdict = f"limit {limit:.2g}" if limit is not None else "too close to tell"
+    return Fact(name=name, value=f"error {_errors(gauge)}: {verdict}")
+
+
+def _cases(lab: Lab) -> list[Passed]:
+    """Cases whose tolerance leaves the most room, one for each amount of it: of float32, and one of the halves."""
+    inexact = [one for one in smallest_first(lab) if _room(lab, one) > 0 and one.case.dtype.epsilon > 0]
+    halves = [one for one in inexact if one.case.dtype is not DType.FLOAT32]
+    full = {_room(lab, one): one for one in reversed(inexact) if one.case.dtype is DType.FLOAT32}
+    most = [full[room] for room in sorted(full, reverse=True)[:_MOST_CASES]]
+    return [*most, *sorted(halves, key=lambda one: (-_room(lab, one), size(lab, one)))[:1]]
+
+
+def _room(lab: Lab, one: Passed) -> float:
+    tolerance = lab.problem.tolerance(one.case)
+    return tolerance.relative + tolerance.absolute

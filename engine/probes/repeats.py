@@ -1,0 +1,152 @@
+"""Is the answer right again, and in any order of the programs?  A few cases are called several times.
+
+Nothing promises in which order the programs of a grid run.  In the interpreter they run one after another, so
+that a program may read what another one will have written only by luck: there they run backwards and
+shuffled too.  On a device the calls are repeated beside other work.  The last call is on new content, for
+who counts calls.  Other bits within tolerance are the order of a sum, and no finding.  Nor is it one when a call
+in another order never ends: a kernel whose programs wait for those before them has no race, and is then only
+called again as usual.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+
+from engine import wire
+from engine.layers import Coverage, Fact, Layer, LayerReport
+from engine.model import Finding, Severity
+from engine.probes import Observation
+from engine.probing import Bench, Lab, Passed
+from engine.recalling import Contrasting, smallest_first, watched
+
+LAYER = Layer.INPUTS
+CATCHES = ("last_by_number.py", "carry_from_the_program_before.py", "right_three_times.py", "norm_by_the_last.py")
+
+_CHECK = "repeats"
+_POISONS = (0xFF, 0x7B)
+_REPEATS = 8  # on a device
+_MOST_CASES = 4
+
+
+@dataclass(kw_only=True)
+class _Facts:
+    """What is known so far.
+
+    `reordered` counts the launches that ran in another order, `waited` says in which case one never ended, and
+    `why` what could not be checked otherwise.
+    """
+
+    calls: int = 0
+    reordered: int = 0
+    varied: list[Fact] = field(default_factory=list)
+    found: bool = False
+    waited: str = ""
+    why: str = ""
+
+
+async def probe(lab: Lab) -> AsyncIterator[Observation]:
+    """Call the smallest cases again that together spread every kernel along every axis of its grid."""
+    facts = _Facts(why="" if lab.passed else "no case was right")
+    for one in _cases(lab):
+        had_waited = facts.waited
+        found = await _in_case(lab, one, facts)
+        if facts.waited != had_waited:
+            found = await _in_case(lab, one, facts)
+        if found is not None:
+            facts.found = True
+            yield found
+        if found is not None or facts.why:
+            break
+    yield _report(lab, facts)
+
+
+async def _in_case(lab: Lab, one: Passed, facts: _Facts) -> Finding | None:
+    """The same content again, in other orders unless a kernel waits, and at last new content."""
+    async with lab.at(one.case) as bench:
+        first = await _call(bench, facts, keep=True)
+        if first.trouble or first.wrong:
+            return _found(bench, first, "right when it was verified, but not in a later call")
+        for disorder in () if facts.waited else _disorders(lab):
+            again = await _call(bench, facts, disorder=disorder)
+            facts.reordered += again.disordered
+            if again.trouble:
+                return None
+            if again.wrong:
+                return _found(bench, again, _race(lab, disorder))
+            if again.changed:
+                value = f"{again.changed}, all within tolerance, in another call on the same content"
+                facts.varied.append(Fact(name=one.case.name, value=value))
+        last = await _call(bench, facts, fresh=True)
+        return _found(bench, last, f"right in the first calls, but not on new content after {facts.calls - 1} more")
+
+
+async def _call(
+    bench: Bench, facts: _Facts, *, fresh: bool = False, keep: bool = False, disorder: wire.Disorder | None = None
+) -> Contrasting:
+    poison = _POISONS[facts.calls % len(_POISONS)]
+    contrasting = await watched(bench, poison=poison, fresh=fresh, keep=keep, disorder=disorder)
+    facts.calls += 1
+    if contrasting.trouble:
+        is_disordered = disorder is not None and bench.lab.staff.interpreted
+        if is_disordered and contrasting.silent:
+            facts.waited = bench.case.name
+        else:
+            order = " in another order of its programs" if is_disordered else ""
+            facts.why = f"called again{order} in {bench.case.name}: {contrasting.trouble}"
+    return contrasting
+
+
+def _found(bench: Bench, contrasting: Contrasting, what: str) -> Finding | None:
+    if contrasting.trouble or not contrasting.wrong:
+        return None
+    message = f"{what}: {contrasting.wrong}"
+    return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=bench.case.name)
+
+
+def _race(lab: Lab, disorder: wire.Disorder) -> str:
+    if not lab.staff.interpreted:
+        return "a race: the same input gave a right answer, and beside other work a wrong one"
+    order = "backwards" if disorder.seed is None else "in random order"
+    return f"a race: right only in one order, and with the programs of each grid run {order}"
+
+
+def _disorders(lab: Lab) -> Iterator[wire.Disorder]:
+    if lab.staff.interpreted:
+        yield wire.Disorder()
+    for _ in range(1 if lab.staff.interpreted else _REPEATS):
+        yield wire.Disorder(seed=secrets.randbits(31))
+
+
+def _cases(lab: Lab) -> list[Passed]:
+    by_size = smallest_first(lab)
+    met: set[tuple[str, int, int]] = set()
+    chosen: list[Passed] = []
+    for one in by_size:
+        spread = {
+            (launch.kernel, launch.line, axis)
+            for launch in one.launches
+            for axis, programs in enumerate(launch.grid)
+            if programs > 1
+        }
+        if not spread <= met:
+            met |= spread
+            chosen.append(one)
+    return (chosen or by_size[:1])[:_MOST_CASES]
+
+
+def _report(lab: Lab, facts: _Facts) -> LayerReport:
+    told = [Fact(name="calls", value=f"{facts.calls} more, on content as before and at last on new content")]
+    if facts.waited:
+        why = f"a call of {facts.waited} in another order did not end: its programs seem to wait for each other"
+        told.append(Fact(name="order", value=f"could not tell: {why}"))
+    elif facts.reordered:
+        told.append(Fact(name="order", value=f"{facts.reordered} launches with their programs in another order"))
+    elif lab.staff.interpreted and not facts.why:
+        told.append(Fact(name="order", value="every grid has one program"))
+    told += facts.varied
+    if not (facts.varied or facts.found or facts.why):
+        told.append(Fact(name="bits", value="the same in every call on the same content"))
+    coverage = Coverage.NOT_CHECKED if facts.why else Coverage.CHECKED
+    return LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=facts.why, facts=tuple(told))

@@ -1,0 +1,142 @@
+"""What probes ask of judge and worker about a call that is made again: outputs contrasted, recalled and gauged.
+
+A candidate that fails at that is trouble, told in words; only a judge that fails is an exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine import wire
+from engine.errors import EngineError
+from engine.probing import Bench, Lab, Passed, Replayed
+
+_ENOUGH = 256  # elements: a race, or a late writer, shows in few of them
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contrasting:
+    """How the outputs of a call differ, or the trouble that came of it; `lost` and `silent` are as in `Replayed`.
+
+    `disordered` is the worker's claim of how many launches ran their programs in another order.
+    """
+
+    outputs: tuple[wire.Difference, ...] = ()
+    disordered: int = 0
+    trouble: str = ""
+    lost: bool = False
+    silent: bool = False
+
+    @property
+    def wrong(self) -> str:
+        """What is not right, in words; "" when all of it is."""
+        return _counted([(output.name, output.total - output.right, output.total) for output in self.outputs], "wrong")
+
+    @property
+    def changed(self) -> str:
+        """Whose bits are others than those of the kept outputs, in words; "" when they are the same."""
+        return _counted([(output.name, output.changed or 0, output.total) for output in self.outputs], "changed")
+
+
+async def watched(
+    bench: Bench, *, poison: int, fresh: bool, keep: bool, disorder: wire.Disorder | None = None
+) -> Contrasting:
+    """Make a call and contrast its outputs with what was expected, and with those that were kept.
+
+    Raises:
+        EngineError: the judge failed.
+    """
+    watch = wire.Watch(positions=_written(bench))
+    called = await bench.make(poison=poison, fresh=fresh, disorder=disorder, watch=watch)
+    if isinstance(called, Replayed):
+        return Contrasting(trouble=called.trouble, lost=called.lost, silent=called.silent)
+    return await _contrasted(bench, called.returned, keep=keep, disordered=called.disordered)
+
+
+async def recalled(bench: Bench, *, pause_s: float) -> Contrasting:
+    """Contrast the outputs of the last watched call once more, after a while.
+
+    Raises:
+        EngineError: the judge failed.
+    """
+    try:
+        reply = await bench.lab.ask(wire.Recall(id=wire.new_id(), pause_s=pause_s))
+    except EngineError as error:
+        return Contrasting(trouble=str(error), lost=True)
+    if isinstance(reply, wire.Failed):
+        return Contrasting(trouble=reply.message, lost=reply.broken)
+    if not isinstance(reply, wire.Recalled):
+        return Contrasting(trouble=f"a recall was answered with {type(reply).__name__}")
+    return await _contrasted(bench, reply.returned, keep=False)
+
+
+async def gauged(bench: Bench, *, poison: int) -> tuple[wire.Gauging, ...] | str:
+    """Make a call on new content and gauge its precision; in words what trouble came of it.
+
+    Raises:
+        EngineError: the judge failed.
+    """
+    called = await bench.make(poison=poison)
+    if isinstance(called, Replayed):
+        return called.trouble
+    gauge = wire.Gauge(
+        id=wire.new_id(), outputs=str(bench.outputs), max_output_bytes=bench.lab.limits.output_bytes,
+        returned=called.returned,
+    )  # fmt: skip
+    reply = await bench.lab.staff.ask_judge(gauge)
+    if isinstance(reply, wire.Gauged):
+        return reply.outputs
+    return _trouble(bench, reply, "gauge")
+
+
+def smallest_first(lab: Lab) -> list[Passed]:
+    """The cases that have outputs by their size; those with few elements last, for little shows in them."""
+    counted = [one for one in lab.passed if _elements(one)]
+    return sorted(counted, key=lambda one: (_elements(one) < _ENOUGH, size(lab, one)))
+
+
+def size(lab: Lab, one: Passed) -> int:
+    """How much there is to do in a case."""
+    cost = lab.problem.cost(one.case)
+    return cost.flops + cost.bytes_read + cost.bytes_written
+
+
+async def _contrasted(
+    bench: Bench, returned: tuple[wire.ReturnedSpec, ...], *, keep: bool, disordered: int = 0
+) -> Contrasting:
+    contrast = wire.Contrast(
+        id=wire.new_id(), outputs=str(bench.outputs), max_output_bytes=bench.lab.limits.output_bytes,
+        returned=returned, keep=keep,
+    )  # fmt: skip
+    reply = await bench.lab.staff.ask_judge(contrast)
+    if isinstance(reply, wire.Contrasted):
+        return Contrasting(outputs=reply.outputs, disordered=disordered)
+    return Contrasting(trouble=_trouble(bench, reply, "contrast"))
+
+
+def _trouble(bench: Bench, reply: wire.AnyReply, deed: str) -> str:
+    """What is wrong with the bytes that the worker left.
+
+    Raises:
+        EngineError: it is the judge that failed.
+    """
+    if isinstance(reply, wire.Failed) and reply.kind is wire.FailureKind.TAMPERED:
+        return reply.message
+    said = f": {reply.message}" if isinstance(reply, wire.Failed) else ""
+    raise EngineError(f"the judge could not {deed} the outputs of {bench.case.name}{said}")
+
+
+def _written(bench: Bench) -> tuple[int, ...]:
+    """The positions of the arguments that are written in this case, in the order of the outputs."""
+    problem, specs = bench.lab.problem, bench.prepared.arguments
+    positions = (problem.arguments.index(name) for name in problem.mutates)
+    return tuple(position for position in positions if isinstance(specs[position], wire.TensorSpec))
+
+
+def _elements(one: Passed) -> int:
+    return sum(output.total for output in one.result.outputs)
+
+
+def _counted(counts: Sequence[tuple[str, int, int]], word: str) -> str:
+    return ", ".join(f"{count} of {total} elements of {name} are {word}" for name, count, total in counts if count)

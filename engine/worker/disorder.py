@@ -1,0 +1,87 @@
+"""Programs in another order than the usual: whoever is right only in one order has a race.
+
+The interpreter runs the programs of a grid one after another, so that it can run them backwards or shuffled.
+On a device nobody can ask for an order; there other work runs beside the call and takes turns with it.  This
+provokes; it never looks at an answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+from engine import wire
+from engine.clock.unheard import Base, unheard
+
+_BLOCK_BYTES = 64 << 20  # beyond any cache, so that each round takes its turn at the memory
+_FEWEST_ROUNDS, _MOST_ROUNDS = 8, 64
+
+
+class Disorder:
+    """What order the programs of this process run in now, and how many launches that has changed."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._disorder: wire.Disorder | None = None
+        self._order: list[int] = []
+        self._launches = 0
+        self._company: _Company | None = None
+
+    @contextlib.contextmanager
+    def during(self, disorder: wire.Disorder | None) -> Iterator[None]:
+        """Disorder whatever is launched until the block is left."""
+        self._launches = 0
+        if disorder is not None and self._device.type == "cuda":
+            self._company = self._company or _Company(self._device)
+            self._company.come(random.Random(disorder.seed).randint(_FEWEST_ROUNDS, _MOST_ROUNDS))
+        self._disorder = disorder
+        try:
+            yield
+        finally:
+            self._disorder = None
+
+    @property
+    def launches(self) -> int:
+        """How many launches of the last block had several programs, which ran in another order."""
+        return self._launches
+
+    def moving(self, set_place: Callable[..., None]) -> Callable[..., None]:
+        """The interpreter's way to say which program is next, with another one said while there is disorder."""
+
+        def set_grid_idx(builder: Any, x: int, y: int, z: int) -> None:  # Any: Triton's interpreter is not typed
+            if self._disorder is None:
+                return set_place(builder, x, y, z)
+            _, columns, layers = builder.grid_dim
+            number = (x * columns + y) * layers + z
+            if number == 0:
+                self._begin(builder.grid_dim, self._disorder)
+            row, rest = divmod(self._order[number], columns * layers)
+            return set_place(builder, row, *divmod(rest, layers))
+
+        return set_grid_idx
+
+    def _begin(self, sizes: tuple[int, int, int], disorder: wire.Disorder) -> None:
+        programs = sizes[0] * sizes[1] * sizes[2]
+        self._order = list(range(programs - 1, -1, -1))
+        if disorder.seed is not None:
+            random.Random(disorder.seed).shuffle(self._order)
+        self._launches += programs > 1
+
+
+class _Company:
+    """Work on a stream of its own, which nothing waits for."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._stream: torch.cuda.Stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+        self._block = torch.zeros(_BLOCK_BYTES, dtype=torch.uint8, device=device)
+        torch.cuda.synchronize(device)
+
+    def come(self, rounds: int) -> None:
+        """Have so many rounds of it begin."""
+        with unheard(), torch.cuda.stream(self._stream):
+            for _ in range(rounds):
+                Base.add_(self._block, 1)
