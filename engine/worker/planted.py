@@ -13,6 +13,7 @@ from types import ModuleType
 from engine.wire.observing import ChangeKind, ChangeSeen
 
 _MOST_NAMED = 16
+_MADE_ANEW = frozenset({"__triton_launcher", "cuda_utils", "hip_utils"})  # by Triton, for every launcher that it builds
 
 
 def modules() -> Mapping[str, ModuleType]:
@@ -22,7 +23,10 @@ def modules() -> Mapping[str, ModuleType]:
 
 def changes(before: Mapping[str, ModuleType]) -> tuple[ChangeSeen, ...]:
     """The names that stand for another module now."""
-    replaced = [name for name, old in before.items() if name in sys.modules and sys.modules[name] is not old]
+    replaced = [
+        name for name, old in before.items()
+        if name in sys.modules and sys.modules[name] is not old and name not in _MADE_ANEW
+    ]  # fmt: skip
     return tuple(
         ChangeSeen(kind=ChangeKind.FUNCTION, name=f"sys.modules[{name}]"[:200], detail="another module")
         for name in replaced[:_MOST_NAMED]

@@ -18,3 +18,10 @@ def test_a_replaced_module_is_told_by_its_name(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "json", types.ModuleType("json"))
     (change,) = planted.changes(before)
     assert (change.kind, change.name, change.detail) == ("function", "sys.modules[json]", "another module")
+
+
+def test_the_launchers_that_triton_makes_anew_are_spared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "__triton_launcher", types.ModuleType("__triton_launcher"))
+    before = planted.modules()
+    monkeypatch.setitem(sys.modules, "__triton_launcher", types.ModuleType("__triton_launcher"))
+    assert planted.changes(before) == ()
