@@ -26,7 +26,8 @@ def read_and_refuse(source: Source, *, folder: Path | None, plan: Plan, told: Na
     broken: tuple[Breach, ...] = ()
     if WEIGHTS[plan.policy].refuses:
         unread = sibling_imports(source.tree, folder) if folder is not None else ()
-        broken = (*breaches(source.tree, source.text, entry, found), *map(unread_import, unread))
+        rules_broken = breaches(source.tree, source.text, entry, found, signature=plan.problem.signature)
+        broken = (*rules_broken, *map(unread_import, unread))
     for finding in (*found, *(breach.finding for breach in broken if breach.finding not in found)):
         told.find(finding)
     told.report(_report(found))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from engine.checks import checks, hint, name_of
 from engine.model import Finding, Severity
+from engine.parsing import parse
 from engine.reading import Reading
 from engine.reading.tensors import Origin
 from engine.reading.vocabulary import weight_of, weight_of_method
@@ -27,15 +28,20 @@ def rules() -> Mapping[str, str]:
     return {**sentences, WHITELIST: "Of PyTorch, only what allocates, views, copies and describes is called."}
 
 
-def breaches(tree: ast.Module, text: str, entry: str, found: Sequence[Finding]) -> tuple[Breach, ...]:
-    """Every broken rule in the order of the lines; `found` is what the static checks found in this text."""
+def breaches(
+    tree: ast.Module, text: str, entry: str, found: Sequence[Finding], *, signature: str = ""
+) -> tuple[Breach, ...]:
+    """Every broken rule in the order of the lines; `found` is what the static checks found in this text.
+
+    `signature` is the problem's, whose annotations say which arguments of the entry are tensors.
+    """
     unchecked = tuple(Breach(rule=_READABLE, finding=one) for one in found if one.severity is Severity.NOTE)
     if unchecked:
         return unchecked
     sentences = rules()
     broken = [Breach(rule=sentences[one.check], finding=one) for one in found if one.check in sentences]
     places = {breach.finding.location for breach in broken}
-    computing = outside_whitelist(Reading(tree, text=text, entry=entry))
+    computing = outside_whitelist(Reading(tree, text=text, entry=entry, given=_tensor_positions(signature)))
     broken += [Breach(rule=sentences[WHITELIST], finding=one) for one in computing if one.location not in places]
     return tuple(sorted(broken, key=lambda breach: breach.finding.location.line if breach.finding.location else 0))
 
@@ -63,3 +69,13 @@ def outside_whitelist(reading: Reading) -> Iterator[Finding]:
     for operation in reading.host(ast.BinOp):
         if isinstance(operation.op, ast.MatMult) or reading.tensors.origin(operation) is not Origin.UNKNOWN:
             yield hint(WHITELIST, operation, "arithmetic on tensors computes")
+
+
+def _tensor_positions(signature: str) -> tuple[int, ...]:
+    """At which positions of a problem's signature tensors are handed in; none for an empty one."""
+    definitions = parse(f"def {signature}: ...").body if signature else []
+    parameters = [item for node in definitions if isinstance(node, ast.FunctionDef) for item in node.args.args]
+    return tuple(
+        position for position, item in enumerate(parameters)
+        if item.annotation is not None and "Tensor" in ast.unparse(item.annotation)
+    )  # fmt: skip

@@ -21,7 +21,10 @@ from engine.probes import Observation
 from engine.probing import Bench, Lab, Passed, Replayed
 
 LAYER = Layer.ABLATION
-CATCHES = ("decoy_launch.py", "torch_behind_a_kernel.py", "fig_leaf.py")
+CATCHES = (
+    "branch_that_is_never_taken.py", "decoy_launch.py", "fig_leaf.py", "norm_whose_copy_is_dropped.py",
+    "torch_behind_a_kernel.py",
+)  # fmt: skip
 
 _CHECK = "ghost_replay"
 _POISONS = (0xFF, 0x7B)

@@ -7,7 +7,7 @@ without what only runs as a script and without functions that nothing calls.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import TypeVar
 
@@ -22,11 +22,17 @@ _QUIET_DECORATORS = ("functools.", "builtins.", "torch.no_grad", "torch.inferenc
 
 
 class Reading:
-    """A syntax tree with what stands for what in it.  `entry` is the function that will be called, if known."""
+    """A syntax tree with what stands for what in it.
 
-    def __init__(self, tree: ast.Module, *, text: str = "", entry: str | None = None) -> None:
+    `entry` is the function that will be called, if known, and `given` the positions at which it is handed tensors.
+    """
+
+    def __init__(
+        self, tree: ast.Module, *, text: str = "", entry: str | None = None, given: Collection[int] = ()
+    ) -> None:
         self.tree = tree
         self.text = text
+        self.given = given
         self.layout = lay_out(tree)
         self.names = Names(self.layout)
         defined = {node.name for node in self.all(ast.FunctionDef) if self.parent(node) is tree}

@@ -101,7 +101,21 @@ class Tensors:
 
     def _is_used_as_tensor(self, node: ast.Name) -> bool:
         owner = self._reading.layout.scopes[node].owner(node.id)
-        return owner is not None and (owner.node, node.id) in self._tensor_like
+        return owner is not None and (owner.node, node.id) in self._tensor_like | self._handed_in
+
+    @cached_property
+    def _handed_in(self) -> set[tuple[ast.AST, str]]:
+        """The parameters of the entry that are tensors by what the reading was told."""
+        entries = [
+            node for node in self._reading.all(ast.FunctionDef)
+            if node.name == self._reading.entry and self._reading.parent(node) is self._reading.tree
+        ]  # fmt: skip
+        return {
+            (entry, parameter.arg)
+            for entry in entries
+            for position, parameter in enumerate((*entry.args.posonlyargs, *entry.args.args))
+            if position in self._reading.given
+        }
 
     @cached_property
     def _tensor_like(self) -> set[tuple[ast.AST, str]]:

@@ -87,6 +87,14 @@ def test_what_only_the_whitelist_minds_is_told_and_refused_too() -> None:
     assert told.stop.location.line == 10
 
 
+def test_the_signature_of_the_problem_says_what_is_a_tensor_to_the_strict_policy() -> None:
+    halved = (
+        b"import triton\n\n\n@triton.jit\ndef kernel(x): ...\n\n\ndef silu(a):\n    kernel[(1,)](a * 2)\n    return a\n"
+    )
+    told = Told(halved, Policy.STRICT)
+    assert ("whitelist", "arithmetic on tensors computes") in [(one.check, one.message) for one in told.findings]
+
+
 def test_a_file_that_imports_one_which_is_not_read_is_refused_by_the_strict_policy_alone(tmp_path: Path) -> None:
     (tmp_path / "helper.py").write_text("def finish(y): return y * 2\n")
     source = BOOKKEEPING.replace(b"    total = self.sum().item()\n", b"")

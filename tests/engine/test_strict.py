@@ -10,8 +10,10 @@ import kgtui
 from engine.checks import MOST_NODES, checks, name_of, read_statically
 from engine.parsing import parse
 from engine.reading import Reading
+from engine.source import directives
 from engine.strict import WHITELIST, breaches, outside_whitelist, rules
 from engine.verdict import Breach
+from problems import find
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 SAMPLE = Path(kgtui.__file__).parent / "samples" / "softmax.py"
@@ -44,6 +46,31 @@ def test_what_bookkeeping_computes_is_outside_the_whitelist_too(text: str, said:
 )
 def test_what_allocates_views_and_casts_is_on_the_whitelist(text: str) -> None:
     assert list(outside_whitelist(Reading.of(TORCH + text))) == []
+
+
+def test_what_the_signature_calls_a_tensor_is_one_though_the_text_does_not_say_so() -> None:
+    text = "def f(a, n, b):\n    return launch(a * 2, n * 2, b - 1)\n"
+    tree = parse(text)
+    assert breaches(tree, text, "f", ()) == ()
+    told = breaches(tree, text, "f", (), signature="f(x: Tensor, n: int, y: Tensor | None = None) -> Tensor")
+    assert [breach.finding.message for breach in told] == ["arithmetic on tensors computes"] * 2
+    columns = [breach.finding.location.column for breach in told if breach.finding.location]
+    assert columns == [19, 33]
+
+
+def test_parameters_of_other_functions_are_not_what_the_signature_says() -> None:
+    text = "def size(a):\n    return a * 2\ndef f(x):\n    return launch(x, size(3))\n"
+    assert breaches(parse(text), text, "f", (), signature="f(x: Tensor) -> Tensor") == ()
+
+
+@pytest.mark.parametrize("path", sorted((CORPUS / "honest").glob("*.py")), ids=lambda path: path.stem)
+def test_the_signature_refuses_no_honest_kernel_for_arithmetic_on_numbers(path: Path) -> None:
+    text = path.read_text()
+    problem = find(directives(text)["op"])
+    tree = parse(text)
+    without = {breach.finding.location for breach in breaches(tree, text, problem.entry, ())}
+    told = breaches(tree, text, problem.entry, (), signature=problem.signature)
+    assert [breach for breach in told if breach.finding.location not in without] == []
 
 
 def broken_by(text: str, entry: str) -> tuple[Breach, ...]:
