@@ -40,12 +40,14 @@ class Place:
     value: float
 
 
-def one_element(tensor: torch.Tensor, rng: torch.Generator, *, factor: float) -> Place:
-    """An element that a sample of a tensor would miss, and another value for it, `factor` times a usual one.
+def one_element(tensor: torch.Tensor, rng: torch.Generator, *, factor: float, hidden: bool = True) -> Place:
+    """One element, and another value for it, `factor` times a usual one.
 
-    Not near either end, and at no multiple of a small number, where the tensor is large enough for that.
+    A `hidden` one is where a sample would miss it: not near either end, and at no multiple of a small
+    number, where the tensor is large enough for that.
     """
-    index = _index(_hidden(tensor.numel(), rng), tensor.shape)
+    flat = _hidden(tensor.numel(), rng) if hidden else _below(tensor.numel(), rng)
+    index = _index(flat, tensor.shape)
     old = float(tensor[index])
     finite = tensor[tensor.isfinite()].double()
     usual = float(finite.square().mean().sqrt()) if finite.numel() else 1.0

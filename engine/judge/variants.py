@@ -23,7 +23,7 @@ from engine.model import Problem, Tolerance
 Outputs: TypeAlias = tuple[torch.Tensor, ...]
 
 _FACTORS = (1.0, 4.0, 16.0, 64.0)
-_TRIES_PER_FACTOR = 6
+_PLACES = (True, True, True, True, False, False)  # tried with each factor: hidden, then anywhere
 _MARGIN = 0.5
 _HARMLESS = (wire.Variant.ONE_ELEMENT, wire.Variant.PERMUTED)
 """They bring no ties, which nobody's contract decides, into an answer of integers."""
@@ -95,11 +95,11 @@ class Variants:
         # Whoever answers as before may be off by the tolerance, and must be found out nevertheless.
         doubled = _times(2.0, hand.problem.tolerance(hand.case))
         for factor in _FACTORS:
-            for _ in range(_TRIES_PER_FACTOR):
+            for hidden in _PLACES:
                 storages = self._copied(hand.content)
                 part = free[_drawn([_elements(part) for part in free], rng)]
                 tensor = _without_repeats(tensors.view(part, storages[part.storage]))
-                place = unusual.one_element(tensor, rng, factor=factor)
+                place = unusual.one_element(tensor, rng, factor=factor, hidden=hidden)
                 old = float(tensor[place.index])
                 tensor[place.index] = place.value
                 made = self._content(hand, storages)

@@ -237,6 +237,14 @@ def test_writing_an_arena_again_renews_its_guard(tmp_path: Path) -> None:
     file.close()
 
 
+@pytest.mark.parametrize("first", [0, 1, 256, 1000])
+def test_nothing_is_placed_in_the_first_bytes(first: int) -> None:
+    placed, size_bytes = tensors.place((3, 300), first=first)
+    begin = -(-first // 256) * 256 + 256
+    assert [(spec.offset, spec.bytes) for spec in placed] == [(begin, 3), (begin + 512, 300)]
+    assert size_bytes == begin + 512 + 512 + 256
+
+
 def on_device() -> tuple[tensors.DeviceArena, torch.Tensor]:
     """An arena on a device, which is this process's memory, with eight bytes behind it that belong to nobody."""
     placed, size_bytes = tensors.place((3, 5))

@@ -80,6 +80,7 @@ COMMANDS: tuple[wire.AnyCommand, ...] = (
     wire.Recall(id="i", pause_s=0.1),
     wire.Contrast(id="i", outputs="/o", max_output_bytes=9, returned=(RETURNED,), keep=True),
     wire.Gauge(id="i", outputs="/o", max_output_bytes=9, returned=(RETURNED,)),
+    wire.Vary(id="i", variant=wire.Variant.MOVED, poison=123, arena_path="/a"),
 )  # fmt: skip
 REPLIES: tuple[wire.AnyReply, ...] = (
     wire.Ready(id="ready", confinement=("seccomp",), versions={"torch": "2"}),
@@ -97,6 +98,7 @@ REPLIES: tuple[wire.AnyReply, ...] = (
     wire.Recalled(id="i", returned=(RETURNED,)),
     wire.Contrasted(id="i", outputs=(wire.Difference(name="return", total=4, right=3, changed=None),)),
     wire.Gauged(id="i", outputs=(wire.Gauging(name="return", precision="tf32", got=1e-6, honest=1e-7, lowered=1e-4),)),
+    wire.Varied(id="i", arena=ARENA, dismissed="not finite", changed="x[3] 1 became 2", kept=("table",)),
     wire.Compared(id="i", reports=(), repeated=None, mutated=None),
     wire.Compared(id="i", reports=(REPORT,), repeated=False, mutated="input x was changed"),
     wire.Released(id="i", seed=2**62 - 1),
@@ -336,7 +338,7 @@ def test_all_that_a_worker_tells_has_a_bound(
 
 JUDGES = (
     wire.Prepared, wire.Described, wire.Compared, wire.Released, wire.Arranged, wire.Checked, wire.PeaksMeasured,
-    wire.Lent,
+    wire.Lent, wire.Varied,
 )  # fmt: skip
 
 

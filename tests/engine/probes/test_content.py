@@ -1,0 +1,243 @@
+"""Which cases are asked what, and what is told of the answers; judge and worker are played here."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from engine import wire
+from engine.layers import Coverage, Layer, LayerReport
+from engine.model import (
+    Case,
+    CaseResult,
+    Cost,
+    DType,
+    Finding,
+    Launch,
+    Limits,
+    Outcome,
+    OutputReport,
+    Problem,
+    Severity,
+    Tier,
+    Tolerance,
+)
+from engine.probes import content
+from engine.probing import Bench, Lab, Passed
+from engine.wire import Variant
+
+EVERYTHING = tuple(Variant)
+FEW = (Variant.MOVED, Variant.ONE_ELEMENT, Variant.SCALED)
+ARENA = wire.ArenaSpec(handle="h", storages=(), bytes=256)
+WRONG = OutputReport(name="return", outcome=Outcome.WRONG_VALUE, message="3 of 4 wrong")
+
+
+def never(*_: object) -> object:
+    raise AssertionError("the parent makes no tensors")
+
+
+def case(name: str, *, size: int = 1000, elements: int = 9, kernels: Sequence[str] = ()) -> Passed:
+    one = Case(name=name, dtype=DType.FLOAT32, tier=Tier.SMOKE, params={"size": size})
+    report = OutputReport(name="return", outcome=Outcome.PASS, total=elements)
+    result = CaseResult(
+        case=name, tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0.1, calls=3, seed=1, outputs=(report,)
+    )
+    launches = tuple(
+        Launch(
+            kernel=kernel, line=3, signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1,)
+        )
+        for kernel in kernels
+    )  # fmt: skip
+    return Passed(case=one, result=result, launches=launches)
+
+
+def tensor(shape: tuple[int, ...], strides: tuple[int, ...], first: int = 0) -> wire.TensorSpec:
+    return wire.TensorSpec(storage=0, dtype="float32", shape=shape, strides=strides, first=first)
+
+
+@dataclass(kw_only=True)
+class FakeLab:
+    """Stands for a Lab; `asked` are the variants that were called or dismissed, by case."""
+
+    passed: tuple[Passed, ...]
+    wrong: Callable[[str, Variant], bool] = lambda case, variant: False
+    dismissed: Callable[[Variant], str] = lambda variant: ""
+    dies: bool = False
+    tensors: tuple[wire.ValueSpec, ...] = ()
+    asked: list[tuple[str, Variant]] = field(default_factory=list)
+
+    @property
+    def lab(self) -> Lab:
+        played = SimpleNamespace(
+            passed=self.passed, staff=SimpleNamespace(ask_judge=self._judge), ask=self._worker, at=self._at,
+            limits=Limits(), profile=SimpleNamespace(span=lambda name: contextlib.nullcontext()),
+            problem=Problem(
+                name="toy::f", entry="f", signature="f(x: Tensor) -> Tensor", summary="", category="toy",
+                cases=tuple(one.case for one in self.passed) or (case("c").case,), origin="m:P",
+                make_inputs=never, reference=never, eager=never,  # type: ignore[arg-type]  # never called
+                tolerance=lambda _: Tolerance(relative=0.0, absolute=0.0),
+                cost=lambda case: Cost(flops=0, bytes_read=case.size("size"), bytes_written=0),
+            ),
+        )  # fmt: skip
+        return cast(Lab, played)  # cast: the double at the seam
+
+    @contextlib.asynccontextmanager
+    async def _at(self, case: Case) -> AsyncIterator[Bench]:
+        self._case = case.name
+        prepared = wire.Prepared(id="p", arguments=(), arena=ARENA, elapsed_s=0.0)
+        bench = SimpleNamespace(lab=self.lab, case=case, prepared=prepared, outputs=Path("/nowhere"))
+        yield cast(Bench, bench)  # cast: the double at the seam
+
+    async def _judge(self, command: wire.AnyCommand) -> wire.AnyReply:
+        match command:
+            case wire.Vary():
+                self.asked.append((self._case, command.variant))
+                changed = "x[3] 1 became 2" if command.variant is Variant.ONE_ELEMENT else ""
+                why = self.dismissed(command.variant)
+                return wire.Varied(id=command.id, arena=ARENA, dismissed=why, changed=changed, kept=("table",))
+            case wire.Compare():
+                reports = (WRONG,) if self.wrong(*self.asked[-1]) else ()
+                return wire.Compared(id=command.id, reports=reports, repeated=None, mutated=None)
+            case wire.Describe():
+                shape = wire.Shape(arguments=self.tensors, storages=())
+                return wire.Described(id=command.id, shapes=(shape,) * len(command.cases))
+        raise AssertionError(command)
+
+    async def _worker(self, command: wire.AnyCommand) -> wire.AnyReply:
+        if self.dies:
+            return wire.Failed(id=command.id, kind=wire.FailureKind.OUT_OF_MEMORY, message="no memory")
+        return wire.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
+
+    def asked_of(self, name: str) -> tuple[Variant, ...]:
+        return tuple(variant for case, variant in self.asked if case == name)
+
+
+async def told(lab: FakeLab) -> tuple[list[Finding], LayerReport]:
+    seen = [one async for one in content.probe(lab.lab)]
+    (report,) = (one for one in seen if isinstance(one, LayerReport))
+    return [one for one in seen if isinstance(one, Finding)], report
+
+
+async def facts(lab: FakeLab) -> list[tuple[str, str]]:
+    return [(fact.name, fact.value) for fact in (await told(lab))[1].facts]
+
+
+async def test_the_first_case_with_a_kernel_is_asked_everything_and_a_larger_one_a_little() -> None:
+    lab = FakeLab(passed=(case("first", kernels=["a"]), case("small", size=300), case("large", size=15_000)))
+    found, report = await told(lab)
+    assert (lab.asked_of("first"), lab.asked_of("large"), lab.asked_of("small")) == (EVERYTHING, FEW, ())
+    assert (found, report.layer, report.by, report.coverage) == ([], Layer.INPUTS, "content", Coverage.CHECKED)
+
+
+async def test_a_case_that_takes_too_long_is_not_the_larger_one() -> None:
+    lab = FakeLab(passed=(case("first", kernels=["a"]), case("between", size=9000), case("large", size=17_000)))
+    await told(lab)
+    assert (lab.asked_of("between"), lab.asked_of("large")) == (FEW, ())
+
+
+async def test_a_kernel_that_only_another_case_launches_is_asked_there() -> None:
+    lab = FakeLab(
+        passed=(case("first", kernels=["a"]), case("again", kernels=["a"]), case("other", kernels=["a", "b"]))
+    )
+    await told(lab)
+    assert (lab.asked_of("first"), lab.asked_of("other")) == (EVERYTHING, FEW)
+
+
+async def test_a_case_of_a_few_numbers_is_not_asked_everything() -> None:
+    lab = FakeLab(passed=(case("one", size=8, kernels=["a"]), case("more", size=400)))
+    await told(lab)
+    assert (lab.asked_of("one"), lab.asked_of("more")) == (FEW, EVERYTHING)
+
+
+async def test_where_all_cases_are_of_a_few_numbers_the_largest_is_asked() -> None:
+    lab = FakeLab(passed=(case("one", size=8), case("two", size=16)))
+    await told(lab)
+    assert lab.asked_of("two") == EVERYTHING
+
+
+async def test_a_case_without_an_output_is_not_asked() -> None:
+    lab = FakeLab(passed=(case("empty", elements=0, kernels=["a"]),))
+    _, report = await told(lab)
+    assert (lab.asked, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "no case has an output to look at")
+
+
+async def test_a_wrong_answer_is_suspect_and_says_on_what_and_ends_the_questions() -> None:
+    lab = FakeLab(passed=(case("c", kernels=["a"]), case("d")), wrong=lambda _, variant: variant is Variant.EVEN)
+    (finding,), report = await told(lab)
+    assert (finding.check, finding.severity, finding.case) == ("content", Severity.SUSPECT, "c")
+    assert finding.message == (
+        "right on 2 cases, but not on rows of one value among others, which eager gets right: 3 of 4 wrong"
+    )
+    assert lab.asked[-1] == ("c", Variant.EVEN)
+    assert report.coverage is Coverage.CHECKED
+    assert (report.facts[0].name, report.facts[0].value) == ("c", "right on 4 of 5 kinds of content")
+
+
+async def test_of_one_element_it_is_said_which_it_was() -> None:
+    lab = FakeLab(passed=(case("c", kernels=["a"]),), wrong=lambda _, variant: variant is Variant.ONE_ELEMENT)
+    (finding,), _ = await told(lab)
+    assert finding.message == (
+        "right on 1 cases, but not on the content of the call before but for one element (x[3] 1 became 2), "
+        "which eager gets right: 3 of 4 wrong"
+    )
+
+
+async def test_of_content_that_was_only_moved_eager_was_not_asked() -> None:
+    lab = FakeLab(passed=(case("c", kernels=["a"]),), wrong=lambda _, variant: variant is Variant.MOVED)
+    (finding,), _ = await told(lab)
+    assert finding.message == "right on 1 cases, but not on the same content in other memory: 3 of 4 wrong"
+
+
+async def test_trouble_is_not_innocence() -> None:
+    lab = FakeLab(passed=(case("c", kernels=["a"]), case("d")), dies=True)
+    found, report = await told(lab)
+    assert (found, report.coverage) == ([], Coverage.NOT_CHECKED)
+    assert report.why == "c, the same content in other memory: no memory"
+    assert len(lab.asked) == 1
+
+
+async def test_what_was_dismissed_is_told_with_its_reason() -> None:
+    lab = FakeLab(
+        passed=(case("c", kernels=["a"]), case("d")),
+        dismissed=lambda variant: "eager fails on it" if variant is Variant.SCALED else "",
+    )
+    assert (await facts(lab))[:4] == [
+        ("c", f"right on {len(EVERYTHING) - 1} of {len(EVERYTHING) - 1} kinds of content"),
+        ("d", "right on 2 of 2 kinds of content"),
+        ("dismissed", "2 kinds of content, for a right kernel may be wrong on them"),
+        ("dismissed", "rows of many scales and both signs: eager fails on it"),
+    ]
+
+
+async def test_what_no_content_changes_is_told() -> None:
+    assert ("left as they are", "table") in await facts(FakeLab(passed=(case("c", kernels=["a"]),)))
+
+
+@pytest.mark.parametrize(
+    ("argument", "boundary", "strided", "offset"),
+    [
+        (tensor((32, 16), (16, 1)), "none", "none", "none"),
+        (tensor((32, 17), (17, 1)), "1", "none", "none"),
+        (tensor((0,), (1,)), "1", "none", "none"),
+        (tensor((16, 32), (1, 16)), "none", "1", "none"),
+        (tensor((16, 32), (0, 1)), "none", "1", "none"),
+        (tensor((32, 16), (16, 1), first=3), "none", "none", "1"),
+        (wire.SequenceSpec(items=(tensor((16, 32), (1, 16)),), is_tuple=False), "none", "1", "none"),
+        (wire.ScalarSpec(value=17), "none", "none", "none"),
+    ],
+)
+async def test_shapes_and_strides_of_the_cases_are_counted(
+    argument: wire.ValueSpec, boundary: str, strided: str, offset: str
+) -> None:
+    lab = FakeLab(passed=(case("c", kernels=["a"]),), tensors=(argument,))
+    assert (await facts(lab))[-3:] == [
+        ("boundary shapes", f"in {boundary} of 1 verified cases"),
+        ("strided inputs", f"in {strided} of 1 verified cases"),
+        ("offset inputs", f"in {offset} of 1 verified cases"),
+    ]

@@ -1,0 +1,172 @@
+"""What the parent asks of judge and worker for one variant, and what it makes of their replies."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from engine import wire
+from engine.errors import ChildDiedError, EngineError
+from engine.model import Case, DType, Limits, Outcome, OutputReport, Tier
+from engine.probing import Bench
+from engine.varying import Answer, Varying
+from engine.wire import FailureKind, Variant
+
+CASE = Case(name="c", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
+RIGHT = OutputReport(name="return", outcome=Outcome.PASS)
+WRONG = OutputReport(name="return", outcome=Outcome.WRONG_VALUE, message="return: 3 of 4 wrong")
+Reply = Callable[[wire.AnyCommand], wire.AnyReply | None]
+
+
+def place(path: str = "", handle: str = "") -> wire.ArenaSpec:
+    return wire.ArenaSpec(path=path, handle=handle, storages=(), bytes=256)
+
+
+class Played:
+    """A bench whose judge and worker are played here; `reply` may answer otherwise, `asked` are the commands."""
+
+    def __init__(self, folder: Path, *, handle: str = "") -> None:
+        self.asked: list[wire.AnyCommand] = []
+        self.reply: Reply = lambda command: None
+        self.renewed = 0
+        self.arena = place(handle=handle) if handle else place(str(folder / "first.in"))
+        lab = SimpleNamespace(
+            staff=SimpleNamespace(ask_judge=self._answer), ask=self._answer, limits=Limits(), renew=self._renew,
+            profile=SimpleNamespace(span=lambda name: contextlib.nullcontext()),
+        )  # fmt: skip
+        prepared = wire.Prepared(id="p", arguments=(), arena=self.arena, elapsed_s=0.0)
+        bench = SimpleNamespace(lab=lab, case=CASE, prepared=prepared, outputs=folder / "first.out")
+        self.varying = Varying(cast(Bench, bench))  # cast: the double at the seam
+
+    async def _answer(self, command: wire.AnyCommand) -> wire.AnyReply:
+        self.asked.append(command)
+        if (reply := self.reply(command)) is not None:
+            return reply
+        match command:
+            case wire.Vary():
+                if command.arena_path is not None:
+                    Path(command.arena_path).touch()
+                    self.arena = place(command.arena_path)
+                return wire.Varied(id=command.id, arena=self.arena, changed="x[3] 1 became 2", kept=("table",))
+            case wire.Call():
+                return wire.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
+            case wire.Compare():
+                return wire.Compared(id=command.id, reports=(RIGHT,), repeated=None, mutated=None)
+        raise AssertionError(command)
+
+    async def _renew(self) -> None:
+        self.renewed += 1
+
+    def replies(self, kind: type[wire.AnyCommand], reply: wire.AnyReply) -> None:
+        self.reply = lambda command: reply if isinstance(command, kind) else None
+
+    @property
+    def calls(self) -> list[wire.Call]:
+        return [command for command in self.asked if isinstance(command, wire.Call)]
+
+
+@pytest.fixture
+def played(tmp_path: Path) -> Iterator[Played]:
+    played = Played(tmp_path)
+    yield played
+    played.varying.close()
+
+
+def failed(kind: FailureKind, *, broken: bool = False) -> wire.Failed:
+    return wire.Failed(id="f", kind=kind, message="no answer", broken=broken)
+
+
+async def test_a_right_answer_says_what_was_changed_and_what_was_kept(played: Played) -> None:
+    answer = await played.varying.call(Variant.ONE_ELEMENT)
+    assert answer == Answer(variant=Variant.ONE_ELEMENT, changed="x[3] 1 became 2", kept=("table",))
+    assert answer.is_right
+    assert [type(command) for command in played.asked] == [wire.Vary, wire.Call, wire.Compare]
+
+
+async def test_what_is_dismissed_is_not_called(played: Played) -> None:
+    played.replies(wire.Vary, wire.Varied(id="v", arena=played.arena, dismissed="not finite"))
+    answer = await played.varying.call(Variant.LARGE)
+    assert answer == Answer(variant=Variant.LARGE, dismissed="not finite")
+    assert (answer.is_right, played.calls) == (False, [])
+
+
+async def test_content_that_is_moved_gets_a_file_of_its_own_which_later_variants_keep(played: Played) -> None:
+    first = played.arena
+    for variant in (Variant.MOVED, Variant.TINY, Variant.MOVED):
+        await played.varying.call(variant)
+    one, two, three = (call.arena.path for call in played.calls)
+    assert one == two
+    assert len({first.path, one, three}) == 3
+    played.varying.close()
+    assert not Path(one).exists()
+    assert not Path(three).exists()
+
+
+async def test_in_device_memory_no_file_is_asked_for(tmp_path: Path) -> None:
+    played = Played(tmp_path, handle="h")
+    await played.varying.call(Variant.MOVED)
+    assert [command.arena_path for command in played.asked if isinstance(command, wire.Vary)] == [None]
+
+
+async def test_a_wrong_value_is_wrong(played: Played) -> None:
+    played.replies(wire.Compare, wire.Compared(id="c", reports=(RIGHT, WRONG), repeated=None, mutated=None))
+    assert (await played.varying.call(Variant.EVEN)).wrong == "return: 3 of 4 wrong"
+
+
+async def test_a_changed_input_is_wrong(played: Played) -> None:
+    played.replies(wire.Compare, wire.Compared(id="c", reports=(RIGHT,), repeated=None, mutated="input x was changed"))
+    assert (await played.varying.call(Variant.EVEN)).wrong == "input x was changed"
+
+
+async def test_outputs_that_cannot_be_read_are_the_candidates_doing(played: Played) -> None:
+    played.replies(wire.Compare, failed(FailureKind.TAMPERED))
+    assert (await played.varying.call(Variant.EVEN)).wrong == "no answer"
+
+
+@pytest.mark.parametrize("kind", [FailureKind.RAISED, FailureKind.EXITED, FailureKind.OUT_OF_BOUNDS])
+async def test_a_candidate_that_raises_is_wrong(played: Played, kind: FailureKind) -> None:
+    played.replies(wire.Call, failed(kind))
+    answer = await played.varying.call(Variant.EVEN)
+    assert (answer.wrong, answer.trouble, played.renewed) == ("it failed: no answer", "", 0)
+
+
+@pytest.mark.parametrize("kind", [FailureKind.OUT_OF_MEMORY, FailureKind.UNSUPPORTED, FailureKind.ENGINE])
+async def test_what_may_be_the_machines_doing_is_trouble(played: Played, kind: FailureKind) -> None:
+    played.replies(wire.Call, failed(kind))
+    answer = await played.varying.call(Variant.EVEN)
+    assert (answer.wrong, answer.trouble, answer.is_right) == ("", "no answer", False)
+
+
+async def test_a_worker_whose_device_is_lost_is_trouble_and_replaced(played: Played) -> None:
+    played.replies(wire.Call, failed(FailureKind.RAISED, broken=True))
+    answer = await played.varying.call(Variant.EVEN)
+    assert (answer.wrong, answer.trouble, played.renewed) == ("", "no answer", 1)
+
+
+async def test_a_worker_that_dies_is_trouble(played: Played) -> None:
+    def die(command: wire.AnyCommand) -> None:
+        if isinstance(command, wire.Call):
+            raise ChildDiedError("the worker died")
+
+    played.reply = die
+    assert (await played.varying.call(Variant.EVEN)).trouble == "the worker died"
+
+
+async def test_another_answer_to_a_call_is_trouble(played: Played) -> None:
+    played.replies(wire.Call, wire.Done(id="d"))
+    assert (await played.varying.call(Variant.EVEN)).trouble == "a call was answered with Done"
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"), [(wire.Vary, "could not make large values of c: no answer"),
+                       (wire.Compare, "could not compare outputs of c: no answer")],
+)  # fmt: skip
+async def test_a_judge_that_fails_is_an_error_of_ours(played: Played, kind: type[wire.AnyCommand], said: str) -> None:
+    played.replies(kind, failed(FailureKind.ENGINE))
+    with pytest.raises(EngineError, match=said):
+        await played.varying.call(Variant.LARGE)
