@@ -448,6 +448,74 @@ class WrongElement:
     got: str
 
 
+class DiagnosisKind(enum.StrEnum):
+    """What a wrong output looks like."""
+
+    UNWRITTEN_OUTPUT = "unwritten_output"
+    TAIL_MASK = "tail_mask"
+    TRANSPOSED_INDEX = "transposed_index"
+    WRONG_STRIDE = "wrong_stride"
+    MISSING_SCALE = "missing_scale"
+    MISSING_BIAS = "missing_bias"
+    REDUCTION_IDENTITY = "reduction_identity"
+    LOST_RESCALE = "lost_rescale"
+    OVERFLOW = "overflow"
+    PRECISION = "precision"
+    RACE = "race"
+    IGNORED_ARGUMENT = "ignored_argument"
+    KEPT_ANSWER = "kept_answer"
+    OLD_CONTENT = "old_content"
+    ZEROED = "zeroed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnosis:
+    """What a wrong output looks like, and how well that fits: a reading of numbers, never a verdict.
+
+    Of the `wrong` elements, `explained` are what this mistake would have made of them; `contradicted` right
+    elements are not what it would have left.
+    """
+
+    kind: DiagnosisKind
+    sentence: str
+    evidence: str
+    explained: int
+    wrong: int
+    contradicted: int = 0
+
+    @property
+    def confidence(self) -> str:
+        """How well it fits, in words."""
+        fit = "fits every wrong element"
+        if self.explained < self.wrong:
+            fit = f"fits {100 * self.explained // self.wrong} % of the wrong elements"
+        return f"{fit}, not {self.contradicted:,} of the right ones" if self.contradicted else fit
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputElement:
+    """One element of an argument; the value as text, so that nan and inf survive."""
+
+    argument: str
+    index: tuple[int, ...]
+    value: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """Why an output may be wrong.
+
+    `diagnoses`, the best first, are empty when nothing that was tried fits.  `feeds` are elements of the
+    arguments that the worst element depends on by the reference, those with most weight first; `feeding` is how
+    many there are in all, None where that was not counted.  `untried` says why something was not looked into.
+    """
+
+    diagnoses: tuple[Diagnosis, ...] = ()
+    feeds: tuple[InputElement, ...] = ()
+    feeding: int | None = None
+    untried: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class OutputReport:
     """How one output of one case compares with its reference.
@@ -456,6 +524,7 @@ class OutputReport:
     shapes differ.  `ulp` counts representable numbers of the output dtype between got and expected.
     `error_map` is the output as (leading dimensions, last dimension) cut into at most 16 x 48 tiles,
     a text row per row of tiles: "." for no wrong element, "1" to "9" for the share in tenths, "#" for all.
+    `explanation` is there for values that are wrong in a judged case, None for all else.
     """
 
     name: str
@@ -474,6 +543,7 @@ class OutputReport:
     first_wrong: tuple[int, ...] | None = None
     last_wrong: tuple[int, ...] | None = None
     error_map: tuple[str, ...] = ()
+    explanation: Explanation | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

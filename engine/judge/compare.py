@@ -9,12 +9,12 @@ import torch
 
 from engine.judge.measures import INTEGER_OF, ordered, raw, typical, ulps
 from engine.judge.passing import report_of_pass
+from engine.judge.values import text_of, unravelled
 from engine.model import Outcome, OutputReport, Tolerance, WrongElement
 from engine.tensors import dtype_name
 
 _MOST_ELEMENTS = 2**63 - 1  # what every consumer of a report can hold
 _MAP_ROWS, _MAP_COLUMNS = 16, 48
-_DIGITS = {torch.float64: 17, torch.float32: 9, torch.float16: 5, torch.bfloat16: 4}
 
 
 def compare(name: str, got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance, *, poison: int) -> OutputReport:
@@ -88,8 +88,10 @@ def _compare_values(
         max_relative_error=largest[1],
         max_ulp_error=largest[2],
         worst=_element(worst, got, expected) if worst is not None else None,
-        first_wrong=_index(int(wrong.flatten().byte().argmax()), got) if mismatched else None,
-        last_wrong=_index(got.numel() - 1 - int(wrong.flatten().flip(0).byte().argmax()), got) if mismatched else None,
+        first_wrong=unravelled(int(wrong.flatten().byte().argmax()), got.shape) if mismatched else None,
+        last_wrong=unravelled(got.numel() - 1 - int(wrong.flatten().flip(0).byte().argmax()), got.shape)
+        if mismatched
+        else None,
         error_map=error_map(wrong) if mismatched else (),
     )
 
@@ -154,21 +156,8 @@ def _masked(values: torch.Tensor | None, where: torch.Tensor) -> torch.Tensor | 
 
 
 def _element(flat: int, got: torch.Tensor, expected: torch.Tensor) -> WrongElement:
-    index = _index(flat, got)
-    return WrongElement(index=index, expected=_text(expected[index]), got=_text(got[index]))
-
-
-def _index(flat: int, tensor: torch.Tensor) -> tuple[int, ...]:
-    index: list[int] = []
-    for size in reversed(tensor.shape):
-        index.append(flat % size)
-        flat //= size
-    return tuple(reversed(index))
-
-
-def _text(value: torch.Tensor) -> str:
-    digits = _DIGITS.get(value.dtype)
-    return f"{value.item():.{digits}g}" if digits else str(value.item())
+    index = unravelled(flat, got.shape)
+    return WrongElement(index=index, expected=text_of(expected[index]), got=text_of(got[index]))
 
 
 def error_map(wrong: torch.Tensor) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from engine.device_memory import DeviceMemoryError
 from engine.judge import cases
 from engine.judge.compare import compare
 from engine.judge.contrast import Contrasts
+from engine.judge.explaining import Explainer
 from engine.judge.precision import gauge
 from engine.judge.slots import Slots
 from engine.judge.survival import weigh
@@ -50,6 +51,7 @@ class _Judge:
         self._memory = cases.Memory(device)
         self._hand: cases.CaseInHand | None = None
         self._taken = TakenCalls()
+        self._explainer = Explainer()
         self._contrasts = Contrasts()
         self._slots = Slots(device, self._problem)
         self._variants = Variants(device, self._memory)
@@ -172,6 +174,9 @@ class _Judge:
         known = hand.first_reports if repeated else ()
         is_right = bool(known) and all(report.outcome is Outcome.PASS for report in known)
         reports = known if is_right else _reports(hand, got)
+        if any(report.outcome is not Outcome.PASS for report in reports):
+            with self._device:
+                reports = self._explainer.explained(hand, got, reports, repeated=repeated)
         if content is hand.base and not hand.first_reports:
             hand.first_reports = reports
         changed = cases.mutated(problem, content.specs, hand.initial, final)

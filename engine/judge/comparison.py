@@ -1,0 +1,117 @@
+"""One wrong output, and how well a guess at what went wrong predicts it.
+
+A guess is a whole output as some mistake would have left it.  It is held against what was got by the
+rule that decides right and wrong, so that "fits" means the same as "right" does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+
+from engine.diagnosis import Clue, Symptom
+from engine.judge.measures import raw, typical
+from engine.model import Tolerance
+
+_SLACK = 2.0  # a guess is rounded by itself
+_GUESSES, _MOST_CHANCE = 64, 0.1  # how many are made of one output, and how often one may fit by chance
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """What was got and expected of one output, of one shape and type.
+
+    `before` is what an argument that is written in place held before the call; `earlier` what the call before
+    left in this output, and `same_input` whether that had the same input.
+    """
+
+    name: str
+    got: torch.Tensor
+    expected: torch.Tensor
+    tolerance: Tolerance
+    poison: int
+    before: torch.Tensor | None = None
+    earlier: torch.Tensor | None = None
+    same_input: bool = False
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether values are compared to the bit: integers and booleans."""
+        return not (self.got.dtype.is_floating_point or self.got.is_complex())
+
+    @cached_property
+    def got64(self) -> torch.Tensor:
+        """What was got, in double precision."""
+        return self.got.to(self._wide)
+
+    @cached_property
+    def expected64(self) -> torch.Tensor:
+        """What was expected, in double precision."""
+        return self.expected.to(self._wide)
+
+    @cached_property
+    def wrong(self) -> torch.Tensor:
+        """Which elements are wrong."""
+        return ~self.agrees(self.expected, slack=1.0)
+
+    @cached_property
+    def wrong_count(self) -> int:
+        """How many elements are wrong."""
+        return int(self.wrong.sum())
+
+    @cached_property
+    def scale(self) -> torch.Tensor:
+        """The typical size of what was expected."""
+        sizes = self.expected64.abs().nan_to_num(nan=0.0, posinf=0.0)
+        return typical(sizes, self.expected64.isfinite().sum().clamp(min=1))
+
+    def agrees(self, guess: torch.Tensor, *, slack: float = _SLACK) -> torch.Tensor:
+        """Which elements of what was got are those of `guess`, a tensor of the same shape."""
+        if self.is_exact:
+            return raw(self.got) == raw(guess.to(self.got.dtype))
+        guess64 = guess.to(self._wide)
+        allowed = self.tolerance.relative * guess64.abs() + self.tolerance.absolute * self.scale
+        same_nonfinite = (self.got64 == guess64) | (self.got64.isnan() & guess64.isnan())
+        return ((self.got64 - guess64).abs() <= slack * allowed.nan_to_num(nan=0.0, posinf=0.0)) | same_nonfinite
+
+    def clue(self, symptom: Symptom, guess: torch.Tensor, **facts: str | int | float) -> Clue:
+        """How well `guess` predicts this output; not at all where chance or a plain 0 would predict it as well."""
+        fits = self.agrees(guess)
+        # Overflow makes nan, inf and 0; elsewhere nan comes of many mistakes, so that predicting it says little.
+        may_be_plain = self.is_exact or symptom is Symptom.OVERFLOWN
+        if not self.is_exact:
+            hardly_wrong = (self.got64 - guess.to(self._wide)).abs() > 0.5 * (self.got64 - self.expected64).abs()
+            fits = fits & ~(self.wrong & hardly_wrong)
+            if not may_be_plain:
+                fits = fits & (guess.isfinite() | ~self.wrong)
+        hit = self.wrong & fits
+        if not (may_be_plain or bool((hit & (guess != 0)).any())) or not self._is_telling(int(hit.sum())):
+            return Clue(symptom=symptom, explained=0)
+        return self.counted(symptom, fits, **facts)
+
+    def _is_telling(self, hits: int) -> bool:
+        """Whether so many elements are seldom predicted by a wrong guess."""
+        return _GUESSES * self._chance**hits < _MOST_CHANCE
+
+    @cached_property
+    def _chance(self) -> float:
+        """How likely a wrong guess is right about one wrong element."""
+        if self.is_exact:
+            return 1 / max(2, len(torch.unique(self.expected)))
+        error = (self.got64 - self.expected64).abs()
+        allowed = self.tolerance.relative * self.expected64.abs() + self.tolerance.absolute * self.scale
+        usable = self.wrong & error.isfinite()
+        if not bool(usable.any()):
+            return 0.5
+        return min(1.0, float((2 * _SLACK * allowed / error)[usable].median()))
+
+    def counted(self, symptom: Symptom, fits: torch.Tensor, **facts: str | int | float) -> Clue:
+        """As `clue`, of elements that fit by whatever rule."""
+        explained, contradicted = (self.wrong & fits).sum(), (~self.wrong & ~fits).sum()
+        return Clue(symptom=symptom, explained=int(explained), contradicted=int(contradicted), facts=facts)
+
+    @property
+    def _wide(self) -> torch.dtype:
+        return torch.complex128 if self.got.is_complex() else torch.float64

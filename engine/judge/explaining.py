@@ -1,0 +1,150 @@
+"""Why an output is wrong, as far as the judge can tell from what was got, expected and given.
+
+Only for outputs that are wrong, after the verdict on them: nothing here can make an output right.  The
+work is bounded by the size of the case, and what fitted the case before is tried first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import torch
+
+from engine import tensors, wire
+from engine.diagnosis import Clue, Symptom, diagnose, ranked, says_cause
+from engine.judge import cases
+from engine.judge.comparison import Comparison
+from engine.judge.feeding import feeding
+from engine.judge.lines import line_clues
+from engine.judge.patterns import patterns
+from engine.judge.whatif import Supposition, suppositions
+from engine.model import Diagnosis, Explanation, Outcome, OutputReport, Problem, WrongElement
+
+if TYPE_CHECKING:
+    from engine.model import Arguments
+
+_MOST_ELEMENTS = 1 << 22  # of all arguments and outputs, to be computed again
+_MOST_WORK = 1 << 26  # elements times computations
+_MOST_TRIALS = 120
+_MOST_UNTRIED = 300  # characters
+_VALUES_ARE_WRONG = (Outcome.WRONG_VALUE, Outcome.NONFINITE)
+_CERTAIN = (Symptom.POISON, Symptom.UNCHANGED, Symptom.DIFFERS)
+
+
+class Explainer:
+    """Explains wrong outputs; what fitted one is tried first on the next, which mostly has the same mistake."""
+
+    def __init__(self) -> None:
+        self._last: tuple[str, Symptom] | None = None
+
+    def explained(
+        self, hand: cases.CaseInHand, got: list[torch.Tensor | OutputReport], reports: tuple[OutputReport, ...], *,
+        repeated: bool | None,
+    ) -> tuple[OutputReport, ...]:  # fmt: skip
+        """The reports of a call, those of wrong values with why they may be wrong.
+
+        `repeated` is whether the outputs are those of the first call, None when that had other input or this is it.
+        """
+        told = list(reports)
+        for number, (value, report) in enumerate(zip(got, reports, strict=True)):
+            if isinstance(value, torch.Tensor) and report.outcome in _VALUES_ARE_WRONG and report.worst is not None:
+                comparison = _comparison(hand, number, value, report.name, same_input=repeated is not None)
+                told[number] = replace(report, explanation=self._explanation(hand, number, comparison, report.worst))
+        return tuple(told)
+
+    def diagnoses(
+        self, problem: Problem, inputs: Arguments, number: int, comparison: Comparison
+    ) -> tuple[Diagnosis, ...]:
+        """What output `number` looks like, best first.  Empty when nothing fits."""
+        clues = [*patterns(comparison), *line_clues(comparison, problem, inputs)]
+        if not any(self._is_plain(problem, clue) and _is_perfect(clue, comparison) for clue in clues):
+            clues += self._tried(problem, inputs, number, comparison)
+        best = next(iter(ranked(clues, wrong=comparison.wrong_count)), None)
+        if best is not None and _is_perfect(best, comparison):
+            self._last = problem.origin, best.symptom
+        return diagnose(clues, wrong=comparison.wrong_count)
+
+    def _explanation(
+        self, hand: cases.CaseInHand, number: int, comparison: Comparison, worst: WrongElement
+    ) -> Explanation:
+        problem, inputs = hand.problem, hand.content.inputs
+        elements = _elements(inputs, comparison)
+        if elements > _MOST_ELEMENTS:
+            return Explanation(untried=f"the case has {elements:,} elements, too many to compute it again and again")
+        try:
+            found = self.diagnoses(problem, inputs, number, comparison)
+            feeds, count = feeding(problem, inputs, number=number, index=worst.index)
+        except Exception as error:  # a fault of a reference or of ours must not hide that the output is wrong
+            return Explanation(untried=f"why could not be looked into: {type(error).__name__}: {error}"[:_MOST_UNTRIED])
+        return Explanation(diagnoses=found, feeds=feeds, feeding=count)
+
+    def _is_plain(self, problem: Problem, clue: Clue) -> bool:
+        """Whether a clue that fits leaves nothing to find out."""
+        return clue.symptom in _CERTAIN or ((problem.origin, clue.symptom) == self._last and says_cause(clue))
+
+    def _tried(self, problem: Problem, inputs: Arguments, number: int, comparison: Comparison) -> Iterator[Clue]:
+        """A clue for each supposition that predicts anything, until one predicts every element."""
+        supposed = list(suppositions(problem, inputs, comparison.expected.shape))
+        supposed.sort(key=lambda one: (problem.origin, one.symptom) != self._last)
+        most = min(_MOST_TRIALS, _MOST_WORK // max(1, _elements(inputs, comparison)))
+        for supposition in supposed[:most]:
+            guess = _guess(problem, supposition, number, comparison)
+            clue = comparison.clue(supposition.symptom, guess, **supposition.facts) if guess is not None else None
+            if clue is not None and clue.explained:
+                yield clue
+                if _is_perfect(clue, comparison):
+                    return
+
+
+def _comparison(hand: cases.CaseInHand, number: int, got: torch.Tensor, name: str, *, same_input: bool) -> Comparison:
+    is_first = hand.content is hand.base and not same_input
+    return Comparison(
+        name=name, got=got, expected=hand.content.expected[number], poison=hand.poison,
+        before=_before(hand, number, name),
+        tolerance=hand.problem.tolerance(hand.case),
+        earlier=None if is_first or number >= len(hand.first_outputs) else hand.first_outputs[number],
+        same_input=same_input,
+    )  # fmt: skip
+
+
+def _before(hand: cases.CaseInHand, number: int, name: str) -> torch.Tensor | None:
+    """What lay in an output before the call; a returned one may be an argument that was written in place."""
+    problem, expected = hand.problem, hand.content.expected
+    names = cases.output_names(problem, hand.content.specs)
+    for other in problem.mutates:
+        spec = hand.content.specs[problem.arguments.index(other)]
+        if other in problem.written_only or not isinstance(spec, wire.TensorSpec):
+            continue
+        if other == name or expected[number] is expected[names.index(other)]:
+            return tensors.view(spec, hand.initial[spec.storage])
+    return None
+
+
+def _elements(inputs: Arguments, comparison: Comparison) -> int:
+    return comparison.got.numel() + sum(value.numel() for value in inputs if isinstance(value, torch.Tensor))
+
+
+def _is_perfect(clue: Clue, comparison: Comparison) -> bool:
+    return clue.explained == comparison.wrong_count and not clue.contradicted
+
+
+def _guess(problem: Problem, supposition: Supposition, number: int, comparison: Comparison) -> torch.Tensor | None:
+    """What the reference makes of the supposition, cut to the shape of the output; None when it says nothing."""
+    try:
+        outputs = supposition.outcome(lambda arguments: cases.expected_outputs(problem, arguments))
+    except Exception:  # a reference may refuse what was supposed, in any way; then it was not that
+        return None
+    expected = comparison.expected
+    guess = outputs[number] if outputs is not None and number < len(outputs) else None
+    if guess is None or guess.dim() != expected.dim() or guess.dtype != expected.dtype:
+        return None
+    guess = guess.to(expected.device)
+    if guess.dim() == 1 and guess.numel() < expected.numel():
+        # Of a shorter buffer: the rest is not written.
+        rest = comparison.before if comparison.before is not None else expected
+        guess = torch.cat((guess, rest.to(guess.device)[guess.numel() :]))
+    if any(one < other for one, other in zip(guess.shape, expected.shape, strict=True)):
+        return None
+    return guess[tuple(slice(size) for size in expected.shape)]

@@ -1,0 +1,306 @@
+"""What the reference would answer if the kernel made a known mistake.
+
+Each supposition is the case's own arguments, changed as the mistake would have it: a scalar that is
+ignored, strides that are not looked at, a tail that is left out.  The trusted reference computes what
+would come of them, and that is held against what the candidate returned.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from engine.diagnosis import Facts, Symptom
+from engine.model import Problem
+from engine.tensors import dtype_name
+
+if TYPE_CHECKING:
+    from engine.model import Arguments, Value
+
+_BLOCKS = tuple(1 << power for power in range(4, 13))
+_NARROW = (torch.float16, torch.bfloat16)
+_STRIDE_NAMES = ("inc", "ld", "stride")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Supposition:
+    """A mistake and the arguments that it amounts to.
+
+    `arithmetic` is the type that all is computed in, if another; then it is only this mistake when numbers
+    become infinite on the way where it `overflows`, and none do where it does not.
+    """
+
+    symptom: Symptom
+    arguments: Callable[[], Arguments]
+    facts: Facts = field(default_factory=dict)
+    arithmetic: torch.dtype | None = None
+    overflows: bool = False
+
+    def outcome(self, compute: Callable[[Arguments], tuple[torch.Tensor, ...]]) -> tuple[torch.Tensor, ...] | None:
+        """What comes of it by the reference `compute`; None when it says nothing."""
+        arguments = self.arguments()
+        if self.arithmetic is None:
+            outputs = compute(arguments)
+            # A factor of 0 makes 0 of everything, whatever the mistake was.
+            is_telling = self.symptom is not Symptom.ZEROS or any(bool((output != 0).any()) for output in outputs)
+            return outputs if is_telling else None
+        with NarrowArithmetic(self.arithmetic) as narrow:
+            outputs = compute(arguments)
+        return outputs if narrow.overflown is self.overflows else None
+
+
+def suppositions(problem: Problem, inputs: Arguments, shape: torch.Size) -> Iterator[Supposition]:
+    """What may have gone wrong in a call on `inputs` with an output of this shape, the likelier first."""
+    places = [place for place, value in enumerate(inputs) if isinstance(value, torch.Tensor) and value.numel()]
+    read = [place for place in places if problem.arguments[place] not in problem.written_only]
+    for place, value in enumerate(inputs):
+        if not isinstance(value, torch.Tensor):
+            yield from _scalars(problem, inputs, place)
+    yield from _all_strides(problem, inputs)
+    for place in read:
+        yield from _layouts(problem, inputs, place, shape)
+    if len(read) > 1:
+        for place in read:
+            yield from _constants(problem, inputs, place)
+    yield from _precisions(inputs, read)
+    yield from _paddings(inputs, places)
+    for place in read:
+        yield from _parts(problem, inputs, place)
+
+
+def _with(inputs: Arguments, place: int, value: Value) -> Arguments:
+    return (*inputs[:place], value, *inputs[place + 1 :])
+
+
+def _changed(inputs: Arguments, place: int, change: Callable[..., torch.Tensor], *options: object) -> Arguments:
+    return _with(inputs, place, change(_tensor(inputs, place), *options))
+
+
+def _tensor(inputs: Arguments, place: int) -> torch.Tensor:
+    value = inputs[place]
+    assert isinstance(value, torch.Tensor)
+    return value
+
+
+def _scalars(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
+    """Another value in place of an argument that is no tensor."""
+    name, given = problem.arguments[place], inputs[place]
+    others: list[Value] = []
+    if isinstance(given, bool):
+        others = [not given]
+    elif isinstance(given, int):
+        sizes = {value for value in inputs if isinstance(value, int) and not isinstance(value, bool)}
+        others = [-1, 0, 1, -given, *sorted(sizes)]
+    elif isinstance(given, float):
+        others = [1.0, 0.0, -given]
+    is_stride = _is_stride(name, given)
+    for other in dict.fromkeys(others):
+        if other != given:
+            facts: Facts = {"argument": name, "given": str(given), "value": str(other)}
+            symptom = Symptom.STRIDE_ARGUMENT if is_stride else Symptom.ARGUMENT
+            if isinstance(given, float) and other == 1.0:
+                symptom = Symptom.ONES
+            yield Supposition(symptom=symptom, arguments=partial(_with, inputs, place, other), facts=facts)
+            if is_stride and isinstance(given, int) and isinstance(other, int) and 0 < other < given:
+                yield from _narrower(inputs, place, given, other, facts)
+
+
+def _is_stride(name: str, value: Value) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and name.startswith(_STRIDE_NAMES)
+
+
+def _narrower(inputs: Arguments, place: int, given: int, other: int, facts: Facts) -> Iterator[Supposition]:
+    """As many columns a shorter stride apart: a buffer of fewer elements, for references that look at its size."""
+    for at, value in enumerate(inputs):
+        if isinstance(value, torch.Tensor) and value.dim() == 1 and value.numel() % given == 0:
+            shorter = _with(inputs, at, value[: value.numel() // given * other])
+            yield Supposition(
+                symptom=Symptom.STRIDE_ARGUMENT, arguments=partial(_with, shorter, place, other), facts=facts
+            )
+
+
+def _all_strides(problem: Problem, inputs: Arguments) -> Iterator[Supposition]:
+    """All strides that are arguments taken for 1."""
+    names = [name for name, value in zip(problem.arguments, inputs, strict=True) if _is_stride(name, value)]
+    if len(names) > 1:
+        ones: Arguments = tuple(
+            1 if name in names else value for name, value in zip(problem.arguments, inputs, strict=True)
+        )
+        given = ", ".join(str(value) for name, value in zip(problem.arguments, inputs, strict=True) if name in names)
+        facts: Facts = {"argument": " and ".join(names), "given": given, "value": "1"}
+        yield Supposition(symptom=Symptom.STRIDE_ARGUMENT, arguments=lambda: ones, facts=facts)
+
+
+def _layouts(problem: Problem, inputs: Arguments, place: int, shape: torch.Size) -> Iterator[Supposition]:
+    """A tensor read with other strides than it has."""
+    tensor, name = _tensor(inputs, place), problem.arguments[place]
+
+    def supposed(
+        symptom: Symptom, change: Callable[..., torch.Tensor], *options: object, **facts: str | int | float
+    ) -> Supposition:
+        arguments = partial(_changed, inputs, place, change, *options)
+        return Supposition(symptom=symptom, arguments=arguments, facts={"argument": name, **facts})
+
+    if not tensor.is_contiguous():
+        strides = _plain_strides(tensor.shape)
+        yield supposed(Symptom.CONTIGUOUS, _read_as, tensor.shape, strides, strides=str(tuple(tensor.stride())))
+    if tensor.dim() > 1 and tensor.shape[0] > 1:
+        for dim in range(tensor.dim()):
+            yield supposed(Symptom.FIRST_ROW, _first_line, dim, dim=dim)
+        yield from _row_strides(inputs, tensor, supposed, shape)
+        rows, columns = tensor.shape[-2:]
+        if min(rows, columns) > 1 and tensor.dim() == 2:
+            yield supposed(Symptom.TRANSPOSED_INPUT, _read_as, tensor.shape, (1, rows))
+    if tensor.shape != shape and math.prod(shape) > tensor.numel() > 1:
+        yield supposed(Symptom.REPEATED, _repeated, shape)
+
+
+def _first_line(tensor: torch.Tensor, dim: int) -> torch.Tensor:
+    """The first line along `dim` in place of all of them."""
+    first = tensor[tuple(slice(None) if at == dim else slice(1) for at in range(tensor.dim()))]
+    return first.expand(tensor.shape)
+
+
+def _row_strides(
+    inputs: Arguments, tensor: torch.Tensor, supposed: Callable[..., Supposition], shape: torch.Size
+) -> Iterator[Supposition]:
+    """Rows as far apart as those of another tensor."""
+    given = tensor.stride(0)
+    others = {size for value in inputs if isinstance(value, torch.Tensor) for size in value.shape} | {*shape}
+    for other in sorted(others - {given, 0})[:8]:
+        strides = (other, *tensor.stride()[1:])
+        yield supposed(Symptom.ROW_STRIDE, _read_as, tensor.shape, strides, stride=other, right=given)
+
+
+def _plain_strides(shape: torch.Size) -> tuple[int, ...]:
+    return tuple(math.prod(shape[dim + 1 :]) for dim in range(len(shape)))
+
+
+def _read_as(tensor: torch.Tensor, shape: torch.Size, strides: Sequence[int]) -> torch.Tensor:
+    """The memory from the first element of `tensor` on, seen with other strides; 0 beyond its storage."""
+    needed = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
+    first = tensor.storage_offset()
+    there = tensor.untyped_storage().nbytes() // tensor.element_size() - first
+    memory = tensor.as_strided((min(needed, there),), (1,), first)
+    padded = torch.cat((memory, memory.new_zeros(max(0, needed - there))))
+    return padded.as_strided(shape, tuple(strides))
+
+
+def _repeated(tensor: torch.Tensor, shape: torch.Size) -> torch.Tensor:
+    count = math.prod(shape)
+    return tensor.flatten().repeat(-(-count // tensor.numel()))[:count].view(shape)
+
+
+def _constants(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
+    """A tensor that takes no part."""
+    tensor = _tensor(inputs, place)
+    if tensor.is_floating_point():
+        facts: Facts = {"argument": problem.arguments[place]}
+        for symptom, make in ((Symptom.ONES, torch.ones_like), (Symptom.ZEROS, torch.zeros_like)):
+            yield Supposition(symptom=symptom, arguments=partial(_changed, inputs, place, make), facts=facts)
+
+
+def _precisions(inputs: Arguments, read: Sequence[int]) -> Iterator[Supposition]:
+    """Inputs rounded to a narrow type, and all of the arithmetic in one."""
+    floats = [place for place in read if _tensor(inputs, place).is_floating_point()]
+    for narrow in _NARROW:
+        facts: Facts = {"dtype": dtype_name(narrow)}
+        if any(_tensor(inputs, place).dtype.itemsize > narrow.itemsize for place in floats):
+            rounded = partial(_rounded, inputs, floats, narrow)
+            yield Supposition(symptom=Symptom.ROUNDED_INPUTS, arguments=rounded, facts=facts)
+        largest = f"{torch.finfo(narrow).max:g}"
+        if floats:
+            for symptom, overflows in ((Symptom.OVERFLOWN, True), (Symptom.LOW_ARITHMETIC, False)):
+                yield Supposition(symptom=symptom, arguments=lambda: inputs, arithmetic=narrow, overflows=overflows,
+                                  facts={**facts, "largest": largest})  # fmt: skip
+
+
+def _rounded(inputs: Arguments, floats: Sequence[int], narrow: torch.dtype) -> Arguments:
+    return tuple(
+        value.to(narrow).to(value.dtype) if place in floats and isinstance(value, torch.Tensor) else value
+        for place, value in enumerate(inputs)
+    )
+
+
+def _paddings(inputs: Arguments, places: Sequence[int]) -> Iterator[Supposition]:
+    """A dimension that is as long as the block that was to be masked, wherever it occurs."""
+    sizes = {size for place in places for size in _tensor(inputs, place).shape if size > 1}
+    for size in sorted(sizes):
+        for width in sorted({-(-size // block) * block for block in _BLOCKS} | {1 << (size - 1).bit_length()}):
+            if size < width <= 4 * size:
+                facts: Facts = {"size": size, "width": width}
+                padded = partial(_padded, inputs, size, width)
+                yield Supposition(symptom=Symptom.PADDED, arguments=padded, facts=facts)
+
+
+def _padded(inputs: Arguments, size: int, width: int) -> Arguments:
+    def wide(value: Value) -> Value:
+        if not isinstance(value, torch.Tensor):
+            return value
+        padded = value.new_zeros([width if length == size else length for length in value.shape])
+        padded[tuple(slice(length) for length in value.shape)] = value
+        return padded
+
+    return tuple(wide(value) for value in inputs)
+
+
+def _parts(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
+    """A dimension of which only the beginning, or only the last block, takes part."""
+    tensor = _tensor(inputs, place)
+    fills = (0.0, -math.inf) if tensor.is_floating_point() else (0,)
+    sizes: list[tuple[str, int | None, int]] = [
+        (f"dimension {dim}", dim, size) for dim, size in enumerate(tensor.shape)
+    ]
+    if tensor.dim() > 1:
+        sizes.append(("all elements", None, tensor.numel()))
+    for words, dim, size in sizes:
+        starts = {(size - 1) // block * block: block for block in _BLOCKS if block < size}
+        for start, block in sorted(starts.items(), reverse=True):
+            for fill in fills:
+                facts: Facts = {
+                    "argument": problem.arguments[place], "dim": words, "start": start, "block": block,
+                    "size": size, "fill": f"{fill:g}",
+                }  # fmt: skip
+                for symptom, first, length in (
+                    (Symptom.ENDED, start, size - start), (Symptom.LAST_BLOCK, 0, start),
+                ):  # fmt: skip
+                    arguments = partial(_changed, inputs, place, _filled, dim, first, length, fill)
+                    yield Supposition(symptom=symptom, arguments=arguments, facts=facts)
+
+
+def _filled(tensor: torch.Tensor, dim: int | None, first: int, length: int, fill: float) -> torch.Tensor:
+    copy = tensor.clone(memory_format=torch.contiguous_format)
+    part = copy.view(-1) if dim is None else copy
+    part.narrow(dim or 0, first, length).fill_(fill)
+    return copy
+
+
+class NarrowArithmetic(TorchFunctionMode):
+    """While active, what asks for double precision gets `dtype` instead."""
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.dtype = dtype
+        self.overflown = False
+
+    def __torch_function__(
+        self,
+        function: Any,  # torch has no type for what it may be asked to call
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),  # Any: the function's own
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """Call the function, with the narrow type where it would widen."""
+        if function is torch.Tensor.double:
+            return args[0].to(self.dtype)
+        result = function(*args, **(kwargs or {}))
+        if isinstance(result, torch.Tensor) and result.dtype == self.dtype and not self.overflown:
+            with torch._C.DisableTorchFunction():
+                self.overflown = bool(result.isinf().any())
+        return result
