@@ -73,7 +73,7 @@ def honest_outputs(problem: Problem, inputs: Arguments) -> list[torch.Tensor]:
         returned = problem.eager(*arguments)
     finally:
         torch.backends.cuda.matmul.allow_tf32 = allowed
-    values = _as_list(returned)
+    values = _as_list(returned)[: problem.returns]
     value_by_name = dict(zip(problem.arguments, arguments, strict=True))
     written = (value_by_name[name] for name in problem.mutates)
     return [*values, *(value for value in written if isinstance(value, torch.Tensor))]

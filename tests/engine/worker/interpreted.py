@@ -18,11 +18,14 @@ import torch
 import triton
 import triton.language as tl
 
+from engine import wire
+from engine.worker.disorder import Disorder
 from engine.worker.interpreter import Guard, OutOfBoundsError
 from engine.worker.launches import LaunchBook
 
 BOOK = LaunchBook()
-GUARD = Guard(BOOK)
+DISORDER = Disorder(torch.device("cpu"))
+GUARD = Guard(BOOK, disorder=DISORDER)
 SCENARIOS: dict[str, Callable[[], Any]] = {}
 
 
@@ -319,6 +322,22 @@ def a_launch_that_fails_is_recorded_too() -> Any:
         copy[(1,)](torch.ones(5), torch.zeros(8), 5, 0, block=8, masked=False, num_warps=16)
     except Exception:
         return [launch.num_warps for launch in BOOK.take_untold()]
+
+
+@triton.jit
+def take_ticket(tickets, counter):
+    tl.store(tickets + tl.program_id(0), tl.atomic_add(counter, 1))
+
+
+@scenario
+def programs_run_backwards() -> Any:
+    tickets = []
+    for disorder in (None, wire.Disorder()):
+        taken = torch.zeros(4, dtype=torch.int32)
+        with DISORDER.during(disorder):
+            take_ticket[(4,)](taken, torch.zeros(1, dtype=torch.int32))
+        tickets.append(taken.tolist())
+    return dict(zip(("usual", "backwards"), tickets, strict=True))
 
 
 def _became(run: Callable[[], Any]) -> dict[str, Any]:

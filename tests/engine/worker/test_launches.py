@@ -102,6 +102,15 @@ def test_the_same_specialisation_is_told_once_and_counted() -> None:
     assert book.take_untold() == ()
 
 
+def test_a_grid_that_spreads_along_another_axis_is_told_again() -> None:
+    book = LaunchBook()
+    for grid in ((1, 1), (1, 4), (1, 7), (2, 1), (2, 4)):
+        book.record(kernel, (ALIGNED, 3), {}, grid)
+    assert [(noted.grid, noted.count) for noted in book.take_untold()] == [((2, 1), 5)]
+    book.record(kernel, (ALIGNED, 3), {}, (2, 4, 8))
+    assert [noted.grid for noted in book.take_untold()] == [(2, 4, 8)]
+
+
 @pytest.mark.parametrize(
     "again",
     [

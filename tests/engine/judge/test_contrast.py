@@ -1,0 +1,94 @@
+"""The judge says what is right in the bytes that were handed back, and what has changed since others were kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from engine import wire
+
+if TYPE_CHECKING:
+    from tests.engine.judge.conftest import Bench
+
+
+def contrasted(bench: Bench, *values: torch.Tensor, keep: bool = False) -> list[tuple[int, int, int | None]]:
+    """Of each output how many elements there are, how many are right, how many have changed."""
+    command = wire.Contrast(
+        id="c", outputs=str(bench.outputs), max_output_bytes=1 << 20, returned=bench.hand_back(*values), keep=keep
+    )
+    reply = bench.ask(command)
+    assert isinstance(reply, wire.Contrasted), reply
+    return [(output.total, output.right, output.changed) for output in reply.outputs]
+
+
+def test_without_kept_outputs_nothing_is_said_of_changes(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    answer = 2 * bench.arguments[0]
+    assert contrasted(bench, answer) == [(4, 4, None)]
+    assert contrasted(bench, answer) == [(4, 4, None)]
+
+
+def test_changes_are_counted_against_what_was_kept_last(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    answer = 2 * bench.arguments[0]
+    other = torch.cat([answer[:1], answer[1:] + 1])
+    assert contrasted(bench, answer, keep=True) == [(4, 4, None)]
+    assert contrasted(bench, other) == [(4, 1, 3)]
+    assert contrasted(bench, answer) == [(4, 4, 0)]
+    assert contrasted(bench, other, keep=True) == [(4, 1, 3)]
+    assert contrasted(bench, other) == [(4, 1, 0)]
+
+
+def test_a_change_is_one_of_bits(bench: Bench) -> None:
+    bench.prepare("SCALAR")  # it returns its input, which is all zeros
+    contrasted(bench, torch.zeros(4), keep=True)
+    assert contrasted(bench, torch.tensor([0.0, -0.0, 0.0, 0.0])) == [(4, 4, 1)]
+
+
+def test_nan_that_stays_has_not_changed(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    contrasted(bench, torch.full((4,), torch.nan), keep=True)
+    assert contrasted(bench, torch.full((4,), torch.nan)) == [(4, 0, 0)]
+
+
+def test_arguments_that_are_written_are_those_that_were_handed_back(bench: Bench) -> None:
+    bench.prepare("IN_PLACE")
+    answer = 2 * bench.arguments[0]
+    assert contrasted(bench, answer, keep=True) == [(4, 4, None)]
+    assert contrasted(bench, torch.zeros(4)) == [(4, 0, 4)]
+
+
+def test_an_argument_with_gaps_is_handed_back_without_them(bench: Bench) -> None:
+    bench.prepare("INTO")
+    assert contrasted(bench, bench.arguments[0] + 1) == [(4, 4, None)]
+
+
+def test_an_output_of_another_shape_is_right_nowhere_and_cannot_be_held_against_one(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    contrasted(bench, 2 * bench.arguments[0], keep=True)
+    assert contrasted(bench, torch.zeros(3)) == [(4, 0, None)]
+
+
+def test_an_output_that_was_not_handed_back_is_right_nowhere(bench: Bench) -> None:
+    bench.prepare("IN_PLACE")
+    assert contrasted(bench) == [(4, 0, None)]
+
+
+def test_more_than_is_returned_is_no_answer(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    answer = 2 * bench.arguments[0]
+    assert contrasted(bench, answer, answer) == [(4, 0, None)]
+
+
+def test_an_empty_output_does_not_change(bench: Bench) -> None:
+    bench.prepare("EMPTY")
+    contrasted(bench, torch.empty(0), keep=True)
+    assert contrasted(bench, torch.empty(0)) == [(0, 0, 0)]
+
+
+def test_another_case_begins_anew(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    contrasted(bench, 2 * bench.arguments[0], keep=True)
+    bench.prepare("TWICE", case="large")
+    assert contrasted(bench, 2 * bench.arguments[0]) == [(4, 4, None)]

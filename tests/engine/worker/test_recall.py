@@ -1,0 +1,82 @@
+"""A watched call hands back what it wrote, and hands it back again when it is asked, as it is then."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from engine import tensors, wire
+from engine.judge.cases import take
+from engine.worker import main
+
+CPU = torch.device("cpu")
+
+
+class Stage:
+    """A worker in this process whose entry adds one to its argument in place and returns twice that."""
+
+    def __init__(self, folder: Path) -> None:
+        self.worker = main._Worker.__new__(main._Worker)  # the whole one patches Triton for good
+        self.worker._device = CPU
+        self.worker._memory = main.CallMemory(CPU)
+        self.worker._hand_back = None
+        placed, size_bytes = tensors.place([16])
+        self.spec = wire.ArenaSpec(path=str(folder / "a"), storages=placed, bytes=size_bytes)
+        tensors.ArenaFile(self.spec).write([torch.zeros(16, dtype=torch.uint8)], guard=0)
+        self.outputs = folder / "o"
+        self.argument = self.worker._memory.storages(self.spec)[0].view(torch.float32)
+        self.returned = torch.arange(4.0)
+
+    def call(self, watch: wire.Watch | None) -> list[list[float]]:
+        command = wire.Call(
+            id="i", case="c", arguments=(), arena=self.spec, outputs=str(self.outputs), max_output_bytes=1 << 20,
+            poison=0, watch=watch,
+        )  # fmt: skip
+        return self.read(self.worker._handed_back(command, [7, self.argument], self.returned))
+
+    def recall(self, pause_s: float = 0.0) -> list[list[float]]:
+        return self.read(self.worker._recall(wire.Recall(id="r", pause_s=pause_s)).returned)
+
+    def read(self, specs: tuple[wire.ReturnedSpec, ...]) -> list[list[float]]:
+        content = torch.frombuffer(bytearray(self.outputs.read_bytes()), dtype=torch.uint8)
+        values: list[Any] = [take("", spec, content, torch.empty(4)) for spec in specs]
+        return [value.tolist() for value in values]
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    return Stage(tmp_path)
+
+
+def test_an_unwatched_call_hands_back_what_was_returned(stage: Stage) -> None:
+    assert stage.call(None) == [[0, 1, 2, 3]]
+
+
+def test_a_watched_call_hands_back_its_arguments_after_that(stage: Stage) -> None:
+    stage.argument.fill_(5)
+    assert stage.call(wire.Watch(positions=(1,))) == [[0, 1, 2, 3], [5, 5, 5, 5]]
+
+
+def test_a_recall_reads_both_again(stage: Stage) -> None:
+    stage.call(wire.Watch(positions=(1,)))
+    stage.returned[0] = 9
+    stage.argument[3] = 8
+    assert stage.recall() == [[9, 1, 2, 3], [0, 0, 0, 8]]
+
+
+def test_a_recall_waits_as_long_as_it_is_told(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr(main, "_sleep", waited.append)
+    stage.call(wire.Watch())
+    stage.recall(pause_s=0.25)
+    assert waited == [0.25]
+
+
+def test_what_was_not_watched_cannot_be_recalled(stage: Stage) -> None:
+    stage.call(wire.Watch())
+    stage.call(None)
+    with pytest.raises(RuntimeError, match="a recall of a call that was not watched"):
+        stage.recall()
