@@ -25,6 +25,7 @@ Outputs: TypeAlias = tuple[torch.Tensor, ...]
 _FACTORS = (1.0, 4.0, 16.0, 64.0)
 _PLACES = (True, True, True, True, False, False)  # tried with each factor: hidden, then anywhere
 _MARGIN = 0.5
+_VANISHING = 2.0**-48
 _HARMLESS = (wire.Variant.ONE_ELEMENT, wire.Variant.PERMUTED)
 """They bring no ties, which nobody's contract decides, into an answer of integers."""
 
@@ -141,8 +142,11 @@ class Variants:
         """Raise UnfairError where an honest kernel may have a reason to be wrong on this content."""
         if not all(bool(value.isfinite().all()) for value in content.expected):
             raise UnfairError("the reference is not finite")
-        if variant not in _HARMLESS and not all(value.is_floating_point() for value in content.expected):
+        if variant not in _HARMLESS and any(_is_whole(value) for value in content.expected):
             raise UnfairError("an answer of integers may hang on a rounding there")
+        pairs = zip(content.expected, hand.base.expected, strict=True)
+        if any(not _is_whole(value) and _typical(value) < _VANISHING * _typical(usual) for value, usual in pairs):
+            raise UnfairError("the answer nearly vanishes, and with it all that it may be off")
         try:
             with self._device:
                 witness = _witness(hand.problem, content)
@@ -193,6 +197,16 @@ def _witness(problem: Problem, content: cases.Content) -> Outputs:
     values = (returned,) if isinstance(returned, torch.Tensor) else tuple(returned or ())
     left = (arguments[problem.arguments.index(name)] for name in problem.mutates)
     return (*values[: problem.returns], *(value for value in left if isinstance(value, torch.Tensor)))
+
+
+def _typical(value: torch.Tensor) -> float:
+    """The root mean square, which the tolerance is scaled to."""
+    return float(value.abs().double().square().mean().sqrt()) if value.numel() else 0.0
+
+
+def _is_whole(value: torch.Tensor) -> bool:
+    """Whether these are integers."""
+    return not (value.is_floating_point() or value.is_complex())
 
 
 def _agree(values: Outputs, expected: Outputs, tolerance: Tolerance) -> bool:

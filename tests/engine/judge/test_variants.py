@@ -212,6 +212,13 @@ def test_a_reference_that_is_not_finite_judges_nobody(judge: Judge) -> None:
     assert judge.vary(Variant.LARGE).dismissed == "the reference is not finite"
 
 
+def test_where_the_answer_vanishes_no_error_is_small_enough_and_nobody_is_judged(judge: Judge) -> None:
+    judge.prepare(problem(lambda rng: (-torch.rand(8, generator=rng),), lambda x: x * torch.exp(x)))
+    why = "the answer nearly vanishes, and with it all that it may be off"
+    assert judge.vary(Variant.LARGE).dismissed == why
+    assert judge.vary(Variant.TINY).dismissed == ""
+
+
 def test_a_reference_that_fails_judges_nobody(judge: Judge) -> None:
     def positive(x: torch.Tensor) -> torch.Tensor:
         if bool((x < 0).any()):
