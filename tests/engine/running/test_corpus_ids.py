@@ -1,0 +1,98 @@
+"""The corpus has a cheat of every kind of trick that a file can play, or its README says why there is none."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from engine.model import Outcome
+from engine.source import directives
+from problems import find
+
+CORPUS = Path(__file__).parents[2] / "corpus"
+README = CORPUS / "README.md"
+CHEATS = sorted((CORPUS / "cheats").glob("*.py"))
+ON_A_GPU = sorted((CORPUS / "cheats_gpu").glob("*.py"))
+IDS = {
+    f"{family}{number + 1}" for family, count in (("A", 21), ("B", 19), ("C", 10), ("D", 11)) for number in range(count)
+}
+ROW = re.compile(r"^\| ([A-D]\d+) \| (.+?) \| (.*)\|$", re.MULTILINE)
+NONE = "none: "
+OUTCOMES = {*(outcome.value for outcome in Outcome), "out_of_bounds"}
+
+
+def stated(path: Path) -> Mapping[str, str]:
+    """The directives of a file."""
+    return directives(path.read_text())
+
+
+def ids(path: Path) -> set[str]:
+    """The tricks that a file says it plays."""
+    return set(stated(path)["ids"].split(","))
+
+
+def rows() -> dict[str, tuple[str, list[Path]]]:
+    """What the README says of each id: the trick, or why no file has it, and the files that it names."""
+    table = ROW.findall(README.read_text())
+    assert [one for one, count in Counter(row[0] for row in table).items() if count > 1] == []
+    return {
+        identifier: (
+            trick,
+            [
+                CORPUS / ("cheats_gpu" if star else "cheats") / f"{name}.py"
+                for name, star in re.findall(r"`(\w+)`(\*?)", named)
+            ],
+        )
+        for identifier, trick, named in table
+    }
+
+
+def test_the_readme_speaks_of_every_id() -> None:
+    assert rows().keys() == IDS
+
+
+def test_every_id_has_a_file_or_a_reason_to_have_none() -> None:
+    have = {identifier for path in [*CHEATS, *ON_A_GPU] for identifier in ids(path)}
+    excused = {identifier for identifier, (trick, _) in rows().items() if trick.startswith(NONE)}
+    assert (IDS - have - excused, have & excused, have - IDS) == (set(), set(), set())
+
+
+def test_the_files_that_the_readme_names_play_that_trick() -> None:
+    named = [(identifier, path) for identifier, (_, paths) in rows().items() for path in paths]
+    assert [(one, path.name) for one, path in named if not path.exists() or one not in ids(path)] == []
+    unnamed = {one for one, (trick, paths) in rows().items() if not paths and not trick.startswith(NONE)}
+    assert unnamed == set()
+
+
+def test_there_are_enough_cheats_for_a_cpu() -> None:
+    assert len(CHEATS) >= 60
+
+
+@pytest.mark.parametrize("family", ["A", "B", "C", "D"])
+def test_each_family_of_tricks_is_played_on_three_operators_and_more(family: str) -> None:
+    operators = {stated(path)["op"] for path in CHEATS if any(one.startswith(family) for one in ids(path))}
+    assert len(operators) >= 3
+
+
+@pytest.mark.parametrize("path", [*CHEATS, *ON_A_GPU], ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_cheat_states_what_must_be_found(path: Path) -> None:
+    facts = stated(path)
+    assert set(facts["expect"].split("|")) <= OUTCOMES
+    assert ("pass" in facts["expect"].split("|")) == ("finding" in facts)
+    assert find(facts["op"]).name == facts["op"]
+
+
+@pytest.mark.parametrize("path", ON_A_GPU, ids=lambda path: path.stem)
+def test_a_cheat_for_a_gpu_is_python_and_defines_its_entry_and_a_kernel(path: Path) -> None:
+    functions = {
+        node.name: [ast.unparse(one) for one in node.decorator_list]
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert find(stated(path)["op"]).entry in functions
+    assert "triton.jit" in {decorator for decorators in functions.values() for decorator in decorators}
