@@ -149,8 +149,8 @@ class _Worker:
         entry = self._loaded_entry()
         if self._recorder is not None:
             self._recorder.turn(on=True)  # it was off while calls were timed
-        if self._tuning is not None and command.withhold is not None:
-            self._tuning.briefly()
+        if self._tuning is not None:
+            self._tuning.briefly()  # what is called after the benchmark is not timed
         storages = self._memory.storages(command.arena)
         if self._guard is not None:
             self._guard.allow({f"storage {i}": part for i, part in enumerate(storages)})

@@ -36,7 +36,7 @@ class Tuning:
                 tuner.cache.clear()
 
     def briefly(self) -> None:
-        """Measure briefly again and keep every choice: while launches are withheld none can be made in earnest."""
+        """Measure briefly again and keep every choice: nobody waits for a time any more."""
         self._brief = True
 
     def _watch(self) -> None:
