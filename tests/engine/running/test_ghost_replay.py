@@ -128,7 +128,7 @@ async def test_who_fails_without_its_kernel_is_not_innocent(judging, reaction, w
     source = f"""
 def silu(self):
     y = by_kernel(self.contiguous())
-    if (y > 1e6).any() or y.isnan().any():
+    if (y > 1e30).any() or y.isnan().any():
         {reaction}
     return y
 """
