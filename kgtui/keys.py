@@ -18,6 +18,7 @@ class Where(enum.StrEnum):
     OPERATORS = "operators"
     WORKBENCH = "workbench"
     BENCH = "bench"
+    INSPECT = "inspect"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,6 +122,8 @@ ACTIONS = (
            group="Panes", where=Where.WORKBENCH, call="screen.ir_pane"),
     Action(id="ir-form", keys=("x",), label="IR form", help="next form: ttir, ttgir, llir, ptx, sass",
            group="Panes", where=Where.WORKBENCH, call="screen.ir_form"),
+    Action(id="inspect", keys=("I",), label="inspect", help="all that speaks for and against this kernel, on one page",
+           group="Panes", where=Where.WORKBENCH, call="app.show('inspect')"),
     # Workbench: inside a pane
     Action(id="search", keys=("slash",), label="search", help="search the text, or filter the cases", group="In a pane",
            where=Where.WORKBENCH, call="screen.search", bar=True),
@@ -143,10 +146,29 @@ ACTIONS = (
            where=Where.BENCH, call="screen.benchmark", bar=True),
     Action(id="close", keys=("escape",), label="back", help="back to the workbench", group="Plot",
            where=Where.BENCH, call="screen.close", bar=True),
+    # The inspection
+    Action(id="next-finding", keys=("n",), label="next finding", help="the next line that is about the source",
+           group="Inspection", where=Where.INSPECT, call="screen.finding(1)", bar=True),
+    Action(id="previous-finding", keys=("N",), label="previous finding", help="the one before that is about the source",
+           group="Inspection", where=Where.INSPECT, call="screen.finding(-1)"),
+    Action(id="to-source", keys=("enter",), label="to its line", help="go to the line of the source in the workbench",
+           group="Inspection", where=Where.INSPECT, call="screen.follow", bar=True),
+    Action(id="claim", keys=("c",), label="claim", help="hold a claimed speed-up against the measured one",
+           group="Inspection", where=Where.INSPECT, call="screen.claim", bar=True),
+    Action(id="judge-again", keys=("r",), label="run", help="judge the saved file again, all cases",
+           group="Inspection", where=Where.INSPECT, call="screen.run_again"),
+    Action(id="write-html", keys=("w",), label="write HTML", help="write the page as a new HTML file beside the kernel",
+           group="Inspection", where=Where.INSPECT, call="screen.write_html", bar=True),
+    Action(id="copy-line", keys=("y",), label="copy", help="copy the line under the cursor", group="Inspection",
+           where=Where.INSPECT, call="screen.copy_value"),
+    Action(id="copy-page", keys=("Y",), label="copy all", help="copy the whole page as Markdown", group="Inspection",
+           where=Where.INSPECT, call="screen.copy_result", bar=True),
+    Action(id="leave-page", keys=("escape",), label="back", help="leave the question; then back to the workbench",
+           group="Inspection", where=Where.INSPECT, call="screen.step_back", bar=True, priority=True),
     *(
         Action(id=f"move-{name}", keys=(key,), label=name, help=f"move {name}", group="In a pane", where=where,
                call=f"screen.move('{name}')", listed=False)
-        for where in (Where.OPERATORS, Where.WORKBENCH, Where.BENCH)
+        for where in (Where.OPERATORS, Where.WORKBENCH, Where.BENCH, Where.INSPECT)
         for key, name in (("h", "left"), ("j", "down"), ("k", "up"), ("l", "right"), ("g", "top"), ("G", "bottom"))
     ),
     Action(id="escape", keys=("escape",), label="back",

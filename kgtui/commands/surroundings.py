@@ -12,7 +12,7 @@ from engine.devices import Device
 
 PACKAGES = ("kgtui", "torch", "triton", "textual", "numpy", "sqlite-utils", "watchdog", "pygments", "msgspec")
 # Of these the verdict depends; the store never answers a run from one under another version.
-_JUDGING = ("kgtui", "torch", "triton", "numpy")
+JUDGING = ("kgtui", "torch", "triton", "numpy")
 
 
 def versions(packages: tuple[str, ...] = PACKAGES) -> dict[str, str | None]:
@@ -28,5 +28,5 @@ def versions(packages: tuple[str, ...] = PACKAGES) -> dict[str, str | None]:
 
 def environment_of(device: Device) -> dict[str, str]:
     """What the store notes of a session on this device."""
-    facts = {**versions(_JUDGING), "device": device.name, "driver": device.driver}
+    facts = {**versions(JUDGING), "device": device.name, "driver": device.driver}
     return {name: value for name, value in facts.items() if value is not None}

@@ -41,6 +41,7 @@ from engine.model import (
     Launch,
     Location,
     Outcome,
+    Policy,
     Severity,
     Stage,
     Stream,
@@ -83,6 +84,7 @@ class RunView:
     device: str = ""
     device_name: str = ""
     target: str | None = None
+    policy: Policy = Policy.DEFAULT
     planned: int = 0
     at_s: float = 0.0
     stages: tuple[StageView, ...] = ()
@@ -295,5 +297,5 @@ class _Draft:
 def _begun(event: RunStarted) -> RunView:
     return RunView(
         problem=event.problem, digest=event.digest, device=event.device, device_name=event.device_name,
-        target=event.target, planned=event.cases,
+        target=event.target, policy=event.policy, planned=event.cases,
     )  # fmt: skip

@@ -68,20 +68,18 @@ def test_a_wrong_kernel_fails_in_the_real_engine(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("file", "exit_code", "title", "layers"),
+    ("file", "exit_code", "outcome", "layers"),
     [
-        ("honest/silu.py", 0, "aten::silu: pass", {"static", "behaviour", "ablation"}),
-        ("cheats/fig_leaf.py", 4, "aten::mm: flagged", {"static", "behaviour", "ablation"}),
-        ("wrong/add_ignores_alpha.py", 1, "aten::add: wrong value", {"static"}),
+        ("honest/silu.py", 0, "pass", {"static", "behaviour", "ablation"}),
+        ("cheats/fig_leaf.py", 4, "pass", {"static", "behaviour", "ablation"}),
+        ("wrong/add_ignores_alpha.py", 1, "wrong_value", {"static"}),
     ],
 )
-def test_the_real_engine_inspects_a_kernel(run, file, exit_code, title, layers):
+def test_the_real_engine_inspects_a_kernel(run, file, exit_code, outcome, layers):
     ended = run("inspect", str(CORPUS / file), "--device", "cpu", "--target", "none", "--json")
     document = json.loads(ended.stdout)
-    told = run("inspect", str(CORPUS / file), "--device", "cpu", "--target", "none", "--html").stdout
     assert ended.returncode == exit_code, ended.stderr
-    assert document["verdict"]["flagged"] == (exit_code == 4)
-    assert f"<h1>{title}</h1>" in told
+    assert (document["verdict"]["outcome"], document["verdict"]["flagged"]) == (outcome, exit_code == 4)
     checked = {layer["layer"] for layer in document["layers"] if layer["coverage"] == "checked"}
     assert checked & {"static", "behaviour", "ablation", "timing"} == layers
 

@@ -141,3 +141,15 @@ def test_the_bench_cases_in_their_order_in_ascii(
     looks_as_before: Any, bench_fakes: ModuleType, gpu: dict[str, Any]
 ) -> None:
     assert looks_as_before(bench_fakes.two_baselines, size=NARROW, keys=("B", "x", "m", "m"), ascii=True, **gpu)
+
+
+# The inspection
+
+
+@pytest.mark.parametrize("size", [NARROW, MEDIUM, WIDE], ids=["narrow", "medium", "wide"])
+def test_the_inspection_of_a_flagged_run(looks_as_before: Any, fakes: ModuleType, size: tuple[int, int]) -> None:
+    assert looks_as_before(fakes.suspicious, size=size, keys=("I",))
+
+
+def test_the_inspection_at_a_finding_in_ascii(looks_as_before: Any, fakes: ModuleType) -> None:
+    assert looks_as_before(fakes.suspicious, size=NARROW, keys=("I", "n"), ascii=True)
