@@ -137,6 +137,18 @@ async def test_a_call_gets_new_content_in_the_same_memory_and_is_weighed(stand: 
     assert (refill.fresh, refill.poison, call.poison, call.withhold, call.arena) == (True, 7, 7, WITHHOLD, ARENA)
 
 
+async def test_a_call_may_be_on_content_as_before_in_another_order_and_watched(stand: Stand) -> None:
+    disorder, watch = wire.Disorder(seed=3), wire.Watch(positions=(1,))
+    async with stand.lab.at(CASE) as bench:
+        called = await bench.make(poison=7, fresh=False, disorder=disorder, watch=watch)
+    assert isinstance(called, wire.Called)
+    refill, call = (command for command in stand.asked if isinstance(command, wire.Refill | wire.Call))
+    assert isinstance(refill, wire.Refill)
+    assert isinstance(call, wire.Call)
+    assert (refill.fresh, call.disorder, call.watch) == (False, disorder, watch)
+    assert stand.count(wire.Weigh) == 0
+
+
 async def test_a_candidate_that_raises_is_trouble_with_its_ledger(stand: Stand) -> None:
     def fail(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
         if not isinstance(command, wire.Call):

@@ -1,0 +1,159 @@
+"""A lab whose calls are scripted: what each probe that calls again makes of the judge's counts."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import cast
+
+from engine import wire
+from engine.layers import LayerReport
+from engine.model import (
+    Case,
+    CaseResult,
+    Cost,
+    DType,
+    Finding,
+    Launch,
+    Limits,
+    Outcome,
+    OutputReport,
+    Problem,
+    Tier,
+    Tolerance,
+)
+from engine.probes import Observation
+from engine.probing import Lab, Passed, Replayed
+
+ARENA = wire.ArenaSpec(path="/nowhere", storages=(), bytes=256)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Called:
+    """One call that a probe had made."""
+
+    case: str
+    fresh: bool
+    disorder: wire.Disorder | None
+    watch: wire.Watch | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Came:
+    """What comes of a call, or of a recall: how many of 1000 elements are wrong and changed, or the trouble."""
+
+    wrong: int = 0
+    changed: int = 0
+    trouble: str = ""
+    lost: bool = False
+    silent: bool = False
+
+
+Script = Callable[[Called | wire.Recall, int], Came]
+"""From a call, or a recall, and how many came before to what comes of it."""
+
+
+def never(*_: object) -> object:
+    raise AssertionError("the parent makes no tensors")
+
+
+def passed(name: str, *grids: tuple[int, ...], size: int = 1, elements: int = 1000, **changes: object) -> Passed:
+    """A case that was right, with a launch of one kernel for each of these grids."""
+    one = Case(name=name, dtype=cast(DType, changes.get("dtype", DType.FLOAT32)), tier=Tier.SMOKE, params={
+        "size": size, "room": cast(int, changes.get("room", 1)),
+    })  # fmt: skip  # cast: of what tests give by name
+    report = OutputReport(name="return", outcome=Outcome.PASS, total=elements)
+    result = CaseResult(
+        case=name, tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0.1, calls=3, seed=1, outputs=(report,)
+    )
+    launches = tuple(
+        Launch(kernel="k", line=2, signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=grid)
+        for grid in grids
+    )
+    return Passed(case=one, result=result, launches=launches)
+
+
+@dataclass(kw_only=True)
+class ScriptedLab:
+    """Stands for a Lab; `called` are the calls that were made, `gauges` what the judge says of precision in turn."""
+
+    passed: Sequence[Passed]
+    script: Script = lambda called, number: Came()
+    gauges: list[tuple[wire.Gauging, ...]] = field(default_factory=list)
+    interpreted: bool = True
+    called: list[Called] = field(default_factory=list)
+    recalled: list[float] = field(default_factory=list)
+    limits: Limits = field(default_factory=Limits)
+    came: Came = field(default_factory=Came)
+
+    @property
+    def staff(self) -> object:
+        return SimpleNamespace(interpreted=self.interpreted, ask_judge=self.ask_judge)
+
+    @property
+    def problem(self) -> Problem:
+        return Problem(
+            name="toy::f", entry="f", signature="f(x: Tensor) -> Tensor", summary="", category="toy",
+            cases=tuple(one.case for one in self.passed), origin="m:P", mutates=("x",),
+            make_inputs=never, reference=never, eager=never,  # type: ignore[arg-type]  # never called
+            tolerance=lambda case: Tolerance(relative=float(case.size("room")), absolute=0.0),
+            cost=lambda case: Cost(flops=case.size("size"), bytes_read=0, bytes_written=0),
+        )  # fmt: skip
+
+    @contextlib.asynccontextmanager
+    async def at(self, case: Case) -> AsyncIterator[ScriptedBench]:
+        spec = wire.TensorSpec(storage=0, dtype="float32", shape=(1000,), strides=(1,), first=0)
+        prepared = wire.Prepared(id="p", arguments=(spec,), arena=ARENA, elapsed_s=0.0)
+        yield ScriptedBench(lab=self, case=case, prepared=prepared)
+
+    async def ask(self, command: wire.AnyCommand) -> wire.AnyReply:
+        assert isinstance(command, wire.Recall)
+        self.recalled.append(command.pause_s)
+        self.came = self.script(command, len(self.called))
+        if self.came.trouble:
+            return wire.Failed(id=command.id, kind=wire.FailureKind.RAISED, message=self.came.trouble)
+        return wire.Recalled(id=command.id, returned=())
+
+    async def ask_judge(self, command: wire.AnyCommand) -> wire.AnyReply:
+        if isinstance(command, wire.Gauge):
+            return wire.Gauged(id=command.id, outputs=self.gauges.pop(0))
+        assert isinstance(command, wire.Contrast)
+        came = self.came
+        output = wire.Difference(name="return", total=1000, right=1000 - came.wrong, changed=came.changed)
+        return wire.Contrasted(id=command.id, outputs=(output,))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScriptedBench:
+    """Stands for one case laid out."""
+
+    lab: ScriptedLab
+    case: Case
+    prepared: wire.Prepared
+    outputs: str = "/nowhere"
+
+    async def make(
+        self, *, poison: int, fresh: bool = True, disorder: wire.Disorder | None = None, watch: wire.Watch | None = None
+    ) -> wire.Called | Replayed:
+        lab = self.lab
+        call = Called(case=self.case.name, fresh=fresh, disorder=disorder, watch=watch)
+        lab.came = came = lab.script(call, len(lab.called))
+        lab.called.append(call)
+        if came.trouble:
+            return Replayed(trouble=came.trouble, lost=came.lost, silent=came.silent)
+        launches = int(disorder is not None and lab.interpreted)
+        return wire.Called(id="c", returned=(), launches=(), elapsed_s=0.0, disordered=launches)
+
+
+Probe = Callable[[Lab], AsyncIterator[Observation]]
+
+
+async def observed(probe: Probe, lab: ScriptedLab) -> tuple[list[Finding], LayerReport]:
+    """The findings of a probe, and its one report."""
+    seen = [observation async for observation in probe(cast(Lab, lab))]  # cast: the double at the seam
+    *findings, report = seen
+    assert isinstance(report, LayerReport)
+    assert all(isinstance(finding, Finding) for finding in findings)
+    return cast(list[Finding], findings), report  # cast: asserted above

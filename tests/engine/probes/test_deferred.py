@@ -1,0 +1,73 @@
+"""Outputs that change after the return are suspect, those that stay are a fact; the calls are scripted here."""
+
+from __future__ import annotations
+
+from engine import wire
+from engine.layers import Coverage, Fact
+from engine.model import Severity
+from engine.probes import deferred
+from tests.engine.probes.scripted import Called, Came, ScriptedLab, observed, passed
+
+
+def later(came: Came, at_return: Came | None = None) -> ScriptedLab:
+    """A lab in which this is seen a while after the return."""
+
+    def script(called: Called | wire.Recall, _: int) -> Came:
+        return came if isinstance(called, wire.Recall) else at_return or Came()
+
+    return ScriptedLab(passed=[passed("c")], script=script)
+
+
+async def test_an_output_that_stays_is_a_fact() -> None:
+    lab = later(Came())
+    findings, report = await observed(deferred.probe, lab)
+    assert (findings, report.coverage) == ([], Coverage.CHECKED)
+    assert report.facts == (Fact(name="c", value="none of 1000 elements changed within 100 ms of the return"),)
+    assert lab.recalled == [0.1]
+
+
+async def test_arguments_that_the_entry_writes_are_watched() -> None:
+    lab = later(Came())
+    await observed(deferred.probe, lab)
+    assert [(call.fresh, call.watch) for call in lab.called] == [(True, wire.Watch(positions=(0,)))]
+
+
+async def test_an_output_that_is_spoiled_later_is_suspect() -> None:
+    ((finding,), report) = await observed(deferred.probe, later(Came(wrong=3, changed=3)))
+    assert (finding.severity, finding.check, finding.case) == (Severity.SUSPECT, "deferred", "c")
+    assert finding.message == (
+        "the output changed after the call had returned: 3 of 1000 elements of return are changed; "
+        "it was right when the call returned, and is not any more"
+    )
+    assert report.coverage is Coverage.CHECKED
+
+
+async def test_an_output_that_comes_later_is_suspect() -> None:
+    ((finding,), _) = await observed(deferred.probe, later(Came(changed=1000), at_return=Came(wrong=1000)))
+    assert finding.message.endswith(
+        "1000 of 1000 elements of return are changed; it was not ready when the call returned"
+    )
+
+
+async def test_a_change_that_is_right_before_and_after_is_suspect() -> None:
+    ((finding,), _) = await observed(deferred.probe, later(Came(changed=1)))
+    assert finding.message.endswith("1 of 1000 elements of return are changed")
+
+
+async def test_trouble_in_the_call_or_afterwards_is_not_innocence() -> None:
+    for lab in (later(Came(), at_return=Came(trouble="no answer")), later(Came(trouble="no answer"))):
+        findings, report = await observed(deferred.probe, lab)
+        assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "no answer")
+
+
+async def test_without_a_right_case_nothing_was_checked() -> None:
+    findings, report = await observed(deferred.probe, ScriptedLab(passed=[]))
+    assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "no case was right")
+
+
+async def test_the_smallest_case_with_enough_elements_is_called_and_on_a_device_the_largest_too() -> None:
+    cases = [passed("large", size=9), passed("few", elements=5), passed("small", size=2), passed("middle", size=5)]
+    for interpreted, expected in ((True, ["small"]), (False, ["small", "large"])):
+        lab = ScriptedLab(passed=cases, interpreted=interpreted)
+        await observed(deferred.probe, lab)
+        assert [call.case for call in lab.called] == expected

@@ -1,0 +1,106 @@
+"""An error nearer to the lowered answer than to the honest one is suspect, twice over; the errors are scripted here."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import wire
+from engine.layers import Coverage, Fact
+from engine.model import DType, Severity
+from engine.probes import precision
+from tests.engine.probes.scripted import Came, ScriptedLab, observed, passed
+
+
+def gauging(got: float, honest: float = 2e-7, lowered: float = 4e-4) -> tuple[wire.Gauging, ...]:
+    return (wire.Gauging(name="return", precision="tf32", got=got, honest=honest, lowered=lowered),)
+
+
+def lab_of(*gauges: tuple[wire.Gauging, ...], dtype: DType = DType.FLOAT32) -> ScriptedLab:
+    return ScriptedLab(passed=[passed("c", dtype=dtype)], gauges=list(gauges))
+
+
+async def test_an_honest_error_is_a_fact() -> None:
+    findings, report = await observed(precision.probe, lab_of(gauging(3e-7)))
+    assert (findings, report.coverage) == ([], Coverage.CHECKED)
+    value = "error 3e-07, that of an honest one 2e-07, with tf32 0.0004: limit 3.2e-06"
+    assert report.facts == (Fact(name="c, return", value=value),)
+
+
+async def test_an_error_beyond_the_limit_on_two_contents_is_suspect() -> None:
+    ((finding,), report) = await observed(precision.probe, lab_of(gauging(2e-5), gauging(3e-5)))
+    assert (finding.severity, finding.check, finding.case) == (Severity.SUSPECT, "precision", "c")
+    assert finding.message == (
+        "right within tolerance, but less precise than float32: the error of return is 3e-05, that of an honest one "
+        "2e-07, with tf32 0.0004, against float64"
+    )
+    assert report.coverage is Coverage.CHECKED
+
+
+async def test_an_error_beyond_the_limit_once_is_none() -> None:
+    lab = lab_of(gauging(2e-5), gauging(3e-7))
+    assert (await observed(precision.probe, lab))[0] == []
+    assert len(lab.called) == 2
+
+
+async def test_every_call_is_on_new_content() -> None:
+    lab = lab_of(gauging(2e-5), gauging(2e-5))
+    await observed(precision.probe, lab)
+    assert [call.fresh for call in lab.called] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("honest", "lowered", "just_below", "just_above"),
+    [
+        (1e-6, 1e-4, 9.9e-6, 1.1e-5),  # the mean on a logarithmic scale
+        (2e-7, 4e-2, 3.1e-6, 3.3e-6),  # far apart: no more than sixteen times the honest error
+        (0.0, 4e-4, 1.8e-6, 2.0e-6),  # an exact answer may be luck: one unit of float32 at least
+    ],
+)
+async def test_the_limit_lies_between_the_honest_and_the_lowered_error(
+    honest: float, lowered: float, just_below: float, just_above: float
+) -> None:
+    below, above = gauging(just_below, honest, lowered), gauging(just_above, honest, lowered)
+    assert (await observed(precision.probe, lab_of(below)))[0] == []
+    assert len((await observed(precision.probe, lab_of(above, above)))[0]) == 1
+
+
+async def test_where_the_two_lie_too_close_nothing_is_told() -> None:
+    findings, report = await observed(precision.probe, lab_of(gauging(1.0, honest=1e-6, lowered=7e-6)))
+    assert (findings, report.coverage) == ([], Coverage.CHECKED)
+    assert report.facts[0].value.endswith("with tf32 7e-06: too close to tell")
+
+
+async def test_an_output_that_cannot_be_gauged_tells_nothing() -> None:
+    findings, report = await observed(precision.probe, lab_of((wire.Gauging(name="ids"),)))
+    assert (findings, report.coverage) == ([], Coverage.CHECKED)
+    assert report.facts == (Fact(name="precision", value="no case can tell: none is of a float type, and inexact"),)
+
+
+async def test_exact_problems_and_integers_are_not_called() -> None:
+    lab = ScriptedLab(passed=[passed("exact", room=0), passed("whole", dtype=DType.INT32)])
+    findings, report = await observed(precision.probe, lab)
+    assert (findings, report.coverage, lab.called) == ([], Coverage.CHECKED, [])
+
+
+async def test_a_call_that_fails_could_not_be_checked() -> None:
+    lab = lab_of()
+    lab.script = lambda called, number: Came(trouble="no answer")
+    findings, report = await observed(precision.probe, lab)
+    assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "c: no answer")
+
+
+async def test_a_suspicion_that_cannot_be_confirmed_could_not_be_checked() -> None:
+    lab = lab_of(gauging(2e-5))
+    lab.script = lambda called, number: Came(trouble="no answer") if number else Came()
+    findings, report = await observed(precision.probe, lab)
+    assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "c: no answer")
+
+
+async def test_cases_are_those_whose_tolerance_leaves_the_most_room_and_the_smallest_of_each() -> None:
+    cases = [
+        passed("a", room=1), passed("b", room=4, size=7), passed("c", room=4, size=5), passed("d", room=2),
+        passed("e", room=3), passed("half", room=8, dtype=DType.FLOAT16), passed("bf", room=9, dtype=DType.BFLOAT16),
+    ]  # fmt: skip
+    lab = ScriptedLab(passed=cases, gauges=[gauging(1e-7)] * 4)
+    await observed(precision.probe, lab)
+    assert [call.case for call in lab.called] == ["c", "e", "d", "bf"]

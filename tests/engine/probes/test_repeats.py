@@ -1,0 +1,151 @@
+"""Who is right in one order only has a race, who waits has none, who counts calls is found; all scripted here."""
+
+from __future__ import annotations
+
+from engine import wire
+from engine.layers import Coverage, Fact
+from engine.model import Severity
+from engine.probes import repeats
+from tests.engine.probes.scripted import Called, Came, Script, ScriptedLab, observed, passed
+
+
+def when(
+    came: Came, *, disordered: bool | None = None, fresh: bool | None = None, seeded: bool | None = None
+) -> Script:
+    """A script in which this comes of the calls that are so, and a right answer of the others."""
+
+    def script(called: Called | wire.Recall, _: int) -> Came:
+        assert isinstance(called, Called)
+        is_seeded = called.disorder is not None and called.disorder.seed is not None
+        differs = (
+            disordered not in (None, called.disorder is not None)
+            or fresh not in (None, called.fresh)
+            or seeded not in (None, is_seeded)
+        )
+        return Came() if differs else came
+
+    return script
+
+
+async def test_the_same_content_is_called_in_three_orders_and_then_new_content() -> None:
+    lab = ScriptedLab(passed=[passed("c", (4,))])
+    findings, report = await observed(repeats.probe, lab)
+    assert (findings, report.coverage) == ([], Coverage.CHECKED)
+    assert [(call.fresh, call.disorder and call.disorder.seed is None) for call in lab.called] == [
+        (False, None), (False, True), (False, False), (True, None),
+    ]  # fmt: skip
+    assert report.facts == (
+        Fact(name="calls", value="4 more, on content as before and at last on new content"),
+        Fact(name="order", value="2 launches with their programs in another order"),
+        Fact(name="bits", value="the same in every call on the same content"),
+    )
+
+
+async def test_wrong_backwards_is_a_race() -> None:
+    script = when(Came(wrong=7, changed=7), disordered=True, seeded=False)
+    ((finding,), report) = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
+    assert (finding.severity, finding.check, finding.case) == (Severity.SUSPECT, "repeats", "c")
+    assert finding.message == (
+        "a race: right only in one order, and with the programs of each grid run backwards: "
+        "7 of 1000 elements of return are wrong"
+    )
+    assert report.coverage is Coverage.CHECKED
+
+
+async def test_wrong_when_shuffled_is_a_race_too() -> None:
+    script = when(Came(wrong=7), seeded=True)
+    ((finding,), _) = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
+    assert "with the programs of each grid run in random order: 7 of 1000" in finding.message
+
+
+async def test_other_bits_within_tolerance_are_a_fact() -> None:
+    script = when(Came(changed=12), seeded=True)
+    findings, report = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
+    assert findings == []
+    value = "12 of 1000 elements of return are changed, all within tolerance, in another call on the same content"
+    assert report.facts[-1] == Fact(name="c", value=value)
+
+
+async def test_a_call_in_another_order_that_never_ends_is_no_finding_and_the_rest_is_done_again() -> None:
+    script = when(Came(trouble="did not reply", lost=True, silent=True), disordered=True)
+    lab = ScriptedLab(passed=[passed("c", (4,)), passed("d", (1, 4), size=2)], script=script)
+    findings, report = await observed(repeats.probe, lab)
+    assert (findings, report.coverage) == ([], Coverage.CHECKED)
+    assert [(call.case, call.fresh, call.disorder is None) for call in lab.called] == [
+        ("c", False, True), ("c", False, False), ("c", False, True), ("c", True, True),
+        ("d", False, True), ("d", True, True),
+    ]  # fmt: skip
+    why = "could not tell: a call of c in another order did not end: its programs seem to wait for each other"
+    assert report.facts[1] == Fact(name="order", value=why)
+
+
+async def test_who_waits_in_another_order_and_is_wrong_otherwise_is_found() -> None:
+    def script(called: Called | wire.Recall, _: int) -> Came:
+        assert isinstance(called, Called)
+        if called.disorder is not None:
+            return Came(trouble="did not reply", lost=True, silent=True)
+        return Came(wrong=1 if called.fresh else 0)
+
+    ((finding,), _) = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
+    assert finding.message.startswith("right in the first calls, but not on new content")
+
+
+async def test_a_call_in_another_order_that_fails_could_not_be_checked() -> None:
+    script = when(Came(trouble="ArithmeticError"), disordered=True)
+    findings, report = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
+    assert (findings, report.coverage) == ([], Coverage.NOT_CHECKED)
+    assert report.why == "called again in another order of its programs in c: ArithmeticError"
+
+
+async def test_a_plain_call_that_never_ends_could_not_be_checked() -> None:
+    script = when(Came(trouble="did not reply", lost=True, silent=True), disordered=False)
+    findings, report = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
+    assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "called again in c: did not reply")
+
+
+async def test_wrong_in_the_first_call_again_is_found() -> None:
+    script = when(Came(wrong=1000), disordered=False)
+    ((finding,), _) = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
+    assert finding.message.startswith("right when it was verified, but not in a later call: 1000 of 1000 elements")
+
+
+async def test_wrong_on_new_content_after_the_repeats_is_found() -> None:
+    script = when(Came(wrong=1000), fresh=True)
+    ((finding,), _) = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
+    assert finding.message.startswith("right in the first calls, but not on new content after 3 more: 1000 of 1000")
+
+
+async def test_on_a_device_the_calls_are_repeated_beside_other_work() -> None:
+    script = when(Came(wrong=2, changed=2), seeded=True)
+    lab = ScriptedLab(passed=[passed("c", (4,))], interpreted=False)
+    findings, _ = await observed(repeats.probe, lab)
+    assert findings == []
+    seeds = [call.disorder.seed for call in lab.called if call.disorder is not None]
+    assert len(seeds) == len(set(seeds)) == 8
+    assert None not in seeds
+    lab = ScriptedLab(passed=[passed("c", (4,))], interpreted=False, script=script)
+    ((finding,), _) = await observed(repeats.probe, lab)
+    assert finding.message.startswith(
+        "a race: the same input gave a right answer, and beside other work a wrong one: 2"
+    )
+
+
+async def test_cases_are_the_smallest_that_spread_along_every_axis() -> None:
+    cases = [
+        passed("wide", (1, 3), size=5), passed("one", (1, 1), size=1), passed("tall", (2, 1), size=3),
+        passed("both", (2, 3), size=9), passed("deep", (1, 1, 2), size=7),
+    ]  # fmt: skip
+    lab = ScriptedLab(passed=cases)
+    await observed(repeats.probe, lab)
+    assert list(dict.fromkeys(call.case for call in lab.called)) == ["tall", "wide", "deep"]
+
+
+async def test_without_several_programs_the_smallest_case_is_called_again_all_the_same() -> None:
+    lab = ScriptedLab(passed=[passed("c", (1,), size=2), passed("d", (1,), size=1)])
+    await observed(repeats.probe, lab)
+    assert {call.case for call in lab.called} == {"d"}
+
+
+async def test_without_a_right_case_nothing_was_checked() -> None:
+    _, report = await observed(repeats.probe, ScriptedLab(passed=[]))
+    assert (report.coverage, report.why) == (Coverage.NOT_CHECKED, "no case was right")

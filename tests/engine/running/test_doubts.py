@@ -1,0 +1,139 @@
+"""Right candidates are doubted in a real worker: by the order of programs, by time, and by precision."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.events import LayerChecked
+from engine.layers import Coverage, LayerReport
+from engine.model import Finding, Outcome, Severity
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+SILU = """
+import threading
+import time
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def silu_kernel(x, y, n, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    v = tl.load(x + at, mask=at < n, other=0.0).to(tl.float32)
+    tl.store(y + at, v / (1 + tl.exp(-v)), mask=at < n)
+
+def computed(x):
+    y = torch.empty_like(x)
+    if x.numel():
+        silu_kernel[(triton.cdiv(x.numel(), 128),)](x, y, x.numel(), B=128)
+    return y
+"""
+# Each program passes on to the next where it left off; {begin} is what it does before it reads that.
+CHAIN = """
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def chained(x, y, carry, flags, tickets, n, B: tl.constexpr):
+    number = {number}
+    {begin}
+    at = number * B + tl.arange(0, B)
+    v = tl.load(x + at, mask=at < n, other=0.0).to(tl.float32)
+    before = tl.load(carry + number - 1, mask=number > 0, other=0.0)
+    tl.store(y + at, v / (1 + tl.exp(-v)) + before, mask=at < n)
+    tl.store(carry + number, before)
+    tl.debug_barrier()
+    tl.atomic_xchg(flags + number, 1)
+
+def silu(self):
+    x = self.contiguous()
+    y = torch.empty_like(x)
+    if x.numel():
+        programs = triton.cdiv(x.numel(), 64)
+        carry = torch.full((programs,), 1.0, device=x.device)
+        carry[0] = 0.0
+        flags = torch.zeros(programs + 1, dtype=torch.int32, device=x.device)
+        chained[(programs,)](x, y, carry, flags, flags[programs:], x.numel(), B=64)
+    return y
+"""
+WAIT = "while (number > 0) & (tl.atomic_add(flags + tl.maximum(number - 1, 0), 0) == 0):\n        pass"
+
+
+def said(judged, probe: str) -> tuple[list[Finding], LayerReport]:
+    """What a probe found, and its report."""
+    (report,) = (
+        event.report for event in judged.events if isinstance(event, LayerChecked) and event.report.by == probe
+    )
+    return [finding for finding in judged.findings if finding.check == probe], report
+
+
+def facts(report: LayerReport) -> dict[str, str]:
+    return {fact.name: fact.value for fact in report.facts}
+
+
+async def test_an_honest_kernel_is_left_alone_by_each(judging):
+    judged = await judging(SILU + "def silu(self):\n    return computed(self.contiguous())\n")
+    assert (judged.verdict.outcome, judged.verdict.flagged) == (Outcome.PASS, False), judged.verdict.sentence
+    for probe in ("deferred", "precision", "repeats"):
+        findings, report = said(judged, probe)
+        assert (findings, report.coverage) == ([], Coverage.CHECKED)
+    assert facts(said(judged, "repeats")[1])["bits"] == "the same in every call on the same content"
+
+
+async def test_a_program_that_trusts_in_the_one_before_it_has_a_race(judging):
+    judged = await judging(CHAIN.format(number="tl.program_id(0)", begin="pass"))
+    assert (judged.verdict.outcome, judged.verdict.flagged) == (Outcome.PASS, True)
+    ((finding,), _) = said(judged, "repeats")
+    assert finding.severity is Severity.SUSPECT
+    assert finding.message.startswith(
+        "a race: right only in one order, and with the programs of each grid run backwards"
+    )
+
+
+async def test_a_program_that_waits_for_the_one_before_it_has_none(judging):
+    judged = await judging(CHAIN.format(number="tl.program_id(0)", begin=WAIT))
+    assert (judged.verdict.outcome, judged.verdict.flagged) == (Outcome.PASS, False), judged.verdict.sentence
+    findings, report = said(judged, "repeats")
+    assert (findings, report.coverage) == ([], Coverage.CHECKED)
+    assert facts(report)["order"].startswith("could not tell: a call of ")
+
+
+async def test_a_program_that_takes_its_number_from_a_counter_runs_in_any_order(judging):
+    judged = await judging(CHAIN.format(number="tl.atomic_add(tickets, 1)", begin=WAIT))
+    assert (judged.verdict.outcome, judged.verdict.flagged) == (Outcome.PASS, False), judged.verdict.sentence
+    findings, report = said(judged, "repeats")
+    assert findings == []
+    assert facts(report)["order"].endswith("launches with their programs in another order")
+
+
+async def test_a_thread_that_writes_after_the_return_is_seen(judging):
+    source = """
+def silu(self):
+    y = computed(self.contiguous())
+    def spoil():
+        time.sleep(0.05)
+        y.view(-1)[:3] = 7.0
+    threading.Thread(target=spoil, daemon=True).start()
+    return y
+"""
+    judged = await judging(SILU + source)
+    ((finding,), _) = said(judged, "deferred")
+    assert finding.severity is Severity.SUSPECT
+    assert finding.message.startswith("the output changed after the call had returned: 3 of ")
+
+
+async def test_a_buffer_that_the_next_call_uses_again_has_not_changed_after_the_return(judging):
+    source = """
+KEPT = {}
+
+def silu(self):
+    x = self.contiguous()
+    y = KEPT.setdefault((x.shape, x.dtype), torch.empty_like(x))
+    y.copy_(computed(x))
+    return y
+"""
+    judged = await judging(SILU + source)
+    findings, report = said(judged, "deferred")
+    assert (findings, report.coverage) == ([], Coverage.CHECKED)
