@@ -5,8 +5,8 @@ Run with the interpreter of an environment that has kgtui and a CUDA torch:
     python tests/benchmarks/gpu/bench_inspector.py [--device cuda] [--parts speed cheats_gpu cheats honest wrong]
 
 The same script runs on the CPU with `--device cpu`.  Every file is judged on its smoke and full cases by every layer;
-those of `cheats_gpu` on the smoke cases alone, and they are timed.  Each part writes what was found in each file to `--log`, and prints a table last:
-the durations, or the files by the id of their trick.
+those of `cheats_gpu` on the smoke cases alone, and they are timed.  Each part writes what was found in each file to
+`--log`, and prints a table last: the durations, or the files by the id of their trick.
 """
 
 from __future__ import annotations
