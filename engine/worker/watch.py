@@ -129,7 +129,8 @@ def _replaced(before: _Snapshot) -> Iterator[ChangeSeen]:
                 yield _change(f"{place}.{name}", f"its code is now {_origin(old)}")
         for name in space.keys() - known.keys():
             # Methods of torch written in C are those of a base that nobody can change, only hide.
-            if any(name in vars(base) for base in getattr(owner, "__mro__", ())[1:]) and callable(space[name]):
+            bases = owner.__mro__[1:] if isinstance(owner, type) else ()
+            if any(name in vars(base) for base in bases) and callable(space[name]):
                 yield _change(f"{place}.{name}", _origin(space[name]))
 
 

@@ -10,9 +10,11 @@ import mmap
 import random
 import statistics
 import subprocess
+import sys
 import threading
 import time
 import timeit
+import types
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -70,6 +72,22 @@ def test_a_function_that_is_gone_is_told(watch: Watch, monkeypatch: pytest.Monke
         patched.delattr(torch, "allclose")
         changes = watch.changes()
     assert changes == (ChangeSeen(kind=ChangeKind.FUNCTION, name="torch.allclose", detail="removed"),)
+
+
+def test_a_module_that_has_every_attribute_does_not_blind_the_watch(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Agreeable(types.ModuleType):
+        def __getattr__(self, name: str) -> object:
+            return pretend
+
+    import triton.testing  # noqa: F401  # so that the watch knows it
+
+    watch = Watch(torch.device("cpu"))
+    watch.begin()
+    with monkeypatch.context() as patched:
+        patched.setitem(sys.modules, "triton.testing", Agreeable("triton.testing"))
+        patched.setattr(torch, "allclose", pretend)
+        told = {change.name for change in watch.changes()}
+    assert {"torch.allclose", "triton.testing.do_bench"} <= told
 
 
 @pytest.fixture
