@@ -51,13 +51,14 @@ def gauge(hand: cases.CaseInHand, command: wire.Gauge) -> tuple[wire.Gauging, ..
         return tuple(wire.Gauging(name=name) for name in names)
     precision, bits = _LOWER[hand.case.dtype]
     is_single = hand.case.dtype is DType.FLOAT32
-    truth = cases.expected_outputs(problem, _widened(content.inputs))
-    honest = [honest_outputs(problem, content.inputs)]
-    if is_single:
-        honest.append(stepwise_outputs(problem, content.inputs, bits=_SINGLE_BITS, running=_running_single))
-        lowered = lowered_outputs(problem, content.inputs, bits=bits)
-    else:
-        lowered = stepwise_outputs(problem, content.inputs, bits=bits, running=partial(_running, bits=bits))
+    with _device_of(content.inputs):  # or what a reference makes anew would lie elsewhere
+        truth = cases.expected_outputs(problem, _widened(content.inputs))
+        honest = [honest_outputs(problem, content.inputs)]
+        if is_single:
+            honest.append(stepwise_outputs(problem, content.inputs, bits=_SINGLE_BITS, running=_running_single))
+            lowered = lowered_outputs(problem, content.inputs, bits=bits)
+        else:
+            lowered = stepwise_outputs(problem, content.inputs, bits=bits, running=partial(_running, bits=bits))
     return tuple(
         _gauging(name, precision, value, exact, [*fair, low])
         for name, value, exact, low, *fair in zip(names, got, truth, lowered, *honest, strict=True)
@@ -99,7 +100,8 @@ def _gauging(
 ) -> wire.Gauging:
     if not isinstance(value, torch.Tensor) or not value.is_floating_point() or not value.numel():
         return wire.Gauging(name=name)
-    exact, *answers = (tensor.double() for tensor in (truth, value, *others))
+    # The candidate's bytes lie in host memory where a driver shares none between processes.
+    exact, *answers = (tensor.to(value.device, torch.float64) for tensor in (truth, value, *others))
     finite = torch.stack([tensor.isfinite() for tensor in (exact, *answers)]).all(dim=0)
     size = exact[finite].square().mean().sqrt()
     errors = torch.stack([(answer - exact)[finite].square().mean().sqrt() / size for answer in answers])
@@ -107,6 +109,10 @@ def _gauging(
         return wire.Gauging(name=name)
     got, *honest, lowered = errors.tolist()
     return wire.Gauging(name=name, precision=precision, got=got, honest=max(honest), lowered=lowered)
+
+
+def _device_of(inputs: Arguments) -> torch.device:
+    return next((value.device for value in inputs if isinstance(value, torch.Tensor)), torch.device("cpu"))
 
 
 def _as_list(outputs: torch.Tensor | tuple[torch.Tensor, ...] | None) -> list[torch.Tensor]:
