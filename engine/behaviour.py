@@ -28,10 +28,8 @@ _SYMBOLS = re.compile(
 )
 _CARRIED_OUT = "Tensor."
 """How entries of the ledger begin that took content out of torch; those of operators begin with a namespace."""
+_TAMPERING = re.compile(r"dlsym (?:mprotect|pkey_mprotect|ptrace|process_vm_\w+|cudaDeviceSetLimit|cuCtxSetLimit)")
 _FILES = frozenset({wire.DeedKind.FILE_READ, wire.DeedKind.FILE_WRITTEN})
-_TAMPERING = re.compile(
-    r"dlsym (?:mprotect|pkey_mprotect|ptrace|process_vm_\w+|plthook\w*|cudaDeviceSetLimit|cuCtxSetLimit)"
-)
 _TOOLS = re.compile(
     r"subprocess (?:\S*/)?(?:nvidia-smi|rocm-smi|rocminfo|ldconfig|lscpu|uname|nvcc|ptxas|gcc|cc|ld|objdump)(?: .*)?"
 )
