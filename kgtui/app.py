@@ -38,7 +38,16 @@ from kgtui.loop import RunHeader
 from kgtui.navigation import Navigation
 from kgtui.past import Past
 from kgtui.screens.base import KgtuiScreen
-from kgtui.seams import ArtefactReader, Catalogue, EngineFactory, Order, Scaffold, StoreOpener, WatcherFactory
+from kgtui.seams import (
+    ArtefactReader,
+    Catalogue,
+    EngineFactory,
+    Order,
+    PortOrder,
+    Scaffold,
+    StoreOpener,
+    WatcherFactory,
+)
 from kgtui.state.glyphs import ASCII, UNICODE, Glyphs
 from kgtui.state.strip import title
 from kgtui.watching.records import TroubleKind
@@ -221,6 +230,10 @@ class WorkbenchApp(App[None]):
     def submit(self, order: Order) -> None:
         """Judge this next, as soon as the engine is there, and watch what it imports."""
         self.file_watch.follow_imports(order)
+        self._service.submit(order)
+
+    def port(self, order: PortOrder) -> None:
+        """Compile what a run launched for other targets."""
         self._service.submit(order)
 
     def cancel(self) -> bool:

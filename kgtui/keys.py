@@ -18,6 +18,8 @@ class Where(enum.StrEnum):
     OPERATORS = "operators"
     WORKBENCH = "workbench"
     BENCH = "bench"
+    TARGETS = "targets"
+    DIFFERENCES = "differences"
     INSPECT = "inspect"
 
 
@@ -124,6 +126,11 @@ ACTIONS = (
            group="Panes", where=Where.WORKBENCH, call="screen.ir_form"),
     Action(id="inspect", keys=("I",), label="inspect", help="all that speaks for and against this kernel, on one page",
            group="Panes", where=Where.WORKBENCH, call="app.show('inspect')"),
+    Action(id="targets", keys=("T",), label="targets", help="compile what was launched for a list of targets",
+           group="Panes", where=Where.WORKBENCH, call="app.show('targets')"),
+    Action(id="differences", keys=("D",), label="differences",
+           help="what changed in the code of this kernel since an earlier run", group="Panes", where=Where.WORKBENCH,
+           call="app.show('differences')"),
     # Workbench: inside a pane
     Action(id="search", keys=("slash",), label="search", help="search the text, or filter the cases", group="In a pane",
            where=Where.WORKBENCH, call="screen.search", bar=True),
@@ -165,10 +172,34 @@ ACTIONS = (
            where=Where.INSPECT, call="screen.copy_result", bar=True),
     Action(id="leave-page", keys=("escape",), label="back", help="leave the question; then back to the workbench",
            group="Inspection", where=Where.INSPECT, call="screen.step_back", bar=True, priority=True),
+    # The targets
+    Action(id="read", keys=("enter",), label="read code", help="read the code as compiled for this target",
+           group="Targets", where=Where.TARGETS, call="screen.read", bar=True),
+    Action(id="port", keys=("r",), label="compile", help="compile the launches again for every target",
+           group="Targets", where=Where.TARGETS, call="screen.port", bar=True),
+    Action(id="leave", keys=("escape",), label="back", help="stop compiling; then back to the workbench",
+           group="Targets", where=Where.TARGETS, call="screen.leave", bar=True),
+    # The differences of two runs
+    Action(id="form", keys=("x",), label="form", help="next form: ttir, ttgir, llir, ptx, sass", group="Differences",
+           where=Where.DIFFERENCES, call="screen.form", bar=True),
+    Action(id="older", keys=("left_square_bracket",), label="older run", help="compare with the run before that",
+           group="Differences", where=Where.DIFFERENCES, call="screen.turn_run(1)", bar=True),
+    Action(id="newer", keys=("right_square_bracket",), label="newer run", help="compare with the run after that",
+           group="Differences", where=Where.DIFFERENCES, call="screen.turn_run(-1)", bar=True),
+    Action(id="next-kernel", keys=("K",), label="kernel", help="the next kernel of this run", group="Differences",
+           where=Where.DIFFERENCES, call="screen.next_kernel", bar=True),
+    Action(id="next-change", keys=("n",), label="next change", help="the next change", group="Differences",
+           where=Where.DIFFERENCES, call="screen.change(1)", bar=True),
+    Action(id="previous-change", keys=("N",), label="change before", help="the change before", group="Differences",
+           where=Where.DIFFERENCES, call="screen.change(-1)"),
+    Action(id="copy", keys=("y",), label="copy", help="copy the differences", group="Differences",
+           where=Where.DIFFERENCES, call="screen.copy", bar=True),
+    Action(id="close", keys=("escape",), label="back", help="back to the workbench", group="Differences",
+           where=Where.DIFFERENCES, call="screen.close", bar=True),
     *(
         Action(id=f"move-{name}", keys=(key,), label=name, help=f"move {name}", group="In a pane", where=where,
                call=f"screen.move('{name}')", listed=False)
-        for where in (Where.OPERATORS, Where.WORKBENCH, Where.BENCH, Where.INSPECT)
+        for where in (Where.OPERATORS, Where.WORKBENCH, Where.BENCH, Where.TARGETS, Where.INSPECT)
         for key, name in (("h", "left"), ("j", "down"), ("k", "up"), ("l", "right"), ("g", "top"), ("G", "bottom"))
     ),
     Action(id="escape", keys=("escape",), label="back",

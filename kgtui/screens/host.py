@@ -11,7 +11,7 @@ from kgtui.external import Opening
 from kgtui.file_watch import FileWatch
 from kgtui.kernels import KernelFolder
 from kgtui.past import Past
-from kgtui.seams import Order
+from kgtui.seams import Order, PortOrder
 from kgtui.state.glyphs import Glyphs
 from kgtui.state.workbench import Workbench
 
@@ -50,6 +50,9 @@ class Host(Protocol):
 
     def submit(self, order: Order) -> None:
         """Judge this next."""
+
+    def port(self, order: PortOrder) -> None:
+        """Compile what a run launched for other targets."""
 
     def cancel(self) -> bool:
         """Stop the run that goes on; False when none does."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from textual.widgets import Input
 
 from kgtui.widgets.cases_pane import CasesPane
+from kgtui.widgets.ir_pane import CodePane
 from kgtui.widgets.pane import Pane
 from kgtui.widgets.source_pane import SourcePane
 
@@ -19,7 +20,7 @@ class Searcher:
 
     def __init__(self, screen: WorkbenchScreen) -> None:
         self._screen = screen
-        self._sought: Pane | SourcePane | None = None
+        self._sought: Pane | SourcePane | CodePane | None = None
         self.wanted = ""
 
     @property
@@ -62,8 +63,13 @@ class Searcher:
     def _close(self) -> None:
         self._line.display = False
         self._screen.draw()
-        sought = self._sought
-        self._screen.set_focus(sought.editor if isinstance(sought, SourcePane) else self._screen.pane.main)
+        match self._sought:
+            case SourcePane() as source:
+                self._screen.set_focus(source.editor)
+            case CodePane() as code:
+                self._screen.set_focus(code.view)
+            case _:
+                self._screen.set_focus(self._screen.pane.main)
 
     @property
     def _line(self) -> Input:

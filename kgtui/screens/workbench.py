@@ -24,11 +24,10 @@ from kgtui.keys import Where, bindings_of
 from kgtui.loop import RunHeader
 from kgtui.screens import Place, drawing
 from kgtui.screens.base import KgtuiScreen
-from kgtui.screens.code import CodeLoader
+from kgtui.screens.code import ReadingScreen
 from kgtui.screens.file import FileKeeper
 from kgtui.screens.historian import Historian
 from kgtui.screens.host import Host
-from kgtui.screens.judging import JudgingScreen
 from kgtui.screens.search import Searcher
 from kgtui.state.markdown import run_markdown
 from kgtui.state.operators import RAIL_COLUMNS
@@ -64,7 +63,7 @@ def make(host: Host) -> WorkbenchScreen:
     return WorkbenchScreen(host.opened)
 
 
-class WorkbenchScreen(JudgingScreen):
+class WorkbenchScreen(ReadingScreen):
     """Watches one file and shows what became of it."""
 
     WHERE = Where.WORKBENCH
@@ -75,7 +74,6 @@ class WorkbenchScreen(JudgingScreen):
         self.tab = "cases"
         self._zoomed = ""
         self._file = FileKeeper(self)
-        self.code = CodeLoader(self)
         self.history = Historian(self)
         self.searcher = Searcher(self)
 
@@ -130,6 +128,10 @@ class WorkbenchScreen(JudgingScreen):
             self._show_error_line()
             self.read_history()
 
+    def open_past(self, number: int) -> None:
+        """Look at a run as it was, once this screen is there; what is judged meanwhile shows when that is left."""
+        self.call_later(self.history.open, number)
+
     def saved(self, content: bytes, *, siblings_changed: bool = False) -> None:
         """The file has new content."""
         self._file.saved(content, siblings_changed=siblings_changed)
@@ -173,9 +175,9 @@ class WorkbenchScreen(JudgingScreen):
         return self.query_one(CasesPane).current_name
 
     @property
-    def focused_pane(self) -> Pane | SourcePane:
-        """The pane that the keys go to: the file, or the tab that is shown."""
-        return self.source if self._in_source else self.pane
+    def focused_pane(self) -> Pane | SourcePane | CodePane:
+        """The pane that the keys go to: the file, compiled code, or the tab that is shown."""
+        return self.source if self._in_source else self.code.focused or self.pane
 
     @property
     def source(self) -> SourcePane:
@@ -271,11 +273,6 @@ class WorkbenchScreen(JudgingScreen):
         else:
             self.action_tab("ir")
 
-    def action_ir_form(self) -> None:
-        """Show the code in its next form."""
-        self.code.next_form()
-        self.draw()
-
     def action_search(self) -> None:
         """Search the focused pane, or filter the cases."""
         self.searcher.begin()
@@ -288,6 +285,9 @@ class WorkbenchScreen(JudgingScreen):
         """From what is under the cursor to its line, or to the run as it was."""
         if self._in_source:
             self.code.follow(self.source.line)
+            return
+        if (code := self.code.focused) is not None:
+            self.code.follow_back(code)
             return
         pane = self.pane
         if isinstance(pane, HistoryPane):
@@ -302,7 +302,8 @@ class WorkbenchScreen(JudgingScreen):
 
     def action_copy_value(self) -> None:
         """Copy what is under the cursor."""
-        self.copy_text(self.source.word if self._in_source else self.pane.copied())
+        pane = self.focused_pane
+        self.copy_text(pane.word if isinstance(pane, SourcePane) else pane.copied())
 
     def action_copy_result(self) -> None:
         """Copy the whole result as Markdown."""
@@ -339,15 +340,6 @@ class WorkbenchScreen(JudgingScreen):
         if self.bench.old is None:
             self.bench = replace(self.bench, unsaved=message.unsaved)
             self.draw()
-
-    @on(SourcePane.CursorMoved)
-    def _cursor_moved(self, message: SourcePane.CursorMoved) -> None:
-        if self.has_class("-wide"):
-            self.query_one("#ir-side", CodePane).follow(message.line)
-
-    @on(IrPane.KernelChosen)
-    def _kernel_chosen(self) -> None:
-        self.code.refresh()
 
     @on(DataTable.RowSelected, "#rail")
     def _operator_chosen(self, message: DataTable.RowSelected) -> None:

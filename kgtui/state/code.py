@@ -46,19 +46,20 @@ def next_form(kernel: CompiledKernel, form: str) -> str:
     return forms[(forms.index(form) + 1) % len(forms)] if form in forms else forms[0]
 
 
-def forms_line(kernel: CompiledKernel | None, form: str | None) -> Line:
-    """The forms to choose from, the shown one marked; where there is none, why."""
+def forms_line(kernel: CompiledKernel | None, form: str | None, *, foreign: bool = False) -> Line:
+    """The forms to choose from, the shown one marked; where there is none, why.  `foreign` is not the run's target."""
     if kernel is None:
         return ()
-    name, forms = f"{kernel.launch.kernel} for {kernel.target}", forms_of(kernel)
+    name, forms = f"{kernel.target}: {kernel.launch.kernel}", forms_of(kernel)
+    tone = Tone.WARN if foreign else Tone.MUTED
     if not forms and kernel.outcome is not Outcome.PASS:
-        return line("it did not build, so it has no code", muted(f"  {name}"))
+        return line("it did not build, so it has no code", Span(f"  {name}", tone))
     if not forms:
         return line("no code was kept: see the findings", muted(f"  {name}"))
     parts: list[Span] = [Span("x", Tone.LINK), Span(" ")]
     for one in forms:
         parts += [strong(f"[{one}]") if one == form else muted(f" {one} "), Span(" ")]
-    return line(*parts, muted(f" {name}"))
+    return line(*parts, Span(f" {name}", tone), muted("; esc: the run's own" if foreign else ""))
 
 
 def source_lines(text: str, *, form: str) -> tuple[int | None, ...]:

@@ -31,6 +31,8 @@ def target_rows(ports: Ports, *, glyphs: Glyphs, own: str | None) -> tuple[Row, 
 def ports_line(ports: Ports, *, glyphs: Glyphs) -> Line:
     """How far it is, or what it came to, in a sentence."""
     done, planned = len(ports.kernels), ports.planned
+    if not ports.asked and ports.message:
+        return line(Span(ports.message, Tone.BAD))
     if not ports.asked:
         return line(muted("r compiles what this run launched for every target of the list; no device is needed"))
     if ports.running:

@@ -29,12 +29,15 @@ def kernel_lines(launch: Launch, kernel: CompiledKernel | None) -> tuple[Line, L
     """One specialisation: how it is launched, and what is known of what it takes up."""
     target = f", {kernel.target}" if kernel else ""
     first = line(strong(launch.kernel), muted(f"  {launch.num_warps} warps, {launch.num_stages} stages{target}"))
-    if kernel is None:
-        return first, line(muted("was not compiled for a target in this run"))
+    return first, resource_words(kernel) if kernel else line(muted("was not compiled for a target in this run"))
+
+
+def resource_words(kernel: CompiledKernel) -> Line:
+    """What one compiled kernel takes up, or why it was not built."""
     if kernel.outcome is not Outcome.PASS:
-        return first, line(Span(f"does not build: {kernel.message}", Tone.BAD))
+        return line(Span(f"does not build: {' '.join(kernel.message.split())}", Tone.BAD))
     spills = kernel.spill_bytes
-    return first, line(
+    return line(
         f"{_known(kernel.registers, 'registers')}, ",
         Span("no spills" if spills == 0 else _known(spills, "B spilled"), Tone.WARN if spills else Tone.PLAIN),
         f", {_shared(kernel.shared_bytes)} shared, {_occupancy(kernel)}",

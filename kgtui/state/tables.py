@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from engine.model import CompiledKernel, Finding, Launch, Severity
+from engine.occupancy import occupancy
 from kgtui.seams import PastRun
 from kgtui.state.glyphs import TONES, Glyphs, State, outcome_tone, outcome_words, state_of
 from kgtui.state.lines import Column, Line, Row, Span, Tone, line, muted, strong
-from kgtui.state.numbers import seconds
+from kgtui.state.numbers import percent, seconds
 from kgtui.state.run import RunView
 
 FINDING_COLUMNS = (
@@ -22,6 +24,7 @@ KERNEL_COLUMNS = (
     Column(label="regs", width=5),
     Column(label="spill", width=6),
     Column(label="shared", width=9),
+    Column(label="occup.", width=7),
     Column(label="specialised on", width=27),
     Column(label="built", width=17),
     Column(label="warps", width=6),
@@ -77,11 +80,10 @@ def finding_detail(finding: Finding) -> tuple[Line, ...]:
     return (line(weight, "  ", strong(finding.check), muted(f"  {place}{case}")), line(finding.message))
 
 
-def kernel_rows(view: RunView, *, glyphs: Glyphs, stale: bool = False) -> tuple[Row, ...]:
-    """A row for every compiled specialisation; its key is its place in the view."""
+def kernel_rows(kernels: Sequence[CompiledKernel], *, glyphs: Glyphs, stale: bool = False) -> tuple[Row, ...]:
+    """A row for every compiled specialisation; its key is its place among them."""
     return tuple(
-        Row(key=str(place), cells=_kernel_cells(kernel, glyphs), stale=stale)
-        for place, kernel in enumerate(view.kernels)
+        Row(key=str(place), cells=_kernel_cells(kernel, glyphs), stale=stale) for place, kernel in enumerate(kernels)
     )
 
 
@@ -116,13 +118,14 @@ def ago(then: datetime, now: datetime) -> str:
 
 
 def _kernel_cells(kernel: CompiledKernel, glyphs: Glyphs) -> tuple[Span, ...]:
-    launch, dash = kernel.launch, glyphs.dash
+    launch, dash, occupied = kernel.launch, glyphs.dash, occupancy(kernel)
     word = Span(f"{glyphs.outcome(kernel.outcome)} {outcome_words(kernel.outcome)}", outcome_tone(kernel.outcome))
     return (
         Span(launch.kernel),
         Span(dash if kernel.registers is None else str(kernel.registers)),
         Span(dash if kernel.spill_bytes is None else f"{kernel.spill_bytes} B", _spill_tone(kernel.spill_bytes)),
         Span(dash if kernel.shared_bytes is None else f"{kernel.shared_bytes:,} B"),
+        Span(dash if occupied is None else percent(occupied.percent)),
         Span(_chosen(launch)),
         word,
         Span(str(launch.num_warps)),

@@ -171,6 +171,11 @@ class CodeView(ScrollView, can_focus=True):
         return self._cursor
 
     @property
+    def linked(self) -> frozenset[int]:
+        """The lines that are highlighted because they belong to a line elsewhere."""
+        return self._linked
+
+    @property
     def current_text(self) -> str:
         """The text of the line under the cursor."""
         return self._lines[self._cursor - self._first] if self._lines else ""

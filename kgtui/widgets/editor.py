@@ -35,6 +35,13 @@ WRONG = Mark(glyph="!", style="bold $text-error")
 class SourceEditor(TextArea):
     """One Python file.  While `read_only` it leaves every letter but h, j, k, l, g and G to the app."""
 
+    DEFAULT_CSS = """
+    SourceEditor {
+        & > .source--linked { background: $accent 25%; }
+        &:ansi > .source--linked { background: transparent; text-style: bold underline; }
+    }
+    """
+    COMPONENT_CLASSES = {"source--linked"}  # noqa: RUF012  # Textual's own form
     BINDINGS = [  # noqa: RUF012  # Textual's own form; while editing these letters are text and never get here
         Binding("h", "cursor_left", "Left", id="source.left", show=False),
         Binding("j", "cursor_down", "Down", id="source.down", show=False),
@@ -51,6 +58,7 @@ class SourceEditor(TextArea):
         self._colours = IncrementalLexer()
         self._slice: Timer | None = None
         self._mark_by_row: dict[int, Mark] = {}
+        self._linked_row: int | None = None
         self._sought = ""
         super().__init__(
             text, read_only=read_only, soft_wrap=False, show_line_numbers=True, tab_behavior="indent", id=id,
@@ -63,6 +71,11 @@ class SourceEditor(TextArea):
     def is_coloured(self) -> bool:
         """True when every line of the text has its colours."""
         return self._colours.is_finished
+
+    @property
+    def linked_line(self) -> int | None:
+        """The line that is pointed out, from one."""
+        return None if self._linked_row is None else self._linked_row + 1
 
     def on_mount(self) -> None:
         """Colour what was too much to colour before."""
@@ -86,6 +99,15 @@ class SourceEditor(TextArea):
         if not isinstance(marks, Mapping):
             marks = dict.fromkeys(marks, WRONG)
         self._mark_by_row = {line - 1: mark for line, mark in marks.items()}
+        self.refresh()
+
+    def link(self, line: int | None) -> None:
+        """Point out the line that something elsewhere came from, and show it; the cursor stays.  None ends it."""
+        self._linked_row = None if line is None else line - 1
+        if self._linked_row is not None:
+            top, height = self.scroll_offset.y, self.size.height
+            if height and not top <= self._linked_row < top + height:
+                self.scroll_to(y=max(0, self._linked_row - height // 2), animate=False, force=True)
         self.refresh()
 
     def search(self, text: str) -> int:
@@ -122,8 +144,12 @@ class SourceEditor(TextArea):
         """The line as TextArea draws it, with its mark."""
         strip = super().render_line(y)
         row = y + self.scroll_offset.y
+        if row >= self.document.line_count:
+            return strip
+        if row == self._linked_row:
+            strip = self._pointed_out(strip)
         mark = self._mark_by_row.get(row)
-        return strip if mark is None or row >= self.document.line_count else self._marked(strip, row, mark)
+        return strip if mark is None else self._marked(strip, row, mark)
 
     def _build_highlight_map(self) -> None:
         """Called by TextArea whenever its text has changed."""
@@ -156,6 +182,15 @@ class SourceEditor(TextArea):
         end, by = splice.first + splice.removed, splice.added - splice.removed
         if by and self._mark_by_row:
             self._mark_by_row = {row + by if row >= end else row: mark for row, mark in self._mark_by_row.items()}
+
+    def _pointed_out(self, strip: Strip) -> Strip:
+        """The row on the background of a line that is linked; its inks stay as they are."""
+        style = self.get_component_rich_style("source--linked")
+        backdrop = RichStyle(bgcolor=style.bgcolor, bold=style.bold, underline=style.underline)
+        return Strip(
+            [Segment(text, (own or RichStyle()) + backdrop, control) for text, own, control in strip],
+            strip.cell_length,
+        )
 
     def _marked(self, strip: Strip, row: int, mark: Mark) -> Strip:
         """The glyph behind the line number, the note at the right edge where the line leaves room."""

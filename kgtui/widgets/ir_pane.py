@@ -12,8 +12,9 @@ from textual.widget import Widget
 from textual.widgets import DataTable
 
 from engine.model import CompiledKernel
-from kgtui.state.code import lines_from, source_lines
+from kgtui.state.code import lines_from
 from kgtui.state.lines import Line
+from kgtui.state.resources import resource_words
 from kgtui.state.tables import KERNEL_COLUMNS, kernel_note, kernel_rows
 from kgtui.widgets.code_view import CodeView
 from kgtui.widgets.pane import Pane, Scene
@@ -22,11 +23,15 @@ from kgtui.widgets.toned import Grid, Lines
 
 @dataclass(frozen=True, kw_only=True)
 class Code:
-    """A piece of compiled code: its form, its text, and the line that says what it is."""
+    """A piece of compiled code: its form, its text, and the line that says what it is.
+
+    `origins` are the source lines that its lines came from.
+    """
 
     heading: Line = ()
     form: str = "plain"
     text: str = ""
+    origins: tuple[int | None, ...] = ()
 
 
 class CodePane(Vertical):
@@ -35,7 +40,6 @@ class CodePane(Vertical):
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self._code = Code()
-        self._origins: tuple[int | None, ...] = ()
 
     def compose(self) -> ComposeResult:
         """The forms over the code."""
@@ -51,27 +55,49 @@ class CodePane(Vertical):
     def source_line(self) -> int | None:
         """The source line that the code under the cursor came from."""
         place = self.view.cursor_line - 1
-        return self._origins[place] if 0 <= place < len(self._origins) else None
+        return self._code.origins[place] if 0 <= place < len(self._code.origins) else None
 
     def show(self, code: Code) -> None:
         """Show this code instead."""
         self.query_one(Lines).show((code.heading,))
         if (code.form, code.text) != (self._code.form, self._code.text):
             self.view.show_text(code.text, kind=code.form)
-            self._origins = source_lines(code.text, form=code.form)
         self._code = code
 
+    def highlight_own(self) -> None:
+        """Point out all the code that came from the same source line as that under the cursor."""
+        line = self.source_line
+        self.view.link(() if line is None else lines_from(self._code.origins, line), reveal=False)
+
     def follow(self, source_line: int) -> bool:
-        """Point out the code that came from this source line and go to its beginning; False when there is none."""
-        places = lines_from(self._origins, source_line)
+        """Point out the code that came from this source line and go to its beginning, unless the reader is in it.
+
+        False when there is none.
+        """
+        places = lines_from(self._code.origins, source_line)
         self.view.link(places, reveal=False)
-        if places:
+        if places and self.source_line != source_line:
             self.view.go_to(places[0])
         return bool(places)
 
+    def copied(self) -> str:
+        """The line of code under the cursor."""
+        return self.view.current_text
+
+    def search(self, text: str) -> int | None:
+        """Search the code."""
+        return self.view.search(text)
+
+    def hit(self, step: int) -> None:
+        """The next or the previous match."""
+        self.view.hit(step)
+
 
 class IrPane(Pane):
-    """The kernels in a table, the code of the one under the cursor below it."""
+    """The kernels in a table, what the one under the cursor takes up, and its code below."""
+
+    class TargetLeft(Message):
+        """The kernels of another target have been read; those of the run are to come back."""
 
     class KernelChosen(Message):
         """The cursor is on another kernel."""
@@ -81,8 +107,9 @@ class IrPane(Pane):
         self._scene: Scene | None = None
 
     def compose(self) -> ComposeResult:
-        """The table, a note for when it is empty, the code."""
+        """The table, a note for when it is empty, the resources in words, the code."""
         yield Grid(KERNEL_COLUMNS, id="kernels-table")
+        yield Lines(id="kernel-resources")
         yield Lines(id="kernels-note")
         yield CodePane(id="ir-code")
 
@@ -100,15 +127,25 @@ class IrPane(Pane):
     def current(self) -> CompiledKernel | None:
         """The kernel under the cursor."""
         key = self.query_one(Grid).current
-        return self._scene.bench.view.kernels[int(key)] if key and self._scene else None
+        if key is None or self._scene is None or int(key) >= len(self._scene.kernels):
+            return None
+        return self._scene.kernels[int(key)]
 
     def show(self, scene: Scene) -> None:
         """Draw the kernels."""
         self._scene = scene
         view = scene.bench.view
-        self.query_one(Grid).show(kernel_rows(view, glyphs=scene.glyphs, stale=scene.stale))
-        self.set_class(not view.kernels, "-empty")
+        self.query_one(Grid).show(kernel_rows(scene.kernels, glyphs=scene.glyphs, stale=scene.stale))
+        self.set_class(not scene.kernels, "-empty")
         self.query_one("#kernels-note", Lines).show((kernel_note(view),))
+        self._show_resources()
+
+    def step_back(self) -> bool:
+        """From another target's kernels to those of the run."""
+        if self._scene is None or not self._scene.foreign_target:
+            return False
+        self.post_message(self.TargetLeft())
+        return True
 
     def followed_line(self) -> int | None:
         """The line of the code under the cursor, or where the kernel is launched."""
@@ -122,17 +159,22 @@ class IrPane(Pane):
     def copied(self) -> str:
         """The line of code under the cursor, or the kernel's name."""
         if self.code.view.has_focus:
-            return self.code.view.current_text
+            return self.code.copied()
         return self.current.launch.kernel if self.current else ""
 
     def search(self, text: str) -> int | None:
         """Search the code."""
-        return self.code.view.search(text)
+        return self.code.search(text)
 
     def hit(self, step: int) -> None:
         """The next or the previous match in the code."""
-        self.code.view.hit(step)
+        self.code.hit(step)
 
     @on(DataTable.RowHighlighted)
     def _row_highlighted(self) -> None:
+        self._show_resources()
         self.post_message(self.KernelChosen())
+
+    def _show_resources(self) -> None:
+        kernel = self.current
+        self.query_one("#kernel-resources", Lines).show((resource_words(kernel),) if kernel else ())

@@ -9,6 +9,7 @@ from datetime import datetime
 from textual.containers import Vertical
 from textual.widget import Widget
 
+from engine.model import CompiledKernel
 from kgtui.seams import PastRun
 from kgtui.state.glyphs import Glyphs
 from kgtui.state.workbench import Workbench
@@ -16,7 +17,10 @@ from kgtui.state.workbench import Workbench
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """All that a pane may draw; `wanted` is what the cases are filtered by, `runs` the history of the operator."""
+    """All that a pane may draw; `wanted` is what the cases are filtered by, `runs` the history of the operator.
+
+    `kernels` are those to be read, compiled for `foreign_target` where that is not the target of the run.
+    """
 
     bench: Workbench
     glyphs: Glyphs
@@ -24,6 +28,8 @@ class Scene:
     now: datetime
     runs: tuple[PastRun, ...] = ()
     wanted: str = ""
+    kernels: tuple[CompiledKernel, ...] = ()
+    foreign_target: str = ""
 
 
 class Pane(Vertical):
@@ -59,3 +65,8 @@ class Pane(Vertical):
     def step_back(self) -> bool:
         """Undo the last step into the pane; False when there is none."""
         return False
+
+
+def is_seen(widget: Widget) -> bool:
+    """Whether it is shown now: neither hidden itself nor on a tab that is behind another."""
+    return all(node.display for node in widget.ancestors_with_self if isinstance(node, Widget))

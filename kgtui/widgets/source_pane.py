@@ -104,6 +104,10 @@ class SourcePane(Vertical):
         """Put the cursor on a line, counted from one."""
         self.editor.goto(line_number)
 
+    def link(self, line_number: int | None) -> None:
+        """Point out the line that the code under the reader's cursor came from; None ends it."""
+        self.editor.link(line_number)
+
     def search(self, text: str) -> int | None:
         """Look for `text` in the source and say how often it occurs."""
         return self.editor.search(text)
@@ -130,6 +134,7 @@ class SourcePane(Vertical):
         event.stop()
         if self.line != self._line:
             self._line = self.line
+            self.editor.link(None)
             self.post_message(self.CursorMoved(self._line))
 
     def _tell(self) -> None:

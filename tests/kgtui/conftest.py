@@ -64,7 +64,7 @@ class Bench:
 
 
 BenchMaker = Callable[..., Bench]
-_PASSING = {"history", "code", "past", "lists", "watchers", "editor"}
+_PASSING = {"history", "code", "differences", "past", "lists", "watchers", "editor"}
 
 
 @pytest.fixture

@@ -92,8 +92,8 @@ def test_forms_go_from_the_source_to_the_machine_and_round(fakes: ModuleType) ->
 @pytest.mark.parametrize(
     ("outcome", "words"),
     [
-        (Outcome.PASS, "no code was kept: see the findings  softmax_kernel for sm_90"),
-        (Outcome.COMPILE_ERROR, "it did not build, so it has no code  softmax_kernel for sm_90"),
+        (Outcome.PASS, "no code was kept: see the findings  sm_90: softmax_kernel"),
+        (Outcome.COMPILE_ERROR, "it did not build, so it has no code  sm_90: softmax_kernel"),
     ],
 )
 def test_a_kernel_without_code_says_why_there_is_none(fakes: ModuleType, outcome: Outcome, words: str) -> None:

@@ -384,9 +384,9 @@ def test_findings_are_listed_heaviest_first_and_with_their_brackets(
 
 
 def test_a_kernel_row_tells_its_resources(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
-    row = kernel_rows(view_of(fakes.all_pass(candidate, plan)), glyphs=UNICODE)[0]
+    row = kernel_rows(view_of(fakes.all_pass(candidate, plan)).kernels, glyphs=UNICODE)[0]
     assert [cell.text for cell in row.cells] == [
-        "softmax_kernel", "40", "0 B", "16 B", "BLOCK=128 fp32", "✔ pass", "4", "3", "0.21 s", ""
+        "softmax_kernel", "40", "0 B", "16 B", "75%", "BLOCK=128 fp32", "✔ pass", "4", "3", "0.21 s", ""
     ]  # fmt: skip
 
 
