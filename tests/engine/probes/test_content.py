@@ -142,11 +142,10 @@ async def test_a_case_that_takes_too_long_is_not_the_larger_one() -> None:
 
 
 async def test_a_kernel_that_only_another_case_launches_is_asked_there() -> None:
-    lab = FakeLab(
-        passed=(case("first", kernels=["a"]), case("again", kernels=["a"]), case("other", kernels=["a", "b"]))
-    )
+    again, large = case("again", size=300, kernels=["a"]), case("large", size=2000)
+    lab = FakeLab(passed=(case("first", kernels=["a"]), again, case("other", kernels=["a", "b"]), large))
     await told(lab)
-    assert (lab.asked_of("first"), lab.asked_of("other")) == (EVERYTHING, FEW)
+    assert (lab.asked_of("first"), lab.asked_of("other"), lab.asked_of("again")) == (EVERYTHING, FEW, ())
 
 
 async def test_a_case_of_a_few_numbers_is_not_asked_everything() -> None:
