@@ -98,6 +98,18 @@ def test_a_type_without_a_lower_one_cannot_be_gauged(bench: Bench) -> None:
     assert gauge(bench, "aten::sum", case, lambda a: a[0]) == wire.Gauging(name="return")
 
 
+def test_the_lowered_product_is_that_of_rounded_operands_rounded_again() -> None:
+    problem = find("aten::mm")
+    left, right = problem.make_inputs(problem.case("33x65x40 f32"), torch.Generator().manual_seed(1))
+    assert isinstance(left, torch.Tensor)
+    assert isinstance(right, torch.Tensor)
+    (lowered,) = lowered_outputs(problem, (left, right), bits=11)
+    product = tf32(left).double() @ tf32(right).double()
+    again = tf32(product.float()).double()
+    assert (lowered == again).double().mean() > 0.99  # here a tie goes away from zero, there to an even number
+    assert (lowered == product).double().mean() < 0.5
+
+
 @pytest.mark.parametrize("name", ["aten::softmax", "aten::cumsum", "vllm::rms_norm", "cublas::cublasSgemm_v2"])
 def test_every_run_of_the_judges_own_leaves_the_inputs_alone(name: str) -> None:
     problem = find(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import torch
@@ -75,13 +76,13 @@ def test_what_was_counted_is_that_of_the_last_call() -> None:
 
 
 def test_a_call_that_fails_leaves_no_disorder() -> None:
-    disorder = Disorder(CPU)
-    try:
-        with disorder.during(BACKWARDS):
-            raise ArithmeticError
-    except ArithmeticError:
-        pass
-    assert run(disorder, None, (2, 1, 1)) == places((2, 1, 1))
+    disorder, builder = Disorder(CPU), Builder()
+    builder.grid_dim = (2, 1, 1)
+    with contextlib.suppress(ArithmeticError), disorder.during(BACKWARDS):
+        raise ArithmeticError
+    for place in places(builder.grid_dim):
+        disorder.moving(Builder.set_grid_idx)(builder, *place)
+    assert builder.places == places(builder.grid_dim)
 
 
 def test_the_interpreter_runs_its_programs_in_that_order(interpreted: dict[str, dict[str, Any]]) -> None:
