@@ -108,6 +108,7 @@ def _add_commands(parser: _Parser) -> tuple[_Parser, ...]:
         _add_problems,
         _add_new,
         _add_sessions,
+        _add_export_case,
         _add_doctor,
         _add_paths,
     )
@@ -279,6 +280,15 @@ def _add_sessions(commands: _Commands[_Parser]) -> _Parser:
     return parser
 
 
+def _add_export_case(commands: _Commands[_Parser]) -> _Parser:
+    usage, text = "export-case RUN [CASE] [FILE]", "Write a failed case of a kept run as a script without kgtui."
+    parser = _add(commands, "export-case", usage, text)
+    parser.add_argument("run", metavar="RUN", type=_count, help="the run; `kgtui sessions list --runs` lists them")
+    parser.add_argument("case", metavar="CASE", nargs="?", help="the case by its name (default: the first that failed)")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="the file to make (default: named for kernel and case)")
+    return parser
+
+
 def _count(text: str) -> int:
     if not (text.isdecimal() and int(text)):
         raise argparse.ArgumentTypeError(f"expected a number from 1 on, got {text!r}")
@@ -335,6 +345,10 @@ def _dispatch(options: argparse.Namespace, console: Console) -> int:
             from kgtui.commands import sessions
 
             return sessions.run(options, console)
+        case "export-case":
+            from kgtui.commands import export_case
+
+            return export_case.run(options, console)
         case "doctor":
             from kgtui.commands import doctor
 

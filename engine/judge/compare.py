@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import dataclass
 
 import torch
 
@@ -47,33 +48,68 @@ def of_another_kind(name: str, dtype: str, shape: tuple[int, ...], expected: tor
     )
 
 
-def _compare_values(
-    name: str, got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance, poison: int
-) -> OutputReport:
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """Which elements are wrong; the `error` of each, how much is `allowed`, and the `size` of what was expected."""
+
+    wrong: torch.Tensor
+    error: torch.Tensor
+    allowed: torch.Tensor
+    size: torch.Tensor
+    got_finite: torch.Tensor
+    expected_finite: torch.Tensor
+
+    @property
+    def both(self) -> torch.Tensor:
+        """Where an error is a number."""
+        return self.got_finite & self.expected_finite
+
+    def worst(self) -> int:
+        """Flat position of the wrong element that lies furthest beyond what is allowed; a non-finite one wins."""
+        beyond = torch.where(self.both & (self.allowed > 0), self.error / self.allowed, math.inf)
+        excess = torch.where(self.wrong, beyond, -1.0)
+        # Where nothing is allowed all are infinitely beyond it, and the largest error is the worst.
+        largest = torch.where(self.both, self.error, math.inf)
+        return int(torch.where(excess == excess.max(), largest, -1.0).argmax())
+
+
+def judge(got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> Judged:
+    """Every element of `got` under the rule of `Tolerance`; both are of one type and shape."""
     wide = torch.complex128 if got.is_complex() else torch.float64
     got64, expected64 = got.to(wide), expected.to(wide)
     got_finite, expected_finite = got64.isfinite(), expected64.isfinite()
     both = got_finite & expected_finite
-    error = (got64 - expected64).abs()
+    error, size = (got64 - expected64).abs(), expected64.abs()
     if got.dtype.is_floating_point or got.is_complex():
-        sizes, finite = torch.where(expected_finite, expected64.abs(), 0.0), expected_finite.sum().clamp(min=1)
-        allowed = tolerance.relative * expected64.abs() + tolerance.absolute * typical(sizes, finite)
+        sizes, finite = torch.where(expected_finite, size, 0.0), expected_finite.sum().clamp(min=1)
+        allowed = tolerance.relative * size + tolerance.absolute * typical(sizes, finite)
         same_nonfinite = (got64 == expected64) | (got64.isnan() & expected64.isnan())
         wrong = torch.where(both, error > allowed, ~same_nonfinite)
     else:
         allowed = torch.zeros_like(error)
         # In the integers themselves: float64 cannot tell large int64 apart, and a boolean may hold any byte.
         error, wrong = _distance(got, expected, error), raw(got) != raw(expected)
+    return Judged(
+        wrong=wrong, error=error, allowed=allowed, size=size, got_finite=got_finite, expected_finite=expected_finite
+    )
+
+
+def _compare_values(
+    name: str, got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance, poison: int
+) -> OutputReport:
+    judged = judge(got, expected, tolerance)
+    wrong, error, both = judged.wrong, judged.error, judged.both
+    got_finite, expected_finite = judged.got_finite, judged.expected_finite
     unwritten = wrong & _is_poison(got, poison)
     nonfinite_wrong = ~got_finite & expected_finite & ~unwritten
-    nonzero = both & (expected64 != 0)
+    nonzero = both & (judged.size != 0)
     between = ulps(ordered(got), ordered(expected)) if got.dtype in INTEGER_OF else None
     counts, largest = _read(
         (wrong, unwritten, nonfinite_wrong, ~got_finite, ~expected_finite),
-        (_masked(error, both), _masked(error / expected64.abs(), nonzero), _masked(between, both)),
+        (_masked(error, both), _masked(error / judged.size, nonzero), _masked(between, both)),
     )
     mismatched, unwritten_count, nonfinite_count, nonfinite_got, nonfinite_expected = counts
-    worst = _worst(wrong, error, allowed, both) if mismatched else None
+    worst = judged.worst() if mismatched else None
     return OutputReport(
         name=name,
         outcome=_outcome(mismatched, nonfinite_count),
@@ -140,14 +176,6 @@ def _is_poison(got: torch.Tensor, poison: int) -> torch.Tensor:
     pattern = torch.full((got.element_size(),), poison, dtype=torch.uint8, device=got.device)
     raw = got.contiguous().view(-1, 1).view(torch.uint8)
     return (raw == pattern).all(dim=1).view(got.shape)
-
-
-def _worst(wrong: torch.Tensor, error: torch.Tensor, allowed: torch.Tensor, both: torch.Tensor) -> int:
-    """Flat position of the wrong element that lies furthest beyond what is allowed; a non-finite one wins."""
-    excess = torch.where(wrong, torch.where(both & (allowed > 0), error / allowed, math.inf), -1.0)
-    # Where nothing is allowed all are infinitely beyond it, and the largest error is the worst.
-    beyond = torch.where(both, error, math.inf)
-    return int(torch.where(excess == excess.max(), beyond, -1.0).argmax())
 
 
 def _masked(values: torch.Tensor | None, where: torch.Tensor) -> torch.Tensor | None:

@@ -12,6 +12,7 @@ from functools import cached_property
 import torch
 
 from engine.diagnosis import Clue, Symptom
+from engine.judge.compare import judge
 from engine.judge.measures import raw, typical
 from engine.model import Tolerance
 
@@ -54,7 +55,7 @@ class Comparison:
     @cached_property
     def wrong(self) -> torch.Tensor:
         """Which elements are wrong."""
-        return ~self.agrees(self.expected, slack=1.0)
+        return judge(self.got, self.expected, self.tolerance).wrong
 
     @cached_property
     def wrong_count(self) -> int:
@@ -67,14 +68,14 @@ class Comparison:
         sizes = self.expected64.abs().nan_to_num(nan=0.0, posinf=0.0)
         return typical(sizes, self.expected64.isfinite().sum().clamp(min=1))
 
-    def agrees(self, guess: torch.Tensor, *, slack: float = _SLACK) -> torch.Tensor:
+    def agrees(self, guess: torch.Tensor) -> torch.Tensor:
         """Which elements of what was got are those of `guess`, a tensor of the same shape."""
         if self.is_exact:
             return raw(self.got) == raw(guess.to(self.got.dtype))
         guess64 = guess.to(self._wide)
         allowed = self.tolerance.relative * guess64.abs() + self.tolerance.absolute * self.scale
         same_nonfinite = (self.got64 == guess64) | (self.got64.isnan() & guess64.isnan())
-        return ((self.got64 - guess64).abs() <= slack * allowed.nan_to_num(nan=0.0, posinf=0.0)) | same_nonfinite
+        return ((self.got64 - guess64).abs() <= _SLACK * allowed.nan_to_num(nan=0.0, posinf=0.0)) | same_nonfinite
 
     def clue(self, symptom: Symptom, guess: torch.Tensor, **facts: str | int | float) -> Clue:
         """How well `guess` predicts this output; not at all where chance or a plain 0 would predict it as well."""

@@ -1,0 +1,171 @@
+"""The text of a stand-alone script for one case of one run.
+
+Only makes text; writing it is its caller's business.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engine.errors import UsageError
+from engine.model import Case, CaseResult, DType, Outcome, Parameter, Problem
+from engine.source import SourceError, decode
+from kgtui.standalone.inlining import Inliner
+
+_HARNESS, _NARROW = "engine.judge.standalone", "engine.worker.bfloat16"
+_CALLS_WITH_OLD_MEMORY = 3  # the third call of a case is on new content in the memory of the first two
+_INTERPRET = '\nos.environ["TRITON_INTERPRET"] = "1"  # before Triton is imported\n'
+_TEMPLATE = '''\
+"""{problem}, case {case}: {outcome}.
+
+{message}
+
+Needs torch and Triton alone.  `python {name}` judges the candidate below, `python {name} FILE` another file
+with the same entry; exit status 0 when it is right, 1 when it is wrong, 2 when the device is not there.
+{note}"""
+
+from __future__ import annotations
+
+{imports}
+{interpret}
+
+CANDIDATE = {candidate}
+
+{definitions}
+
+
+REPLAY = Replay(
+    candidate=CANDIDATE,
+    filename={filename!r},
+    entry={entry!r},
+    case={case_made},
+    seed={seed},
+    device={device!r},
+    make_inputs={make_inputs},
+    reference={reference},
+    tolerance={tolerance},
+    returns={returns},
+    written={written!r},
+    overwritten={overwritten!r},
+    answers_before={answers_before},
+)
+
+if __name__ == "__main__":
+{narrow}    sys.exit(REPLAY.run(sys.argv[1:]))
+'''
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailedCase:
+    """What a script is made of: a case, what became of it, and what was judged where."""
+
+    problem: Problem
+    result: CaseResult
+    source: bytes
+    filename: str
+    device: str
+
+
+def standalone_script(failed: FailedCase, *, name: str) -> str:
+    """The text of the script that will be called `name`.
+
+    Raises:
+        UsageError: the case did not fail, no inputs were made for it, or a function of the problem is no plain one.
+    """
+    problem, result = failed.problem, failed.result
+    if result.outcome is Outcome.PASS or result.seed is None:
+        why = "it passed" if result.outcome is Outcome.PASS else "no inputs were made for it"
+        raise UsageError(f"there is nothing to reproduce of {result.case}: {why}")
+    case = problem.case(result.case)
+    inliner = Inliner()
+    functions = {
+        role: _taken(inliner, problem, role, function)
+        for role, function in (
+            ("make_inputs", problem.make_inputs), ("reference", problem.reference), ("tolerance", problem.tolerance),
+        )
+    }  # fmt: skip
+    for wanted in ("Case", "DType", "Tier"):
+        inliner.take("engine.model", wanted)
+    inliner.take(_HARNESS, "Replay")
+    is_interpreted = failed.device == "cpu"
+    mends = is_interpreted and case.dtype is DType.BFLOAT16
+    if mends:
+        inliner.take(_NARROW, "install")
+    arguments = problem.arguments
+    imports = inliner.imports.splitlines()
+    return _TEMPLATE.format(
+        problem=problem.name,
+        case=_plain(case.name),
+        outcome=result.outcome.value.replace("_", " "),
+        message=_plain(result.message),
+        name=name,
+        note=_note(result),
+        imports="\n".join(sorted({*imports, "import os", "import sys"}, key=lambda line: (line[:4] == "from", line))),
+        interpret=_INTERPRET if is_interpreted else "",
+        candidate=_quoted(_decoded(failed)),
+        definitions=inliner.text,
+        filename=failed.filename,
+        entry=problem.entry,
+        case_made=_case(case),
+        seed=result.seed,
+        device=failed.device,
+        **functions,
+        returns=problem.returns,
+        written={argument: arguments.index(argument) for argument in problem.mutates},
+        overwritten=tuple(arguments.index(argument) for argument in problem.written_only),
+        answers_before=result.calls == _CALLS_WITH_OLD_MEMORY,
+        narrow="    install()  # bfloat16 as a GPU computes it; Triton's interpreter does not\n" if mends else "",
+    )
+
+
+def script_name(filename: str, case: str) -> str:
+    """What a script for this case of this kernel file is called."""
+    stem = filename.removesuffix(".py")
+    word = "".join(letter if letter.isalnum() else "_" for letter in case).strip("_")
+    return f"{stem}_case_{word}.py"
+
+
+def _taken(inliner: Inliner, problem: Problem, role: str, function: Callable[..., object]) -> str:
+    name, module = getattr(function, "__name__", ""), getattr(function, "__module__", "")
+    if not name.isidentifier() or not module:
+        raise UsageError(f"{problem.origin}: {role} is no plain function of a module, so no script can hold it")
+    inliner.take(module, name)
+    return name
+
+
+def _decoded(failed: FailedCase) -> str:
+    try:
+        return decode(failed.source, failed.filename)
+    except SourceError as error:
+        raise UsageError(f"{error}; a script cannot hold it") from error
+
+
+def _note(result: CaseResult) -> str:
+    if result.out_of_bounds is not None:
+        return "\nThe run stopped at an access out of bounds, which Triton by itself does not notice.\n"
+    return ""
+
+
+def _case(case: Case) -> str:
+    params = ", ".join(f"{key!r}: {_literal(value)}" for key, value in case.params.items())
+    return f"Case(name={case.name!r}, dtype=DType.{case.dtype.name}, tier=Tier.{case.tier.name}, params={{{params}}})"
+
+
+def _literal(value: Parameter) -> str:
+    """A parameter as Python reads it: the words of an enum as words, and numbers that have no literal."""
+    if isinstance(value, str):
+        return repr(str(value))
+    return f"float({str(value)!r})" if isinstance(value, float) and not math.isfinite(value) else repr(value)
+
+
+def _quoted(text: str) -> str:
+    """A literal that reads as the text does."""
+    escaped = text.replace("\\", "\\\\").replace("'''", "\\'\\'\\'")
+    return f"'''\\\n{escaped}'''"
+
+
+def _plain(text: str) -> str:
+    """Text that can stand in a docstring."""
+    return text.replace("\\", "\\\\").replace('"""', "'''")

@@ -1,0 +1,49 @@
+"""`kgtui export-case`: a failed case of a kept run becomes a new file."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import Outcome
+
+
+@pytest.fixture
+def failed_run(checked, engine, kernel):
+    """A failed run #1."""
+    engine.outcome = Outcome.WRONG_VALUE
+    checked("silu.py", "--cases", "smoke")
+
+
+def test_a_failed_case_becomes_a_script(typed, failed_run, folder):
+    ended = typed("export-case", "1")
+    assert (ended.exit_code, ended.out, ended.err) == (
+        0, "wrote silu_case_1000_f32.py: 1000 f32 of run #1\nnext: python silu_case_1000_f32.py\n", "",
+    )  # fmt: skip
+    text = (folder / "silu_case_1000_f32.py").read_text()
+    assert "return self * torch.sigmoid(self)" in text
+    assert "import kgtui" not in text
+
+
+def test_the_case_and_the_file_can_be_named(typed, failed_run, folder):
+    assert typed("export-case", "1", "1000 f32", "kernels/x.py").exit_code == 0
+    assert (folder / "kernels" / "x.py").exists()
+
+
+def test_a_file_that_is_there_is_not_overwritten(typed, failed_run, folder):
+    (folder / "x.py").write_text("mine")
+    ended = typed("export-case", "1", "1000 f32", "x.py")
+    assert (ended.exit_code, ended.err) == (
+        2, "kgtui: x.py is there already and is not overwritten; name another FILE\n",
+    )  # fmt: skip
+    assert (folder / "x.py").read_text() == "mine"
+
+
+def test_a_case_that_did_not_fail_is_refused(typed, failed_run):
+    ended = typed("export-case", "1", "no such case")
+    assert ended.exit_code == 2
+    assert ended.err.startswith("kgtui: no case 'no such case' failed in run #1; those that did: '1000 f32'")
+
+
+def test_a_run_without_a_failed_case_is_refused(typed, checked, kernel):
+    checked("silu.py", "--cases", "smoke")
+    assert typed("export-case", "1").err == "kgtui: no case of run #1 failed; there is nothing to reproduce\n"

@@ -1,0 +1,110 @@
+"""A stand-alone script holds its case whole; those of the corpus fail as their runs did, without kgtui."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+import problems
+from engine.errors import UsageError
+from engine.model import CaseResult, Outcome, OutOfBounds
+from kgtui.standalone.script import FailedCase, script_name, standalone_script
+from problems import find
+
+CORPUS = Path(__file__).parents[2] / "corpus"
+LIBRARIES = sysconfig.get_path("purelib")
+
+
+def failed_case(problem: str, case: str, source: bytes, **facts) -> FailedCase:
+    found = find(problem)
+    result = CaseResult(
+        **{"case": case, "tier": found.case(case).tier, "outcome": Outcome.WRONG_VALUE, "elapsed_s": 0.1, "calls": 1,
+           "seed": 1234, "message": "return: 3 of 9 wrong", **facts},
+    )  # fmt: skip
+    return FailedCase(problem=found, result=result, source=source, filename="kernel.py", device="cpu")
+
+
+def ended(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a script in a process that can import torch and Triton, and nothing of ours."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "TRITON"))}
+    return subprocess.run(
+        [sys.executable, "-S", str(script), *arguments], cwd=script.parent, capture_output=True, text=True, check=False,
+        env={**clean, "PYTHONPATH": LIBRARIES, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(problems.catalogue()))
+def test_every_operator_can_be_written_down_and_uses_nothing_of_ours(name):
+    first_of_dtype = {case.dtype: case for case in reversed(problems.catalogue()[name].cases)}
+    for case in first_of_dtype.values():
+        text = standalone_script(failed_case(name, case.name, b"def f():\n    ...\n"), name="script.py")
+        imported = {
+            (node.module if isinstance(node, ast.ImportFrom) else alias.name).partition(".")[0]
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for alias in node.names
+        }
+        assert not imported & {"kgtui", "engine", "problems", "sessions"}
+
+
+def test_the_candidate_stands_in_the_script_as_it_was():
+    source = "x = '''a\\n'''\ny = \"\\\\\"\nz = 'ä'\n"
+    tree = ast.parse(standalone_script(failed_case("aten::silu", "1000 f32", source.encode()), name="script.py"))
+    (candidate,) = (
+        node.value.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "CANDIDATE"
+    )
+    assert candidate == source
+
+
+def test_what_passed_or_had_no_inputs_is_refused():
+    with pytest.raises(UsageError, match=r"^there is nothing to reproduce of 1000 f32: it passed$"):
+        standalone_script(failed_case("aten::silu", "1000 f32", b"", outcome=Outcome.PASS), name="script.py")
+    with pytest.raises(UsageError, match=r"^there is nothing to reproduce of 1000 f32: no inputs were made for it$"):
+        standalone_script(failed_case("aten::silu", "1000 f32", b"", seed=None), name="script.py")
+
+
+def test_an_access_out_of_bounds_is_said_to_stay_unseen():
+    report = OutOfBounds(
+        access="load", kernel="k", tensor="x", index=9, elements=9, program=(0, 0, 0), location=None
+    )  # fmt: skip
+    text = standalone_script(failed_case("aten::silu", "1000 f32", b"", out_of_bounds=report), name="script.py")
+    assert "stopped at an access out of bounds, which Triton by itself does not notice" in text
+
+
+def test_a_script_is_called_like_its_kernel_and_its_case():
+    assert script_name("softmax_v3.py", "4x33 f32 dim -1") == "softmax_v3_case_4x33_f32_dim__1.py"
+
+
+def test_a_right_file_in_place_of_the_candidate_is_found_right(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(standalone_script(failed_case("aten::silu", "1000 f32", b"silu = print\n"), name="script.py"))
+    wrong = ended(script)
+    assert (wrong.returncode, wrong.stdout.splitlines()[-1]) == (1, "return: a NoneType, expected a Tensor")
+    right = ended(script, str(CORPUS / "honest" / "silu_polynomial.py"))
+    assert (right.returncode, right.stdout, right.stderr) == (0, "right: 1000 f32, inputs from seed 1234\n", "")
+
+
+def test_an_input_that_changed_is_told(tmp_path):
+    script = tmp_path / "script.py"
+    source = (CORPUS / "wrong" / "silu_in_place.py").read_bytes()
+    script.write_text(standalone_script(failed_case("aten::silu", "1000 f32", source), name="script.py"))
+    assert ended(script).stdout == "argument 0 was changed; the signature does not say that it is written\n"
+
+
+MESSAGE = re.compile(r"^(\S+: \d+ of \d+ wrong, worst \[[\d,]*\] expected \S+ got \S+?)(?:;|$| \()")
+
+
+def said(message: str) -> str:
+    """What a run and a script say alike of an output."""
+    found = MESSAGE.match(message)
+    assert found, message
+    return found[1]
