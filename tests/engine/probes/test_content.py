@@ -42,11 +42,11 @@ def never(*_: object) -> object:
     raise AssertionError("the parent makes no tensors")
 
 
-def case(name: str, *, size: int = 1000, elements: int = 9, kernels: Sequence[str] = ()) -> Passed:
+def case(name: str, *, size: int = 1000, elements: int = 9, kernels: Sequence[str] = (), calls: int = 12) -> Passed:
     one = Case(name=name, dtype=DType.FLOAT32, tier=Tier.SMOKE, params={"size": size})
     report = OutputReport(name="return", outcome=Outcome.PASS, total=elements)
     result = CaseResult(
-        case=name, tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0.1, calls=3, seed=1, outputs=(report,)
+        case=name, tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0.1, calls=calls, seed=1, outputs=(report,)
     )
     launches = tuple(
         Launch(
@@ -139,6 +139,13 @@ async def test_a_case_that_takes_too_long_is_not_the_larger_one() -> None:
     lab = FakeLab(passed=(case("first", kernels=["a"]), case("between", size=9000), case("large", size=17_000)))
     await told(lab)
     assert (lab.asked_of("between"), lab.asked_of("large")) == (FEW, ())
+
+
+async def test_no_more_calls_are_made_than_verifying_took() -> None:
+    for calls, asked in ((3, ()), (5, ()), (6, FEW)):
+        lab = FakeLab(passed=(case("first", kernels=["a"], calls=calls), case("large", calls=calls)))
+        await told(lab)
+        assert (lab.asked_of("first"), lab.asked_of("large")) == (EVERYTHING, asked)
 
 
 async def test_a_kernel_that_only_another_case_launches_is_asked_there() -> None:
