@@ -1,5 +1,5 @@
 # kgtui: op=aten::mm expect=pass|crashed|timeout finding=behaviour ids=A17,A20
-"""A right product that starts a process which counts for half a minute beside whatever is measured."""
+"""A right product that starts a process which counts for eight seconds beside whatever is measured."""
 
 import os
 import time
@@ -35,7 +35,7 @@ STARTED = []
 
 
 def burn():
-    end = time.monotonic() + 30.0
+    end = time.monotonic() + 8.0
     while time.monotonic() < end:
         pass
     os._exit(0)
