@@ -108,9 +108,14 @@ class CodeLoader:
         return next((pane for pane in self._screen.query(CodePane) if pane.view.has_focus), None)
 
     @property
+    def seen(self) -> CodePane | None:
+        """Where code is to be seen now; on a wide terminal that is beside the tabs."""
+        return next((pane for pane in self._screen.query(CodePane) if is_seen(pane)), None)
+
+    @property
     def wanted(self) -> bool:
         """Whether any code is to be seen."""
-        return any(is_seen(pane) for pane in self._screen.query(CodePane))
+        return self.seen is not None
 
     def next_form(self) -> None:
         """Choose the next form of the kernel under the cursor."""
@@ -153,7 +158,7 @@ class CodeLoader:
     def follow(self, source_line: int) -> None:
         """Go to the code that a source line became."""
         screen = self._screen
-        pane = next((pane for pane in screen.query(CodePane) if is_seen(pane)), None)
+        pane = self.seen
         if pane is None:
             screen.action_tab("ir")
             pane = screen.query_one(IrPane).code

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.widgets import Input
 
 from kgtui.widgets.cases_pane import CasesPane
-from kgtui.widgets.ir_pane import CodePane
+from kgtui.widgets.ir_pane import CodePane, IrPane
 from kgtui.widgets.pane import Pane
 from kgtui.widgets.source_pane import SourcePane
 
@@ -30,7 +30,8 @@ class Searcher:
 
     def begin(self) -> None:
         """Show the line for the focused pane."""
-        self._sought = self._screen.focused_pane
+        pane = self._screen.focused_pane
+        self._sought = self._screen.code.seen or pane if isinstance(pane, IrPane) else pane
         self._line.placeholder = "filter the cases" if isinstance(self._sought, CasesPane) else "search"
         self._line.display = True
         self._screen.set_focus(self._line)

@@ -154,7 +154,7 @@ class CodeView(ScrollView, can_focus=True):
     def link(self, lines: Iterable[int], *, reveal: bool = True) -> None:
         """Highlight the lines that belong to a line elsewhere, and show the first of them."""
         self._linked = frozenset(lines)
-        self._redraw()
+        self.refresh()  # not _redraw: kept strips know whether their line is linked
         if self._linked and reveal:
             self._reveal(min(self._linked))
 
