@@ -146,7 +146,7 @@ def _running(terms: torch.Tensor, *, bits: int) -> torch.Tensor:
     for part in torch.split(terms, max(1, -(-len(terms) // _MOST_STEPS))):
         sums.append(_rounded(carry + part.cumsum(0), bits))
         carry = sums[-1][-1]
-    return torch.cat(sums) if sums else terms
+    return torch.cat(sums)
 
 
 def _running_single(terms: torch.Tensor) -> torch.Tensor:
@@ -173,7 +173,8 @@ def _dispatch(
     kwargs: dict[str, Any] | None = None,
 ) -> Any:
     kwargs = kwargs or {}
-    if mode.running is not None and operator.overloadpacket in _SUMS and args[0].dtype == torch.float64:
+    is_sum = operator.overloadpacket in _SUMS and args[0].dtype == torch.float64 and args[0].numel()
+    if is_sum and mode.running is not None:
         return _SUMS[operator.overloadpacket](mode, *args, **kwargs)
     result = operator(*args, **kwargs)
     if not isinstance(result, torch.Tensor) or result.dtype != torch.float64:
@@ -211,7 +212,7 @@ def _mean(
     mode: _Rounding, values: torch.Tensor, dims: Sequence[int] | None = None, keepdim: bool = False, **_: object
 ) -> torch.Tensor:
     total = _sum(mode, values, dims, keepdim)
-    return _rounded(total * (max(1, total.numel()) / max(1, values.numel())), mode.bits)
+    return _rounded(total * (total.numel() / values.numel()), mode.bits)
 
 
 def _softmax(mode: _Rounding, values: torch.Tensor, dim: int, _: bool = False) -> torch.Tensor:
@@ -228,7 +229,7 @@ def _cumsum(mode: _Rounding, values: torch.Tensor, dim: int, **_: object) -> tor
 def _total(mode: _Rounding, terms: torch.Tensor) -> torch.Tensor:
     """The sum along the first dimension."""
     assert mode.running is not None
-    return mode.running(terms)[-1] if len(terms) else terms.new_zeros(terms.shape[1:])
+    return mode.running(terms)[-1]
 
 
 _SUMS: dict[Any, Callable[..., torch.Tensor]] = {  # Any: an overload packet; torch has no public name for its type

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
+import pytest
 import torch
 
-from engine import wire
+from engine import tensors, wire
+from engine.device_memory import DeviceBlock
+from engine.judge import cases
+from engine.judge.contrast import Contrasts
+from engine.judge.precision import gauge
+from engine.worker.memory import copy_out
+from problems import find
 
 if TYPE_CHECKING:
     from tests.engine.judge.conftest import Bench
@@ -92,3 +100,33 @@ def test_another_case_begins_anew(bench: Bench) -> None:
     contrasted(bench, 2 * bench.arguments[0], keep=True)
     bench.prepare("TWICE", case="large")
     assert contrasted(bench, 2 * bench.arguments[0]) == [(4, 4, None)]
+
+
+def _block(size_bytes: int, device: torch.device) -> DeviceBlock:
+    block = SimpleNamespace(handle="h", size_bytes=size_bytes, content=torch.zeros(size_bytes, dtype=torch.uint8))
+    return cast(DeviceBlock, block)  # cast: memory of the host, in the driver's stead
+
+
+def test_over_device_memory_what_is_returned_and_written_has_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    problem, cpu = find("cublas::cublasSaxpy_v2"), torch.device("cpu")
+    case = problem.cases[0]
+    content = cases.Contents(cpu).make(problem, case, 7)
+    arena = cases.arena_on_device(content, cases.Memory(cpu, allocate=_block))
+    hand = cases.CaseInHand(problem=problem, case=case, arena=arena, base=content, content=content)
+    cases.fill(hand, content, 0xFF)
+    assert arena.spec.outputs is not None
+    place = tensors.part(arena._content, arena.spec.outputs)
+    answer, written = (value.clone() for value in content.expected)
+    returned, _ = copy_out((answer, written), place)
+    contrasts = Contrasts()
+    command = wire.Contrast(id="c", outputs="", max_output_bytes=0, returned=returned, keep=True)
+    total = answer.numel()
+    first, second = contrasts.contrast(hand, command)
+    assert [(one.total, one.right, one.changed) for one in (first, second)] == [(total, total, None)] * 2
+    copy_out((answer, written.flatten().roll(1)), place)
+    first, second = contrasts.contrast(hand, command)
+    assert (first.changed, first.right) == (0, total)
+    assert second.changed == int((written.view(torch.int32) != written.view(torch.int32).roll(1)).sum())
+    told = gauge(hand, wire.Gauge(id="g", outputs="", max_output_bytes=0, returned=returned[:1]))
+    assert [one.name for one in told] == list(problem.outputs)
