@@ -7,12 +7,12 @@ run are never a PASS.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from engine.layers import Coverage, LayerReport
+from engine.layers import Coverage, Layer, LayerReport
 from engine.model import CaseResult, CompiledKernel, Finding, Location, Outcome, Policy, Severity, Verdict
-from engine.policy import WEIGHTS
+from engine.policy import WEIGHTS, Weights
 
 # Of several failed cases the run is named after the first in this order: what explains most comes first.
 _GRAVEST_FIRST = (
@@ -84,19 +84,27 @@ def _judged(facts: Facts) -> Verdict:
     outcome, sentence, location = _outcome(facts, passed)
     weights = WEIGHTS[facts.policy]
     flags = [finding for finding in _heaviest_first(facts.findings) if weights.flags(finding.severity)]
-    unchecked = [
-        report for report in facts.layers if report.coverage is Coverage.NOT_CHECKED and weights.requires(report.layer)
-    ]
+    unchecked = list(_unchecked(facts.layers, weights))
     flagged = outcome is Outcome.PASS and bool(flags or unchecked)
     if flagged and flags:
         sentence = f"right on {passed} of {facts.planned} cases, but not credible: {flags[0].message}"
         location = flags[0].location
     elif flagged:
-        missing = f"{unchecked[0].layer} ({unchecked[0].by}) could not be checked: {unchecked[0].why}"
-        sentence = f"right on {passed} of {facts.planned} cases, but not cleared: {missing}"
+        sentence = f"right on {passed} of {facts.planned} cases, but not cleared: {unchecked[0]}"
     return Verdict(
         outcome=outcome, sentence=sentence, passed=passed, total=facts.planned, flagged=flagged, location=location
     )
+
+
+def _unchecked(layers: Sequence[LayerReport], weights: Weights) -> Iterator[str]:
+    """Every required layer that could not be checked, and why; silence about a layer is no check of it."""
+    for layer in filter(weights.requires, Layer):
+        reports = [report for report in layers if report.layer is layer]
+        if not reports:
+            yield f"{layer} was not checked: nothing reported on it"
+        for report in reports:
+            if report.coverage is Coverage.NOT_CHECKED:
+                yield f"{layer} ({report.by}) could not be checked: {report.why}"
 
 
 def _heaviest_first(findings: Sequence[Finding]) -> list[Finding]:

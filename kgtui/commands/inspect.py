@@ -30,6 +30,7 @@ from kgtui.commands.surroundings import environment_of
 LABEL = "inspect"
 
 _VERIFIED = (Tier.SMOKE, Tier.FULL)
+_TIMED_S = 2.5  # for all cases together: an inspection is waited for
 _WIDEST = 100  # longer lines are hard to read
 
 
@@ -84,8 +85,13 @@ def text_of(file: KernelFile) -> str:
 def _plan(problem: Problem, claim: Claim | None) -> BenchmarkPlan | None:
     """The bench cases against eager, and against what the claim names; None where the operator has no such cases."""
     cases = tuple(case for case in problem.cases if case.tier is Tier.BENCH)
+    if not cases:
+        return None
     named = (claim.baseline,) if claim is not None else ()
-    return BenchmarkPlan(cases=cases, baselines=tuple(dict.fromkeys((DEFAULT_BASELINE, *named)))) if cases else None
+    return BenchmarkPlan(
+        cases=cases, baselines=tuple(dict.fromkeys((DEFAULT_BASELINE, *named))),
+        case_s=min(BenchmarkPlan.case_s, _TIMED_S / len(cases)),
+    )  # fmt: skip
 
 
 def _say(options: argparse.Namespace, console: Console, inspection: Inspection) -> None:

@@ -74,6 +74,7 @@ async def test_a_case_without_elements_needs_no_kernel(employ: Employ, tmp_path:
     run = Run(
         candidate=candidate, plan=Plan(problem=PROBLEM, cases=PROBLEM.cases, device="cpu", target=None), staff=staff,
         artefacts=ArtefactStore(folder=tmp_path), device=Device(platform="cpu", index=0, name="cpu"), limits=Limits(),
+        probes=(),
     )  # fmt: skip
     told = [event async for event in run.stream(asyncio.Event())]
     finished = told[-1]

@@ -40,22 +40,25 @@ def finding(severity: Severity, message: str) -> Finding:
     return Finding(check="c", severity=severity, message=message, location=Location(line=3))
 
 
+ALL_CHECKED = tuple(LayerReport(layer=layer, by="p", coverage=Coverage.CHECKED) for layer in Layer)
 OK = result(Outcome.PASS)
 FAILED = [outcome for outcome in Outcome if outcome is not Outcome.PASS]
 
 
 def test_all_cases_right_is_a_pass() -> None:
-    assert judge(Facts(planned=2, cases=(OK, OK))) == Verdict(
+    assert judge(Facts(planned=2, cases=(OK, OK), layers=ALL_CHECKED)) == Verdict(
         outcome=Outcome.PASS, sentence="right on 2 of 2 cases", passed=2, total=2
     )
 
 
-def unchecked(layer: Layer, coverage: Coverage = Coverage.NOT_CHECKED) -> LayerReport:
-    return LayerReport(layer=layer, by="p", coverage=coverage, why="it died")
+def unchecked(layer: Layer, coverage: Coverage = Coverage.NOT_CHECKED) -> tuple[LayerReport, ...]:
+    """All layers were checked but for this one."""
+    others = (report for report in ALL_CHECKED if report.layer is not layer)
+    return (*others, LayerReport(layer=layer, by="p", coverage=coverage, why="it died"))
 
 
 def test_a_required_layer_that_could_not_be_checked_keeps_a_right_run_from_being_cleared() -> None:
-    verdict = judge(Facts(planned=1, cases=(OK,), layers=(unchecked(Layer.ABLATION),)))
+    verdict = judge(Facts(planned=1, cases=(OK,), layers=unchecked(Layer.ABLATION)))
     assert (verdict.outcome, verdict.flagged) == (Outcome.PASS, True)
     assert verdict.sentence == "right on 1 of 1 cases, but not cleared: ablation (p) could not be checked: it died"
 
@@ -63,20 +66,25 @@ def test_a_required_layer_that_could_not_be_checked_keeps_a_right_run_from_being
 @pytest.mark.parametrize("policy", list(Policy))
 @pytest.mark.parametrize("layer", list(Layer))
 def test_a_layer_flags_where_its_policy_requires_it(policy: Policy, layer: Layer) -> None:
-    verdict = judge(Facts(planned=1, policy=policy, cases=(OK,), layers=(unchecked(layer),)))
+    verdict = judge(Facts(planned=1, policy=policy, cases=(OK,), layers=unchecked(layer)))
     assert verdict.flagged is WEIGHTS[policy].requires(layer)
 
 
 @pytest.mark.parametrize("coverage", [Coverage.NOT_AVAILABLE, Coverage.NOT_ASKED])
 def test_what_the_machine_does_not_offer_or_nobody_asked_flags_nothing(coverage: Coverage) -> None:
-    layers = tuple(unchecked(layer, coverage) for layer in Layer)
+    layers = tuple(LayerReport(layer=layer, by="p", coverage=coverage, why="not here") for layer in Layer)
     assert not judge(Facts(planned=1, policy=Policy.STRICT, cases=(OK,), layers=layers)).flagged
 
 
+def test_a_required_layer_that_nothing_reported_on_is_not_checked() -> None:
+    layers = tuple(report for report in ALL_CHECKED if report.layer is not Layer.BEHAVIOUR)
+    verdict = judge(Facts(planned=1, cases=(OK,), layers=layers))
+    assert verdict.flagged
+    assert verdict.sentence.endswith("but not cleared: behaviour was not checked: nothing reported on it")
+
+
 def test_a_finding_is_told_before_a_layer_that_could_not_be_checked() -> None:
-    facts = Facts(
-        planned=1, cases=(OK,), findings=(finding(Severity.SUSPECT, "odd"),), layers=(unchecked(Layer.INPUTS),)
-    )
+    facts = Facts(planned=1, cases=(OK,), findings=(finding(Severity.SUSPECT, "odd"),), layers=unchecked(Layer.INPUTS))
     assert judge(facts).sentence == "right on 1 of 1 cases, but not credible: odd"
 
 
@@ -174,7 +182,7 @@ def test_a_pass_with_a_grave_finding_is_flagged(severity: Severity) -> None:
 
 @pytest.mark.parametrize("severity", [Severity.NOTE, Severity.HINT])
 def test_a_light_finding_flags_nothing(severity: Severity) -> None:
-    verdict = judge(Facts(planned=1, cases=(OK,), findings=(finding(severity, "spelling"),)))
+    verdict = judge(Facts(planned=1, cases=(OK,), layers=ALL_CHECKED, findings=(finding(severity, "spelling"),)))
     assert (verdict.flagged, verdict.sentence) == (False, "right on 1 of 1 cases")
 
 
@@ -188,7 +196,7 @@ def test_a_failure_is_not_flagged_on_top() -> None:
 
 def under(policy: Policy, *found: Severity) -> Verdict:
     findings = tuple(finding(severity, f"a {severity}") for severity in found)
-    return judge(Facts(planned=1, policy=policy, cases=(OK,), findings=findings))
+    return judge(Facts(planned=1, policy=policy, cases=(OK,), layers=ALL_CHECKED, findings=findings))
 
 
 @pytest.mark.parametrize("severity", Severity)
