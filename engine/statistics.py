@@ -102,9 +102,7 @@ def compare(
     against_itself = ratio_interval(self_pairs, rng=rng)
     shortest_us = min(min(pair) for pair in pairs)
     resolution = max(1.0 - against_itself.low, against_itself.high - 1.0, tick_us / shortest_us, MIN_RESOLUTION)
-    return Comparison(
-        baseline=baseline, speedup=speedup, resolution=resolution, standing=_standing(speedup, resolution)
-    )
+    return Comparison(baseline=baseline, speedup=speedup, resolution=resolution, standing=standing(speedup, resolution))
 
 
 def summarise(baseline: str, comparison_by_case: Mapping[str, Comparison], planned: int, rng: random.Random) -> Summary:
@@ -144,6 +142,13 @@ def abba_pairs(rounds: Sequence[Sequence[Sequence[float]]]) -> list[tuple[float,
     return [_abba_pair(batches, number) for number, batches in enumerate(rounds, start=1)]
 
 
+def standing(speedup: Interval, resolution: float) -> Standing:
+    """How a speed-up stands: none within the resolution, or whose interval holds 1, is a difference."""
+    if speedup.low <= 1.0 <= speedup.high or abs(speedup.value - 1.0) <= resolution + _ROUNDING:
+        return Standing.SAME
+    return Standing.FASTER if speedup.value > 1.0 else Standing.SLOWER
+
+
 def _abba_pair(batches: Sequence[Sequence[float]], number: int) -> tuple[float, float]:
     if len(batches) != 4:
         raise ValueError(f"round {number} has {len(batches)} batches; A, B, B, A are four")
@@ -151,12 +156,6 @@ def _abba_pair(batches: Sequence[Sequence[float]], number: int) -> tuple[float, 
         _refuse_what_is_no_time(samples, f"batch {place} of round {number}")
     first_a, first_b, second_b, second_a = map(statistics.median, batches)
     return (first_a + second_a) / 2, (first_b + second_b) / 2
-
-
-def _standing(speedup: Interval, resolution: float) -> Standing:
-    if speedup.low <= 1.0 <= speedup.high or abs(speedup.value - 1.0) <= resolution + _ROUNDING:
-        return Standing.SAME
-    return Standing.FASTER if speedup.value > 1.0 else Standing.SLOWER
 
 
 def _is_fast(comparison: Comparison, threshold: float) -> bool:

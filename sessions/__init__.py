@@ -22,6 +22,7 @@ from sessions.errors import (
 )
 from sessions.reading import Reader
 from sessions.rows import (
+    Answer,
     BaselineRow,
     BestBenchmark,
     Generation,
@@ -40,6 +41,7 @@ from sessions.rows import (
 from sessions.store import Store, open_memory_store, open_store
 
 __all__ = [
+    "Answer",
     "BaselineRow",
     "BestBenchmark",
     "Browser",

@@ -11,7 +11,7 @@ from engine.benchmark import Interval
 from engine.model import Outcome
 from sessions.narrowing import narrowing, where
 from sessions.reading import EVERY_RUN, Reader
-from sessions.rows import ListedRun, Milestone, RunFilter, Totals
+from sessions.rows import Answer, ListedRun, Milestone, RunFilter, Totals
 from sessions.values import path_value, run_row
 
 USUAL_BASELINE = "eager"
@@ -41,6 +41,14 @@ select runs.id, runs.outcome, runs.flagged, runs.policy, runs.passed, runs.total
 from runs left join summaries on summaries.run = runs.id and summaries.baseline = :baseline
 where runs.path is :path and runs.problem = :problem and runs.device_name is :device_name
 order by runs.id desc limit :limit"""
+
+# One text may have come several times: an answer of the run's own session goes first, then the newest.
+_SELECT_ANSWER = """
+select generations.provider, generations.model, generations.prompt_tokens, generations.completion_tokens,
+    generations.cost_microusd, generations.elapsed_s
+from generations join runs on runs.candidate = generations.candidate and runs.problem = generations.problem
+where runs.id = :run
+order by generations.session = runs.session desc, generations.id desc limit 1"""
 
 
 class Browser(Reader):
@@ -88,6 +96,16 @@ class Browser(Reader):
             "baseline": USUAL_BASELINE,
         }  # fmt: skip
         return tuple(_milestone(row) for row in reversed(self._database.rows(_SELECT_MILESTONES, values)))
+
+    def answer(self, run_id: int) -> Answer | None:
+        """What a model answered when the run's candidate came from it; None when no model wrote it.
+
+        Raises:
+            UsageError: there is no such run.
+        """
+        self.run(run_id)
+        rows = self._database.rows(_SELECT_ANSWER, {"run": run_id})
+        return Answer(**{name: rows[0][name] for name in rows[0].keys()}) if rows else None  # noqa: SIM118  # as above
 
 
 def _listed(row: sqlite3.Row) -> ListedRun:

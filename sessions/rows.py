@@ -202,3 +202,15 @@ class Generation:
     cost_microusd: int | None
     source: bytes | None
     elapsed_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """The answer of a model that a candidate came from; `cost_microusd` is None where no price is known."""
+
+    provider: str
+    model: str
+    prompt_tokens: int
+    completion_tokens: int
+    cost_microusd: int | None
+    elapsed_s: float

@@ -165,3 +165,29 @@ class TestMilestones:
     def test_there_is_no_way_of_a_run_that_is_not_there(self, store):
         with pytest.raises(UsageError, match="there is no run #7"):
             store.milestones(7)
+
+
+class TestTheAnswerThatARunCameFrom:
+    def test_a_run_of_a_text_that_a_model_wrote_knows_model_tokens_and_price(self, store, session_id, judge):
+        store.add_generation(session_id, answer(b"a", cost=250))
+        found = store.answer(judge(source=b"a"))
+        assert (found.provider, found.model, found.cost_microusd) == ("p", "m", 250)
+
+    def test_a_run_of_a_text_of_ones_own_has_none(self, store, session_id, judge):
+        store.add_generation(session_id, answer(b"a"))
+        assert store.answer(judge(source=b"b")) is None
+
+    def test_an_answer_of_the_runs_own_session_goes_before_a_newer_one_of_another(self, store, session_id, judge):
+        run = judge(source=b"a")
+        store.add_generation(session_id, answer(b"a", cost=1))
+        store.add_generation(session_id, answer(b"a", cost=2))
+        store.add_generation(store.begin_session("another"), answer(b"a", cost=3))
+        assert store.answer(run).cost_microusd == 2
+
+    def test_the_same_text_for_another_operator_is_another_answer(self, store, session_id, judge):
+        store.add_generation(session_id, answer(b"a", problem="vllm::rope"))
+        assert store.answer(judge(source=b"a")) is None
+
+    def test_a_run_that_is_not_there_has_no_answer(self, store):
+        with pytest.raises(UsageError, match="there is no run #3"):
+            store.answer(3)
