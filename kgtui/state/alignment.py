@@ -1,0 +1,240 @@
+"""Two to four texts laid beside each other, line by line, and where they differ.
+
+The first text is the reference: every other one is aligned with it.  A line that became another one stands
+beside it, with the words that changed; a line that one text lacks leaves a gap there.  Comparing long texts
+takes a while, so this belongs into a thread; nothing here draws.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from itertools import takewhile
+
+from kgtui.highlighting.cleaning import cleaned
+
+LONGEST_LINE = 4_000
+_ALIKE = 0.5  # two lines that share less than half of their words are two lines, not one that changed
+_MOST_PAIRS = 4_000  # a larger stretch is paired in its order, for trying every pair would take too long
+_WORDS = re.compile(r"\w+|\s+|.")
+
+
+class Change(enum.StrEnum):
+    """What became of a line; the value is its sign, the same on every terminal."""
+
+    SAME = " "
+    CHANGED = "~"
+    ADDED = "+"
+    REMOVED = "-"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """A line of one text, fit to be drawn; `number` counts from one and is None where the text has no such line.
+
+    `spans` are the characters, from and to, that are not the same in the reference, or in what became of it.
+    """
+
+    number: int | None
+    text: str = ""
+    change: Change = Change.SAME
+    spans: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlignedRow:
+    """One line of every text, side by side."""
+
+    cells: tuple[Cell, ...]
+
+    @property
+    def differs(self) -> bool:
+        """Whether the texts are not the same here."""
+        return any(cell.change is not Change.SAME for cell in self.cells)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alignment:
+    """The texts in rows; `starts` are the rows, from zero, where a difference begins."""
+
+    rows: tuple[AlignedRow, ...] = ()
+    starts: tuple[int, ...] = ()
+
+
+def aligned(texts: Sequence[Sequence[str]]) -> Alignment:
+    """The lines of these texts side by side, the first being the reference.
+
+    Lines that two others added at one place stand in the same rows, whether or not they are alike.
+    """
+    reference, *others = texts
+    plans = [_plan(reference, other) for other in others]
+    rows: list[AlignedRow] = []
+    for place in range(len(reference) + 1):
+        added = [plan.added.get(place, ()) for plan in plans]
+        for offset in range(max(map(len, added), default=0)):
+            cells = [_added(other, lines, offset) for other, lines in zip(others, added, strict=True)]
+            rows.append(AlignedRow(cells=(Cell(number=None), *cells)))
+        if place < len(reference):
+            partners = [plan.partners.get(place) for plan in plans]
+            rows.append(_row(reference, others, place=place, partners=partners))
+    return Alignment(rows=tuple(rows), starts=_starts(rows))
+
+
+def unified(alignment: Alignment, *, other: int = 1) -> Alignment:
+    """The reference and text number `other` in one column: of every difference first what went, then what came."""
+    rows: list[AlignedRow] = []
+    went: list[Cell] = []
+    came: list[Cell] = []
+    for row in alignment.rows:
+        before, after = row.cells[0], row.cells[other]
+        if before.number is None and after.number is None:
+            continue  # a gap that a third text made
+        if after.change is Change.SAME:
+            rows += [AlignedRow(cells=(cell,)) for cell in (*went, *came)]
+            went, came = [], []
+            rows.append(AlignedRow(cells=(replace(after, spans=()),)))
+            continue
+        if before.number is not None:
+            went.append(replace(before, change=Change.REMOVED, spans=_between(after, before)))
+        if after.number is not None:
+            came.append(replace(after, change=Change.ADDED))
+    rows += [AlignedRow(cells=(cell,)) for cell in (*went, *came)]
+    return Alignment(rows=tuple(rows), starts=_starts(rows))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Plan:
+    """Where the lines of a text stand beside the reference.
+
+    `partners` maps a line of the reference to its line there; `added` maps a line of the reference to those before it.
+    """
+
+    partners: dict[int, int]
+    added: dict[int, tuple[int, ...]]
+
+
+def _plan(reference: Sequence[str], other: Sequence[str]) -> _Plan:
+    partners: dict[int, int] = {}
+    added: dict[int, tuple[int, ...]] = {}
+    for tag, a, b, c, d in _changes(reference, other):
+        if tag == "equal":
+            partners.update(zip(range(a, b), range(c, d), strict=True))
+            continue
+        reached = c
+        for old, new in _pairs(reference[a:b], other[c:d]):
+            partners[a + old] = c + new
+            if reached < c + new:
+                added[a + old] = tuple(range(reached, c + new))
+            reached = c + new + 1
+        if reached < d:
+            added[b] = tuple(range(reached, d))
+    return _Plan(partners=partners, added=added)
+
+
+def _changes(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, int, int, int, int]]:
+    """What became of each stretch of lines; what both begin and end with is taken off first, for it costs nothing."""
+    head = _common(before, after)
+    tail = _common(before[head:][::-1], after[head:][::-1])
+    yield "equal", 0, head, 0, head
+    middle = SequenceMatcher(None, before[head : len(before) - tail], after[head : len(after) - tail])
+    for tag, a, b, c, d in middle.get_opcodes():
+        yield tag, a + head, b + head, c + head, d + head
+    yield "equal", len(before) - tail, len(before), len(after) - tail, len(after)
+
+
+def _common(before: Sequence[str], after: Sequence[str]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
+
+
+def _pairs(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
+    """Which line became which, in their order: the choice that keeps most words."""
+    old, new = [Counter(_WORDS.findall(line)) for line in before], [Counter(_WORDS.findall(line)) for line in after]
+    if len(old) * len(new) > _MOST_PAIRS:
+        in_order = range(min(len(old), len(new)))
+        return [(place, place) for place in in_order if _likeness(old[place], new[place]) >= _ALIKE]
+    best = [[0.0] * (len(new) + 1) for _ in range(len(old) + 1)]
+    alike = [[_likeness(one, other) for other in new] for one in old]
+    for i in reversed(range(len(old))):
+        for j in reversed(range(len(new))):
+            paired = alike[i][j] + best[i + 1][j + 1] if alike[i][j] >= _ALIKE else 0.0
+            best[i][j] = max(paired, best[i + 1][j], best[i][j + 1])
+    pairs, i, j = [], 0, 0
+    while i < len(old) and j < len(new):
+        if alike[i][j] >= _ALIKE and best[i][j] == alike[i][j] + best[i + 1][j + 1]:
+            pairs.append((i, j))
+            i, j = i + 1, j + 1
+        elif best[i][j] == best[i + 1][j]:
+            i += 1
+        else:
+            j += 1
+    return pairs
+
+
+def _likeness(one: Counter[str], other: Counter[str]) -> float:
+    """Which share of the words both lines have; white space counts for nothing."""
+    words = sum(count for word, count in (*one.items(), *other.items()) if not word.isspace())
+    shared = sum(min(count, other[word]) for word, count in one.items() if not word.isspace())
+    return 2 * shared / words if words else 0.0
+
+
+def _row(
+    reference: Sequence[str], others: Sequence[Sequence[str]], *, place: int, partners: Sequence[int | None]
+) -> AlignedRow:
+    text = cleaned(reference[place], longest=LONGEST_LINE)
+    cells = []
+    for other, partner in zip(others, partners, strict=True):
+        if partner is None:
+            cells.append(Cell(number=None, change=Change.REMOVED))
+        elif other[partner] == reference[place]:
+            cells.append(Cell(number=partner + 1, text=text))
+        else:
+            changed = cleaned(other[partner], longest=LONGEST_LINE)
+            cells.append(
+                Cell(number=partner + 1, text=changed, change=Change.CHANGED, spans=_changed_words(text, changed))
+            )
+    changes = {cell.change for cell in cells}
+    first = next((change for change in (Change.CHANGED, Change.REMOVED) if change in changes), Change.SAME)
+    spans = _merged([span for cell in cells if cell.number is not None for span in _changed_words(cell.text, text)])
+    return AlignedRow(cells=(Cell(number=place + 1, text=text, change=first, spans=spans), *cells))
+
+
+def _added(other: Sequence[str], lines: Sequence[int], offset: int) -> Cell:
+    if offset >= len(lines):
+        return Cell(number=None)
+    text = cleaned(other[lines[offset]], longest=LONGEST_LINE)
+    return Cell(number=lines[offset] + 1, text=text, change=Change.ADDED)
+
+
+def _between(after: Cell, before: Cell) -> tuple[tuple[int, int], ...]:
+    return _changed_words(after.text, before.text) if after.number is not None else ()
+
+
+def _changed_words(before: str, after: str) -> tuple[tuple[int, int], ...]:
+    """The characters of `after` that are not in `before`, whole words at a time; neighbours are one."""
+    if before == after:
+        return ()
+    old, new = _WORDS.findall(before), _WORDS.findall(after)
+    starts = [0]
+    for word in new:
+        starts.append(starts[-1] + len(word))
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    spans = [(starts[c], starts[d]) for tag, _, _, c, d in matcher.get_opcodes() if tag != "equal" and c < d]
+    return _merged(spans)
+
+
+def _merged(spans: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return tuple(merged)
+
+
+def _starts(rows: Sequence[AlignedRow]) -> tuple[int, ...]:
+    return tuple(place for place, row in enumerate(rows) if row.differs and (place == 0 or not rows[place - 1].differs))
