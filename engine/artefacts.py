@@ -1,10 +1,12 @@
 """Texts and binaries of compiled kernels, stored once each under their content hash.
 
-Files, not rows: they are large, immutable and read by other programs.  Nothing is ever overwritten.
+Files, not rows: they are large, immutable and read by other programs.  Nothing is ever overwritten, and nothing is
+removed but what somebody says nobody needs.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import tempfile
@@ -48,6 +50,11 @@ class ArtefactStore:
             FileNotFoundError: it was never stored here, or was deleted.
         """
         return self._path(digest).read_bytes()
+
+    def remove(self, digest: str) -> None:
+        """Delete the content with this hash.  Safe to call twice; what cannot be deleted stays, and does no harm."""
+        with contextlib.suppress(OSError):
+            self._path(digest).unlink()
 
     def _path(self, digest: str) -> Path:
         return self.folder / digest[:2] / digest[2:]

@@ -255,7 +255,11 @@ class WorkbenchApp(App[None]):
                 problem=problem, path=path, saved=content, device=self._settings.device, target=self._settings.target
             )
         elif (workbench.bench.problem, workbench.bench.path) != (problem, path):
-            workbench.open(problem, path, content)
+            if workbench.unsaved:
+                words = f"{workbench.bench.path.name} has unsaved text: save it with ctrl+s, then open {path.name}"
+                self.notify(words, severity="warning", markup=False)
+            else:
+                workbench.open(problem, path, content)
         self.action_show("workbench")
 
     async def artefact(self, digest: str) -> str:

@@ -66,6 +66,26 @@ def write(path: Path, content: bytes) -> None:
         raise UsageError(f"{path} was not saved: {error.strerror}; the text is still here") from error
 
 
+def write_new(path: Path, content: bytes) -> bool:
+    """Make the file; False when there is one already, which stays as it is.
+
+    Raises:
+        OSError: it cannot be written; then nothing of it is left.
+    """
+    try:
+        file = path.open("xb")
+    except FileExistsError:
+        return False
+    try:
+        with file:
+            file.write(content)
+    except OSError:
+        with contextlib.suppress(OSError):
+            path.unlink()
+        raise
+    return True
+
+
 def _keeps_identity(target: Path) -> bool:
     try:
         known = target.stat()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 from engine.errors import UsageError
@@ -49,6 +50,23 @@ class KernelFolder:
         while path.exists():
             path, number = path.with_name(f"{problem.entry}_{number}.py"), number + 1
         return _made(path, self._scaffold(problem).encode())
+
+    def restore(self, content: bytes, *, name: str, number: int) -> Path:
+        """Put the source of run `number` of a file called `name` into a new one; none that is there is touched.
+
+        Raises:
+            UsageError: it cannot be written.
+        """
+        folder, stem = self._folder / "kernels", Path(name).stem
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for again in itertools.count(1):
+                path = folder / (f"{stem}_run{number}.py" if again == 1 else f"{stem}_run{number}_{again}.py")
+                if disk.write_new(path, content):
+                    break
+        except OSError as error:
+            raise UsageError(f"{folder} cannot be written: {error.strerror}; start kgtui in another folder") from error
+        return path
 
 
 def _made(path: Path, content: bytes) -> Path:

@@ -21,6 +21,7 @@ class Where(enum.StrEnum):
     TARGETS = "targets"
     DIFFERENCES = "differences"
     INSPECT = "inspect"
+    HISTORY = "history"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,13 +46,15 @@ class Action:
 
 _NAMES = {
     "question_mark": "?", "slash": "/", "left_square_bracket": "[", "right_square_bracket": "]", "escape": "esc",
-    "f1": "F1", "f4": "F4", "f5": "F5",
+    "f1": "F1", "f4": "F4", "f5": "F5", "f8": "F8",
 }  # fmt: skip
 
 ACTIONS = (
     # Everywhere
     Action(id="operators", keys=("ctrl+o",), label="operators", help="choose another operator", group="Screens",
            where=Where.EVERYWHERE, call="app.show('operators')", bar=True, priority=True),
+    Action(id="history", keys=("f8", "H"), label="history", help="every run and session that was kept",
+           group="Screens", where=Where.EVERYWHERE, call="app.show('history')"),
     Action(id="help", keys=("question_mark", "f1"), label="help", help="show every key", group="Screens",
            where=Where.EVERYWHERE, call="app.show('help')", bar=True),
     Action(id="palette", keys=("ctrl+p",), label="palette", help="find an action by its name", group="Screens",
@@ -196,10 +199,34 @@ ACTIONS = (
            where=Where.DIFFERENCES, call="screen.copy", bar=True),
     Action(id="close", keys=("escape",), label="back", help="back to the workbench", group="Differences",
            where=Where.DIFFERENCES, call="screen.close", bar=True),
+    # History
+    Action(id="open-run", keys=("enter",), label="open", help="look at the run as it was; list a session's runs",
+           group="Past", where=Where.HISTORY, call="screen.open", bar=True),
+    Action(id="find", keys=("slash",), label="filter", help="find runs by operator, file, device, tag, outcome, words",
+           group="Past", where=Where.HISTORY, call="screen.filter", bar=True),
+    Action(id="same-operator", keys=("o",), label="same operator", help="only runs of this operator", group="Past",
+           where=Where.HISTORY, call="screen.same('operator')"),
+    Action(id="same-file", keys=("f",), label="same file", help="only runs of files of this name", group="Past",
+           where=Where.HISTORY, call="screen.same('file')"),
+    Action(id="sessions", keys=("s",), label="sessions", help="list sessions instead of runs, or runs again",
+           group="Past", where=Where.HISTORY, call="screen.sessions", bar=True),
+    Action(id="tag", keys=("t",), label="tag", help="put the run under a tag", group="Past", where=Where.HISTORY,
+           call="screen.tag", bar=True),
+    Action(id="note", keys=("n",), label="note", help="write a note to the run", group="Past", where=Where.HISTORY,
+           call="screen.note", bar=True),
+    Action(id="restore", keys=("R",), label="restore", help="put the run's source into a new file and open that",
+           group="Past", where=Where.HISTORY, call="screen.restore", bar=True),
+    Action(id="delete", keys=("d", "delete"), label="delete", help="delete the run or session, once you confirmed it",
+           group="Past", where=Where.HISTORY, call="screen.delete", bar=True),
+    Action(id="copy-number", keys=("y",), label="copy", help="copy the number of the run", group="Past",
+           where=Where.HISTORY, call="screen.copy_value"),
+    Action(id="leave-history", keys=("escape",), label="back",
+           help="one step back: leave the question, clear the filter, list runs again; then leave", group="Past",
+           where=Where.HISTORY, call="screen.back", bar=True, priority=True),
     *(
         Action(id=f"move-{name}", keys=(key,), label=name, help=f"move {name}", group="In a pane", where=where,
                call=f"screen.move('{name}')", listed=False)
-        for where in (Where.OPERATORS, Where.WORKBENCH, Where.BENCH, Where.TARGETS, Where.INSPECT)
+        for where in (Where.OPERATORS, Where.WORKBENCH, Where.BENCH, Where.TARGETS, Where.INSPECT, Where.HISTORY)
         for key, name in (("h", "left"), ("j", "down"), ("k", "up"), ("l", "right"), ("g", "top"), ("G", "bottom"))
     ),
     Action(id="escape", keys=("escape",), label="back",

@@ -8,11 +8,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 from engine.errors import StoreError
 from engine.events import Event, RunStarted
 from kgtui.kernels import SAMPLES
 from kgtui.seams import BestRun, LastRun, Order, PastRun, RecentFile, Recording, StoreOpener
+
+if TYPE_CHECKING:
+    from kgtui.archive import Archive
+
+T = TypeVar("T")
 
 HISTORY_ROWS = 200
 RECENT_FILES = 20
@@ -81,6 +87,20 @@ class Past:
             self._say(str(error))
             return None
         return events, source
+
+    async def ask(self, question: Callable[[Archive], T]) -> T | None:
+        """The answer to a question about everything that was kept; None without a store, or when that fails.
+
+        Raises:
+            UsageError: what the question is about is not there.
+        """
+        if self.recording is None:
+            return None
+        try:
+            return await asyncio.to_thread(question, self.recording.archive)
+        except StoreError as error:
+            self._say(str(error))
+            return None
 
     async def close(self) -> None:
         """Release the database; what went wrong there was said before."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from engine.errors import StoreError, UsageError
 from engine.events import Event
+from kgtui.archive import Archive
 from kgtui.seams import BestRun, LastRun, Order, PastRun, RecentFile
 from sessions.rows import RunFilter, RunRow
 from sessions.store import Store
@@ -14,8 +15,12 @@ from sessions.store import Store
 class StoreRecording:
     """Keeps what the screen shows; nothing is written before the first run, so looking around leaves no session."""
 
-    def __init__(self, store: Store, *, label: str, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, store: Store, *, label: str, environment: Mapping[str, str],
+        remove_artefact: Callable[[str], None] = lambda digest: None,
+    ) -> None:  # fmt: skip
         self._store = store
+        self.archive = Archive(store, remove_artefact=remove_artefact)
         self._label = label
         self._environment = environment
         self._session: int | None = None

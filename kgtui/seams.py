@@ -12,12 +12,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from engine.benchmark import Interval
 from engine.events import Event
 from engine.model import BenchmarkPlan, Candidate, Launch, Outcome, Plan, Problem, Tier
 from kgtui.watching.records import Saved, WatchTrouble
+
+if TYPE_CHECKING:
+    from kgtui.archive import Archive
 
 DEFAULT_TIERS = (Tier.SMOKE, Tier.FULL)
 # Triton's interpreter runs here, so nothing is ever timed.
@@ -190,6 +193,10 @@ class Recording(Protocol):
 
     def recent_files(self, *, limit: int) -> tuple[RecentFile, ...]:
         """The files that were judged last."""
+
+    @property
+    def archive(self) -> Archive:
+        """All that was kept, for looking back."""
 
     def close(self) -> None:
         """Release the database."""

@@ -149,7 +149,10 @@ def assemble(
         from kgtui.recording import StoreRecording
         from sessions import open_store
 
-        return StoreRecording(open_store(paths.sessions), label=LABEL, environment=environment_of(device))
+        return StoreRecording(
+            open_store(paths.sessions), label=LABEL, environment=environment_of(device),
+            remove_artefact=artefacts.remove,
+        )  # fmt: skip
 
     return WorkbenchApp(
         engine_factory=make_engine,

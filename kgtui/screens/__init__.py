@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     from kgtui.screens.host import Host
 
-_NOT_SCREENS = frozenset({"base", "code", "drawing", "file", "historian", "host", "judging", "palette", "search"})
+_NOT_SCREENS = frozenset({
+    "base", "code", "drawing", "file", "historian", "host", "judging", "marking", "palette", "search",
+})  # fmt: skip
 _REQUIRED = ("PLACE", "make")
 
 

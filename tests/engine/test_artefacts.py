@@ -77,3 +77,13 @@ def test_a_write_that_fails_leaves_nothing_aside(tmp_path: Path, monkeypatch: py
 def test_what_was_never_stored_is_not_found(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         ArtefactStore(folder=tmp_path).read(DIGEST)
+
+
+def test_what_is_removed_is_gone_and_removing_twice_does_no_harm(tmp_path: Path) -> None:
+    store = ArtefactStore(folder=tmp_path)
+    kept, gone = store.put("ptx", PTX).digest, store.put("ptx", PTX + b"another").digest
+    store.remove(gone)
+    store.remove(gone)
+    assert store.read(kept) == PTX
+    with pytest.raises(FileNotFoundError):
+        store.read(gone)

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 
 from engine.errors import StoreError
@@ -53,8 +54,10 @@ from engine.model import (
     Verdict,
     WrongElement,
 )  # fmt: skip
+from kgtui.archive import Archive
 from kgtui.seams import BestRun, LastRun, Order, PastRun, RecentFile
 from kgtui.watching.records import Saved, WatchTrouble
+from sessions import open_memory_store
 
 NOW = datetime(2026, 3, 14, 15, 9, tzinfo=UTC)
 SOURCE = b'''import torch
@@ -452,6 +455,11 @@ class MemoryRecording:
 
     def recent_files(self, *, limit: int) -> tuple[RecentFile, ...]:
         return self.recent[:limit]
+
+    @cached_property
+    def archive(self) -> Archive:
+        """A store of its own, in memory and empty."""
+        return Archive(open_memory_store(), remove_artefact=lambda digest: None)
 
     def close(self) -> None:
         self.closed = True

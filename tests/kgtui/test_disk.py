@@ -94,3 +94,10 @@ def test_a_byte_order_mark_survives_an_edit() -> None:
     text = disk.editable_text(content)
     assert text == "x = 1\n"
     assert disk.encoded(text, like=content) == content
+
+
+def test_a_new_file_is_made_and_one_that_is_there_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "k.py"
+    assert disk.write_new(path, b"first\n")
+    assert not disk.write_new(path, b"second\n")
+    assert path.read_bytes() == b"first\n"

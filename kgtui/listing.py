@@ -1,0 +1,72 @@
+"""A long list of the store, of which a window is in memory: fetched page by page, never on the event loop.
+
+What it shows is a record of `kgtui.state.paging`; who asks for more says where the cursor is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Generic, Protocol, TypeVar
+
+from kgtui.state.paging import PAGE, Window
+
+T = TypeVar("T")
+Entry = TypeVar("Entry", covariant=True)
+
+
+class Fetch(Protocol[Entry]):
+    """Brings entries, newest first: those next before or after one, or the newest; None when that failed."""
+
+    def __call__(
+        self, *, before: int | None = None, after: int | None = None, limit: int = PAGE
+    ) -> Awaitable[tuple[Entry, ...] | None]: ...
+
+
+class Listing(Generic[T]):
+    """One list; `loaded` is False until something was fetched."""
+
+    def __init__(self, fetch: Fetch[T], *, number: Callable[[T], int]) -> None:
+        self._fetch = fetch
+        self.window: Window[T] = Window(number=number)
+        self.loaded = False
+
+    async def load_newest(self) -> None:
+        """Begin at the top."""
+        page = await self._fetch()
+        self.loaded = True
+        if page is not None:
+            self.window = self.window.filled(page, at_top=True, at_bottom=len(page) < PAGE)
+
+    async def load_oldest(self) -> None:
+        """Begin at the bottom."""
+        page = await self._fetch(after=0)
+        if page is not None:
+            self.window = self.window.filled(page, at_top=len(page) < PAGE, at_bottom=True)
+
+    async def load_below(self, *, row: int) -> None:
+        """The page below; the cursor is on `row`."""
+        window = self.window
+        if window.at_bottom or window.oldest is None:
+            return
+        page = await self._fetch(before=window.oldest)
+        if page is not None and self.window is window:
+            self.window = window.with_below(page, keep=len(window.entries) - row + PAGE // 2)
+
+    async def load_above(self, *, row: int) -> None:
+        """The page above; the cursor is on `row`."""
+        window = self.window
+        if window.at_top or window.newest is None:
+            return
+        page = await self._fetch(after=window.newest)
+        if page is not None and self.window is window:
+            self.window = window.with_above(page, keep=row + PAGE // 2)
+
+    async def refresh(self) -> None:
+        """Fetch what is in the window again, with what came on top of it if it stands at the top."""
+        window = self.window
+        before = None if window.at_top or window.newest is None else window.newest + 1
+        page = await self._fetch(before=before, limit=max(PAGE, len(window.entries)))
+        self.loaded = True
+        if page is not None and self.window is window:
+            at_bottom = len(page) < max(PAGE, len(window.entries))
+            self.window = window.filled(page, at_top=before is None, at_bottom=at_bottom)

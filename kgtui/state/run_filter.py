@@ -1,0 +1,81 @@
+"""What a person types to find runs, read as a filter: `op:softmax is:failed tail mask`.
+
+A word with a colon narrows by what stands before it; other words are looked for in the texts of a run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from engine.errors import UsageError
+from engine.model import Outcome
+from sessions.rows import Result, RunFilter
+
+HINT = "op:softmax file:v2 device:h100 tag:keep is:passed outcome:timeout session:7, or any words"
+NAMES = ("op", "file", "device", "tag", "is", "outcome", "session")
+
+
+def read_filter(typed: str) -> RunFilter:
+    """The filter that was typed.
+
+    Raises:
+        UsageError: a name before a colon is unknown, or its value is not possible; says what is.
+    """
+    wanted, words = RunFilter(), []
+    for word in typed.split():
+        name, colon, value = word.partition(":")
+        # aten::softmax is a word, and so is http://...
+        if not colon or value.startswith((":", "/")):
+            words.append(word)
+        elif not value:
+            raise UsageError(f"{word} needs a value behind the colon")
+        else:
+            wanted = _narrowed(wanted, name, value)
+    return replace(wanted, text=" ".join(words)) if words else wanted
+
+
+def with_word(typed: str, name: str, value: str) -> str:
+    """The typed filter narrowed further, by one name in place of what that name said before."""
+    kept = [word for word in typed.split() if word.partition(":")[0] != name or "::" in word]
+    return " ".join([*kept, f"{name}:{value}"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Choice:
+    name: str
+    values: tuple[str, ...]
+
+    def refuse(self, value: str) -> UsageError:
+        return UsageError(f"{self.name}:{value} cannot be; use one of {', '.join(self.values)}")
+
+
+def _narrowed(wanted: RunFilter, name: str, value: str) -> RunFilter:
+    match name:
+        case "op":
+            return replace(wanted, operator=value)
+        case "file":
+            return replace(wanted, file=value)
+        case "device":
+            return replace(wanted, device=value)
+        case "tag":
+            return replace(wanted, tag=value)
+        case "is":
+            return replace(wanted, result=Result(_chosen(_Choice(name=name, values=tuple(Result)), value)))
+        case "outcome":
+            return replace(wanted, outcome=Outcome(_chosen(_Choice(name=name, values=tuple(Outcome)), value)))
+        case "session" if value.isascii() and value.isdigit():
+            return replace(wanted, session=int(value))
+        case "session":
+            raise UsageError(f"session:{value} cannot be; a session is called by its number")
+        case _:
+            raise UsageError(f"{name}: is no filter; use {', '.join(f'{known}:' for known in NAMES)} or plain words")
+
+
+def _chosen(choice: _Choice, value: str) -> str:
+    """The one value that begins with these letters."""
+    fitting = [known for known in choice.values if known.startswith(value.lower())]
+    if value.lower() in fitting:
+        return value.lower()
+    if len(fitting) != 1:
+        raise choice.refuse(value)
+    return fitting[0]
