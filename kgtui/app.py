@@ -98,6 +98,7 @@ class WorkbenchApp(App[None]):
         "styles/workbench.tcss",
         "styles/bench.tcss",
         "styles/operators.tcss",
+        "styles/terminal.tcss",
     ]
     TITLE = "kgtui"
     ENABLE_COMMAND_PALETTE = True
@@ -118,7 +119,8 @@ class WorkbenchApp(App[None]):
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        super().__init__()
+        # Asked for before any theme is set, or Textual turns each of a theme's colours into a grey instead of none.
+        super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self._engine_factory = engine_factory
         self.past = Past(store_opener, say=self.trouble_arose)
         self.kernels = KernelFolder(settings.folder, scaffold=scaffold)

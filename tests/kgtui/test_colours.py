@@ -1,0 +1,36 @@
+"""What the screen looks like without colours, and in those of the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+
+async def test_without_colours_everything_is_in_the_colours_of_the_terminal(
+    make_bench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        styles = {part.style for strip in bench.app.screen._compositor.render_strips() for part in strip if part.style}
+        colours = {colour for style in styles for colour in (style.color, style.bgcolor) if colour is not None}
+        assert [colour for colour in colours if not colour.is_default] == []
+
+
+@pytest.mark.parametrize("theme", ["ansi-dark", "ansi-light"])
+async def test_in_the_colours_of_the_terminal_no_text_has_a_background_and_the_cursor_is_reversed(
+    make_bench: Any, theme: str
+) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        bench.app.theme = theme
+        await pilot.press("1", "j")
+        await pilot.pause()
+        parts = [part for strip in bench.app.screen._compositor.render_strips() for part in strip if part.style]
+        assert {str(part.style.bgcolor) for part in parts if part.style.bgcolor} <= {
+            "Color('default', ColorType.DEFAULT)"
+        }
+        assert any(part.style.reverse and part.text.startswith("1x781 bf16") for part in parts)
