@@ -7,6 +7,7 @@ is imported when the command was typed.  Every error ends here as one or two sen
 from __future__ import annotations
 
 import argparse
+import importlib
 import importlib.metadata
 import io
 import math
@@ -105,6 +106,7 @@ def _add_commands(parser: _Parser) -> tuple[_Parser, ...]:
         _add_bench,
         _add_inspect,
         _add_targets,
+        _add_tune,
         _add_problems,
         _add_new,
         _add_sessions,
@@ -202,6 +204,26 @@ def _add_targets(commands: _Commands[_Parser]) -> _Parser:
     return parser
 
 
+def _add_tune(commands: _Commands[_Parser]) -> _Parser:
+    usage = "tune [FILE] [--op OP] [--set NAME=V,V ...] [options]"
+    text = "Judge a kernel file with other values of its constants and launch options."
+    parser = _add(commands, "tune", usage, text)
+    parser.add_argument("file", metavar="FILE", nargs="?", help="the kernel file; stands before the options")
+    parser.add_argument("--op", metavar="OP", help="the operator (default: the file's `# kgtui: op=...` line)")
+    parser.add_argument("--sample", action="store_true", help="try the sample that comes with kgtui")
+    parser.add_argument(
+        "--set", metavar="NAME=V,V", nargs="+", action="extend",
+        help="the values to try, in every combination (default: each entry of the file's autotune list)",
+    )  # fmt: skip
+    parser.add_argument("--cases", choices=("smoke", "full"), help="how many cases are verified (default: full)")
+    _add_place(parser)
+    _add_policy(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON document, progress on the error stream")
+    parser.add_argument("--no-store", action="store_true", help="keep nothing of these runs")
+    parser.set_defaults(plain=True, markdown=False, profile=False)
+    return parser
+
+
 def _add_inspect(commands: _Commands[_Parser]) -> _Parser:
     usage = "inspect [FILE] [--op OP] [options]"
     parser = _add(commands, "inspect", usage, "Judge a kernel file in every way there is here, and say so on one page.")
@@ -227,10 +249,7 @@ def _add_telling(parser: _Parser) -> None:
 
 def _add_policy_and_shape(parser: _Parser) -> argparse._MutuallyExclusiveGroup:
     """What decides, and in which form it is told; the group of the forms."""
-    parser.add_argument(
-        "--policy", choices=tuple(Policy), default=Policy.DEFAULT,
-        help="what decides over findings: strict goes by the rules of strict benchmarks (default: default)",
-    )  # fmt: skip
+    _add_policy(parser)
     shape = parser.add_mutually_exclusive_group()
     shape.add_argument("--plain", action="store_true", help="no colour, even in a terminal")
     shape.add_argument("--json", action="store_true", help="one JSON document, progress on the error stream")
@@ -238,6 +257,13 @@ def _add_policy_and_shape(parser: _Parser) -> argparse._MutuallyExclusiveGroup:
         "--markdown", "--md", action="store_true", help="one Markdown page, progress on the error stream"
     )
     return shape
+
+
+def _add_policy(parser: _Parser) -> None:
+    parser.add_argument(
+        "--policy", choices=tuple(Policy), default=Policy.DEFAULT,
+        help="what decides over findings: strict goes by the rules of strict benchmarks (default: default)",
+    )  # fmt: skip
 
 
 def _add_place(parser: _Parser) -> None:
@@ -316,51 +342,10 @@ def _add_paths(commands: _Commands[_Parser]) -> _Parser:
 
 
 def _dispatch(options: argparse.Namespace, console: Console) -> int:
-    match options.command:
-        case "check":
-            from kgtui.commands import check
-
-            return check.run(options, console)
-        case "bench":
-            from kgtui.commands import bench
-
-            return bench.run(options, console)
-        case "inspect":
-            from kgtui.commands import inspect
-
-            return inspect.run(options, console)
-        case "targets":
-            from kgtui.commands import targets
-
-            return targets.run(options, console)
-        case "problems":
-            from kgtui.commands import problems
-
-            return problems.run(options, console)
-        case "new":
-            from kgtui.commands import new
-
-            return new.run(options, console)
-        case "sessions":
-            from kgtui.commands import sessions
-
-            return sessions.run(options, console)
-        case "export-case":
-            from kgtui.commands import export_case
-
-            return export_case.run(options, console)
-        case "doctor":
-            from kgtui.commands import doctor
-
-            return doctor.run(options, console)
-        case "paths":
-            from kgtui.commands import paths
-
-            return paths.run(options, console)
-        case _:
-            from kgtui.commands import open as opening
-
-            return opening.run(options, console)
+    """Carry out the command by the module of its name; without a command, `open`."""
+    name = (options.command or "open").replace("-", "_")
+    exit_code: int = importlib.import_module(f"kgtui.commands.{name}").run(options, console)
+    return exit_code
 
 
 def _exit_of_error(error: KgtuiError) -> Exit:

@@ -1,0 +1,226 @@
+"""What can be turned in a kernel file without rewriting it: constants, launch options, lists of configurations.
+
+Read from the syntax tree and changed in the text, so that everything else of the file stays as its
+author wrote it, comments and spaces included.  Nothing here runs a candidate or writes a file.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeGuard
+
+from engine.errors import UsageError
+from engine.parsing import parse
+
+LAUNCH_OPTIONS = ("num_warps", "num_stages")
+MOST_VARIANTS = 256
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Place:
+    """Bytes `start` to `end` of the text, which are replaced."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Knob:
+    """A whole number that the file fixes: `name` is its constant or its keyword in launches, `value` its first text.
+
+    `value` is None for a launch option that no launch gives; it is added to every launch then.
+    """
+
+    name: str
+    value: str | None
+    line: int
+    places: tuple[_Place, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    """The file with other values; `name` says which."""
+
+    name: str
+    source: bytes
+
+
+def knobs_of(source: bytes) -> tuple[Knob, ...]:
+    """Everything that can be turned, in the order of the file; launch options that no launch gives come last.
+
+    Raises:
+        SyntaxError: the file is no Python.
+    """
+    tree, offsets = parse(source), _line_offsets(source)
+    found: dict[str, Knob] = {}
+    for name, node in _literals(tree):
+        place = _place_of(node, offsets)
+        text = source[place.start : place.end].decode()
+        if ast.literal_eval(text.strip() or "None") != node.value:
+            raise UsageError(f"line {node.lineno}: {name} is not where the syntax tree says; save the file as UTF-8")
+        known = found.get(name)
+        if known is None:
+            found[name] = Knob(name=name, value=text, line=node.lineno, places=(place,))
+        else:
+            found[name] = replace(known, places=(*known.places, place))
+    launches = list(_launches(tree))
+    for option in LAUNCH_OPTIONS:
+        if option not in found and launches and not any(_gives(call, option) for call in launches):
+            ends = tuple(_closing(call, offsets) for call in launches)
+            found[option] = Knob(name=option, value=None, line=launches[0].lineno, places=ends)
+    return tuple(found.values())
+
+
+def variants(source: bytes, values_by_name: Mapping[str, Sequence[int]]) -> tuple[Variant, ...]:
+    """The file with every combination of these values, the first name changing slowest.
+
+    Raises:
+        UsageError: there is no such knob, no value for one, or there would be too many variants.
+        SyntaxError: the file is no Python.
+    """
+    knob_by_name = {knob.name: knob for knob in knobs_of(source)}
+    for name, values in values_by_name.items():
+        if name not in knob_by_name:
+            known = ", ".join(knob_by_name) or "none"
+            raise UsageError(
+                f"{name!r} cannot be turned: it is no module-level constant, and no launch takes it as a whole "
+                f"number; this file has {known}"
+            )
+        if not values:
+            raise UsageError(f"{name} has no value to try; give some: {name}=64,128")
+    combinations = list(itertools.product(*(dict.fromkeys(values) for values in values_by_name.values())))
+    if len(combinations) > MOST_VARIANTS:
+        raise UsageError(f"{len(combinations)} variants are too many for one grid of {MOST_VARIANTS}; try fewer values")
+    made = []
+    for combination in combinations:
+        chosen = dict(zip(values_by_name, combination, strict=True))
+        edits = [
+            (place, _text(knob_by_name[name], value)) for name, value in chosen.items()
+            for place in knob_by_name[name].places
+        ]  # fmt: skip
+        name = " ".join(f"{name}={value}" for name, value in chosen.items())
+        made.append(Variant(name=name, source=_edited(source, edits)))
+    return tuple(made)
+
+
+def configurations(source: bytes) -> tuple[Variant, ...]:
+    """The file with each entry of its `triton.autotune` list alone; empty where it has no list of several.
+
+    With more lists than one every combination of their entries is made.
+
+    Raises:
+        UsageError: there would be too many variants.
+        SyntaxError: the file is no Python.
+    """
+    tree, offsets = parse(source), _line_offsets(source)
+    lists = [node for node in _configuration_lists(tree) if len(node.elts) > 1]
+    combinations = list(itertools.product(*(node.elts for node in lists))) if lists else []
+    if len(combinations) > MOST_VARIANTS:
+        raise UsageError(f"{len(combinations)} variants are too many for one grid of {MOST_VARIANTS}")
+    made = []
+    for combination in combinations:
+        places = [_place_of(entry, offsets) for entry in combination]
+        texts = [source[place.start : place.end] for place in places]
+        edits = [(_place_of(node, offsets), b"[" + text + b"]") for node, text in zip(lists, texts, strict=True)]
+        name = " ".join(_configuration_name(entry) for entry in combination)
+        made.append(Variant(name=name, source=_edited(source, edits)))
+    return tuple(made)
+
+
+def _literals(tree: ast.Module) -> Iterator[tuple[str, ast.Constant]]:
+    """Whole numbers that stand for something by name: module-level constants, and keywords of launches."""
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and _is_count(statement.value):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            if len(targets) == 1 and isinstance(targets[0], ast.Name):
+                yield targets[0].id, statement.value
+    for call in _launches(tree):
+        for keyword in call.keywords:
+            if keyword.arg is not None and _is_count(keyword.value):
+                yield keyword.arg, keyword.value
+
+
+def _launches(tree: ast.Module) -> Iterator[ast.Call]:
+    """Calls of the form `kernel[grid](...)`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript) and (node.args or node.keywords):
+            yield node
+
+
+def _configuration_lists(tree: ast.Module) -> Iterator[ast.List]:
+    """The lists that `autotune` decorators are given, in place or by a module-level name."""
+    named = {
+        target.id: statement.value for statement in tree.body if isinstance(statement, ast.Assign)
+        for target in statement.targets if isinstance(target, ast.Name)
+    }  # fmt: skip
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        for decorator in node.decorator_list:
+            if isinstance(decorator, ast.Call) and _last_name(decorator.func) == "autotune":
+                given = next((word.value for word in decorator.keywords if word.arg == "configs"), None)
+                given = given or (decorator.args[0] if decorator.args else None)
+                given = named.get(given.id) if isinstance(given, ast.Name) else given
+                if isinstance(given, ast.List):
+                    yield given
+
+
+def _configuration_name(entry: ast.expr) -> str:
+    """What tells an entry from the others: `BLOCK=128 num_warps=4`; its text where it is built in another way."""
+    if not isinstance(entry, ast.Call):
+        return ast.unparse(entry)
+    parts = []
+    for argument in entry.args:
+        if isinstance(argument, ast.Dict):
+            pairs = zip(argument.keys, argument.values, strict=True)
+            parts += [f"{key.value!s}={ast.unparse(value)}" for key, value in pairs if isinstance(key, ast.Constant)]
+    parts += [f"{word.arg}={ast.unparse(word.value)}" for word in entry.keywords if word.arg]
+    return " ".join(parts) or ast.unparse(entry)
+
+
+def _last_name(function: ast.expr) -> str:
+    """Of `triton.autotune` the autotune."""
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def _is_count(value: ast.expr | None) -> TypeGuard[ast.Constant]:
+    return isinstance(value, ast.Constant) and type(value.value) is int
+
+
+def _gives(call: ast.Call, option: str) -> bool:
+    """Whether the launch has this option, by name or hidden in a mapping."""
+    return any(keyword.arg in (option, None) for keyword in call.keywords)
+
+
+def _text(knob: Knob, value: int) -> bytes:
+    return (str(value) if knob.value is not None else f", {knob.name}={value}").encode()
+
+
+def _closing(call: ast.Call, offsets: Sequence[int]) -> _Place:
+    """Behind the last argument of a launch."""
+    given = (*call.args, *(word.value for word in call.keywords))
+    end = max(_place_of(argument, offsets).end for argument in given)
+    return _Place(start=end, end=end)
+
+
+def _edited(source: bytes, edits: Sequence[tuple[_Place, bytes]]) -> bytes:
+    for place, text in sorted(edits, key=lambda edit: (edit[0].start, edit[0].end), reverse=True):
+        source = source[: place.start] + text + source[place.end :]
+    return source
+
+
+def _line_offsets(source: bytes) -> list[int]:
+    """Where each line begins, as Python counts lines: also after a lone carriage return."""
+    return [0, *itertools.accumulate(map(len, source.splitlines(keepends=True)))]
+
+
+def _place_of(node: ast.expr, offsets: Sequence[int]) -> _Place:
+    assert node.end_lineno is not None and node.end_col_offset is not None
+    return _Place(
+        start=offsets[node.lineno - 1] + node.col_offset, end=offsets[node.end_lineno - 1] + node.end_col_offset
+    )
