@@ -369,6 +369,9 @@ def _output_lines(output: OutputReport) -> Iterator[str]:
         yield f"{output.name}: first wrong {list(output.first_wrong)}, last wrong {list(output.last_wrong)}"
     if output.nonfinite_got != output.nonfinite_expected:
         yield f"{output.name}: not finite {output.nonfinite_got}, expected {output.nonfinite_expected}"
+    for found in output.explanation.diagnoses[:1] if output.explanation else ():
+        kind = found.kind.replace("_", " ")
+        yield f"{output.name}: looks like {kind}: {found.sentence} ({found.confidence}; {found.evidence})"
 
 
 def _finding_line(finding: Finding, *, file: str) -> PlainLine:

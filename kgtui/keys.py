@@ -18,10 +18,11 @@ class Where(enum.StrEnum):
     OPERATORS = "operators"
     WORKBENCH = "workbench"
     BENCH = "bench"
+    HISTORY = "history"
     TARGETS = "targets"
     DIFFERENCES = "differences"
     INSPECT = "inspect"
-    HISTORY = "history"
+    CASE = "case"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +142,7 @@ ACTIONS = (
            where=Where.WORKBENCH, call="screen.hit(1)"),
     Action(id="previous-hit", keys=("N",), label="previous hit", help="the matching place before", group="In a pane",
            where=Where.WORKBENCH, call="screen.hit(-1)"),
-    Action(id="follow", keys=("enter",), label="follow", help="go from an error to its line; open the old run here",
+    Action(id="follow", keys=("enter",), label="follow", help="show a failed case whole; go from an error to its line",
            group="In a pane", where=Where.WORKBENCH, call="screen.follow"),
     Action(id="copy", keys=("y",), label="copy", help="copy the value under the cursor", group="In a pane",
            where=Where.WORKBENCH, call="screen.copy_value"),
@@ -175,6 +176,24 @@ ACTIONS = (
            where=Where.INSPECT, call="screen.copy_result", bar=True),
     Action(id="leave-page", keys=("escape",), label="back", help="leave the question; then back to the workbench",
            group="Inspection", where=Where.INSPECT, call="screen.step_back", bar=True, priority=True),
+    # A failed case
+    Action(id="next-case", keys=("n",), label="next", help="the next case that failed", group="Failed case",
+           where=Where.CASE, call="screen.other_case(1)", bar=True),
+    Action(id="previous-case", keys=("N",), label="previous", help="the case before that failed", group="Failed case",
+           where=Where.CASE, call="screen.other_case(-1)"),
+    Action(id="to-line", keys=("enter",), label="to its line", help="go to the line that is at fault",
+           group="Failed case", where=Where.CASE, call="screen.follow", bar=True),
+    Action(id="replay", keys=("a",), label="case alone", help="judge only this case again", group="Failed case",
+           where=Where.CASE, call="screen.run_alone", bar=True),
+    Action(id="rerun", keys=("r",), label="run", help="judge the saved file again, all cases", group="Failed case",
+           where=Where.CASE, call="screen.run_again"),
+    Action(id="write-script", keys=("w",), label="write script",
+           help="write this case as a new script that needs torch and Triton alone", group="Failed case",
+           where=Where.CASE, call="screen.write_script", bar=True),
+    Action(id="copy-case", keys=("y", "Y"), label="copy", help="copy all that is said of this case",
+           group="Failed case", where=Where.CASE, call="screen.copy_result"),
+    Action(id="leave-case", keys=("escape",), label="back", help="back to the workbench", group="Failed case",
+           where=Where.CASE, call="screen.close", bar=True),
     # The targets
     Action(id="read", keys=("enter",), label="read code", help="read the code as compiled for this target",
            group="Targets", where=Where.TARGETS, call="screen.read", bar=True),
@@ -226,7 +245,8 @@ ACTIONS = (
     *(
         Action(id=f"move-{name}", keys=(key,), label=name, help=f"move {name}", group="In a pane", where=where,
                call=f"screen.move('{name}')", listed=False)
-        for where in (Where.OPERATORS, Where.WORKBENCH, Where.BENCH, Where.TARGETS, Where.INSPECT, Where.HISTORY)
+        for where in (Where.OPERATORS, Where.WORKBENCH, Where.BENCH, Where.TARGETS, Where.INSPECT, Where.CASE,
+                      Where.HISTORY)
         for key, name in (("h", "left"), ("j", "down"), ("k", "up"), ("l", "right"), ("g", "top"), ("G", "bottom"))
     ),
     Action(id="escape", keys=("escape",), label="back",

@@ -294,8 +294,11 @@ class WorkbenchScreen(ReadingScreen):
             if pane.current is not None:
                 self.history.open(pane.current)
             return
+        if isinstance(pane, CasesPane) and pane.has_failed:
+            self.host.action_show("case")
+            return
         found = pane.followed_line()
-        if isinstance(pane, BenchPane) or (isinstance(pane, CasesPane) and self.has_class("-narrow")):
+        if isinstance(pane, BenchPane):
             self.set_focus(pane.main)
         if found is not None:
             self.source.go_to(found)

@@ -54,7 +54,7 @@ def case_detail(result: CaseResult, *, glyphs: Glyphs, stale: bool = False) -> t
     lines: list[Line] = [line(strong(result.case), "  ", state, muted(where), age)]
     said = {report.message for report in result.outputs}
     if result.out_of_bounds:
-        lines += _out_of_bounds(result.out_of_bounds)
+        lines += out_of_bounds_lines(result.out_of_bounds)
     elif result.message and result.message not in said and not any(report.worst for report in result.outputs):
         lines.append(line(result.message))
     wrong = [report for report in result.outputs if report.outcome is not Outcome.PASS]
@@ -125,7 +125,7 @@ def _row(name: str, result: CaseResult | None, glyphs: Glyphs, *, stale: bool) -
 
 def _where(result: CaseResult) -> str:
     worst = next((report.worst for report in result.outputs if report.worst), None)
-    return f"worst at {_index(worst.index)}" if worst else ""
+    return f"worst at {where_text(worst.index)}" if worst else ""
 
 
 def _largest(errors: list[float | None], absent: Span) -> Span:
@@ -133,11 +133,13 @@ def _largest(errors: list[float | None], absent: Span) -> Span:
     return Span(error(max(known))) if known else absent
 
 
-def _index(index: tuple[int, ...]) -> str:
+def where_text(index: tuple[int, ...]) -> str:
+    """An index as the screen writes it."""
     return f"[{', '.join(map(str, index))}]"
 
 
-def _out_of_bounds(report: OutOfBounds) -> list[Line]:
+def out_of_bounds_lines(report: OutOfBounds) -> list[Line]:
+    """What was touched outside of every tensor, and by whom."""
     place = f" at line {report.location.line}" if report.location else ""
     program = ", ".join(map(str, report.program))
     return [
@@ -153,11 +155,11 @@ def _report(report: OutputReport, glyphs: Glyphs) -> list[Line]:
     lines: list[Line] = [line(muted("output    "), strong(report.name), muted(f"  {shape}"))]
     if report.worst:
         expected, got = Span(report.worst.expected, Tone.GOOD), Span(report.worst.got, Tone.BAD)
-        lines.append(line(muted("worst at  "), Span(_index(report.worst.index), Tone.LINK)))
+        lines.append(line(muted("worst at  "), Span(where_text(report.worst.index), Tone.LINK)))
         lines.append(line(muted("expected  "), expected, muted("  got "), got))
     elif report.message:
         lines.append(line(report.message))
-    if errors := _errors(report):
+    if errors := errors_of(report):
         lines.append(line(muted("max error "), *errors))
     if report.total:
         share = 100 * report.mismatched / report.total
@@ -166,8 +168,8 @@ def _report(report: OutputReport, glyphs: Glyphs) -> list[Line]:
         count = Span(f"{report.nonfinite_got:,}", Tone.BAD)
         lines.append(line(muted("nan, inf  "), count, f" where {report.nonfinite_expected:,} are expected"))
     if report.first_wrong is not None and report.last_wrong is not None:
-        lines.append(line(muted("from, to  "), f"{_index(report.first_wrong)} to {_index(report.last_wrong)}"))
-    if hint := reading(report):
+        lines.append(line(muted("from, to  "), f"{where_text(report.first_wrong)} to {where_text(report.last_wrong)}"))
+    if hint := _hint(report):
         lines.append(line(Span(hint, Tone.WARN)))
     if report.error_map:
         empty, *_, full = glyphs.heat
@@ -177,7 +179,15 @@ def _report(report: OutputReport, glyphs: Glyphs) -> list[Line]:
     return lines
 
 
-def _errors(report: OutputReport) -> list[Span]:
+def _hint(report: OutputReport) -> str:
+    """What the mistake looks like, as the judge says; of runs that it said nothing of, what the map looks like."""
+    if report.explanation is None:
+        return reading(report)
+    best = report.explanation.diagnoses[:1]
+    return "".join(f"{found.sentence} ({found.confidence})" for found in best)
+
+
+def errors_of(report: OutputReport) -> list[Span]:
     """The largest errors, each after its name."""
     named = (("abs", report.max_absolute_error), ("rel", report.max_relative_error), ("ulp", report.max_ulp_error))
     parts: list[Span] = []

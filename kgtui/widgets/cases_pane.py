@@ -52,14 +52,15 @@ class CasesPane(DetailedPane):
             self.query_one(Grid).go_to(view.failed[0].case)
         self.show_detail()
 
-    def followed_line(self) -> int | None:
-        """The line that the case under the cursor failed on; where there is no room, its reason is shown."""
-        result = self.current
-        if result is None or result.outcome is Outcome.PASS:
-            return None
-        self.add_class("-detailed")
-        location = result.location or (result.out_of_bounds.location if result.out_of_bounds else None)
-        return location.line if location else None
+    @property
+    def has_failed(self) -> bool:
+        """Whether the case under the cursor was judged and is not right."""
+        return self.current is not None and self.current.outcome is not Outcome.PASS
+
+    def go_to(self, name: str) -> None:
+        """Put the cursor on a case."""
+        self.query_one(Grid).go_to(name)
+        self.show_detail()
 
     def copied(self) -> str:
         """The worst element of the case, or its name."""
@@ -74,10 +75,7 @@ class CasesPane(DetailedPane):
         """Draw the detail of the case under the cursor."""
         detail = self.query_one("#case-detail", Lines)
         result, scene = self.current, self.scene
-        has_failed = result is not None and result.outcome is not Outcome.PASS
-        self.set_class(has_failed, "-failed")
-        if not has_failed:
-            self.close_detail()
+        self.set_class(self.has_failed, "-failed")
         if result is not None and scene is not None:
             is_stale = scene.stale or scene.bench.view.case(result.case) is None
             detail.show(case_detail(result, glyphs=scene.glyphs, stale=is_stale))

@@ -27,6 +27,9 @@ from engine.model import (
     Artefact,
     CaseResult,
     CompiledKernel,
+    Diagnosis,
+    DiagnosisKind,
+    Explanation,
     Finding,
     Launch,
     Location,
@@ -182,3 +185,17 @@ def test_a_run_without_its_end_is_refused():
 )
 def test_control_characters_are_spelled_out(text, shown):
     assert printable(text) == shown
+
+
+def test_what_a_wrong_output_looks_like_is_said_below_its_case():
+    found = Diagnosis(
+        kind=DiagnosisKind.TAIL_MASK, sentence="the end is wrong", evidence="3 of 3 wrong elements lie there",
+        explained=3, wrong=3,
+    )  # fmt: skip
+    output = dataclasses.replace(WRONG, explanation=Explanation(diagnoses=(found,)))
+    event = next(event for event in EVENTS if isinstance(event, CaseFinished) and event.result.outputs)
+    told = dataclasses.replace(event, result=dataclasses.replace(event.result, outputs=(output,)))
+    assert (
+        "return: looks like tail mask: the end is wrong (fits every wrong element; 3 of 3 wrong elements lie there)"
+        in as_plain(CollectedRun(file="kernel.py", events=(told,), number=None))
+    )

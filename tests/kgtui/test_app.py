@@ -86,17 +86,6 @@ async def test_a_failed_run_brings_its_line_into_view_but_never_while_one_writes
         assert workbench(bench).source.line == 2
 
 
-async def test_enter_on_a_failed_case_goes_to_its_line(make_bench: Any, fakes: ModuleType) -> None:
-    bench = make_bench(fakes.some_fail)
-    async with bench.app.run_test() as pilot:
-        await bench.settled(pilot)
-        await pilot.press("g", "1", "enter")
-        assert workbench(bench).source.line == 12
-        assert workbench(bench).query_one(CasesPane).has_class("-detailed")
-        await pilot.press("escape")
-        assert not workbench(bench).query_one(CasesPane).has_class("-detailed")
-
-
 async def test_enter_on_a_finding_goes_to_its_line(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench(fakes.suspicious)
     async with bench.app.run_test() as pilot:
@@ -431,19 +420,6 @@ async def test_a_filter_that_no_case_matches_is_said(make_bench: Any) -> None:
         await bench.settled(pilot)
         await pilot.press("1", "slash", *"f8", "enter")
         assert [note.message for note in bench.app._notifications] == ["no case matches 'f8'; esc clears the filter"]
-
-
-async def test_a_case_that_passes_now_gives_its_place_back_to_the_table(make_bench: Any, fakes: ModuleType) -> None:
-    bench = make_bench(fakes.some_fail)
-    async with bench.app.run_test() as pilot:
-        await bench.settled(pilot)
-        await pilot.press("1", "enter")
-        assert workbench(bench).query_one(CasesPane).has_class("-detailed")
-        bench.engine.script = fakes.all_pass
-        await pilot.press("r")
-        await bench.settled(pilot)
-        assert not workbench(bench).query_one(CasesPane).has_class("-detailed")
-        assert workbench(bench).focused is workbench(bench).query_one("#cases-table")
 
 
 async def test_the_next_target_compiles_for_it(make_bench: Any) -> None:
