@@ -292,14 +292,21 @@ def _add_new(commands: _Commands[_Parser]) -> _Parser:
 
 
 def _add_sessions(commands: _Commands[_Parser]) -> _Parser:
-    usage = "sessions [list | show RUN | export [SESSION]] [options]"
-    parser = _add(commands, "sessions", usage, "Ask the session store: what was judged, and what came of it.")
-    parser.add_argument(
-        "action", metavar="list | show | export", nargs="?", choices=("list", "show", "export"), help="default: list"
+    usage = (
+        "sessions [list | show RUN | export [SESSION]] [options]\n"
+        "       kgtui sessions tag RUN [WORD] | note RUN [TEXT] | restore RUN [FILE]\n"
+        "       kgtui sessions delete RUN --yes"
     )
-    parser.add_argument("number", metavar="NUMBER", nargs="?", type=int, help="a run to show, a session to export")
+    parser = _add(commands, "sessions", usage, "Ask the session store: what was judged, and what came of it.")
+    actions = ("list", "show", "export", "tag", "note", "restore", "delete")
+    parser.add_argument("action", metavar="ACTION", nargs="?", choices=actions, help="one of these (default: list)")
+    parser.add_argument("number", metavar="NUMBER", nargs="?", type=int, help="of a run; of a session to export")
+    parser.add_argument("text", metavar="TEXT", nargs="?", help="the tag or note, none takes it away; the file to make")
     parser.add_argument("--run", metavar="RUN", type=int, help="export this run instead of a session")
     parser.add_argument("--runs", action="store_true", help="list runs instead of sessions")
+    parser.add_argument("--find", metavar="FILTER", help="list the runs that match, such as 'op:softmax is:failed'")
+    parser.add_argument("--session", metavar="SESSION", type=int, help="delete this session with all its runs")
+    parser.add_argument("--yes", action="store_true", help="deleting is meant")
     parser.add_argument("--limit", metavar="COUNT", type=_count, help="how many to list (default: 20)")
     parser.add_argument("--format", choices=("json", "jsonl", "markdown", "csv"), help="of an export (default: json)")
     parser.add_argument("--output", metavar="FILE", help="write the export to a new file")

@@ -1,4 +1,7 @@
-"""`kgtui sessions`: what was judged, and what came of it.  Only reads the store."""
+"""`kgtui sessions`: what was judged, and what came of it.
+
+Changes nothing but what is asked for by its number: a tag, a note, a restored source, a deleted run.
+"""
 
 from __future__ import annotations
 
@@ -11,24 +14,37 @@ from engine.report import CollectedRun, as_plain, printable
 from kgtui.commands.choices import absolute
 from kgtui.commands.console import Console, Exit
 from kgtui.commands.files import write_new
+from kgtui.commands.marking import mark, restore
 from kgtui.paths import find_paths
+from kgtui.state.run_filter import read_filter
 from sessions import Reader, RunRow, SessionRow, open_store
 from sessions.export import as_csv, as_json, as_jsonl, as_markdown
 
 _LISTED = 20
-_OPTIONS = {"runs": "list", "limit": "list", "run": "export", "format": "export", "output": "export"}
+_OPTIONS = {
+    "runs": "list", "find": "list", "limit": "list", "run": "export", "format": "export", "output": "export",
+    "session": "delete", "yes": "delete",
+}  # fmt: skip
+_CHANGES = ("tag", "note", "delete")
+_TAKES_TEXT = ("tag", "note", "restore")
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    """List, show or export.
+    """List, show, export, restore; or change a run.
 
     Raises:
         UsageError: what was asked for is not there, or an option belongs to another action.
-        StoreError: there is no store, or it cannot be read.
+        StoreError: there is no store, or it cannot be read or written.
     """
     _refuse_misplaced(options)
-    with open_store(find_paths(console.environment).sessions, read_only=True) as store:
+    paths = find_paths(console.environment)
+    if options.action in _CHANGES:
+        mark(options, console, paths=paths)
+        return Exit.PASSED
+    with open_store(paths.sessions, read_only=True) as store:
         match options.action:
+            case "restore":
+                restore(options, console, store=store)
             case "show":
                 console.say(_shown(store, options.number))
             case "export":
@@ -37,7 +53,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
                 if options.number is not None:
                     raise UsageError("a list takes no number; `kgtui sessions show RUN` shows a run")
                 limit = options.limit or _LISTED
-                console.say(_runs(store, limit) if options.runs else _sessions(store, limit))
+                found = options.runs or options.find is not None
+                console.say(_runs(store, limit, options.find or "") if found else _sessions(store, limit))
     return Exit.PASSED
 
 
@@ -47,6 +64,12 @@ def _refuse_misplaced(options: argparse.Namespace) -> None:
     for name, meant in _OPTIONS.items():
         if getattr(options, name) and action != meant:
             raise UsageError(f"--{name} is an option of `kgtui sessions {meant}`, not of `kgtui sessions {action}`")
+    if options.text is not None and action not in _TAKES_TEXT:
+        raise UsageError(f"`kgtui sessions {action}` does not take {options.text!r}; leave it out")
+    if action == "tag" and options.text and len(options.text.split()) != 1:
+        raise UsageError(f"a tag is one word, {options.text!r} is not; `kgtui sessions note` takes many")
+    if options.session is not None and options.number is not None:
+        raise UsageError("delete either a run or, with --session, a session; not both")
 
 
 def _sessions(store: Reader, limit: int) -> str:
@@ -60,15 +83,17 @@ def _sessions(store: Reader, limit: int) -> str:
     return _aligned(("session", "started (UTC)", "what", "runs", "passed", "flagged"), rows)
 
 
-def _runs(store: Reader, limit: int) -> str:
+def _runs(store: Reader, limit: int, typed: str) -> str:
     rows = [
         (
             f"#{row.id}", f"{row.started_at:%Y-%m-%d %H:%M}", row.problem, _state(row), f"{row.passed}/{row.total}",
-            _file(row),
+            _file(row), printable(row.tag or ""), printable(row.note or ""),
         )
-        for row in store.runs(limit=limit)
+        for row in store.runs(read_filter(typed), limit=limit)
     ]  # fmt: skip
-    return _aligned(("run", "started (UTC)", "operator", "state", "cases", "file"), rows)
+    header = ("run", "started (UTC)", "operator", "state", "cases", "file", "tag", "note")
+    marked = max((place for row in rows for place in (6, 7) if row[place]), default=5)
+    return _aligned(header[: marked + 1], [row[: marked + 1] for row in rows])
 
 
 def _state(row: RunRow) -> str:

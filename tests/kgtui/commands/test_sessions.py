@@ -85,7 +85,8 @@ def test_a_run_is_shown_with_what_was_timed(typed, timed_run):
 
 def test_measurements_are_exported_as_csv(timed_run, console):
     wanted = {"action": "export", "format": "csv", "number": None, "run": None}
-    options = argparse.Namespace(**wanted, runs=False, limit=None, output=None)
+    unused = {"limit": None, "output": None, "find": None, "text": None, "session": None, "yes": False}
+    options = argparse.Namespace(**wanted, runs=False, **unused)
     assert sessions.run(options, console) == 0
     header, row = (line.split(",") for line in console.out.getvalue().splitlines()[-2:])
     told = dict(zip(header, row, strict=True))
@@ -140,3 +141,69 @@ def test_a_damaged_store_is_left_alone(typed, home):
     assert ended.exit_code == 3
     assert "not a readable session store" in ended.err
     assert (home / "sessions.db").read_bytes() == b"this is no database" * 100
+
+
+def test_a_tag_and_a_note_are_written_listed_found_and_taken_away(typed, two_runs):
+    assert typed("sessions", "tag", "1", "keep").out == "run #1 is under the tag keep\n"
+    assert typed("sessions", "note", "1", "a [tail] mask").out == "run #1 has a note\n"
+    header, found = typed("sessions", "--find", "tag:keep mask").out.splitlines()
+    assert header.split()[-2:] == ["tag", "note"]
+    assert found.startswith("#1 ")
+    assert found.endswith("  keep  a [tail] mask")
+    assert typed("sessions", "tag", "1").out == "run #1 has no tag\n"
+    assert typed("sessions", "note", "1").out == "run #1 has no note\n"
+    assert typed("sessions", "--runs").out.splitlines()[0].endswith("file")
+
+
+def test_runs_are_found_as_in_history(typed, two_runs):
+    assert [line.split()[0] for line in typed("sessions", "--find", "is:failed").out.splitlines()[1:]] == ["#1"]
+    ended = typed("sessions", "--find", "colour:red")
+    assert (ended.exit_code, ended.out) == (2, "")
+    assert ended.err.startswith("kgtui: colour: is no filter; use op:, file:, ")
+
+
+def test_a_source_is_restored_into_a_new_file_only(typed, two_runs, kernel, folder):
+    source = kernel.read_bytes()
+    assert typed("sessions", "restore", "2").out == "wrote kernels/silu_run2.py\n"
+    assert (folder / "kernels" / "silu_run2.py").read_bytes() == source
+    assert typed("sessions", "restore", "2").out == "wrote kernels/silu_run2_2.py\n"
+    kernel.write_text("mine\n")
+    ended = typed("sessions", "restore", "2", "silu.py")
+    assert (ended.exit_code, ended.err) == (
+        2, "kgtui: silu.py is there already and is not overwritten; name another FILE\n",
+    )  # fmt: skip
+    assert kernel.read_text() == "mine\n"
+
+
+def test_a_run_is_deleted_when_that_is_confirmed(typed, two_runs):
+    ended = typed("sessions", "delete", "1")
+    assert (ended.exit_code, ended.err) == (
+        2, "kgtui: this deletes run #1 with its events, times and source for good; with --yes it is done\n",
+    )  # fmt: skip
+    assert typed("sessions", "delete", "1", "--yes").out == "deleted run #1\n"
+    assert [line.split()[0] for line in typed("sessions", "--runs").out.splitlines()[1:]] == ["#2"]
+
+
+def test_a_session_is_deleted_with_its_runs(typed, two_runs):
+    assert typed("sessions", "delete", "--session", "2", "--yes").out == "deleted session 2 with 1 runs\n"
+    assert [line.split()[0] for line in typed("sessions").out.splitlines()[1:]] == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [(["tag", "9", "x"], "there is no run #9 in "),
+     (["delete", "--yes"], "which run? `kgtui sessions delete RUN`; `kgtui sessions list --runs` lists them"),
+     (["delete", "1", "--session", "1", "--yes"], "delete either a run or, with --session, a session; not both"),
+     (["tag", "1", "two words"], "a tag is one word, 'two words' is not; `kgtui sessions note` takes many"),
+     (["show", "1", "x"], "`kgtui sessions show` does not take 'x'; leave it out"),
+     (["list", "--yes"], "--yes is an option of `kgtui sessions delete`, not of `kgtui sessions list`")],
+)  # fmt: skip
+def test_what_cannot_be_changed_is_told(typed, two_runs, arguments, said):
+    ended = typed("sessions", *arguments)
+    assert (ended.exit_code, ended.out) == (2, "")
+    assert ended.err.startswith(f"kgtui: {said}")
+
+
+def test_changing_makes_no_store(typed, home):
+    assert typed("sessions", "tag", "1", "x").exit_code == 3
+    assert not home.exists()
