@@ -39,6 +39,11 @@ class Desk:
         self._hand: Hand | None = None
 
     @property
+    def digest(self) -> str:
+        """The hash of the candidate's text."""
+        return self._candidate.digest
+
+    @property
     def shared(self) -> Path:
         """The folder of shared memory of the worker in use."""
         assert self._hand is not None

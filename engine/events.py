@@ -163,6 +163,14 @@ class DeviceAwaited:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OtherLoaded:
+    """The candidate is timed interleaved with the one of this digest, as the baseline that is called "other"."""
+
+    at_s: float
+    digest: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class CaseBenchmarked:
     """Case `number` of `total` was timed, or could not be: its outcome says which."""
 
@@ -208,7 +216,7 @@ class RunFinished:
 Event: TypeAlias = (
     RunStarted | StageStarted | StageFinished | FindingRaised | LayerChecked | CaseFinished | KernelLaunched
     | KernelCompiled | KernelDisassembled | DeviceAwaited | CaseBenchmarked | BenchmarkSummarised | ProfileTaken
-    | LogWritten | RunFinished | PortingStarted | KernelPorted | PortDisassembled | PortingFinished
+    | LogWritten | RunFinished | PortingStarted | KernelPorted | PortDisassembled | PortingFinished | OtherLoaded
 )  # fmt: skip
 
 EVENT_TYPES: dict[str, type[Event]] = {
@@ -216,7 +224,7 @@ EVENT_TYPES: dict[str, type[Event]] = {
     for kind in (
         RunStarted, StageStarted, StageFinished, FindingRaised, LayerChecked, CaseFinished, KernelLaunched,
         KernelCompiled, KernelDisassembled, DeviceAwaited, CaseBenchmarked, BenchmarkSummarised, ProfileTaken,
-        LogWritten, RunFinished, PortingStarted, KernelPorted, PortDisassembled, PortingFinished,
+        LogWritten, RunFinished, PortingStarted, KernelPorted, PortDisassembled, PortingFinished, OtherLoaded,
     )
 }  # fmt: skip
 

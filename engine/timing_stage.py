@@ -94,6 +94,7 @@ class TimingStage:
         except (LoadError, EngineError) as error:
             self._told.note("compare", f"the other candidate could not be loaded: {error}")
             return None
+        self._told.tell(events.OtherLoaded(at_s=self._told.now(), digest=self._other.digest))
         return self._other
 
     def _case(self, benchmark: CaseBenchmark) -> None:

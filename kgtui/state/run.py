@@ -24,6 +24,7 @@ from engine.events import (
     KernelPorted,
     LayerChecked,
     LogWritten,
+    OtherLoaded,
     PortDisassembled,
     PortingFinished,
     PortingStarted,
@@ -76,7 +77,8 @@ class LogLine:
 class RunView:
     """All that the events of one run have said so far; the empty one is "no run yet".
 
-    `holder` is who holds the device while the benchmark waits for it.
+    `holder` is who holds the device while the benchmark waits for it; `other_digest` the hash of the candidate that
+    this one was timed interleaved with, as the baseline "other".
     """
 
     problem: str = ""
@@ -99,6 +101,7 @@ class RunView:
     benchmarks_planned: int = 0
     summaries: tuple[Summary, ...] = ()
     holder: Holder | None = None
+    other_digest: str = ""
     profile: tuple[Span, ...] = ()
     log: tuple[LogLine, ...] = ()
     verdict: Verdict | None = None
@@ -204,6 +207,7 @@ class _Draft:
         self._benchmarks_planned = view.benchmarks_planned
         self._summaries = view.summaries
         self._holder = view.holder
+        self._other_digest = view.other_digest
         self._profile = view.profile
         self._layers = list(view.layers)
         self._log = list(view.log)
@@ -234,6 +238,8 @@ class _Draft:
                 self._kernels_planned = event.total
             case KernelDisassembled():
                 self._disassembled(event)
+            case OtherLoaded():
+                self._other_digest = event.digest
             case DeviceAwaited() | CaseBenchmarked() | BenchmarkSummarised() | ProfileTaken():
                 self._measured(event)
             case LogWritten():
@@ -289,8 +295,8 @@ class _Draft:
             kernels=tuple(self._kernels), kernel_numbers=tuple(self._kernel_numbers),
             kernels_planned=self._kernels_planned, benchmarks=tuple(self._benchmarks),
             benchmarks_planned=self._benchmarks_planned, summaries=self._summaries, holder=self._holder,
-            profile=self._profile, log=tuple(self._log), verdict=self._verdict, finished_s=self._finished_s,
-            ports=self._ports,
+            other_digest=self._other_digest, profile=self._profile, log=tuple(self._log), verdict=self._verdict,
+            finished_s=self._finished_s, ports=self._ports,
         )  # fmt: skip
 
 

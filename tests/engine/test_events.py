@@ -139,6 +139,7 @@ FULL = (
     events.KernelPorted(at_s=1.1, number=1, total=4, kernel=KERNEL),
     events.PortDisassembled(at_s=1.2, number=1, artefact=ARTEFACT),
     events.PortingFinished(at_s=1.3, outcome=Outcome.CANCELLED, message="cancelled"),
+    events.OtherLoaded(at_s=1.4, digest="ef" * 32),
 )  # fmt: skip
 BARE = (
     events.RunStarted(

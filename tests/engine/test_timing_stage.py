@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine import events
+from engine import events, wire
 from engine.desk import Desk
 from engine.device_lock import DeviceLock, occupancy
 from engine.devices import Device
@@ -47,7 +47,7 @@ class DriverError(Exception):
 class Stage:
     """A timing stage of no case, on a device whose memory `ask_memory` tells; `asked` says whether we held the lock."""
 
-    def __init__(self, employ: Employ, locks: Path) -> None:
+    def __init__(self, employ: Employ, locks: Path, *, other: Candidate | None = None) -> None:
         self.locks = locks
         self.asked: list[bool] = []
         self.failure: Exception | None = None
@@ -57,11 +57,14 @@ class Stage:
         )  # fmt: skip
         loop = asyncio.get_running_loop()
         self._told = Narrator(loop.time, started=loop.time())
-        _, staff = employ(target="sm_90")
-        candidate = Candidate(source=b"", problem=PROBLEM.name)
+        _, staff = employ(_load_what_is_text, target="sm_90")
+
+        def desk(candidate: Candidate) -> Desk:
+            return Desk(candidate=candidate, entry="f", spare=staff.worker, limits=Limits(), on_log=lambda *_: None)
+
         self.stage = TimingStage(
-            plan=BenchmarkPlan(cases=()), problem=PROBLEM, other=None, staff=staff, device=GPU,
-            desk=Desk(candidate=candidate, entry="f", spare=staff.worker, limits=Limits(), on_log=lambda *_: None),
+            plan=BenchmarkPlan(cases=()), problem=PROBLEM, staff=staff, device=GPU,
+            desk=desk(Candidate(source=b"", problem=PROBLEM.name)), other=desk(other) if other is not None else None,
             metrology=Metrology(
                 device=GPU, staff=staff, peaks_folder=None,
                 lock=DeviceLock(locks, device_id=LOCK, command="kgtui", poll_s=0.001),
@@ -70,19 +73,28 @@ class Stage:
             profile=Profile(loop.time, started=loop.time()), clock=loop.time, told=self._told, launches=lambda _: (),
         )  # fmt: skip
 
+    async def told(self) -> list[events.Event]:
+        """What was told until now."""
+        self._told.close()
+        return [event async for event in self._told.stream()]
+
     async def notes(self) -> list[tuple[str, str]]:
         """What was noted until now."""
-        self._told.close()
-        told = [event async for event in self._told.stream()]
-        return [
-            (event.finding.check, event.finding.message) for event in told if isinstance(event, events.FindingRaised)
-        ]
+        found = [event.finding for event in await self.told() if isinstance(event, events.FindingRaised)]
+        return [(finding.check, finding.message) for finding in found]
 
     def _ask_memory(self, handle: object) -> SimpleNamespace:
         self.asked.append(self.locks.is_dir() and occupancy(self.locks, LOCK).is_held)
         if self.failure is not None:
             raise self.failure
         return SimpleNamespace(free=1 << 30)
+
+
+def _load_what_is_text(kind: str, command: wire.AnyCommand) -> wire.AnyReply:
+    """A worker that loads every file but one that is broken."""
+    if isinstance(command, wire.Load) and Path(command.path).read_bytes() == b"broken":
+        return wire.Failed(id=command.id, kind=wire.FailureKind.RAISED, message="no such name")
+    return wire.Loaded(id=command.id, siblings=()) if isinstance(command, wire.Load) else wire.Done(id=command.id)
 
 
 @pytest.fixture
@@ -113,3 +125,20 @@ async def test_what_a_benchmark_cannot_do_is_not_told_as_a_fault_of_the_lock_nor
     assert stage.asked == [True]
     assert await stage.notes() == []
     assert not occupancy(stage.locks, LOCK).is_held
+
+
+async def test_who_is_timed_beside_the_candidate_is_told_by_the_hash(employ: Employ, tmp_path: Path) -> None:
+    other = Candidate(source=b"an earlier text", problem=PROBLEM.name)
+    stage = Stage(employ, tmp_path / "locks", other=other)
+    await stage.stage.run()
+    assert [event.digest for event in await stage.told() if isinstance(event, events.OtherLoaded)] == [other.digest]
+
+
+async def test_of_one_that_does_not_load_only_that_is_told(employ: Employ, tmp_path: Path) -> None:
+    stage = Stage(employ, tmp_path / "locks", other=Candidate(source=b"broken", problem=PROBLEM.name))
+    await stage.stage.run()
+    told = await stage.told()
+    assert [event for event in told if isinstance(event, events.OtherLoaded)] == []
+    [note] = [event.finding for event in told if isinstance(event, events.FindingRaised)]
+    assert note.check == "compare"
+    assert note.message.startswith("the other candidate could not be loaded")
