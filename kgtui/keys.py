@@ -9,6 +9,7 @@ import enum
 from dataclasses import dataclass
 
 from textual.binding import Binding
+from textual.keys import key_to_character
 
 
 class Where(enum.StrEnum):
@@ -46,8 +47,7 @@ class Action:
 
 
 _NAMES = {
-    "question_mark": "?", "slash": "/", "left_square_bracket": "[", "right_square_bracket": "]", "escape": "esc",
-    "f1": "F1", "f4": "F4", "f5": "F5", "f8": "F8",
+    "escape": "esc", "slash": "/", "backslash": "\\", "at": "@", "minus": "-", "plus": "+", "underscore": "_",
 }  # fmt: skip
 
 ACTIONS = (
@@ -255,13 +255,18 @@ ACTIONS = (
 )  # fmt: skip
 
 
-def actions_of(where: Where) -> tuple[Action, ...]:
-    """The actions of one screen, in their order."""
-    return tuple(action for action in ACTIONS if action.where is where)
+def actions_of(where: Where, actions: tuple[Action, ...] = ACTIONS) -> tuple[Action, ...]:
+    """The actions of one screen, in their order, out of those with the keys that the user has."""
+    return tuple(action for action in actions if action.where is where)
+
+
+def binding_id(action: Action) -> str:
+    """What the configuration calls the binding of an action: "workbench.run"."""
+    return f"{action.where.value}.{action.id}"
 
 
 def bindings_of(where: Where) -> list[Binding]:
-    """The bindings of one screen."""
+    """The bindings of one screen, on the keys that they come with."""
     return [
         Binding(
             ",".join(action.keys),
@@ -269,33 +274,41 @@ def bindings_of(where: Where) -> list[Binding]:
             action.label,
             show=False,
             priority=action.priority,
-            id=f"{where.value}.{action.id}",
+            id=binding_id(action),
         )
         for action in actions_of(where)
     ]
 
 
+def shown_key(key: str) -> str:
+    """A key as a person reads it: "?" for question_mark, "F5" for f5."""
+    if key[0] == "f" and key[1:].isdigit():
+        return key.upper()
+    before, plus, last = key.rpartition("+")
+    character = key_to_character(last) or ""
+    return f"{before}{plus}{_NAMES.get(last) or (character if character.strip() and character.isprintable() else last)}"
+
+
 def shown_keys(action: Action) -> str:
     """The keys of an action as a person reads them."""
-    return " ".join(_NAMES.get(key, key) for key in action.keys)
+    return " ".join(map(shown_key, action.keys))
 
 
 def first_key(action: Action) -> str:
     """The first key of an action as a person reads it."""
-    return _NAMES.get(action.keys[0], action.keys[0])
+    return shown_key(action.keys[0])
 
 
 def key_while_typing(action: Action) -> str:
     """The first key of an action that types nothing, as a person reads it."""
     keys = (key for key in action.keys if key == "escape" or key.startswith("ctrl+") or key[1:].isdigit())
-    key = next(keys, action.keys[0])
-    return _NAMES.get(key, key)
+    return shown_key(next(keys, action.keys[0]))
 
 
 def key_table_markdown() -> str:
-    """The table of keys in the README."""
-    lines = ["| key | action | where |", "|---|---|---|"]
+    """The table of keys in the README, each with the id that the configuration knows it by."""
+    lines = ["| key | action | binding |", "|---|---|---|"]
     for action in ACTIONS:
-        keys = " ".join(f"`{_NAMES.get(key, key)}`" for key in action.keys)
-        lines.append(f"| {keys} | {action.help} | {action.where} |")
+        keys = " ".join(f"`{shown_key(key)}`" for key in action.keys)
+        lines.append(f"| {keys} | {action.help} | `{binding_id(action)}` |")
     return "\n".join(lines) + "\n"

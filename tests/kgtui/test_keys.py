@@ -70,6 +70,6 @@ def test_the_help_names_every_action() -> None:
 
 def test_the_key_table_has_a_row_for_every_action() -> None:
     lines = key_table_markdown().splitlines()
-    assert lines[:2] == ["| key | action | where |", "|---|---|---|"]
+    assert lines[:2] == ["| key | action | binding |", "|---|---|---|"]
     assert len(lines) == 2 + len(ACTIONS)
-    assert "| `r` `F5` | judge the saved file again, all cases | workbench |" in lines
+    assert "| `r` `F5` | judge the saved file again, all cases | `workbench.run` |" in lines
