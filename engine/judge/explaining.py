@@ -100,11 +100,12 @@ class Explainer:
 
 def _comparison(hand: cases.CaseInHand, number: int, got: torch.Tensor, name: str, *, same_input: bool) -> Comparison:
     is_first = hand.content is hand.base and not same_input
+    earlier = hand.first_outputs[number] if number < len(hand.first_outputs) and not is_first else None
     return Comparison(
         name=name, got=got, expected=hand.content.expected[number], poison=hand.poison,
         before=_before(hand, number, name),
         tolerance=hand.problem.tolerance(hand.case),
-        earlier=None if is_first or number >= len(hand.first_outputs) else hand.first_outputs[number],
+        earlier=earlier if earlier is not None and earlier.shape == got.shape else None,
         same_input=same_input,
     )  # fmt: skip
 

@@ -89,7 +89,7 @@ class _Exchange:
         self._others = self._values.roll(1)
         self._calls = 0
         self._found: list[int] = []
-        self._usual = self._output(0, 0)
+        self._usual = self._output(self._values)
 
     def dependent(self) -> tuple[list[int], int | None]:
         """Positions, and how many; None when not all were looked for."""
@@ -108,22 +108,21 @@ class _Exchange:
         self._search(middle, behind)
 
     def _matters(self, first: int, behind: int) -> bool:
-        now = self._output(first, behind)
-        return now is not None and self._usual is not None and not torch.equal(now, self._usual)
-
-    def _output(self, first: int, behind: int) -> torch.Tensor | None:
-        """The output element's bytes with the values in between exchanged; None when the reference refuses them."""
+        """Whether the output element is another when the values in between are exchanged."""
         self._calls += 1
         changed = self._values.clone()
         changed[first:behind] = self._others[first:behind]
+        try:
+            return not torch.equal(self._output(changed), self._usual)
+        except Exception:  # a reference may refuse other values in any way
+            return False
+
+    def _output(self, values: torch.Tensor) -> torch.Tensor:
+        """The bytes of the output element for these values of the argument."""
         tensor = self._inputs[self._place]
         assert isinstance(tensor, torch.Tensor)
-        arguments = (*self._inputs[: self._place], changed.view(tensor.shape), *self._inputs[self._place + 1 :])
-        try:
-            output = expected_outputs(self._problem, arguments)[self._number]
-        except Exception:  # a reference may refuse other values in any way
-            return None
-        return output[self._index].reshape(1).view(torch.uint8)
+        arguments = (*self._inputs[: self._place], values.view(tensor.shape), *self._inputs[self._place + 1 :])
+        return expected_outputs(self._problem, arguments)[self._number][self._index].reshape(1).view(torch.uint8)
 
 
 def _shared_out(problem: Problem, inputs: Arguments, found: dict[int, list[int]]) -> tuple[InputElement, ...]:

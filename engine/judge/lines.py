@@ -32,7 +32,7 @@ def line_clues(comparison: Comparison, problem: Problem, inputs: Arguments) -> I
         if isinstance(value, torch.Tensor) and value.is_floating_point() and value.shape == comparison.got.shape:
             for dim in range(value.dim()):
                 if value.shape[dim] > 1:
-                    yield from _clues(comparison, value.double(), dim, name)
+                    yield from _clues(comparison, value.to(comparison.got.device).double(), dim, name)
 
 
 def _clues(comparison: Comparison, values: torch.Tensor, dim: int, name: str) -> Iterator[Clue]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _BLOCKS = tuple(1 << power for power in range(4, 13))
 _NARROW = (torch.float16, torch.bfloat16)
+_MOST_STRETCH, _SMALL = 16, 1 << 16  # times the elements of a tensor, and elements, that a supposition may need
 _STRIDE_NAMES = ("inc", "ld", "stride")
 
 
@@ -185,11 +186,22 @@ def _plain_strides(shape: torch.Size) -> tuple[int, ...]:
 def _read_as(tensor: torch.Tensor, shape: torch.Size, strides: Sequence[int]) -> torch.Tensor:
     """The memory from the first element of `tensor` on, seen with other strides; 0 beyond its storage."""
     needed = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
+    _refuse_immense(needed, tensor)
     first = tensor.storage_offset()
     there = tensor.untyped_storage().nbytes() // tensor.element_size() - first
     memory = tensor.as_strided((min(needed, there),), (1,), first)
     padded = torch.cat((memory, memory.new_zeros(max(0, needed - there))))
     return padded.as_strided(shape, tuple(strides))
+
+
+def _refuse_immense(elements: int, tensor: torch.Tensor) -> None:
+    """Nothing, where what is supposed needs no more than some times the memory of the tensor.
+
+    Raises:
+        ValueError: it does; nobody may run out of memory over a guess.
+    """
+    if elements > _MOST_STRETCH * tensor.numel() + _SMALL:
+        raise ValueError(f"{elements} elements are too many to suppose in place of {tensor.numel()}")
 
 
 def _repeated(tensor: torch.Tensor, shape: torch.Size) -> torch.Tensor:
@@ -243,7 +255,9 @@ def _padded(inputs: Arguments, size: int, width: int) -> Arguments:
     def wide(value: Value) -> Value:
         if not isinstance(value, torch.Tensor):
             return value
-        padded = value.new_zeros([width if length == size else length for length in value.shape])
+        wider = [width if length == size else length for length in value.shape]
+        _refuse_immense(math.prod(wider), value)
+        padded = value.new_zeros(wider)
         padded[tuple(slice(length) for length in value.shape)] = value
         return padded
 

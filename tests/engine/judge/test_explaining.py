@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
 
+from engine import wire
+from engine.judge.compare import compare
 from engine.judge.comparison import Comparison
 from engine.judge.explaining import Explainer
-from engine.model import Case, Cost, DiagnosisKind, DType, Problem, Tier, Tolerance
+from engine.judge.whatif import suppositions
+from engine.model import Case, Cost, DiagnosisKind, DType, Explanation, Outcome, Problem, Tier, Tolerance
 
 K = DiagnosisKind
 NEVER = Case(name="never", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
@@ -238,3 +242,40 @@ def test_what_fitted_is_tried_first_on_the_next_output():
     tried = len(calls)
     assert explainer.diagnoses(counting, (x, y, 0.3), 0, comparison) == first
     assert len(calls) - tried <= tried
+
+
+def test_no_supposition_takes_more_memory_than_some_times_its_tensor():
+    x = torch.zeros(65536, 8)
+    sizes = []
+    for supposition in suppositions(operator("x, n", SUM.reference), (x, 65536), torch.Size([65536])):
+        try:
+            sizes += [value.untyped_storage().nbytes() for value in supposition.arguments() if hasattr(value, "numel")]
+        except ValueError:
+            continue
+    assert max(sizes) <= 16 * x.untyped_storage().nbytes() + (1 << 18)
+
+
+def test_a_fault_on_the_way_is_said_and_the_output_stays_wrong():
+    def refuses(*_):
+        raise RuntimeError("not on this device")
+
+    x = normal(9, 40)
+    broken = replace(SILU, reference=refuses, tolerance=lambda case: TOLERANCE)
+    content = SimpleNamespace(inputs=(x,), expected=(SILU.reference(x),), specs=(wire.ScalarSpec(value=None),))
+    hand = SimpleNamespace(
+        problem=broken, case=NEVER, content=content, base=content, poison=0xFF, initial=[], first_outputs=[]
+    )  # fmt: skip
+    got = normal(9, 40, seed=5)
+    report = compare("return", got, content.expected[0], TOLERANCE, poison=0xFF)
+    (told,) = Explainer().explained(hand, [got], (report,), repeated=None)
+    assert told.outcome is Outcome.WRONG_VALUE
+    assert told.explanation == Explanation(untried="why could not be looked into: RuntimeError: not on this device")
+
+
+def test_what_is_right_and_what_has_no_values_is_not_explained():
+    x = normal(9, 40)
+    content = SimpleNamespace(inputs=(x,), expected=(SILU.reference(x),), specs=(wire.ScalarSpec(value=None),))
+    hand = SimpleNamespace(problem=SILU, case=NEVER, content=content, base=content, poison=0xFF, first_outputs=[])
+    right = compare("return", SILU.reference(x), content.expected[0], TOLERANCE, poison=0xFF)
+    another = compare("return", torch.zeros(3), content.expected[0], TOLERANCE, poison=0xFF)
+    assert Explainer().explained(hand, [x, another], (right, another), repeated=None) == (right, another)
