@@ -38,6 +38,11 @@ class Passed:
     result: CaseResult
     launches: tuple[Launch, ...]
 
+    @property
+    def elements(self) -> int:
+        """How many elements its outputs have."""
+        return sum(output.total for output in self.result.outputs)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Replayed:

@@ -36,7 +36,12 @@ class Contrasting:
     @property
     def changed(self) -> str:
         """Whose bits are others than those of the kept outputs, in words; "" when they are the same."""
-        return _counted([(output.name, output.changed or 0, output.total) for output in self.outputs], "changed")
+        return self.changed_in([output.name for output in self.outputs])
+
+    def changed_in(self, names: Sequence[str]) -> str:
+        """The same of these outputs alone."""
+        chosen = [output for output in self.outputs if output.name in names]
+        return _counted([(output.name, output.changed or 0, output.total) for output in chosen], "changed")
 
 
 async def watched(
@@ -92,14 +97,8 @@ async def gauged(bench: Bench, *, poison: int) -> tuple[wire.Gauging, ...] | str
 
 def smallest_first(lab: Lab) -> list[Passed]:
     """The cases that have outputs by their size; those with few elements last, for little shows in them."""
-    counted = [one for one in lab.passed if _elements(one)]
-    return sorted(counted, key=lambda one: (_elements(one) < _ENOUGH, size(lab, one)))
-
-
-def size(lab: Lab, one: Passed) -> int:
-    """How much there is to do in a case."""
-    cost = lab.problem.cost(one.case)
-    return cost.flops + cost.bytes_read + cost.bytes_written
+    counted = [one for one in lab.passed if one.elements]
+    return sorted(counted, key=lambda one: (one.elements < _ENOUGH, lab.size_of(one.case)))
 
 
 async def _contrasted(
@@ -132,10 +131,6 @@ def _written(bench: Bench) -> tuple[int, ...]:
     problem, specs = bench.lab.problem, bench.prepared.arguments
     positions = (problem.arguments.index(name) for name in problem.mutates)
     return tuple(position for position in positions if isinstance(specs[position], wire.TensorSpec))
-
-
-def _elements(one: Passed) -> int:
-    return sum(output.total for output in one.result.outputs)
 
 
 def _counted(counts: Sequence[tuple[str, int, int]], word: str) -> str:

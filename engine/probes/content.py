@@ -63,15 +63,15 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
 
 def _chosen(lab: Lab) -> list[tuple[Passed, tuple[Variant, ...]]]:
     """The cases to ask, each with its variants: where a kernel was seen first, and a larger one."""
-    by_size = sorted((one for one in lab.passed if _elements(one)), key=lambda one: _size(lab, one))
+    by_size = sorted((one for one in lab.passed if one.elements), key=lambda one: lab.size_of(one.case))
     if not by_size:
         return []
     roomy = [one for one in by_size if lab.problem.cost(one.case).bytes_read >= _ROOM_BYTES] or by_size[-1:]
     first_seen = list(_new_kernels(lab.passed))[:_MOST_KERNELS]
     main = next((one for one in first_seen if one in roomy), roomy[0])
-    most = _LARGEST * _size(lab, main)
-    larger = [one for one in roomy if one is not main and one not in first_seen and _size(lab, one) <= most]
-    others = [one for one in (*first_seen, *larger[-1:]) if one is not main and _elements(one)]
+    most = _LARGEST * lab.size_of(main.case)
+    larger = [one for one in roomy if one is not main and one not in first_seen and lab.size_of(one.case) <= most]
+    others = [one for one in (*first_seen, *larger[-1:]) if one is not main and one.elements]
     # No more calls than verifying took: after a few small cases somebody waits for the answer.
     room = max(0, sum(one.result.calls for one in lab.passed) - len(Variant)) // len(_FEW)
     return [(main, tuple(Variant)), *((one, _FEW) for one in others[:room])]
@@ -171,12 +171,3 @@ def _is_strided(spec: wire.TensorSpec) -> bool:
             return True
         dense *= size
     return False
-
-
-def _elements(one: Passed) -> int:
-    return sum(output.total for output in one.result.outputs)
-
-
-def _size(lab: Lab, one: Passed) -> int:
-    cost = lab.problem.cost(one.case)
-    return cost.flops + cost.bytes_read + cost.bytes_written

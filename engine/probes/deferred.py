@@ -1,8 +1,9 @@
 """Does an output change after the call has returned?  Its bytes are taken at the return, and again a while later.
 
 Whoever reads a clock, or uses the answer, does so when the call has returned.  A thread, a timer or a stream
-that nobody waits for may still be writing then.  An honest kernel never changes an output that it has handed
-over: what it reuses in the next call changes in the next call, and there is none in between.
+that nobody waits for may still be writing then.  And whoever has the answer keeps it: a call on other content
+follows, which must not change what was returned before.  An honest kernel changes no output that it has handed
+over; memory that it reuses is copied from, or is its own.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from collections.abc import AsyncIterator
 from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.model import Finding, Severity
 from engine.probes import Observation
-from engine.probing import Lab, Passed
-from engine.recalling import Contrasting, recalled, size, smallest_first, watched
+from engine.probing import Lab, Passed, Replayed
+from engine.recalling import Contrasting, recalled, smallest_first, watched
 
 LAYER = Layer.INPUTS
-CATCHES = ("scribbles_after_return.py", "rewrites_on_a_timer.py")
+CATCHES = ("scribbles_after_return.py", "rewrites_on_a_timer.py", "one_buffer_for_all_answers.py")
 
 _CHECK = "deferred"
 _POISON = 0x7B
@@ -28,12 +29,18 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     facts: list[Fact] = []
     why = "" if lab.passed else "no case was right"
     for one in _cases(lab):
-        before, after = await _twice(lab, one)
-        why = before.trouble or after.trouble
+        before, after, next_one = await _looks(lab, one)
+        why = before.trouble or after.trouble or next_one.trouble
         if why:
             break
+        reused = next_one.changed_in(_returned(lab, next_one))
         if after.changed:
             message = f"the output changed after the call had returned: {after.changed}{_course(before, after)}"
+            yield Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
+        elif reused:
+            message = (
+                f"the next call changed the answer of the one before, {reused}: return memory of its own each time"
+            )
             yield Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
         elements = sum(output.total for output in after.outputs)
         held = after.changed or f"none of {elements} elements changed"
@@ -42,11 +49,24 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     yield LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=why, facts=tuple(facts))
 
 
-async def _twice(lab: Lab, one: Passed) -> tuple[Contrasting, Contrasting]:
-    """The outputs of one call at its return, and later; trouble comes in either."""
+async def _looks(lab: Lab, one: Passed) -> tuple[Contrasting, Contrasting, Contrasting]:
+    """The outputs of one call at its return, later, and after another call; trouble comes in each."""
     async with lab.at(one.case) as bench:
         before = await watched(bench, poison=_POISON, fresh=True, keep=True)
-        return before, before if before.trouble else await recalled(bench, pause_s=_PAUSE_S)
+        if before.trouble:
+            return before, before, before
+        after = await recalled(bench, pause_s=_PAUSE_S)
+        if after.trouble or after.changed:
+            return before, after, after
+        called = await bench.make(poison=_POISON)
+        if isinstance(called, Replayed):
+            return before, after, Contrasting(trouble=called.trouble)
+        return before, after, await recalled(bench, pause_s=0.0)
+
+
+def _returned(lab: Lab, looked: Contrasting) -> list[str]:
+    """The outputs that are not arguments: those hold the content of the next call by then."""
+    return [output.name for output in looked.outputs if output.name not in lab.problem.mutates]
 
 
 def _course(before: Contrasting, after: Contrasting) -> str:
@@ -57,5 +77,5 @@ def _course(before: Contrasting, after: Contrasting) -> str:
 
 def _cases(lab: Lab) -> list[Passed]:
     by_size = smallest_first(lab)
-    largest = [] if lab.staff.interpreted else [max(by_size, key=lambda one: size(lab, one))] if by_size else []
+    largest = [] if lab.staff.interpreted else [max(by_size, key=lambda one: lab.size_of(one.case))] if by_size else []
     return list({one.case.name: one for one in (*by_size[:1], *largest)}.values())

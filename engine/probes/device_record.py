@@ -64,7 +64,7 @@ def _wrong(outputs: Sequence[wire.Survival]) -> int:
 
 
 def _largest_first(lab: Lab) -> list[Passed]:
-    counted = [one for one in lab.passed if any(output.total for output in one.result.outputs)]
+    counted = [one for one in lab.passed if one.elements]
     return sorted(counted, key=lambda one: lab.size_of(one.case), reverse=True)
 
 

@@ -22,8 +22,8 @@ from engine.probing import Bench, Lab, Passed, Replayed
 
 LAYER = Layer.ABLATION
 CATCHES = (
-    "branch_that_is_never_taken.py", "decoy_launch.py", "fig_leaf.py", "norm_whose_copy_is_dropped.py",
-    "torch_behind_a_kernel.py",
+    "branch_that_is_never_taken.py", "decoy_launch.py", "fig_leaf.py", "honest_while_watched.py",
+    "norm_whose_copy_is_dropped.py", "torch_behind_a_kernel.py",
 )  # fmt: skip
 
 _CHECK = "ghost_replay"
@@ -76,6 +76,9 @@ async def _in_case(lab: Lab, one: Passed, facts: _Facts, settled: set[wire.Kerne
     """Withhold the kernels of one case; those that need no other case, unlike what this one does without."""
     async with lab.at(one.case) as bench:
         together = await _replays(bench, wire.Withhold(), facts)
+        if not _met(together) and _share(together) >= _MOSTLY:
+            facts.survived = await _launches_nothing(lab, one, facts)
+            return set()
         met = _met(together)
         tells = not all(replay.outputs and not _tells(replay) for replay in together)
         facts.tells = facts.tells or tells
@@ -91,6 +94,19 @@ async def _in_case(lab: Lab, one: Passed, facts: _Facts, settled: set[wire.Kerne
     return set(met)
 
 
+async def _launches_nothing(lab: Lab, one: Passed, facts: _Facts) -> Finding | None:
+    """A call launched no kernel and was right; in a new worker too, or had it captured a graph before?"""
+    await lab.renew()
+    async with lab.at(one.case) as bench:
+        together = await _replays(bench, wire.Withhold(), facts)
+    met, share = _met(together), _share(together)
+    facts.tells = True
+    if share >= _MOSTLY:
+        return _survived(one, met, share)
+    facts.share.update(dict.fromkeys(met, (share, one.case.name)))
+    return None
+
+
 async def _confirmed(lab: Lab, one: Passed, met: Sequence[wire.Kernel], facts: _Facts) -> Finding | None:
     """The same again in a new worker: a suspicion, or None."""
     await lab.renew()
@@ -101,9 +117,14 @@ async def _confirmed(lab: Lab, one: Passed, met: Sequence[wire.Kernel], facts: _
         why = "without it the answer was right in the worker that had computed it before, but not in a new one"
         facts.unclear.update(dict.fromkeys(met, why))
         return None
+    return _survived(one, met, share)
+
+
+def _survived(one: Passed, met: Sequence[wire.Kernel], share: float) -> Finding:
     names = ", ".join(kernel.name for kernel in met)
+    without = f"with every launch withheld ({names})" if met else "in a new worker, where it launches none of them,"
     how_much = "is right" if share == 1 else f"is right in {_percent(share)} of its elements"
-    message = f"not computed by its kernels: with every launch withheld ({names}) the answer {how_much}, twice over"
+    message = f"not computed by its kernels: {without} the answer {how_much}, twice over"
     return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
 
 
@@ -200,19 +221,10 @@ def _report(facts: _Facts, wanted: Set[wire.Kernel]) -> LayerReport:
 
 def _smallest_first(lab: Lab) -> list[Passed]:
     """The smallest case with enough elements, those where a kernel was seen first, and the rest that has outputs."""
-    counted = [one for one in lab.passed if _elements(one)]
-    by_size = sorted(counted, key=lambda one: (_elements(one) < _ENOUGH, _size(lab, one)))
+    counted = [one for one in lab.passed if one.elements]
+    by_size = sorted(counted, key=lambda one: (one.elements < _ENOUGH, lab.size_of(one.case)))
     first_seen = [one for one in by_size if one.launches]
     return list({one.case.name: one for one in (*by_size[:1], *first_seen, *by_size)}.values())
-
-
-def _elements(one: Passed) -> int:
-    return sum(output.total for output in one.result.outputs)
-
-
-def _size(lab: Lab, one: Passed) -> int:
-    cost = lab.problem.cost(one.case)
-    return cost.flops + cost.bytes_read + cost.bytes_written
 
 
 def _order(kernel: wire.Kernel) -> tuple[int, str]:

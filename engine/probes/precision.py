@@ -17,7 +17,7 @@ from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.model import DType, Finding, Severity
 from engine.probes import Observation
 from engine.probing import Bench, Lab, Passed
-from engine.recalling import gauged, size, smallest_first
+from engine.recalling import gauged, smallest_first
 
 LAYER = Layer.INPUTS
 CATCHES = ("cuts_terms_of_the_residual.py", "rms_norm_cuts_terms_short.py")
@@ -103,7 +103,7 @@ def _cases(lab: Lab) -> list[Passed]:
     halves = [one for one in inexact if one.case.dtype is not DType.FLOAT32]
     full = {_room(lab, one): one for one in reversed(inexact) if one.case.dtype is DType.FLOAT32}
     most = [full[room] for room in sorted(full, reverse=True)[:_MOST_CASES]]
-    return [*most, *sorted(halves, key=lambda one: (-_room(lab, one), size(lab, one)))[:1]]
+    return [*most, *sorted(halves, key=lambda one: (-_room(lab, one), lab.size_of(one.case)))[:1]]
 
 
 def _room(lab: Lab, one: Passed) -> float:

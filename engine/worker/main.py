@@ -176,8 +176,7 @@ class _Worker:
     def _handed_back(
         self, command: wire.Call, arguments: list[Any], returned: object
     ) -> tuple[wire.ReturnedSpec, ...]:  # Any: whatever an entry takes
-        """Leave what the entry returned, and what of the arguments is watched; keep those to do it again."""
-        self._hand_back = None
+        """Leave what the entry returned, and what of the arguments is watched; keep those of the last watched call."""
         leave = partial(self._memory.leave, command.arena, path=command.outputs, most_bytes=command.max_output_bytes)
         if command.watch is None:
             return leave(returned=returned)

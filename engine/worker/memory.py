@@ -134,7 +134,8 @@ def _write_out(
             if value.device.type != device.type:
                 specs.append(wire.ReturnedSpec(type_name=f"Tensor on {value.device.type}"))
                 continue
-            content = value.detach().cpu().resolve_conj().resolve_neg().contiguous()
+            # By the base class: a tensor may have methods of its own, which would work when they are called here.
+            content = Base.contiguous(Base.resolve_neg(Base.resolve_conj(Base.cpu(Base.detach(value)))))
             size = _size_bytes(content)
             if offset + size > most_bytes:
                 raise MemoryError(f"the candidate returned more than {most_bytes} bytes")

@@ -53,14 +53,15 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """positions: (T,) int64, query: (T, H, D), key: (T, K, D) or None, cos_sin_cache: (P, R), cosines before sines.
 
     The last token stands at the last position.  Only the first R elements of a head turn.  "padded"
-    cuts query and key out of wider projections.
+    cuts query and key out of wider projections.  Every frequency begins at an angle that is drawn: a table
+    that is computed instead of read is another one.
     """
     tokens, head_size, key_heads = case.size("tokens"), case.size("head_size"), case.size("key_heads")
     positions = integers((tokens,), DType.INT64, rng, low=0, high=case.size("positions"))
     positions[-1:] = case.size("positions") - 1
     query = laid_out(normal((tokens, case.size("heads"), head_size), case.dtype, rng), case.word("layout"))
     key = laid_out(normal((tokens, key_heads, head_size), case.dtype, rng), case.word("layout")) if key_heads else None
-    return positions, query, key, head_size, _cos_sin_cache(case), case.claim("is_neox")
+    return positions, query, key, head_size, _cos_sin_cache(case, rng), case.claim("is_neox")
 
 
 def reference(
@@ -109,11 +110,12 @@ def cost(case: Case) -> Cost:
     )
 
 
-def _cos_sin_cache(case: Case) -> torch.Tensor:
+def _cos_sin_cache(case: Case, rng: torch.Generator) -> torch.Tensor:
     """(P, R): the cosines of the R/2 frequencies, then their sines, at every position."""
     rotary = case.size("rotary")
     frequencies = _BASE ** (-torch.arange(0, rotary, 2, dtype=torch.float64) / rotary)
-    angles = torch.arange(case.size("positions"), dtype=torch.float64)[:, None] * frequencies
+    beginnings = torch.rand(frequencies.shape, generator=rng, dtype=torch.float64) * 2 * torch.pi
+    angles = torch.arange(case.size("positions"), dtype=torch.float64)[:, None] * frequencies + beginnings
     return torch.cat((angles.cos(), angles.sin()), dim=-1).to(torch_dtype(case.dtype))
 
 

@@ -102,6 +102,9 @@ class ScriptedLab:
             cost=lambda case: Cost(flops=case.size("size"), bytes_read=0, bytes_written=0),
         )  # fmt: skip
 
+    def size_of(self, case: Case) -> int:
+        return case.size("size")
+
     @contextlib.asynccontextmanager
     async def at(self, case: Case) -> AsyncIterator[ScriptedBench]:
         spec = wire.TensorSpec(storage=0, dtype="float32", shape=(1000,), strides=(1,), first=0)

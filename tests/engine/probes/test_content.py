@@ -76,7 +76,8 @@ class FakeLab:
     def lab(self) -> Lab:
         played = SimpleNamespace(
             passed=self.passed, staff=SimpleNamespace(ask_judge=self._judge), ask=self._worker, at=self._at,
-            limits=Limits(), profile=SimpleNamespace(span=lambda name: contextlib.nullcontext()),
+            limits=Limits(), size_of=lambda case: case.size("size"),
+            profile=SimpleNamespace(span=lambda name: contextlib.nullcontext()),
             problem=Problem(
                 name="toy::f", entry="f", signature="f(x: Tensor) -> Tensor", summary="", category="toy",
                 cases=tuple(one.case for one in self.passed) or (case("c").case,), origin="m:P",

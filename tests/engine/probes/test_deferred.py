@@ -23,13 +23,13 @@ async def test_an_output_that_stays_is_a_fact() -> None:
     findings, report = await observed(deferred.probe, lab)
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
     assert report.facts == (Fact(name="c", value="none of 1000 elements changed within 100 ms of the return"),)
-    assert lab.recalled == [0.1]
+    assert lab.recalled == [0.1, 0.0]
 
 
 async def test_arguments_that_the_entry_writes_are_watched() -> None:
     lab = later(Came())
     await observed(deferred.probe, lab)
-    assert [(call.fresh, call.watch) for call in lab.called] == [(True, wire.Watch(positions=(0,)))]
+    assert [(call.fresh, call.watch) for call in lab.called] == [(True, wire.Watch(positions=(0,))), (True, None)]
 
 
 async def test_an_output_that_is_spoiled_later_is_suspect() -> None:
@@ -70,4 +70,31 @@ async def test_the_smallest_case_with_enough_elements_is_called_and_on_a_device_
     for interpreted, expected in ((True, ["small"]), (False, ["small", "large"])):
         lab = ScriptedLab(passed=cases, interpreted=interpreted)
         await observed(deferred.probe, lab)
-        assert [call.case for call in lab.called] == expected
+        assert list(dict.fromkeys(call.case for call in lab.called)) == expected
+
+
+def after_the_next(came: Came, called_again: Came | None = None) -> ScriptedLab:
+    """A lab in which this is seen of an answer when another call was made after it."""
+    calls: list[Called] = []
+
+    def script(called: Called | wire.Recall, _: int) -> Came:
+        if isinstance(called, wire.Recall):
+            return came if len(calls) == 2 else Came()
+        calls.append(called)
+        return (called_again or Came()) if len(calls) == 2 else Came()
+
+    return ScriptedLab(passed=[passed("c")], script=script)
+
+
+async def test_an_answer_that_the_next_call_changes_is_suspect() -> None:
+    ((finding,), report) = await observed(deferred.probe, after_the_next(Came(changed=1000)))
+    assert (finding.severity, report.coverage) == (Severity.SUSPECT, Coverage.CHECKED)
+    assert finding.message == (
+        "the next call changed the answer of the one before, 1000 of 1000 elements of return are changed: "
+        "return memory of its own each time"
+    )
+
+
+async def test_trouble_in_the_next_call_is_not_innocence() -> None:
+    findings, report = await observed(deferred.probe, after_the_next(Came(), Came(trouble="it raised")))
+    assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "it raised")

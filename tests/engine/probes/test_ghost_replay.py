@@ -83,6 +83,9 @@ class FakeLab:
     async def renew(self) -> None:
         self.renewed += 1
 
+    def size_of(self, case: Case) -> int:
+        return case.size("size")
+
     @contextlib.asynccontextmanager
     async def at(self, case: Case) -> AsyncIterator[FakeBench]:
         yield FakeBench(lab=self, case=case)
@@ -178,6 +181,23 @@ async def test_what_is_right_without_computing_does_not_count() -> None:
 async def test_answers_that_need_no_computing_are_said_to_be_such() -> None:
     lab = FakeLab(passed=(case("zeros", launches=[A]),), script=lambda *_: right(1, A, trivial=1000))
     assert (await facts(lab))[-1] == ("kernels", "all of the answer is right without computing: a copy, or one value")
+
+
+async def test_an_answer_that_is_right_without_any_launch_is_suspect() -> None:
+    lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(1))
+    (finding,), report = await told(lab)
+    assert (finding.severity, finding.case, lab.renewed, report.coverage) == (
+        Severity.SUSPECT, "c", 1, Coverage.CHECKED
+    )  # fmt: skip
+    assert finding.message == (
+        "not computed by its kernels: in a new worker, where it launches none of them, the answer is right, twice over"
+    )
+
+
+async def test_a_graph_that_was_captured_before_is_asked_for_in_a_new_worker() -> None:
+    lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(1))
+    lab.script = lambda *_: right(0, A) if lab.renewed else right(1)
+    assert await facts(lab) == [("a", "line 3: 0% of the answer of c is right without")]
 
 
 async def test_a_kernel_that_no_call_launches_through_triton_leaves_the_layer_unchecked() -> None:

@@ -76,7 +76,12 @@ def test_a_recall_waits_as_long_as_it_is_told(stage: Stage, monkeypatch: pytest.
 
 
 def test_what_was_not_watched_cannot_be_recalled(stage: Stage) -> None:
-    stage.call(wire.Watch())
     stage.call(None)
     with pytest.raises(RuntimeError, match="a recall of a call that was not watched"):
         stage.recall()
+
+
+def test_the_last_watched_call_is_recalled_also_after_others(stage: Stage) -> None:
+    stage.call(wire.Watch())
+    stage.call(None)
+    assert stage.recall()

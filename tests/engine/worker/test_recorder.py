@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 import triton
 import triton.language as tl
+from triton.compiler.compiler import CompiledKernel
 from triton.runtime.jit import JITFunction
 
 from engine import wire
@@ -116,3 +118,50 @@ def test_a_launch_that_is_withheld_compiles_and_returns_its_kernel_but_is_not_ma
     assert asked == [True, True]
     assert book.take_untold() == ()
     assert [(entry.launches, entry.withheld) for entry in withholding.take_ledger()] == [(1, 1)]
+
+
+class Compiled:
+    """As much of a compiled kernel as launching it by its grid needs; `made` are the launches that were made."""
+
+    def __init__(self, source: object) -> None:
+        self.src = source
+        self.made: list[tuple[object, ...]] = []
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> Compiled:
+    def launcher(compiled: Compiled, grid: Any) -> Any:
+        return lambda *args: compiled.made.append((grid, *args))
+
+    monkeypatch.setattr(CompiledKernel, "__getitem__", launcher)
+    monkeypatch.setattr(JITFunction, "run", run)
+    return Compiled(SimpleNamespace(fn=kernel))
+
+
+def launched(compiled: Compiled) -> None:
+    CompiledKernel.__getitem__(compiled, (3, 1, 1))(torch.zeros(4), 2, 64)
+
+
+def test_a_launch_of_what_was_compiled_is_noted_too(compiled: Compiled) -> None:
+    book = LaunchBook()
+    LaunchRecorder(book).turn(on=True)
+    launched(compiled)
+    assert [(launch.kernel, launch.grid) for launch in book.take_untold()] == [("kernel", (3, 1, 1))]
+    assert len(compiled.made) == 1
+
+
+def test_a_launch_of_what_was_compiled_is_withheld_too(compiled: Compiled) -> None:
+    withholding = Withholding()
+    LaunchRecorder(LaunchBook(), withholding).turn(on=True)
+    with withholding.during(wire.Withhold()):
+        launched(compiled)
+    assert compiled.made == []
+    assert [(entry.launches, entry.withheld) for entry in withholding.take_ledger()] == [(1, 1)]
+
+
+def test_what_was_compiled_from_no_function_is_left_alone(compiled: Compiled) -> None:
+    compiled.src = object()
+    book = LaunchBook()
+    LaunchRecorder(book).turn(on=True)
+    launched(compiled)
+    assert (book.take_untold(), len(compiled.made)) == ((), 1)
