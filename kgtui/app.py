@@ -116,6 +116,7 @@ class WorkbenchApp(App[None]):
         scaffold: Scaffold,
         settings: Settings,
         start: Start | None = None,
+        started: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
@@ -129,6 +130,7 @@ class WorkbenchApp(App[None]):
         self._read_artefact = read_artefact
         self._settings = settings
         self._start = start
+        self._started = started
         self.clock = clock
         self.now = now
         self.problems: tuple[Problem, ...] = ()
@@ -169,7 +171,9 @@ class WorkbenchApp(App[None]):
         """Open the store, start the engine, then judge for ever."""
         await self.past.open()
         await self._show_past()
-        await self._service.serve(self._engine_factory())
+        judging = self._engine_factory()
+        self._started()  # what is imported and made by now stays as long as the application
+        await self._service.serve(judging)
 
     async def _show_past(self) -> None:
         self._redraw()

@@ -7,6 +7,7 @@ terminal is touched; the engine, the store and the watcher are made when the scr
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
@@ -166,6 +167,8 @@ def assemble(
             environment=console.environment,
         ),
         start=Start(problem=opened.problem, path=opened.path) if opened else None,
+        # A full collection of all that the start imports takes longer than a key may wait; of what comes after, not.
+        started=gc.freeze,
     )  # fmt: skip
 
 

@@ -602,3 +602,14 @@ async def test_in_ascii_nothing_else_is_drawn(make_bench: Any, fakes: ModuleType
         drawn = "".join(segment.text for strip in bench.app.screen._compositor.render_strips() for segment in strip)
         assert drawn.strip()
         assert {letter for letter in drawn if not letter.isascii()} == set()
+
+
+async def test_it_is_told_once_that_the_start_is_over_when_catalogue_store_and_engine_are_there(
+    make_bench: Any,
+) -> None:
+    bench, told = make_bench(), []
+    bench.app._started = lambda: told.append((bench.app.problems != (), bench.app.past.recording is not None))
+    async with bench.app.run_test() as pilot:
+        await bench.until(pilot, lambda: told != [])
+        await bench.settled(pilot)
+    assert told == [(True, True)]
