@@ -95,8 +95,8 @@ class TargetsScreen(KgtuiScreen):
         """Compile for every target again."""
         if why_not := self._why_not():
             self.notify(why_not, markup=False)
-        elif not self._workbench.bench.view.ports.running:
-            self._ask()
+        elif not (self._workbench.bench.view.ports.running and self._begun == self._run):
+            self._ask()  # also where a stored run says that it is being compiled for: that process is gone
 
     def action_read(self) -> None:
         """Read the code as compiled for the target under the cursor."""

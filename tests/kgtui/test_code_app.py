@@ -154,6 +154,19 @@ async def test_enter_reads_the_code_of_a_target_and_escape_returns_to_that_of_th
         assert (pane.current.target, pane.current.registers) == ("sm_90", 40)
 
 
+async def test_what_a_process_that_is_gone_left_half_done_can_be_begun_again(make_bench: Any, fakes: Any) -> None:
+    def left_half_done(candidate: Any, plan: Any) -> list[Any]:
+        return [*fakes.all_pass(candidate, plan), *fakes.ported((fakes.softmax_launch(),), ("sm_80", "sm_90"), 1.0)[:2]]
+
+    bench = make_bench(left_half_done)
+    async with bench.app.run_test(size=MEDIUM) as pilot:
+        screen = await opened(bench, pilot, "T")
+        assert (text_of(screen, "#ports").split("  ")[0], bench.engine.ported) == ("⟳ compiling 1/2", [])
+        await pilot.press("r")
+        await bench.settled(pilot)
+        assert text_of(screen, "#ports").startswith("does not build for gfx950")
+
+
 async def test_a_run_that_launched_nothing_has_nothing_to_compile(make_bench: Any, fakes: Any) -> None:
     def launches_nothing(candidate: Any, plan: Any) -> list[Any]:
         events = fakes.all_pass(candidate, plan)
