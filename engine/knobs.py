@@ -66,7 +66,8 @@ def knobs_of(source: bytes) -> tuple[Knob, ...]:
             found[name] = Knob(name=name, value=text, line=node.lineno, places=(place,))
         else:
             found[name] = replace(known, places=(*known.places, place))
-    launches = list(_launches(tree))
+    tuned = next(_configuration_lists(tree), None) is not None  # whose launches take no options of their own
+    launches = [] if tuned else list(_launches(tree))
     for option in LAUNCH_OPTIONS:
         if option not in found and launches and not any(_gives(call, option) for call in launches):
             ends = tuple(_closing(call, offsets) for call in launches)

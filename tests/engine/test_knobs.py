@@ -55,6 +55,10 @@ def test_options_that_may_be_in_a_mapping_are_not_added() -> None:
     assert shown(b"k[g](x, **options)\n") == []
 
 
+def test_options_are_not_added_to_launches_of_an_autotuner_which_refuses_them() -> None:
+    assert shown(TUNED + b"k[g](x, n)\n") == []
+
+
 def test_every_combination_is_made_the_first_name_slowest() -> None:
     made = variants(KERNEL, {"BLOCK": (64, 128), "num_warps": (4, 8)})
     assert [variant.name for variant in made] == [
