@@ -37,6 +37,7 @@ from kgtui.keys import Where, bindings_of
 from kgtui.loop import RunHeader
 from kgtui.navigation import Navigation
 from kgtui.past import Past
+from kgtui.preferences import Preferences, nobody_asked
 from kgtui.screens.base import KgtuiScreen
 from kgtui.seams import (
     ArtefactReader,
@@ -81,13 +82,18 @@ class Start:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What the user chose: the folder for kernels, where to judge, what to compile for, how to draw."""
+    """What holds for this start: the folder to work in and that of the kernels, where to judge, what to compile for.
+
+    `preferences` are what the user chose and where; those that could be had stand in the other fields.
+    """
 
     folder: Path
+    kernels: Path | None = None
     device: str = "cpu"
     target: str | None = "sm_90"
     ascii: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
+    preferences: Preferences = field(default_factory=nobody_asked)
 
 
 class WorkbenchApp(App[None]):
@@ -124,7 +130,7 @@ class WorkbenchApp(App[None]):
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self._engine_factory = engine_factory
         self.past = Past(store_opener, say=self.trouble_arose)
-        self.kernels = KernelFolder(settings.folder, scaffold=scaffold)
+        self.kernels = KernelFolder(settings.folder, scaffold=scaffold, kernels=settings.kernels)
         self._catalogue = catalogue
         self.file_watch = FileWatch(self, watcher_factory)
         self._read_artefact = read_artefact

@@ -112,6 +112,7 @@ def _add_commands(parser: _Parser) -> tuple[_Parser, ...]:
         _add_sessions,
         _add_export_case,
         _add_doctor,
+        _add_config,
         _add_paths,
     )
     return tuple(add(commands) for add in adders)
@@ -341,6 +342,15 @@ def _seconds(text: str) -> float:
 def _add_doctor(commands: _Commands[_Parser]) -> _Parser:
     parser = _add(commands, "doctor", "doctor [--json]", "Say what this machine has, and how candidates are confined.")
     parser.add_argument("--json", action="store_true", help="one JSON document")
+    return parser
+
+
+def _add_config(commands: _Commands[_Parser]) -> _Parser:
+    usage = "config [init | show]"
+    parser = _add(commands, "config", usage, "Make a commented settings file, or show what holds and who decided it.")
+    parser.add_argument(
+        "action", metavar="init | show", nargs="?", choices=("init", "show"), default="show", help="default: show"
+    )
     return parser
 
 

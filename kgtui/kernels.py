@@ -14,15 +14,16 @@ SAMPLES = Path(__file__).parent / "samples"
 
 
 class KernelFolder:
-    """The folder that the user works in; kernels lie in `kernels/` below it."""
+    """The folder that the user works in; kernels lie in `kernels`, by default a folder of that name below it."""
 
-    def __init__(self, folder: Path, *, scaffold: Scaffold) -> None:
+    def __init__(self, folder: Path, *, scaffold: Scaffold, kernels: Path | None = None) -> None:
         self._folder = folder
+        self._kernels = kernels or folder / "kernels"
         self._scaffold = scaffold
 
     def path_of(self, problem: Problem) -> Path:
         """Where the operator's kernel file lies."""
-        return self._folder / "kernels" / f"{problem.entry}.py"
+        return self._kernels / f"{problem.entry}.py"
 
     def shown(self, path: Path) -> str:
         """The path as the user would type it: from the folder they work in, where it lies in there."""
@@ -57,7 +58,7 @@ class KernelFolder:
         Raises:
             UsageError: it cannot be written.
         """
-        folder, stem = self._folder / "kernels", Path(name).stem
+        folder, stem = self._kernels, Path(name).stem
         try:
             folder.mkdir(parents=True, exist_ok=True)
             for again in itertools.count(1):

@@ -1,7 +1,7 @@
 """Where kgtui keeps what it is told to keep.
 
-One folder of the user's data, as the system's conventions name it, or the one in KGTUI_HOME.  Only
-says where: nothing is made here, and nothing anywhere before something is written to it.
+One folder of the user's data and one for the configuration, as the system's conventions name them, or the one
+in KGTUI_HOME for both.  Only says where: nothing is made here, and nothing anywhere before it is written to.
 """
 
 from __future__ import annotations
@@ -12,13 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HOME_VARIABLE = "KGTUI_HOME"
+CONFIG_NAME = "config.toml"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Paths:
-    """`data` holds what cannot be made again: the session store, and the compiled code that its runs name."""
+    """`data` holds what cannot be made again: the session store, and the compiled code that its runs name.
+
+    `config` is the file with the user's settings, which only the user has made.
+    """
 
     data: Path
+    config: Path
 
     @property
     def sessions(self) -> Path:
@@ -37,12 +42,18 @@ class Paths:
 
 
 def find_paths(environment: Mapping[str, str]) -> Paths:
-    """The user's folders: KGTUI_HOME where it is set, else $XDG_DATA_HOME/kgtui, else ~/.local/share/kgtui."""
+    """The user's folders: KGTUI_HOME where it is set, else $XDG_DATA_HOME/kgtui and $XDG_CONFIG_HOME/kgtui, else
+    ~/.local/share/kgtui and ~/.config/kgtui.
+    """
     if home := environment.get(HOME_VARIABLE):
-        return Paths(data=Path(home).expanduser().absolute())
+        folder = Path(home).expanduser().absolute()
+        return Paths(data=folder, config=folder / CONFIG_NAME)
     import platformdirs  # only here: it reads the process's own environment
 
-    return Paths(data=platformdirs.user_data_path("kgtui", appauthor=False))
+    return Paths(
+        data=platformdirs.user_data_path("kgtui", appauthor=False),
+        config=platformdirs.user_config_path("kgtui", appauthor=False) / CONFIG_NAME,
+    )
 
 
 def can_write(path: Path) -> bool:

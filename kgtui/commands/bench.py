@@ -15,10 +15,11 @@ from engine.model import BenchmarkPlan, CacheState, Outcome, Policy, Problem, Ti
 from engine.report import TIMING, CollectedRun, PlainLine, printable
 from engine.report_bench import Benchmarks, failure_of
 from kgtui.commands.check import document_for, kernel_and_problem
-from kgtui.commands.choices import device_for, target_for, timed_cases
+from kgtui.commands.choices import timed_cases
 from kgtui.commands.closing import say_benchmark, say_document, say_profile
 from kgtui.commands.console import Console, Exit, exit_of, exit_of_outcome
 from kgtui.commands.judging import EngineFactory, Request, carry_out, tell
+from kgtui.commands.settled import place_for
 
 LABEL = "bench"
 
@@ -57,11 +58,11 @@ def read_request(options: argparse.Namespace, console: Console) -> Request:
     if options.file is None and (options.cases or options.baseline) and not options.sample:
         raise UsageError("which file? FILE stands before --cases and --baseline: they take every word that follows")
     file, problem = kernel_and_problem(options, console)
-    device = device_for(options.device)
+    device, target = place_for(options, console, file=file)
     plan = _plan(options, problem)
     return Request(
         label=LABEL, file=file, problem=problem, device=device,
-        target=target_for(options.target, device=device, file=file), tiers=_VERIFIED,
+        target=target, tiers=_VERIFIED,
         policy=Policy(options.policy), is_kept=not options.no_store, is_plain=options.plain,
         document=document_for(options), wants_profile=options.profile,
         costs={case.name: problem.cost(case) for case in plan.cases},

@@ -14,15 +14,14 @@ from kgtui.commands.choices import (
     SAMPLE_OPERATOR,
     KernelFile,
     absolute,
-    device_for,
     problem_for,
     read_kernel,
-    target_for,
     tiers_for,
 )
 from kgtui.commands.closing import say_document, say_profile
 from kgtui.commands.console import Console, exit_of
 from kgtui.commands.judging import EngineFactory, Request, carry_out
+from kgtui.commands.settled import place_for
 
 LABEL = "check"
 
@@ -50,10 +49,10 @@ def read_request(options: argparse.Namespace, console: Console) -> Request:
         KgtuiError: something of it does not exist here.
     """
     file, problem = kernel_and_problem(options, console)
-    device = device_for(options.device)
+    device, target = place_for(options, console, file=file)
     return Request(
         label=LABEL, file=file, problem=problem, device=device,
-        target=target_for(options.target, device=device, file=file), tiers=tiers_for(file, options.cases),
+        target=target, tiers=tiers_for(file, options.cases),
         policy=Policy(options.policy), is_kept=not options.no_store, is_plain=options.plain,
         document=document_for(options), wants_profile=options.profile,
     )  # fmt: skip

@@ -1,7 +1,7 @@
 """From what was typed, and what the kernel file says of itself, to records: operator, device, target, folder.
 
-What is typed wins over a directive in the file, a directive over the default.  Refuses before any
-child process is started.
+What is typed wins over a directive in the file, a directive over the settings, these over the default.
+Refuses before any child process is started.
 """
 
 from __future__ import annotations
@@ -50,8 +50,13 @@ def absolute(name: str | Path, folder: Path) -> Path:
 
 
 def kernel_path(problem: Problem, folder: Path) -> Path:
-    """Where the operator's kernel file lies when nobody says otherwise."""
-    return folder / "kernels" / f"{problem.entry}.py"
+    """Where the operator's kernel file lies when nobody says otherwise; `folder` is that of the kernel files."""
+    return folder / f"{problem.entry}.py"
+
+
+def shown_from(path: Path, folder: Path) -> str:
+    """The path as one types it in `folder`."""
+    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
 
 
 def read_kernel(path: Path, *, shown: str) -> KernelFile:
@@ -155,14 +160,16 @@ def device_for(typed: str | None) -> Device:
     return devices[0]
 
 
-def target_for(typed: str | None, *, device: Device, file: KernelFile | None = None) -> str | None:
-    """What to compile for; None for nothing.
+def target_for(
+    typed: str | None, *, device: Device, file: KernelFile | None = None, preferred: str | None = None
+) -> str | None:
+    """What to compile for; None for nothing.  What the kernel file says goes before what is `preferred` in general.
 
     Raises:
         UsageError: there is no such target.
     """
     directive = file.directives.get("target") if file is not None else None
-    name = typed or directive or device.target or DEFAULT_TARGET
+    name = typed or directive or preferred or device.target or DEFAULT_TARGET
     return None if name == NO_TARGET else target_named(name).name
 
 

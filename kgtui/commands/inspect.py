@@ -22,9 +22,10 @@ from engine.report_inspection_html import as_html
 from engine.source import SourceError, decode
 from kgtui.commands.bench import exit_of_bench
 from kgtui.commands.check import kernel_and_problem
-from kgtui.commands.choices import KernelFile, device_for, target_for
+from kgtui.commands.choices import KernelFile
 from kgtui.commands.console import Console, Exit, exit_of
 from kgtui.commands.judging import EngineFactory, Request, carry_out
+from kgtui.commands.settled import place_for
 from kgtui.commands.surroundings import environment_of
 
 LABEL = "inspect"
@@ -64,11 +65,11 @@ def read_request(options: argparse.Namespace, console: Console, claim: Claim | N
         KgtuiError: something of it does not exist here.
     """
     file, problem = kernel_and_problem(options, console)
-    device = device_for(options.device)
+    device, target = place_for(options, console, file=file)
     plan = None if platform_named(device.platform).INTERPRETED else _plan(problem, claim)
     return Request(
         label=LABEL, file=file, problem=problem, device=device,
-        target=target_for(options.target, device=device, file=file), tiers=_VERIFIED,
+        target=target, tiers=_VERIFIED,
         policy=Policy(options.policy), is_kept=not options.no_store, is_plain=options.plain, document=None,
         benchmark=plan, is_aside=True,
     )  # fmt: skip

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 
 import problems
-from kgtui.commands.choices import absolute, kernel_path
+from kgtui.commands.choices import absolute, kernel_path, shown_from
 from kgtui.commands.console import Console, Exit
 from kgtui.commands.files import write_new
+from kgtui.commands.settled import kernels_of, settled
 from kgtui.scaffold import scaffold
 
 
@@ -18,9 +19,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
         UsageError: there is no such operator, or the file is there or cannot be made.
     """
     problem = problems.find(options.op)
-    path = absolute(options.file, console.folder) if options.file else kernel_path(problem, console.folder)
-    shown = options.file or path.relative_to(console.folder)
-    write_new(path, scaffold(problem), shown=str(shown))
+    kernels = kernels_of(settled(options, console), console)
+    path = absolute(options.file, console.folder) if options.file else kernel_path(problem, kernels)
+    shown = options.file or shown_from(path, console.folder)
+    write_new(path, scaffold(problem), shown=shown)
     console.say(f"made {shown} for {problem.name}")
     console.say(f"next: kgtui open {problem.name} {shown}   or   kgtui check {shown}")
     return Exit.PASSED

@@ -24,14 +24,14 @@ from kgtui.commands.choices import (
     SAMPLE,
     SAMPLE_OPERATOR,
     absolute,
-    device_for,
     kernel_path,
     problem_for,
     read_kernel,
-    target_for,
+    shown_from,
 )
 from kgtui.commands.console import Console, Exit
 from kgtui.commands.keeping import artefact_folder
+from kgtui.commands.settled import kernels_of, place_of, unsaid
 from kgtui.commands.surroundings import environment_of
 from kgtui.paths import Paths, find_paths
 from kgtui.scaffold import scaffold
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from engine.events import Event
     from engine.model import Candidate, Launch, Plan
     from kgtui.app import WorkbenchApp
+    from kgtui.preferences import Preferences
     from kgtui.seams import Judging, Recording, Watching
     from kgtui.watching.records import Saved, WatchTrouble
 
@@ -70,27 +71,23 @@ def run(options: argparse.Namespace, console: Console) -> int:
             "the workbench draws all over the terminal, which TERM=dumb says is not possible; "
             "`kgtui check FILE --op OP` judges a file line by line"
         )
-    opened = opened_file(options, console)
-    device = device_for(options.device)
+    preferences = unsaid(options, console)
+    kernels = kernels_of(preferences, console)
+    opened = opened_file(options, console, kernels=kernels)
     directives = read_kernel(opened.path, shown=str(opened.path)) if opened else None
-    target = target_for(options.target, device=device, file=directives)
+    device, target = place_of(preferences, options, file=directives)
     paths = find_paths(console.environment)
     with artefact_folder(paths, is_kept=True, warn=console.warn) as artefacts:
         app = assemble(
             console, opened=opened, device=device, target=target, paths=paths, artefacts=artefacts,
-            is_ascii=draws_ascii(options, console),
+            kernels=kernels, preferences=preferences,
         )  # fmt: skip
         app.run(mouse=options.mouse)
     return app.return_code or Exit.PASSED
 
 
-def draws_ascii(options: argparse.Namespace, console: Console) -> bool:
-    """Whether to do without Unicode's signs; the fonts of the Linux console have few of them."""
-    return options.ascii or console.environment.get("TERM") == "linux"
-
-
-def opened_file(options: argparse.Namespace, console: Console) -> Opened | None:
-    """The file that was named, or the operator's usual one; None for the list of operators.
+def opened_file(options: argparse.Namespace, console: Console, *, kernels: Path) -> Opened | None:
+    """The file that was named, or the operator's usual one in `kernels`; None for the list of operators.
 
     Raises:
         UsageError: it is not there, or nothing says for which operator it is.
@@ -99,28 +96,28 @@ def opened_file(options: argparse.Namespace, console: Console) -> Opened | None:
     if op is not None and name is None and (op.endswith(".py") or os.sep in op):
         op, name = None, op
     if options.sample:
-        return _sample(op, name, console.folder)
+        return _sample(op, name, console.folder, kernels=kernels)
     if name is not None:
         path = absolute(name, console.folder)
         return Opened(problem=problem_for(read_kernel(path, shown=name), op), path=path)
     if op is None:
         return None
     problem = problems.find(op)
-    path = kernel_path(problem, console.folder)
+    path = kernel_path(problem, kernels)
     if not path.exists():
         raise UsageError(
-            f"there is no {path.relative_to(console.folder)}; `kgtui new {problem.name}` makes it, "
+            f"there is no {shown_from(path, console.folder)}; `kgtui new {problem.name}` makes it, "
             f"or name the file: `kgtui open {problem.name} FILE`"
         )
     return Opened(problem=problem, path=path)
 
 
-def _sample(op: str | None, name: str | None, folder: Path) -> Opened:
+def _sample(op: str | None, name: str | None, folder: Path, *, kernels: Path) -> Opened:
     """The user's copy of the sample, made when it is not there."""
     problem = problems.find(op or SAMPLE_OPERATOR)
     if problem.name != SAMPLE_OPERATOR:
         raise UsageError(f"there is no sample for {problem.name}, only for {SAMPLE_OPERATOR}; leave --sample out")
-    path = absolute(name, folder) if name else kernel_path(problem, folder)
+    path = absolute(name, folder) if name else kernel_path(problem, kernels)
     if not path.exists():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -132,7 +129,7 @@ def _sample(op: str | None, name: str | None, folder: Path) -> Opened:
 
 def assemble(
     console: Console, *, opened: Opened | None, device: Device, target: str | None, paths: Paths,
-    artefacts: ArtefactStore, is_ascii: bool,
+    artefacts: ArtefactStore, kernels: Path, preferences: Preferences,
 ) -> WorkbenchApp:  # fmt: skip
     """The application with everything that it needs; starts nothing."""
     from kgtui.app import Settings, Start, WorkbenchApp
@@ -163,8 +160,8 @@ def assemble(
         read_artefact=artefacts.read,
         scaffold=scaffold,
         settings=Settings(
-            folder=console.folder, device=device.platform, target=target, ascii=is_ascii,
-            environment=console.environment,
+            folder=console.folder, kernels=kernels, device=device.platform, target=target,
+            ascii=preferences.is_ascii, environment=console.environment, preferences=preferences,
         ),
         start=Start(problem=opened.problem, path=opened.path) if opened else None,
         # A full collection of all that the start imports takes longer than a key may wait; of what comes after, not.

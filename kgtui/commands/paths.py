@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from kgtui.commands.console import Console, Exit
+from kgtui.commands.settled import kernels_of, unsaid
 from kgtui.paths import HOME_VARIABLE, find_paths
 
 
@@ -15,6 +16,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     console.say(f"sessions   {paths.sessions}")
     console.say(f"artefacts  {paths.artefacts}")
     console.say(f"peaks      {paths.peaks}")
-    console.say(f"kernels    {console.folder / 'kernels'}")
+    absent = "" if paths.config.exists() else "  (not there; kgtui config init makes it)"
+    console.say(f"config     {paths.config}{absent}")
+    console.say(f"kernels    {kernels_of(unsaid(options, console), console)}")
     console.say(f"Set {HOME_VARIABLE} to keep all but the kernels elsewhere. Nothing is made before it is written to.")
     return Exit.PASSED

@@ -11,7 +11,7 @@ from kgtui.paths import Paths, can_write, find_paths
 
 def test_kgtui_home_wins(tmp_path):
     paths = find_paths({"KGTUI_HOME": str(tmp_path)})
-    assert paths == Paths(data=tmp_path)
+    assert paths == Paths(data=tmp_path, config=tmp_path / "config.toml")
     assert (paths.sessions, paths.artefacts) == (tmp_path / "sessions.db", tmp_path / "artefacts")
 
 
@@ -23,10 +23,13 @@ def test_kgtui_home_may_be_relative_or_begin_with_a_tilde(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("home", [None, ""])
-def test_otherwise_the_data_folder_of_the_system_is_used(home, monkeypatch):
+def test_otherwise_the_folders_of_the_system_are_used(home, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", "/somewhere/data")
     environment = {} if home is None else {"KGTUI_HOME": home}
-    assert find_paths(environment).data == Path("/somewhere/data/kgtui")
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/somewhere/config")
+    assert find_paths(environment) == Paths(
+        data=Path("/somewhere/data/kgtui"), config=Path("/somewhere/config/kgtui/config.toml")
+    )
 
 
 def test_finding_makes_nothing(tmp_path):

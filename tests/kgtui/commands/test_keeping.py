@@ -16,7 +16,7 @@ from sessions import open_store
 
 @pytest.fixture
 def paths(home) -> Paths:
-    return Paths(data=home)
+    return Paths(data=home, config=home / "config.toml")
 
 
 async def begin(keeper: Keeper) -> None:

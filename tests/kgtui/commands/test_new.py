@@ -44,7 +44,7 @@ def test_a_folder_that_cannot_be_written(typed, public_folder, without_root):
     with without_root():
         ended = typed("new", "silu", public_folder / "silu.py")
     assert ended.exit_code == 2
-    assert ended.err.startswith(f"kgtui: {public_folder}/silu.py was not made: Permission denied")
+    assert f"\nkgtui: {public_folder}/silu.py was not made: Permission denied" in f"\n{ended.err}"
 
 
 def test_an_unknown_operator(typed, folder):

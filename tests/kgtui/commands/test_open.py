@@ -11,8 +11,9 @@ from engine.devices import Device
 from engine.errors import UsageError
 from kgtui import cli
 from kgtui.commands.choices import SAMPLE
-from kgtui.commands.open import Opened, assemble, draws_ascii, opened_file, run
-from kgtui.paths import Paths
+from kgtui.commands.open import Opened, assemble, opened_file, run
+from kgtui.commands.settled import unsaid
+from kgtui.paths import find_paths
 from kgtui.state.glyphs import ASCII
 
 
@@ -21,7 +22,8 @@ def opened(console):
     """What a command line opens."""
 
     def run(*arguments: object) -> Opened | None:
-        return opened_file(cli.build_parser().parse_args(list(map(str, arguments))), console)
+        options = cli.build_parser().parse_args(list(map(str, arguments)))
+        return opened_file(options, console, kernels=console.folder / "kernels")
 
     return run
 
@@ -57,7 +59,7 @@ def test_a_terminal_that_cannot_be_drawn_on_is_refused(console, terminal):
 )
 def test_the_linux_console_is_drawn_in_ascii(console, arguments, term, ascii):
     there = dataclasses.replace(console, environment={"TERM": term})
-    assert draws_ascii(cli.build_parser().parse_args(arguments), there) is ascii
+    assert unsaid(cli.build_parser().parse_args(arguments), there).is_ascii is ascii
 
 
 def test_the_mouse_can_be_left_to_the_terminal():
@@ -118,7 +120,8 @@ def test_a_folder_that_cannot_be_made_for_the_sample(opened, folder):
 def test_assembling_the_application_makes_nothing_on_the_disk(console, home, folder, kernel, opened):
     app = assemble(
         console, opened=opened("open", "silu.py"), device=Device(platform="cpu", index=0, name="a CPU"),
-        target="sm_90", paths=Paths(data=home), artefacts=ArtefactStore(folder=home / "artefacts"), is_ascii=True,
+        target="sm_90", paths=find_paths(console.environment), artefacts=ArtefactStore(folder=home / "artefacts"),
+        kernels=folder / "kernels", preferences=unsaid(cli.build_parser().parse_args(["open", "--ascii"]), console),
     )  # fmt: skip
     assert app.glyphs is ASCII
     assert not home.exists()

@@ -1,0 +1,62 @@
+"""`kgtui config`: make a commented settings file, or show every setting, its value and who decided it.
+
+`init` never overwrites a file.  `show` ends with an error where the file has a mistake in it, and still shows what
+holds.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from engine.errors import UsageError
+from kgtui.commands.choices import device_for, target_for
+from kgtui.commands.console import Console, Exit
+from kgtui.commands.files import write_new
+from kgtui.commands.settled import unsaid
+from kgtui.config import template, toml
+from kgtui.paths import find_paths
+from kgtui.preferences import FOUND, Chosen, Preferences
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Make the file, or show what holds; USAGE where the file has a mistake in it.
+
+    Raises:
+        UsageError: the file is there already or cannot be made.
+    """
+    if options.action == "init":
+        path = find_paths(console.environment).config
+        if path.exists():
+            raise UsageError(f"{path} is there already and is not overwritten; edit it, or move it away first")
+        write_new(path, template(), shown=str(path))
+        console.say(f"made {path}; every line of it is a comment until you take its # away")
+        return Exit.PASSED
+    from kgtui.keymap import keymap_of
+
+    preferences = unsaid(options, console)
+    config = preferences.config
+    keymap = keymap_of(config.asked.keys, file=str(config.path))
+    console.say(f"file  {config.path}{'' if config.text is not None else '  (none; kgtui config init makes one)'}")
+    for one in preferences.chosen:
+        console.say(setting_line(one, found=_found(one, preferences)))
+    for name, keys in keymap.bindings.items():
+        console.say(f"{name:<15} {keys:<14} {config.path}")
+    problems = (*preferences.problems, *keymap.problems)
+    for problem in problems:
+        console.warn(problem)
+    return Exit.USAGE if problems else Exit.PASSED
+
+
+def setting_line(one: Chosen, *, found: str = "") -> str:
+    """A setting, its value, and who decided it."""
+    value = found if one.source == FOUND else "" if one.value is None else toml(one.value)
+    beaten = f", before {toml(one.beaten)} of the file" if one.beaten is not None else ""
+    return f"{one.key:<15} {value:<14} {one.source}{beaten}".rstrip()
+
+
+def _found(one: Chosen, preferences: Preferences) -> str:
+    """What is taken where nobody says: this machine's device, and its target."""
+    if one.source != FOUND or one.key not in ("device", "target"):
+        return ""
+    device = device_for(preferences.text("device"))
+    return toml(device.platform if one.key == "device" else target_for(None, device=device) or "none")
