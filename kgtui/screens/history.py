@@ -14,7 +14,7 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.widgets import DataTable, Input
+from textual.widgets import Input
 
 from engine.errors import UsageError
 from kgtui.background import in_background
@@ -108,12 +108,11 @@ class HistoryScreen(KgtuiScreen):
         self.show_trouble()
         grid = self._grid
         if self._shows_sessions:
-            grid.set_columns(SESSION_COLUMNS)
-            grid.show(session_rows(self._sessions.window.entries, glyphs=host.glyphs))
+            grid.show(session_rows(self._sessions.window.entries, glyphs=host.glyphs), SESSION_COLUMNS)
         else:
             columns = run_columns(medium=self.has_class("-medium"), wide=self.has_class("-wide"))
-            grid.set_columns(columns)
-            grid.show(run_rows(self._runs.window.entries, columns, glyphs=host.glyphs, now=host.now()))
+            rows = run_rows(self._runs.window.entries, columns, glyphs=host.glyphs, now=host.now())
+            grid.show(rows, columns)
         self.set_class(not grid.shown, "-empty")
         self.query_one("#empty", Lines).show((line(muted(self._why_empty())),))
         self._draw_head()
@@ -291,12 +290,12 @@ class HistoryScreen(KgtuiScreen):
         self.set_focus(self._grid)
         self._marker.answered(message.subject)
 
-    @on(DataTable.RowSelected)
-    def _row_selected(self) -> None:
+    @on(PagedGrid.Chosen)
+    def _row_chosen(self) -> None:
         self.action_open()
 
-    @on(DataTable.RowHighlighted)
-    def _row_highlighted(self) -> None:
+    @on(PagedGrid.Moved)
+    def _moved(self) -> None:
         self._draw_details()
         in_background(self, self._read_way, group="way")
 
@@ -343,7 +342,7 @@ class HistoryScreen(KgtuiScreen):
         """Show another part of the list, the cursor on its first or last row."""
         await load()
         self.draw()
-        self._grid.move_cursor(row=self._grid.row_count - 1 if last else 0)
+        self._grid.go_to(len(self._grid.shown) - 1 if last else 0)
         await self._count()
 
     async def _load_more(self, *, below: bool) -> None:

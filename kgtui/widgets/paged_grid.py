@@ -1,19 +1,44 @@
-"""A table that shows the window of a longer list: it asks for more near its ends, and stays in place when it comes."""
+"""A table that shows the window of a longer list: it asks for more near its ends, and stays in place when it comes.
+
+Draws the lines that are seen and no others, so rows that come or go cost nothing: a DataTable measures and keeps each
+cell, and one page more would hold up the keys.
+"""
 
 from __future__ import annotations
 
-from textual.message import Message
+from typing import ClassVar
 
-from kgtui.state.lines import Row
-from kgtui.widgets.toned import Grid
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from kgtui.state.lines import Column, Row, Span, Tone
+from kgtui.widgets.toned import TONE_CLASSES
 
 _NEAR = 20
+_HEADER = "paged--header"
+_CURSOR = "paged--cursor"
 
 
-class PagedGrid(Grid):
-    """Asks for more whenever the cursor, or what is seen, comes near an end of the rows that it has."""
+class PagedGrid(ScrollView, can_focus=True):
+    """Rows under a header that stays; asks for more when the cursor, or what is seen, comes near an end of the rows."""
 
-    _settling = False
+    COMPONENT_CLASSES: ClassVar[set[str]] = {*TONE_CLASSES, _HEADER, _CURSOR}
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "cursor_up", show=False),
+        Binding("down", "cursor_down", show=False),
+        Binding("pageup", "page_up", show=False),
+        Binding("pagedown", "page_down", show=False),
+        Binding("home", "scroll_home", show=False),
+        Binding("end", "scroll_end", show=False),
+        Binding("enter", "choose", show=False),
+    ]
 
     class EndNear(Message):
         """The cursor, or what is seen, is near an end of the rows; `below` says which."""
@@ -22,35 +47,145 @@ class PagedGrid(Grid):
             super().__init__()
             self.below = below
 
-    def show(self, rows: tuple[Row, ...]) -> None:
+    class Moved(Message):
+        """Another row is under the cursor."""
+
+    class Chosen(Message):
+        """Enter, or a click on the row under the cursor."""
+
+    def __init__(self, columns: tuple[Column, ...], *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._columns = columns
+        self._rows: tuple[Row, ...] = ()
+        self._cursor = 0
+        self._styles: dict[str, Style] = {}
+
+    @property
+    def shown(self) -> tuple[Row, ...]:
+        """The rows in their order."""
+        return self._rows
+
+    @property
+    def cursor_row(self) -> int:
+        """The place of the row under the cursor."""
+        return self._cursor
+
+    @property
+    def current(self) -> str | None:
+        """The key of the row under the cursor."""
+        return self._rows[self._cursor].key if self._cursor < len(self._rows) else None
+
+    def show(self, rows: tuple[Row, ...], columns: tuple[Column, ...]) -> None:
         """Show these rows instead; the row under the cursor, or the one in its place, stays where it is seen."""
-        if rows == self.shown:
+        if (rows, columns) == (self._rows, self._columns):
             return
-        row, place, current = self.cursor_row, self.cursor_row - self.scroll_offset.y, self.current
-        self._settling = True  # a table that is filled anew stands at its top for a moment
-        super().show(rows)
-        if current is not None and current != self.current:
-            self.move_cursor(row=min(row, len(rows) - 1))
-        # Only after the refresh does the table know how high it is.
-        self.call_after_refresh(self._settle, place if current is not None else None)
+        current, above = self.current, self._cursor - self.scroll_offset.y
+        self._rows, self._columns = rows, columns
+        places = (place for place, row in enumerate(rows) if row.key == current)
+        self._cursor = next(places, max(0, min(self._cursor, len(rows) - 1)))
+        self.virtual_size = Size(sum(column.width for column in columns) + 1, len(rows) + 1)
+        self.scroll_to(y=max(0, self._cursor - above), animate=False, immediate=True, force=True)
+        self.refresh()
+        if self.current != current:
+            self.post_message(self.Moved())
+
+    def go_to(self, row: int) -> None:
+        """Put the cursor on this row, as far as there is one, and bring it into view."""
+        before, self._cursor = self._cursor, max(0, min(row, len(self._rows) - 1))
+        room = max(1, self.size.height - 1)
+        top = min(self._cursor, max(self.scroll_offset.y, self._cursor - room + 1))
+        self.scroll_to(y=top, animate=False, immediate=True, force=True)
+        self.refresh()
+        if self._cursor != before:
+            self.post_message(self.Moved())
+        self._ask(first=self._cursor, last=self._cursor)
+
+    def render_line(self, y: int) -> Strip:
+        """The header, or a row."""
+        if y == 0:
+            header = self._style(_HEADER)
+            cells = [Segment(_fitted(column.label, column.width, cut=""), header) for column in self._columns]
+            return self._whole([Segment(" ", header), *cells], header)
+        place = y - 1 + self.scroll_offset.y
+        if place >= len(self._rows):
+            return Strip.blank(self.size.width, self.rich_style)
+        ground = self._style(_CURSOR) if place == self._cursor else self.rich_style
+        cut = "~" if self.app.has_class("-ascii") else "…"
+        segments = [Segment(" ", ground)]
+        for span, column in zip(self._rows[place].cells, self._columns, strict=True):
+            segments.append(Segment(_fitted(span.text, column.width, cut=cut), ground + self._tone(span)))
+        return self._whole(segments, ground)
+
+    def notify_style_update(self) -> None:
+        """Draw again in the colours of the new theme, or with the other cursor when the focus goes or comes."""
+        self._styles.clear()
+        super().notify_style_update()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """The wheel scrolls without moving the cursor."""
         super().watch_scroll_y(old_value, new_value)
-        if self.shown and not self._settling:
-            self._ask(first=round(new_value), last=round(new_value) + self.size.height)
+        self._ask(first=round(new_value), last=round(new_value) + self.size.height)
 
-    def on_data_table_row_highlighted(self) -> None:
-        """The cursor has moved."""
-        self._ask(first=self.cursor_row, last=self.cursor_row)
+    def on_click(self, event: events.Click) -> None:
+        """Move the cursor; where it is already, choose the row."""
+        place = event.y - 1 + self.scroll_offset.y
+        if event.y > 0 and place < len(self._rows):
+            if place == self._cursor:
+                self.action_choose()
+            self.go_to(place)
 
-    def _settle(self, place: int | None) -> None:
-        if place is not None and self.cursor_row - self.scroll_offset.y != place:
-            self.scroll_to(y=max(0, self.cursor_row - place), animate=False, immediate=True)
-        self._settling = False
+    def action_cursor_up(self) -> None:
+        """One row up."""
+        self.go_to(self._cursor - 1)
+
+    def action_cursor_down(self) -> None:
+        """One row down."""
+        self.go_to(self._cursor + 1)
+
+    def action_page_up(self) -> None:
+        """A screenful up."""
+        self.go_to(self._cursor - max(1, self.size.height - 2))
+
+    def action_page_down(self) -> None:
+        """A screenful down."""
+        self.go_to(self._cursor + max(1, self.size.height - 2))
+
+    def action_scroll_home(self) -> None:
+        """The first of the rows that are there."""
+        self.go_to(0)
+
+    def action_scroll_end(self) -> None:
+        """The last of the rows that are there."""
+        self.go_to(len(self._rows) - 1)
+
+    def action_choose(self) -> None:
+        """Say that the row is wanted."""
+        if self.current is not None:
+            self.post_message(self.Chosen())
+
+    def _whole(self, segments: list[Segment], ground: Style) -> Strip:
+        return Strip(segments).adjust_cell_length(self.size.width, ground).crop(0, self.size.width)
+
+    def _tone(self, span: Span) -> Style:
+        full = self._style(f"tone--{span.tone}")
+        return Style(color=full.color if span.tone is not Tone.PLAIN else None, bold=full.bold, italic=full.italic,
+                     dim=full.dim)  # fmt: skip
+
+    def _style(self, name: str) -> Style:
+        # Kept, for the style sheets answer too slowly for each cell of each line.
+        if name not in self._styles:
+            self._styles[name] = self.get_visual_style(name).rich_style
+        return self._styles[name]
 
     def _ask(self, *, first: int, last: int) -> None:
-        if last >= self.row_count - _NEAR:
+        if self._rows and last >= len(self._rows) - _NEAR:
             self.post_message(self.EndNear(below=True))
-        if first < _NEAR:
+        if self._rows and first < _NEAR:
             self.post_message(self.EndNear(below=False))
+
+
+def _fitted(text: str, width: int, *, cut: str) -> str:
+    """The text in exactly this many cells, a gap at the end included."""
+    if cell_len(text) < width:
+        return set_cell_size(text, width)
+    return set_cell_size(text, width - 1 - len(cut)) + cut + " "
