@@ -1,6 +1,7 @@
 """What a person types to find runs, read as a filter: `op:softmax is:failed tail mask`.
 
-A word with a colon narrows by what stands before it; other words are looked for in the texts of a run.
+A word with a colon narrows by what stands before it; other words are looked for in the texts of a run.  An operator
+with its source, `op:aten::softmax`, is that one and no other; without it, some letters of the name.
 """
 
 from __future__ import annotations
@@ -51,6 +52,8 @@ class _Choice:
 
 def _narrowed(wanted: RunFilter, name: str, value: str) -> RunFilter:
     match name:
+        case "op" if "::" in value:
+            return replace(wanted, problem=value)
         case "op":
             return replace(wanted, operator=value)
         case "file":

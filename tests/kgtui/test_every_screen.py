@@ -18,8 +18,8 @@ from kgtui.widgets.bars import Bar
 from kgtui.widgets.too_small import TooSmall
 
 SIZES = [(80, 24), (120, 36), (200, 60)]
-# A file opens it, not a key.
-WITHOUT_KEY = {"workbench"}
+# A file opens the one; enter on a failed case, which goes to a line elsewhere, opens the other.
+WITHOUT_KEY = {"workbench", "case"}
 
 
 def text_of(bench: Any) -> str:

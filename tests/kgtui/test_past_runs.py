@@ -146,7 +146,9 @@ def test_totals_say_what_the_runs_came_to_and_cost() -> None:
     assert plain_text((totals_line(free, glyphs=UNICODE),)).endswith("13 h 53 min")
 
 
-@pytest.mark.parametrize(("microusd", "words"), [(0, "$0.00"), (12, "$0.000012"), (4_100, "$0.0041"), (41_000, "$0.04")])
+@pytest.mark.parametrize(
+    ("microusd", "words"), [(0, "$0.00"), (12, "$0.000012"), (4_100, "$0.0041"), (41_000, "$0.04")]
+)
 def test_money_keeps_a_digit_that_says_something(microusd: int, words: str) -> None:
     assert money(microusd) == words
 

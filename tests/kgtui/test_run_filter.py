@@ -17,7 +17,7 @@ from sessions.rows import Result, RunFilter
         ("   ", RunFilter()),
         ("tail mask", RunFilter(text="tail mask")),
         ("op:softmax", RunFilter(operator="softmax")),
-        ("op:aten::softmax", RunFilter(operator="aten::softmax")),
+        ("op:aten::softmax", RunFilter(problem="aten::softmax")),
         ("aten::softmax", RunFilter(text="aten::softmax")),
         ("file:v2.py device:H100", RunFilter(file="v2.py", device="H100")),
         ("is:passed", RunFilter(result=Result.PASSED)),
