@@ -36,12 +36,7 @@ class Contrasting:
     @property
     def changed(self) -> str:
         """Whose bits are others than those of the kept outputs, in words; "" when they are the same."""
-        return self.changed_in([output.name for output in self.outputs])
-
-    def changed_in(self, names: Sequence[str]) -> str:
-        """The same of these outputs alone."""
-        chosen = [output for output in self.outputs if output.name in names]
-        return _counted([(output.name, output.changed or 0, output.total) for output in chosen], "changed")
+        return _counted([(output.name, output.changed or 0, output.total) for output in self.outputs], "changed")
 
 
 async def watched(

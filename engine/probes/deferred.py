@@ -3,7 +3,7 @@
 Whoever reads a clock, or uses the answer, does so when the call has returned.  A thread, a timer or a stream
 that nobody waits for may still be writing then.  And whoever has the answer keeps it: a call on other content
 follows, which must not change what was returned before.  An honest kernel changes no output that it has handed
-over; memory that it reuses is copied from, or is its own.
+over; memory that it reuses is copied from, or is its own; arguments, and what views them, are the caller's.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
         why = before.trouble or after.trouble or next_one.trouble
         if why:
             break
-        reused = next_one.changed_in(_returned(lab, next_one))
+        reused = next_one.changed
         if after.changed:
             message = f"the output changed after the call had returned: {after.changed}{_course(before, after)}"
             yield Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
@@ -62,11 +62,6 @@ async def _looks(lab: Lab, one: Passed) -> tuple[Contrasting, Contrasting, Contr
         if isinstance(called, Replayed):
             return before, after, Contrasting(trouble=called.trouble)
         return before, after, await recalled(bench, pause_s=0.0)
-
-
-def _returned(lab: Lab, looked: Contrasting) -> list[str]:
-    """The outputs that are not arguments: those hold the content of the next call by then."""
-    return [output.name for output in looked.outputs if output.name not in lab.problem.mutates]
 
 
 def _course(before: Contrasting, after: Contrasting) -> str:

@@ -7,7 +7,6 @@ import platform
 import sys
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +22,11 @@ from engine.worker import failures, loader, published
 from engine.worker.disorder import Disorder
 from engine.worker.interpreter import Guard
 from engine.worker.launches import LaunchBook
-from engine.worker.memory import CallMemory, values_of
+from engine.worker.memory import CallMemory
 from engine.worker.observer import Observer
 from engine.worker.own_kernels import OwnKernels
 from engine.worker.poison import Poison
+from engine.worker.recalls import Recalls
 from engine.worker.recorder import LaunchRecorder
 from engine.worker.rehearsal import Rehearsal
 from engine.worker.tape import Tape
@@ -76,7 +76,7 @@ class _Worker:
         self._entry: Callable[..., Any] | None = None  # Any: a stranger's function
         self._filename = ""
         self._memory = CallMemory(device)
-        self._hand_back: Callable[[], tuple[wire.ReturnedSpec, ...]] | None = None
+        self._recalls = Recalls(self._memory)
         self._observer = Observer(device)
         self._rehearsal: Rehearsal | None = None
         self._stopwatch = Stopwatch(device, self._loaded_entry)
@@ -164,7 +164,7 @@ class _Worker:
         ):
             returned = entry(*arguments)
         # Before any waiting: work on a stream that the current one does not wait for is not in what is copied.
-        handed_back = self._handed_back(command, arguments, returned)
+        handed_back = self._recalls.hand_back(command, arguments, returned)
         self._wait_for_device()
         elapsed_s = time.perf_counter() - started
         sys.stdout.flush()
@@ -173,23 +173,10 @@ class _Worker:
             ledger=self._withholding.take_ledger(), disordered=self._disorder.launches,
         )  # fmt: skip
 
-    def _handed_back(
-        self, command: wire.Call, arguments: list[Any], returned: object
-    ) -> tuple[wire.ReturnedSpec, ...]:  # Any: whatever an entry takes
-        """Leave what the entry returned, and what of the arguments is watched; keep those of the last watched call."""
-        leave = partial(self._memory.leave, command.arena, path=command.outputs, most_bytes=command.max_output_bytes)
-        if command.watch is None:
-            return leave(returned=returned)
-        values = (*values_of(returned), *(arguments[position] for position in command.watch.positions))
-        self._hand_back = partial(leave, returned=values)
-        return self._hand_back()
-
     def _recall(self, command: wire.Recall) -> wire.Recalled:
-        if self._hand_back is None:
-            raise RuntimeError("a recall of a call that was not watched")
         self._wait_for_device()
         _sleep(command.pause_s)
-        returned = self._hand_back()
+        returned = self._recalls.again()
         self._wait_for_device()
         return wire.Recalled(id=command.id, returned=returned)
 

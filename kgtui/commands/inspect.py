@@ -31,7 +31,7 @@ from kgtui.commands.surroundings import environment_of
 LABEL = "inspect"
 
 _VERIFIED = (Tier.SMOKE, Tier.FULL)
-_TIMED_S = 2.5  # for all cases together: an inspection is waited for
+_TIMED_S = 2.0  # for all cases together: an inspection is waited for
 _WIDEST = 100  # longer lines are hard to read
 
 

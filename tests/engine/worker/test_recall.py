@@ -11,6 +11,7 @@ import torch
 from engine import tensors, wire
 from engine.judge.cases import take
 from engine.worker import main
+from engine.worker.recalls import Recalls
 
 CPU = torch.device("cpu")
 
@@ -22,7 +23,7 @@ class Stage:
         self.worker = main._Worker.__new__(main._Worker)  # the whole one patches Triton for good
         self.worker._device = CPU
         self.worker._memory = main.CallMemory(CPU)
-        self.worker._hand_back = None
+        self.worker._recalls = Recalls(self.worker._memory)
         placed, size_bytes = tensors.place([16])
         self.spec = wire.ArenaSpec(path=str(folder / "a"), storages=placed, bytes=size_bytes)
         tensors.ArenaFile(self.spec).write([torch.zeros(16, dtype=torch.uint8)], guard=0)
@@ -35,7 +36,7 @@ class Stage:
             id="i", case="c", arguments=(), arena=self.spec, outputs=str(self.outputs), max_output_bytes=1 << 20,
             poison=0, watch=watch,
         )  # fmt: skip
-        return self.read(self.worker._handed_back(command, [7, self.argument], self.returned))
+        return self.read(self.worker._recalls.hand_back(command, [7, self.argument], self.returned))
 
     def recall(self, pause_s: float = 0.0) -> list[list[float]]:
         return self.read(self.worker._recall(wire.Recall(id="r", pause_s=pause_s)).returned)
@@ -79,6 +80,22 @@ def test_what_was_not_watched_cannot_be_recalled(stage: Stage) -> None:
     stage.call(None)
     with pytest.raises(RuntimeError, match="a recall of a call that was not watched"):
         stage.recall()
+
+
+def test_what_shares_memory_with_an_argument_is_kept_as_it_was_when_it_was_looked_at(stage: Stage) -> None:
+    stage.returned = stage.argument.view(4)
+    stage.call(wire.Watch(positions=(1,)))
+    stage.argument.fill_(5)
+    assert stage.recall() == [[5, 5, 5, 5], [5, 5, 5, 5]]
+    stage.argument.fill_(6)
+    assert stage.recall() == [[5, 5, 5, 5], [5, 5, 5, 5]]
+
+
+def test_what_has_memory_of_its_own_is_read_each_time(stage: Stage) -> None:
+    stage.call(wire.Watch())
+    stage.recall()
+    stage.returned.fill_(4)
+    assert stage.recall() == [[4, 4, 4, 4]]
 
 
 def test_the_last_watched_call_is_recalled_also_after_others(stage: Stage) -> None:
