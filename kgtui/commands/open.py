@@ -29,10 +29,11 @@ from kgtui.commands.choices import (
     read_kernel,
     shown_from,
 )
-from kgtui.commands.console import Console, Exit
+from kgtui.commands.console import Console
 from kgtui.commands.keeping import artefact_folder
 from kgtui.commands.settled import kernels_of, place_of, unsaid
 from kgtui.commands.surroundings import environment_of
+from kgtui.ending import show
 from kgtui.paths import Paths, find_paths
 from kgtui.scaffold import scaffold
 
@@ -82,8 +83,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             console, opened=opened, device=device, target=target, paths=paths, artefacts=artefacts,
             kernels=kernels, preferences=preferences,
         )  # fmt: skip
-        app.run(mouse=options.mouse)
-    return app.return_code or Exit.PASSED
+        return show(app, mouse=options.mouse)
 
 
 def opened_file(options: argparse.Namespace, console: Console, *, kernels: Path) -> Opened | None:

@@ -1,0 +1,34 @@
+"""How the screen ends, whoever ends it: the terminal is given back, the children are stopped, a status is left.
+
+A signal is heeded like the key that quits: by default it would end Python at once, and leave a terminal that shows
+no cursor and answers the mouse.  Nothing here decides when to end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from functools import partial
+from typing import TYPE_CHECKING
+
+from kgtui.commands.console import Exit
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_DIED_OF = 128  # what a shell adds to the signal that ended a program
+_FAULT = 1  # how Textual says that the application raised, after it has shown the traceback
+
+
+def show(app: App[None], *, mouse: bool) -> int:
+    """Run the application until it ends; the exit code of the program."""
+    asyncio.run(_shown(app, mouse=mouse))
+    return Exit.ENGINE if app.return_code == _FAULT else app.return_code or Exit.PASSED
+
+
+async def _shown(app: App[None], *, mouse: bool) -> None:
+    loop = asyncio.get_running_loop()
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, partial(app.exit, return_code=_DIED_OF + number))
+    await app.run_async(mouse=mouse)
