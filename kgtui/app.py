@@ -20,20 +20,20 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import App
 from textual.binding import BindingType
-from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.worker import Worker, WorkerCancelled, WorkerFailed, WorkerState
 
 from engine.errors import KgtuiError, UsageError
 from engine.events import Event
 from engine.model import Problem
-from kgtui import disk
+from kgtui import clipboard, disk
+from kgtui.attention import Attention
 from kgtui.background import in_background
 from kgtui.external import Opening, opening
 from kgtui.file_watch import FileSaved, FileWatch, WatchTroubled
 from kgtui.gathering import Gathering, finish
 from kgtui.judging_service import JudgingService
 from kgtui.kernels import KernelFolder
-from kgtui.keys import Where, bindings_of
+from kgtui.keys import Action, Where, bindings_of
 from kgtui.loop import RunHeader
 from kgtui.navigation import Navigation
 from kgtui.past import Past
@@ -52,7 +52,7 @@ from kgtui.seams import (
 from kgtui.state.glyphs import ASCII, UNICODE, Glyphs
 from kgtui.state.strip import title
 from kgtui.watching.records import TroubleKind
-from kgtui.widgets.scrollbars import WholeCells
+from kgtui.wishes import Wishes
 
 if TYPE_CHECKING:
     from textual.command import Provider
@@ -91,9 +91,9 @@ class Settings:
     kernels: Path | None = None
     device: str = "cpu"
     target: str | None = "sm_90"
-    ascii: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
     preferences: Preferences = field(default_factory=nobody_asked)
+    data: Path = field(default_factory=Path)
 
 
 class WorkbenchApp(App[None]):
@@ -146,17 +146,15 @@ class WorkbenchApp(App[None]):
         self._gathering = Gathering(self, self._show_events)
         self._service = JudgingService(past=self.past, audience=self, say=partial(self._set_trouble, "engine"))
         self._serving: Worker[None] | None = None
-        if settings.ascii:
-            self.add_class("-ascii")
-        if self.no_color:
-            self.theme = "ansi-dark"
+        self.wishes = Wishes(self, settings.preferences)
+        self._attention = Attention(self, preferences=lambda: self.wishes.preferences, clock=clock)
 
     # The first second
 
     def on_mount(self) -> None:
         """Paint first; everything slow begins after that."""
-        # Textual has one renderer for the whole process: it is set for either set of signs.
-        ScrollBar.renderer = WholeCells if self._settings.ascii else ScrollBarRender
+        self.wishes.dress()
+        self._attention.begin()
         if self._start is not None:
             self.open_file(self._start.problem, self._start.path)
         else:
@@ -205,6 +203,7 @@ class WorkbenchApp(App[None]):
     def run_began(self, header: RunHeader) -> None:
         """A run begins; its first event is shown at once."""
         self._gathering.run_began()
+        self._attention.run_began(is_cached=header.cached)
         if self.workbench is not None:
             self.workbench.run_began(header)
 
@@ -221,12 +220,21 @@ class WorkbenchApp(App[None]):
     @property
     def glyphs(self) -> Glyphs:
         """The set of signs in use."""
-        return ASCII if self._settings.ascii else UNICODE
+        return ASCII if self.wishes.preferences.is_ascii else UNICODE
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """Every action with the keys that the user has."""
+        return self.wishes.actions
+
+    def wishes_changed(self) -> None:
+        """The signs, the colours or the keys are others: draw anew."""
+        self._redraw()
 
     @property
     def trouble(self) -> str:
-        """What is wrong with the engine or the store."""
-        return "; ".join(self._troubles.values())
+        """What is wrong with the engine, the store or the settings."""
+        return "; ".join(filter(None, (*self._troubles.values(), self.wishes.trouble)))
 
     @property
     def busy(self) -> bool:
@@ -284,7 +292,14 @@ class WorkbenchApp(App[None]):
 
     def editor_command(self, path: Path, *, line: int) -> Opening:
         """How the user's own editor is started."""
-        return opening(path, line=line, columns=self.size.width, environment=self._settings.environment)
+        environment = {**self._settings.environment, "VISUAL": self.wishes.preferences.text("editor") or ""}
+        return opening(path, line=line, columns=self.size.width, environment=environment)
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy; where the terminal may not take it, say where else the text is."""
+        super().copy_to_clipboard(text)
+        if clipboard.way_of(self._settings.environment) is not clipboard.Way.TERMINAL:
+            in_background(self, partial(self._hand_over, text), group="copy")
 
     # Messages and actions
 
@@ -322,7 +337,15 @@ class WorkbenchApp(App[None]):
         self.action_show("workbench")
         workbench.ask_to_leave()
 
+    async def action_quit(self) -> None:
+        """As our own way to leave: Textual's key may be the one that is left when ours has another."""
+        self.action_leave()
+
     # Inside
+
+    async def _hand_over(self, text: str) -> None:
+        where = await clipboard.hand_over(text, environment=self._settings.environment, folder=self._settings.data)
+        self.notify(where, markup=False)
 
     def _redraw(self) -> None:
         for screen in self.screen_stack:
@@ -335,6 +358,7 @@ class WorkbenchApp(App[None]):
         self.workbench.events_happened(events)
         self._show_title(self.workbench.bench)
         if finish(events):
+            self._attention.run_ended(self.title)
             in_background(self, self._refresh_past, group="lists")
 
     def _set_trouble(self, kind: str, message: str) -> None:
@@ -353,6 +377,7 @@ class WorkbenchApp(App[None]):
 
     def _show_title(self, bench: Workbench) -> None:
         self.title = title(bench.view, bench.desk(self.clock()), self.glyphs)
+        self._attention.show_title(self.title)
 
 
 def _has_terminal() -> bool:

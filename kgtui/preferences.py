@@ -49,6 +49,12 @@ class Preferences:
     config: Config
     chosen: tuple[Chosen, ...]
     problems: tuple[str, ...]
+    environment: Mapping[str, str]
+    typed: Typed
+
+    def under(self, config: Config) -> Preferences:
+        """The settings as they would be with another file."""
+        return preferences_of(config, environment=self.environment, typed=self.typed)
 
     def of(self, key: str) -> Chosen:
         """The setting under a key of `kgtui.config.OPTIONS`."""
@@ -95,7 +101,10 @@ def preferences_of(config: Config, *, environment: Mapping[str, str], typed: Typ
         wished = asked.value(option.key)
         beaten = wished if wished is not None and wished != value else None
         chosen.append(Chosen(key=option.key, value=value, source=source, beaten=beaten))
-    return Preferences(config=config, chosen=tuple(chosen), problems=(*config.problems, *problems))
+    return Preferences(
+        config=config, chosen=tuple(chosen), problems=(*config.problems, *problems), environment=environment,
+        typed=typed,
+    )  # fmt: skip
 
 
 _Source = tuple[str, Value | None]

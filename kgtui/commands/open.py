@@ -20,6 +20,7 @@ from engine.devices import Device
 from engine.errors import UsageError
 from engine.model import Problem
 from kgtui import disk
+from kgtui.attention import kept_title
 from kgtui.commands.choices import (
     SAMPLE,
     SAMPLE_OPERATOR,
@@ -78,7 +79,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     directives = read_kernel(opened.path, shown=str(opened.path)) if opened else None
     device, target = place_of(preferences, options, file=directives)
     paths = find_paths(console.environment)
-    with artefact_folder(paths, is_kept=True, warn=console.warn) as artefacts:
+    with artefact_folder(paths, is_kept=True, warn=console.warn) as artefacts, kept_title(console.err):
         app = assemble(
             console, opened=opened, device=device, target=target, paths=paths, artefacts=artefacts,
             kernels=kernels, preferences=preferences,
@@ -161,7 +162,7 @@ def assemble(
         scaffold=scaffold,
         settings=Settings(
             folder=console.folder, kernels=kernels, device=device.platform, target=target,
-            ascii=preferences.is_ascii, environment=console.environment, preferences=preferences,
+            environment=console.environment, preferences=preferences, data=paths.data,
         ),
         start=Start(problem=opened.problem, path=opened.path) if opened else None,
         # A full collection of all that the start imports takes longer than a key may wait; of what comes after, not.

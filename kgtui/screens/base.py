@@ -80,7 +80,7 @@ class KgtuiScreen(Screen[None]):
         actions = [
             action
             for where in (self.WHERE, Where.EVERYWHERE)
-            for action in actions_of(where)
+            for action in actions_of(where, self.host.actions)
             if (action.bar if only is None else action.id in only)
         ]
         self.query_one("#keys", Bar).show(

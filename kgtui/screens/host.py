@@ -10,6 +10,7 @@ from engine.model import Problem
 from kgtui.external import Opening
 from kgtui.file_watch import FileWatch
 from kgtui.kernels import KernelFolder
+from kgtui.keys import Action
 from kgtui.past import Past
 from kgtui.seams import Order, PortOrder
 from kgtui.state.glyphs import Glyphs
@@ -17,6 +18,7 @@ from kgtui.state.workbench import Workbench
 
 if TYPE_CHECKING:
     from kgtui.screens.workbench import WorkbenchScreen
+    from kgtui.wishes import Wishes
 
 
 class Host(Protocol):
@@ -25,6 +27,17 @@ class Host(Protocol):
     @property
     def glyphs(self) -> Glyphs:
         """The set of signs in use."""
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """Every action with the keys that the user has."""
+
+    @property
+    def wishes(self) -> Wishes:
+        """What the user wishes the screen to be like."""
+
+    def wishes_changed(self) -> None:
+        """The signs, the colours or the keys are others: draw every screen anew."""
 
     @property
     def problems(self) -> tuple[Problem, ...]:

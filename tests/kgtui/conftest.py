@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,6 +15,8 @@ import pytest
 from textual.pilot import Pilot
 
 from kgtui.app import Settings, Start, WorkbenchApp
+from kgtui.config import parse_config
+from kgtui.preferences import Typed, preferences_of
 
 
 @pytest.fixture(scope="session")
@@ -69,11 +72,15 @@ _PASSING = {"history", "code", "differences", "past", "lists", "watchers", "edit
 
 @pytest.fixture
 def make_bench(fakes: ModuleType, tmp_path: Path) -> BenchMaker:
-    """A maker of applications; `script` is what the engine says, `opened` whether a file is open at once."""
+    """A maker of applications; `script` is what the engine says, `opened` whether a file is open at once.
+
+    `config` is the text of the settings file.
+    """
 
     def make(
         script: Any = None, *, opened: bool = True, recording: Any = None, content: bytes | None = None,
-        environment: dict[str, str] | None = None, problem: Any = None, **settings: Any,
+        environment: dict[str, str] | None = None, problem: Any = None, ascii: bool = False, config: str = "",
+        **settings: Any,
     ) -> Bench:  # fmt: skip
         path = tmp_path / "kernels" / "softmax.py"
         path.parent.mkdir(exist_ok=True)
@@ -90,10 +97,15 @@ def make_bench(fakes: ModuleType, tmp_path: Path) -> BenchMaker:
             store.open_or_raise()
             return store
 
+        around = {name: os.environ[name] for name in ("NO_COLOR",) if name in os.environ} | (environment or {})
+        read = parse_config(config, path=tmp_path / "settings" / "config.toml")
+        preferences = preferences_of(read, environment=around, typed=Typed(ascii=ascii))
         app = WorkbenchApp(
             engine_factory=lambda: engine, store_opener=open_store, catalogue=fakes.catalogue, watcher_factory=watch,
             read_artefact=fakes.read_artefact, scaffold=lambda problem: f"# kgtui: op={problem.name}\n",
-            settings=Settings(folder=tmp_path, environment=environment or {}, **settings),
+            settings=Settings(
+                folder=tmp_path, environment=around, preferences=preferences, data=tmp_path / "data", **settings
+            ),
             start=Start(problem=problem or fakes.softmax_problem(), path=path) if opened else None,
             clock=lambda: 0.0, now=lambda: fakes.NOW,
         )  # fmt: skip

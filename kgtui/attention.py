@@ -1,0 +1,96 @@
+"""What the terminal is told beside the picture: its title, and the end of a long run that nobody watches.
+
+The only place that writes sequences of its own to the terminal.  Nothing is written while an editor has it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TextIO
+
+from kgtui.config import Notify
+from kgtui.preferences import Preferences
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+_ESC, _BELL = "\x1b", "\x07"
+_KEEP_TITLE, _GIVE_TITLE_BACK = f"{_ESC}[22;2t", f"{_ESC}[23;2t"
+
+
+@contextlib.contextmanager
+def kept_title(terminal: TextIO) -> Iterator[None]:
+    """Have the terminal keep its title aside, and take it back whatever happens; some terminals can do neither."""
+    terminal.write(_KEEP_TITLE)
+    terminal.flush()
+    try:
+        yield
+    finally:
+        terminal.write(_GIVE_TITLE_BACK)
+        terminal.flush()
+
+
+def title_sequence(words: str) -> str:
+    """What sets the title of a terminal."""
+    return f"{_ESC}]2;{_printable(words)}{_BELL}"
+
+
+def notice(how: Notify, words: str, *, in_tmux: bool) -> str:
+    """What tells of the end of a run; tmux passes a notification on only where it is allowed to."""
+    if how is Notify.OFF:
+        return ""
+    if how is Notify.BELL:
+        return _BELL
+    text = _printable(words).replace(";", ",")
+    body = f"9;{text}" if how is Notify.OSC9 else f"777;notify;kgtui;{text}"
+    sequence = f"{_ESC}]{body}{_BELL}"
+    return f"{_ESC}Ptmux;{sequence.replace(_ESC, _ESC * 2)}{_ESC}\\" if in_tmux else sequence
+
+
+class Attention:
+    """Writes to the terminal of one application."""
+
+    def __init__(self, app: App[None], *, preferences: Callable[[], Preferences], clock: Callable[[], float]) -> None:
+        self._app = app
+        self._preferences = preferences
+        self._clock = clock
+        self._began: float | None = None
+        self._title = ""
+        self._lent = False
+
+    def begin(self) -> None:
+        """Heed when the terminal is lent to an editor and comes back."""
+        self._app.app_suspend_signal.subscribe(self._app, lambda _: self._lend(away=True))
+        self._app.app_resume_signal.subscribe(self._app, lambda _: self._lend(away=False))
+
+    def run_began(self, *, is_cached: bool) -> None:
+        """A run begins; what comes from the store ends at once and tells nobody."""
+        self._began = None if is_cached else self._clock()
+
+    def run_ended(self, words: str) -> None:
+        """A run has come to its verdict, which `words` say."""
+        began, self._began = self._began, None
+        preferences = self._preferences()
+        is_watched = self._app.app_focus
+        if began is not None and not is_watched and self._clock() - began >= preferences.notify_after_s:
+            self._write(notice(preferences.notify, words, in_tmux=bool(preferences.environment.get("TMUX"))))
+
+    def show_title(self, words: str) -> None:
+        """Set the terminal's title, if it is another."""
+        if words != self._title and self._write(title_sequence(words)):
+            self._title = words
+
+    def _lend(self, *, away: bool) -> None:
+        self._lent = away
+
+    def _write(self, sequence: str) -> bool:
+        driver = self._app._driver  # Textual has no public way to write; its own bell goes here
+        if driver is None or self._app.is_headless or self._lent:
+            return False
+        driver.write(sequence)
+        return True
+
+
+def _printable(words: str) -> str:
+    return "".join(sign for sign in words if sign.isprintable())

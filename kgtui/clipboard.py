@@ -1,0 +1,63 @@
+"""Where a copied text goes besides the terminal's own clipboard, which never says whether it took it.
+
+tmux takes sequences of a program only when it is told to, but hands on what its own command loads.  screen and the
+Linux console have no clipboard: there the text goes to a file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+from collections.abc import Mapping
+from pathlib import Path
+
+_FILE = "copied.txt"
+
+
+class Way(enum.Enum):
+    """How a text leaves the program."""
+
+    TERMINAL = enum.auto()
+    """By the sequence OSC 52, which Textual writes."""
+    TMUX = enum.auto()
+    FILE = enum.auto()
+
+
+def way_of(environment: Mapping[str, str]) -> Way:
+    """How a text gets out of this terminal."""
+    if environment.get("TMUX"):
+        return Way.TMUX
+    has_none = environment.get("STY") or environment.get("TERM") == "linux"
+    has_none = has_none or environment.get("TERM_PROGRAM") == "Apple_Terminal"
+    return Way.FILE if has_none else Way.TERMINAL
+
+
+async def hand_over(text: str, *, environment: Mapping[str, str], folder: Path) -> str:
+    """Take the text where this terminal has a place for it; a sentence that says where it is."""
+    trouble = ""
+    if way_of(environment) is Way.TMUX:
+        trouble = await _load_buffer(text)
+        if not trouble:
+            return "in tmux's buffer too: its prefix, then ] pastes it"
+    path = folder / _FILE
+    try:
+        await asyncio.to_thread(_write, path, text)
+    except OSError as error:
+        return f"it may not have reached a clipboard, and {path} cannot be written: {error.strerror}"
+    return f"{trouble or 'this terminal has no clipboard that a program can reach'}; the text is in {path}"
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+async def _load_buffer(text: str) -> str:
+    """Give it to tmux, which hands it on to its terminal's clipboard; what went wrong, or nothing."""
+    command, pipe = ("tmux", "load-buffer", "-w", "-"), asyncio.subprocess.PIPE
+    try:
+        process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe)
+        _, said = await process.communicate(text.encode())
+    except OSError as error:
+        return f"tmux did not start: {error.strerror}"
+    return f"tmux did not take it: {said.decode(errors='replace').strip()}" if process.returncode else ""
