@@ -15,6 +15,8 @@ from types import MappingProxyType
 from engine.model import CacheState, Launch, Outcome
 
 CANDIDATE = "candidate"
+OTHER = "other"
+"""The side that is another candidate, timed interleaved with this one."""
 OTHER_PROCESSES, THROTTLING, WHOLE_STATE = "other processes", "throttling", "its state"
 """What `DeviceState.refused` begins with where these were not told."""
 

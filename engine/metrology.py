@@ -12,8 +12,8 @@ from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from engine.benching import OTHER, measure_peaks, versions_text
-from engine.benchmark import OTHER_PROCESSES, CaseBenchmark, DeviceState, Holder, Peaks
+from engine.benching import measure_peaks, versions_text
+from engine.benchmark import OTHER, OTHER_PROCESSES, CaseBenchmark, DeviceState, Holder, Peaks
 from engine.device_lock import DeviceLock
 from engine.devices import Device
 from engine.devices.state import Driver, device_state, free_bytes

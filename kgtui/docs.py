@@ -59,7 +59,7 @@ def key_table() -> str:
 
 def command_help() -> str:
     """The help of the program and of each command, as they print it."""
-    from kgtui.cli import build_parser, command_parsers
+    from kgtui.arguments import build_parser, command_parsers
 
     parsers = [build_parser(), *command_parsers()]
     return "\n\n".join(f"```text\n$ {parser.prog} --help\n{parser.format_help().strip()}\n```" for parser in parsers)

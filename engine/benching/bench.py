@@ -21,15 +21,12 @@ from engine.benching.facts import CaseFacts, SideFacts
 from engine.benching.orders import Ring
 from engine.benching.parties import BaselineParty, NotCapturedError
 from engine.benching.table import Entrant, Table
-from engine.benchmark import CANDIDATE, CaseBenchmark, Comparison, DeviceState, Method, Peaks, Summary
+from engine.benchmark import CANDIDATE, OTHER, CaseBenchmark, Comparison, DeviceState, Method, Peaks, Summary
 from engine.devices import Device
 from engine.errors import EngineError
 from engine.model import BenchmarkPlan, CacheState, Case, Finding, Launch, Problem
 from engine.statistics import summarise
 from engine.verdict import Stop
-
-OTHER = "other"
-"""The name under which another worker's candidate stands among the baselines."""
 
 _MEMORY_SHARE = 8
 """Of the free memory, for the slots of a block: there are two blocks, two workers' copies, the judge's images

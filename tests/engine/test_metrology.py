@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine import wire
-from engine.benching import OTHER
-from engine.benchmark import CaseBenchmark, Interval, Method, Peaks, Timing
+from engine.benchmark import OTHER, CaseBenchmark, Interval, Method, Peaks, Timing
 from engine.device_lock import DeviceLock, occupancy
 from engine.devices import Device
 from engine.metrology import Metrology

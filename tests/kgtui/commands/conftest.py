@@ -17,6 +17,7 @@ from engine.devices import Device
 from engine.events import CaseFinished, Event, RunFinished, RunStarted, StageFinished, StageStarted
 from engine.model import Candidate, CaseResult, Launch, Outcome, Plan, Stage, Verdict
 from kgtui import cli
+from kgtui.arguments import build_parser
 from kgtui.commands import bench, check, targets
 from kgtui.commands.console import Console
 
@@ -162,7 +163,7 @@ def checked(console: Console, engine: PreparedEngine) -> Typed:
     """Type `kgtui check`, with the prepared engine."""
 
     def run(*arguments: object) -> Ended:
-        options = cli.build_parser().parse_args(["check", *map(str, arguments)])
+        options = build_parser().parse_args(["check", *map(str, arguments)])
         return _ended(check.run(options, console, engine_factory=engine), console)
 
     return run
@@ -187,7 +188,7 @@ def benched(console: Console, engine: PreparedEngine) -> Typed:
     """Type `kgtui bench`, with the prepared engine."""
 
     def run(*arguments: object) -> Ended:
-        options = cli.build_parser().parse_args(["bench", *map(str, arguments)])
+        options = build_parser().parse_args(["bench", *map(str, arguments)])
         return _ended(bench.run(options, console, engine_factory=engine), console)
 
     return run
@@ -198,7 +199,7 @@ def targeted(console: Console, engine: PreparedEngine) -> Typed:
     """Type `kgtui targets`, with the prepared engine."""
 
     def run(*arguments: object) -> Ended:
-        options = cli.build_parser().parse_args(["targets", *map(str, arguments)])
+        options = build_parser().parse_args(["targets", *map(str, arguments)])
         return _ended(targets.run(options, console, engine_factory=engine), console)
 
     return run

@@ -14,7 +14,7 @@ from engine.benchmark import CANDIDATE, CaseBenchmark, Comparison, Holder, Inter
 from engine.events import CaseBenchmarked, DeviceAwaited, Event, KernelCompiled, ProfileTaken
 from engine.judge import baselines
 from engine.model import CacheState, CompiledKernel, Launch, Outcome, Plan, Policy, Tier
-from kgtui import cli
+from kgtui.arguments import build_parser
 from kgtui.commands import bench
 from sessions import open_store
 
@@ -213,7 +213,7 @@ def test_the_profile_is_printed_when_it_is_asked_for(checked, engine, kernel):
 def test_a_console_that_has_no_blocks_gets_ascii(console, engine, kernel, gpu):
     engine.timed = lambda plan: [*timed()(plan), PROFILE]
     out = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="backslashreplace")
-    options = cli.build_parser().parse_args(["bench", "silu.py", "--profile"])
+    options = build_parser().parse_args(["bench", "silu.py", "--profile"])
     assert bench.run(options, dataclasses.replace(console, out=out), engine_factory=engine) == 0
     out.seek(0)
     text = out.read()

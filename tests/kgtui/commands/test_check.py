@@ -12,6 +12,7 @@ import pytest
 from engine.events import FindingRaised, KernelCompiled, KernelDisassembled, LogWritten
 from engine.model import Artefact, CompiledKernel, Finding, Launch, Outcome, Policy, Severity, Stream, Tier
 from kgtui import cli
+from kgtui.arguments import build_parser
 from kgtui.commands import check, judging
 from sessions import RunFilter, open_store
 
@@ -327,7 +328,7 @@ def test_colour_is_for_terminals_that_want_it(
     engine.extra = [FindingRaised(at_s=0.1, finding=Finding(check="a_check", severity=Severity.HINT, message="look"))]
     out = terminal()
     coloured = dataclasses.replace(console, out=out, environment={"KGTUI_HOME": str(home), **environment})
-    options = cli.build_parser().parse_args(["check", "silu.py", *arguments])
+    options = build_parser().parse_args(["check", "silu.py", *arguments])
     check.run(options, coloured, engine_factory=engine)
     assert ("verdict  \x1b[32mpass\x1b[0m as prepared" in out.getvalue()) == has_colour
     assert ("finding  \x1b[33mhint\x1b[0m a_check look" in out.getvalue()) == has_colour
@@ -404,7 +405,7 @@ def test_a_home_that_cannot_be_written_is_said_and_the_run_goes_on(
     readable = dataclasses.replace(
         console, environment={"KGTUI_HOME": str(public_folder / "home")}, folder=public_folder
     )
-    options = cli.build_parser().parse_args(["check", "silu.py"])
+    options = build_parser().parse_args(["check", "silu.py"])
     check.run(options, console, engine_factory=engine)  # everything that is imported late, while it can be read
     with without_root():
         exit_code = check.run(options, readable, engine_factory=engine)

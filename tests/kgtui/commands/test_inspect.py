@@ -14,7 +14,7 @@ from engine.benchmark import CaseBenchmark, Comparison, Interval, Method, Standi
 from engine.events import BenchmarkSummarised, CaseBenchmarked, Event, FindingRaised, LayerChecked
 from engine.layers import Coverage, Layer, LayerReport
 from engine.model import CacheState, Finding, Location, Outcome, Plan, Policy, Severity, Tier
-from kgtui import cli
+from kgtui.arguments import build_parser, command_parsers
 from kgtui.commands import inspect
 from sessions import RunFilter, open_store
 
@@ -26,7 +26,7 @@ def inspected(console, engine) -> Callable[..., tuple[int, str, str]]:
     """Type `kgtui inspect`, with the prepared engine; exit code, output, error stream."""
 
     def run(*arguments: object) -> tuple[int, str, str]:
-        options = cli.build_parser().parse_args(["inspect", *map(str, arguments)])
+        options = build_parser().parse_args(["inspect", *map(str, arguments)])
         exit_code = inspect.run(options, console, engine_factory=engine, now=lambda: MOMENT)
         assert isinstance(console.out, io.StringIO)
         assert isinstance(console.err, io.StringIO)
@@ -96,7 +96,7 @@ def test_no_file_at_all(typed):
 
 
 def test_the_help_says_what_a_claim_does_to_the_exit_code():
-    (parser,) = (one for one in cli.command_parsers() if one.prog == "kgtui inspect")
+    (parser,) = (one for one in command_parsers() if one.prog == "kgtui inspect")
     assert "0 the claim is supported or exceeded, 1 it is not\nsupported, 3 it was not measured" in parser.format_help()
 
 
@@ -169,7 +169,7 @@ def test_colour_is_for_terminals_that_want_it(
 ):
     out = terminal()
     coloured = dataclasses.replace(console, out=out, environment={"KGTUI_HOME": str(home), **environment})
-    options = cli.build_parser().parse_args(["inspect", "silu.py", *arguments])
+    options = build_parser().parse_args(["inspect", "silu.py", *arguments])
     inspect.run(options, coloured, engine_factory=engine)
     assert out.getvalue().startswith("\x1b[1m\x1b[32maten::silu: pass\x1b[0m\n") == has_colour
     assert ("\x1b" in out.getvalue()) == has_colour

@@ -9,7 +9,7 @@ import pytest
 from engine.artefacts import ArtefactStore
 from engine.devices import Device
 from engine.errors import UsageError
-from kgtui import cli
+from kgtui.arguments import build_parser
 from kgtui.commands.choices import SAMPLE
 from kgtui.commands.open import Opened, assemble, opened_file, run
 from kgtui.commands.settled import unsaid
@@ -22,7 +22,7 @@ def opened(console):
     """What a command line opens."""
 
     def run(*arguments: object) -> Opened | None:
-        options = cli.build_parser().parse_args(list(map(str, arguments)))
+        options = build_parser().parse_args(list(map(str, arguments)))
         return opened_file(options, console, kernels=console.folder / "kernels")
 
     return run
@@ -50,7 +50,7 @@ def test_a_terminal_that_cannot_be_drawn_on_is_refused(console, terminal):
     streams = {name: terminal() for name in ("stdin", "out", "err")}
     dumb = dataclasses.replace(console, **streams, environment={**console.environment, "TERM": "dumb"})
     with pytest.raises(UsageError, match="TERM=dumb says is not possible; `kgtui check FILE --op OP`"):
-        run(cli.build_parser().parse_args(["open"]), dumb)
+        run(build_parser().parse_args(["open"]), dumb)
 
 
 @pytest.mark.parametrize(
@@ -59,11 +59,11 @@ def test_a_terminal_that_cannot_be_drawn_on_is_refused(console, terminal):
 )
 def test_the_linux_console_is_drawn_in_ascii(console, arguments, term, ascii):
     there = dataclasses.replace(console, environment={"TERM": term})
-    assert unsaid(cli.build_parser().parse_args(arguments), there).is_ascii is ascii
+    assert unsaid(build_parser().parse_args(arguments), there).is_ascii is ascii
 
 
 def test_the_mouse_can_be_left_to_the_terminal():
-    parse = cli.build_parser().parse_args
+    parse = build_parser().parse_args
     assert [parse(words).mouse for words in ([], ["open"], ["open", "--no-mouse"])] == [True, True, False]
 
 
@@ -121,7 +121,7 @@ def test_assembling_the_application_makes_nothing_on_the_disk(console, home, fol
     app = assemble(
         console, opened=opened("open", "silu.py"), device=Device(platform="cpu", index=0, name="a CPU"),
         target="sm_90", paths=find_paths(console.environment), artefacts=ArtefactStore(folder=home / "artefacts"),
-        kernels=folder / "kernels", preferences=unsaid(cli.build_parser().parse_args(["open", "--ascii"]), console),
+        kernels=folder / "kernels", preferences=unsaid(build_parser().parse_args(["open", "--ascii"]), console),
     )  # fmt: skip
     assert app.glyphs is ASCII
     assert not home.exists()

@@ -15,7 +15,7 @@ from engine.benchmark import CANDIDATE, CaseBenchmark, Interval, Summary, Timing
 from engine.devices import Device
 from engine.events import BenchmarkSummarised, CaseBenchmarked, Event
 from engine.model import CacheState, Outcome, Plan
-from kgtui import cli
+from kgtui.arguments import build_parser
 from kgtui.commands import tune
 from kgtui.commands.console import Console
 from sessions import open_store
@@ -42,7 +42,7 @@ def tunable(folder: Path) -> Path:
 
 def spoken(console: Console, engine: PreparedEngine, *arguments: object) -> tuple[int, str, str]:
     """Type `kgtui tune`; the exit code and what it printed."""
-    options = cli.build_parser().parse_args(["tune", *map(str, arguments)])
+    options = build_parser().parse_args(["tune", *map(str, arguments)])
     exit_code = tune.run(options, console, engine_factory=engine)
     out, err = console.out, console.err
     assert isinstance(out, io.StringIO) and isinstance(err, io.StringIO)

@@ -1,0 +1,21 @@
+"""A run as one side of a comparison, read from the store: its events through the same code as live ones."""
+
+from __future__ import annotations
+
+from kgtui.state.run import NO_RUN, reduce_all
+from kgtui.state.sides import Side
+from sessions import Browser
+
+
+def read_side(store: Browser, number: int) -> Side:
+    """Run `number` with its source, its surroundings, and the model's answer that it came from.
+
+    Raises:
+        UsageError: there is no such run.
+        StoreError: the store cannot be read.
+    """
+    run = store.run(number)
+    return Side(
+        run=run, view=reduce_all(NO_RUN, store.events(number)),
+        source=store.source(run.digest), environment=store.environment(run.session), answer=store.answer(number),
+    )  # fmt: skip

@@ -1,0 +1,112 @@
+"""What stands side by side in a comparison: two to four runs of one operator, and how they are chosen.
+
+The first side is the reference, with which the others are compared.  Sides that someone marked stand in the
+order in which they were judged; the best run so far stands before the current one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from engine.errors import UsageError
+from engine.model import Outcome
+from kgtui.seams import BestRun, PastRun
+from kgtui.state.past_runs import one_line
+from kgtui.state.run import RunView
+from sessions.rows import Answer, RunRow
+
+FEWEST, MOST = 2, 4
+_ALONE = "no other version of this operator is kept; save another one, or mark two runs with space in the history"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    """One run with its source, the versions and the device it was judged under, and the model that wrote it, if any."""
+
+    run: RunRow
+    view: RunView
+    source: bytes
+    environment: Mapping[str, str] = field(default_factory=dict)
+    answer: Answer | None = None
+
+    @property
+    def name(self) -> str:
+        """What the side is called."""
+        return f"#{self.run.id}"
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The source, line by line."""
+        return tuple(self.source.decode("utf-8", errors="replace").splitlines())
+
+    @property
+    def filename(self) -> str:
+        """The name of the file that was judged, on one line; empty where there was none."""
+        return one_line(self.run.path.name) if self.run.path is not None else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """The runs to compare, the reference first, and why these."""
+
+    numbers: tuple[int, ...]
+    why: str
+
+
+def toggled(marked: Sequence[int], number: int) -> tuple[int, ...]:
+    """The marked runs after this one was marked, or unmarked.
+
+    Raises:
+        UsageError: no more can be marked.
+    """
+    if number in marked:
+        return tuple(one for one in marked if one != number)
+    if len(marked) >= MOST:
+        names = ", ".join(f"#{one}" for one in marked)
+        raise UsageError(f"{names} are marked, and more than {MOST} do not fit side by side; space unmarks one")
+    return tuple(sorted((*marked, number)))
+
+
+def chosen(
+    marked: Sequence[int], *, current: int | None, digest: str = "", best: BestRun | None = None,
+    runs: Sequence[PastRun] = (),
+) -> Choice:  # fmt: skip
+    """The marked runs; one alone, against the current one; none, the best so far against the current one.
+
+    `digest` is the text of the current run and `runs` are those of its operator, newest first.
+
+    Raises:
+        UsageError: there are not two; the text says what to do.
+    """
+    if len(marked) >= FEWEST:
+        return Choice(numbers=tuple(sorted(marked)), why="marked")
+    if current is None:
+        raise UsageError("no run to compare yet; r judges the file, and space marks runs in the history")
+    if marked and marked[0] != current:
+        return Choice(numbers=(marked[0], current), why="marked against current")
+    if best is not None and best.number != current:
+        return Choice(numbers=(best.number, current), why="best against current")
+    others = [run for run in runs if run.number != current and run.digest != digest]
+    right = [run for run in others if run.outcome is Outcome.PASS and not run.flagged]
+    if right:
+        return Choice(numbers=(right[0].number, current), why=_why(best, "the last other text that was right"))
+    if others:
+        return Choice(numbers=(others[0].number, current), why=_why(best, "the last other text; none was right"))
+    raise UsageError(_ALONE)
+
+
+def refuse_strangers(sides: Sequence[Side]) -> None:
+    """Only runs of one operator have the same cases.
+
+    Raises:
+        UsageError: they are of several.
+    """
+    problems = dict.fromkeys(side.run.problem for side in sides)
+    if len(problems) > 1:
+        of = ", ".join(f"{side.name} of {side.run.problem}" for side in sides)
+        raise UsageError(f"{of}: only runs of one operator have the same cases; mark such")
+
+
+def _why(best: BestRun | None, found: str) -> str:
+    return f"current is the best; against {found}" if best is not None else f"nothing timed is best; {found}"
