@@ -130,6 +130,8 @@ ACTIONS = (
            group="Panes", where=Where.WORKBENCH, call="screen.ir_form"),
     Action(id="inspect", keys=("I",), label="inspect", help="all that speaks for and against this kernel, on one page",
            group="Panes", where=Where.WORKBENCH, call="app.show('inspect')"),
+    Action(id="why", keys=("W",), label="why", help="why the case under the cursor failed, on a screen of its own",
+           group="Panes", where=Where.WORKBENCH, call="app.show('case')"),
     Action(id="targets", keys=("T",), label="targets", help="compile what was launched for a list of targets",
            group="Panes", where=Where.WORKBENCH, call="app.show('targets')"),
     Action(id="differences", keys=("D",), label="differences",

@@ -159,6 +159,15 @@ async def test_enter_on_a_failed_case_shows_it_and_enter_there_goes_to_its_line(
         assert bench.app.screen.source.line == 12
 
 
+async def test_one_key_shows_it_from_every_pane(make_bench: Any, some_explained: Any) -> None:
+    bench = make_bench(some_explained)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("2", "W")
+        await pilot.pause()
+        assert page(bench).startswith("127x128 f32  ✗ wrong value  line 12")
+
+
 async def test_the_next_failed_case_is_one_key_away(make_bench: Any, some_explained: Any) -> None:
     bench = make_bench(some_explained)
     async with bench.app.run_test() as pilot:
