@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import geometric_mean
 from typing import Any
 
 import msgspec
@@ -46,9 +47,52 @@ class Trial:
         return self.summary.speedup if self.summary else None
 
     @property
+    def device_us(self) -> Interval | None:
+        """Of one call on the device, the geometric mean over the cases; None where one of them has no such time."""
+        times = [one.timing.device_us if one.timing else None for one in self.run.benchmarks.right]
+        known = [time_us for time_us in times if time_us is not None]
+        if self.summary is None or not known or len(known) < len(times) or min(one.low for one in known) <= 0:
+            return None
+        return Interval(
+            value=geometric_mean([one.value for one in known]), low=geometric_mean([one.low for one in known]),
+            high=geometric_mean([one.high for one in known]),
+        )  # fmt: skip
+
+    def ratio_to(self, current: Trial) -> Interval | None:
+        """How many times as fast as `current`, both by the same baseline of their own runs; None where one has none.
+
+        The interval holds every ratio of two values out of the two intervals.
+        """
+        mine, its = self.summary, current.summary
+        if mine is None or its is None or mine.baseline != its.baseline or its.speedup.low <= 0:
+            return None
+        over, under = mine.speedup, its.speedup
+        return Interval(value=over.value / under.value, low=over.low / under.high, high=over.high / under.low)
+
+    @property
     def kernels(self) -> tuple[CompiledKernel, ...]:
         """What was compiled for the target, and built."""
         return tuple(kernel for kernel in self.run.kernels if kernel.outcome is Outcome.PASS)
+
+    @property
+    def registers(self) -> int | None:
+        """Of a thread, the most that a kernel takes."""
+        return _most([kernel.registers for kernel in self.kernels])
+
+    @property
+    def spill_bytes(self) -> int | None:
+        """The most that a kernel spills."""
+        return _most([kernel.spill_bytes for kernel in self.kernels])
+
+    @property
+    def shared_bytes(self) -> int | None:
+        """The most shared memory that a kernel takes."""
+        return _most([kernel.shared_bytes for kernel in self.kernels])
+
+    @property
+    def occupancy_percent(self) -> float | None:
+        """The least of the kernels."""
+        return min((told.percent for one in self.kernels if (told := occupancy(one)) is not None), default=None)
 
 
 def proposed(trials: Sequence[Trial]) -> Trial | None:
@@ -57,11 +101,11 @@ def proposed(trials: Sequence[Trial]) -> Trial | None:
     Faster means that the two intervals do not meet: each trial is a run of its own.
     """
     current, *others = trials
-    timed = [(trial.speedup, trial) for trial in others if trial.speedup is not None]
-    if not timed or current.speedup is None:
+    compared = [(ratio, trial) for trial in others if (ratio := trial.ratio_to(current)) is not None]
+    if not compared:
         return None
-    speedup, best = max(timed, key=lambda pair: pair[0].value)
-    return best if speedup.low > current.speedup.high else None
+    ratio, best = max(compared, key=lambda pair: pair[0].value)
+    return best if ratio.low > 1 else None
 
 
 def why_none(trials: Sequence[Trial]) -> str:
@@ -90,20 +134,16 @@ def plain_trial(trial: Trial) -> Plain:
     speedup: Any = msgspec.to_builtins(trial.speedup)  # Any: JSON values of every shape
     return {
         "variant": trial.variant.name, "run": trial.run.number, "verdict": msgspec.to_builtins(verdict),
-        "digest": trial.run.started.digest, "registers": _most([kernel.registers for kernel in trial.kernels]),
-        "spill_bytes": _most([kernel.spill_bytes for kernel in trial.kernels]),
-        "shared_bytes": _most([kernel.shared_bytes for kernel in trial.kernels]),
-        "occupancy_percent": _occupancy(trial), "baseline": trial.summary.baseline if trial.summary else None,
+        "digest": trial.run.started.digest, "registers": trial.registers,
+        "spill_bytes": trial.spill_bytes, "shared_bytes": trial.shared_bytes,
+        "occupancy_percent": trial.occupancy_percent, "baseline": trial.summary.baseline if trial.summary else None,
         "speedup": speedup,
     }  # fmt: skip
 
 
 def _row(trial: Trial) -> tuple[str, ...]:
-    percent, speedup = _occupancy(trial), trial.speedup
-    numbers = (
-        _most([kernel.registers for kernel in trial.kernels]), _most([kernel.spill_bytes for kernel in trial.kernels]),
-        _most([kernel.shared_bytes for kernel in trial.kernels]),
-    )  # fmt: skip
+    percent, speedup = trial.occupancy_percent, trial.speedup
+    numbers = (trial.registers, trial.spill_bytes, trial.shared_bytes)
     return (
         trial.variant.name,
         "-" if trial.run.number is None else f"#{trial.run.number}",
@@ -116,8 +156,3 @@ def _row(trial: Trial) -> tuple[str, ...]:
 
 def _most(values: Sequence[int | None]) -> int | None:
     return max((value for value in values if value is not None), default=None)
-
-
-def _occupancy(trial: Trial) -> float | None:
-    known = [told.percent for kernel in trial.kernels if (told := occupancy(kernel)) is not None]
-    return min(known, default=None)

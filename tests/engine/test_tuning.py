@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 
 from engine.benchmark import CANDIDATE, CaseBenchmark, Interval, Summary, Timing
@@ -19,9 +22,17 @@ KERNEL = CompiledKernel(
 )
 
 
+def timed(device_us: tuple[float, float, float] | None) -> CaseBenchmark:
+    """A case that was timed; None where the device told no time."""
+    told = Interval(value=device_us[0], low=device_us[1], high=device_us[2]) if device_us else None
+    timing = Timing(side=CANDIDATE, method=None, device_us=told, call_us=None)
+    return CaseBenchmark(case="a", outcome=Outcome.PASS, cache=CacheState.COLD, elapsed_s=0.1, timing=timing)
+
+
 def trial(
     name: str, speedup: tuple[float, float, float] | None = None, *, outcome: Outcome = Outcome.PASS,
-    flagged: bool = False, cases: int = 2,
+    flagged: bool = False, cases: int = 2, baseline: str = "eager",
+    device_us: Sequence[tuple[float, float, float] | None] = (None,),
 ) -> Trial:  # fmt: skip
     """A run of a variant; `speedup` is value, low and high against eager over `cases` of two."""
     events: list[Event] = [
@@ -32,13 +43,11 @@ def trial(
     ]
     if speedup is not None:
         value, low, high = speedup
-        timing = Timing(side=CANDIDATE, method=None, device_us=None, call_us=None)
-        timed = CaseBenchmark(case="a", outcome=Outcome.PASS, cache=CacheState.COLD, elapsed_s=0.1, timing=timing)
         whole = Summary(
-            baseline="eager", speedup=Interval(value=value, low=low, high=high), cases=cases, planned=2, fast={}
+            baseline=baseline, speedup=Interval(value=value, low=low, high=high), cases=cases, planned=2, fast={}
         )
         events += [
-            CaseBenchmarked(at_s=0.2, number=1, total=2, benchmark=timed),
+            *(CaseBenchmarked(at_s=0.2, number=1, total=2, benchmark=timed(one)) for one in device_us),
             BenchmarkSummarised(at_s=0.3, summaries=(whole,)),
         ]
     verdict = Verdict(outcome=outcome, sentence="as prepared", passed=1, total=1, flagged=flagged)
@@ -99,3 +108,27 @@ def test_each_trial_is_a_row_with_what_is_known_of_it() -> None:
 def test_what_was_not_measured_is_null_in_a_document() -> None:
     plain = plain_trial(trial("B=1"))
     assert (plain["variant"], plain["registers"], plain["speedup"], plain["baseline"]) == ("B=1", 40, None, None)
+
+
+def test_a_ratio_to_the_file_holds_every_ratio_of_the_two_intervals() -> None:
+    ratio = trial("B=1", (1.5, 1.2, 1.8)).ratio_to(trial(AS_IT_IS, (1.0, 0.8, 1.2)))
+    assert ratio == Interval(value=1.5, low=1.2 / 1.2, high=1.8 / 0.8)
+
+
+@pytest.mark.parametrize(
+    "other", [trial("B=1"), trial("B=1", (1.5, 1.4, 1.6), baseline="compile")], ids=["not timed", "another baseline"]
+)
+def test_what_was_not_measured_by_the_same_baseline_has_no_ratio_and_wins_nothing(other: Trial) -> None:
+    current = trial(AS_IT_IS, (1.0, 0.9, 1.1))
+    assert (other.ratio_to(current), proposed((current, other))) == (None, None)
+
+
+def test_the_time_on_the_device_is_the_geometric_mean_over_the_cases() -> None:
+    timed = trial("B=1", (1.5, 1.4, 1.6), device_us=((2.0, 1.0, 3.0), (8.0, 4.0, 12.0)))
+    assert timed.device_us is not None
+    assert [round(us, 6) for us in (timed.device_us.value, timed.device_us.low, timed.device_us.high)] == [4, 2, 6]
+
+
+@pytest.mark.parametrize("device_us", [(None,), ((2.0, 1.0, 3.0), None)], ids=["none", "one of two"])
+def test_where_a_case_has_no_time_on_the_device_there_is_no_mean(device_us: tuple[Any, ...]) -> None:
+    assert trial("B=1", (1.5, 1.4, 1.6), device_us=device_us).device_us is None
