@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,6 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from textual.app import App
 from textual.binding import BindingType
 from textual.worker import Worker, WorkerCancelled, WorkerFailed, WorkerState
 
@@ -51,6 +49,7 @@ from kgtui.seams import (
 )
 from kgtui.state.glyphs import ASCII, UNICODE, Glyphs
 from kgtui.state.strip import title
+from kgtui.terminal import TerminalApp
 from kgtui.watching.records import TroubleKind
 from kgtui.wishes import Wishes
 
@@ -61,8 +60,6 @@ if TYPE_CHECKING:
     from kgtui.state.workbench import Workbench
 
 TICK_S = 0.1
-TERMINAL_S = 1.0
-HUNG_UP = 129  # what a shell calls death by SIGHUP
 
 
 def _palette() -> type[Provider]:
@@ -96,7 +93,7 @@ class Settings:
     data: Path = field(default_factory=Path)
 
 
-class WorkbenchApp(App[None]):
+class WorkbenchApp(TerminalApp):
     """kgtui on the screen."""
 
     CSS_PATH: ClassVar[list[str | PurePath]] = [
@@ -160,7 +157,6 @@ class WorkbenchApp(App[None]):
         else:
             self.action_show("operators")
         self.set_interval(TICK_S, self._tick)
-        self.set_interval(TERMINAL_S, self._leave_without_terminal)
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
@@ -365,11 +361,6 @@ class WorkbenchApp(App[None]):
         self._troubles[kind] = message
         self._redraw()
 
-    def _leave_without_terminal(self) -> None:
-        # Not every terminal that goes away sends a signal; reading from it would then keep a core busy for ever.
-        if not self.is_headless and not _has_terminal():
-            self.exit(return_code=HUNG_UP)
-
     def _tick(self) -> None:
         for screen in self.screen_stack[-1:]:  # none is left while the application is taken down
             if isinstance(screen, KgtuiScreen):
@@ -378,12 +369,3 @@ class WorkbenchApp(App[None]):
     def _show_title(self, bench: Workbench) -> None:
         self.title = title(bench.view, bench.desk(self.clock()), self.glyphs)
         self._attention.show_title(self.title)
-
-
-def _has_terminal() -> bool:
-    """Whether what we read keys from is still there; a terminal that was closed answers no more."""
-    try:
-        os.get_terminal_size(sys.__stdin__.fileno() if sys.__stdin__ is not None else -1)
-    except (OSError, ValueError):
-        return False
-    return True

@@ -1,0 +1,69 @@
+"""An application that keeps to its terminal: to the size that it has now, and to its being there at all.
+
+Textual goes by what it is told.  It is told of sizes by a signal whose handler another one interrupts, so that the
+oldest of many may come last; and nobody tells it of a terminal that was closed.  Nothing here draws.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from functools import partial
+
+from rich.console import RenderableType
+from textual.app import App
+from textual.events import Resize
+from textual.geometry import Size
+
+LOOK_S = 0.2
+HUNG_UP = 129  # what a shell calls death by SIGHUP
+
+
+class TerminalApp(App[None]):
+    """Looks at its terminal now and then, and ends in good order."""
+
+    _painted = False
+    _wanted_end: Callable[[], None] | None = None
+
+    def on_mount(self) -> None:
+        """Begin to look."""
+        if not self.is_headless:
+            self.set_interval(LOOK_S, self._look)
+        self.call_after_refresh(self._first_painted)
+
+    def on_resize(self, event: Resize) -> None:
+        """Draw all of it where the size is the same: it was another for a moment, and the terminal cut off the rest."""
+        if event.size == self.size:
+            self.refresh()
+
+    def exit(self, result: None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
+        """End it; not before the first screen is whole, for Textual adds nothing to a screen of one that ends."""
+        if self._painted:
+            super().exit(result, return_code, message)
+        else:
+            self._wanted_end = partial(self.exit, result, return_code, message)
+
+    def _first_painted(self) -> None:
+        self._painted = True
+        if self._wanted_end is not None:
+            self._wanted_end()
+
+    def _look(self) -> None:
+        if not _has_terminal():
+            # Reading from one that was closed would keep a core busy for ever.
+            self.exit(return_code=HUNG_UP)
+            return
+        size = Size(*shutil.get_terminal_size())
+        if size != self.size:
+            self.post_message(Resize(size, size))
+
+
+def _has_terminal() -> bool:
+    """Whether what we read keys from is still there; a terminal that was closed answers no more."""
+    try:
+        os.get_terminal_size(sys.__stdin__.fileno() if sys.__stdin__ is not None else -1)
+    except (OSError, ValueError):
+        return False
+    return True

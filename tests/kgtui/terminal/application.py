@@ -1,0 +1,59 @@
+"""The application on the doubles of the screen's tests, as a program of its own: application.py FAKES FOLDER [BREAKS].
+
+BREAKS is the seam that raises what no seam may raise, to see how the terminal is left by a fault of our own.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from kgtui.app import Settings, Start, WorkbenchApp
+from kgtui.attention import kept_title
+from kgtui.ending import show
+
+
+def main(fakes: ModuleType, folder: Path, breaks: str) -> int:
+    """Run it as `kgtui open` does."""
+    path = folder / "softmax.py"
+    path.write_bytes(fakes.SOURCE)
+
+    def seam(name: str, answer: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            print(f"STRAY print of {name}")
+            print(f"STRAY error of {name}", file=sys.stderr)
+            if name == breaks:
+                raise RuntimeError(f"broken [on] purpose: {name}")
+            return answer(*args, **kwargs)
+
+        return call
+
+    app = WorkbenchApp(
+        engine_factory=seam("engine", fakes.FakeEngine),
+        store_opener=seam("store", fakes.MemoryRecording),
+        catalogue=seam("catalogue", fakes.catalogue),
+        watcher_factory=seam("watcher", fakes.FakeWatcher),
+        read_artefact=fakes.read_artefact,
+        scaffold=lambda problem: "",
+        diagnose=fakes.diagnose,
+        settings=Settings(folder=folder),
+        start=Start(problem=fakes.softmax_problem(), path=path),
+    )
+    with kept_title(sys.stderr):
+        return show(app, mouse=True)
+
+
+def _load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("kgtui_fakes", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+if __name__ == "__main__":
+    sys.exit(main(_load(Path(sys.argv[1])), Path(sys.argv[2]), "".join(sys.argv[3:])))

@@ -1,0 +1,203 @@
+"""The application as a terminal meets it: what is painted, that nothing else is written, and how it is left."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SIZES = [(80, 24), (120, 36)]
+Starter = Callable[..., Any]
+JUDGED = "right on 8 of 8 cases"
+QUIT = "\x11"  # ctrl+q
+NOISY = """
+import os, sys, warnings
+
+print("STRAY print")
+print("STRAY error", file=sys.stderr)
+os.write(1, b"STRAY of descriptor one\\n")
+os.write(2, b"STRAY of descriptor two\\n")
+os.system("echo STRAY of a child; echo STRAY of a child >&2")
+warnings.warn("STRAY warning")
+"""
+
+
+def is_settled(screen: Any) -> bool:
+    """Whether all that the run of the doubles says is drawn."""
+    return JUDGED in screen.text and "IR(1)" in screen.text and "128x127 f16           ✔ pass" in screen.text
+
+
+def as_before(program: Any) -> bool:
+    """Whether the terminal is as it was before the program was started; says what is not."""
+    screen = program.screen
+    assert (screen.outside, screen.title, program.keeps_settings) == ("", "a shell", True)
+    return bool(screen.restored)
+
+
+@pytest.mark.parametrize(("columns", "rows"), SIZES)
+def test_the_first_paint_fills_the_terminal(start_application: Starter, columns: int, rows: int) -> None:
+    program = start_application(columns=columns, rows=rows)
+    program.until_text(JUDGED)
+    lines = program.screen.lines
+    assert [line for line in lines if "def softmax_kernel" in line] != []
+    assert lines[0].endswith("WATCH")
+    assert lines[-1].startswith(" r run")
+    assert max(map(len, lines)) <= columns
+
+
+@pytest.mark.parametrize(("columns", "rows"), SIZES)
+def test_a_key_changes_the_screen(start_application: Starter, columns: int, rows: int) -> None:
+    program = start_application(columns=columns, rows=rows)
+    program.until_text(JUDGED)
+    program.press("6")
+    program.until_text("loaded [BLOCK] with 形状 🚀")
+
+
+def test_only_sequences_that_are_known_are_written_and_nothing_scrolls(start_application: Starter) -> None:
+    program = start_application()
+    program.until_text(JUDGED)
+    program.press("6\t12345?")
+    program.until_text("judge the saved file again")
+    program.press("\x1b")
+    program.until_text(JUDGED)
+    program.press(QUIT)
+    assert program.exit_status() == 0
+    assert (program.screen.unknown, program.screen.scrolled) == ([], 0)
+
+
+def test_what_our_own_process_prints_does_not_reach_the_terminal(start_application: Starter) -> None:
+    program = start_application()
+    program.until_text(JUDGED)
+    program.press(QUIT)
+    program.exit_status()
+    assert b"STRAY" not in program.screen.raw
+    assert as_before(program)
+
+
+@pytest.mark.slow
+def test_what_the_candidate_and_its_libraries_say_is_only_in_the_log(run_on_terminal: Starter, tmp_path: Path) -> None:
+    sample = Path(__file__).parents[3] / "kgtui" / "samples" / "softmax.py"
+    (tmp_path / "noisy.py").write_text(sample.read_text() + NOISY)
+    program = run_on_terminal("-m", "kgtui", "open", "softmax", "noisy.py", columns=120, rows=36)
+    program.until_text("right on")
+    assert b"STRAY" not in program.screen.raw
+    program.press("6")
+    program.until_text("STRAY print")
+    program.press(QUIT)
+    assert program.exit_status() == 0
+    assert (program.screen.unknown, program.screen.scrolled) == ([], 0)
+    assert as_before(program)
+
+
+# How the terminal is left
+
+
+def test_quitting_leaves_the_terminal_as_it_was(start_application: Starter) -> None:
+    program = start_application()
+    program.until_text(JUDGED)
+    assert not program.screen.restored
+    program.press(QUIT)
+    assert program.exit_status() == 0
+    assert as_before(program)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_it_and_leaves_the_terminal_as_it_was(start_application: Starter, number: signal.Signals) -> None:
+    program = start_application()
+    program.until_text(JUDGED)
+    program.signal(number)
+    assert program.exit_status() == 128 + number
+    assert as_before(program)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_before_anything_is_painted_leaves_the_terminal_as_it_was(
+    start_application: Starter, number: signal.Signals
+) -> None:
+    program = start_application()
+    program.until(lambda screen: 1049 in screen.modes)
+    program.signal(number)
+    assert program.exit_status() == 128 + number
+    assert as_before(program)
+
+
+def test_a_key_that_quits_before_anything_is_painted_leaves_the_terminal_as_it_was(start_application: Starter) -> None:
+    program = start_application()
+    program.until(lambda screen: 1049 in screen.modes)
+    program.press(QUIT)
+    assert program.exit_status() == 0
+    assert as_before(program)
+
+
+def test_it_ends_when_the_terminal_is_taken_away(start_application: Starter) -> None:
+    program = start_application()
+    program.until_text(JUDGED)
+    program.hang_up()
+    assert program.exit_status() > 0
+
+
+def test_the_title_tells_the_verdict_as_long_as_it_runs(start_application: Starter) -> None:
+    program = start_application()
+    program.until(lambda screen: screen.title == "✔ passed aten::softmax")
+    program.press(QUIT)
+    assert program.exit_status() == 0
+    assert as_before(program)
+
+
+@pytest.mark.parametrize("seam", ["catalogue", "watcher"])
+def test_a_fault_of_ours_is_told_on_a_terminal_that_is_as_it_was(start_application: Starter, seam: str) -> None:
+    program = start_application(seam)
+    assert program.exit_status() == 3
+    assert (program.screen.restored, program.keeps_settings) == (True, True)
+    assert f"RuntimeError: broken [on] purpose: {seam}" in program.screen.outside
+
+
+@pytest.mark.parametrize("seam", ["engine", "store"])
+def test_a_fault_in_the_background_is_told_on_the_screen(start_application: Starter, seam: str) -> None:
+    program = start_application(seam)
+    program.until_text(f"RuntimeError: broken [on] purpose: {seam}")
+    program.press(QUIT)
+    assert program.exit_status() == 0
+    assert as_before(program)
+
+
+def test_stopped_by_the_shell_it_lends_the_terminal_and_draws_all_of_it_when_it_goes_on(
+    start_application: Starter,
+) -> None:
+    program = start_application()
+    program.until(is_settled)
+    shown = program.screen.text
+    program.signal(signal.SIGTSTP)
+    program.until_stopped()
+    assert (program.screen.restored, program.keeps_settings) == (True, True)
+    program.signal(signal.SIGCONT)
+    program.until(lambda screen: screen.text == shown)
+    program.press(QUIT)
+    assert program.exit_status() == 0
+    assert as_before(program)
+
+
+# Sizes
+
+
+def test_after_many_sizes_the_screen_is_what_it_was(start_application: Starter) -> None:
+    program = start_application()
+    program.until(is_settled)
+    shown = program.screen.text
+    for columns, rows in [(20, 5), (300, 100), (79, 23), (60, 15), (200, 60), (1, 1)] * 5:
+        program.resize(columns, rows)
+    program.resize(80, 24)
+    program.until(lambda screen: screen.text == shown)
+
+
+def test_below_the_least_size_it_says_so_and_comes_back(start_application: Starter) -> None:
+    program = start_application()
+    program.until(is_settled)
+    shown = program.screen.text
+    program.resize(59, 14)
+    program.until_text("too small")
+    program.resize(80, 24)
+    program.until(lambda screen: screen.text == shown)
