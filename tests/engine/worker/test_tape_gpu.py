@@ -26,8 +26,8 @@ COUNT = 1 << 20
 
 
 @triton.jit
-def double(x_ptr, y_ptr, count, BLOCK: tl.constexpr):
-    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+def double(x_ptr, y_ptr, count, block: tl.constexpr):
+    at = tl.program_id(0) * block + tl.arange(0, block)
     tl.store(y_ptr + at, 2 * tl.load(x_ptr + at, mask=at < count), mask=at < count)
 
 
@@ -43,7 +43,7 @@ def tape() -> Iterator[Tape]:
 
 def doubled(x: torch.Tensor) -> torch.Tensor:
     y = torch.empty_like(x)
-    double[(triton.cdiv(x.numel(), 1024),)](x, y, x.numel(), BLOCK=1024)
+    double[(triton.cdiv(x.numel(), 1024),)](x, y, x.numel(), block=1024)
     return y
 
 
