@@ -12,7 +12,7 @@ from collections.abc import Callable
 from engine.errors import KgtuiError
 from kgtui.loop import Audience, Loop
 from kgtui.past import Past
-from kgtui.seams import Judging, Order, PortOrder
+from kgtui.seams import GridOrder, Judging, Order, PortOrder
 
 
 class JudgingService:
@@ -24,7 +24,7 @@ class JudgingService:
         self._say = say
         self._judging: Judging | None = None
         self._loop: Loop | None = None
-        self._waiting: Order | PortOrder | None = None
+        self._waiting: Order | PortOrder | GridOrder | None = None
 
     @property
     def waits_for_engine(self) -> bool:
@@ -49,7 +49,7 @@ class JudgingService:
             self._loop.submit(self._waiting)
         await self._loop.serve()
 
-    def submit(self, order: Order | PortOrder) -> None:
+    def submit(self, order: Order | PortOrder | GridOrder) -> None:
         """Judge this next, or compile it for other targets, as soon as the engine is there."""
         if self._loop is None:
             self._waiting = order

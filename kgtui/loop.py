@@ -17,7 +17,7 @@ from engine.errors import KgtuiError, StoreError
 from engine.events import CaseFinished, Event, PortingFinished, RunFinished, RunStarted
 from engine.model import Candidate, Outcome, Plan, Verdict
 from engine.source import imported_files
-from kgtui.seams import Judging, Order, PortOrder, Recording
+from kgtui.seams import GridOrder, Judging, Order, PortOrder, Recording
 
 # An engine with thousands of events ready never suspends by itself; the screen must get its turn in between.
 _TURN_S = 0.01
@@ -62,7 +62,7 @@ class Loop:
         self._judging = judging
         self._audience = audience
         self._clock = clock
-        self._waiting: Order | PortOrder | None = None
+        self._waiting: Order | PortOrder | GridOrder | None = None
         self._arrived = asyncio.Event()
         self._cancelled: asyncio.Event | None = None
         self._failed_cases: dict[str, tuple[str, ...]] = {}
@@ -72,8 +72,8 @@ class Loop:
         """Whether a run goes on or waits."""
         return self._cancelled is not None or self._waiting is not None
 
-    def submit(self, order: Order | PortOrder) -> None:
-        """Judge this next, or compile it for other targets; whatever runs or waits is overtaken."""
+    def submit(self, order: Order | PortOrder | GridOrder) -> None:
+        """Judge this next, one or many, or compile it for other targets; whatever runs or waits is overtaken."""
         self._waiting = order
         self._arrived.set()
         self._stop_current()
@@ -96,8 +96,10 @@ class Loop:
             try:
                 if isinstance(order, PortOrder):
                     await self._port(order, self._cancelled)
+                elif isinstance(order, GridOrder):
+                    await self._judge_all(order, self._cancelled)
                 else:
-                    await self._judge(order, self._cancelled)
+                    await self._judge(order, self._cancelled, self._audience)
             finally:
                 self._cancelled = None
 
@@ -105,32 +107,42 @@ class Loop:
         if self._cancelled is not None:
             self._cancelled.set()
 
-    async def _judge(self, order: Order, cancelled: asyncio.Event) -> None:
-        if not order.again and not order.cases and await self._replay(order):
+    async def _judge_all(self, grid: GridOrder, cancelled: asyncio.Event) -> None:
+        for place, order in enumerate(grid.orders):
+            if cancelled.is_set():
+                return
+            await self._judge(order, cancelled, grid.told(place))
+
+    async def _judge(self, order: Order, cancelled: asyncio.Event, audience: Audience) -> None:
+        if not order.again and not order.cases and await self._replay(order, audience):
             return
         plan = order.plan(await self._failed_before(order))
         number = await self._begin(order)
-        self._audience.run_began(RunHeader(number=number, cached=False, digest=order.candidate.digest))
+        audience.run_began(RunHeader(number=number, cached=False, digest=order.candidate.digest))
         failed: list[str] = []
-        async with contextlib.aclosing(self._told(self._events(order.candidate, plan, cancelled), number)) as batches:
+        events = self._events(order.candidate, plan, cancelled)
+        async with contextlib.aclosing(self._told(events, number, audience)) as batches:
             async for batch in batches:
                 failed += _failed_in(batch)
                 if any(map(_says_of_the_candidate, batch)):
                     self._failed_cases[order.problem.name] = tuple(failed)
 
     async def _port(self, order: PortOrder, cancelled: asyncio.Event) -> None:
-        async with contextlib.aclosing(self._told(self._port_events(order, cancelled), order.number)) as batches:
+        events = self._port_events(order, cancelled)
+        async with contextlib.aclosing(self._told(events, order.number, self._audience)) as batches:
             async for _ in batches:
                 pass
 
-    async def _told(self, events: AsyncIterator[Event], number: int | None) -> AsyncGenerator[tuple[Event, ...], None]:
+    async def _told(
+        self, events: AsyncIterator[Event], number: int | None, audience: Audience
+    ) -> AsyncGenerator[tuple[Event, ...], None]:
         """The events in batches, each recorded and told to the audience before the next."""
         inbox = _Inbox()
         reading = asyncio.create_task(self._read(events, inbox))
         try:
             while batch := await inbox.take():
                 number = await self._record(number, batch)
-                self._audience.events_happened(batch)
+                audience.events_happened(batch)
                 yield batch
         finally:
             reading.cancel()
@@ -201,7 +213,7 @@ class Loop:
             self._audience.trouble_arose(str(error))
             return ()
 
-    async def _replay(self, order: Order) -> bool:
+    async def _replay(self, order: Order, audience: Audience) -> bool:
         """Show the stored run that answers this very order; False when there is none."""
         folder = order.candidate.folder
         if self.recording is None or (folder is not None and imported_files(order.candidate.source, folder)):
@@ -214,8 +226,8 @@ class Loop:
         except StoreError as error:
             self._audience.trouble_arose(str(error))
             return False
-        self._audience.run_began(RunHeader(number=number, cached=True, digest=order.candidate.digest))
-        self._audience.events_happened(events)
+        audience.run_began(RunHeader(number=number, cached=True, digest=order.candidate.digest))
+        audience.events_happened(events)
         return True
 
     async def _begin(self, order: Order) -> int | None:

@@ -27,10 +27,15 @@ class StoreRecording:
 
     def begin(self, order: Order) -> int:
         """Note that a run begins."""
-        return self._store.begin_run(
+        number = self._store.begin_run(
             self._open_session(), order.candidate, device=order.device, target=order.target,
             tiers=() if order.cases else order.tiers, path=order.path,
         )  # fmt: skip
+        if order.tag is not None:
+            self._store.set_tag(number, order.tag)
+        if order.note is not None:
+            self._store.set_note(number, order.note)
+        return number
 
     def record(self, number: int, events: Sequence[Event]) -> None:
         """Keep the next events of a run."""

@@ -21,6 +21,7 @@ from kgtui.watching.records import Saved, WatchTrouble
 
 if TYPE_CHECKING:
     from kgtui.archive import Archive
+    from kgtui.loop import Audience
 
 DEFAULT_TIERS = (Tier.SMOKE, Tier.FULL)
 # Triton's interpreter runs here, so nothing is ever timed.
@@ -104,6 +105,7 @@ class RecentFile:
 class Order:
     """What is to be judged.
 
+    The run is kept under `tag` and with `note`, where there are any.
     `cases` names the only ones to run; `again` asks for a run even of known content.  `benchmark` is what is timed
     once all cases are right; None times nothing.
     """
@@ -116,6 +118,8 @@ class Order:
     tiers: tuple[Tier, ...] = DEFAULT_TIERS
     cases: tuple[str, ...] = ()
     again: bool = False
+    tag: str | None = None
+    note: str | None = None
     benchmark: BenchmarkPlan | None = None
 
     @cached_property
@@ -135,6 +139,17 @@ class Order:
                 self.problem, tiers=self.tiers, device=self.device, target=self.target, failed_before=failed_before
             )
         return replace(plan, benchmark=self.benchmark)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridOrder:
+    """What is to be judged one after the other, a run each, unless something else is asked for.
+
+    `told` says who hears of the run at a place of `orders`.
+    """
+
+    orders: tuple[Order, ...]
+    told: Callable[[int], Audience]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from engine.errors import EngineError
 from engine.events import CaseFinished, Event, PortingFinished, RunFinished, RunStarted
 from engine.model import Outcome
 from kgtui.loop import Loop, RunHeader
-from kgtui.seams import Order, PortOrder
+from kgtui.seams import GridOrder, Order, PortOrder
 
 
 @dataclass
@@ -317,3 +317,43 @@ async def test_a_failing_engine_ends_the_builds_with_what_it_said(
     finished = await ports_of_run(setting)
     assert finished.outcome is Outcome.ENGINE_ERROR
     assert str(error) in finished.message
+
+
+# Grids
+
+
+def grid_of(setting: Setting, *contents: bytes, told: Any = None) -> GridOrder:
+    orders = tuple(replace(setting.order, content=content, again=True, tag="tune") for content in contents)
+    return GridOrder(orders=orders, told=told or (lambda place: setting.listener))
+
+
+async def test_the_orders_of_a_grid_are_judged_in_turn_and_each_is_told_to_its_own_audience(setting: Setting) -> None:
+    listeners = [Listener(recording=setting.recording) for _ in range(2)]
+    setting.loop.submit(grid_of(setting, b"one", b"two", told=lambda place: listeners[place]))
+    assert [await listener.verdict() for listener in listeners] == [Outcome.PASS, Outcome.PASS]
+    assert [candidate.source for candidate, _ in setting.engine.judged] == [b"one", b"two"]
+    assert [[header.number for header in listener.headers] for listener in listeners] == [[1], [2]]
+    assert setting.listener.events == []
+    assert [listener.unrecorded for listener in listeners] == [0, 0]
+
+
+async def test_a_save_stops_a_grid_and_the_rest_of_it_is_never_judged(setting: Setting, fakes: ModuleType) -> None:
+    setting.engine.script = fakes.stops_half_way
+    setting.loop.submit(grid_of(setting, b"one", b"two"))
+    await setting.listener.first_case()
+    setting.engine.script = fakes.all_pass
+    setting.loop.submit(replace(setting.order, content=b"new"))
+    assert await setting.listener.verdict() is Outcome.CANCELLED
+    assert await setting.listener.verdict() is Outcome.PASS
+    assert [candidate.source for candidate, _ in setting.engine.judged] == [b"one", b"new"]
+
+
+async def test_cancelling_ends_the_whole_grid(setting: Setting, fakes: ModuleType) -> None:
+    setting.engine.script = fakes.stops_half_way
+    setting.loop.submit(grid_of(setting, b"one", b"two"))
+    await setting.listener.first_case()
+    assert setting.loop.cancel() is True
+    assert await setting.listener.verdict() is Outcome.CANCELLED
+    while setting.loop.busy:
+        await asyncio.sleep(0)
+    assert len(setting.engine.judged) == 1

@@ -14,6 +14,7 @@ from engine.events import CaseBenchmarked, Event
 from engine.model import BenchmarkPlan, CacheState, Outcome
 from kgtui.recording import StoreRecording
 from kgtui.seams import BestRun, Order
+from sessions.rows import RunFilter
 from sessions.store import open_memory_store
 
 
@@ -158,3 +159,12 @@ def test_looking_around_begins_no_session(recording: StoreRecording) -> None:
     recording.last_runs()
     recording.recent_files(limit=1)
     assert recording._store.sessions() == ()
+
+
+def test_an_order_that_names_a_tag_and_a_note_is_kept_with_them(recording: StoreRecording, order: Order) -> None:
+    number = recording.begin(replace(order, tag="tune", note="num_warps=8"))
+    plain = recording.begin(order)
+    listed = recording.archive.runs(RunFilter(problem=order.problem.name), before=None, after=None, limit=9)
+    assert [(one.run.id, one.run.tag, one.run.note) for one in listed] == [
+        (plain, None, None), (number, "tune", "num_warps=8"),
+    ]  # fmt: skip
