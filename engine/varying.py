@@ -104,7 +104,7 @@ class Varying:
         compared = await lab.staff.ask_judge(
             wire.Compare(
                 id=wire.new_id(), outputs=str(self._bench.outputs), max_output_bytes=lab.limits.output_bytes,
-                returned=called.returned,
+                returned=called.returned, explain=False,
             )
         )  # fmt: skip
         if isinstance(compared, wire.Failed) and compared.kind is wire.FailureKind.TAMPERED:

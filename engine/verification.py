@@ -39,6 +39,7 @@ class _Call:
 
 _TWICE = (_Call(poison=_POISONS[0]), _Call(poison=_POISONS[1]))
 _AND_FRESH = (*_TWICE, _Call(poison=_POISONS[0], fresh=True))
+_MOST_EXPLAINED = 3
 _WHY_LATER = (
     "", "the first call was right, the second on the same input was not: it keeps state, or races",
     "right until new content came in the same memory: it returned an answer from before",
@@ -90,6 +91,7 @@ class Verifier:
         self._on_trace = on_trace
         self._said_unshared = False
         self._expects_right = False
+        self._wrong = 0
         self.launches: dict[str, tuple[Launch, ...]] = {}
         """By case, the specialisations that no case before it had launched."""
 
@@ -132,7 +134,13 @@ class Verifier:
             self._on_finding(finding)
         result = self._result(judging)
         self._expects_right = result.outcome is Outcome.PASS
+        self._wrong += result.outcome is not Outcome.PASS
         return result
+
+    @property
+    def _explains(self) -> bool:
+        """Whether a wrong output is looked into: the first of a run say what others would, and a save is waited for."""
+        return self._wrong < _MOST_EXPLAINED
 
     async def _calls(self, judging: Judging) -> Stop | None:
         """Make the calls of the case until one is wrong; what stopped them, if anything."""
@@ -199,7 +207,7 @@ class Verifier:
             return await self._take(judging, command, called, following)
         compare = wire.Compare(
             id=wire.new_id(), outputs=command.outputs, max_output_bytes=command.max_output_bytes,
-            returned=called.returned,
+            returned=called.returned, explain=self._explains,
         )  # fmt: skip
         stop = await self._compare(judging, compare)
         if stop is not None or judging.is_wrong or following is None:
@@ -218,6 +226,7 @@ class Verifier:
             id=wire.new_id(), outputs=command.outputs, max_output_bytes=command.max_output_bytes,
             returned=called.returned,
             again=wire.Again(fresh=following.fresh, poison=following.poison) if following is not None else None,
+            explain=self._explains,
         )  # fmt: skip
         taken = await self._ask_judge(take, "take outputs")
         if not isinstance(taken, wire.Done):

@@ -29,6 +29,7 @@ _MOST_ELEMENTS = 1 << 22  # of all arguments and outputs, to be computed again
 _MOST_WORK = 1 << 26  # elements times computations
 _MOST_TRIALS = 120
 _MOST_UNTRIED = 300  # characters
+_NOT_ASKED = "only the first wrong cases of a run are looked into; judge this one alone to have it explained"
 _VALUES_ARE_WRONG = (Outcome.WRONG_VALUE, Outcome.NONFINITE)
 _CERTAIN = (Symptom.POISON, Symptom.UNCHANGED, Symptom.DIFFERS)
 
@@ -96,6 +97,17 @@ class Explainer:
                 yield clue
                 if _is_perfect(clue, comparison):
                     return
+
+
+def left_unexplained(
+    hand: cases.CaseInHand, got: list[torch.Tensor | OutputReport], reports: tuple[OutputReport, ...], *,
+    repeated: bool | None,
+) -> tuple[OutputReport, ...]:  # fmt: skip
+    """The reports of a call as `Explainer.explained` gives them, with a word in the place of each explanation."""
+    return tuple(
+        replace(report, explanation=Explanation(untried=_NOT_ASKED)) if report.outcome in _VALUES_ARE_WRONG else report
+        for report in reports
+    )
 
 
 def _comparison(hand: cases.CaseInHand, number: int, got: torch.Tensor, name: str, *, same_input: bool) -> Comparison:

@@ -18,7 +18,7 @@ from engine.device_memory import DeviceMemoryError
 from engine.judge import cases
 from engine.judge.compare import compare
 from engine.judge.contrast import Contrasts
-from engine.judge.explaining import Explainer
+from engine.judge.explaining import Explainer, left_unexplained
 from engine.judge.precision import gauge
 from engine.judge.slots import Slots
 from engine.judge.survival import weigh
@@ -176,7 +176,8 @@ class _Judge:
         reports = known if is_right else _reports(hand, got)
         if any(report.outcome is not Outcome.PASS for report in reports):
             with self._device:
-                reports = self._explainer.explained(hand, got, reports, repeated=repeated)
+                explain = self._explainer.explained if command.explain else left_unexplained
+                reports = explain(hand, got, reports, repeated=repeated)
         if content is hand.base and not hand.first_reports:
             hand.first_reports = reports
         changed = cases.mutated(problem, content.specs, hand.initial, final)

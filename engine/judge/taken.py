@@ -63,8 +63,9 @@ class TakenCall:
     def __init__(self, command: wire.Take, hand: CaseInHand, read: Callable[[], torch.Tensor]) -> None:
         self.hand = hand
         self.compare = wire.Compare(
-            id=command.id, outputs=command.outputs, max_output_bytes=command.max_output_bytes, returned=command.returned
-        )
+            id=command.id, outputs=command.outputs, max_output_bytes=command.max_output_bytes,
+            returned=command.returned, explain=command.explain,
+        )  # fmt: skip
         copied = CopiedArena(hand.arena.spec, hand.arena.read(), hand.arena.damaged(guard=hand.poison))
         try:
             copied.returned = read()

@@ -115,11 +115,15 @@ class Refill(Command, tag="refill", frozen=True):
 
 
 class Compare(Command, tag="compare", frozen=True):
-    """Compare what the worker left in the arena and in `outputs` with what was expected of this call."""
+    """Compare what the worker left in the arena and in `outputs` with what was expected of this call.
+
+    Without `explain` nobody looks into why a wrong output is wrong, which takes longer than comparing.
+    """
 
     outputs: str
     max_output_bytes: Count
     returned: Returned
+    explain: bool = True
 
 
 class Again(Message, frozen=True):
@@ -136,6 +140,7 @@ class Take(Command, tag="take", frozen=True):
     max_output_bytes: Count
     returned: Returned
     again: Again | None = None
+    explain: bool = True
 
 
 class Conclude(Command, tag="conclude", frozen=True):

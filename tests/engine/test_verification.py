@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine import events, wire
+from engine import events, verification, wire
 from engine.desk import Desk
 from engine.model import (
     Candidate,
@@ -55,6 +55,7 @@ class Court:
     def __init__(self, employ: Employ) -> None:
         self.asked: list[str] = []
         self.observed: list[str] = []
+        self.explained: list[str] = []
         self.wrong: set[str] = set()
         self.breaks: set[str] = set()
         self.on_ask: Callable[[str], bool] = lambda word: True
@@ -117,9 +118,11 @@ class Court:
                 return f"{self._in_hand}{self._calls}", called
             case wire.Compare():
                 name = f"{self._in_hand}{self._calls}"
+                self.explained += [name] if command.explain else []
                 return f"compare {name}", self._compared(command.id, name, seed=None)
             case wire.Take():
                 self._taken[command.id] = f"{self._in_hand}{self._calls}"
+                self.explained += [self._taken[command.id]] if command.explain else []
                 return f"take {self._taken[command.id]}", wire.Done(id=command.id)
             case wire.Conclude():
                 name = self._taken.pop(command.taken)
@@ -269,6 +272,13 @@ async def test_a_wrong_candidate_makes_no_call_more_than_it_must(court: Court) -
     court.wrong = {"a1", "b1", "c1"}
     await court.run(A, B, C)
     assert [word for word in court.asked if word[0] in "abc" and word[1:].isdigit()] == ["a1", "b1", "c1"]
+
+
+async def test_only_the_first_wrong_cases_are_looked_into(court: Court, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verification, "_MOST_EXPLAINED", 2)
+    court.wrong = {"a1", "b1", "c1"}
+    await court.run(A, B, C, D)
+    assert court.explained == ["a1", "b1"]
 
 
 async def test_cancelling_leaves_no_comparison_behind(court: Court) -> None:

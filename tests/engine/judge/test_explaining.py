@@ -12,7 +12,7 @@ import torch
 from engine import wire
 from engine.judge.compare import compare
 from engine.judge.comparison import Comparison
-from engine.judge.explaining import Explainer
+from engine.judge.explaining import Explainer, left_unexplained
 from engine.judge.whatif import suppositions
 from engine.model import Case, Cost, DiagnosisKind, DType, Explanation, Outcome, Problem, Tier, Tolerance
 
@@ -270,6 +270,15 @@ def test_a_fault_on_the_way_is_said_and_the_output_stays_wrong():
     (told,) = Explainer().explained(hand, [got], (report,), repeated=None)
     assert told.outcome is Outcome.WRONG_VALUE
     assert told.explanation == Explanation(untried="why could not be looked into: RuntimeError: not on this device")
+
+
+def test_what_nobody_asks_to_have_explained_says_so():
+    x = normal(9, 40)
+    right = compare("return", SILU.reference(x), SILU.reference(x), TOLERANCE, poison=0xFF)
+    wrong = compare("return", normal(9, 40, seed=5), SILU.reference(x), TOLERANCE, poison=0xFF)
+    told = left_unexplained(None, [x, x], (right, wrong), repeated=None)
+    assert (told[0], replace(told[1], explanation=None)) == (right, wrong)
+    assert told[1].explanation.untried.startswith("only the first wrong cases of a run are looked into")
 
 
 def test_what_is_right_and_what_has_no_values_is_not_explained():
