@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.binding import BindingType
+from textual.screen import Screen
 from textual.worker import Worker, WorkerCancelled, WorkerFailed, WorkerState
 
 from engine.errors import KgtuiError, UsageError
@@ -40,6 +41,7 @@ from kgtui.screens.base import KgtuiScreen
 from kgtui.seams import (
     ArtefactReader,
     Catalogue,
+    Diagnose,
     EngineFactory,
     Order,
     PortOrder,
@@ -117,6 +119,7 @@ class WorkbenchApp(TerminalApp):
         watcher_factory: WatcherFactory,
         read_artefact: ArtefactReader,
         scaffold: Scaffold,
+        diagnose: Diagnose,
         settings: Settings,
         start: Start | None = None,
         started: Callable[[], None] = lambda: None,
@@ -131,6 +134,7 @@ class WorkbenchApp(TerminalApp):
         self._catalogue = catalogue
         self.file_watch = FileWatch(self, watcher_factory)
         self._read_artefact = read_artefact
+        self._diagnose = diagnose
         self._settings = settings
         self._start = start
         self._started = started
@@ -223,6 +227,11 @@ class WorkbenchApp(TerminalApp):
         """Every action with the keys that the user has."""
         return self.wishes.actions
 
+    @property
+    def front(self) -> Screen[Any]:
+        """The screen in front."""
+        return self.screen
+
     def wishes_changed(self) -> None:
         """The signs, the colours or the keys are others: draw anew."""
         self._redraw()
@@ -296,6 +305,10 @@ class WorkbenchApp(TerminalApp):
         super().copy_to_clipboard(text)
         if clipboard.way_of(self._settings.environment) is not clipboard.Way.TERMINAL:
             in_background(self, partial(self._hand_over, text), group="copy")
+
+    async def diagnose(self) -> tuple[str, ...]:
+        """What this machine has, in the words of the doctor."""
+        return await self._diagnose((self.size.width, self.size.height), self.wishes.preferences)
 
     # Messages and actions
 

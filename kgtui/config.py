@@ -189,7 +189,7 @@ def _bindings(value: object, path: Path) -> tuple[dict[str, tuple[str, ...]], li
         if isinstance(listed, list) and listed and all(isinstance(key, str) and key for key in listed):
             found[name] = tuple(listed)
         else:
-            words = f'expected a key or a list of keys, got {keys!r}; write "{name}" = ["f6"]'
+            words = f'expected a key or a list of keys, got {keys!r}; write "{name}" = ["f9"]'
             problems.append(f"{path}, {KEYS_TABLE}.{name}: {words}")
     return found, problems
 
@@ -212,7 +212,7 @@ def template() -> str:
         "# Keys by binding: `kgtui` shows the names with F2, the README in its table of keys. Each line replaces all",
         "# keys of its binding.",
         f"# [{KEYS_TABLE}]",
-        '# "workbench.run" = ["f6", "r"]',
+        '# "workbench.run" = ["f9", "r"]',
     ]
     return "\n".join(lines) + "\n"
 

@@ -30,9 +30,10 @@ def edited(config: Config, changes: Mapping[str, Change]) -> Config:
         text = _with_line(text, name, value)
     after = parse_config(text, path=config.path)
     for name, value in changes.items():
-        if asked_value(after, name) != value and set(after.problems) <= set(config.problems):
-            words = f"{config.path} cannot be changed here: write {line_of(name, value)} into it by hand"
-            raise UsageError(words)
+        header = f"[{KEYS_TABLE}]\n" if name.startswith(_BINDING) else ""
+        can_be = not parse_config(header + line_of(name, value), path=config.path).problems
+        if can_be and asked_value(after, name) != value:
+            raise UsageError(f"{config.path} cannot be changed here: write {line_of(name, value)} into it by hand")
     return after
 
 

@@ -11,7 +11,9 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 
+from textual.binding import Binding
 from textual.keys import KEY_NAME_REPLACEMENTS, Keys, key_to_character
 
 from kgtui.config import KEYS_TABLE
@@ -80,12 +82,23 @@ def _wrong(key: str, action: Action) -> str:
     name = key_name(key)
     last = _MODIFIED.sub("", name, count=1)
     if not (len(last) == 1 or last in _NAMED or last in KEY_NAME_REPLACEMENTS.values() or key_to_character(last)):
-        return f'{key!r} is no key; write a character, "f6", "ctrl+t", "shift+tab", "enter", "pagedown"'
+        return f'{key!r} is no key; write a character, "f9", "ctrl+t", "shift+tab", "enter", "pagedown"'
     if name in _SAME:
         return f"most terminals send {_SAME[name]} for {key}; choose another key"
+    if not action.priority and action.where in (Where.WORKBENCH, Where.EVERYWHERE) and name in _of_the_source():
+        return f"{key} is a key of the source pane, which would take it; choose another key"
     if action.priority and types_text(name):
         return f"{key!r} would no longer be typed as text, for this works while text is typed; take ctrl+ or an F key"
     return ""
+
+
+@cache
+def _of_the_source() -> frozenset[str]:
+    """The keys that the source pane takes for itself while it has the focus."""
+    from textual.widgets import TextArea  # only where somebody has keys of their own: it takes a while to import
+
+    bindings = (one for one in TextArea.BINDINGS if isinstance(one, Binding))
+    return frozenset(key.strip() for one in bindings for key in one.key.split(","))
 
 
 def _with(wanted: Mapping[str, tuple[str, ...]]) -> tuple[Action, ...]:
@@ -99,7 +112,7 @@ def _clash(actions: tuple[Action, ...], *, among: Mapping[str, tuple[str, ...]])
     """A key that means two things on one screen, of which one at least is the user's wish; and both ids."""
     for where in Where:
         seen: dict[str, str] = {}
-        here = (where, Where.EVERYWHERE)
+        here = (where,) if where is Where.HELP else (where, Where.EVERYWHERE)
         for action in actions:
             if action.where not in here:
                 continue

@@ -24,6 +24,9 @@ class Where(enum.StrEnum):
     DIFFERENCES = "differences"
     INSPECT = "inspect"
     CASE = "case"
+    SETTINGS = "settings"
+    DOCTOR = "doctor"
+    HELP = "help"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +61,10 @@ ACTIONS = (
            group="Screens", where=Where.EVERYWHERE, call="app.show('history')"),
     Action(id="help", keys=("question_mark", "f1"), label="help", help="show every key", group="Screens",
            where=Where.EVERYWHERE, call="app.show('help')", bar=True),
+    Action(id="settings", keys=("f2", "comma"), label="settings", help="theme, target, keys and the rest; where from",
+           group="Screens", where=Where.EVERYWHERE, call="app.show('settings')"),
+    Action(id="doctor", keys=("f12", "M"), label="doctor", help="what this machine has, and what holds here",
+           group="Screens", where=Where.EVERYWHERE, call="app.show('doctor')"),
     Action(id="palette", keys=("ctrl+p",), label="palette", help="find an action by its name", group="Screens",
            where=Where.EVERYWHERE, call="app.command_palette", priority=True, listed=False),
     Action(id="quit", keys=("ctrl+q",), label="quit", help="leave; asks once when there is unsaved text",
@@ -244,11 +251,43 @@ ACTIONS = (
     Action(id="leave-history", keys=("escape",), label="back",
            help="one step back: leave the question, clear the filter, list runs again; then leave", group="Past",
            where=Where.HISTORY, call="screen.back", bar=True, priority=True),
+    # Settings
+    Action(id="change", keys=("enter", "space"), label="change", help="the next value, or type another one",
+           group="Settings", where=Where.SETTINGS, call="screen.change", bar=True),
+    Action(id="take-back", keys=("u",), label="take back", help="take back what you changed here", group="Settings",
+           where=Where.SETTINGS, call="screen.take_back", bar=True),
+    Action(id="write", keys=("w",), label="write", help="write what you changed to the file; shows it and asks first",
+           group="Settings", where=Where.SETTINGS, call="screen.write", bar=True),
+    Action(id="find", keys=("slash",), label="find", help="only settings and bindings with these letters",
+           group="Settings", where=Where.SETTINGS, call="screen.find", bar=True),
+    Action(id="copy", keys=("y",), label="copy", help="copy the setting as a line of the file", group="Settings",
+           where=Where.SETTINGS, call="screen.copy_value"),
+    Action(id="leave", keys=("escape",), label="back", help="leave the question or the search; then leave",
+           group="Settings", where=Where.SETTINGS, call="screen.step_back", bar=True, priority=True),
+    # Doctor
+    Action(id="again", keys=("r",), label="again", help="look again", group="Doctor", where=Where.DOCTOR,
+           call="screen.again", bar=True),
+    Action(id="copy-line", keys=("y",), label="copy", help="copy the line under the cursor", group="Doctor",
+           where=Where.DOCTOR, call="screen.copy_value", bar=True),
+    Action(id="copy-page", keys=("Y",), label="copy all", help="copy the whole diagnosis", group="Doctor",
+           where=Where.DOCTOR, call="screen.copy_result", bar=True),
+    Action(id="close", keys=("escape",), label="back", help="back to where you were", group="Doctor",
+           where=Where.DOCTOR, call="screen.close", bar=True),
+    # Help
+    Action(id="find", keys=("slash",), label="find", help="only lines with these letters", group="Help",
+           where=Where.HELP, call="screen.find"),
+    Action(id="close", keys=("escape", "q"), label="back", help="leave the search; then leave", group="Help",
+           where=Where.HELP, call="screen.step_back"),
+    Action(id="down", keys=("j",), label="down", help="scroll down", group="Help", where=Where.HELP,
+           call="screen.scroll('down')", listed=False),
+    Action(id="up", keys=("k",), label="up", help="scroll up", group="Help", where=Where.HELP,
+           call="screen.scroll('up')", listed=False),
     *(
         Action(id=f"move-{name}", keys=(key,), label=name, help=f"move {name}", group="In a pane", where=where,
                call=f"screen.move('{name}')", listed=False)
         for where in (Where.OPERATORS, Where.WORKBENCH, Where.BENCH, Where.TARGETS, Where.INSPECT, Where.CASE,
-                      Where.HISTORY)
+                      Where.HISTORY,
+                      Where.SETTINGS, Where.DOCTOR)
         for key, name in (("h", "left"), ("j", "down"), ("k", "up"), ("l", "right"), ("g", "top"), ("G", "bottom"))
     ),
     Action(id="escape", keys=("escape",), label="back",

@@ -14,7 +14,7 @@ from pathlib import Path
 from engine.devices import platform_named
 from engine.devices.targets import target_named
 from engine.errors import KgtuiError
-from kgtui.config import OPTIONS, Asked, Config, Notify, Theme, Value
+from kgtui.config import OPTIONS, Asked, Config, Notify, Theme, Value, toml
 
 NO_TARGET = "none"
 USUAL = "usual"
@@ -137,6 +137,13 @@ def _themes_of(environment: Mapping[str, str]) -> tuple[_Source, ...]:
 def nobody_asked() -> Preferences:
     """The settings where no file, variable or flag says anything."""
     return preferences_of(Config(path=Path("config.toml"), text=None), environment={})
+
+
+def setting_line(one: Chosen, *, found: str = "") -> str:
+    """A setting, its value, and who decided it."""
+    value = (found or "of this machine") if one.source == FOUND else "" if one.value is None else toml(one.value)
+    beaten = f", before {toml(one.beaten)} of the file" if one.beaten is not None else ""
+    return f"{one.key:<15} {value:<14} {one.source}{beaten}".rstrip()
 
 
 def _usable(config: Config) -> tuple[Asked, tuple[str, ...]]:

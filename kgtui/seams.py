@@ -7,7 +7,7 @@ to the same protocols.  Nothing here imports any of them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -21,6 +21,7 @@ from kgtui.watching.records import Saved, WatchTrouble
 
 if TYPE_CHECKING:
     from kgtui.archive import Archive
+    from kgtui.preferences import Preferences
     from kgtui.loop import Audience
 
 DEFAULT_TIERS = (Tier.SMOKE, Tier.FULL)
@@ -244,3 +245,5 @@ StoreOpener: TypeAlias = Callable[[], Recording]
 Catalogue: TypeAlias = Callable[[], tuple[Problem, ...]]
 ArtefactReader: TypeAlias = Callable[[str], bytes]
 Scaffold: TypeAlias = Callable[[Problem], str]
+# From the size of the screen and the settings that hold to facts about this machine, a line each.
+Diagnose: TypeAlias = "Callable[[tuple[int, int], Preferences], Awaitable[tuple[str, ...]]]"

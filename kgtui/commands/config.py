@@ -15,7 +15,7 @@ from kgtui.commands.files import write_new
 from kgtui.commands.settled import unsaid
 from kgtui.config import template, toml
 from kgtui.paths import find_paths
-from kgtui.preferences import FOUND, Chosen, Preferences
+from kgtui.preferences import FOUND, Chosen, Preferences, setting_line
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
@@ -45,13 +45,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     for problem in problems:
         console.warn(problem)
     return Exit.USAGE if problems else Exit.PASSED
-
-
-def setting_line(one: Chosen, *, found: str = "") -> str:
-    """A setting, its value, and who decided it."""
-    value = found if one.source == FOUND else "" if one.value is None else toml(one.value)
-    beaten = f", before {toml(one.beaten)} of the file" if one.beaten is not None else ""
-    return f"{one.key:<15} {value:<14} {one.source}{beaten}".rstrip()
 
 
 def _found(one: Chosen, preferences: Preferences) -> str:

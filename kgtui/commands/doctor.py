@@ -28,8 +28,10 @@ from engine.engine import Engine
 from engine.errors import EngineError, UnsupportedError
 from engine.report import printable
 from kgtui.commands.console import Console, Exit
+from kgtui.commands.settled import unsaid
 from kgtui.commands.surroundings import versions
 from kgtui.paths import Paths, can_write, find_paths
+from kgtui.preferences import Chosen, Preferences, setting_line
 
 JSON_SCHEMA = "kgtui.doctor/1"
 
@@ -89,39 +91,60 @@ class Diagnosis:
     trouble: str | None
     terminal: Terminal
     places: dict[str, Place]
+    settings: tuple[Chosen, ...]
+    mistakes: tuple[str, ...]
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Print the diagnosis; ENGINE when no engine could be started."""
-    devices = detect_all()
-    timed_on = [device for device in devices if not platform_named(device.platform).INTERPRETED]
-    # Before the engine starts: whoever is on a device now is somebody else.
-    conditions = tuple(condition_of(device, locks=shared_folder()) for device in timed_on)
-    confinement, missing, trouble = asyncio.run(_confinement(devices[0], console.environment))
-    diagnosis = Diagnosis(
-        system=f"{platform.system()} {platform.release()} {platform.machine()}, {os.cpu_count()} CPUs",
-        devices=devices,
-        conditions=conditions,
-        versions=versions(),
-        running_from=str(Path(kgtui.__file__).parent.parent),
-        confinement=confinement,
-        missing_confinement=missing,
-        trouble=trouble,
-        terminal=_terminal(console),
-        places=_places(find_paths(console.environment), console.folder),
-    )
+    diagnosis = asyncio.run(
+        diagnose(
+            environment=console.environment, folder=console.folder, terminal=_terminal(console),
+            preferences=unsaid(options, console),
+        )
+    )  # fmt: skip
     if options.json:
         encoded = msgspec.json.encode({"schema": JSON_SCHEMA, **msgspec.to_builtins(diagnosis)})
         console.say(msgspec.json.format(encoded, indent=2).decode())
     else:
-        console.say("\n".join(_lines(diagnosis)))
-    return Exit.PASSED if trouble is None else Exit.ENGINE
+        console.say("\n".join(diagnosis_lines(diagnosis)))
+    return Exit.PASSED if diagnosis.trouble is None else Exit.ENGINE
 
 
-def condition_of(device: Device, *, locks: Path, driver: Driver | None = None) -> Condition:
+async def diagnose(
+    *, environment: Mapping[str, str], folder: Path, terminal: Terminal, preferences: Preferences,
+    own_pids: tuple[int, ...] = (),
+) -> Diagnosis:  # fmt: skip
+    """All of it; `own_pids` are processes of ours, which are no others on a device.  Starts an engine and stops it."""
+    devices = await asyncio.to_thread(detect_all)
+    timed_on = [device for device in devices if not platform_named(device.platform).INTERPRETED]
+    # Before the engine starts: whoever is on a device now is somebody else.
+    conditions = [
+        await asyncio.to_thread(condition_of, device, locks=shared_folder(), own_pids=own_pids) for device in timed_on
+    ]
+    confinement, missing, trouble = await _confinement(devices[0], environment)
+    return Diagnosis(
+        system=f"{platform.system()} {platform.release()} {platform.machine()}, {os.cpu_count()} CPUs",
+        devices=devices,
+        conditions=tuple(conditions),
+        versions=await asyncio.to_thread(versions),
+        running_from=str(Path(kgtui.__file__).parent.parent),
+        confinement=confinement,
+        missing_confinement=missing,
+        trouble=trouble,
+        terminal=terminal,
+        places=_places(find_paths(environment), folder),
+        settings=preferences.chosen,
+        mistakes=preferences.problems,
+    )
+
+
+def condition_of(
+    device: Device, *, locks: Path, driver: Driver | None = None, own_pids: tuple[int, ...] = ()
+) -> Condition:
     """How the device is right now; `locks` is the folder of all users' locks, `driver` of None the installed one."""
     name = device_id(device.platform, device.index, driver=driver)
-    state = device_state(device.platform, device.index, own_pids=(), driver=driver)
+    state = device_state(device.platform, device.index, own_pids=own_pids, driver=driver)
     is_held, holder, trouble = None, None, None
     try:
         found = occupancy(locks, name)
@@ -175,16 +198,21 @@ async def _confinement(
 
 
 def _terminal(console: Console) -> Terminal:
-    environment = console.environment
-    is_terminal = console.has_terminal
-    size = shutil.get_terminal_size() if is_terminal else None
+    size = shutil.get_terminal_size() if console.has_terminal else None
+    return terminal_of(
+        console.environment, encoding=console.out.encoding, size=(size.columns, size.lines) if size else None
+    )
+
+
+def terminal_of(environment: Mapping[str, str], *, encoding: str, size: tuple[int, int] | None) -> Terminal:
+    """The terminal of these columns and rows; a size of None where there is none."""
     return Terminal(
-        is_terminal=is_terminal,
+        is_terminal=size is not None,
         term=environment.get("TERM"),
         colours=_colours(environment),
-        encoding=console.out.encoding,
-        columns=size.columns if size else None,
-        rows=size.lines if size else None,
+        encoding=encoding,
+        columns=size[0] if size else None,
+        rows=size[1] if size else None,
         inside=tuple(name for name, variable in _MULTIPLEXERS.items() if environment.get(variable)),
     )
 
@@ -203,12 +231,14 @@ def _colours(environment: Mapping[str, str]) -> str:
 def _places(paths: Paths, folder: Path) -> dict[str, Place]:
     named = {
         "data": paths.data, "sessions": paths.sessions, "artefacts": paths.artefacts, "peaks": paths.peaks,
+        "config": paths.config,
         "kernels": folder / "kernels", "temporary": Path(tempfile.gettempdir()), "shared memory": Path("/dev/shm"),
     }  # fmt: skip
     return {name: Place(path=str(path), writable=can_write(path)) for name, path in named.items()}
 
 
-def _lines(diagnosis: Diagnosis) -> list[str]:
+def diagnosis_lines(diagnosis: Diagnosis) -> list[str]:
+    """All of it in words, a fact a line."""
     terminal = diagnosis.terminal
     lines = [f"system       {diagnosis.system}"]
     condition_by_place = {(condition.platform, condition.index): condition for condition in diagnosis.conditions}
@@ -240,6 +270,8 @@ def _lines(diagnosis: Diagnosis) -> list[str]:
         f"path         {name}: {place.path}{'' if place.writable else '  (NOT WRITABLE)'}"
         for name, place in diagnosis.places.items()
     ]
+    lines += [f"setting      {setting_line(one)}" for one in diagnosis.settings]
+    lines += [f"setting      NOT USED: {printable(mistake)}" for mistake in diagnosis.mistakes]
     return lines
 
 

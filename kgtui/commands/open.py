@@ -7,6 +7,7 @@ terminal is touched; the engine, the store and the watcher are made when the scr
 from __future__ import annotations
 
 import argparse
+import asyncio
 import gc
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -39,8 +40,6 @@ from kgtui.paths import Paths, find_paths
 from kgtui.scaffold import scaffold
 
 if TYPE_CHECKING:
-    import asyncio
-
     from engine.engine import Engine
     from engine.events import Event
     from engine.model import Candidate, Launch, Plan
@@ -153,6 +152,17 @@ def assemble(
             remove_artefact=artefacts.remove,
         )  # fmt: skip
 
+    async def look_around(size: tuple[int, int], settings: Preferences) -> tuple[str, ...]:
+        from kgtui.commands.doctor import diagnose, diagnosis_lines, terminal_of
+        from kgtui.offspring import own_processes
+
+        terminal = terminal_of(console.environment, encoding=console.out.encoding, size=size)
+        found = await diagnose(
+            environment=console.environment, folder=console.folder, terminal=terminal, preferences=settings,
+            own_pids=await asyncio.to_thread(own_processes),
+        )  # fmt: skip
+        return tuple(diagnosis_lines(found))
+
     return WorkbenchApp(
         engine_factory=make_engine,
         store_opener=open_recording,
@@ -160,6 +170,7 @@ def assemble(
         watcher_factory=_watch,
         read_artefact=artefacts.read,
         scaffold=scaffold,
+        diagnose=look_around,
         settings=Settings(
             folder=console.folder, kernels=kernels, device=device.platform, target=target,
             environment=console.environment, preferences=preferences, data=paths.data,

@@ -40,6 +40,8 @@ class KgtuiScreen(Screen[None]):
     ]  # fmt: skip
     WHERE: ClassVar[Where]
 
+    _shown_keys: tuple[frozenset[str] | None, bool] | None = None
+
     @property
     def host(self) -> Host:
         """The application."""
@@ -52,6 +54,9 @@ class KgtuiScreen(Screen[None]):
     def on_screen_resume(self) -> None:
         """Draw what changed while another screen was in front."""
         if self.is_mounted:
+            if self._shown_keys is not None:
+                only, typing = self._shown_keys
+                self.show_keys(only, typing=typing)
             self.host_changed()
 
     def host_changed(self) -> None:
@@ -76,6 +81,7 @@ class KgtuiScreen(Screen[None]):
 
     def show_keys(self, only: frozenset[str] | None = None, *, typing: bool = False) -> None:
         """Fill the key bar; `only` names the actions that make sense now, and `typing` says that letters are text."""
+        self._shown_keys = (only, typing)
         key_of = key_while_typing if typing else first_key
         actions = [
             action

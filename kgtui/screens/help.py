@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 from typing import ClassVar
 
+from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
+from textual.widgets import Input
 
-from kgtui.keys import ACTIONS, Action, Where, shown_keys
+from kgtui.keys import ACTIONS, Action, Where, bindings_of, shown_keys
 from kgtui.screens import Place
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
-from kgtui.state.lines import Line, Span, Tone, line, muted, strong
+from kgtui.state.lines import Line, Span, Tone, line, muted, plain_text, strong
 from kgtui.widgets.toned import Lines
 
 PLACE = Place.OVER
@@ -33,28 +36,40 @@ _CONCEPTS = (
 
 def make(host: Host) -> HelpScreen:
     """The help; the screen under it says what stands first."""
-    return HelpScreen()
+    return HelpScreen(host)
 
 
 class HelpScreen(ModalScreen[None]):
-    """Closes with esc, q, ? or F1."""
+    """Closes with its own key and with the one that opened it."""
 
+    WHERE = Where.HELP
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,question_mark,f1", "app.pop_screen", show=False),
-        Binding("j", "scroll('down')", show=False),
-        Binding("k", "scroll('up')", show=False),
+        *bindings_of(Where.HELP),
+        *(
+            replace(one, action="app.pop_screen")
+            for one in bindings_of(Where.EVERYWHERE)
+            if one.id == "everywhere.help"
+        ),
     ]
 
+    def __init__(self, host: Host) -> None:
+        super().__init__()
+        self._host = host
+        self._first = Where.EVERYWHERE
+
     def compose(self) -> ComposeResult:
-        """The keys by group, then the words of the screen."""
+        """The keys by group, then the words of the screen; a line to search in when it is asked for."""
         with VerticalScroll(id="help"):
             yield Lines(id="help-text")
+        yield Input(placeholder="letters of a key, an action or a word", id="help-search", compact=True)
 
     def on_screen_resume(self) -> None:
         """Begin with the keys of the screen that it was asked on."""
         below = self.app.screen_stack[-2]
-        first = below.WHERE if isinstance(below, KgtuiScreen) else Where.EVERYWHERE
-        self.query_one(Lines).show(help_lines(first=first))
+        self._first = below.WHERE if isinstance(below, KgtuiScreen) else Where.EVERYWHERE
+        self._search.value = ""
+        self._search.display = False
+        self._draw("")
         self.query_one("#help").scroll_home(animate=False)
         self.query_one("#help").focus()
 
@@ -62,18 +77,59 @@ class HelpScreen(ModalScreen[None]):
         """Scroll by a line."""
         await self.query_one("#help").run_action(f"scroll_{direction}")
 
+    def action_find(self) -> None:
+        """Leave only the lines with some letters."""
+        self._search.display = True
+        self._search.focus()
 
-def help_lines(*, first: Where = Where.EVERYWHERE) -> tuple[Line, ...]:
-    """The help, line by line; the keys of the screen that it was asked on stand first."""
+    def action_step_back(self) -> None:
+        """Leave the search, or the help."""
+        if self._search.display:
+            self._search.value = ""
+            self._search.display = False
+            self.query_one("#help").focus()
+        else:
+            self.app.pop_screen()
+
+    @on(Input.Changed, "#help-search")
+    def _search_changed(self, message: Input.Changed) -> None:
+        self._draw(message.value)
+
+    @on(Input.Submitted, "#help-search")
+    def _search_submitted(self) -> None:
+        self.query_one("#help").focus()
+
+    @property
+    def _search(self) -> Input:
+        return self.query_one("#help-search", Input)
+
+    def _draw(self, wanted: str) -> None:
+        self.query_one(Lines).show(help_lines(first=self._first, actions=self._host.actions, wanted=wanted))
+
+
+def help_lines(
+    *, first: Where = Where.EVERYWHERE, actions: tuple[Action, ...] = ACTIONS, wanted: str = ""
+) -> tuple[Line, ...]:
+    """The help, line by line; the keys of the screen that it was asked on stand first.
+
+    `wanted` leaves only the lines in which all of these letters stand somewhere.
+    """
+    sought = wanted.casefold().split()
     lines: list[Line] = []
-    nearest = sorted(ACTIONS, key=lambda action: (action.where is not first, action.where is not Where.EVERYWHERE))
-    for (where, group), actions in groupby(nearest, key=lambda action: (action.where, action.group)):
-        lines.append(line(strong(group), muted(f"  {where}")))
-        lines += [_line(action) for action in actions]
-        lines.append(())
-    lines.append(line(strong("Words")))
-    lines += [line(Span(f"  {word:<16}", Tone.LINK), meaning) for word, meaning in _CONCEPTS]
-    return tuple(lines)
+    nearest = sorted(actions, key=lambda action: (action.where is not first, action.where is not Where.EVERYWHERE))
+    for (where, group), members in groupby(nearest, key=lambda action: (action.where, action.group)):
+        found = [one for one in map(_line, members) if _has(one, sought)]
+        if found:
+            lines += [line(strong(group), muted(f"  {where}")), *found, ()]
+    words = [line(Span(f"  {word:<16}", Tone.LINK), meaning) for word, meaning in _CONCEPTS]
+    if found := [one for one in words if _has(one, sought)]:
+        lines += [line(strong("Words")), *found]
+    return tuple(lines) or (line(muted("nothing here has these letters; esc shows all")),)
+
+
+def _has(one: Line, sought: list[str]) -> bool:
+    text = plain_text((one,)).casefold()
+    return all(word in text for word in sought)
 
 
 def _line(action: Action) -> Line:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+from textual.screen import Screen
 
 from engine.model import Problem
 from kgtui.external import Opening
@@ -38,6 +40,10 @@ class Host(Protocol):
 
     def wishes_changed(self) -> None:
         """The signs, the colours or the keys are others: draw every screen anew."""
+
+    @property
+    def front(self) -> Screen[Any]:
+        """The screen in front."""
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -81,6 +87,9 @@ class Host(Protocol):
     @property
     def workbench(self) -> WorkbenchScreen | None:
         """The workbench with all that it knows; None until a file is open."""
+
+    async def diagnose(self) -> tuple[str, ...]:
+        """What this machine has and how candidates are confined here, a fact a line; takes some seconds."""
 
     def action_show(self, screen_id: str) -> None:
         """Bring a screen to the front, or say why it has nothing to show yet."""

@@ -156,7 +156,7 @@ def _application(fakes: ModuleType, folder: Path, *, engine: Any, recording: Any
         catalogue=fakes.catalogue if opened else _real_catalogue,
         watcher_factory=fakes.FakeWatcher,
         read_artefact=fakes.read_artefact,
-        scaffold=lambda problem: "",
+        scaffold=lambda problem: "", diagnose=fakes.diagnose,
         settings=Settings(folder=folder),
         start=Start(problem=fakes.softmax_problem(), path=path) if opened else None,
         now=lambda: datetime.now(UTC),

@@ -80,6 +80,7 @@ def make_bench(fakes: ModuleType, tmp_path: Path) -> BenchMaker:
     def make(
         script: Any = None, *, opened: bool = True, recording: Any = None, content: bytes | None = None,
         environment: dict[str, str] | None = None, problem: Any = None, ascii: bool = False, config: str = "",
+        config_path: Path | None = None,
         **settings: Any,
     ) -> Bench:  # fmt: skip
         path = tmp_path / "kernels" / "softmax.py"
@@ -98,11 +99,12 @@ def make_bench(fakes: ModuleType, tmp_path: Path) -> BenchMaker:
             return store
 
         around = {name: os.environ[name] for name in ("NO_COLOR",) if name in os.environ} | (environment or {})
-        read = parse_config(config, path=tmp_path / "settings" / "config.toml")
+        read = parse_config(config, path=config_path or tmp_path / "settings" / "config.toml")
         preferences = preferences_of(read, environment=around, typed=Typed(ascii=ascii))
         app = WorkbenchApp(
             engine_factory=lambda: engine, store_opener=open_store, catalogue=fakes.catalogue, watcher_factory=watch,
             read_artefact=fakes.read_artefact, scaffold=lambda problem: f"# kgtui: op={problem.name}\n",
+            diagnose=fakes.diagnose,
             settings=Settings(
                 folder=tmp_path, environment=around, preferences=preferences, data=tmp_path / "data", **settings
             ),

@@ -55,6 +55,7 @@ from engine.model import (
     WrongElement,
 )  # fmt: skip
 from kgtui.archive import Archive
+from kgtui.preferences import Preferences, setting_line
 from kgtui.seams import BestRun, LastRun, Order, PastRun, RecentFile
 from kgtui.watching.records import Saved, WatchTrouble
 from sessions import open_memory_store
@@ -519,3 +520,19 @@ def read_artefact(digest: str) -> bytes:
     if digest == "b" * 64:
         return PTX.encode()
     return b'module {\n  tt.func @softmax_kernel() {\n    tt.return loc(#loc1)\n  }\n}\n#loc1 = loc("/k/k.py":16:4)\n'
+
+
+async def diagnose(size: tuple[int, int], preferences: Preferences) -> tuple[str, ...]:
+    """A machine without a GPU, on which one measure is missing."""
+    return (
+        "system       Linux 6.1 x86_64, 8 CPUs",
+        "device       cpu 0: Triton interpreter on [8] CPUs",
+        "             no GPU was found: kernels are verified by the interpreter, and times are no speeds",
+        "version      python 3.11.2",
+        "version      torch 2.13.0",
+        "confinement  dies with its parent",
+        "confinement  NOT IN FORCE: no network",
+        f"terminal     xterm, {size[0]}x{size[1]}, colours: 256, encoding utf-8",
+        "path         sessions: /home/somebody/.local/share/kgtui/sessions.db",
+        *(f"setting      {setting_line(one)}" for one in preferences.chosen if one.key in ("theme", "ascii")),
+    )

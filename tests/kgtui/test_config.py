@@ -23,12 +23,12 @@ notify = "osc9"
 notify_after_s = 3
 
 [keys]
-"workbench.run" = ["f6", "r"]
+"workbench.run" = ["f9", "r"]
 everywhere.help = "f1"
 """
     asked = Asked(
         theme=Theme.ANSI_LIGHT, ascii=True, device="cpu", target="gfx942", folder="mine", editor="nvim -u NONE",
-        notify=Notify.OSC9, notify_after_s=3.0, keys={"workbench.run": ("f6", "r"), "everywhere.help": ("f1",)},
+        notify=Notify.OSC9, notify_after_s=3.0, keys={"workbench.run": ("f9", "r"), "everywhere.help": ("f1",)},
     )  # fmt: skip
     assert parse_config(text, path=FILE) == Config(path=FILE, text=text, asked=asked)
 
@@ -51,9 +51,9 @@ everywhere.help = "f1"
                          "leave the line out for what is usual"),
         ("keys = 1", "config.toml, keys: expected a table, got 1; write [keys] above the bindings"),
         ("[keys]\n'workbench.run' = 6", "config.toml, keys.workbench.run: expected a key or a list of keys, got 6; "
-                                        'write "workbench.run" = ["f6"]'),
+                                        'write "workbench.run" = ["f9"]'),
         ("[keys]\n'workbench.run' = []", "config.toml, keys.workbench.run: expected a key or a list of keys, got []; "
-                                         'write "workbench.run" = ["f6"]'),
+                                         'write "workbench.run" = ["f9"]'),
         ("theme = ", "config.toml is not TOML: Invalid value (at end of document); mend that line"),
     ],
 )  # fmt: skip
@@ -91,10 +91,10 @@ def test_the_template_is_right_without_its_comment_signs() -> None:
     config = parse_config(bare, path=FILE)
     assert config.problems == ()
     assert [option.key for option in OPTIONS if config.asked.value(option.key) != option.example] == []
-    assert config.asked.keys == {"workbench.run": ("f6", "r")}
+    assert config.asked.keys == {"workbench.run": ("f9", "r")}
 
 
-@pytest.mark.parametrize("value", ["dark", 'a "quoted" \\ path', True, False, 10.0, 0.5, ("f6", '"')])
+@pytest.mark.parametrize("value", ["dark", 'a "quoted" \\ path', True, False, 10.0, 0.5, ("f9", '"')])
 def test_a_value_is_written_as_it_is_read(value: object) -> None:
     import tomllib
 

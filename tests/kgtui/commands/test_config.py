@@ -39,10 +39,10 @@ def test_show_tells_every_setting_and_makes_nothing(typed, home):
 
 
 def test_show_tells_what_the_file_decided_and_the_keys(typed, config):
-    config.write_text('ascii = true\n[keys]\n"workbench.run" = "f6"\n')
+    config.write_text('ascii = true\n[keys]\n"workbench.run" = "f9"\n')
     lines = typed("config", "show").out.splitlines()
     assert f"ascii           true           {config}" in lines
-    assert lines[-1] == f"workbench.run   f6             {config}"
+    assert lines[-1] == f"workbench.run   f9             {config}"
 
 
 def test_show_ends_with_an_error_and_still_tells_what_holds(typed, config):

@@ -1,0 +1,36 @@
+"""The diagnosis as the lines of a page, broken for its width."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from kgtui.state.inspect import PageRow
+from kgtui.state.lines import Span, Tone, line, muted, strong
+
+_LABEL = 13
+_WRONG = ("NOT IN FORCE", "NOT WRITABLE", "NOT USED", "cannot be started", "held down by", "other processes", "no GPU")
+
+
+def diagnosis_rows(facts: Sequence[str], *, width: int) -> tuple[PageRow, ...]:
+    """A row or more for every fact; what a label is about stands under it."""
+    rows: list[PageRow] = []
+    before = ""
+    for fact in facts:
+        label, words = fact[:_LABEL].strip(), fact[_LABEL:].strip()
+        if label and label != before and rows:
+            rows.append(PageRow(line=line("")))
+        shown = label if label != before else ""
+        before = label or before
+        tone = Tone.WARN if any(sign in words for sign in _WRONG) else Tone.PLAIN
+        for place, part in enumerate(textwrap.wrap(words, max(20, width - _LABEL)) or [""]):
+            head = strong(f"{shown if place == 0 else '':<{_LABEL}}")
+            rows.append(PageRow(line=line(head, Span(part, tone))))
+    return tuple(rows)
+
+
+def looking_row(elapsed_s: float) -> PageRow:
+    """What stands there until the diagnosis is made."""
+    return PageRow(
+        line=line(muted(f"looking: an engine is started to see how it confines a candidate ({elapsed_s:.0f} s)"))
+    )
