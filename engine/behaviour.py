@@ -120,8 +120,8 @@ def _of_operators(weights: Mapping[str, _Weight], seen: Sequence[wire.OperatorSe
 def _is_comparable(one: wire.OperatorSeen, weight: _Weight) -> bool:
     if weight.whole < _LEAST_ELEMENTS or not weight.largest_output:
         return False
-    moved = one.largest_in + one.largest_out
-    return 2 * one.largest_out >= weight.largest_output and 4 * moved >= weight.whole
+    # In all uses together: who works row by row or number by number computes no less.  One call of a case is noted.
+    return 2 * one.total_out >= weight.largest_output and 4 * (one.total_in + one.total_out) >= weight.whole
 
 
 def _is_light_on_inputs(one: wire.OperatorSeen) -> bool:
@@ -134,7 +134,7 @@ def _uses(seen: Sequence[wire.OperatorSeen]) -> str:
     for one in seen:
         name = _plain(one.name)
         times[name] = times.get(name, 0) + one.uses
-        largest[name] = max(largest.get(name, 0), one.largest_out)
+        largest[name] = max(largest.get(name, 0), one.total_out)
     ordered = sorted(largest, key=lambda name: -largest[name])
     parts = [f"{name} {_count(times[name])}, up to {largest[name]} elements" for name in ordered]
     return f"{_listed(parts, '; ')} ({len({one.case for one in seen})} cases)"

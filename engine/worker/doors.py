@@ -13,9 +13,11 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from types import FunctionType
 from typing import Any
 
 import torch
+import torch.library
 import torch.overrides
 import torch.utils._python_dispatch
 import torch.utils.dlpack
@@ -64,6 +66,34 @@ def follow_threads(noting: Callable[[], AbstractContextManager[object]]) -> None
         return started(run, ())
 
     _thread.start_new_thread = _thread.start_new = threading._start_new_thread = start_new_thread  # type: ignore[attr-defined]
+
+
+def follow_operators(follow: Callable[[str], None], noting: Callable[[], AbstractContextManager[object]]) -> None:
+    """Have Python that is registered as an operator from now on run within what `noting` makes; for good.
+
+    `follow` is told which operator it is.  Torch's own operators stay what they are, whoever gives them code.
+    """
+    registered: Callable[..., Any] = torch.library.Library.impl
+
+    @functools.wraps(registered)
+    def impl(library: Any, op_name: Any, fn: Any, *args: Any, **kwargs: Any) -> Any:
+        namespace, _, name = str(getattr(op_name, "_name", op_name)).rpartition("::")
+        namespace = namespace or library.ns
+        if isinstance(fn, FunctionType) and fn is not torch.library.fallthrough_kernel and namespace != "aten":
+            follow(f"{namespace}::{name.partition('.')[0]}")
+            fn = _noted(fn, noting)
+        return registered(library, op_name, fn, *args, **kwargs)
+
+    torch.library.Library.impl = impl  # type: ignore[assignment, method-assign]
+
+
+def _noted(function: Callable[..., Any], noting: Callable[[], AbstractContextManager[object]]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def noted(*args: Any, **kwargs: Any) -> Any:
+        with noting():
+            return function(*args, **kwargs)
+
+    return noted
 
 
 def _ringing(door: Callable[..., Any], name: str) -> Callable[..., Any]:

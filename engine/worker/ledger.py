@@ -14,7 +14,10 @@ from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
+from torch.overrides import _get_current_function_mode_stack as function_modes
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import _disable_current_modes as disabled_modes
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack as dispatch_modes
 
 from engine.wire.observing import MOST_OPERATORS, OperatorKind, OperatorSeen
 
@@ -67,6 +70,9 @@ _CARRYING_OUT: dict[Any, str] = {  # Any: methods of C and of Python have no typ
     torch.Tensor.__array__: "Tensor.__array__", torch.Tensor.__dlpack__: "Tensor.__dlpack__",
 }  # fmt: skip
 """What makes arrays and numbers of a tensor; `engine.behaviour` knows these entries by "Tensor."."""
+_NUMBER_OF_ONE = torch.ops.aten._local_scalar_dense
+_ASKING: frozenset[Any] = frozenset({torch.isfinite, torch.Tensor.isfinite, torch.isinf, torch.Tensor.isinf})
+"""Questions that torch answers by arithmetic on all that is asked about."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -90,6 +96,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         self._case = ""
         self._inputs: set[int] = set()
         self._is_on = False
+        self._followed: set[str] = set()
         self.overfull = False
 
     @contextlib.contextmanager
@@ -115,9 +122,33 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         """Whether the entry is being called, and what happens is noted."""
         return self._is_on
 
-    def carried_out(self, how: str, tensor: torch.Tensor) -> None:
+    @contextlib.contextmanager
+    def asked(self) -> Iterator[None]:
+        """Note nothing of this thread within: torch answers a question."""
+        with disabled_modes():
+            yield
+
+    def follow(self, operator: str) -> None:
+        """What stands behind this operator ("namespace::name") is Python that is run `within`, and is noted itself."""
+        self._followed.add(operator)
+
+    def follows(self, packet: Any) -> bool:  # Any: an OpOverloadPacket, which has no public name
+        """Whether there is nothing to note of the operator itself."""
+        return bool(self._followed) and packet._qualified_op_name in self._followed
+
+    @contextlib.contextmanager
+    def within(self) -> Iterator[None]:
+        """Note operators of this thread again, where torch has left the ledger to carry one out."""
+        with contextlib.ExitStack() as stack:
+            if self._is_on and not any(isinstance(mode, Ledger | _Beside) for mode in dispatch_modes()):
+                stack.enter_context(_Beside(self))
+            if self._is_on and not any(isinstance(mode, _Departures) for mode in function_modes()):  # type: ignore[no-untyped-call]
+                stack.enter_context(_Departures(self))
+            yield
+
+    def carried_out(self, how: str, tensor: torch.Tensor, *, kind: OperatorKind = OperatorKind.COMPUTE) -> None:
         """Note that the content of a tensor was taken to where no operator of torch works on it."""
-        self.note(how, OperatorKind.COMPUTE, (tensor,), (tensor,), self.reads((tensor,)))
+        self.note(how, kind, (tensor,), (tensor,), self.reads((tensor,)))
 
     def seen(self) -> tuple[OperatorSeen, ...]:
         """What was called up to now."""
@@ -132,7 +163,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
 
     def entry(self, packet: Any, kind: OperatorKind, *, reads: bool = False) -> _Entry | None:
         """The entry of an operator that `reads` the entry's arguments or not; None when there is no room for it."""
-        by_case = kind in _TOLD_BY_CASE
+        by_case = kind in _TOLD_BY_CASE or isinstance(packet, str)
         key = (packet, self._case if by_case else "", by_case and reads)
         entry = self._entries.get(key)
         if entry is None:
@@ -179,6 +210,11 @@ def _dispatch(
     kwargs: dict[str, Any] | None = None,
 ) -> Any:
     packet = operator.overloadpacket
+    if packet is _NUMBER_OF_ONE:
+        mode.carried_out("Tensor.item", args[0], kind=OperatorKind.METADATA)
+        return operator(*args, **(kwargs or {}))
+    if mode.follows(packet):
+        return operator(*args, **(kwargs or {}))
     kind = _KINDS.get(packet, OperatorKind.COMPUTE)
     if kind in _MAKES_NO_CONTENT:  # most of all that is called: counted, and no more
         if (entry := mode.entry(packet, kind)) is not None:
@@ -229,6 +265,10 @@ class _Departures(TorchFunctionMode):
         how = _CARRYING_OUT.get(function) if getattr(function, "__hash__", None) else None
         if how is not None and self._ledger.is_on and args and isinstance(args[0], torch.Tensor):
             self._ledger.carried_out(how, args[0])
+        is_asking = getattr(function, "__hash__", None) is not None and function in _ASKING
+        if is_asking and args and type(args[0]) is torch.Tensor:  # another type could compute in the meantime
+            with self._ledger.asked():
+                return function(*args, **(kwargs or {}))
         return function(*args, **(kwargs or {}))
 
 

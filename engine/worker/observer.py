@@ -32,6 +32,7 @@ class Observer:
         self._unchecked: list[str] = []
         doors.hang_bells()
         doors.follow_threads(self._ledger.beside)
+        doors.follow_operators(self._ledger.follow, self._ledger.within)
         self._modules = planted.modules()
         # Not when there is a candidate: whoever waits for its verdict would wait for this.
         self._try("what was there before", self._watch.begin, None)

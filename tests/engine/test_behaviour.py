@@ -52,8 +52,9 @@ def used(
     taken: int = 1000, made: int = 1000, uses: int = 1,
 ) -> wire.OperatorSeen:  # fmt: skip
     return wire.OperatorSeen(
-        name=name, kind=kind, case=case, reads_inputs=reads, uses=uses, largest_in=taken, largest_out=made
-    )
+        name=name, kind=kind, case=case, reads_inputs=reads, uses=uses, largest_in=taken // uses,
+        largest_out=made // uses, total_in=taken, total_out=made,
+    )  # fmt: skip
 
 
 def severities(told: list[Finding]) -> list[Severity]:
@@ -68,10 +69,22 @@ def test_an_operator_that_made_as_much_as_the_answer_computed_it() -> None:
     )
 
 
+def test_an_operator_that_made_the_answer_row_by_row_computed_it() -> None:
+    (finding,) = found(used(uses=100))
+    assert finding.message == "torch computed it: aten::_softmax 100 times, up to 1000 elements (1 cases)"
+
+
+def test_numbers_that_were_taken_one_by_one_are_as_much_as_the_answer() -> None:
+    (finding,) = found(used("Tensor.item", kind=wire.OperatorKind.METADATA, uses=1000))
+    assert finding.severity is Severity.SUSPECT
+    assert finding.message.endswith("other code can compute it: Tensor.item 1000 times, up to 1000 elements (1 cases)")
+
+
 @pytest.mark.parametrize(
     "operator",
     [
         used(made=499),
+        used("Tensor.item", kind=wire.OperatorKind.METADATA, taken=40, made=40, uses=40),
         used(taken=0, made=499),
         used(case="small", taken=4, made=4),
         used(case="empty", taken=0, made=0),

@@ -1,4 +1,4 @@
-"""Threads that a candidate starts run within what notes operators, by whatever name it starts them."""
+"""Threads that a candidate starts, and operators that it registers, run within what notes operators."""
 
 from __future__ import annotations
 
@@ -41,4 +41,46 @@ def test_a_new_thread_is_within(start: str, told: str) -> None:
     done = subprocess.run(
         [sys.executable, "-I", "-c", PROGRAM.replace("{start}", start)], capture_output=True, text=True, check=True
     )
+    assert done.stdout.strip() == told
+
+
+OPERATORS = """
+import contextlib, torch
+from engine.worker import doors
+told = []
+@contextlib.contextmanager
+def noting():
+    told.append("within")
+    yield
+doors.follow_operators(told.append, noting)
+{register}
+torch.ops.toy.twice(torch.ones(2))
+print(list(dict.fromkeys(told)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("register", "told"),
+    [
+        (
+            "library = torch.library.Library('toy', 'DEF'); library.define('twice(Tensor x) -> Tensor');"
+            "library.impl('twice', lambda x: x + x, 'CPU')",
+            "['toy::twice', 'within']",
+        ),
+        (
+            "library = torch.library.Library('toy', 'DEF'); library.define('twice(Tensor x) -> Tensor');"
+            "library.impl('twice', torch.library.fallthrough_kernel, 'AutogradCPU');"
+            "library.impl('twice', lambda x: x + x, 'CPU')",
+            "['toy::twice', 'within']",
+        ),
+        (
+            "def twice(x: torch.Tensor) -> torch.Tensor:\n    return x + x\n"
+            "torch.library.custom_op('toy::twice', twice, mutates_args=())",
+            "['toy::twice', 'within']",
+        ),
+    ],
+)
+def test_an_operator_that_is_registered_runs_within(register: str, told: str) -> None:
+    program = OPERATORS.replace("{register}", register)
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == told

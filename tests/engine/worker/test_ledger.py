@@ -130,6 +130,59 @@ def test_another_thread_is_noted_where_the_ledger_is_active_in_it_and_a_call_goe
     assert all(one.reads_inputs for one in ledger.seen())
 
 
+def test_numbers_that_are_taken_one_by_one_are_told_by_case_and_in_sum() -> None:
+    taken = seen(lambda x: [value.item() for value in x.flatten()])["Tensor.item"]
+    assert (taken.case, taken.uses, taken.largest_out, taken.total_out) == ("c", 64, 1, 64)
+
+
+def test_a_question_that_torch_answers_by_arithmetic_is_no_arithmetic() -> None:
+    assert seen(lambda x: torch.isfinite(x)) == {}
+    assert seen(lambda x: x.isinf()) == {}
+
+
+def test_a_type_that_computes_while_it_is_asked_a_question_is_noted() -> None:
+    class Busy(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+            return X.exp()
+
+    assert "aten::exp" in seen(lambda x: torch.isfinite(x.as_subclass(Busy)))
+
+
+def test_of_an_operator_that_is_followed_what_it_does_is_noted_and_not_its_name() -> None:
+    ledger = Ledger()
+    library = torch.library.Library("kgtui_test_ledger", "DEF")
+    library.define("twice(Tensor x) -> Tensor")
+
+    def twice(x: torch.Tensor) -> torch.Tensor:
+        with ledger.within():
+            x.tolist()
+            return x.exp()
+
+    library.impl("twice", twice, "CPU")
+    ledger.follow("kgtui_test_ledger::twice")
+    with ledger.of_call("c", (X,)):
+        torch.ops.kgtui_test_ledger.twice(X)
+    assert {one.name for one in ledger.seen() if one.kind is OperatorKind.COMPUTE} == {"Tensor.tolist", "aten::exp"}
+
+
+def test_an_operator_that_nobody_follows_computes() -> None:
+    library = torch.library.Library("kgtui_test_unfollowed", "DEF")
+    library.define("twice(Tensor x) -> Tensor")
+    library.impl("twice", lambda x: x.exp(), "CPU")
+    told = seen(lambda x: torch.ops.kgtui_test_unfollowed.twice(x))
+    assert [(one.name, one.kind) for one in told.values()] == [("kgtui_test_unfollowed::twice", OperatorKind.COMPUTE)]
+
+
+def test_within_notes_once_where_the_ledger_is_active_and_nothing_outside_a_call() -> None:
+    ledger = Ledger()
+    with ledger.of_call("c", (X,)), ledger.within():
+        X.exp()
+    with ledger.within():
+        X.exp()
+    assert [one.uses for one in ledger.seen()] == [1]
+
+
 def test_nothing_outside_a_call_is_noted() -> None:
     ledger = Ledger()
     with ledger.of_call("c", ()):
