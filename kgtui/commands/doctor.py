@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -28,10 +29,14 @@ from engine.engine import Engine
 from engine.errors import EngineError, UnsupportedError
 from engine.report import printable
 from kgtui.commands.console import Console, Exit
-from kgtui.commands.settled import unsaid
+from kgtui.commands.settled import kernels_of, unsaid
 from kgtui.commands.surroundings import versions
+from kgtui.config import Config
 from kgtui.paths import Paths, can_write, find_paths
 from kgtui.preferences import Chosen, Preferences, setting_line
+
+if TYPE_CHECKING:
+    from kgtui.keymap import Keymap
 
 JSON_SCHEMA = "kgtui.doctor/1"
 
@@ -92,6 +97,7 @@ class Diagnosis:
     terminal: Terminal
     places: dict[str, Place]
     settings: tuple[Chosen, ...]
+    bindings: dict[str, str]
     mistakes: tuple[str, ...]
 
 
@@ -123,6 +129,7 @@ async def diagnose(
         await asyncio.to_thread(condition_of, device, locks=shared_folder(), own_pids=own_pids) for device in timed_on
     ]
     confinement, missing, trouble = await _confinement(devices[0], environment)
+    keymap = _keymap_of(preferences.config)
     return Diagnosis(
         system=f"{platform.system()} {platform.release()} {platform.machine()}, {os.cpu_count()} CPUs",
         devices=devices,
@@ -133,9 +140,10 @@ async def diagnose(
         missing_confinement=missing,
         trouble=trouble,
         terminal=terminal,
-        places=_places(find_paths(environment), folder),
+        places=_places(find_paths(environment), kernels_of(preferences, folder)),
         settings=preferences.chosen,
-        mistakes=preferences.problems,
+        bindings=keymap.bindings if keymap else {},
+        mistakes=(*preferences.problems, *(keymap.problems if keymap else ())),
     )
 
 
@@ -183,6 +191,15 @@ def condition_lines(condition: Condition) -> Iterator[str]:
         yield "lock: free"
 
 
+def _keymap_of(config: Config) -> Keymap | None:
+    """The user's own keys; None where there are none, which spares the import of Textual."""
+    if not config.asked.keys:
+        return None
+    from kgtui.keymap import keymap_of
+
+    return keymap_of(config.asked.keys, file=str(config.path))
+
+
 async def _confinement(
     device: Device, environment: Mapping[str, str]
 ) -> tuple[tuple[str, ...], tuple[str, ...], str | None]:
@@ -228,11 +245,11 @@ def _colours(environment: Mapping[str, str]) -> str:
     return "256" if "256" in environment.get("TERM", "") else "16"
 
 
-def _places(paths: Paths, folder: Path) -> dict[str, Place]:
+def _places(paths: Paths, kernels: Path) -> dict[str, Place]:
     named = {
         "data": paths.data, "sessions": paths.sessions, "artefacts": paths.artefacts, "peaks": paths.peaks,
         "config": paths.config,
-        "kernels": folder / "kernels", "temporary": Path(tempfile.gettempdir()), "shared memory": Path("/dev/shm"),
+        "kernels": kernels, "temporary": Path(tempfile.gettempdir()), "shared memory": Path("/dev/shm"),
     }  # fmt: skip
     return {name: Place(path=str(path), writable=can_write(path)) for name, path in named.items()}
 
@@ -271,6 +288,7 @@ def diagnosis_lines(diagnosis: Diagnosis) -> list[str]:
         for name, place in diagnosis.places.items()
     ]
     lines += [f"setting      {setting_line(one)}" for one in diagnosis.settings]
+    lines += [f"setting      {name:<15} {keys}" for name, keys in diagnosis.bindings.items()]
     lines += [f"setting      NOT USED: {printable(mistake)}" for mistake in diagnosis.mistakes]
     return lines
 

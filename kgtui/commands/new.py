@@ -19,7 +19,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         UsageError: there is no such operator, or the file is there or cannot be made.
     """
     problem = problems.find(options.op)
-    kernels = kernels_of(settled(options, console), console)
+    kernels = kernels_of(settled(options, console), console.folder)
     path = absolute(options.file, console.folder) if options.file else kernel_path(problem, kernels)
     shown = options.file or shown_from(path, console.folder)
     write_new(path, scaffold(problem), shown=shown)

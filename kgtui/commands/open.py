@@ -73,7 +73,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             "`kgtui check FILE --op OP` judges a file line by line"
         )
     preferences = unsaid(options, console)
-    kernels = kernels_of(preferences, console)
+    kernels = kernels_of(preferences, console.folder)
     opened = opened_file(options, console, kernels=kernels)
     directives = read_kernel(opened.path, shown=str(opened.path)) if opened else None
     device, target = place_of(preferences, options, file=directives)

@@ -18,6 +18,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     console.say(f"peaks      {paths.peaks}")
     absent = "" if paths.config.exists() else "  (not there; kgtui config init makes it)"
     console.say(f"config     {paths.config}{absent}")
-    console.say(f"kernels    {kernels_of(unsaid(options, console), console)}")
+    console.say(f"kernels    {kernels_of(unsaid(options, console), console.folder)}")
     console.say(f"Set {HOME_VARIABLE} to keep all but the kernels elsewhere. Nothing is made before it is written to.")
     return Exit.PASSED

@@ -54,6 +54,6 @@ def place_of(
     return device, target_for(options.target, device=device, file=file, preferred=preferred)
 
 
-def kernels_of(preferences: Preferences, console: Console) -> Path:
-    """The folder of the kernel files."""
-    return absolute(Path(preferences.text("folder") or "").expanduser(), console.folder)
+def kernels_of(preferences: Preferences, folder: Path) -> Path:
+    """The folder of the kernel files, seen from `folder`."""
+    return absolute(Path(preferences.text("folder") or "").expanduser(), folder)

@@ -36,6 +36,21 @@ def test_the_json_document_names_devices_versions_measures_and_places(typed, hom
     assert not home.exists()
 
 
+def test_the_settings_are_told_with_who_decided_them_and_what_is_not_used(typed, home, folder):
+    home.mkdir()
+    config = home / "config.toml"
+    config.write_text("folder = 'mine'\nasci = true\n[keys]\n'workbench.run' = 'f9'\n'workbench.failed' = 'z'\n")
+    lines = typed("doctor").out.splitlines()
+    assert f'setting      folder          "mine"         {config}' in lines
+    assert "setting      workbench.run   f9" in lines
+    assert f"path         kernels: {folder}/mine" in lines
+    assert [line for line in lines if "NOT USED" in line] == [
+        f"setting      NOT USED: {config}, asci: there is no such setting; did you mean ascii?",
+        f"setting      NOT USED: {config}, keys.workbench.failed: z would be both workbench.failed and workbench.zoom; "
+        "give one of them another key",
+    ]
+
+
 def test_an_engine_that_cannot_be_started_is_said(typed, monkeypatch):
     async def fail(nest):
         raise EngineError("no processes here")
