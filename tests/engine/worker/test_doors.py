@@ -55,7 +55,7 @@ def noting():
 doors.follow_operators(told.append, noting)
 {register}
 torch.ops.toy.twice(torch.ones(2))
-print(list(dict.fromkeys(told)))
+print([name for name in dict.fromkeys(told) if name in ("toy::twice", "within")])  # others are torch's own
 """
 
 
