@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard
@@ -92,11 +93,11 @@ def variants(source: bytes, values_by_name: Mapping[str, Sequence[int]]) -> tupl
             )
         if not values:
             raise UsageError(f"{name} has no value to try; give some: {name}=64,128")
-    combinations = list(itertools.product(*(dict.fromkeys(values) for values in values_by_name.values())))
-    if len(combinations) > MOST_VARIANTS:
-        raise UsageError(f"{len(combinations)} variants are too many for one grid of {MOST_VARIANTS}; try fewer values")
+    distinct = [tuple(dict.fromkeys(values)) for values in values_by_name.values()]
+    if (count := math.prod(map(len, distinct))) > MOST_VARIANTS:
+        raise UsageError(f"{count:,} variants are too many for one grid of {MOST_VARIANTS}; try fewer values")
     made = []
-    for combination in combinations:
+    for combination in itertools.product(*distinct):
         chosen = dict(zip(values_by_name, combination, strict=True))
         edits = [
             (place, _text(knob_by_name[name], value)) for name, value in chosen.items()
@@ -118,11 +119,10 @@ def configurations(source: bytes) -> tuple[Variant, ...]:
     """
     tree, offsets = parse(source), _line_offsets(source)
     lists = [node for node in _configuration_lists(tree) if len(node.elts) > 1]
-    combinations = list(itertools.product(*(node.elts for node in lists))) if lists else []
-    if len(combinations) > MOST_VARIANTS:
-        raise UsageError(f"{len(combinations)} variants are too many for one grid of {MOST_VARIANTS}")
+    if (count := math.prod(len(node.elts) for node in lists)) > MOST_VARIANTS:
+        raise UsageError(f"{count:,} entries of autotune lists are too many for one grid of {MOST_VARIANTS}")
     made = []
-    for combination in combinations:
+    for combination in itertools.product(*(node.elts for node in lists)) if lists else ():
         places = [_place_of(entry, offsets) for entry in combination]
         texts = [source[place.start : place.end] for place in places]
         edits = [(_place_of(node, offsets), b"[" + text + b"]") for node, text in zip(lists, texts, strict=True)]

@@ -89,6 +89,7 @@ def test_line_ends_of_windows_stay() -> None:
         ({"BLOK": (1,)}, r"'BLOK' cannot be turned: .* this file has BLOCK, num_warps, num_stages"),
         ({"BLOCK": ()}, "BLOCK has no value to try; give some: BLOCK=64,128"),
         ({"BLOCK": tuple(range(257))}, "257 variants are too many for one grid of 256"),
+        ({"BLOCK": range(9999), "num_warps": range(9999), "num_stages": range(9999)}, "999,700,029,999 variants"),
     ],
 )
 def test_a_grid_that_cannot_be_made_is_refused(values: dict[str, tuple[int, ...]], words: str) -> None:
