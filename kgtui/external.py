@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.errors import UsageError
+
 _PLUS_LINE = frozenset(
     {"vi", "vim", "nvim", "gvim", "view", "nano", "emacs", "emacsclient", "kak", "joe", "micro", "ne"}
 )
@@ -31,13 +33,27 @@ def opening(path: Path, *, line: int, columns: int, environment: Mapping[str, st
     """How to open `path` at `line` (from one) in the editor that VISUAL or EDITOR names, else vi.
 
     Inside tmux it gets a pane beside this one where half of the `columns` is enough for both, else a window.
+
+    Raises:
+        UsageError: what is named is no command.
     """
     editor = environment.get("VISUAL") or environment.get("EDITOR") or "vi"
-    command = (*shlex.split(editor), *_place(Path(shlex.split(editor)[0]).name, path, line))
+    words = _words(editor)
+    command = (*words, *_place(Path(words[0]).name, path, line))
     if environment.get("TMUX"):
         place = ("split-window", "-h") if columns >= _COLUMNS_FOR_TWO else ("new-window",)
         return Opening(command=("tmux", *place, shlex.join(command)), takes_terminal=False)
     return Opening(command=command, takes_terminal=True)
+
+
+def _words(editor: str) -> list[str]:
+    try:
+        words = shlex.split(editor)
+    except ValueError as error:
+        raise UsageError(f"the editor is {editor!r}, which is no command: {error}; set EDITOR to one") from error
+    if not words:
+        raise UsageError(f"the editor is {editor!r}, which is no command; set EDITOR to one")
+    return words
 
 
 def _place(program: str, path: Path, line: int) -> tuple[str, ...]:

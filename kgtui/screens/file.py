@@ -91,7 +91,11 @@ class FileKeeper:
     def open_in_editor(self) -> None:
         """Start the user's own editor; saving there runs the loop as ever."""
         screen = self._screen
-        opening = screen.host.editor_command(screen.bench.path, line=screen.source.line)
+        try:
+            opening = screen.host.editor_command(screen.bench.path, line=screen.source.line)
+        except UsageError as error:
+            screen.notify(str(error), severity="error", markup=False)
+            return
         in_background(screen.app, partial(self._run_editor, opening), group="editor")
 
     def ask_to_leave(self) -> None:
