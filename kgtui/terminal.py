@@ -16,6 +16,9 @@ from rich.console import RenderableType
 from textual.app import App
 from textual.events import Resize
 from textual.geometry import Size
+from textual.notifications import SeverityLevel
+
+from kgtui.highlighting.cleaning import harmless_lines
 
 LOOK_S = 0.2
 HUNG_UP = 129  # what a shell calls death by SIGHUP
@@ -44,6 +47,19 @@ class TerminalApp(App[None]):
             super().exit(result, return_code, message)
         else:
             self._wanted_end = partial(self.exit, result, return_code, message)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """Show a message for a moment; what it quotes steers no terminal."""
+        words = harmless_lines(message)
+        super().notify(words, title=title, severity=severity, timeout=timeout, markup=markup)
 
     def _first_painted(self) -> None:
         self._painted = True

@@ -18,7 +18,9 @@ _ESCAPES = re.compile(
     r"|\x1b[ -/]*[0-~]"
 )
 _REORDERING = (0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-_CONTROLS = dict.fromkeys((*range(32), *range(127, 160), 0x2028, 0x2029, *_REORDERING), VISIBLE)
+_CONTROLS: dict[int, str] = dict.fromkeys((*range(32), *range(127, 160), 0x2028, 0x2029, *_REORDERING), VISIBLE)
+
+_SAME_PLACES = {code: sign for code, sign in _CONTROLS.items() if code != ord("\t")}
 
 
 def cleaned(line: str, *, longest: int) -> str:
@@ -26,11 +28,27 @@ def cleaned(line: str, *, longest: int) -> str:
 
     Where a line was written over from its start, as progress bars do, the last writing counts.
     """
-    if not line.isprintable():
-        if "\x1b" in line or "\x9b" in line:
-            line = _ESCAPES.sub("", line)
-        line = line.rstrip("\r").rpartition("\r")[2].expandtabs(TAB_COLUMNS).translate(_CONTROLS)
+    line = harmless(line)
     return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def harmless(line: str) -> str:
+    """As `cleaned`, of any length."""
+    if line.isprintable():
+        return line
+    if "\x1b" in line or "\x9b" in line:
+        line = _ESCAPES.sub("", line)
+    return line.rstrip("\r").rpartition("\r")[2].expandtabs(TAB_COLUMNS).translate(_CONTROLS)
+
+
+def made_visible(line: str) -> str:
+    """As many characters as the line has, in place of what steers or reorders a sign of it; tabs stay."""
+    return line if line.isprintable() else line.translate(_SAME_PLACES)
+
+
+def harmless_lines(text: str) -> str:
+    """Text of several lines without escape sequences, the rest made visible; tabs and line ends stay."""
+    return text if text.isprintable() else "\n".join(made_visible(_ESCAPES.sub("", line)) for line in text.split("\n"))
 
 
 def lines_of(text: str) -> list[str]:

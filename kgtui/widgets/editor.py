@@ -14,6 +14,7 @@ from itertools import accumulate
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style as RichStyle
+from rich.text import Text
 from textual.binding import Binding
 from textual.color import Color
 from textual.strip import Strip
@@ -21,6 +22,7 @@ from textual.timer import Timer
 from textual.widgets import TextArea
 from textual.widgets.text_area import Selection, TextAreaTheme
 
+from kgtui.highlighting.cleaning import made_visible
 from kgtui.highlighting.incremental import IncrementalLexer, Splice
 from kgtui.highlighting.inks import Span, ThemedInks, rich_style
 from kgtui.highlighting.marks import Mark
@@ -139,6 +141,10 @@ class SourceEditor(TextArea):
     def action_last_line(self) -> None:
         """Go to the bottom."""
         self.move_cursor((self.document.line_count - 1, 0))
+
+    def get_line(self, line_index: int) -> Text:
+        """The line as it is drawn: what it holds steers no terminal."""
+        return Text(made_visible(self.document.get_line(line_index)), end="", no_wrap=True)
 
     def render_line(self, y: int) -> Strip:
         """The line as TextArea draws it, with its mark."""

@@ -18,6 +18,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from kgtui.highlighting.cleaning import harmless
 from kgtui.state.lines import Column, Row, Span, Tone
 from kgtui.widgets.toned import TONE_CLASSES
 
@@ -113,7 +114,8 @@ class PagedGrid(ScrollView, can_focus=True):
         cut = "~" if self.app.has_class("-ascii") else "…"
         segments = [Segment(" ", ground)]
         for span, column in zip(self._rows[place].cells, self._columns, strict=True):
-            segments.append(Segment(_fitted(span.text, column.width, cut=cut), ground + self._tone(span)))
+            words = harmless(span.text.replace("\n", " "))
+            segments.append(Segment(_fitted(words, column.width, cut=cut), ground + self._tone(span)))
         return self._whole(segments, ground)
 
     def notify_style_update(self) -> None:

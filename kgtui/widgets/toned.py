@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import DataTable, Static
 
+from kgtui.highlighting.cleaning import harmless, harmless_lines
 from kgtui.state.lines import Column, Line, Row, Span, Tone
 
 TONE_CLASSES = frozenset({f"tone--{tone}" for tone in Tone})
@@ -18,9 +19,9 @@ _ASCII_CUT = "~"  # stands where a text was cut
 
 
 def content_of(widget: Widget, line: Line) -> Content:
-    """The line in the colours that `widget`'s style gives its tones."""
+    """The line in the colours that `widget`'s style gives its tones; what it says steers no terminal."""
     return Content.assemble(
-        *((span.text, widget.get_visual_style(f"tone--{span.tone}", partial=True)) for span in line)
+        *((harmless_lines(span.text), widget.get_visual_style(f"tone--{span.tone}", partial=True)) for span in line)
     )
 
 
@@ -137,7 +138,8 @@ class Grid(DataTable[Text]):
         # Without the background: a cell of its own background would cut a hole into the cursor's row.
         full = self.get_visual_style("tone--stale" if row.stale else f"tone--{span.tone}").rich_style
         style = Style(color=full.color, bold=full.bold, italic=full.italic, dim=full.dim)
-        text = Text(span.text, style=style, no_wrap=True, overflow="ellipsis", end="")
+        words = harmless(span.text.replace("\n", " "))
+        text = Text(words, style=style, no_wrap=True, overflow="ellipsis", end="")
         room = self._columns[column].width - 1
         if text.cell_len > room and self.app.has_class("-ascii"):
             text.truncate(room - len(_ASCII_CUT), overflow="crop")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgtui.highlighting.cleaning import VISIBLE, cleaned, lines_of
+from kgtui.highlighting.cleaning import VISIBLE, cleaned, harmless, harmless_lines, lines_of, made_visible
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,15 @@ def test_a_long_line_is_cut_and_says_so() -> None:
 @pytest.mark.parametrize(("text", "lines"), [("", []), ("a", ["a"]), ("a\n", ["a"]), ("a\n\nb\n", ["a", "", "b"])])
 def test_lines(text: str, lines: list[str]) -> None:
     assert lines_of(text) == lines
+
+
+def test_text_that_is_not_cut() -> None:
+    assert harmless("x" * 100_000 + "\x1b[2J") == "x" * 100_000
+
+
+def test_several_lines_keep_their_ends_and_tabs() -> None:
+    assert harmless_lines("a\tb\x1b[2J\n\u202ec\n") == f"a\tb\n{VISIBLE}c\n"
+
+
+def test_what_is_made_visible_has_as_many_characters() -> None:
+    assert made_visible("a\tb\x1b[2J\u202e") == f"a\tb{VISIBLE}[2J{VISIBLE}"
