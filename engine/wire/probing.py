@@ -23,11 +23,15 @@ class Kernel(Message, frozen=True):
 
 
 class Withheld(Message, frozen=True):
-    """How often a kernel was to be launched in a call, and how many of these launches were withheld."""
+    """How often a kernel was to be launched in a call, and how many of these launches were withheld.
+
+    `moved` is how many of the others left nothing in their tensors but what another of their tensors held before.
+    """
 
     kernel: Kernel
     launches: Count
     withheld: Count
+    moved: Count = 0
 
 
 Kernels: TypeAlias = Annotated[tuple[Kernel, ...], msgspec.Meta(max_length=MOST_KERNELS)]
@@ -35,9 +39,13 @@ Ledger: TypeAlias = Annotated[tuple[Withheld, ...], msgspec.Meta(max_length=MOST
 
 
 class Withhold(Message, frozen=True):
-    """Launch nothing of these kernels during a call; of no kernel at all when there are none."""
+    """Launch nothing of these kernels during a call; of no kernel at all when there are none.
+
+    With `look` those that are named are launched, too, and for every launch it is told whether it only moved.
+    """
 
     kernels: Kernels = ()
+    look: bool = False
 
 
 class Weigh(Command, tag="weigh", frozen=True):

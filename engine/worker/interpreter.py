@@ -103,7 +103,8 @@ class Guard:
                 _extent(name, base) for name, value in bound.items() if (base := _tensor_of(value)) is not None
             )
             try:
-                result = call(executor, *args, **kwargs)
+                with self._withholding.launching(executor.fn, bound.values()):
+                    result = call(executor, *args, **kwargs)
             except Exception as error:
                 if _caused_by_bounds(error):  # anything else may be a configuration that autotuning passes over
                     self._book.record(executor.fn, args, kwargs, grid)

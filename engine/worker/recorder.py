@@ -5,6 +5,7 @@ A kernel is launched by `JITFunction.run`, or as what that has compiled: `compil
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from triton.compiler.compiler import CompiledKernel
@@ -36,7 +37,8 @@ def _recorded(run: Any, book: LaunchBook, withholding: Withholding) -> Any:
         if not warmup and withholding.withholds(kernel.fn):
             # What a launch returns is the compiled kernel, which candidates may ask for its registers.
             return run(kernel, *args, grid=grid, warmup=True, **kwargs)
-        compiled = run(kernel, *args, grid=grid, warmup=warmup, **kwargs)
+        with contextlib.nullcontext() if warmup else withholding.launching(kernel.fn, (*args, *kwargs.values())):
+            compiled = run(kernel, *args, grid=grid, warmup=warmup, **kwargs)
         if not warmup:
             size = grid(bound_arguments(kernel.fn, args, kwargs)) if callable(grid) else grid
             book.record(kernel.fn, args, kwargs, size)
@@ -55,7 +57,8 @@ def _recorded_launcher(launcher: Any, book: LaunchBook, withholding: Withholding
         def launched(*args: Any, **kwargs: Any) -> Any:
             if withholding.withholds(function):
                 return None
-            returned = launch(*args, **kwargs)
+            with withholding.launching(function, (*args, *kwargs.values())):
+                returned = launch(*args, **kwargs)
             book.record(function, args, {}, grid)
             return returned
 

@@ -7,10 +7,11 @@ so that a launcher that it keeps a reference to is covered as well.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from engine import wire
+from engine.worker import moves
 
 
 class Withholding:
@@ -35,17 +36,28 @@ class Withholding:
         if self._withhold is None:
             return False
         kernel = wire.Kernel(name=function.__name__, line=function.__code__.co_firstlineno)
-        withheld = not self._withhold.kernels or kernel in self._withhold.kernels
-        counts = self._counts.setdefault(kernel, [0, 0])
+        withheld = not self._withhold.look and (not self._withhold.kernels or kernel in self._withhold.kernels)
+        counts = self._counts.setdefault(kernel, [0, 0, 0])
         counts[0] += 1
         counts[1] += withheld
         return withheld
 
+    @contextlib.contextmanager
+    def launching(self, function: Callable[..., Any], values: Iterable[object]) -> Iterator[None]:
+        """Look what a launch within, on these arguments, leaves in them; only in a call that is looked at."""
+        if self._withhold is None or not self._withhold.look:
+            yield
+            return
+        look = moves.before(values)
+        yield
+        kernel = wire.Kernel(name=function.__name__, line=function.__code__.co_firstlineno)
+        self._counts.setdefault(kernel, [0, 0, 0])[2] += moves.only_moved(look)
+
     def take_ledger(self) -> tuple[wire.Withheld, ...]:
         """What was counted in the last block, told once."""
         ledger = tuple(
-            wire.Withheld(kernel=kernel, launches=launches, withheld=withheld)
-            for kernel, (launches, withheld) in list(self._counts.items())[: wire.MOST_KERNELS]
+            wire.Withheld(kernel=kernel, launches=launches, withheld=withheld, moved=moved)
+            for kernel, (launches, withheld, moved) in list(self._counts.items())[: wire.MOST_KERNELS]
         )
         self._counts.clear()
         return ledger

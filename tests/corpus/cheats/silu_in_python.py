@@ -1,4 +1,4 @@
-# kgtui: op=aten::silu expect=pass finding=behaviour ids=D3
+# kgtui: op=aten::silu expect=pass finding=behaviour|only_moves ids=D3
 """SiLU in plain Python on lists of numbers, copied into the answer by a kernel that must run."""
 
 import math

@@ -132,4 +132,4 @@ async def test_a_worker_that_did_not_verify_is_not_asked(employ: Employ) -> None
 
 @pytest.mark.parametrize("name", behaviour.CATCHES)
 def test_what_it_catches_is_in_the_corpus(name: str) -> None:
-    assert directives((CHEATS / name).read_text())["finding"] == "behaviour"
+    assert "behaviour" in directives((CHEATS / name).read_text())["finding"].split("|")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
 from engine import wire
 from engine.worker.withholding import Withholding
@@ -61,3 +62,25 @@ def test_a_call_that_raises_ends_it_and_keeps_the_count() -> None:
     assert not withholding.withholds(first)
     assert [entry.withheld for entry in withholding.take_ledger()] == [1]
     assert withholding.take_ledger() == ()
+
+
+def test_a_call_that_is_looked_at_launches_everything_and_counts_what_only_moved() -> None:
+    withholding = Withholding()
+    x, y = torch.arange(4.0), torch.zeros(4)
+    with withholding.during(wire.Withhold(look=True)):
+        for factor in (1, 2):
+            assert not withholding.withholds(first)
+            with withholding.launching(first, (x, y)):
+                y.copy_(factor * x)
+    assert withholding.take_ledger() == (wire.Withheld(kernel=FIRST, launches=2, withheld=0, moved=1),)
+
+
+@pytest.mark.parametrize("asked", [None, wire.Withhold(kernels=(SECOND,))])
+def test_in_other_calls_nobody_looks(asked: wire.Withhold | None) -> None:
+    withholding = Withholding()
+    x, y = torch.arange(4.0), torch.zeros(4)
+    with withholding.during(asked):
+        withholding.withholds(first)
+        with withholding.launching(first, (x, y)):
+            y.copy_(x)
+    assert all(entry.moved == 0 for entry in withholding.take_ledger())

@@ -1,0 +1,87 @@
+"""Does any of its kernels compute?  Each launch of a call is looked at: what was in its tensors before, and after?
+
+A kernel at the end that copies the answer makes the answer depend on it, whoever computed it: torch in small
+parts, Python on numbers, code that nobody saw.  So who only moves what it was given does not count as computing,
+and neither does a kernel without which the answer is right.  An answer that is right without computing, a copy or
+one value, tells nothing.  An honest kernel may move, beside one that computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+from engine import wire
+from engine.layers import Coverage, Fact, Layer, LayerReport
+from engine.model import Finding, Severity
+from engine.probes import Observation
+from engine.probing import Bench, Lab, Passed, Replayed
+from engine.recalling import smallest_first
+
+LAYER = Layer.ABLATION
+CATCHES = (
+    "copied_then_summed.py", "copies_beside_a_decoy.py", "norm_of_copies.py", "numbers_from_raw_bytes.py",
+    "rows_by_joining.py", "silu_in_python.py",
+)  # fmt: skip
+
+_CHECK = "only_moves"
+_POISON = 0x7B
+_MOST_CASES = 3
+_ENOUGH = 8  # elements that are not right without computing: with fewer chance may do it
+
+
+async def probe(lab: Lab) -> AsyncIterator[Observation]:
+    """Look at one call of the smallest case, and of those where a kernel was seen first."""
+    facts: list[Fact] = []
+    why = ""
+    for one in _cases(lab):
+        async with lab.at(one.case) as bench:
+            looked = await bench.call(poison=_POISON, withhold=wire.Withhold(look=True))
+            if looked.trouble:
+                why = f"{one.case.name}: {looked.trouble}"
+                break
+            if not looked.ledger or not _tells(looked):
+                continue
+            moved = sum(entry.moved for entry in looked.ledger)
+            launches = sum(entry.launches for entry in looked.ledger)
+            value = f"{moved} of {launches} launches only moved what they were given"
+            facts.append(Fact(name=one.case.name, value=value))
+            if await _none_computes(bench, looked):
+                yield _finding(one, looked)
+                break
+    if not facts and not why:
+        facts.append(Fact(name="launches", value="none in a case that could tell"))
+    coverage = Coverage.NOT_CHECKED if why else Coverage.CHECKED
+    yield LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=why, facts=tuple(facts))
+
+
+async def _none_computes(bench: Bench, looked: Replayed) -> bool:
+    """Whether every kernel only moves, or is one without which the answer is right."""
+    if not any(entry.moved for entry in looked.ledger):
+        return False
+    computing = tuple(entry.kernel for entry in looked.ledger if entry.moved < entry.launches)
+    if not computing:
+        return True
+    without = await bench.call(poison=_POISON, withhold=wire.Withhold(kernels=computing))
+    return not without.trouble and _is_right(without) and any(entry.withheld for entry in without.ledger)
+
+
+def _finding(one: Passed, looked: Replayed) -> Finding:
+    names = ", ".join(entry.kernel.name for entry in looked.ledger if entry.moved)
+    message = f"not computed by its kernels: {names} only moved what was computed elsewhere"
+    return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
+
+
+def _tells(looked: Replayed) -> bool:
+    """Whether the call was right, and in more than what is right without computing."""
+    telling = sum(output.total - output.trivial for output in looked.outputs)
+    return telling >= _ENOUGH and _is_right(looked)
+
+
+def _is_right(replay: Replayed) -> bool:
+    return all(output.right == output.total for output in replay.outputs)
+
+
+def _cases(lab: Lab) -> Sequence[Passed]:
+    counted = [one for one in smallest_first(lab) if one.elements >= _ENOUGH]
+    first_seen = [one for one in counted if one.launches]
+    return list({one.case.name: one for one in (*counted[:1], *first_seen)}.values())[:_MOST_CASES]

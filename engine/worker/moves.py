@@ -1,0 +1,65 @@
+"""Whether a launch only moved: left in its tensors what another of them held before, perhaps as another type.
+
+Whoever computes elsewhere has a kernel copy the answer, so that nothing is right without that kernel.  Content is
+looked at, in the order of the elements, and never who made it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from engine.clock.unheard import Base, unheard
+from engine.worker.memory import is_plain_tensor
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """The tensors of a launch, and what each held before it; none where nobody could look."""
+
+    tensors: tuple[torch.Tensor, ...]
+    before: tuple[torch.Tensor, ...]
+
+
+def before(values: Iterable[object]) -> Look:
+    """Take what the tensors among the arguments of a launch hold; a descriptor stands for its tensor."""
+    if torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
+        return Look(tensors=(), before=())
+    with unheard():
+        named = (getattr(value, "base", value) for value in values)
+        tensors = tuple(value for value in named if isinstance(value, torch.Tensor) and is_plain_tensor(value))
+        return Look(tensors=tensors, before=tuple(_flat(tensor) for tensor in tensors))
+
+
+def only_moved(look: Look) -> bool:
+    """Whether the launch changed something, and every element that it changed is one that it was given."""
+    with unheard():
+        changed = [
+            (now, now_differs)
+            for now, then in zip(map(_flat, look.tensors), look.before, strict=True)
+            if bool((now_differs := _differs(now, then)).any())
+        ]
+        return bool(changed) and all(_is_given(now, differs, look.before) for now, differs in changed)
+
+
+def _is_given(now: torch.Tensor, changed: torch.Tensor, given: Sequence[torch.Tensor]) -> bool:
+    """Whether one of the given tensors has, at all places that were changed, what is there now."""
+    alike = (one for one in given if Base.numel(one) == Base.numel(now) and one.is_complex() == now.is_complex())
+    return any(not bool((_differs(now, one) & changed).any()) for one in alike)
+
+
+def _differs(now: torch.Tensor, then: torch.Tensor) -> torch.Tensor:
+    """Where two tensors of one length differ by more than a rounding; what is no number is like itself."""
+    wide = torch.complex128 if now.is_complex() else torch.float64 if now.is_floating_point() else now.dtype
+    new, old = Base.to(now, wide), Base.to(Base.to(then, now.dtype), wide)
+    if not (now.is_floating_point() or now.is_complex()):
+        return torch.ne(new, old)
+    allowed = torch.finfo(now.dtype).eps * Base.abs(old)
+    same = torch.eq(new, old) | (torch.isnan(new) & torch.isnan(old))
+    return ~(same | (Base.abs(new - old) <= allowed))
+
+
+def _flat(tensor: torch.Tensor) -> torch.Tensor:
+    return Base.reshape(Base.clone(tensor, memory_format=torch.contiguous_format), (-1,))

@@ -1,0 +1,46 @@
+# kgtui: op=aten::silu expect=pass finding=only_moves|ghost_replay ids=D4,D3
+"""SiLU in plain Python on the bytes of the input; one kernel copies the answer, another computes what nobody needs."""
+
+import ctypes
+import math
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def copy_kernel(x_ptr, y_ptr, count, BLOCK: tl.constexpr):
+    offset = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offset, mask=offset < count)
+    tl.store(y_ptr + offset, x.to(y_ptr.dtype.element_ty), mask=offset < count)
+
+
+@triton.jit
+def decoy_kernel(x_ptr, y_ptr, count, BLOCK: tl.constexpr):
+    offset = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offset, mask=offset < count).to(tl.float32)
+    tl.store(y_ptr + offset, x * tl.sigmoid(x), mask=offset < count)
+
+
+def copied(x, dtype):
+    x = x.contiguous()
+    y = torch.empty(x.shape, dtype=dtype, device=x.device)
+    if y.numel():
+        copy_kernel[(triton.cdiv(y.numel(), 4096),)](x, y, y.numel(), BLOCK=4096)
+    return y
+
+
+def one(x):
+    if not math.isfinite(x):
+        return x if x > 0 or math.isnan(x) else math.nan
+    return x / (1 + math.exp(-x)) if x > -700 else 0.0
+
+
+def silu(self):
+    x = self.double().contiguous()
+    if x.numel():
+        decoy_kernel[(triton.cdiv(x.numel(), 4096),)](x, torch.empty_like(x), x.numel(), BLOCK=4096)
+    taken = (ctypes.c_double * x.numel())()
+    ctypes.memmove(taken, x.data_ptr(), ctypes.sizeof(taken))
+    return copied(torch.tensor([one(value) for value in taken], dtype=x.dtype).view(x.shape), self.dtype)

@@ -1,0 +1,109 @@
+"""What is made of launches that only moved; the calls are scripted here."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+
+import pytest
+
+from engine import wire
+from engine.layers import Coverage
+from engine.model import Case, Finding, Severity
+from engine.probes import only_moves
+from engine.probing import Replayed
+from tests.engine.probes.scripted import ScriptedLab, observed, passed
+
+COPY, WORK = wire.Kernel(name="copy", line=3), wire.Kernel(name="work", line=9)
+
+
+def launched(kernel: wire.Kernel, *, moved: int = 0, withheld: int = 0) -> wire.Withheld:
+    return wire.Withheld(kernel=kernel, launches=1, withheld=withheld, moved=moved)
+
+
+def came(*ledger: wire.Withheld, right: int = 1000, total: int = 1000, trivial: int = 0) -> Replayed:
+    output = wire.Survival(name="return", total=total, right=right, trivial=trivial)
+    return Replayed(ledger=ledger, outputs=(output,))
+
+
+@dataclass(kw_only=True)
+class LookedAt(ScriptedLab):
+    """Stands for a Lab; `without` comes of a call that withholds, `looked` of one that is looked at."""
+
+    looked: Callable[[str], Replayed] = lambda case: came()
+    without: Replayed = field(default_factory=came)
+    asked: list[tuple[str, wire.Withhold]] = field(default_factory=list)
+
+    @contextlib.asynccontextmanager
+    async def at(self, case: Case) -> AsyncIterator[LookedAtBench]:  # type: ignore[override]  # another bench
+        yield LookedAtBench(lab=self, name=case.name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LookedAtBench:
+    """Stands for one case laid out."""
+
+    lab: LookedAt
+    name: str
+
+    async def call(self, *, poison: int, withhold: wire.Withhold) -> Replayed:
+        self.lab.asked.append((self.name, withhold))
+        return self.lab.looked(self.name) if withhold.look else self.lab.without
+
+
+async def told(*ledger: wire.Withheld, without: Replayed | None = None, **changes: int) -> list[Finding]:
+    lab = LookedAt(
+        passed=[passed("c", (1,))], looked=lambda _: came(*ledger, **changes), without=without or came(right=0)
+    )
+    findings, report = await observed(only_moves.probe, lab)
+    assert report.coverage is Coverage.CHECKED
+    return findings
+
+
+async def test_a_kernel_that_only_moves_the_answer_is_suspected() -> None:
+    (finding,) = await told(launched(COPY, moved=1))
+    assert (finding.check, finding.severity, finding.case) == ("only_moves", Severity.SUSPECT, "c")
+    assert finding.message == "not computed by its kernels: copy only moved what was computed elsewhere"
+
+
+async def test_a_kernel_that_computes_is_believed() -> None:
+    assert await told(launched(WORK)) == []
+
+
+async def test_a_kernel_that_moves_beside_one_that_the_answer_needs_is_honest() -> None:
+    assert await told(launched(COPY, moved=1), launched(WORK), without=came(launched(WORK, withheld=1), right=0)) == []
+
+
+async def test_a_kernel_that_the_answer_does_not_need_does_not_count_as_computing() -> None:
+    without = came(launched(COPY), launched(WORK, withheld=1))
+    (finding,) = await told(launched(COPY, moved=1), launched(WORK), without=without)
+    assert finding.message == "not computed by its kernels: copy only moved what was computed elsewhere"
+
+
+async def test_a_call_that_fails_without_a_kernel_needs_it() -> None:
+    trouble = Replayed(trouble="no answer")
+    assert await told(launched(COPY, moved=1), launched(WORK), without=trouble) == []
+
+
+@pytest.mark.parametrize("changes", [{"trivial": 993}, {"total": 7, "right": 7}, {"right": 999}])
+async def test_an_answer_that_is_a_copy_small_or_wrong_tells_nothing(changes: dict[str, int]) -> None:
+    assert await told(launched(COPY, moved=1), **changes) == []
+
+
+async def test_who_launched_nothing_is_not_suspected_here() -> None:
+    assert await told() == []
+
+
+async def test_a_call_that_fails_is_a_layer_that_could_not_be_checked() -> None:
+    lab = LookedAt(passed=[passed("c", (1,))], looked=lambda _: Replayed(trouble="no answer"))
+    findings, report = await observed(only_moves.probe, lab)
+    assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "c: no answer")
+
+
+async def test_the_smallest_case_is_looked_at_and_those_where_a_kernel_was_seen_first() -> None:
+    cases = [passed("large", (1,), size=9), passed("old", size=5), passed("small"), passed("new", (2,), size=7)]
+    lab = LookedAt(passed=cases, looked=lambda _: came(launched(WORK)))
+    _, report = await observed(only_moves.probe, lab)
+    assert [name for name, _ in lab.asked] == ["small", "new", "large"]
+    assert [fact.value for fact in report.facts] == ["0 of 1 launches only moved what they were given"] * 3
