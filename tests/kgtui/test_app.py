@@ -587,7 +587,7 @@ async def test_the_palette_runs_any_action(make_bench: Any) -> None:
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
         await pilot.press("ctrl+p", *"judge the saved file")
-        await bench.until(pilot, lambda: bench.app.screen.query_one(CommandList).option_count == 1)
+        await bench.until(pilot, lambda: bench.app.screen.query_one(CommandList).option_count == 2)
         await pilot.press("enter", "enter")
         await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
 

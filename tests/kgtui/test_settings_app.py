@@ -209,7 +209,9 @@ def test_processes_below_this_one_are_ours(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["narrow", "medium"])
-@pytest.mark.parametrize("keys", [("f2", "j", "enter", "w"), ("f12",)], ids=["settings", "doctor"])
+@pytest.mark.parametrize(
+    "keys", [("f2", "slash", *"notify", "enter", "enter", "w"), ("f12",)], ids=["settings", "doctor"]
+)
 def test_the_screens_look_as_before(
     make_bench: Any, snap_compare: Any, size: tuple[int, int], keys: tuple[str, ...]
 ) -> None:
