@@ -13,6 +13,7 @@ from engine.errors import EngineError
 from engine.probing import Bench, Lab, Passed, Replayed
 
 _ENOUGH = 256  # elements: a race, or a late writer, shows in few of them
+_MOST_TIMES = 16  # the work of a small case, for a larger one to be asked too
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +95,13 @@ def smallest_first(lab: Lab) -> list[Passed]:
     """The cases that have outputs by their size; those with few elements last, for little shows in them."""
     counted = [one for one in lab.passed if one.elements]
     return sorted(counted, key=lambda one: (one.elements < _ENOUGH, lab.size_of(one.case)))
+
+
+def one_larger(lab: Lab, cases: Sequence[Passed], *, than: Passed) -> Passed | None:
+    """The largest of these cases that asks for no more than a limited multiple of the work of another; None without."""
+    most = _MOST_TIMES * lab.size_of(than.case)
+    near = [one for one in cases if one is not than and lab.size_of(one.case) <= most]
+    return max(reversed(near), key=lambda one: lab.size_of(one.case), default=None)
 
 
 async def _contrasted(

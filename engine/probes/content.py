@@ -18,6 +18,7 @@ from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.model import Finding, Severity
 from engine.probes import Observation
 from engine.probing import Lab, Passed
+from engine.recalling import one_larger
 from engine.varying import Answer, Varying
 from engine.wire import Variant
 
@@ -31,7 +32,6 @@ _CHECK = "content"
 _MOST_KERNELS = 3  # whose first cases are looked for; and a larger case
 _FEW = (Variant.MOVED, Variant.ONE_ELEMENT, Variant.SCALED)
 _ROOM_BYTES = 256  # of inputs, so that rows of many kinds find room
-_LARGEST = 16  # times the work of the case that is asked everything
 _BLOCK = 16
 
 
@@ -69,9 +69,8 @@ def _chosen(lab: Lab) -> list[tuple[Passed, tuple[Variant, ...]]]:
     roomy = [one for one in by_size if lab.problem.cost(one.case).bytes_read >= _ROOM_BYTES] or by_size[-1:]
     first_seen = list(_new_kernels(lab.passed))[:_MOST_KERNELS]
     main = next((one for one in first_seen if one in roomy), roomy[0])
-    most = _LARGEST * lab.size_of(main.case)
-    larger = [one for one in roomy if one is not main and one not in first_seen and lab.size_of(one.case) <= most]
-    others = [one for one in (*first_seen, *larger[-1:]) if one is not main and one.elements]
+    larger = one_larger(lab, [one for one in roomy if one not in first_seen], than=main)
+    others = [one for one in (*first_seen, larger) if one is not None and one is not main and one.elements]
     # No more calls than verifying took: after a few small cases somebody waits for the answer.
     room = max(0, sum(one.result.calls for one in lab.passed) - len(Variant)) // len(_FEW)
     return [(main, tuple(Variant)), *((one, _FEW) for one in others[:room])]

@@ -19,10 +19,13 @@ from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.model import Finding, Severity
 from engine.probes import Observation
 from engine.probing import Bench, Lab, Passed
-from engine.recalling import Contrasting, smallest_first, watched
+from engine.recalling import Contrasting, one_larger, smallest_first, watched
 
 LAYER = Layer.INPUTS
-CATCHES = ("last_by_number.py", "carry_from_the_program_before.py", "right_three_times.py", "norm_by_the_last.py")
+CATCHES = (
+    "last_by_number.py", "carry_from_the_program_before.py", "right_three_times.py", "norm_by_the_last.py",
+    "race_in_long_rows.py",
+)  # fmt: skip
 
 _CHECK = "repeats"
 _POISONS = (0xFF, 0x7B)
@@ -47,7 +50,7 @@ class _Facts:
 
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
-    """Call the smallest cases again that together spread every kernel along every axis of its grid."""
+    """Call the smallest cases again that together spread every kernel along every axis of its grid, and a larger one."""
     facts = _Facts(why="" if lab.passed else "no case was right")
     for one in _cases(lab):
         had_waited = facts.waited
@@ -120,6 +123,7 @@ def _disorders(lab: Lab) -> Iterator[wire.Disorder]:
 
 
 def _cases(lab: Lab) -> list[Passed]:
+    """Those that spread something along an axis for the first time, and a larger one."""
     by_size = smallest_first(lab)
     met: set[tuple[str, int, int]] = set()
     chosen: list[Passed] = []
@@ -133,7 +137,11 @@ def _cases(lab: Lab) -> list[Passed]:
         if not spread <= met:
             met |= spread
             chosen.append(one)
-    return (chosen or by_size[:1])[:_MOST_CASES]
+    chosen = (chosen or by_size[:1])[:_MOST_CASES]
+    # Programs that meet only where there is more to do: the parts of one long row.
+    larger = one_larger(lab, by_size, than=chosen[0]) if chosen else None
+    is_news = larger is not None and lab.size_of(larger.case) > max(lab.size_of(one.case) for one in chosen)
+    return [*chosen, larger] if larger is not None and is_news else chosen
 
 
 def _report(lab: Lab, facts: _Facts) -> LayerReport:

@@ -133,7 +133,7 @@ async def test_on_a_device_the_calls_are_repeated_beside_other_work() -> None:
 async def test_cases_are_the_smallest_that_spread_along_every_axis() -> None:
     cases = [
         passed("wide", (1, 3), size=5), passed("one", (1, 1), size=1), passed("tall", (2, 1), size=3),
-        passed("both", (2, 3), size=9), passed("deep", (1, 1, 2), size=7),
+        passed("both", (2, 3), size=90), passed("deep", (1, 1, 2), size=7),
     ]  # fmt: skip
     lab = ScriptedLab(passed=cases)
     await observed(repeats.probe, lab)
@@ -141,9 +141,16 @@ async def test_cases_are_the_smallest_that_spread_along_every_axis() -> None:
 
 
 async def test_without_several_programs_the_smallest_case_is_called_again_all_the_same() -> None:
-    lab = ScriptedLab(passed=[passed("c", (1,), size=2), passed("d", (1,), size=1)])
+    lab = ScriptedLab(passed=[passed("c", (1,), size=20), passed("d", (1,), size=1)])
     await observed(repeats.probe, lab)
     assert {call.case for call in lab.called} == {"d"}
+
+
+async def test_a_larger_case_of_limited_work_is_called_too_where_more_programs_meet() -> None:
+    cases = [passed("small", (2,)), passed("large", size=16), passed("medium", size=9), passed("huge", size=17)]
+    lab = ScriptedLab(passed=cases)
+    await observed(repeats.probe, lab)
+    assert list(dict.fromkeys(call.case for call in lab.called)) == ["small", "large"]
 
 
 async def test_without_a_right_case_nothing_was_checked() -> None:
