@@ -37,6 +37,7 @@ class Desk:
         self._on_log = on_log
         self._shelves = shelves
         self._hand: Hand | None = None
+        self._has_called = False
 
     @property
     def digest(self) -> str:
@@ -68,6 +69,7 @@ class Desk:
             EngineError: the worker died, was silent, or said something that is no reply.
         """
         self._hand = await self._spare.take()
+        self._has_called = False
         self._hand.child.on_log = self._on_log
         path = _snapshot(self._hand.room.folder, self._candidate)
         folder = str(self._candidate.folder) if self._candidate.folder is not None else None
@@ -89,7 +91,14 @@ class Desk:
         """
         if self._hand is None:
             raise ChildDiedError("the candidate has no worker")
-        return await self._hand.child.ask(command, deadline_s=deadline_s)
+        reply = await self._hand.child.ask(command, deadline_s=deadline_s)
+        self._has_called = self._has_called or isinstance(command, wire.Call | wire.Record)
+        return reply
+
+    @property
+    def untried(self) -> bool:
+        """Whether the worker in use has not answered a call yet: what is set up once is done in its first."""
+        return not self._has_called
 
     @property
     def unrecorded(self) -> str:

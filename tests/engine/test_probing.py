@@ -137,6 +137,24 @@ async def test_a_call_gets_new_content_in_the_same_memory_and_is_weighed(stand: 
     assert (refill.fresh, refill.poison, call.poison, call.withhold, call.arena) == (True, 7, 7, WITHHOLD, ARENA)
 
 
+async def test_the_first_call_of_a_worker_has_as_long_as_a_verified_one(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deadlines: list[float] = []
+    ask = stand.desk.ask
+
+    async def noting(command: wire.AnyCommand, *, deadline_s: float) -> wire.AnyReply:
+        deadlines.append(deadline_s)
+        return await ask(command, deadline_s=deadline_s)
+
+    monkeypatch.setattr(stand.desk, "ask", noting)
+    await stand.call()
+    await stand.call()
+    await stand.lab.renew()
+    await stand.call()
+    assert deadlines == [Limits().case_s, 3.0, Limits().case_s]
+
+
 async def test_a_call_may_be_on_content_as_before_in_another_order_and_watched(stand: Stand) -> None:
     disorder, watch = wire.Disorder(seed=3), wire.Watch(positions=(1,))
     async with stand.lab.at(CASE) as bench:
