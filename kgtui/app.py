@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 
     from kgtui.screens.workbench import WorkbenchScreen
     from kgtui.state.workbench import Workbench
+    from kgtui.tuning import Tuning
 
 TICK_S = 0.1
 
@@ -147,6 +148,7 @@ class WorkbenchApp(TerminalApp):
         self._gathering = Gathering(self, self._show_events)
         self._service = JudgingService(past=self.past, audience=self, say=partial(self._set_trouble, "engine"))
         self._serving: Worker[None] | None = None
+        self._tuning: Tuning | None = None
         self.wishes = Wishes(self, settings.preferences)
         self._attention = Attention(self, preferences=lambda: self.wishes.preferences, clock=clock)
 
@@ -251,6 +253,15 @@ class WorkbenchApp(TerminalApp):
     def workbench(self) -> WorkbenchScreen | None:
         """The workbench, once a file was opened."""
         return cast("WorkbenchScreen | None", self._navigation.made("workbench"))  # its module makes nothing else
+
+    @property
+    def tuning(self) -> Tuning:
+        """The grid of variants, made when it is first asked for."""
+        if self._tuning is None:
+            from kgtui.tuning import Tuning
+
+            self._tuning = Tuning(self, audience=self, service=self._service, attention=self._attention)
+        return self._tuning
 
     def submit(self, order: Order) -> None:
         """Judge this next, as soon as the engine is there, and watch what it imports."""

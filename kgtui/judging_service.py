@@ -60,6 +60,13 @@ class JudgingService:
         """Stop the run that goes on; False when none does."""
         return self._loop is not None and self._loop.cancel()
 
+    def drop(self, grid: GridOrder) -> None:
+        """Judge no more of this one; whatever else was asked for stays."""
+        if self._loop is not None:
+            self._loop.drop(grid)
+        elif self._waiting is grid:
+            self._waiting = None
+
     async def aclose(self) -> None:
         """Stop every child process."""
         if self._judging is not None:

@@ -24,6 +24,7 @@ class Where(enum.StrEnum):
     DIFFERENCES = "differences"
     INSPECT = "inspect"
     CASE = "case"
+    TUNE = "tune"
     SETTINGS = "settings"
     DOCTOR = "doctor"
     HELP = "help"
@@ -144,6 +145,8 @@ ACTIONS = (
     Action(id="differences", keys=("D",), label="differences",
            help="what changed in the code of this kernel since an earlier run", group="Panes", where=Where.WORKBENCH,
            call="app.show('differences')"),
+    Action(id="tune", keys=("u",), label="tune", help="try other values of the constants and launch options",
+           group="Panes", where=Where.WORKBENCH, call="app.show('tune')"),
     # Workbench: inside a pane
     Action(id="search", keys=("slash",), label="search", help="search the text, or filter the cases", group="In a pane",
            where=Where.WORKBENCH, call="screen.search", bar=True),
@@ -210,6 +213,26 @@ ACTIONS = (
            group="Targets", where=Where.TARGETS, call="screen.port", bar=True),
     Action(id="leave", keys=("escape",), label="back", help="stop compiling; then back to the workbench",
            group="Targets", where=Where.TARGETS, call="screen.leave", bar=True),
+    # Tuning
+    Action(id="choose", keys=("enter",), label="choose", help="choose the values of a knob; look at a variant's run",
+           group="Tuning", where=Where.TUNE, call="screen.choose", bar=True),
+    Action(id="try", keys=("r",), label="try all", help="judge the file as it is, then every variant", group="Tuning",
+           where=Where.TUNE, call="screen.try_all", bar=True),
+    Action(id="sort", keys=("s",), label="sort", help="sort the variants by the next column", group="Tuning",
+           where=Where.TUNE, call="screen.sort", bar=True),
+    Action(id="reverse", keys=("S",), label="reverse", help="sort the variants the other way round", group="Tuning",
+           where=Where.TUNE, call="screen.reverse"),
+    Action(id="write-winner", keys=("w",), label="write winner", group="Tuning", where=Where.TUNE,
+           help="write the fastest variant into the file, once you confirmed it", call="screen.write", bar=True),
+    Action(id="copy-variant", keys=("y",), label="copy", help="copy the values of the variant", group="Tuning",
+           where=Where.TUNE, call="screen.copy_value"),
+    Action(id="copy-grid", keys=("Y",), label="copy all", help="copy all variants as Markdown", group="Tuning",
+           where=Where.TUNE, call="screen.copy_result"),
+    Action(id="other-table", keys=("tab", "shift+tab"), label="other table", help="from the knobs to the variants",
+           group="Tuning", where=Where.TUNE, call="screen.other_table", bar=True),
+    Action(id="leave-tuning", keys=("escape",), label="back", group="Tuning", where=Where.TUNE,
+           help="leave the question; then stop trying; then back to the workbench", call="screen.step_back", bar=True,
+           priority=True),
     # The differences of two runs
     Action(id="form", keys=("x",), label="form", help="next form: ttir, ttgir, llir, ptx, sass", group="Differences",
            where=Where.DIFFERENCES, call="screen.form", bar=True),
@@ -287,7 +310,7 @@ ACTIONS = (
                call=f"screen.move('{name}')", listed=False)
         for where in (Where.OPERATORS, Where.WORKBENCH, Where.BENCH, Where.TARGETS, Where.INSPECT, Where.CASE,
                       Where.HISTORY,
-                      Where.SETTINGS, Where.DOCTOR)
+                      Where.SETTINGS, Where.DOCTOR, Where.TUNE)
         for key, name in (("h", "left"), ("j", "down"), ("k", "up"), ("l", "right"), ("g", "top"), ("G", "bottom"))
     ),
     Action(id="escape", keys=("escape",), label="back",

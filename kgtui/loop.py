@@ -63,6 +63,7 @@ class Loop:
         self._audience = audience
         self._clock = clock
         self._waiting: Order | PortOrder | GridOrder | None = None
+        self._current: Order | PortOrder | GridOrder | None = None
         self._arrived = asyncio.Event()
         self._cancelled: asyncio.Event | None = None
         self._failed_cases: dict[str, tuple[str, ...]] = {}
@@ -74,6 +75,7 @@ class Loop:
 
     def submit(self, order: Order | PortOrder | GridOrder) -> None:
         """Judge this next, one or many, or compile it for other targets; whatever runs or waits is overtaken."""
+        self._forget_waiting()
         self._waiting = order
         self._arrived.set()
         self._stop_current()
@@ -81,9 +83,16 @@ class Loop:
     def cancel(self) -> bool:
         """Stop the run that goes on and forget the one that waits; False when there is neither."""
         was_busy = self.busy
-        self._waiting = None
+        self._forget_waiting()
         self._stop_current()
         return was_busy
+
+    def drop(self, grid: GridOrder) -> None:
+        """Judge no more of this one; whatever else was asked for stays."""
+        if self._waiting is grid:
+            self._forget_waiting()
+        elif self._current is grid:
+            self._stop_current()
 
     async def serve(self) -> None:
         """Judge orders as they come, for ever."""
@@ -93,6 +102,7 @@ class Loop:
             if self._waiting is None:
                 continue
             order, self._waiting, self._cancelled = self._waiting, None, asyncio.Event()
+            self._current = order
             try:
                 if isinstance(order, PortOrder):
                     await self._port(order, self._cancelled)
@@ -101,7 +111,12 @@ class Loop:
                 else:
                     await self._judge(order, self._cancelled, self._audience)
             finally:
-                self._cancelled = None
+                self._cancelled = self._current = None
+
+    def _forget_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, None
+        if isinstance(waiting, GridOrder):
+            waiting.ended()
 
     def _stop_current(self) -> None:
         if self._cancelled is not None:
@@ -109,9 +124,9 @@ class Loop:
 
     async def _judge_all(self, grid: GridOrder, cancelled: asyncio.Event) -> None:
         for place, order in enumerate(grid.orders):
-            if cancelled.is_set():
-                return
-            await self._judge(order, cancelled, grid.told(place))
+            if not cancelled.is_set():
+                await self._judge(order, cancelled, grid.told(place))
+        grid.ended()
 
     async def _judge(self, order: Order, cancelled: asyncio.Event, audience: Audience) -> None:
         if not order.again and not order.cases and await self._replay(order, audience):

@@ -146,11 +146,12 @@ class Order:
 class GridOrder:
     """What is to be judged one after the other, a run each, unless something else is asked for.
 
-    `told` says who hears of the run at a place of `orders`.
+    `told` says who hears of the run at a place of `orders`; `ended` is called when no more of them are judged.
     """
 
     orders: tuple[Order, ...]
     told: Callable[[int], Audience]
+    ended: Callable[[], None]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,6 +20,7 @@ from kgtui.state.workbench import Workbench
 
 if TYPE_CHECKING:
     from kgtui.screens.workbench import WorkbenchScreen
+    from kgtui.tuning import Tuning
     from kgtui.wishes import Wishes
 
 
@@ -75,6 +76,10 @@ class Host(Protocol):
 
     def cancel(self) -> bool:
         """Stop the run that goes on; False when none does."""
+
+    @property
+    def tuning(self) -> Tuning:
+        """The grid of variants of the open file."""
 
     @property
     def file_watch(self) -> FileWatch:

@@ -322,9 +322,11 @@ async def test_a_failing_engine_ends_the_builds_with_what_it_said(
 # Grids
 
 
-def grid_of(setting: Setting, *contents: bytes, told: Any = None) -> GridOrder:
+def grid_of(setting: Setting, *contents: bytes, told: Any = None, ended: asyncio.Event | None = None) -> GridOrder:
     orders = tuple(replace(setting.order, content=content, again=True, tag="tune") for content in contents)
-    return GridOrder(orders=orders, told=told or (lambda place: setting.listener))
+    return GridOrder(
+        orders=orders, told=told or (lambda place: setting.listener), ended=ended.set if ended else lambda: None
+    )
 
 
 async def test_the_orders_of_a_grid_are_judged_in_turn_and_each_is_told_to_its_own_audience(setting: Setting) -> None:
@@ -349,11 +351,41 @@ async def test_a_save_stops_a_grid_and_the_rest_of_it_is_never_judged(setting: S
 
 
 async def test_cancelling_ends_the_whole_grid(setting: Setting, fakes: ModuleType) -> None:
+    ended = asyncio.Event()
     setting.engine.script = fakes.stops_half_way
-    setting.loop.submit(grid_of(setting, b"one", b"two"))
+    setting.loop.submit(grid_of(setting, b"one", b"two", ended=ended))
     await setting.listener.first_case()
     assert setting.loop.cancel() is True
     assert await setting.listener.verdict() is Outcome.CANCELLED
-    while setting.loop.busy:
-        await asyncio.sleep(0)
+    await asyncio.wait_for(ended.wait(), 10)
     assert len(setting.engine.judged) == 1
+
+
+async def test_dropping_a_grid_leaves_the_order_that_overtook_it(setting: Setting, fakes: ModuleType) -> None:
+    grid = grid_of(setting, b"one", b"two")
+    setting.engine.script = fakes.stops_half_way
+    setting.loop.submit(grid)
+    await setting.listener.first_case()
+    setting.engine.script = fakes.all_pass
+    setting.loop.submit(setting.order)
+    setting.loop.drop(grid)
+    assert await setting.listener.verdict() is Outcome.CANCELLED
+    assert await setting.listener.verdict() is Outcome.PASS
+    setting.loop.drop(grid)
+    assert [candidate.source for candidate, _ in setting.engine.judged] == [b"one", fakes.SOURCE]
+
+
+@pytest.mark.parametrize("drop", ["overtake", "cancel", "drop"])
+async def test_a_grid_that_never_begins_is_told_that_it_has_ended(setting: Setting, drop: str) -> None:
+    ended = asyncio.Event()
+    grid = grid_of(setting, b"one", ended=ended)
+    setting.loop.submit(grid)
+    if drop == "cancel":
+        setting.loop.cancel()
+    elif drop == "drop":
+        setting.loop.drop(grid)
+    else:
+        setting.loop.submit(setting.order)
+        await setting.listener.verdict()
+    assert ended.is_set()
+    assert b"one" not in [candidate.source for candidate, _ in setting.engine.judged]
