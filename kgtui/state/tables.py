@@ -95,7 +95,7 @@ def kernel_note(view: RunView) -> Line:
         return line(muted("the launches are compiled after the cases"))
     if view.started and not view.launches:
         return line(muted("the candidate launched no Triton kernel, so there is nothing to compile"))
-    return line(muted("no kernel was compiled yet"))
+    return line(muted("no kernel was compiled yet; r judges the file"))
 
 
 def history_rows(runs: tuple[PastRun, ...], *, glyphs: Glyphs, now: datetime, current: int | None) -> tuple[Row, ...]:

@@ -64,4 +64,4 @@ class FindingsPane(Pane):
         elif self._scene and self._scene.bench.view.verdict:
             detail.show((line(muted("the checks observed nothing")),))
         else:
-            detail.show((line(muted("nothing observed yet")),))
+            detail.show((line(muted("nothing observed yet; r judges the file")),))

@@ -34,7 +34,7 @@ class HistoryPane(Pane):
         """Draw the runs."""
         rows = history_rows(scene.runs, glyphs=scene.glyphs, now=scene.now, current=scene.bench.shown.number)
         self.query_one(Grid).show(rows)
-        note = "enter opens a run as it was; esc returns" if rows else "no run of this operator is kept yet"
+        note = "enter opens a run as it was; esc returns" if rows else "no run of it is kept yet; each save is one"
         self.query_one(Lines).show((line(muted(note)),))
 
     def copied(self) -> str:

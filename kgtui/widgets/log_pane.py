@@ -22,7 +22,7 @@ class LogPane(Pane):
 
     def compose(self) -> ComposeResult:
         """The text."""
-        yield CodeView(empty=" nothing was written in this run", id="log-text")
+        yield CodeView(empty=" nothing was written yet; what the file prints stands here", id="log-text")
 
     @property
     def main(self) -> Widget:
