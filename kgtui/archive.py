@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from kgtui.sides import read_side
 from kgtui.state.paging import PAGE
+from kgtui.state.sides import Side
 from sessions import Deleted, Store
 from sessions.rows import ListedRun, Milestone, RunFilter, SessionRow, Totals
 
@@ -38,6 +40,10 @@ class Archive:
     def way(self, number: int) -> tuple[Milestone, ...]:
         """The runs of the same file, the oldest first."""
         return self._store.milestones(number)
+
+    def side(self, number: int) -> Side:
+        """A run as one side of a comparison."""
+        return read_side(self._store, number)
 
     def source(self, digest: str) -> bytes:
         """The text that was judged under this hash."""

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from engine.errors import KgtuiError, StoreError
 from engine.events import CaseFinished, Event, PortingFinished, RunFinished, RunStarted
-from engine.model import Candidate, Outcome, Plan, Verdict
+from engine.model import Outcome, Plan, Verdict
 from engine.source import imported_files
 from kgtui.seams import GridOrder, Judging, Order, PortOrder, Recording
 
@@ -135,7 +135,7 @@ class Loop:
         number = await self._begin(order)
         audience.run_began(RunHeader(number=number, cached=False, digest=order.candidate.digest))
         failed: list[str] = []
-        events = self._events(order.candidate, plan, cancelled)
+        events = self._events(order, plan, cancelled)
         async with contextlib.aclosing(self._told(events, number, audience)) as batches:
             async for batch in batches:
                 failed += _failed_in(batch)
@@ -175,14 +175,19 @@ class Loop:
         finally:
             inbox.close()
 
-    async def _events(self, candidate: Candidate, plan: Plan, cancelled: asyncio.Event) -> AsyncIterator[Event]:
+    async def _events(self, order: Order, plan: Plan, cancelled: asyncio.Event) -> AsyncIterator[Event]:
         """The engine's events, closed with a verdict of ours when the engine fails to give one."""
+        candidate, other = order.candidate, order.against
         last: Event | None = None
         finished = False
         complaint = "the engine ended the run without a verdict; r runs it again"
         try:
             # To its end, past the verdict too: the engine cleans up behind it.
-            async for event in self._judging.evaluate(candidate, plan, cancelled=cancelled):
+            if other is None:
+                judging = self._judging.evaluate(candidate, plan, cancelled=cancelled)
+            else:
+                judging = self._judging.compare(candidate, other, plan, cancelled=cancelled)
+            async for event in judging:
                 last, finished = event, finished or isinstance(event, RunFinished)
                 yield event
         except KgtuiError as error:

@@ -25,7 +25,10 @@ RECENT_FILES = 20
 
 
 class Past:
-    """The store as far as the lists of the screen need it; `recording` is None when there is none."""
+    """The store as far as the lists of the screen need it; `recording` is None when there is none.
+
+    `marked` are the runs that the user marked to compare them, in ascending order.
+    """
 
     def __init__(self, opener: StoreOpener, *, say: Callable[[str], None]) -> None:
         self._opener = opener
@@ -33,6 +36,7 @@ class Past:
         self.recording: Recording | None = None
         self.last_runs: dict[str, LastRun] = {}
         self.recent_files: tuple[RecentFile, ...] = ()
+        self.marked: tuple[int, ...] = ()
 
     async def open(self) -> None:
         """Open the store and read what the list of operators shows."""

@@ -21,8 +21,8 @@ from kgtui.watching.records import Saved, WatchTrouble
 
 if TYPE_CHECKING:
     from kgtui.archive import Archive
-    from kgtui.preferences import Preferences
     from kgtui.loop import Audience
+    from kgtui.preferences import Preferences
 
 DEFAULT_TIERS = (Tier.SMOKE, Tier.FULL)
 # Triton's interpreter runs here, so nothing is ever timed.
@@ -46,6 +46,11 @@ class Judging(Protocol):
         self, candidate: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
     ) -> AsyncIterator[Event]:
         """Judge the candidate; when `cancelled` is set, stop at once and end with a cancelled verdict."""
+
+    def compare(
+        self, candidate: Candidate, other: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
+    ) -> AsyncIterator[Event]:
+        """As `evaluate`, and time the candidate taking turns with `other`, a baseline called "other"."""
 
     def port(
         self, candidate: Candidate, *, entry: str, launches: Sequence[Launch], targets: Sequence[str],
@@ -108,7 +113,7 @@ class Order:
 
     The run is kept under `tag` and with `note`, where there are any.
     `cases` names the only ones to run; `again` asks for a run even of known content.  `benchmark` is what is timed
-    once all cases are right; None times nothing.
+    once all cases are right; None times nothing.  With `against` it is timed taking turns with that other candidate.
     """
 
     problem: Problem
@@ -122,6 +127,7 @@ class Order:
     tag: str | None = None
     note: str | None = None
     benchmark: BenchmarkPlan | None = None
+    against: Candidate | None = None
 
     @cached_property
     def candidate(self) -> Candidate:

@@ -26,7 +26,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     numbers = tuple(dict.fromkeys(options.runs))
     if not FEWEST <= len(numbers) <= MOST:
         raise UsageError(
-            f"expected {FEWEST} to {MOST} different runs, got {len(numbers)}; `kgtui sessions --runs` lists them"
+            f"expected {FEWEST} to {MOST} different runs, got {len(numbers)}; `kgtui sessions list --runs` lists them"
         )
     with open_store(find_paths(console.environment).sessions, read_only=True) as store:
         sides = [read_side(store, number) for number in numbers]

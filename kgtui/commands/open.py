@@ -206,6 +206,12 @@ class NamedEngine:
         """Judge the candidate."""
         return self._engine.evaluate(candidate, plan, cancelled=cancelled)
 
+    def compare(
+        self, candidate: Candidate, other: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
+    ) -> AsyncIterator[Event]:
+        """Judge the candidate and time it taking turns with another one."""
+        return self._engine.compare(candidate, other, plan, cancelled=cancelled)
+
     def port(
         self, candidate: Candidate, *, entry: str, launches: Sequence[Launch], targets: Sequence[str],
         after_s: float = 0.0, cancelled: asyncio.Event | None = None,

@@ -68,7 +68,7 @@ def scene_of(screen: WorkbenchScreen) -> Scene:
     bench, host = screen.bench, screen.host
     return Scene(
         bench=bench, glyphs=host.glyphs, stale=is_stale(bench.view, bench.desk(host.clock())), now=host.now(),
-        runs=screen.history.runs, wanted=screen.searcher.wanted, kernels=screen.code.kernels,
+        runs=screen.history.runs, marked=host.past.marked, wanted=screen.searcher.wanted, kernels=screen.code.kernels,
         foreign_target=screen.code.foreign_target,
     )  # fmt: skip
 

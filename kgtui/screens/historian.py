@@ -6,8 +6,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from engine.errors import UsageError
 from kgtui.background import in_background
 from kgtui.seams import BestRun, PastRun
+from kgtui.state.sides import toggled
 
 if TYPE_CHECKING:
     from kgtui.screens.workbench import WorkbenchScreen
@@ -32,6 +34,15 @@ class Historian:
     def open(self, number: int) -> None:
         """Look at a past run as it was."""
         in_background(self._screen, partial(self._open, number), group="past")
+
+    def mark(self, number: int) -> None:
+        """Mark a past run to be compared, or take that back."""
+        past = self._screen.host.past
+        try:
+            past.marked = toggled(past.marked, number)
+        except UsageError as error:
+            self._screen.notify(str(error), severity="warning", markup=False)
+        self._screen.draw()
 
     def leave(self) -> None:
         """Return to the newest run and to what the file holds."""

@@ -37,6 +37,7 @@ from kgtui.state.past_runs import (
     totals_line,
 )
 from kgtui.state.run_filter import HINT, read_filter, with_word
+from kgtui.state.sides import FEWEST
 from kgtui.widgets.ask import Ask
 from kgtui.widgets.bars import Bar, Strip
 from kgtui.widgets.paged_grid import PagedGrid
@@ -111,7 +112,8 @@ class HistoryScreen(KgtuiScreen):
             grid.show(session_rows(self._sessions.window.entries, glyphs=host.glyphs), SESSION_COLUMNS)
         else:
             columns = run_columns(medium=self.has_class("-medium"), wide=self.has_class("-wide"))
-            rows = run_rows(self._runs.window.entries, columns, glyphs=host.glyphs, now=host.now())
+            entries, marked = self._runs.window.entries, host.past.marked
+            rows = run_rows(entries, columns, glyphs=host.glyphs, now=host.now(), marked=marked)
             grid.show(rows, columns)
         self.set_class(not grid.shown, "-empty")
         self.query_one("#empty", Lines).show((line(muted(self._why_empty())),))
@@ -202,6 +204,18 @@ class HistoryScreen(KgtuiScreen):
     def action_restore(self) -> None:
         """Put the source of the run into a new file, and open that."""
         self._marker.restore(self.listed)
+
+    def action_mark(self) -> None:
+        """Mark the run to be compared, or take that back."""
+        self._marker.mark(self.listed)
+        self.draw()
+
+    def action_compare(self) -> None:
+        """Put the marked runs side by side; the run under the cursor is one of them where fewer than two are marked."""
+        marked = self.host.past.marked
+        if len(marked) < FEWEST and self.listed is not None and self.listed.run.id not in marked:
+            self.action_mark()
+        self.host.action_show("compare")
 
     def action_tag(self) -> None:
         """Put the run under a tag."""
@@ -314,7 +328,8 @@ class HistoryScreen(KgtuiScreen):
 
     def deleted(self, number: int, *, is_session: bool) -> None:
         """The run or session is gone."""
-        listing = self._sessions if is_session else self._runs
+        listing, past = self._sessions if is_session else self._runs, self.host.past
+        past.marked = tuple(one for one in past.marked if is_session or one != number)
         listing.window = listing.window.without(number)
         self.host_changed()
 

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from dataclasses import replace
 
 from kgtui.screens.base import KgtuiScreen
+from kgtui.seams import Order
 from kgtui.state.benchmarks import bench_cases
 from kgtui.state.static_cost import INTERPRETED
 from kgtui.state.status import is_stale
@@ -30,8 +31,12 @@ class JudgingScreen(KgtuiScreen):
 
     def judge(self, *, again: bool = False, cases: tuple[str, ...] = (), wish: Wish = Wish.AS_SAVED) -> None:
         """Ask for a run of what the file holds."""
+        self.submit(self.bench.order(again=again, cases=cases, wish=wish))
+
+    def submit(self, order: Order) -> None:
+        """Ask for a run, also of another text than the file holds."""
         self.bench = self.bench.ordered(self.host.clock())
-        self.host.submit(self.bench.order(again=again, cases=cases, wish=wish))
+        self.host.submit(order)
         self.draw()
 
     def action_run_again(self) -> None:

@@ -12,6 +12,7 @@ from engine.errors import StoreError, UsageError
 from kgtui.archive import Archive
 from kgtui.background import in_background
 from kgtui.state.past_runs import counted
+from kgtui.state.sides import toggled
 from kgtui.widgets.ask import Answer, Ask
 from sessions.rows import ListedRun, SessionRow
 
@@ -31,6 +32,17 @@ class Marker:
         self._screen = screen
         self._subject: ListedRun | SessionRow | None = None
         self._mark: Callable[[Archive, int, str | None], ListedRun] | None = None
+
+    def mark(self, listed: ListedRun | None) -> None:
+        """Mark this run to be compared, or take that back."""
+        past = self._screen.host.past
+        if listed is None:
+            self._refuse("mark")
+            return
+        try:
+            past.marked = toggled(past.marked, listed.run.id)
+        except UsageError as error:
+            self._screen.notify(str(error), severity="warning", markup=False)
 
     def tag(self, listed: ListedRun | None) -> None:
         """Let the user type the tag of this run."""

@@ -303,6 +303,14 @@ class WorkbenchScreen(ReadingScreen):
         if found is not None:
             self.source.go_to(found)
 
+    def action_mark(self) -> None:
+        """Mark the past run under the cursor to be compared, or take that back."""
+        number = self.run_under_cursor
+        if number is None:
+            self.notify("space marks runs in the history: 5 shows it", markup=False)
+        else:
+            self.history.mark(number)
+
     def action_copy_value(self) -> None:
         """Copy what is under the cursor."""
         pane = self.focused_pane

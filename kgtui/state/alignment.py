@@ -13,7 +13,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from functools import cached_property
 from itertools import takewhile
+
+from rich.cells import cell_len
 
 from kgtui.highlighting.cleaning import cleaned
 
@@ -63,6 +66,16 @@ class Alignment:
 
     rows: tuple[AlignedRow, ...] = ()
     starts: tuple[int, ...] = ()
+
+    @cached_property
+    def longest(self) -> int:
+        """How many columns of a terminal the longest line takes."""
+        return max((cell_len(cell.text) for row in self.rows for cell in row.cells), default=0)
+
+    @cached_property
+    def lines(self) -> int:
+        """The highest number of a line."""
+        return max((cell.number or 0 for row in self.rows for cell in row.cells), default=0)
 
 
 def aligned(texts: Sequence[Sequence[str]]) -> Alignment:

@@ -118,8 +118,18 @@ def times_table(sides: Sequence[Side], stands: Sequence[Versus], *, glyphs: Glyp
     means = tuple(_mean_cell(one, glyphs) for one in stands)
     rows.append(Row(key=MEAN, cells=(strong(MEAN), *means, *([Span("")] * (2 * len(sides) + 1)))))
     about = {name: _time_words(name, sides, stands, glyphs) for name in names}
-    about[MEAN] = tuple(_mean_words(one, glyphs) for one in stands)
+    about[MEAN] = tuple(mean_words(one, glyphs=glyphs) for one in stands)
     return Table(columns=columns, rows=tuple(rows), about=about)
+
+
+def mean_words(versus: Versus, *, glyphs: Glyphs) -> Line:
+    """The mean in a sentence: how much, over how many cases, how it was found; or why there is none."""
+    if versus.mean is None:
+        return line(f"{versus.other} against {versus.reference}: not compared, {versus.why}")
+    ways = dict.fromkeys(_way(one) for one in versus.cases if one.comparison is not None)
+    many = f"over {versus.mean.cases} of {versus.mean.planned} timed cases"
+    least = f"up to {100 * versus.resolution:.1f} % is none"
+    return line(f"{versus.other} ", mean_span(versus, glyphs=glyphs), muted(f"  {many}, {least}: {', or '.join(ways)}"))
 
 
 def versus_words(one: CaseVersus, versus: Versus, *, glyphs: Glyphs) -> str:
@@ -128,12 +138,15 @@ def versus_words(one: CaseVersus, versus: Versus, *, glyphs: Glyphs) -> str:
         return f"{versus.other} against {versus.reference}: not compared, {one.why}"
     found = one.comparison
     many = f"{found.speedup.value:.3f}{glyphs.times} ({numbers.span(found.speedup, digits=3)})"
-    if one.how is How.INTERLEAVED:
-        how = "the two took turns on the device"
-    else:
-        how = f"the ratio of their speed-ups over {one.baseline}, each timed at its own time"
     least = f"up to {100 * found.resolution:.1f} % is none"
-    return f"{versus.other} is {many} as fast as {versus.reference}, {found.standing} ({least}): {how}"
+    return f"{versus.other} is {many} as fast as {versus.reference}, {found.standing} ({least}): {_way(one)}"
+
+
+def _way(one: CaseVersus) -> str:
+    """How two times came to be compared."""
+    if one.how is How.INTERLEAVED:
+        return "the two took turns on the device"
+    return f"the ratio of their speed-ups over {one.baseline}, each timed at its own time"
 
 
 def _case_cell(result: CaseResult | None, glyphs: Glyphs) -> Span:
@@ -193,10 +206,3 @@ def _time_words(name: str, sides: Sequence[Side], stands: Sequence[Versus], glyp
         f"{side.name} {numbers.span_us(time_us)} {glyphs.micro}s" for side, time_us in taken if time_us is not None
     )
     return (*lines, line(muted(f"95 % intervals of the device time: {words}"))) if words else tuple(lines)
-
-
-def _mean_words(versus: Versus, glyphs: Glyphs) -> Line:
-    if versus.mean is None:
-        return line(f"{versus.other} against {versus.reference}: not compared, {versus.why}")
-    cases = f"over {versus.mean.cases} of {versus.mean.planned} timed cases"
-    return line(mean_span(versus, glyphs=glyphs), muted(f"  {cases}; up to {100 * versus.resolution:.1f} % is none"))

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 from engine.report import printable
 from kgtui.state.alignment import Alignment, Change, unified
-from kgtui.state.compare import SAME, Table, cases_table, side_line, times_table, versus_words
+from kgtui.state.compare import SAME, Table, cases_table, mean_words, side_line, times_table
 from kgtui.state.compare_facts import cost_table, findings_table, matched, resources_table
 from kgtui.state.glyphs import Glyphs
 from kgtui.state.lines import Row, muted, plain_text
@@ -39,7 +39,7 @@ def as_plain(sides: Sequence[Side], stands: Sequence[Versus], alignment: Alignme
     """The sides, the tables, the differences of the source, one after the other."""
     lines = [*_heads(sides, stands, glyphs)]
     for title, table in titled_tables(sides, stands, glyphs=glyphs).items():
-        lines += ["", title, *(_aligned(table) or [f"  {printable(table.empty)}"] * (not table.rows)), *_rest(table)]
+        lines += ["", title, *(f"  {one}".rstrip() for one in _part(table, _aligned(table)))]
         if title == "Times":
             lines += [f"  {printable(words)}" for words in _sentences(stands, glyphs)]
     for place, side in enumerate(sides[1:], start=1):
@@ -53,9 +53,9 @@ def as_markdown(sides: Sequence[Side], stands: Sequence[Versus], alignment: Alig
     lines = [f"### {sides[0].run.problem}: {' against '.join(side.name for side in sides)}", ""]
     lines += [f"- {_cell(head)}" for head in _heads(sides, stands, glyphs)]
     for title, table in titled_tables(sides, stands, glyphs=glyphs).items():
-        lines += ["", f"#### {title}", "", *(_markdown_table(table) or [table.empty] * (not table.rows)), *_rest(table)]
+        lines += ["", f"#### {title}", "", *_part(table, _markdown_table(table))]
         if title == "Times":
-            lines += ["", *(f"- {_cell(words)}" for words in _sentences(stands, glyphs))] if stands[0].cases else []
+            lines += ["", *(f"- {_cell(words)}" for words in _sentences(stands, glyphs))]
     for place, side in enumerate(sides[1:], start=1):
         lines += ["", f"#### Source {sides[0].name} {glyphs.then} {side.name}", ""]
         lines += _fenced(source_lines(alignment, other=place))
@@ -97,7 +97,8 @@ def _heads(sides: Sequence[Side], stands: Sequence[Versus], glyphs: Glyphs) -> l
 
 
 def _sentences(stands: Sequence[Versus], glyphs: Glyphs) -> list[str]:
-    return [versus_words(case, one, glyphs=glyphs) + f" [{case.case}]" for one in stands for case in one.cases]
+    """How each side stands to the first in time, where any of them was timed."""
+    return [plain_text((mean_words(one, glyphs=glyphs),)) for one in stands if any(other.cases for other in stands)]
 
 
 def _texts(table: Table) -> list[list[str]]:
@@ -107,11 +108,15 @@ def _texts(table: Table) -> list[list[str]]:
     return [[column.label for column in table.columns], *cells] if cells else []
 
 
-def _rest(table: Table) -> list[str]:
-    """How many rows are left out because they are the same on all sides."""
+def _part(table: Table, rows: list[str]) -> list[str]:
+    """The rows that were made of a table, and how many were left out because they are the same on all sides."""
+    if not table.rows:
+        return [printable(table.empty)]
     same = sum(map(_is_same, table.rows))
-    more = "more " if same < len(table.rows) else ""
-    return [] if not same else ["", f"  {same} {more}{'is' if same == 1 else 'are'} the same on all sides"]
+    if not same:
+        return rows
+    words = f"{same} {'more ' if rows else ''}{'is' if same == 1 else 'are'} the same on all sides"
+    return [*rows, "", words] if rows else [words]
 
 
 def _is_same(row: Row) -> bool:
@@ -122,7 +127,7 @@ def _aligned(table: Table) -> list[str]:
     rows = _texts(table)
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     padded = ([text + " " * (width - cell_len(text)) for text, width in zip(row, widths, strict=True)] for row in rows)
-    return [f"  {'  '.join(row).rstrip()}" for row in padded]
+    return ["  ".join(row).rstrip() for row in padded]
 
 
 def _markdown_table(table: Table) -> list[str]:

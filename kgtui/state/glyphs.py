@@ -51,8 +51,9 @@ TONES: Mapping[State, Tone] = {
 class Glyphs:
     """One set of signs; `heat` goes from "no wrong element" to "all wrong" in five steps.
 
-    `bars` go from few to most in eight steps.  `standings` are faster, slower and no difference.  `markers` are the
-    points of the plot: the candidate's, then the baselines'; `axes` its upright, its corner and its rule.
+    `bars` go from few to most in eight steps; `marked` stands before a run that the user marked.  `standings` are
+    faster, slower and no difference.  `markers` are the points of the plot: the candidate's, then the baselines';
+    `axes` its upright, its corner and its rule.
     """
 
     states: Mapping[State, str]
@@ -69,6 +70,7 @@ class Glyphs:
     plus_minus: str
     times: str
     micro: str
+    marked: str
 
     def state(self, state: State) -> str:
         """The sign of a state."""
@@ -88,7 +90,7 @@ UNICODE = Glyphs(
     },
     then="▸", dot="·", dash="–", rule="─", heat=("·", "░", "▒", "▓", "█"), bars="▁▂▃▄▅▆▇█",
     standings={Standing.FASTER: "▲", Standing.SLOWER: "▼", Standing.SAME: "="}, markers="●○◇□△",
-    axes="│└─", braille=True, plus_minus="±", times="×", micro="µ",
+    axes="│└─", braille=True, plus_minus="±", times="×", micro="µ", marked="●",
 )  # fmt: skip
 ASCII = Glyphs(
     states={
@@ -99,7 +101,7 @@ ASCII = Glyphs(
     },
     then=">", dot="|", dash="-", rule="-", heat=(".", "-", "+", "*", "#"), bars="._-=+*%#",
     standings={Standing.FASTER: "^", Standing.SLOWER: "v", Standing.SAME: "="}, markers="*o+%#",
-    axes="|+-", braille=False, plus_minus="+-", times="x", micro="u",
+    axes="|+-", braille=False, plus_minus="+-", times="x", micro="u", marked="*",
 )  # fmt: skip
 
 

@@ -40,13 +40,15 @@ def run_columns(*, medium: bool, wide: bool) -> tuple[Column, ...]:
 
 
 def run_rows(
-    runs: Sequence[ListedRun], columns: tuple[Column, ...], *, glyphs: Glyphs, now: datetime
+    runs: Sequence[ListedRun], columns: tuple[Column, ...], *, glyphs: Glyphs, now: datetime, marked: Sequence[int] = ()
 ) -> tuple[Row, ...]:
-    """A row for every run; its key is its number."""
+    """A row for every run; its key is its number, and those that are marked bear a sign."""
     names = [column.label for column in columns]
     rows = []
     for listed in runs:
         cells = _run_cells(listed, glyphs, now)
+        if listed.run.id in marked:
+            cells["run"] = Span(f"{glyphs.marked}#{listed.run.id}", Tone.STRONG)
         rows.append(Row(key=str(listed.run.id), cells=tuple(cells[name] for name in names)))
     return tuple(rows)
 

@@ -109,4 +109,4 @@ def refuse_strangers(sides: Sequence[Side]) -> None:
 
 
 def _why(best: BestRun | None, found: str) -> str:
-    return f"current is the best; against {found}" if best is not None else f"nothing timed is best; {found}"
+    return f"this run is the best so far; beside it {found}" if best is not None else f"no run was timed; {found}"

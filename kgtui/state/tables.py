@@ -98,10 +98,16 @@ def kernel_note(view: RunView) -> Line:
     return line(muted("no kernel was compiled yet; r judges the file"))
 
 
-def history_rows(runs: tuple[PastRun, ...], *, glyphs: Glyphs, now: datetime, current: int | None) -> tuple[Row, ...]:
-    """A row for every run of this operator, newest first."""
+def history_rows(
+    runs: tuple[PastRun, ...], *, glyphs: Glyphs, now: datetime, current: int | None, marked: Sequence[int] = ()
+) -> tuple[Row, ...]:
+    """A row for every run of this operator, newest first; those that are marked bear a sign."""
     return tuple(
-        Row(key=str(run.number), cells=_run_cells(run, glyphs, now, is_current=run.number == current)) for run in runs
+        Row(
+            key=str(run.number),
+            cells=_run_cells(run, glyphs, now, is_current=run.number == current, is_marked=run.number in marked),
+        )
+        for run in runs
     )
 
 
@@ -160,12 +166,12 @@ def _spill_tone(spill_bytes: int | None) -> Tone:
     return Tone.WARN if spill_bytes else Tone.PLAIN
 
 
-def _run_cells(run: PastRun, glyphs: Glyphs, now: datetime, *, is_current: bool) -> tuple[Span, ...]:
+def _run_cells(run: PastRun, glyphs: Glyphs, now: datetime, *, is_current: bool, is_marked: bool) -> tuple[Span, ...]:
     state = State.FLAGGED if run.flagged else state_of(run.outcome)
     word = "flagged" if run.flagged else outcome_words(run.outcome) if run.outcome else "cut short"
     where = f"{run.device} to {run.target}" if run.target else run.device
     return (
-        Span(f"#{run.number}", Tone.STRONG if is_current else Tone.PLAIN),
+        Span(f"{glyphs.marked if is_marked else ''}#{run.number}", Tone.STRONG if is_current else Tone.PLAIN),
         muted(ago(run.started_at, now)),
         Span(f"{glyphs.state(state)} {word}", TONES[state]),
         Span(glyphs.dash if run.passed is None else f"{run.passed}/{run.total}"),

@@ -98,10 +98,10 @@ def _why_not_at_all(reference: Side, other: Side) -> str:
     for side in (reference, other):
         if not side.view.benchmarks and side.run.device == INTERPRETED_DEVICE:
             return f"{side.name} ran in Triton's interpreter, whose times are not speeds, so nothing was timed"
-        if not side.view.benchmarks:
-            return f"nothing was timed in {side.name}"
         if trust_of(side) is Trust.WRONG:
             return f"{side.name} is not right, so no speed-up is shown"
+        if not side.view.benchmarks:
+            return f"nothing was timed in {side.name}"
     devices = [side.run.device_name or side.run.device for side in (reference, other)]
     if devices[0] != devices[1]:
         return f"{reference.name} was timed on {devices[0]}, {other.name} on {devices[1]}"

@@ -32,10 +32,12 @@ class HistoryPane(Pane):
 
     def show(self, scene: Scene) -> None:
         """Draw the runs."""
-        rows = history_rows(scene.runs, glyphs=scene.glyphs, now=scene.now, current=scene.bench.shown.number)
+        rows = history_rows(
+            scene.runs, glyphs=scene.glyphs, now=scene.now, current=scene.bench.shown.number, marked=scene.marked
+        )
         self.query_one(Grid).show(rows)
-        note = "enter opens a run as it was; esc returns" if rows else "no run of it is kept yet; each save is one"
-        self.query_one(Lines).show((line(muted(note)),))
+        keys = "enter opens it as it was; space marks, c compares"
+        self.query_one(Lines).show((line(muted(keys if rows else "no run of it is kept yet; each save is one")),))
 
     def copied(self) -> str:
         """The number of the run."""

@@ -19,6 +19,8 @@ from kgtui.state.workbench import Workbench
 class Scene:
     """All that a pane may draw; `wanted` is what the cases are filtered by, `runs` the history of the operator.
 
+    `marked` are the numbers of runs to be compared.
+
     `kernels` are those to be read, compiled for `foreign_target` where that is not the target of the run.
     """
 
@@ -27,6 +29,7 @@ class Scene:
     stale: bool
     now: datetime
     runs: tuple[PastRun, ...] = ()
+    marked: tuple[int, ...] = ()
     wanted: str = ""
     kernels: tuple[CompiledKernel, ...] = ()
     foreign_target: str = ""

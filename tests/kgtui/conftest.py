@@ -31,6 +31,12 @@ def bench_fakes(fakes: ModuleType) -> ModuleType:
     return _module("kgtui_test_bench_fakes", "bench_fakes.py")
 
 
+@pytest.fixture(scope="session")
+def compare_fakes(bench_fakes: ModuleType) -> ModuleType:
+    """Runs to be put side by side, on a store in memory."""
+    return _module("kgtui_test_compare_fakes", "compare_fakes.py")
+
+
 @pytest.fixture(autouse=True)
 def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No colours, animations or editors from the shell that runs the tests."""
@@ -67,7 +73,7 @@ class Bench:
 
 
 BenchMaker = Callable[..., Bench]
-_PASSING = {"history", "code", "differences", "past", "lists", "watchers", "editor"}
+_PASSING = {"compare", "history", "code", "differences", "past", "lists", "watchers", "editor"}
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from engine.events import (
     KernelLaunched,
     KernelPorted,
     LogWritten,
+    OtherLoaded,
     PortDisassembled,
     PortingFinished,
     PortingStarted,
@@ -341,6 +342,7 @@ class FakeEngine:
     script: Script = all_pass
     device_name: str = "Triton interpreter"
     judged: list[tuple[Candidate, Plan]] = field(default_factory=list)
+    compared: list[tuple[Candidate, Candidate]] = field(default_factory=list)
     cancelled: int = 0
     ported: list[tuple[Candidate, tuple[str, ...]]] = field(default_factory=list)
     ports_only: int | None = None
@@ -367,6 +369,15 @@ class FakeEngine:
         self.cancelled += 1
         verdict = Verdict(outcome=Outcome.CANCELLED, sentence="cancelled", passed=0, total=len(plan.cases))
         yield RunFinished(at_s=0.2, verdict=verdict)
+
+    async def compare(
+        self, candidate: Candidate, other: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
+    ) -> AsyncIterator[Event]:
+        self.compared.append((candidate, other))
+        async for event in self.evaluate(candidate, plan, cancelled=cancelled):
+            if isinstance(event, RunFinished):
+                yield OtherLoaded(at_s=event.at_s, digest=other.digest)
+            yield event
 
     async def port(
         self, candidate: Candidate, *, entry: str, launches: Sequence[Launch], targets: Sequence[str],

@@ -1,0 +1,66 @@
+"""`kgtui compare`: what it prints in each form, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from sessions import open_store
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.fixture
+def kept(compare_fakes: ModuleType, fakes: ModuleType, home: Path, tmp_path: Path) -> Path:
+    """A store with three runs: timed, timed and faster by a model, and wrong."""
+    with open_store(home / "sessions.db", clock=lambda: fakes.NOW) as store:
+        runs = compare_fakes.Runs(tmp_path, device="cuda", store=store)
+        runs.judge(compare_fakes.all_timed)
+        runs.answered(compare_fakes.SECOND)
+        runs.judge(compare_fakes.faster(1.2), compare_fakes.SECOND)
+        runs.judge(fakes.some_fail, compare_fakes.THIRD)
+        store.set_note(3, "no mask [x]")
+        store.set_tag(2, "keep")
+    return home
+
+
+@pytest.mark.parametrize(
+    ("option", "name"), [((), "compare.txt"), (("--markdown",), "compare.md"), (("--json",), "compare.json")]
+)
+def test_the_output_is_that_of_the_golden_file(
+    typed: Callable[..., Any], kept: Path, option: tuple[str, ...], name: str
+) -> None:
+    ended = typed("compare", "1", "2", "3", *option)
+    assert (ended.exit_code, ended.err) == (0, "")
+    assert ended.out == (GOLDEN / name).read_text()
+
+
+def test_the_json_document_is_one(typed: Callable[..., Any], kept: Path) -> None:
+    assert json.loads(typed("compare", "2", "1", "--json").out)["reference"] == 2
+
+
+@pytest.mark.parametrize(
+    ("numbers", "complaint"),
+    [
+        (("1",), "expected 2 to 4 different runs, got 1; `kgtui sessions list --runs` lists them"),
+        (("1", "1"), "expected 2 to 4 different runs, got 1; `kgtui sessions list --runs` lists them"),
+        (("1", "x"), "argument RUN: expected a number from 1 on, got 'x'; "
+                     "`kgtui compare --help` shows what can be typed"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_compared_is_refused(
+    typed: Callable[..., Any], kept: Path, numbers: tuple[str, ...], complaint: str
+) -> None:
+    ended = typed("compare", *numbers)
+    assert (ended.exit_code, ended.out, ended.err) == (2, "", f"kgtui: {complaint}\n")
+
+
+def test_a_run_that_is_not_there_is_named(typed: Callable[..., Any], kept: Path) -> None:
+    ended = typed("compare", "1", "7")
+    assert ended.exit_code == 2
+    assert ended.err.startswith("kgtui: there is no run #7 in ")
