@@ -1,22 +1,24 @@
 """Is the answer right again, and in any order of the programs?  A few cases are called several times.
 
 Nothing promises in which order the programs of a grid run.  In the interpreter they run one after another, so
-that a program may read what another one will have written only by luck: there they run backwards and
-shuffled too.  On a device the calls are repeated beside other work.  The last call is on new content, for
-who counts calls.  Other bits within tolerance are the order of a sum, and no finding.  Nor is it one when a call
-in another order never ends: a kernel whose programs wait for those before them has no race, and is then only
-called again as usual.
+that a program may read what another one will have written only by luck: there they run backwards and shuffled
+too, and one more call tells which two of them meet, and in which lines.  On a device the calls are repeated
+beside other work.  The last call is on new content, for who counts calls.  Other bits within tolerance are the
+order of a sum, and no finding.  Nor is it one when a call in another order never ends: a kernel whose programs
+wait for those before them has no race, and is then only called again as usual.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+import msgspec
 
 from engine import wire
 from engine.layers import Coverage, Fact, Layer, LayerReport
-from engine.model import Finding, Severity
+from engine.model import Finding, Location, Severity
 from engine.probes import Observation
 from engine.probing import Bench, Lab, Passed
 from engine.recalling import Contrasting, one_larger, smallest_first, watched
@@ -28,6 +30,7 @@ CATCHES = (
 )  # fmt: skip
 
 _CHECK = "repeats"
+_RACE = "a race: "
 _POISONS = (0xFF, 0x7B)
 _REPEATS = 8  # on a device
 _MOST_CASES = 4
@@ -50,7 +53,7 @@ class _Facts:
 
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
-    """Call the smallest cases again that together spread every kernel along every axis of its grid, and a larger one."""
+    """Call the smallest cases again that together spread each kernel along each axis of its grid, and a larger one."""
     facts = _Facts(why="" if lab.passed else "no case was right")
     for one in _cases(lab):
         had_waited = facts.waited
@@ -77,7 +80,7 @@ async def _in_case(lab: Lab, one: Passed, facts: _Facts) -> Finding | None:
             if again.trouble:
                 return None
             if again.wrong:
-                return _found(bench, again, _race(lab, disorder))
+                return _race_found(bench, again, disorder, await _meeting(bench, disorder))
             if again.changed:
                 value = f"{again.changed}, all within tolerance, in another call on the same content"
                 facts.varied.append(Fact(name=one.case.name, value=value))
@@ -108,11 +111,56 @@ def _found(bench: Bench, contrasting: Contrasting, what: str) -> Finding | None:
     return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=bench.case.name)
 
 
+async def _meeting(bench: Bench, disorder: wire.Disorder) -> wire.Meeting | None:
+    """Which two programs meet, as the worker says; None where it cannot tell.
+
+    Raises:
+        EngineError: the judge failed.
+    """
+    if not bench.lab.staff.interpreted:
+        return None
+    witnessed = msgspec.structs.replace(disorder, witness=True)
+    called = await bench.make(poison=_POISONS[0], fresh=False, disorder=witnessed)
+    return called.meeting if isinstance(called, wire.Called) else None
+
+
+def _race_found(
+    bench: Bench, contrasting: Contrasting, disorder: wire.Disorder, meeting: wire.Meeting | None
+) -> Finding | None:
+    found = _found(bench, contrasting, _race(bench.lab, disorder))
+    line = meeting and (meeting.second.line if meeting.second.stores else meeting.first.line)
+    if found is None or meeting is None or not line:
+        return found
+    return replace(
+        found, location=Location(line=line),
+        message=f"a race at line {line}: {found.message.removeprefix(_RACE)}; {_met(meeting)}",
+    )  # fmt: skip
+
+
+def _met(meeting: wire.Meeting) -> str:
+    """What two programs do to one element: "program (1, 0, 0) of k stores out[3] at line 7, where ..."."""
+    first, second = meeting.first, meeting.second
+    element = f"{meeting.tensor}[{meeting.index}]"
+    another = "another value there" if first.stores and second.stores else "it"
+    return (
+        f"in {meeting.kernel} program {first.program} {_does(first)} {element}{_at(first)}, "
+        f"and program {second.program} {_does(second)} {another}{_at(second)}"
+    )
+
+
+def _does(access: wire.Access) -> str:
+    return "stores" if access.stores else "loads"
+
+
+def _at(access: wire.Access) -> str:
+    return f" at line {access.line}" if access.line is not None else ""
+
+
 def _race(lab: Lab, disorder: wire.Disorder) -> str:
     if not lab.staff.interpreted:
-        return "a race: the same input gave a right answer, and beside other work a wrong one"
+        return f"{_RACE}the same input gave a right answer, and beside other work a wrong one"
     order = "backwards" if disorder.seed is None else "in random order"
-    return f"a race: right only in one order, and with the programs of each grid run {order}"
+    return f"{_RACE}right only in one order, and with the programs of each grid run {order}"
 
 
 def _disorders(lab: Lab) -> Iterator[wire.Disorder]:

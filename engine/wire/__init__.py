@@ -44,7 +44,17 @@ from engine.wire.observing import (
 )
 from engine.wire.probing import MOST_KERNELS, Kernel, Survival, Weigh, Weighed, Withheld, Withhold
 from engine.wire.recording import MOST_ACTIVITIES, ActivityKind, ActivitySeen, NodeSeen, Record, Recorded
-from engine.wire.repeating import Contrast, Contrasted, Difference, Disorder, Recall, Recalled, Watch
+from engine.wire.repeating import (
+    Access,
+    Contrast,
+    Contrasted,
+    Difference,
+    Disorder,
+    Meeting,
+    Recall,
+    Recalled,
+    Watch,
+)  # fmt: skip
 from engine.wire.timing import (
     Arrange,
     Arranged,
@@ -95,18 +105,19 @@ from engine.wire.verifying import (
 )
 
 __all__ = [
-    "MAX_LINE_BYTES", "MOST_ACTIVITIES", "MOST_KERNELS", "MOST_LAUNCHES", "ActivityKind", "ActivitySeen", "Again",
-    "AnyCommand", "AnyReply", "ArenaSpec", "Arrange", "Arranged", "Borrow", "BuildLauncher", "Call", "CallTime",
-    "Called", "ChangeKind", "ChangeSeen", "Check", "Checked", "Collect", "Command", "Compare", "Compared", "Compile",
-    "Compiled", "Conclude", "Contrast", "Contrasted", "Count", "DTypeSpec", "DeedKind", "DeedSeen", "Describe",
-    "Described", "Difference", "Disassemble", "Disband", "Disorder", "Done", "Failed", "FailureKind", "Fetch",
-    "FloatSpec", "Gauge", "Gauged", "Gauging", "How", "Kernel", "Lend", "Lent", "Load", "Loaded", "MeasurePeaks",
-    "Message", "NodeSeen", "Observe", "Observed", "Occupy", "OperatorKind", "OperatorSeen", "PeaksMeasured", "Prepare",
-    "PrepareBaseline", "Prepared", "Ready", "Recall", "Recalled", "Record", "Recorded", "Refill", "Refresh", "Rehearse",
-    "Rehearsed", "Release", "Released", "Reply", "Returned", "ReturnedSpec", "ScalarSpec", "SequenceSpec", "Shape",
-    "SlotLayout", "StorageSpec", "SuppressedLaunch", "Survival", "Take", "TensorSpec", "TimeBaseline", "TimeCalls",
-    "Timed", "Vacate", "ValueSpec", "Variant", "Varied", "Vary", "Watch", "Weigh", "Weighed", "Withheld", "Withhold",
-    "decode_command", "decode_reply", "encode", "id_of", "new_id",
+    "MAX_LINE_BYTES", "MOST_ACTIVITIES", "MOST_KERNELS", "MOST_LAUNCHES", "Access", "ActivityKind", "ActivitySeen",
+    "Again", "AnyCommand", "AnyReply", "ArenaSpec", "Arrange", "Arranged", "Borrow", "BuildLauncher", "Call",
+    "CallTime", "Called", "ChangeKind", "ChangeSeen", "Check", "Checked", "Collect", "Command", "Compare",
+    "Compared", "Compile", "Compiled", "Conclude", "Contrast", "Contrasted", "Count", "DTypeSpec", "DeedKind",
+    "DeedSeen", "Describe", "Described", "Difference", "Disassemble", "Disband", "Disorder", "Done", "Failed",
+    "FailureKind", "Fetch", "FloatSpec", "Gauge", "Gauged", "Gauging", "How", "Kernel", "Lend", "Lent", "Load",
+    "Loaded", "MeasurePeaks", "Meeting", "Message", "NodeSeen", "Observe", "Observed", "Occupy", "OperatorKind",
+    "OperatorSeen", "PeaksMeasured", "Prepare", "PrepareBaseline", "Prepared", "Ready", "Recall", "Recalled",
+    "Record", "Recorded", "Refill", "Refresh", "Rehearse", "Rehearsed", "Release", "Released", "Reply", "Returned",
+    "ReturnedSpec", "ScalarSpec", "SequenceSpec", "Shape", "SlotLayout", "StorageSpec", "SuppressedLaunch",
+    "Survival", "Take", "TensorSpec", "TimeBaseline", "TimeCalls", "Timed", "Vacate", "ValueSpec", "Variant",
+    "Varied", "Vary", "Watch", "Weigh", "Weighed", "Withheld", "Withhold", "decode_command", "decode_reply",
+    "encode", "id_of", "new_id",
 ]  # fmt: skip
 
 MAX_LINE_BYTES = 4 << 20

@@ -17,10 +17,33 @@ class Disorder(Message, frozen=True):
     """Run the programs of each grid in another order: backwards, or shuffled by a `seed`.
 
     That is for the interpreter.  On a device nobody can ask for an order: there other work runs beside the
-    call, as long as the seed says.
+    call, as long as the seed says.  With `witness` the interpreter tells which two programs meet.
     """
 
     seed: Count | None = None
+    witness: bool = False
+
+
+class Access(Message, frozen=True):
+    """A load or store of one program; the line is None where it is not in the candidate's file."""
+
+    stores: bool
+    program: tuple[Count, Count, Count]
+    line: Count | None
+
+
+class Meeting(Message, frozen=True):
+    """Two programs of one launch touch one element, in this order, and the answer may depend on that.
+
+    One of them stores; where both do, they store different values.  `index` counts from the first element of the
+    storage of `tensor`.  The worker says so: that names a place, and proves nothing.
+    """
+
+    kernel: Word
+    tensor: Word
+    index: Count
+    first: Access
+    second: Access
 
 
 class Watch(Message, frozen=True):

@@ -24,7 +24,7 @@ from engine.wire.messages import (
     Word,
 )
 from engine.wire.probing import Ledger, Withhold
-from engine.wire.repeating import Disorder, Watch
+from engine.wire.repeating import Disorder, Meeting, Watch
 
 
 class ArenaSpec(Message, frozen=True):
@@ -204,7 +204,8 @@ class Described(Reply, tag="described", frozen=True):
 class Called(Reply, tag="called", frozen=True):
     """The entry returned.  `ledger` counts the launches of a call that some were withheld from.
 
-    `disordered` counts those whose programs ran in another order than the usual.
+    `disordered` counts those whose programs ran in another order than the usual; `meeting` is where two of these
+    programs met, if a witness was asked for and saw any.
     """
 
     returned: Returned
@@ -212,6 +213,7 @@ class Called(Reply, tag="called", frozen=True):
     elapsed_s: float
     ledger: Ledger = ()
     disordered: Count = 0
+    meeting: Meeting | None = None
 
 
 class Compared(Reply, tag="compared", frozen=True):

@@ -23,6 +23,7 @@ from engine.model import Location, OutOfBounds
 from engine.worker import bfloat16
 from engine.worker.disorder import Disorder
 from engine.worker.launches import LaunchBook, bound_arguments
+from engine.worker.meetings import Deed, Meetings
 from engine.worker.withholding import Withholding
 
 # Triton's interpreter is not typed: what is taken from it or handed to it is Any throughout this file.
@@ -53,11 +54,13 @@ class Guard:
     """Checks the memory accesses of interpreted kernels; one per process, installed once."""
 
     def __init__(
-        self, book: LaunchBook, withholding: Withholding | None = None, disorder: Disorder | None = None
-    ) -> None:
+        self, book: LaunchBook, withholding: Withholding | None = None, disorder: Disorder | None = None,
+        meetings: Meetings | None = None,
+    ) -> None:  # fmt: skip
         self._book = book
         self._withholding = withholding or Withholding()
         self._disorder = disorder or Disorder(torch.device("cpu"))
+        self._meetings = meetings or Meetings()
         self._filename = ""
         self._kernel = ""
         self._extents: tuple[_Extent, ...] = ()
@@ -102,6 +105,7 @@ class Guard:
             self._extents = tuple(
                 _extent(name, base) for name, value in bound.items() if (base := _tensor_of(value)) is not None
             )
+            self._meetings.begin_launch()
             try:
                 with self._withholding.launching(executor.fn, bound.values()):
                     result = call(executor, *args, **kwargs)
@@ -131,6 +135,8 @@ class Guard:
             mask = args[mask_at].data if mask_at is not None else None
             element_bytes = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
             self._check(access, pointers.data, mask, element_bytes, builder)
+            if self._meetings.on and access != "atomic":
+                self._meet(args[1].data if access == "store" else None, pointers.data, mask, builder)
             return operation(builder, *args, **kwargs)
 
         return checked
@@ -148,6 +154,20 @@ class Guard:
             inside |= (touched >= extent.start) & (touched + np.uint64(element_bytes) <= extent.stop)
         if not inside.all():
             self._report(access, int(touched[~inside].flat[0]), builder)
+
+    def _meet(self, values: Any, addresses: Any, mask: Any, builder: Any) -> None:
+        """Have it noted which elements this program touches, and say the name of one where it meets another."""
+        chosen = np.broadcast_to(True if mask is None else mask, addresses.shape)
+        line = self._line()
+        deed = Deed(
+            program=_program(builder), line=line.line if line else None,
+            values=None if values is None else np.broadcast_to(values, addresses.shape)[chosen],
+        )  # fmt: skip
+        address = self._meetings.note(deed, addresses[chosen])
+        extents = self._extents + self._always
+        extent = next((one for one in extents if address is not None and one.start <= address < one.stop), None)
+        if address is not None and extent is not None:
+            self._meetings.tell(self._kernel, extent.name, (address - extent.start) // extent.element_bytes, deed)
 
     def _report(self, access: str, address: int, builder: Any) -> None:
         extents = self._extents or self._always

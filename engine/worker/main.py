@@ -22,6 +22,7 @@ from engine.worker import failures, loader, published
 from engine.worker.disorder import Disorder
 from engine.worker.interpreter import Guard
 from engine.worker.launches import LaunchBook
+from engine.worker.meetings import Meetings
 from engine.worker.memory import CallMemory
 from engine.worker.observer import Observer
 from engine.worker.own_kernels import OwnKernels
@@ -59,11 +60,12 @@ class _Worker:
         self._book = LaunchBook()
         self._withholding = Withholding()
         self._disorder = Disorder(device)
+        self._meetings = Meetings()
         self._guard: Guard | None = None
         self._tuning: Tuning | None = None
         self._recorder: LaunchRecorder | None = None
         if device.type == "cpu":
-            self._guard = Guard(self._book, self._withholding, self._disorder)
+            self._guard = Guard(self._book, self._withholding, self._disorder, self._meetings)
             self._guard.install()
             torch.set_num_threads(1)  # small tensors; the other cores belong to the judge, the compiler and the user
         else:
@@ -158,6 +160,7 @@ class _Worker:
         started = time.perf_counter()
         with (
             self._disorder.during(command.disorder),
+            self._meetings.during(command.disorder),
             self._withholding.during(command.withhold),
             self._observer.calling(command.case, arguments, operators=command.observe),
             Poison(command.poison),
@@ -171,6 +174,7 @@ class _Worker:
         return wire.Called(
             id=command.id, returned=handed_back, launches=self._book.take_untold(), elapsed_s=elapsed_s,
             ledger=self._withholding.take_ledger(), disordered=self._disorder.launches,
+            meeting=self._meetings.first,
         )  # fmt: skip
 
     def _recall(self, command: wire.Recall) -> wire.Recalled:

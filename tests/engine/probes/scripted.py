@@ -49,6 +49,7 @@ class Came:
     trouble: str = ""
     lost: bool = False
     silent: bool = False
+    meeting: wire.Meeting | None = None
 
 
 Script = Callable[[Called | wire.Recall, int], Came]
@@ -147,7 +148,7 @@ class ScriptedBench:
         if came.trouble:
             return Replayed(trouble=came.trouble, lost=came.lost, silent=came.silent)
         launches = int(disorder is not None and lab.interpreted)
-        return wire.Called(id="c", returned=(), launches=(), elapsed_s=0.0, disordered=launches)
+        return wire.Called(id="c", returned=(), launches=(), elapsed_s=0.0, disordered=launches, meeting=came.meeting)
 
 
 Probe = Callable[[Lab], AsyncIterator[Observation]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine import wire
 from engine.layers import Coverage, Fact
-from engine.model import Severity
+from engine.model import Location, Severity
 from engine.probes import repeats
 from tests.engine.probes.scripted import Called, Came, Script, ScriptedLab, observed, passed
 
@@ -50,6 +50,34 @@ async def test_wrong_backwards_is_a_race() -> None:
         "7 of 1000 elements of return are wrong"
     )
     assert report.coverage is Coverage.CHECKED
+
+
+async def test_a_race_names_the_two_programs_that_meet() -> None:
+    reads, writes = (
+        wire.Access(stores=False, program=(1, 0, 0), line=9),
+        wire.Access(stores=True, program=(0, 0, 0), line=7),
+    )
+
+    def script(called: Called | wire.Recall, _: int) -> Came:
+        assert isinstance(called, Called)
+        if called.disorder is None or called.disorder.seed is not None:
+            return Came()
+        met = wire.Meeting(kernel="k", tensor="y", index=16, first=reads, second=writes)
+        return Came(wrong=7, meeting=met if called.disorder.witness else None)
+
+    ((finding,), _) = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
+    assert finding.location == Location(line=7)
+    assert finding.message == (
+        "a race at line 7: right only in one order, and with the programs of each grid run backwards: "
+        "7 of 1000 elements of return are wrong; in k program (1, 0, 0) loads y[16] at line 9, "
+        "and program (0, 0, 0) stores it at line 7"
+    )
+
+
+async def test_a_race_without_a_witness_has_no_line() -> None:
+    script = when(Came(wrong=7), disordered=True, seeded=False)
+    ((finding,), _) = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
+    assert (finding.location, "a race: " in finding.message) == (None, True)
 
 
 async def test_wrong_when_shuffled_is_a_race_too() -> None:

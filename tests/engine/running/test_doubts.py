@@ -6,7 +6,7 @@ import pytest
 
 from engine.events import LayerChecked
 from engine.layers import Coverage, LayerReport
-from engine.model import Finding, Outcome, Severity
+from engine.model import Finding, Location, Outcome, Severity
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -83,13 +83,17 @@ async def test_an_honest_kernel_is_left_alone_by_each(judging):
 
 
 async def test_a_program_that_trusts_in_the_one_before_it_has_a_race(judging):
-    judged = await judging(CHAIN.format(number="tl.program_id(0)", begin="pass"))
+    source = CHAIN.format(number="tl.program_id(0)", begin="pass")
+    judged = await judging(source)
     assert (judged.verdict.outcome, judged.verdict.flagged) == (Outcome.PASS, True)
     ((finding,), _) = said(judged, "repeats")
     assert finding.severity is Severity.SUSPECT
+    line = 1 + source[: source.index("tl.store(carry + number")].count("\n")
+    assert finding.location == Location(line=line)
     assert finding.message.startswith(
-        "a race: right only in one order, and with the programs of each grid run backwards"
+        f"a race at line {line}: right only in one order, and with the programs of each grid run backwards"
     )
+    assert "in chained program (9, 0, 0) loads carry[8] at line" in finding.message
 
 
 async def test_a_program_that_waits_for_the_one_before_it_has_none(judging):

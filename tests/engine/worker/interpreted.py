@@ -22,10 +22,12 @@ from engine import wire
 from engine.worker.disorder import Disorder
 from engine.worker.interpreter import Guard, OutOfBoundsError
 from engine.worker.launches import LaunchBook
+from engine.worker.meetings import Meetings
 
 BOOK = LaunchBook()
 DISORDER = Disorder(torch.device("cpu"))
-GUARD = Guard(BOOK, disorder=DISORDER)
+MEETINGS = Meetings()
+GUARD = Guard(BOOK, disorder=DISORDER, meetings=MEETINGS)
 SCENARIOS: dict[str, Callable[[], Any]] = {}
 
 
@@ -338,6 +340,30 @@ def programs_run_backwards() -> Any:
             take_ticket[(4,)](taken, torch.zeros(1, dtype=torch.int32))
         tickets.append(taken.tolist())
     return dict(zip(("usual", "backwards"), tickets, strict=True))
+
+
+@triton.jit
+def store_twice_as_wide(y, block: tl.constexpr):
+    at = tl.program_id(0) * block + tl.arange(0, 2 * block)
+    tl.store(y + at, tl.program_id(0).to(tl.float32) + tl.zeros((2 * block,), tl.float32), mask=at < 12)  # LINE wide
+
+
+@scenario
+def programs_that_meet() -> Any:
+    met = []
+    for disorder in (wire.Disorder(), wire.Disorder(witness=True)):
+        with DISORDER.during(disorder), MEETINGS.during(disorder):
+            store_twice_as_wide[(3,)](torch.zeros(12), block=4)
+        met.append(msgspec.to_builtins(MEETINGS.first))
+    return met
+
+
+@scenario
+def programs_that_do_not_meet() -> Any:
+    witness = wire.Disorder(witness=True)
+    with DISORDER.during(witness), MEETINGS.during(witness):
+        copy[(3,)](torch.ones(12), torch.zeros(12), 12, 0, block=4, masked=True)
+    return msgspec.to_builtins(MEETINGS.first)
 
 
 def _became(run: Callable[[], Any]) -> dict[str, Any]:

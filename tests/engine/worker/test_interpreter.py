@@ -112,3 +112,16 @@ def test_a_launch_is_recorded_as_it_was_made(interpreted: Scenarios) -> None:
 
 def test_a_launch_that_left_its_tensors_is_recorded_too(interpreted: Scenarios) -> None:
     assert interpreted["a_launch_that_fails_is_recorded_too"]["value"] == [16]
+
+
+def test_a_witness_names_the_programs_that_meet_and_their_lines(interpreted: Scenarios) -> None:
+    line = LINES["wide"]
+    assert interpreted["programs_that_meet"]["value"] == [
+        None,
+        {
+            "kernel": "store_twice_as_wide", "tensor": "y", "index": 8,
+            "first": {"stores": True, "program": [2, 0, 0], "line": line},
+            "second": {"stores": True, "program": [1, 0, 0], "line": line},
+        },
+    ]  # fmt: skip
+    assert interpreted["programs_that_do_not_meet"]["value"] is None

@@ -1,0 +1,116 @@
+"""Which two programs of a launch touch one element so that their order decides: where a race is.
+
+Only notes, and only in a call whose programs run in another order because somebody asked for a witness; what
+came out wrong is the judge's to say.  Loads and stores count: atomic accesses are made for meeting.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine import wire
+
+_MOST_NOTED = 1 << 19  # elements of one launch, beyond which nothing more is noted
+_READERS_KEPT = 2  # so that one is left when the other is who writes
+
+Place = tuple[int, int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deed:
+    """One access of one program: `values` are what a store puts there, None for a load."""
+
+    program: Place
+    line: int | None
+    values: Any = None  # a numpy array, which is not typed
+
+    @property
+    def is_store(self) -> bool:
+        """Whether something is written."""
+        return self.values is not None
+
+
+class Meetings:
+    """The first meeting of a call that is witnessed."""
+
+    def __init__(self) -> None:
+        self.on = False
+        self._first: wire.Meeting | None = None
+        self._other: Deed | None = None
+        self._forget()
+
+    @contextlib.contextmanager
+    def during(self, disorder: wire.Disorder | None) -> Iterator[None]:
+        """Note what is touched until the block is left, if that was asked for."""
+        self.on, self._first = disorder is not None and disorder.witness, None
+        try:
+            yield
+        finally:
+            self.on = False
+            self._forget()
+
+    @property
+    def first(self) -> wire.Meeting | None:
+        """The first meeting of the last block."""
+        return self._first
+
+    def begin_launch(self) -> None:
+        """Programs of one launch do not meet those of another: launches follow each other."""
+        self._forget()
+
+    def note(self, deed: Deed, addresses: Any) -> int | None:
+        """Note an access; the first address where it meets another program's, unless a meeting is known."""
+        if self._first is not None or self._noted > _MOST_NOTED:
+            return None
+        flat = np.asarray(addresses).reshape(-1).tolist()
+        self._noted += len(flat)
+        if not deed.is_store:
+            return next((address for address in flat if self._meets_as_reader(deed, address)), None)
+        words = np.ascontiguousarray(deed.values).reshape(-1)
+        contents = words.view(f"V{words.dtype.itemsize}").tolist()
+        pairs = zip(flat, contents, strict=True)
+        return next((address for address, content in pairs if self._meets_as_writer(deed, address, content)), None)
+
+    def tell(self, kernel: str, tensor: str, index: int, deed: Deed) -> None:
+        """Keep the meeting that `note` has come upon, with the name of what was touched."""
+        assert self._other is not None
+        other = self._other
+        self._first = wire.Meeting(
+            kernel=kernel, tensor=tensor, index=index, first=_access(other), second=_access(deed)
+        )
+
+    def _meets_as_reader(self, deed: Deed, address: int) -> bool:
+        written = self._writers.get(address)
+        if written is not None and written[0].program != deed.program:
+            self._other = written[0]
+            return True
+        readers = self._readers.setdefault(address, {})
+        if len(readers) < _READERS_KEPT:
+            readers.setdefault(deed.program, deed)
+        return False
+
+    def _meets_as_writer(self, deed: Deed, address: int, content: bytes) -> bool:
+        written = self._writers.get(address)
+        others = [reader for program, reader in self._readers.get(address, {}).items() if program != deed.program]
+        if written is not None and written[0].program != deed.program and written[1] != content:
+            others = [written[0]]
+        if others:
+            self._other = others[0]
+            return True
+        self._writers[address] = deed, content
+        return False
+
+    def _forget(self) -> None:
+        self._readers: dict[int, dict[Place, Deed]] = {}
+        self._writers: dict[int, tuple[Deed, bytes]] = {}
+        self._other = None
+        self._noted = 0
+
+
+def _access(deed: Deed) -> wire.Access:
+    return wire.Access(stores=deed.is_store, program=deed.program, line=deed.line)
