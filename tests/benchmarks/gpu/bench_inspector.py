@@ -237,7 +237,6 @@ async def main() -> None:
     parser.add_argument("--saves", type=int, default=10)
     parser.add_argument("--log", type=Path, default=Path(os.devnull))
     arguments = parser.parse_args()
-    tables: dict[str, list[str]] = {}
     with tempfile.TemporaryDirectory() as folder, arguments.log.open("a") as log:
         store = ArtefactStore(folder=Path(folder))
         async with Engine(device=arguments.device, artefacts=store, environment=os.environ) as engine:
@@ -246,10 +245,9 @@ async def main() -> None:
             for name in arguments.parts:
                 started = time.perf_counter()
                 part = speed(engine, arguments.saves, log) if name == "speed" else corpus(engine, name, log)
-                tables[name] = await part
-                print(f"{name}: {time.perf_counter() - started:.1f} s", flush=True)
-    for name, lines in tables.items():
-        print(f"\n== {name}", *lines, sep="\n")
+                lines = await part
+                took = f"{time.perf_counter() - started:.1f} s"
+                print(f"\n== {name}, {took}", *lines, sep="\n", flush=True)
 
 
 if __name__ == "__main__":
