@@ -172,6 +172,7 @@ class WorkbenchApp(TerminalApp):
             self._troubles["catalogue"] = f"the catalogue cannot be shown: {error}"
         self._redraw()
         self._serving = in_background(self, self._serve, group="loop")
+        in_background(self, self._navigation.prepare, group="screens")
 
     async def _serve(self) -> None:
         """Open the store, start the engine, then judge for ever."""

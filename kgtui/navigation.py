@@ -5,10 +5,12 @@ Knows no screen by name: what there is, and where it goes, is told by `kgtui.scr
 
 from __future__ import annotations
 
+import asyncio
+
 from textual.app import App
 from textual.screen import Screen
 
-from kgtui.screens import Place, screen_module
+from kgtui.screens import Place, screen_ids, screen_module
 from kgtui.screens.host import Host
 
 
@@ -19,6 +21,11 @@ class Navigation:
         self._app = app
         self._host = host
         self._made: dict[str, Screen[None]] = {}
+
+    async def prepare(self) -> None:
+        """Import every screen, beside the loop: the first key that opens one would have to wait for it."""
+        for screen_id in screen_ids():
+            await asyncio.to_thread(screen_module, screen_id)
 
     def made(self, screen_id: str) -> Screen[None] | None:
         """The screen, if it was ever shown."""
