@@ -22,14 +22,16 @@ CATCHES = ("scribbles_after_return.py", "rewrites_on_a_timer.py", "one_buffer_fo
 _CHECK = "deferred"
 _POISON = 0x7B
 _PAUSE_S = 0.1  # after the device is idle
+_LEAST_PAUSE_S, _SHARE_OF_VERIFYING = 0.05, 0.5  # in the interpreter, where a few small cases are done sooner than that
 
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
     """One watched call of a small case; on a device also of the largest one, where work takes longest."""
     facts: list[Fact] = []
     why = "" if lab.passed else "no case was right"
+    pause_s = _pause_s(lab)
     for one in _cases(lab):
-        before, after, next_one = await _looks(lab, one)
+        before, after, next_one = await _looks(lab, one, pause_s)
         why = before.trouble or after.trouble or next_one.trouble
         if why:
             break
@@ -44,24 +46,32 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
             yield Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
         elements = sum(output.total for output in after.outputs)
         held = after.changed or f"none of {elements} elements changed"
-        facts.append(Fact(name=one.case.name, value=f"{held} within {1000 * _PAUSE_S:g} ms of the return"))
+        facts.append(Fact(name=one.case.name, value=f"{held} within {1000 * pause_s:.0f} ms of the return"))
     coverage = Coverage.NOT_CHECKED if why else Coverage.CHECKED
     yield LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=why, facts=tuple(facts))
 
 
-async def _looks(lab: Lab, one: Passed) -> tuple[Contrasting, Contrasting, Contrasting]:
+async def _looks(lab: Lab, one: Passed, pause_s: float) -> tuple[Contrasting, Contrasting, Contrasting]:
     """The outputs of one call at its return, later, and after another call; trouble comes in each."""
     async with lab.at(one.case) as bench:
         before = await watched(bench, poison=_POISON, fresh=True, keep=True)
         if before.trouble:
             return before, before, before
-        after = await recalled(bench, pause_s=_PAUSE_S)
+        after = await recalled(bench, pause_s=pause_s)
         if after.trouble or after.changed:
             return before, after, after
         called = await bench.make(poison=_POISON)
         if isinstance(called, Replayed):
             return before, after, Contrasting(trouble=called.trouble)
         return before, after, await recalled(bench, pause_s=0.0)
+
+
+def _pause_s(lab: Lab) -> float:
+    """How long to wait for a late writer; in the interpreter no longer than it took to verify, within limits."""
+    if not lab.staff.interpreted:
+        return _PAUSE_S
+    verifying_s = sum(one.result.elapsed_s for one in lab.passed)
+    return min(_PAUSE_S, max(_LEAST_PAUSE_S, _SHARE_OF_VERIFYING * verifying_s))
 
 
 def _course(before: Contrasting, after: Contrasting) -> str:

@@ -28,6 +28,7 @@ _APART = 8.0
 _MOST_BEYOND = 16.0  # times the honest error: a single lowered step may come out of a sum as little as this
 _LEAST_ULPS, _LEAST_ULPS_OF_HALVES = 1.0, 0.25  # of an honest error; approximated functions are several units off
 _MOST_CASES = 3  # of float32
+_CALLS_PER_CASE = 7  # that were verified, for each case to gauge: after a few small ones somebody waits
 
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
@@ -102,7 +103,8 @@ def _cases(lab: Lab) -> list[Passed]:
     inexact = [one for one in smallest_first(lab) if _room(lab, one) > 0 and one.case.dtype.epsilon > 0]
     halves = [one for one in inexact if one.case.dtype is not DType.FLOAT32]
     full = {_room(lab, one): one for one in reversed(inexact) if one.case.dtype is DType.FLOAT32}
-    most = [full[room] for room in sorted(full, reverse=True)[:_MOST_CASES]]
+    most_cases = min(_MOST_CASES, max(1, sum(one.result.calls for one in lab.passed) // _CALLS_PER_CASE))
+    most = [full[room] for room in sorted(full, reverse=True)[:most_cases]]
     return [*most, *sorted(halves, key=lambda one: (-_room(lab, one), lab.size_of(one.case)))[:1]]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from engine import wire
 from engine.layers import Coverage, Fact
 from engine.model import Severity
@@ -22,8 +24,17 @@ async def test_an_output_that_stays_is_a_fact() -> None:
     lab = later(Came())
     findings, report = await observed(deferred.probe, lab)
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
-    assert report.facts == (Fact(name="c", value="none of 1000 elements changed within 100 ms of the return"),)
-    assert lab.recalled == [0.1, 0.0]
+    assert report.facts == (Fact(name="c", value="none of 1000 elements changed within 50 ms of the return"),)
+    assert lab.recalled == [0.05, 0.0]
+
+
+@pytest.mark.parametrize(("cases", "interpreted", "pause_s"), [(3, True, 0.1), (1, False, 0.1), (1, True, 0.05)])
+async def test_the_wait_is_shorter_in_the_interpreter_where_verifying_was(
+    cases: int, interpreted: bool, pause_s: float
+) -> None:
+    lab = ScriptedLab(passed=[passed(f"c{number}") for number in range(cases)], interpreted=interpreted)
+    await observed(deferred.probe, lab)
+    assert lab.recalled[0] == pause_s
 
 
 async def test_arguments_that_the_entry_writes_are_watched() -> None:

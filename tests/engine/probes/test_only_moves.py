@@ -105,5 +105,12 @@ async def test_the_smallest_case_is_looked_at_and_those_where_a_kernel_was_seen_
     cases = [passed("large", (1,), size=9), passed("old", size=5), passed("small"), passed("new", (2,), size=7)]
     lab = LookedAt(passed=cases, looked=lambda _: came(launched(WORK)))
     _, report = await observed(only_moves.probe, lab)
-    assert [name for name, _ in lab.asked] == ["small", "new", "large"]
+    assert [name for name, _ in lab.asked] == ["small", "new", "large"]  # none of them launches "k"
     assert [fact.value for fact in report.facts] == ["0 of 1 launches only moved what they were given"] * 3
+
+
+async def test_when_every_kernel_was_met_no_more_cases_are_looked_at() -> None:
+    cases = [passed("small", (1,), size=1), passed("large", (2,), size=7)]
+    lab = LookedAt(passed=cases, looked=lambda _: came(launched(wire.Kernel(name="k", line=2))))
+    await observed(only_moves.probe, lab)
+    assert [name for name, _ in lab.asked] == ["small"]

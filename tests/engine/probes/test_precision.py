@@ -104,3 +104,10 @@ async def test_cases_are_those_whose_tolerance_leaves_the_most_room_and_the_smal
     lab = ScriptedLab(passed=cases, gauges=[gauging(1e-7)] * 4)
     await observed(precision.probe, lab)
     assert [call.case for call in lab.called] == ["c", "e", "d", "bf"]
+
+
+async def test_after_a_few_calls_one_case_of_float32_and_one_of_a_half_are_gauged() -> None:
+    cases = [passed("a", room=1), passed("b", room=4), passed("half", room=8, dtype=DType.FLOAT16)]
+    lab = ScriptedLab(passed=cases, gauges=[gauging(1e-7)] * 2)
+    await observed(precision.probe, lab)
+    assert [call.case for call in lab.called] == ["b", "half"]
