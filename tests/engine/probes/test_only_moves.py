@@ -114,3 +114,7 @@ async def test_when_every_kernel_was_met_no_more_cases_are_looked_at() -> None:
     lab = LookedAt(passed=cases, looked=lambda _: came(launched(wire.Kernel(name="k", line=2))))
     await observed(only_moves.probe, lab)
     assert [name for name, _ in lab.asked] == ["small"]
+
+
+async def test_a_call_that_withheld_nothing_says_nothing_about_a_kernel() -> None:
+    assert await told(launched(COPY, moved=1), launched(WORK), without=came(launched(COPY))) == []
