@@ -7,8 +7,9 @@ no cursor and answers the mouse.  Nothing here decides when to end.
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
-from functools import partial
+import threading
 from typing import TYPE_CHECKING
 
 from kgtui.commands.console import Exit
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_PATIENCE_S = 10.0
 _DIED_OF = 128  # what a shell adds to the signal that ended a program
 _FAULT = 1  # how Textual says that the application raised, after it has shown the traceback
 
@@ -30,5 +32,14 @@ def show(app: App[None], *, mouse: bool) -> int:
 async def _shown(app: App[None], *, mouse: bool) -> None:
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:
-        loop.add_signal_handler(number, partial(app.exit, return_code=_DIED_OF + number))
+        loop.add_signal_handler(number, _end, app, number)
     await app.run_async(mouse=mouse)
+
+
+def _end(app: App[None], number: signal.Signals) -> None:
+    app.exit(return_code=_DIED_OF + number)
+    if number is signal.SIGHUP:
+        # Nothing can be written to a terminal that is gone, and Textual may wait for ever until it is.
+        last_word = threading.Timer(_PATIENCE_S, os._exit, (_DIED_OF + number,))
+        last_word.daemon = True
+        last_word.start()

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Callable
 from functools import partial
+from types import FrameType
 
 from rich.console import RenderableType
 from textual.app import App
@@ -34,6 +36,7 @@ class TerminalApp(App[None]):
         """Begin to look."""
         if not self.is_headless:
             self.set_interval(LOOK_S, self._look)
+            _go_on_only_when_stopped()
         self.call_after_refresh(self._first_painted)
 
     def on_resize(self, event: Resize) -> None:
@@ -74,6 +77,31 @@ class TerminalApp(App[None]):
         size = Size(*shutil.get_terminal_size())
         if size != self.size:
             self.post_message(Resize(size, size))
+
+
+def _go_on_only_when_stopped() -> None:
+    """Keep Textual from starting anew at a SIGCONT after which nothing was stopped.
+
+    A terminal that hangs up sends one behind its SIGHUP.  Textual would read the keys in a second thread then, which
+    nothing ends, and neither would the program.
+    """
+    stop, go_on = signal.getsignal(signal.SIGTSTP), signal.getsignal(signal.SIGCONT)
+    assert callable(stop) and callable(go_on)
+    stopped = False
+
+    def heed_stop(number: int, frame: FrameType | None) -> None:
+        nonlocal stopped
+        stopped = True
+        stop(number, frame)
+
+    def heed_going_on(number: int, frame: FrameType | None) -> None:
+        nonlocal stopped
+        if stopped:
+            stopped = False
+            go_on(number, frame)
+
+    signal.signal(signal.SIGTSTP, heed_stop)
+    signal.signal(signal.SIGCONT, heed_going_on)
 
 
 def _has_terminal() -> bool:

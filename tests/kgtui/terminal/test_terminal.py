@@ -180,6 +180,26 @@ def test_stopped_by_the_shell_it_lends_the_terminal_and_draws_all_of_it_when_it_
     assert as_before(program)
 
 
+def test_told_to_go_on_without_having_been_stopped_it_reads_the_keys_once(start_application: Starter) -> None:
+    program = start_application()
+    program.until(is_settled)
+    program.signal(signal.SIGCONT)
+    program.press("6")
+    program.until_text("loaded [BLOCK] with 形状 🚀")
+    program.press(QUIT)
+    assert program.exit_status() == 0
+    assert as_before(program)
+
+
+def test_a_shell_that_ends_takes_it_along(start_application: Starter) -> None:
+    program = start_application()
+    program.until(is_settled)
+    program.signal(signal.SIGHUP)
+    program.signal(signal.SIGCONT)
+    assert program.exit_status() == 128 + signal.SIGHUP
+    assert as_before(program)
+
+
 # Sizes
 
 
