@@ -125,10 +125,18 @@ class Loop:
     async def _judge_all(self, grid: GridOrder, cancelled: asyncio.Event) -> None:
         for place, order in enumerate(grid.orders):
             if not cancelled.is_set():
-                await self._judge(order, cancelled, grid.told(place))
+                # Set at the verdict, too: what follows is machine code, for which the next order would wait.
+                over = asyncio.Event()
+                passing_on = asyncio.create_task(_pass_on(cancelled, over))
+                try:
+                    await self._judge(order, over, grid.told(place), stops_at_verdict=True)
+                finally:
+                    passing_on.cancel()
         grid.ended()
 
-    async def _judge(self, order: Order, cancelled: asyncio.Event, audience: Audience) -> None:
+    async def _judge(
+        self, order: Order, cancelled: asyncio.Event, audience: Audience, *, stops_at_verdict: bool = False
+    ) -> None:
         if not order.again and not order.cases and await self._replay(order, audience):
             return
         plan = order.plan(await self._failed_before(order))
@@ -141,6 +149,8 @@ class Loop:
                 failed += _failed_in(batch)
                 if any(map(_says_of_the_candidate, batch)):
                     self._failed_cases[order.problem.name] = tuple(failed)
+                if stops_at_verdict and any(isinstance(event, RunFinished) for event in batch):
+                    cancelled.set()
 
     async def _port(self, order: PortOrder, cancelled: asyncio.Event) -> None:
         events = self._port_events(order, cancelled)
@@ -294,6 +304,11 @@ class _Inbox:
             await self._changed.wait()
         batch, self._events = tuple(self._events[:_MOST_EVENTS]), self._events[_MOST_EVENTS:]
         return batch
+
+
+async def _pass_on(stopped: asyncio.Event, over: asyncio.Event) -> None:
+    await stopped.wait()
+    over.set()
 
 
 def _failed_in(events: Sequence[Event]) -> list[str]:

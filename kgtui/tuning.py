@@ -106,10 +106,18 @@ class Tuning:
         """Whether the grid of this number goes on."""
         return number == self._number and self.grid is not None and self.grid.ending is None
 
-    def variant_began(self, place: int, header: RunHeader) -> None:
-        """The variant at this place is being judged; the file as it is is shown as the file's own run, too."""
+    @property
+    def lacks_file(self) -> bool:
+        """Whether the workbench has no verdict on the file, for the grid came between."""
+        bench = self._workbench.bench
+        view = bench.live.view
+        is_judged = view.verdict is not None and view.verdict.outcome is not Outcome.CANCELLED
+        return not is_judged or view.digest != bench.content_digest
+
+    def variant_began(self, place: int, header: RunHeader, *, shows_file: bool) -> None:
+        """The variant at this place is being judged; the run of the file as it is may be shown as the file's, too."""
         assert self.grid is not None
-        if place == 0:
+        if shows_file:
             workbench, now_s = self._workbench, self._host.clock()
             workbench.bench = replace(workbench.bench, live=replace(workbench.bench.live, began_s=now_s))
             self._audience.run_began(header)
@@ -186,8 +194,8 @@ class _Hearing:
         """The engine begins with it."""
         self.run = header.number
         if self.tuning.is_current(self.number):
-            self.shows_file = self.place == 0
-            self.tuning.variant_began(self.place, header)
+            self.shows_file = self.place == 0 and self.tuning.lacks_file
+            self.tuning.variant_began(self.place, header, shows_file=self.shows_file)
 
     def events_happened(self, events: Sequence[Event]) -> None:
         """More of the run; it counts once its verdict is there."""

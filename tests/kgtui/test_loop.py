@@ -350,6 +350,21 @@ async def test_a_save_stops_a_grid_and_the_rest_of_it_is_never_judged(setting: S
     assert [candidate.source for candidate, _ in setting.engine.judged] == [b"one", b"new"]
 
 
+async def test_in_a_grid_nobody_waits_for_what_follows_a_verdict(setting: Setting, fakes: ModuleType) -> None:
+    class Printing(fakes.FakeEngine):  # type: ignore[misc, name-defined]  # the doubles are not typed here
+        async def evaluate(self, candidate: Any, plan: Any, *, cancelled: Any = None) -> AsyncIterator[Event]:
+            async for event in super().evaluate(candidate, plan, cancelled=cancelled):
+                yield event
+                if isinstance(event, RunFinished):
+                    await cancelled.wait()
+
+    setting.loop._judging, ended = Printing(), asyncio.Event()
+    setting.loop.submit(grid_of(setting, b"one", b"two", ended=ended))
+    await asyncio.wait_for(ended.wait(), 10)
+    verdicts = [event.verdict.outcome for event in setting.listener.events if isinstance(event, RunFinished)]
+    assert verdicts == [Outcome.PASS, Outcome.PASS]
+
+
 async def test_cancelling_ends_the_whole_grid(setting: Setting, fakes: ModuleType) -> None:
     ended = asyncio.Event()
     setting.engine.script = fakes.stops_half_way

@@ -97,13 +97,24 @@ async def test_each_variant_is_a_run_under_a_tag_with_its_values_in_the_note(mak
         ]  # fmt: skip
 
 
-async def test_the_workbench_shows_the_file_as_it_is_and_no_variant(make_bench: Any) -> None:
+async def test_the_workbench_keeps_the_run_of_the_file_and_shows_no_variant(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await ready(bench, pilot, *CHOOSE, "r")
         await done(bench, pilot)
+        assert bench.app.workbench.bench.shown.number == 1
+
+
+async def test_a_run_of_the_file_that_the_grid_stops_is_made_up_for(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(fakes.stops_half_way)
+    async with bench.app.run_test() as pilot:
+        await bench.until(pilot, lambda: bench.app.workbench and len(bench.app.workbench.bench.view.cases) == 5)
+        bench.engine.script = fakes.all_pass
+        await pilot.press(*CHOOSE, "r")
+        await done(bench, pilot)
         shown = bench.app.workbench.bench.shown
         assert (shown.number, shown.view.digest) == (2, bench.recording.orders[1].candidate.digest)
+        assert shown.view.verdict.sentence == "right on 8 of 8 cases"
         assert not bench.app.workbench.bench.waiting
 
 
