@@ -86,6 +86,7 @@ class CaseScreen(KgtuiScreen):
             failed_case(
                 result, glyphs=self.host.glyphs, width=max(1, self.size.width - _MARGIN),
                 number=self._workbench.bench.shown.number, stale=self._is_stale(result),
+                suspected=self._workbench.bench.suspects_of(result),
             )
         )  # fmt: skip
 
@@ -123,15 +124,17 @@ class CaseScreen(KgtuiScreen):
         self._workbench.action_run_again()
 
     def action_follow(self) -> None:
-        """Go to the line of the source that is at fault."""
+        """Go to the line of the source that is at fault, or to the first one that may be."""
         result = self._result
         bounds = result.out_of_bounds if result else None
         location = (result.location if result else None) or (bounds.location if bounds else None)
-        if location is None:
+        suspected = self._workbench.bench.suspects_of(result) if result else None
+        number = location.line if location else suspected.lines[0][0] if suspected else None
+        if number is None:
             self.notify(_NO_LINE, markup=False)
             return
         self.action_close()
-        self._workbench.source.go_to(location.line)
+        self._workbench.source.go_to(number)
         self._workbench.set_focus(self._workbench.source.editor)
 
     async def action_write_script(self) -> None:
@@ -159,7 +162,9 @@ class CaseScreen(KgtuiScreen):
         """Copy all of it."""
         result = self._result
         number = self._workbench.bench.shown.number
-        self.copy_text(case_text(result, glyphs=self.host.glyphs, number=number) if result else "")
+        suspected = self._workbench.bench.suspects_of(result) if result else None
+        copied = case_text(result, glyphs=self.host.glyphs, number=number, suspected=suspected) if result else ""
+        self.copy_text(copied)
 
     @property
     def _cases(self) -> CasesPane:

@@ -12,6 +12,7 @@ from kgtui.state.glyphs import Glyphs, outcome_tone, outcome_words
 from kgtui.state.lines import Column, Line, Row, Span, Tone, line, muted, strong
 from kgtui.state.numbers import error, seconds
 from kgtui.state.run import RunView
+from kgtui.state.suspects import Suspects
 
 MAX_ROWS = 300
 COLUMNS = (
@@ -46,7 +47,9 @@ def case_rows(
     return tuple(rows[:MAX_ROWS])
 
 
-def case_detail(result: CaseResult, *, glyphs: Glyphs, stale: bool = False) -> tuple[Line, ...]:
+def case_detail(
+    result: CaseResult, *, glyphs: Glyphs, stale: bool = False, suspected: Suspects | None = None
+) -> tuple[Line, ...]:
     """What happened to one case, most telling first: the worst element, then how much and where."""
     state = Span(f"{glyphs.outcome(result.outcome)} {outcome_words(result.outcome)}", outcome_tone(result.outcome))
     where = f" line {result.location.line}" if result.location else ""
@@ -59,7 +62,8 @@ def case_detail(result: CaseResult, *, glyphs: Glyphs, stale: bool = False) -> t
         lines.append(line(result.message))
     wrong = [report for report in result.outputs if report.outcome is not Outcome.PASS]
     for report in wrong[:_FAILED_OUTPUTS_SHOWN]:
-        lines += _report(report, glyphs)
+        lines += _report(report, glyphs, suspected)
+        suspected = None  # said once
     if len(wrong) > _FAILED_OUTPUTS_SHOWN:
         lines.append(line(muted(f"and {len(wrong) - _FAILED_OUTPUTS_SHOWN} more outputs that differ")))
     calls = f"{result.calls} call{'s' if result.calls != 1 else ''}"
@@ -150,7 +154,7 @@ def out_of_bounds_lines(report: OutOfBounds) -> list[Line]:
     ]  # fmt: skip
 
 
-def _report(report: OutputReport, glyphs: Glyphs) -> list[Line]:
+def _report(report: OutputReport, glyphs: Glyphs, suspected: Suspects | None) -> list[Line]:
     shape = f"{report.dtype}[{', '.join(map(str, report.shape))}]" if report.dtype else ""
     lines: list[Line] = [line(muted("output    "), strong(report.name), muted(f"  {shape}"))]
     if report.worst:
@@ -171,6 +175,9 @@ def _report(report: OutputReport, glyphs: Glyphs) -> list[Line]:
         lines.append(line(muted("from, to  "), f"{where_text(report.first_wrong)} to {where_text(report.last_wrong)}"))
     if hint := _hint(report):
         lines.append(line(Span(hint, Tone.WARN)))
+    if suspected is not None:
+        places = ", ".join(f"line {number}" for number, _ in suspected.lines)
+        lines.append(line(muted("look at   "), Span(places, Tone.LINK), muted(f": {suspected.what}")))
     if report.error_map:
         empty, *_, full = glyphs.heat
         legend = muted(f"where     {empty} right  ")

@@ -13,14 +13,16 @@ from kgtui.state.cases import error_map, errors_of, out_of_bounds_lines, reading
 from kgtui.state.glyphs import Glyphs, outcome_tone, outcome_words
 from kgtui.state.lines import Line, Span, Tone, line, muted, plain_text, strong
 from kgtui.state.numbers import seconds
+from kgtui.state.suspects import Suspects
 
 _LABEL = 11
 _NOTHING_FITS = "no mistake that is known here fits: look at the map, at the first wrong element and at what feeds it"
 
 
 def failed_case(
-    result: CaseResult, *, glyphs: Glyphs, width: int, number: int | None, stale: bool = False
-) -> tuple[Line, ...]:
+    result: CaseResult, *, glyphs: Glyphs, width: int, number: int | None, stale: bool = False,
+    suspected: Suspects | None = None,
+) -> tuple[Line, ...]:  # fmt: skip
     """All that is known of a failed case; `number` is its run's in the store."""
     lines: list[Line] = [_head(result, glyphs, number=number, stale=stale)]
     said = {report.message for report in result.outputs}
@@ -30,15 +32,16 @@ def failed_case(
         lines += _wrapped("", result.message, width)
     for report in result.outputs:
         if report.outcome is not Outcome.PASS:
-            lines += [line(), *_output(report, glyphs, width)]
+            lines += [line(), *_output(report, glyphs, width, suspected)]
+            suspected = None  # said once
     calls = f"{result.calls} call{'s' if result.calls != 1 else ''}"
     lines += [line(), line(muted(f"{calls}, {seconds(result.elapsed_s)}, inputs from seed {result.seed}"))]
     return tuple(lines)
 
 
-def case_text(result: CaseResult, *, glyphs: Glyphs, number: int | None) -> str:
+def case_text(result: CaseResult, *, glyphs: Glyphs, number: int | None, suspected: Suspects | None = None) -> str:
     """The same as text, for the clipboard."""
-    return plain_text(failed_case(result, glyphs=glyphs, width=100, number=number))
+    return plain_text(failed_case(result, glyphs=glyphs, width=100, number=number, suspected=suspected))
 
 
 def _why(explanation: Explanation | None, report: OutputReport, *, width: int) -> list[Line]:
@@ -62,7 +65,7 @@ def _head(result: CaseResult, glyphs: Glyphs, *, number: int | None, stale: bool
     return line(strong(result.case), "  ", state, muted(location + run), age)
 
 
-def _output(report: OutputReport, glyphs: Glyphs, width: int) -> list[Line]:
+def _output(report: OutputReport, glyphs: Glyphs, width: int, suspected: Suspects | None) -> list[Line]:
     shape = f"{report.dtype}[{', '.join(map(str, report.shape))}]" if report.dtype else ""
     lines = [_labelled("output", strong(report.name), muted(f"  {shape}"))]
     if report.worst:
@@ -82,9 +85,18 @@ def _output(report: OutputReport, glyphs: Glyphs, width: int) -> list[Line]:
     if report.first_wrong is not None and report.last_wrong is not None:
         lines.append(_labelled("from, to", f"{where_text(report.first_wrong)} to {where_text(report.last_wrong)}"))
     lines += _why(report.explanation, report, width=width)
+    lines += _look_at(suspected, width) if suspected is not None else []
     if report.explanation is not None and report.worst is not None:
         lines += _feeds(report.explanation, width)
     return lines + _map(report, glyphs)
+
+
+def _look_at(suspected: Suspects, width: int) -> list[Line]:
+    """The lines of the kernel that could have done it, and what makes them suspect."""
+    lines: list[Line] = []
+    for place, (number, text) in enumerate(suspected.lines):
+        lines += _wrapped("" if place else "look at", f"line {number}  {text}", width, tone=Tone.LINK)
+    return [*lines, *_wrapped("", suspected.what, width, tone=Tone.MUTED)]
 
 
 def _diagnosis(found: Diagnosis, width: int, *, label: str) -> list[Line]:

@@ -63,10 +63,11 @@ def sentence(view: RunView, desk: Desk) -> Line:
         return line(Span("the file has changed since this run; p goes on and judges it", Tone.WARN))
     if view.verdict is not None:
         flagged = "flagged: " if view.verdict.flagged else ""
-        return line(f"{flagged}{_place(view)}{view.verdict.sentence}")
+        return line(f"{flagged}{_place(view)}{_explained(view.verdict.sentence, view)}")
     if view.failed:
         first = view.failed[0]
-        return line(Span(f"{len(view.failed)} failed so far, first {first.case}: {first.message or first.outcome}"))
+        so_far = f"{len(view.failed)} failed so far, first {first.case}: {first.message or first.outcome}"
+        return line(Span(_explained(so_far, view)))
     if view.holder is not None:
         right = muted(f"; right on all {len(view.cases)} cases")
         return line(Span(awaited(view.holder), Tone.WARN), right)
@@ -110,6 +111,17 @@ def _mode(desk: Desk, status: Status, glyphs: Glyphs) -> tuple[Span, ...]:
     word = Span(desk.mode.upper(), Tone.STRONG)
     hides_pause = desk.paused and status.state is not State.PAUSED
     return (Span(f"{glyphs.state(State.PAUSED)} paused  ", Tone.WARN), word) if hides_pause else (word,)
+
+
+def _explained(text: str, view: RunView) -> str:
+    """A sentence that ends with the first failed case, with what its answer looks like in place of its numbers."""
+    first = view.failed[0] if view.failed else None
+    named = f"first {first.case}: " if first else ""
+    before, found, _ = text.partition(named) if first else (text, "", "")
+    for report in first.outputs if first and found else ():
+        for diagnosis in report.explanation.diagnoses[:1] if report.explanation else ():
+            return f"{before}{named}{diagnosis.sentence}"
+    return text
 
 
 def _place(view: RunView) -> str:

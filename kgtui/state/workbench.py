@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.events import Event
-from engine.model import BenchmarkPlan, Problem, Tier
+from engine.model import BenchmarkPlan, CaseResult, Problem, Tier
 from kgtui.seams import INTERPRETED_DEVICE, Order
 from kgtui.state.measurements import NOTHING_MEASURED, Measurements, measured
 from kgtui.state.run import NO_RUN, RunView, reduce_all
 from kgtui.state.status import Desk, Mode
+from kgtui.state.suspects import Suspects, suspects
 
 TARGETS = ("sm_90", "sm_80", "sm_100", "sm_120", "gfx90a", "gfx942", "gfx950", "gfx1100")
 
@@ -98,6 +99,10 @@ class Workbench:
     def content_digest(self) -> str:
         """The hash of what the file holds."""
         return hashlib.sha256(self.saved).hexdigest()
+
+    def suspects_of(self, result: CaseResult) -> Suspects | None:
+        """The lines to look at for a failed case; none where the file has another text by now."""
+        return suspects(result, self.saved) if self.view.digest == self.content_digest else None
 
     def order(self, *, again: bool = False, cases: tuple[str, ...] = (), wish: Wish = Wish.AS_SAVED) -> Order:
         """Judge what the file holds; picked cases are verified and not timed."""

@@ -78,7 +78,8 @@ class CasesPane(DetailedPane):
         self.set_class(self.has_failed, "-failed")
         if result is not None and scene is not None:
             is_stale = scene.stale or scene.bench.view.case(result.case) is None
-            detail.show(case_detail(result, glyphs=scene.glyphs, stale=is_stale))
+            suspected = scene.bench.suspects_of(result)
+            detail.show(case_detail(result, glyphs=scene.glyphs, stale=is_stale, suspected=suspected))
         else:
             detail.show((line(muted("not judged yet")),))
 

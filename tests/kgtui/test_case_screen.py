@@ -26,6 +26,7 @@ from kgtui.screens.workbench import WorkbenchScreen
 from kgtui.state.failed_case import failed_case
 from kgtui.state.glyphs import ASCII, UNICODE
 from kgtui.state.lines import plain_text
+from kgtui.state.suspects import Suspects
 from kgtui.widgets.toned import Lines
 
 TAIL = Diagnosis(
@@ -58,6 +59,15 @@ def wrong(fakes: ModuleType, case: Any, **changes: Any) -> CaseResult:
 def text(fakes: ModuleType, *, width: int = 100, glyphs: Any = UNICODE, **changes: Any) -> list[str]:
     result = wrong(fakes, fakes.softmax_problem().cases[4], **changes)
     return plain_text(failed_case(result, glyphs=glyphs, width=width, number=42)).splitlines()
+
+
+def test_the_lines_to_look_at_follow_what_it_looks_like(fakes: ModuleType) -> None:
+    result = wrong(fakes, fakes.softmax_problem().cases[4])
+    suspected = Suspects(what="a masked load", lines=((21, "x = tl.load(x_ptr)"), (26, "y = tl.load(y_ptr)")))
+    told = plain_text(failed_case(result, glyphs=UNICODE, width=100, number=42, suspected=suspected)).splitlines()
+    place = told.index("look at    line 21  x = tl.load(x_ptr)")
+    assert told[place + 1 : place + 3] == ["           line 26  y = tl.load(y_ptr)", "           a masked load"]
+    assert told[place + 3].startswith("fed by")
 
 
 def test_all_that_is_known_is_said_in_its_order(fakes: ModuleType) -> None:

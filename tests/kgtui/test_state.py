@@ -18,7 +18,21 @@ from engine.events import (
     from_json,
     to_json,
 )
-from engine.model import Candidate, DType, Location, Outcome, OutputReport, Plan, Stage, Stream, Tier, Verdict
+from engine.model import (
+    Candidate,
+    Diagnosis,
+    DiagnosisKind,
+    DType,
+    Explanation,
+    Location,
+    Outcome,
+    OutputReport,
+    Plan,
+    Stage,
+    Stream,
+    Tier,
+    Verdict,
+)  # fmt: skip
 from kgtui.state.cases import case_detail, case_rows, error_map, reading
 from kgtui.state.glyphs import ASCII, UNICODE, State
 from kgtui.state.lines import plain_text
@@ -210,6 +224,19 @@ def test_the_strip_of_a_failed_run(fakes: ModuleType, candidate: Candidate, plan
         "saved ▸ read ✔ ▸ load 48ms ✔ ▸ VERIFY 6/8 ✗ ▸ compile 1/1 0.22s ✔\n"
         "2 of 8 cases failed, first 127x128 f32: 127 of 16,256 elements differ, worst at [3, 127]"
     )
+
+
+def test_the_strip_says_what_the_first_failure_looks_like(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+    view = view_of(fakes.some_fail(candidate, plan))
+    looks = Diagnosis(
+        kind=DiagnosisKind.TAIL_MASK, sentence="only the end is wrong", evidence="e", explained=1, wrong=1
+    )
+    report = replace(view.failed[0].outputs[0], explanation=Explanation(diagnoses=(looks,)))
+    cases = tuple(replace(case, outputs=(report,)) if case.case == view.failed[0].case else case for case in view.cases)
+    told = replace(view, cases=cases)
+    assert plain_text((sentence(told, DESK),)) == "2 of 8 cases failed, first 127x128 f32: only the end is wrong"
+    running = replace(told, verdict=None)
+    assert plain_text((sentence(running, DESK),)) == "2 failed so far, first 127x128 f32: only the end is wrong"
 
 
 def test_the_strip_while_it_verifies_in_ascii(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
