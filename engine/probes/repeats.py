@@ -30,7 +30,6 @@ CATCHES = (
 )  # fmt: skip
 
 _CHECK = "repeats"
-_RACE = "a race: "
 _POISONS = (0xFF, 0x7B)
 _REPEATS = 8  # on a device
 _MOST_CASES = 4
@@ -131,10 +130,7 @@ def _race_found(
     line = meeting and (meeting.second.line if meeting.second.stores else meeting.first.line)
     if found is None or meeting is None or not line:
         return found
-    return replace(
-        found, location=Location(line=line),
-        message=f"a race at line {line}: {found.message.removeprefix(_RACE)}; {_met(meeting)}",
-    )  # fmt: skip
+    return replace(found, location=Location(line=line), message=f"{found.message}; {_met(meeting)}")
 
 
 def _met(meeting: wire.Meeting) -> str:
@@ -158,9 +154,9 @@ def _at(access: wire.Access) -> str:
 
 def _race(lab: Lab, disorder: wire.Disorder) -> str:
     if not lab.staff.interpreted:
-        return f"{_RACE}the same input gave a right answer, and beside other work a wrong one"
+        return "a race: the same input gave a right answer, and beside other work a wrong one"
     order = "backwards" if disorder.seed is None else "in random order"
-    return f"{_RACE}right only in one order, and with the programs of each grid run {order}"
+    return f"a race: right only in one order, and with the programs of each grid run {order}"
 
 
 def _disorders(lab: Lab) -> Iterator[wire.Disorder]:

@@ -68,7 +68,7 @@ async def test_a_race_names_the_two_programs_that_meet() -> None:
     ((finding,), _) = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
     assert finding.location == Location(line=7)
     assert finding.message == (
-        "a race at line 7: right only in one order, and with the programs of each grid run backwards: "
+        "a race: right only in one order, and with the programs of each grid run backwards: "
         "7 of 1000 elements of return are wrong; in k program (1, 0, 0) loads y[16] at line 9, "
         "and program (0, 0, 0) stores it at line 7"
     )

@@ -91,7 +91,7 @@ async def test_a_program_that_trusts_in_the_one_before_it_has_a_race(judging):
     line = 1 + source[: source.index("tl.store(carry + number")].count("\n")
     assert finding.location == Location(line=line)
     assert finding.message.startswith(
-        f"a race at line {line}: right only in one order, and with the programs of each grid run backwards"
+        "a race: right only in one order, and with the programs of each grid run backwards"
     )
     assert "in chained program (9, 0, 0) loads carry[8] at line" in finding.message
 
