@@ -27,8 +27,9 @@ def kept_title(terminal: TextIO) -> Iterator[None]:
     try:
         yield
     finally:
-        terminal.write(_GIVE_TITLE_BACK)
-        terminal.flush()
+        with contextlib.suppress(OSError):  # the terminal may be gone, and how the program ended is to be told still
+            terminal.write(_GIVE_TITLE_BACK)
+            terminal.flush()
 
 
 def title_sequence(words: str) -> str:

@@ -125,7 +125,12 @@ def inspected(claim: Claim | None = None, **facts):
             "right on 2 of 2 cases, but not credible: a suspect",
         ),
         (
-            {"layers": (report(Layer.ABLATION, Coverage.NOT_CHECKED),)},
+            {
+                "layers": tuple(
+                    report(layer, Coverage.NOT_CHECKED if layer is Layer.ABLATION else Coverage.CHECKED)
+                    for layer in Layer
+                )
+            },
             "right on 2 of 2 cases, but not cleared: ablation (a_probe) could not be checked: it broke",
         ),
         (
