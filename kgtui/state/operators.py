@@ -68,10 +68,11 @@ class Facets:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """A row of the list: an operator, and the file for one of the recent ones."""
+    """A row of the list: an operator, and for one of the recent files that file and when it was last judged."""
 
     problem: Problem
     file: Path | None = None
+    judged_at: datetime | None = None
 
 
 def choices(
@@ -80,7 +81,7 @@ def choices(
     """Recent files, then operators: by how well they match, or those with runs first, newest first."""
     by_name = {problem.name: problem for problem in problems}
     files = tuple(
-        Choice(problem=by_name[file.problem], file=file.path)
+        Choice(problem=by_name[file.problem], file=file.path, judged_at=file.judged_at)
         for file in recent[:RECENT_FILES]
         if file.problem in by_name
     )
@@ -117,7 +118,7 @@ def operator_rows(
                     name,
                     muted(choice.problem.source),
                     muted(choice.problem.category if not choice.file else choice.problem.name.partition("::")[2]),
-                    *_last_cells(last.get(choice.problem.name), glyphs, now),
+                    *_cells_of(choice, last.get(choice.problem.name), glyphs, now),
                 ),
             )
         )
@@ -186,6 +187,16 @@ def _after(value: str | None, occurring: set[str]) -> str | None:
         return values[0] if values else None
     place = values.index(value) + 1 if value in values else len(values)
     return values[place] if place < len(values) else None
+
+
+def _cells_of(choice: Choice, last: LastRun | None, glyphs: Glyphs, now: datetime) -> tuple[Span, Span, Span]:
+    """What came of the operator; of a file only its own newest run, which is known while it is the operator's too."""
+    if choice.judged_at is None:
+        return _last_cells(last, glyphs, now)
+    touched, runs = muted(ago(choice.judged_at, now)), Span("")
+    if last is None or last.run.started_at != choice.judged_at:
+        return muted(glyphs.dash), touched, runs
+    return _last_cells(last, glyphs, now)[0], touched, runs
 
 
 def _last_cells(last: LastRun | None, glyphs: Glyphs, now: datetime) -> tuple[Span, Span, Span]:

@@ -493,6 +493,21 @@ def test_recent_files_stand_on_top_and_operators_with_runs_before_the_others(fak
     assert [cell.text for cell in rows[1].cells[3:]] == ["✔ pass", "5 min ago", "3"]
 
 
+def test_a_file_is_not_credited_with_what_another_file_of_its_operator_came_to(fakes: ModuleType) -> None:
+    older, newer = fakes.NOW - timedelta(minutes=9), fakes.NOW - timedelta(minutes=5)
+    recent = tuple(
+        fakes.RecentFile(path=fakes.Path(f"/k/{name}.py"), problem="vllm::rms_norm", judged_at=judged_at)
+        for name, judged_at in (("right", newer), ("wrong", older))
+    )
+    run = fakes.PastRun(number=3, problem="vllm::rms_norm", digest="d", filename="right.py", device="cpu", target=None,
+                        started_at=newer, outcome=Outcome.PASS)  # fmt: skip
+    last = {"vllm::rms_norm": fakes.LastRun(run=run, runs=3)}
+    rows = operator_rows(choices(fakes.catalogue(), recent, last, Facets()), last, glyphs=UNICODE, now=fakes.NOW)
+    assert [[cell.text for cell in row.cells if cell.text] for row in rows[:2]] == [
+        ["▸ right.py", "vllm", "rms_norm", "✔ pass", "5 min ago"], ["▸ wrong.py", "vllm", "rms_norm", "–", "9 min ago"],
+    ]  # fmt: skip
+
+
 def test_the_preview_says_what_opening_will_do(fakes: ModuleType) -> None:
     choice, path = Choice(problem=fakes.softmax_problem()), "kernels/softmax.py"
     words = [
