@@ -11,7 +11,6 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -21,20 +20,13 @@ from engine.clock.instruments import HOLD, Instruments, Listener, Recorder
 from engine.clock.listener import DriverCall
 from engine.worker.own_kernels import OwnKernels
 
+_sleep = time.sleep  # as it is before there is a candidate
 _KNOWN_NS = 1000
 _SETTLING_S = 0.02  # for what another thread puts on the device after the return
 _CHARACTERS = 500  # of a name; a line of the wire is of limited length
 _KINDS = {
     Kind.KERNEL: wire.ActivityKind.KERNEL, Kind.COPY: wire.ActivityKind.COPY, Kind.FILL: wire.ActivityKind.FILL
 }  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Heard:
-    """Calls of the driver while the entry ran, while we took what it returned, and from then on."""
-
-    within: tuple[DriverCall, ...]
-    after: tuple[DriverCall, ...]
 
 
 class Tape:
@@ -62,14 +54,14 @@ class Tape:
             within = instruments.listener.take()
             handed_back = leave(returned)
             instruments.synchronise()
-            time.sleep(_SETTLING_S)
+            _sleep(_SETTLING_S)
             instruments.synchronise()
-            heard = _Heard(within=within, after=instruments.listener.take())
+            after = instruments.listener.take()
             activities = instruments.recorder.take()
-        ours = {one.correlation for one in heard.after if one.thread == threading.get_ident()}
+        ours = {one.correlation for one in after if one.thread == threading.get_ident()}
         theirs = [one for one in activities if one.correlation not in ours]
-        late = {one.correlation for one in heard.after} - ours
-        seen = self._attributed(theirs, (*heard.within, *heard.after))
+        late = {one.correlation for one in after} - ours
+        seen = self._attributed(theirs, (*within, *after))
         nodes, uncaptured = self._captured(instruments, call)
         return wire.Recorded(
             id=identifier, returned=handed_back, activities=seen, nodes=nodes, uncaptured=uncaptured,

@@ -95,6 +95,7 @@ def test_a_replayed_graph_is_known_by_the_names_that_were_captured() -> None:
     tape = Tape(device.instruments(), Owner())
     tape.record("i", lambda: (device.put("own", 5, function=OWN), device.put("both", 5, function=OWN)), lambda _: ())
     tape.record("i", lambda: device.put("both", 5, function=FOREIGN), lambda _: ())
+    tape.record("i", lambda: device.put("both", 5, function=OWN), lambda _: ())  # it stays in doubt
 
     def replay() -> None:
         for name in ("own", "both", "never"):
