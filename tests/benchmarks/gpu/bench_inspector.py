@@ -5,7 +5,8 @@ Run with the interpreter of an environment that has kgtui and a CUDA torch:
     python tests/benchmarks/gpu/bench_inspector.py [--device cuda] [--parts speed cheats_gpu cheats honest wrong]
 
 The same script runs on the CPU with `--device cpu`.  Every file is judged on its smoke and full cases by every layer;
-those of `cheats_gpu` on the smoke cases alone, and they are timed.  Each part writes what was found in each file to
+those of `cheats_gpu` on the smoke cases alone, and they are timed.  A file that is not judged within `--limit` seconds
+is given up and named, with the last thing that was heard of it.  Each part writes what was found in each file to
 `--log`, and prints a table last: the durations, or the files by the id of their trick.
 """
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import dataclasses
 import math
 import os
@@ -48,6 +50,10 @@ CORPUS = ROOT / "tests" / "corpus"
 SAMPLE = ROOT / "kgtui" / "samples" / "softmax.py"
 TIMED = ("cheats_gpu",)
 GRAVE = (Severity.SUSPECT, Severity.PROOF)
+
+
+class NotJudgedError(Exception):
+    """A file got no verdict in its time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,9 +98,13 @@ class Inspected:
 
 async def inspected(
     engine: Engine, name: str, content: bytes, operator: str, *, tiers: tuple[Tier, ...] = (Tier.SMOKE, Tier.FULL),
-    timed: int = 0, case_s: float = 1.1,
+    timed: int = 0, case_s: float = 1.1, limit_s: float = 120.0,
 ) -> Inspected:  # fmt: skip
-    """One file, judged by every layer, and timed on the first `timed` cases for that."""
+    """One file, judged by every layer, and timed on the first `timed` cases for that.
+
+    Raises:
+        NotJudgedError: no verdict within `limit_s` seconds.
+    """
     problem = find(operator)
     plan = Plan.for_tiers(problem, tiers=tiers, device=engine.device.platform, target=engine.device.target)
     if timed:
@@ -106,13 +116,15 @@ async def inspected(
     seconds = 0.0
     events = engine.evaluate(Candidate(source=content, problem=operator, filename=name), plan)
     try:
-        async for event in events:
-            seen.append(event)
-            if isinstance(event, RunFinished):
-                seconds = time.perf_counter() - started
-                break
-    finally:
-        await events.aclose()
+        async with asyncio.timeout(limit_s), contextlib.aclosing(events):
+            async for event in events:
+                seen.append(event)
+                if isinstance(event, RunFinished):
+                    seconds = time.perf_counter() - started
+                    break
+    except TimeoutError:
+        tasks = [str(task) for task in asyncio.all_tasks()]
+        raise NotJudgedError(f"no verdict in {limit_s:g} s; the last event: {seen[-1:]}; tasks: {tasks}") from None
     return Inspected(name=name, events=tuple(seen), seconds=seconds)
 
 
@@ -148,6 +160,7 @@ async def speed(engine: Engine, saves: int, log: IO[str]) -> list[str]:
         for event in done[-1].events:
             if isinstance(event, LayerChecked):
                 log.write(f"{label}: {event.at_s:.3f} {event.report}\n")
+        log.flush()
     return lines
 
 
@@ -163,23 +176,31 @@ def row(label: str, values: Sequence[float | None]) -> str:
 # ------------------------------------------------------------ corpus
 
 
-async def corpus(engine: Engine, kind: str, names: Sequence[str], log: IO[str]) -> list[str]:
+async def corpus(engine: Engine, kind: str, names: Sequence[str], log: IO[str], *, limit_s: float) -> list[str]:
     """Every file of one kind, or those of these names: as stated or not, and the files by id."""
     judged: list[tuple[Inspected, dict[str, str]]] = []
+    given_up: list[str] = []
     for path in sorted((CORPUS / kind).glob("*.py")):
         if names and path.stem not in names:
             continue
         stated = directives(path.read_text(errors="replace"))
         timed = kind in TIMED  # these are right on the smallest cases, and cheat at the clock
         tiers = (Tier.SMOKE,) if timed else (Tier.SMOKE, Tier.FULL)
-        one = await inspected(
-            engine, path.name, path.read_bytes(), stated["op"], tiers=tiers, timed=int(timed), case_s=1.5
-        )
+        content = path.read_bytes()
+        try:
+            one = await inspected(
+                engine, path.name, content, stated["op"], tiers=tiers, timed=int(timed), case_s=1.5, limit_s=limit_s
+            )
+        except NotJudgedError as error:
+            given_up.append(path.name)
+            log.write(f"LATE {kind}/{path.name} {error}\n")
+            continue
         judged.append((one, stated))
         write(log, kind, one, stated)
     unlike = [(one, stated) for one, stated in judged if not as_stated(one, stated)]
     lines = [f"{kind}: {len(judged) - len(unlike)} of {len(judged)} as stated"]
     lines += [f"  {one.name}: {told(one)}, stated {stated}: {one.verdict.sentence[:300]}" for one, stated in unlike]
+    lines += [f"  no verdict in {limit_s:g} s: {', '.join(given_up)}"] if given_up else []
     if kind.startswith("cheats"):
         passed = [one.name for one, _ in judged if told(one) == "pass"]
         lines.append(f"  passed unflagged: {len(passed)} {passed}")
@@ -238,6 +259,7 @@ async def main() -> None:
     parser.add_argument("--parts", nargs="+", default=["speed", "cheats_gpu", "cheats", "honest", "wrong"])
     parser.add_argument("--files", nargs="*", default=[], metavar="NAME", help="only these of the corpus")
     parser.add_argument("--saves", type=int, default=10)
+    parser.add_argument("--limit", type=float, default=120.0, metavar="S", help="of one file")
     parser.add_argument("--log", type=Path, default=Path(os.devnull))
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, arguments.log.open("a") as log:
@@ -250,7 +272,7 @@ async def main() -> None:
                 part = (
                     speed(engine, arguments.saves, log)
                     if name == "speed"
-                    else corpus(engine, name, arguments.files, log)
+                    else corpus(engine, name, arguments.files, log, limit_s=arguments.limit)
                 )
                 lines = await part
                 took = f"{time.perf_counter() - started:.1f} s"
