@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 
 from engine import events
 from engine.benchmark import Holder
@@ -22,7 +22,7 @@ class Narrator:
         self.findings: list[Finding] = []
         self.layers: list[LayerReport] = []
 
-    async def stream(self) -> AsyncIterator[events.Event]:
+    async def stream(self) -> AsyncGenerator[events.Event, None]:
         """Everything that is told, until `close`."""
         while (event := await self._queue.get()) is not None:
             yield event

@@ -115,14 +115,14 @@ class Run:
 
     async def stream(self, cancelled: asyncio.Event) -> AsyncGenerator[events.Event, None]:
         """All events, in order.  Ends early, with everything killed, when `cancelled` is set."""
-        working = asyncio.create_task(self._work(cancelled))
+        working, told = asyncio.create_task(self._work(cancelled)), self._told.stream()
         try:
-            async for event in self._told.stream():
+            async for event in told:
                 yield event
             await working
         finally:
             working.cancel()
-            await asyncio.gather(working, return_exceptions=True)
+            await asyncio.gather(working, told.aclose(), return_exceptions=True)
 
     async def _work(self, cancelled: asyncio.Event) -> None:
         self._told.tell(

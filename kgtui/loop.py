@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -143,37 +143,38 @@ class Loop:
         number = await self._begin(order)
         audience.run_began(RunHeader(number=number, cached=False, digest=order.candidate.digest))
         failed: list[str] = []
-        events = self._events(order, plan, cancelled)
-        async with contextlib.aclosing(self._told(events, number, audience)) as batches:
-            async for batch in batches:
-                failed += _failed_in(batch)
-                if any(map(_says_of_the_candidate, batch)):
-                    self._failed_cases[order.problem.name] = tuple(failed)
-                if stops_at_verdict and any(isinstance(event, RunFinished) for event in batch):
-                    cancelled.set()
+
+        def heed(batch: Sequence[Event]) -> None:
+            failed.extend(_failed_in(batch))
+            if any(map(_says_of_the_candidate, batch)):
+                self._failed_cases[order.problem.name] = tuple(failed)
+            if stops_at_verdict and any(isinstance(event, RunFinished) for event in batch):
+                cancelled.set()
+
+        await self._tell(self._events(order, plan, cancelled), number, audience, heed=heed)
 
     async def _port(self, order: PortOrder, cancelled: asyncio.Event) -> None:
-        events = self._port_events(order, cancelled)
-        async with contextlib.aclosing(self._told(events, order.number, self._audience)) as batches:
-            async for _ in batches:
-                pass
+        await self._tell(self._port_events(order, cancelled), order.number, self._audience)
 
-    async def _told(
-        self, events: AsyncIterator[Event], number: int | None, audience: Audience
-    ) -> AsyncGenerator[tuple[Event, ...], None]:
-        """The events in batches, each recorded and told to the audience before the next."""
+    async def _tell(
+        self, events: AsyncGenerator[Event, None], number: int | None, audience: Audience, *,
+        heed: Callable[[Sequence[Event]], None] = lambda batch: None,
+    ) -> None:  # fmt: skip
+        """Record the events in batches, and tell each to the audience before the next."""
         inbox = _Inbox()
         reading = asyncio.create_task(self._read(events, inbox))
         try:
             while batch := await inbox.take():
                 number = await self._record(number, batch)
                 audience.events_happened(batch)
-                yield batch
+                heed(batch)
+            await reading
         finally:
-            reading.cancel()
-            await asyncio.wait([reading])
+            await _end(reading)
+            # One that is left to the garbage is closed at an unknown time, beside the one that it reads.
+            await events.aclose()
 
-    async def _read(self, events: AsyncIterator[Event], inbox: _Inbox) -> None:
+    async def _read(self, events: AsyncGenerator[Event, None], inbox: _Inbox) -> None:
         """Take the engine's events as they come, so that a slow store never holds up the judge."""
         last_turn = self._clock()
         try:
@@ -185,7 +186,7 @@ class Loop:
         finally:
             inbox.close()
 
-    async def _events(self, order: Order, plan: Plan, cancelled: asyncio.Event) -> AsyncIterator[Event]:
+    async def _events(self, order: Order, plan: Plan, cancelled: asyncio.Event) -> AsyncGenerator[Event, None]:
         """The engine's events, closed with a verdict of ours when the engine fails to give one."""
         candidate, other = order.candidate, order.against
         last: Event | None = None
@@ -197,9 +198,10 @@ class Loop:
                 judging = self._judging.evaluate(candidate, plan, cancelled=cancelled)
             else:
                 judging = self._judging.compare(candidate, other, plan, cancelled=cancelled)
-            async for event in judging:
-                last, finished = event, finished or isinstance(event, RunFinished)
-                yield event
+            async with contextlib.aclosing(judging):
+                async for event in judging:
+                    last, finished = event, finished or isinstance(event, RunFinished)
+                    yield event
         except KgtuiError as error:
             complaint = str(error)
         except Exception as error:  # the edge: a fault of the engine must not take the screen with it
@@ -214,7 +216,7 @@ class Loop:
         verdict = Verdict(outcome=Outcome.ENGINE_ERROR, sentence=complaint, passed=0, total=len(plan.cases))
         yield RunFinished(at_s=last.at_s if last else 0.0, verdict=verdict)
 
-    async def _port_events(self, order: PortOrder, cancelled: asyncio.Event) -> AsyncIterator[Event]:
+    async def _port_events(self, order: PortOrder, cancelled: asyncio.Event) -> AsyncGenerator[Event, None]:
         """The engine's events, closed by us when the engine fails to close them."""
         last_s, message = order.after_s, "the engine ended before everything was compiled; r begins again"
         porting = self._judging.port(
@@ -222,11 +224,12 @@ class Loop:
             cancelled=cancelled,
         )  # fmt: skip
         try:
-            async for event in porting:
-                last_s = event.at_s
-                yield event
-                if isinstance(event, PortingFinished):
-                    message = ""
+            async with contextlib.aclosing(porting):
+                async for event in porting:
+                    last_s = event.at_s
+                    yield event
+                    if isinstance(event, PortingFinished):
+                        message = ""
         except KgtuiError as error:
             message = str(error)
         except Exception as error:  # the edge: a fault of the engine must not take the screen with it
@@ -304,6 +307,14 @@ class _Inbox:
             await self._changed.wait()
         batch, self._events = tuple(self._events[:_MOST_EVENTS]), self._events[_MOST_EVENTS:]
         return batch
+
+
+async def _end(task: asyncio.Task[None]) -> None:
+    """Cancel it and wait until it is over, also when we are cancelled once more meanwhile."""
+    task.cancel()
+    while not task.done():
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.wait([task])
 
 
 async def _pass_on(stopped: asyncio.Event, over: asyncio.Event) -> None:

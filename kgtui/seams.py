@@ -7,7 +7,7 @@ to the same protocols.  Nothing here imports any of them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -44,18 +44,18 @@ class Judging(Protocol):
 
     def evaluate(
         self, candidate: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         """Judge the candidate; when `cancelled` is set, stop at once and end with a cancelled verdict."""
 
     def compare(
         self, candidate: Candidate, other: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         """As `evaluate`, and time the candidate taking turns with `other`, a baseline called "other"."""
 
     def port(
         self, candidate: Candidate, *, entry: str, launches: Sequence[Launch], targets: Sequence[str],
         after_s: float = 0.0, cancelled: asyncio.Event | None = None,
-    ) -> AsyncIterator[Event]:  # fmt: skip
+    ) -> AsyncGenerator[Event, None]:  # fmt: skip
         """Compile what a run launched for other targets; when `cancelled` is set, stop at once and say so."""
 
     @property

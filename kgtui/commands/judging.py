@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import signal
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Protocol
@@ -43,13 +43,13 @@ class Judging(Protocol):
 
     def evaluate(
         self, candidate: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         """Judge the candidate; when `cancelled` is set, end at once with a cancelled verdict."""
 
     def port(
         self, candidate: Candidate, *, entry: str, launches: Sequence[Launch], targets: Sequence[str],
         after_s: float = 0.0, cancelled: asyncio.Event | None = None,
-    ) -> AsyncIterator[Event]:  # fmt: skip
+    ) -> AsyncGenerator[Event, None]:  # fmt: skip
         """Compile what a run launched for other targets."""
 
 
@@ -182,16 +182,19 @@ class _Running:
         )
         async with engine:
             self._is_judging = True
-            async for event in engine.evaluate(request.candidate, plan, cancelled=self._cancelled):
-                yield event
+            judging = engine.evaluate(request.candidate, plan, cancelled=self._cancelled)
+            async with contextlib.aclosing(judging):
+                async for event in judging:
+                    yield event
             launches = [event.launch for event in self._events if isinstance(event, KernelLaunched)]
             if request.port_to and launches and self._signal is None:
                 porting = engine.port(
                     request.candidate, entry=request.problem.entry, launches=launches, targets=request.port_to,
                     after_s=self._events[-1].at_s, cancelled=self._cancelled,
                 )  # fmt: skip
-                async for event in porting:
-                    yield event
+                async with contextlib.aclosing(porting):
+                    async for event in porting:
+                        yield event
 
     async def _tell(self, event: Event) -> None:
         await self._keeper.record(event)

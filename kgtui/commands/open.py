@@ -10,7 +10,7 @@ import argparse
 import asyncio
 import gc
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -202,20 +202,20 @@ class NamedEngine:
 
     def evaluate(
         self, candidate: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         """Judge the candidate."""
         return self._engine.evaluate(candidate, plan, cancelled=cancelled)
 
     def compare(
         self, candidate: Candidate, other: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         """Judge the candidate and time it taking turns with another one."""
         return self._engine.compare(candidate, other, plan, cancelled=cancelled)
 
     def port(
         self, candidate: Candidate, *, entry: str, launches: Sequence[Launch], targets: Sequence[str],
         after_s: float = 0.0, cancelled: asyncio.Event | None = None,
-    ) -> AsyncIterator[Event]:  # fmt: skip
+    ) -> AsyncGenerator[Event, None]:  # fmt: skip
         """Compile what a run launched for other targets."""
         return self._engine.port(
             candidate, entry=entry, launches=launches, targets=targets, after_s=after_s, cancelled=cancelled

@@ -118,11 +118,13 @@ async def _try_all(
                 keeper.begin(variant)
                 events: list[Event] = []
                 verdict_came = asyncio.Event()  # what would follow is machine code, for which nobody asks
-                async for event in engine.evaluate(candidate, request.plan(()), cancelled=verdict_came):
-                    keeper.record(event)
-                    events.append(event)
-                    if isinstance(event, RunFinished):
-                        verdict_came.set()
+                judging = engine.evaluate(candidate, request.plan(()), cancelled=verdict_came)
+                async with contextlib.aclosing(judging):
+                    async for event in judging:
+                        keeper.record(event)
+                        events.append(event)
+                        if isinstance(event, RunFinished):
+                            verdict_came.set()
                 collected = CollectedRun(file=request.file.shown, events=tuple(events), number=keeper.number)
                 trials.append(Trial(variant=variant, run=collected))
                 verdict = collected.finished.verdict

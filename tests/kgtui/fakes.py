@@ -6,7 +6,7 @@ The doubles keep to `kgtui.seams`; nothing here starts a process or opens a file
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -357,7 +357,7 @@ class FakeEngine:
 
     async def evaluate(
         self, candidate: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         self.judged.append((candidate, plan))
         finished = False
         for event in self.script(candidate, plan):
@@ -372,7 +372,7 @@ class FakeEngine:
 
     async def compare(
         self, candidate: Candidate, other: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         self.compared.append((candidate, other))
         async for event in self.evaluate(candidate, plan, cancelled=cancelled):
             if isinstance(event, RunFinished):
@@ -382,7 +382,7 @@ class FakeEngine:
     async def port(
         self, candidate: Candidate, *, entry: str, launches: Sequence[Launch], targets: Sequence[str],
         after_s: float = 0.0, cancelled: asyncio.Event | None = None,
-    ) -> AsyncIterator[Event]:  # fmt: skip
+    ) -> AsyncGenerator[Event, None]:  # fmt: skip
         self.ported.append((candidate, tuple(targets)))
         events = ported(launches, targets, after_s)
         for event in events[: self.ports_only]:

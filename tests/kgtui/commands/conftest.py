@@ -6,7 +6,7 @@ import asyncio
 import io
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -120,7 +120,7 @@ class PreparedEngine:
 
     async def evaluate(
         self, candidate: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         self.plans.append(plan)
         for event in (*self._events(candidate, plan), *self.after):
             self.on_event(event)
@@ -129,7 +129,7 @@ class PreparedEngine:
     async def port(
         self, candidate: Candidate, *, entry: str, launches: Sequence[Launch], targets: Sequence[str],
         after_s: float = 0.0, cancelled: asyncio.Event | None = None,
-    ) -> AsyncIterator[Event]:  # fmt: skip
+    ) -> AsyncGenerator[Event, None]:  # fmt: skip
         self.asked_for.append(tuple(targets))
         for event in self.ported:
             yield event

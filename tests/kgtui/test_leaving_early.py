@@ -1,0 +1,192 @@
+"""A run that is left at any of its steps leaves no generator open, which would be closed later beside itself."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from engine.events import Event
+from engine.model import Candidate, Plan
+from kgtui.arguments import build_parser
+from kgtui.commands import tune
+from kgtui.commands.check import read_request
+from kgtui.commands.choices import SAMPLE
+from kgtui.commands.console import Console
+from kgtui.commands.judging import _Running
+from kgtui.commands.keeping import Keeper
+from kgtui.loop import Loop
+from kgtui.seams import Order, PortOrder
+
+Work = Callable[[], Awaitable[object]]
+TIMES = (1, 2)
+
+
+class LayeredEngine:
+    """Judges through three generators as the engine does: each closes the one below, and the last takes its time."""
+
+    device_name = "Triton interpreter"
+
+    def __init__(self, fakes: ModuleType) -> None:
+        self._fakes = fakes
+
+    async def __aenter__(self) -> LayeredEngine:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.sleep(0)
+
+    async def evaluate(
+        self, candidate: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
+    ) -> AsyncGenerator[Event, None]:
+        async with contextlib.aclosing(self._layer(self._fakes.all_pass(candidate, plan))) as events:
+            async for event in events:
+                yield event
+
+    async def port(
+        self, candidate: Candidate, *, entry: str, launches: Sequence[Any], targets: Sequence[str],
+        after_s: float = 0.0, cancelled: asyncio.Event | None = None,
+    ) -> AsyncGenerator[Event, None]:  # fmt: skip
+        events = self._fakes.ported(launches, targets, after_s)
+        async with contextlib.aclosing(self._layer(events)) as told:
+            async for event in told:
+                yield event
+
+    async def _layer(self, events: Sequence[Event]) -> AsyncGenerator[Event, None]:
+        async with contextlib.aclosing(self._work(events)) as told:
+            async for event in told:
+                yield event
+
+    async def _work(self, events: Sequence[Event]) -> AsyncGenerator[Event, None]:
+        try:
+            for event in events:
+                await asyncio.sleep(0)
+                yield event
+        finally:
+            await asyncio.sleep(0)
+
+
+def left(work: Work, *, after: int, times: int) -> tuple[bool, list[str], int]:
+    """Cancel `work` so many steps after its begin: whether it was over by itself, what was complained of, what is open.
+
+    Every generator is held on to, as a traceback or a debugger may do, so that none is closed by being forgotten.
+    """
+    complaints: list[str] = []
+    begun: list[AsyncGenerator[Any, None]] = []
+
+    async def scenario() -> tuple[bool, int]:
+        asyncio.get_running_loop().set_exception_handler(
+            lambda loop, context: complaints.append(f"{context['message']}: {context.get('exception')}")
+        )
+        usual = sys.get_asyncgen_hooks()
+        assert usual.firstiter is not None
+
+        def note(generator: AsyncGenerator[Any, None]) -> None:
+            begun.append(generator)
+            usual.firstiter(generator)
+
+        sys.set_asyncgen_hooks(firstiter=note)
+        task = asyncio.ensure_future(work())
+        for _ in range(after):
+            await asyncio.sleep(0)
+        was_over = task.done()
+        for _ in range(times):
+            task.cancel()
+            await asyncio.sleep(0)
+        await asyncio.wait([task])
+        if not task.cancelled() and task.exception() is not None:
+            complaints.append(f"{task.exception()!r}")
+        return was_over, sum(generator.ag_frame is not None for generator in begun)
+
+    with asyncio.Runner() as runner:
+        was_over, still_open = runner.run(scenario())
+    return was_over, complaints, still_open
+
+
+def leave_at_every_step(work: Work, *, times: int) -> int:
+    """Leave `work` after each number of steps until it ends by itself; how many steps there were."""
+    was_over, after = False, 0
+    while not was_over:
+        was_over, complaints, still_open = left(work, after=after, times=times)
+        assert (after, complaints, still_open) == (after, [], 0)
+        after += 1
+    return after
+
+
+@pytest.fixture
+def order(fakes: ModuleType) -> Order:
+    path = Path("/k/softmax.py")
+    return Order(problem=fakes.softmax_problem(), path=path, content=fakes.SOURCE, device="cpu", target="sm_90")
+
+
+class Deaf:
+    """An audience that heeds nothing."""
+
+    def run_began(self, header: object) -> None: ...
+
+    def events_happened(self, events: Sequence[Event]) -> None: ...
+
+    def trouble_arose(self, message: str) -> None:
+        raise AssertionError(message)
+
+
+def loop_of(engine: LayeredEngine) -> Loop:
+    """A loop that gives others their turn after every event."""
+    seconds = iter(range(10**9))
+    return Loop(engine, audience=Deaf(), clock=lambda: float(next(seconds)))  # type: ignore[arg-type]  # no compare
+
+
+@pytest.mark.parametrize("times", TIMES)
+def test_a_run_on_the_screen(fakes: ModuleType, order: Order, times: int) -> None:
+    def work() -> Awaitable[object]:
+        return loop_of(LayeredEngine(fakes))._judge(order, asyncio.Event(), Deaf())
+
+    assert leave_at_every_step(work, times=times) > 50
+
+
+@pytest.mark.parametrize("times", TIMES)
+def test_builds_for_other_targets(fakes: ModuleType, order: Order, times: int) -> None:
+    port = PortOrder(candidate=order.candidate, entry="softmax", launches=(fakes.softmax_launch(),),
+                     targets=("sm_80", "gfx942"), number=None, after_s=0.9)  # fmt: skip
+
+    def work() -> Awaitable[object]:
+        return loop_of(LayeredEngine(fakes))._port(port, asyncio.Event())
+
+    assert leave_at_every_step(work, times=times) > 10
+
+
+@pytest.fixture
+def console(tmp_path: Path) -> Console:
+    home = {"KGTUI_HOME": str(tmp_path / "home")}
+    return Console(out=io.StringIO(), err=io.StringIO(), stdin=io.StringIO(), environment=home, folder=tmp_path)
+
+
+@pytest.mark.parametrize("times", TIMES)
+def test_a_run_of_check(fakes: ModuleType, console: Console, times: int) -> None:
+    options = build_parser().parse_args(["check", "--sample", "--device", "cpu", "--cases", "smoke", "--no-store"])
+    request = read_request(options, console)
+
+    def work() -> Awaitable[object]:
+        running = _Running(request, console, keeper=Keeper(None, warn=console.warn))
+        return running.run(lambda **_: LayeredEngine(fakes), None, lambda run: 0)  # type: ignore[arg-type,return-value]
+
+    assert leave_at_every_step(work, times=times) > 20
+
+
+@pytest.mark.parametrize("times", TIMES)
+def test_a_run_of_tune(fakes: ModuleType, console: Console, times: int) -> None:
+    typed = ["tune", str(SAMPLE), "--op", "aten::softmax", "--device", "cpu", "--cases", "smoke", "--no-store"]
+    request = read_request(build_parser().parse_args(typed), console)
+    grid = (tune.Variant(name="as it is", source=SAMPLE.read_bytes()),)
+
+    def work() -> Awaitable[object]:
+        return tune._try_all(request, grid, console, lambda **_: LayeredEngine(fakes))  # type: ignore[arg-type,return-value]
+
+    assert leave_at_every_step(work, times=times) > 20
