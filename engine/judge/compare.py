@@ -33,6 +33,13 @@ def compare(name: str, got: torch.Tensor, expected: torch.Tensor, tolerance: Tol
     return passed if passed is not None else _compare_values(name, got, expected, tolerance, poison)
 
 
+def count_wrong(got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> int:
+    """How many elements `compare` calls wrong, for whoever asks nothing else; of another kind all of them are."""
+    if of_another_kind("", dtype_name(got.dtype), tuple(got.shape), expected) is not None:
+        return expected.numel()
+    return int(judge(got, expected, tolerance).wrong.sum()) if got.numel() else 0
+
+
 def of_another_kind(name: str, dtype: str, shape: tuple[int, ...], expected: torch.Tensor) -> OutputReport | None:
     """A report for an output of another type or shape than expected, whose values say nothing then; None for others."""
     wanted = dtype_name(expected.dtype)

@@ -10,7 +10,7 @@ import torch
 
 from engine import wire
 from engine.judge import cases
-from engine.judge.compare import compare
+from engine.judge.compare import count_wrong
 from engine.model import Outcome, OutputReport
 
 
@@ -59,8 +59,7 @@ def _handed_back(hand: cases.CaseInHand, command: wire.Contrast) -> list[torch.T
 def _right(hand: cases.CaseInHand, value: torch.Tensor | OutputReport, expected: torch.Tensor) -> int:
     if isinstance(value, OutputReport):
         return 0
-    report = compare("", value, expected, hand.problem.tolerance(hand.case), poison=hand.poison)
-    return expected.numel() - report.mismatched
+    return expected.numel() - count_wrong(value, expected, hand.problem.tolerance(hand.case))
 
 
 def _changed(value: torch.Tensor | OutputReport, kept: torch.Tensor | OutputReport | None) -> int | None:

@@ -12,7 +12,7 @@ import torch
 
 from engine import tensors, wire
 from engine.judge import cases
-from engine.judge.compare import compare
+from engine.judge.compare import count_wrong
 from engine.model import OutputReport
 
 
@@ -45,8 +45,7 @@ def _survival(
 
 def _right(hand: cases.CaseInHand, value: torch.Tensor, expected: torch.Tensor) -> int:
     """How many elements are within tolerance."""
-    report = compare("", value, expected, hand.problem.tolerance(hand.case), poison=hand.poison)
-    return expected.numel() - report.mismatched
+    return expected.numel() - count_wrong(value, expected, hand.problem.tolerance(hand.case))
 
 
 def _guesses(hand: cases.CaseInHand, expected: torch.Tensor) -> Iterator[torch.Tensor]:

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from engine.judge.compare import compare, error_map
+from engine.judge.compare import compare, count_wrong, error_map
 from engine.model import Outcome, OutputReport, Tolerance, WrongElement
 
 EXACT = Tolerance(relative=0.0, absolute=0.0)
@@ -285,6 +285,11 @@ def test_a_boolean_that_was_never_written_is_wrong_where_true_is_expected(poison
 def test_an_expected_value_that_looks_like_poison_is_no_accusation() -> None:
     both = torch.tensor([-1, 3])
     assert report(both, both.clone(), poison=0xFF).message == ""
+
+
+@pytest.mark.parametrize("got", [torch.ones(4, dtype=torch.float64), torch.ones(2, 2), torch.ones(1)])
+def test_of_another_type_or_shape_every_element_that_was_expected_counts_as_wrong(got: torch.Tensor) -> None:
+    assert count_wrong(got, torch.ones(4), LOOSE) == 4
 
 
 def test_a_strided_output_is_compared_by_value() -> None:

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from engine.judge.compare import compare
+from engine.judge.compare import compare, count_wrong
 from engine.judge.quick import wrong_anywhere
 from engine.model import Outcome, Tolerance
 
@@ -68,5 +68,6 @@ def test_tensors_that_are_not_contiguous() -> None:
 
 
 def agree(got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> None:
-    outcome = compare("return", got, expected, tolerance, poison=0x7B).outcome
-    assert bool(wrong_anywhere(got, expected, tolerance)) is (outcome is not Outcome.PASS)
+    report = compare("return", got, expected, tolerance, poison=0x7B)
+    assert bool(wrong_anywhere(got, expected, tolerance)) is (report.outcome is not Outcome.PASS)
+    assert count_wrong(got, expected, tolerance) == report.mismatched
