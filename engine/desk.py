@@ -6,6 +6,7 @@ not change what is judged.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -37,6 +38,7 @@ class Desk:
         self._on_log = on_log
         self._shelves = shelves
         self._hand: Hand | None = None
+        self._leaving: list[asyncio.Task[None]] = []
         self._has_called = False
 
     @property
@@ -111,11 +113,21 @@ class Desk:
         """What the worker wrote that was no reply, if anything."""
         return self._hand.child.fault if self._hand is not None else None
 
-    async def clear(self) -> None:
-        """Kill the worker with all that it started and remove its folders.  Safe to call twice."""
+    def vacate(self) -> None:
+        """Have the worker killed with all that it started, and wait for nothing: `clear` waits until it is gone."""
         if self._hand is not None:
             hand, self._hand = self._hand, None
-            await hand.dismiss()
+            self._leaving.append(asyncio.create_task(hand.dismiss()))
+
+    async def clear(self) -> None:
+        """Kill the worker with all that it started and remove its folders.  Safe to call twice."""
+        self.vacate()
+        while self._leaving:
+            leaving = self._leaving[0]
+            await asyncio.wait([leaving])  # and no cancelling: whoever is cancelled here leaves it to the next to clear
+            if leaving in self._leaving:
+                self._leaving.remove(leaving)
+            leaving.result()
 
 
 def _snapshot(folder: Path, candidate: Candidate) -> Path:

@@ -265,7 +265,7 @@ class ProbingStage:
                     LayerReport(layer=probe.LAYER, by=name_of(probe), coverage=Coverage.NOT_ASKED, why=why)
                 )
         if self._probes:
-            await self._lab.desk.clear()
+            self._lab.desk.vacate()  # that it is gone is waited for when the run has ended: somebody waits for this end
         self._told.end(Stage.PROBE, began)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,3 +63,18 @@ async def test_a_worker_that_died_while_loading_leaves_a_desk_that_can_be_cleare
     assert not desk.occupied
     with pytest.raises(ChildDiedError, match=r"^the candidate has no worker$"):
         await desk.ask(wire.Release(id="i"), deadline_s=1.0)
+
+
+async def test_a_worker_that_was_sent_away_is_no_longer_there_and_gone_once_the_desk_is_cleared(
+    employ: Employ,
+) -> None:
+    _, staff = employ(lambda kind, command: wire.Loaded(id=command.id))
+    candidate = Candidate(source=b"", problem="toy::twice")
+    desk = Desk(candidate=candidate, entry="f", spare=staff.worker, limits=Limits(), on_log=lambda *_: None)
+    await desk.load()
+    room = desk.shared
+    desk.vacate()
+    assert (desk.occupied, room.exists()) == (False, True)
+    clearing = [asyncio.create_task(desk.clear()) for _ in range(2)]
+    await asyncio.gather(*clearing)
+    assert not room.exists()
