@@ -33,7 +33,8 @@ class Action:
     """One thing that a user can do.
 
     `call` is what the screen runs; `bar` puts it on the key bar; `priority` gives it the key before the focused
-    widget, so that it works while text is typed.
+    widget, so that it works while text is typed.  `keep` says how long it stays on a bar that has no room for all:
+    the least leave first, of equal ones the last; help and quit (3) stay always, the way back (2) nearly so.
     """
 
     id: str
@@ -46,16 +47,17 @@ class Action:
     bar: bool = False
     priority: bool = False
     listed: bool = True
+    keep: int = 1
 
 
 ACTIONS = (
     # Everywhere
     Action(id="operators", keys=("ctrl+o",), label="operators", help="choose another operator", group="Screens",
-           where=Where.EVERYWHERE, call="app.show('operators')", bar=True, priority=True),
+           where=Where.EVERYWHERE, call="app.show('operators')", bar=True, priority=True, keep=0),
     Action(id="history", keys=("f8", "H"), label="history", help="every run and session that was kept",
            group="Screens", where=Where.EVERYWHERE, call="app.show('history')"),
     Action(id="help", keys=("question_mark", "f1"), label="help", help="show every key", group="Screens",
-           where=Where.EVERYWHERE, call="app.show('help')", bar=True),
+           where=Where.EVERYWHERE, call="app.show('help')", bar=True, keep=3),
     Action(id="settings", keys=("f2", "comma"), label="settings", help="theme, target, keys and the rest; where from",
            group="Screens", where=Where.EVERYWHERE, call="app.show('settings')"),
     Action(id="doctor", keys=("f12", "M"), label="doctor", help="what this machine has, and what holds here",
@@ -63,7 +65,7 @@ ACTIONS = (
     Action(id="palette", keys=("ctrl+p",), label="palette", help="find an action by its name", group="Screens",
            where=Where.EVERYWHERE, call="app.command_palette", priority=True, listed=False),
     Action(id="quit", keys=("ctrl+q",), label="quit", help="leave; asks once when there is unsaved text",
-           group="Screens", where=Where.EVERYWHERE, call="app.leave", bar=True, priority=True),
+           group="Screens", where=Where.EVERYWHERE, call="app.leave", bar=True, priority=True, keep=3),
     # Operators
     Action(id="open", keys=("enter",), label="open", help="open the operator's kernel file", group="List",
            where=Where.OPERATORS, call="screen.open", bar=True),
@@ -78,12 +80,14 @@ ACTIONS = (
     Action(id="facet-dtype", keys=("d",), label="dtype", help="next element type", group="List",
            where=Where.OPERATORS, call="screen.facet('dtype')", bar=True),
     Action(id="back", keys=("escape",), label="back", help="clear the filter; then back to the workbench",
-           group="List", where=Where.OPERATORS, call="screen.back", priority=True),
+           group="List", where=Where.OPERATORS, call="screen.back", priority=True, keep=2),
     # Workbench: the loop
     Action(id="run", keys=("r", "f5"), label="run", help="judge the saved file again, all cases", group="Loop",
            where=Where.WORKBENCH, call="screen.run_again", bar=True),
     Action(id="failed", keys=("f",), label="failed", help="judge only the cases that failed", group="Loop",
            where=Where.WORKBENCH, call="screen.run_failed", bar=True),
+    Action(id="why", keys=("W",), label="why", help="why the case under the cursor failed, on a screen of its own",
+           group="Loop", where=Where.WORKBENCH, call="app.show('case')", bar=True),
     Action(id="benchmark", keys=("b",), label="benchmark", help="verify, then time the bench cases again",
            group="Loop", where=Where.WORKBENCH, call="screen.benchmark"),
     Action(id="verify", keys=("v",), label="verify only", help="judge all cases again and time nothing", group="Loop",
@@ -100,7 +104,7 @@ ACTIONS = (
     Action(id="save", keys=("ctrl+s",), label="save", help="write the file and judge it", group="Source",
            where=Where.WORKBENCH, call="screen.save", priority=True),
     Action(id="editor", keys=("E", "f4"), label="editor", help="open $EDITOR at the cursor, beside this in tmux",
-           group="Source", where=Where.WORKBENCH, call="screen.editor", bar=True),
+           group="Source", where=Where.WORKBENCH, call="screen.editor", bar=True, keep=0),
     # Workbench: panes
     Action(id="tab-cases", keys=("1",), label="cases", help="every case, and why one failed", group="Panes",
            where=Where.WORKBENCH, call="screen.tab('cases')"),
@@ -132,8 +136,6 @@ ACTIONS = (
            group="Panes", where=Where.WORKBENCH, call="screen.ir_form"),
     Action(id="inspect", keys=("I",), label="inspect", help="all that speaks for and against this kernel, on one page",
            group="Panes", where=Where.WORKBENCH, call="app.show('inspect')"),
-    Action(id="why", keys=("W",), label="why", help="why the case under the cursor failed, on a screen of its own",
-           group="Panes", where=Where.WORKBENCH, call="app.show('case')"),
     Action(id="targets", keys=("T",), label="targets", help="compile what was launched for a list of targets",
            group="Panes", where=Where.WORKBENCH, call="app.show('targets')"),
     Action(id="differences", keys=("D",), label="differences",
@@ -145,7 +147,7 @@ ACTIONS = (
            group="Panes", where=Where.WORKBENCH, call="app.show('compare')", bar=True),
     # Workbench: inside a pane
     Action(id="search", keys=("slash",), label="search", help="search the text, or filter the cases", group="In a pane",
-           where=Where.WORKBENCH, call="screen.search", bar=True),
+           where=Where.WORKBENCH, call="screen.search", bar=True, keep=0),
     Action(id="next-hit", keys=("n",), label="next hit", help="the next place that matches", group="In a pane",
            where=Where.WORKBENCH, call="screen.hit(1)"),
     Action(id="previous-hit", keys=("N",), label="previous hit", help="the matching place before", group="In a pane",
@@ -166,7 +168,7 @@ ACTIONS = (
     Action(id="again", keys=("b",), label="benchmark", help="verify, then time the bench cases again", group="Plot",
            where=Where.BENCH, call="screen.benchmark", bar=True),
     Action(id="close", keys=("escape",), label="back", help="back to the workbench", group="Plot",
-           where=Where.BENCH, call="screen.close", bar=True),
+           where=Where.BENCH, call="screen.close", bar=True, keep=2),
     # The inspection
     Action(id="next-finding", keys=("n",), label="next finding", help="the next line that is about the source",
            group="Inspection", where=Where.INSPECT, call="screen.finding(1)", bar=True),
@@ -185,7 +187,7 @@ ACTIONS = (
     Action(id="copy-page", keys=("Y",), label="copy all", help="copy the whole page as Markdown", group="Inspection",
            where=Where.INSPECT, call="screen.copy_result", bar=True),
     Action(id="leave-page", keys=("escape",), label="back", help="leave the question; then back to the workbench",
-           group="Inspection", where=Where.INSPECT, call="screen.step_back", bar=True, priority=True),
+           group="Inspection", where=Where.INSPECT, call="screen.step_back", bar=True, priority=True, keep=2),
     # A failed case
     Action(id="next-case", keys=("n",), label="next", help="the next case that failed", group="Failed case",
            where=Where.CASE, call="screen.other_case(1)", bar=True),
@@ -203,14 +205,14 @@ ACTIONS = (
     Action(id="copy-case", keys=("y", "Y"), label="copy", help="copy all that is said of this case",
            group="Failed case", where=Where.CASE, call="screen.copy_result"),
     Action(id="leave-case", keys=("escape",), label="back", help="back to the workbench", group="Failed case",
-           where=Where.CASE, call="screen.close", bar=True),
+           where=Where.CASE, call="screen.close", bar=True, keep=2),
     # The targets
     Action(id="read", keys=("enter",), label="read code", help="read the code as compiled for this target",
            group="Targets", where=Where.TARGETS, call="screen.read", bar=True),
     Action(id="port", keys=("r",), label="compile", help="compile the launches again for every target",
            group="Targets", where=Where.TARGETS, call="screen.port", bar=True),
     Action(id="leave", keys=("escape",), label="back", help="stop compiling; then back to the workbench",
-           group="Targets", where=Where.TARGETS, call="screen.leave", bar=True),
+           group="Targets", where=Where.TARGETS, call="screen.leave", bar=True, keep=2),
     # Tuning
     Action(id="choose", keys=("enter",), label="choose", help="choose the values of a knob; look at a variant's run",
            group="Tuning", where=Where.TUNE, call="screen.choose", bar=True),
@@ -230,7 +232,7 @@ ACTIONS = (
            group="Tuning", where=Where.TUNE, call="screen.other_table", bar=True),
     Action(id="leave-tuning", keys=("escape",), label="back", group="Tuning", where=Where.TUNE,
            help="leave the question; then stop trying; then back to the workbench", call="screen.step_back", bar=True,
-           priority=True),
+           priority=True, keep=2),
     # The differences of two runs
     Action(id="form", keys=("x",), label="form", help="next form: ttir, ttgir, llir, ptx, sass", group="Differences",
            where=Where.DIFFERENCES, call="screen.form", bar=True),
@@ -247,7 +249,7 @@ ACTIONS = (
     Action(id="copy", keys=("y",), label="copy", help="copy the differences", group="Differences",
            where=Where.DIFFERENCES, call="screen.copy", bar=True),
     Action(id="close", keys=("escape",), label="back", help="back to the workbench", group="Differences",
-           where=Where.DIFFERENCES, call="screen.close", bar=True),
+           where=Where.DIFFERENCES, call="screen.close", bar=True, keep=2),
     # Runs side by side
     *(
         Action(id=f"part-{name}", keys=(str(number),), label=name, help=help, group="Compare", where=Where.COMPARE,
@@ -282,7 +284,7 @@ ACTIONS = (
     Action(id="copy-comparison", keys=("Y",), label="copy all", help="copy the whole comparison as Markdown",
            group="Compare", where=Where.COMPARE, call="screen.copy_result", bar=True),
     Action(id="close", keys=("escape",), label="back", help="back to where you came from", group="Compare",
-           where=Where.COMPARE, call="screen.close", bar=True),
+           where=Where.COMPARE, call="screen.close", bar=True, keep=2),
     # History
     Action(id="open-run", keys=("enter",), label="open", help="look at the run as it was; list a session's runs",
            group="Past", where=Where.HISTORY, call="screen.open", bar=True),
@@ -310,7 +312,7 @@ ACTIONS = (
            where=Where.HISTORY, call="screen.copy_value"),
     Action(id="leave-history", keys=("escape",), label="back",
            help="one step back: leave the question, clear the filter, list runs again; then leave", group="Past",
-           where=Where.HISTORY, call="screen.back", bar=True, priority=True),
+           where=Where.HISTORY, call="screen.back", bar=True, priority=True, keep=2),
     # Settings
     Action(id="change", keys=("enter", "space"), label="change", help="the next value, or type another one",
            group="Settings", where=Where.SETTINGS, call="screen.change", bar=True),
@@ -323,7 +325,7 @@ ACTIONS = (
     Action(id="copy", keys=("y",), label="copy", help="copy the setting as a line of the file", group="Settings",
            where=Where.SETTINGS, call="screen.copy_value"),
     Action(id="leave", keys=("escape",), label="back", help="leave the question or the search; then leave",
-           group="Settings", where=Where.SETTINGS, call="screen.step_back", bar=True, priority=True),
+           group="Settings", where=Where.SETTINGS, call="screen.step_back", bar=True, priority=True, keep=2),
     # Doctor
     Action(id="again", keys=("r",), label="again", help="look again", group="Doctor", where=Where.DOCTOR,
            call="screen.again", bar=True),
@@ -332,12 +334,12 @@ ACTIONS = (
     Action(id="copy-page", keys=("Y",), label="copy all", help="copy the whole diagnosis", group="Doctor",
            where=Where.DOCTOR, call="screen.copy_result", bar=True),
     Action(id="close", keys=("escape",), label="back", help="back to where you were", group="Doctor",
-           where=Where.DOCTOR, call="screen.close", bar=True),
+           where=Where.DOCTOR, call="screen.close", bar=True, keep=2),
     # Help
     Action(id="find", keys=("slash",), label="find", help="only lines with these letters", group="Help",
            where=Where.HELP, call="screen.find"),
     Action(id="close", keys=("escape", "q"), label="back", help="leave the search; then leave", group="Help",
-           where=Where.HELP, call="screen.step_back"),
+           where=Where.HELP, call="screen.step_back", keep=2),
     Action(id="down", keys=("j",), label="down", help="scroll down", group="Help", where=Where.HELP,
            call="screen.scroll('down')", listed=False),
     Action(id="up", keys=("k",), label="up", help="scroll up", group="Help", where=Where.HELP,
@@ -352,5 +354,5 @@ ACTIONS = (
     ),
     Action(id="escape", keys=("escape",), label="back",
            help="one step back: leave editing, the search, the zoom, an old run; then cancel the run",
-           group="In a pane", where=Where.WORKBENCH, call="screen.step_back", priority=True),
+           group="In a pane", where=Where.WORKBENCH, call="screen.step_back", priority=True, keep=2),
 )  # fmt: skip

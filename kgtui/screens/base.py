@@ -91,10 +91,13 @@ class KgtuiScreen(Screen[None]):
         ]
         self.query_one("#keys", Bar).show(
             tuple(
-                Segment(key=action.call, line=line(Span(key_of(action), Tone.STRONG), muted(f" {action.label}")))
+                Segment(
+                    key=action.call, keep=action.keep,
+                    line=line(Span(key_of(action), Tone.STRONG), muted(f" {action.label}")),
+                )
                 for action in actions
             )
-        )
+        )  # fmt: skip
 
     async def on_bar_chosen(self, message: Bar.Chosen) -> None:
         """A click on the key bar does what the key does."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.model import Stage
+from kgtui.keys import binding_id, first_key, key_while_typing
 from kgtui.state.benchmarks import best_line, headline
 from kgtui.state.glyphs import TONES
-from kgtui.state.lines import Tone
+from kgtui.state.lines import Line, Span, Tone
+from kgtui.state.next_step import next_step
 from kgtui.state.operators import rail_rows
-from kgtui.state.status import is_stale, status_of
-from kgtui.state.strip import head, progress, sentence
+from kgtui.state.status import Mode, is_stale, status_of
+from kgtui.state.strip import head, pressed, progress, sentence
 from kgtui.state.tabs import TABS, tab_line
 from kgtui.widgets.bars import Bar, Segment, Strip
 from kgtui.widgets.ir_pane import IrPane
@@ -30,19 +32,28 @@ def draw_strip(screen: WorkbenchScreen) -> None:
     strip = screen.query_one("#verdict", Strip)
     numbers = headline(screen.bench.measurements, glyphs=glyphs)
     best = best_line(screen.history.best, shown=desk.number, glyphs=glyphs)
-    first, words = head(view, desk, glyphs), sentence(view, desk)
+    first, words, step = head(view, desk, glyphs), sentence(view, desk), _step(screen)
     if screen.has_class("-low"):
-        strip.show((first, (words, numbers)))
+        strip.show((first, (words, numbers or step)))
     else:
         narrow, timing = screen.has_class("-narrow"), screen.bench.can_time
         right = numbers or best
-        probed = view.stage(Stage.PROBE) is not None
-        crowded = (narrow and (timing or probed)) or (bool(right) and not screen.has_class("-wide"))
+        talks = view.stage(Stage.PROBE) is not None or bool(view.failed)
+        crowded = (narrow and (timing or talks)) or (bool(right) and not screen.has_class("-wide"))
         stages = progress(view, glyphs, short=crowded, timed=not (right and narrow))
-        strip.show((first, (stages, right), (words, best if numbers else ())))
+        also = (*best, Span("  ")) if numbers and best else ()
+        strip.show((first, (stages, right), (words, (*also, *step))))
     tone = TONES[status_of(view, desk).state]
     for other in Tone:
         strip.set_class(other is tone, f"-{other}")
+
+
+def _step(screen: WorkbenchScreen) -> Line:
+    """The key that helps most now, as the user has it."""
+    bench = screen.bench
+    step = next_step(bench.view, bench.desk(screen.host.clock()))
+    action = next(action for action in screen.host.actions if binding_id(action) == step.binding)
+    return pressed(key_while_typing(action) if bench.mode is Mode.EDIT else first_key(action), step.words)
 
 
 def draw_all(screen: WorkbenchScreen) -> None:

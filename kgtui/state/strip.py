@@ -16,7 +16,8 @@ _STAGE_WORDS = {
     Stage.COMPILE: "compile", Stage.BENCHMARK: "bench",
 }  # fmt: skip
 _STARTING_SENTENCE = "the file is judged as soon as the engine is there"
-_IDLE_SENTENCE = "save the file to judge it; r runs it as it is"
+_IDLE_SENTENCE = "save the file to judge it"
+_PAUSED_SENTENCE = "saves are not judged"
 
 
 def head(view: RunView, desk: Desk, glyphs: Glyphs) -> tuple[Line, Line]:
@@ -59,11 +60,13 @@ def sentence(view: RunView, desk: Desk) -> Line:
         return line(Span(desk.notice, Tone.WARN))
     if desk.unsaved and not view.running:
         return line(Span("not saved: ctrl+s saves and judges; below are the results of the saved text", Tone.WARN))
-    if desk.paused and not view.running and is_stale(view, desk):
-        return line(Span("the file has changed since this run; p goes on and judges it", Tone.WARN))
+    if desk.paused and not view.running and not desk.opened and is_stale(view, desk):
+        return line(Span("the file has changed since this run; going on judges it", Tone.WARN))
+    if desk.paused and not view.running and not desk.opened:
+        last = f"; the last run: {_ended(view)}" if view.verdict is not None else ""
+        return line(Span(_PAUSED_SENTENCE, Tone.WARN), last)
     if view.verdict is not None:
-        flagged = "flagged: " if view.verdict.flagged else ""
-        return line(f"{flagged}{_place(view)}{_explained(view.verdict.sentence, view)}")
+        return line(_ended(view))
     if view.failed:
         first = view.failed[0]
         so_far = f"{len(view.failed)} failed so far, first {first.case}: {first.message or first.outcome}"
@@ -81,6 +84,11 @@ def sentence(view: RunView, desk: Desk) -> Line:
     if view.running:
         return line(muted(f"{len(view.cases)} of {view.planned} cases judged, none failed"))
     return line(muted(_STARTING_SENTENCE if desk.waiting else _IDLE_SENTENCE))
+
+
+def pressed(key: str, words: str) -> Line:
+    """The next step: a key and what it does now."""
+    return line(strong(key), muted(f" {words}"))
 
 
 def title(view: RunView, desk: Desk, glyphs: Glyphs) -> str:
@@ -124,6 +132,18 @@ def _explained(text: str, view: RunView) -> str:
     return text
 
 
+def _ended(view: RunView) -> str:
+    """What the run came to; one that was cancelled says how far it was."""
+    verdict = view.verdict
+    if verdict is None:
+        return ""
+    if verdict.outcome is Outcome.CANCELLED:
+        wrong = f", {len(view.failed)} of them wrong" if view.failed else ""
+        return f"cancelled: {len(view.cases)} of {view.planned} cases were judged{wrong}"
+    flagged = "flagged: " if verdict.flagged else ""
+    return f"{flagged}{_place(view)}{_explained(verdict.sentence, view)}"
+
+
 def _place(view: RunView) -> str:
     """Where the file itself is at fault; the cases that fail name their lines in the table."""
     place = view.verdict.location if view.verdict and not view.failed else None
@@ -146,24 +166,28 @@ def _stage(stage: Stage, view: RunView, glyphs: Glyphs, *, timed: bool) -> tuple
     if seen is None:
         return (muted(f"{word} {glyphs.dash}"),)
     count = _count(stage, view, seen)
-    if seen.outcome is None:
+    outcome = seen.outcome
+    if outcome is None and view.verdict is not None:
+        outcome = Outcome.CANCELLED  # the run ended while this stage went on
+    if outcome is None:
         return (Span(f"{word.upper()} {count}".rstrip(), Tone.BUSY),)
-    if seen.outcome is Outcome.PASS:
+    if outcome is Outcome.PASS:
         took_s = seen.elapsed_s or 0.0
         took = f" {seconds(took_s).replace(' ', '')}" if timed and took_s >= 0.01 else ""
         return (Span(f"{word} {count}".rstrip() + took), Span(f" {glyphs.state(State.PASSED)}", Tone.GOOD))
-    state = state_of(seen.outcome)
+    state = state_of(outcome)
     return (Span(f"{word.upper()} {count}".rstrip() + f" {glyphs.state(state)}", TONES[state]),)
 
 
 def _count(stage: Stage, view: RunView, seen: StageView) -> str:
-    if stage is Stage.VERIFY:
-        passed = sum(case.outcome is Outcome.PASS for case in view.cases)
-        return f"{passed}/{seen.total or view.planned}"
-    if stage is Stage.COMPILE and (seen.total or view.kernels_planned):
-        built = sum(kernel.outcome is Outcome.PASS for kernel in view.kernels)
-        return f"{built}/{seen.total or view.kernels_planned}"
-    if stage is Stage.BENCHMARK and (seen.total or view.benchmarks_planned):
-        timed = sum(one.outcome is Outcome.PASS for one in view.benchmarks)
-        return f"{timed}/{seen.total or view.benchmarks_planned}"
-    return ""
+    """How many of how many are done, the same as the state says; and apart from it how many did not go well."""
+    outcomes, planned, bad = {
+        Stage.VERIFY: ([case.outcome for case in view.cases], view.planned, "wrong"),
+        Stage.COMPILE: ([kernel.outcome for kernel in view.kernels], view.kernels_planned, "failed"),
+        Stage.BENCHMARK: ([one.outcome for one in view.benchmarks], view.benchmarks_planned, "failed"),
+    }.get(stage, ([], 0, ""))
+    total = seen.total or planned
+    if not total:
+        return ""
+    amiss = sum(outcome is not Outcome.PASS for outcome in outcomes)
+    return f"{len(outcomes)}/{total}" + (f" {amiss} {bad}" if amiss else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,11 +17,15 @@ from kgtui.widgets.toned import TONE_CLASSES, content_of, shortened
 
 @dataclass(frozen=True, kw_only=True)
 class Segment:
-    """A part of a bar that can be clicked; `key` is what the click stands for."""
+    """A part of a bar that can be clicked; `key` is what the click stands for.
+
+    Where not all fit, those with the least `keep` are left out first, of equal ones the last.
+    """
 
     key: str
     line: Line
     active: bool = False
+    keep: int = 1
 
 
 class Bar(Widget):
@@ -49,7 +54,7 @@ class Bar(Widget):
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """What the bar shows, as far as there is room."""
+        """What the bar shows where there is room for all."""
         return self._segments
 
     def show(self, segments: tuple[Segment, ...]) -> None:
@@ -61,13 +66,14 @@ class Bar(Widget):
     def render(self) -> Content:
         """The segments that fit into the width."""
         gap = Content.styled(self._gap, self.get_visual_style("bar--gap", partial=True))
+        parts = [content_of(self, segment.line) for segment in self._segments]
+        widths = [part.cell_length for part in parts]
+        keeps = [segment.keep for segment in self._segments]
         drawn, width, self._ends = Content(""), 0, []
-        for segment in self._segments:
-            part = content_of(self, segment.line)
+        for place in kept(widths, keeps, gap=gap.cell_length, room=self.size.width):
+            segment, part = self._segments[place], parts[place]
             if segment.active:
                 part = part.stylize(self.get_visual_style("bar--active"))
-            if width + part.cell_length > self.size.width:
-                break
             drawn += part + gap
             width += part.cell_length
             self._ends.append((width, segment.key))
@@ -80,6 +86,14 @@ class Bar(Widget):
             if event.x < end:
                 self.post_message(self.Chosen(self, key))
                 return
+
+
+def kept(widths: Sequence[int], keeps: Sequence[int], *, gap: int, room: int) -> list[int]:
+    """The places of the segments that fit into `room` side by side, after the least important ones were left out."""
+    places = list(range(len(widths)))
+    while places and sum(widths[place] for place in places) + gap * (len(places) - 1) > room:
+        places.remove(min(places, key=lambda place: (keeps[place], -place)))
+    return places
 
 
 class Strip(Widget):

@@ -14,6 +14,7 @@ from engine.errors import EngineError
 from kgtui.keys import ACTIONS, Where
 from kgtui.screens import Place, screen_ids, screen_module
 from kgtui.screens.base import KgtuiScreen
+from kgtui.state.lines import plain_text
 from kgtui.widgets.bars import Bar
 from kgtui.widgets.too_small import TooSmall
 
@@ -87,6 +88,11 @@ def test_every_key_that_opens_a_screen_opens_one_that_is_there() -> None:
     assert opened - set(screen_ids()) == set()
 
 
+def all_keys(screen: KgtuiScreen) -> list[str]:
+    """What the key bar would show if there were room for all."""
+    return [plain_text((segment.line,)) for segment in screen.query_one("#keys", Bar).segments]
+
+
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("screen_id", screen_ids())
 async def test_every_screen_is_drawn_and_has_a_focus_and_its_keys_at_every_size(
@@ -99,7 +105,9 @@ async def test_every_screen_is_drawn_and_has_a_focus_and_its_keys_at_every_size(
         assert text_of(bench).strip()
         if isinstance(screen, KgtuiScreen):
             assert Where(screen_id) is screen.WHERE
-            assert screen.query_one("#keys", Bar).segments
+            drawn = screen.query_one("#keys", Bar).render().plain.rstrip().split("  ")
+            assert drawn[-2:] == ["? help", "ctrl+q quit"]
+            assert "esc back" in drawn or "esc back" not in all_keys(screen)
 
 
 @pytest.mark.parametrize("screen_id", screen_ids())

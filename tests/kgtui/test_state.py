@@ -221,7 +221,7 @@ def test_the_strip_of_a_failed_run(fakes: ModuleType, candidate: Candidate, plan
     assert plain_text((left, right, progress(view, UNICODE), sentence(view, DESK))) == (
         "✗ failed 0.42 s · aten::softmax · softmax.py · cpu to sm_90\n"
         "run #42  WATCH\n"
-        "saved ▸ read ✔ ▸ load 48ms ✔ ▸ VERIFY 6/8 ✗ ▸ compile 1/1 0.22s ✔\n"
+        "saved ▸ read ✔ ▸ load 48ms ✔ ▸ VERIFY 8/8 2 wrong ✗ ▸ compile 1/1 0.22s ✔\n"
         "2 of 8 cases failed, first 127x128 f32: 127 of 16,256 elements differ, worst at [3, 127]"
     )
 
@@ -245,7 +245,7 @@ def test_the_strip_while_it_verifies_in_ascii(fakes: ModuleType, candidate: Cand
     assert plain_text((left, right, progress(view, ASCII), sentence(view, desk))) == (
         "* verifying 5/8 1.50 s | aten::softmax | softmax.py | cpu to sm_90\n"
         "run #42  EDIT\n"
-        "saved > read + > load 48ms + > VERIFY 4/8 > compile -\n"
+        "saved > read + > load 48ms + > VERIFY 5/8 1 wrong > compile -\n"
         "1 failed so far, first 127x128 f32: 127 of 16,256 elements differ, worst at [3, 127]"
     )
 
@@ -296,9 +296,9 @@ def test_a_file_that_changed_during_a_pause_is_not_called_right(
 ) -> None:
     view = view_of(fakes.all_pass(candidate, plan))
     paused = replace(DESK, paused=True, content_digest=view.digest)
-    assert plain_text((sentence(view, paused),)) == "right on 8 of 8 cases"
+    assert plain_text((sentence(view, paused),)) == ("saves are not judged; the last run: right on 8 of 8 cases")
     changed = replace(paused, content_digest="another")
-    assert plain_text((sentence(view, changed),)) == "the file has changed since this run; p goes on and judges it"
+    assert plain_text((sentence(view, changed),)) == "the file has changed since this run; going on judges it"
 
 
 def test_a_pause_is_said_once(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:

@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 
 from kgtui.state.lines import Column, Row, Span, Tone, line
 from kgtui.widgets.ask import Answer, Ask
-from kgtui.widgets.bars import Bar, Segment, Strip
+from kgtui.widgets.bars import Bar, Segment, Strip, kept
 from kgtui.widgets.toned import Grid, Lines
 
 COLUMNS = (Column(label="name", width=8), Column(label="word", width=9))
@@ -126,3 +126,22 @@ async def test_a_question_gives_way_to_its_answers(width: int, drawn_line: str) 
         ask.ask("subject", "What now?", (Answer(key="y", label="yes, all of it"),))
         await pilot.pause()
         assert ask.render_line(0).text == drawn_line
+
+
+@pytest.mark.parametrize(("room", "places"), [(20, [0, 1, 2, 3]), (19, [0, 1, 3]), (14, [0, 3]), (9, [3]), (3, [])])
+def test_a_bar_without_room_leaves_out_the_least_important_and_of_equals_the_last(room: int, places: list[int]) -> None:
+    assert kept([4, 4, 4, 5], [1, 1, 1, 3], gap=1, room=room) == places
+
+
+async def test_what_a_bar_keeps_stands_where_a_click_finds_it() -> None:
+    async with Stage().run_test(size=(12, 10)) as pilot:
+        bar = pilot.app.query_one(Bar)
+        bar.show(
+            tuple(
+                Segment(key=name, line=line(name), keep=keep) for name, keep in (("run", 1), ("open", 0), ("quit", 3))
+            )
+        )
+        await pilot.pause()
+        assert bar.render().plain == "run quit "
+        await pilot.click(Bar, offset=(5, 0))
+        assert pilot.app.chosen == ["quit"]  # type: ignore[attr-defined]
