@@ -21,12 +21,11 @@ from kgtui.loop import Audience, RunHeader
 from kgtui.seams import GridOrder
 from kgtui.state.knobs import Knobs
 from kgtui.state.tuning import Ending, VariantGrid
+from sessions.rows import VARIANT_TAG
 
 if TYPE_CHECKING:
     from kgtui.screens.host import Host
     from kgtui.screens.workbench import WorkbenchScreen
-
-TAG = "tune"
 
 
 class Tuning:
@@ -62,7 +61,7 @@ class Tuning:
             variants=knobs.grid, now=knobs.now if knobs.chosen else {}, began_s=now_s, last_s=now_s,
         )  # fmt: skip
         order, number = bench.order(again=True), self._number
-        orders = tuple(replace(order, content=one.source, tag=TAG, note=one.name) for one in knobs.grid)
+        orders = tuple(replace(order, content=one.source, tag=VARIANT_TAG, note=one.name) for one in knobs.grid)
         self._order = GridOrder(
             orders=orders, told=lambda place: _Hearing(self, number=number, place=place),
             ended=lambda: self.grid_ended(number),

@@ -11,7 +11,7 @@ from engine.benchmark import Interval
 from engine.model import Outcome
 from sessions.narrowing import narrowing, where
 from sessions.reading import EVERY_RUN, Reader
-from sessions.rows import Answer, ListedRun, Milestone, RunFilter, Totals
+from sessions.rows import VARIANT_TAG, Answer, ListedRun, Milestone, RunFilter, Totals
 from sessions.values import path_value, run_row
 
 USUAL_BASELINE = "eager"
@@ -35,11 +35,12 @@ from generations"""
 _ANSWERS_OF = """ where id in (
     select generations.id from generations
     join runs on runs.session = generations.session and runs.candidate = generations.candidate{where})"""
-_SELECT_MILESTONES = """
+_SELECT_MILESTONES = f"""
 select runs.id, runs.outcome, runs.flagged, runs.policy, runs.passed, runs.total,
     speedup, summaries.cases as timed, summaries.planned
 from runs left join summaries on summaries.run = runs.id and summaries.baseline = :baseline
 where runs.path is :path and runs.problem = :problem and runs.device_name is :device_name
+    and runs.tag is not '{VARIANT_TAG}'
 order by runs.id desc limit :limit"""
 
 # One text may have come several times: an answer of the run's own session goes first, then the newest.
@@ -85,7 +86,7 @@ class Browser(Reader):
         return Totals(**{name: sums[name] for name in sums.keys()}, **{name: cost[name] for name in cost.keys()})  # noqa: SIM118  # a row iterates over its values
 
     def milestones(self, run_id: int, *, limit: int = 400) -> tuple[Milestone, ...]:
-        """The runs of the same file and operator on the same kind of device, the oldest first.
+        """The runs of the same file and operator on the same kind of device, the oldest first; no variants of it.
 
         Raises:
             UsageError: there is no such run.

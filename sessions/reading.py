@@ -29,6 +29,7 @@ from sessions.database import Database, Value
 from sessions.errors import MEMORY_NAME
 from sessions.narrowing import narrowing, where
 from sessions.rows import (
+    VARIANT_TAG,
     BaselineRow,
     BestBenchmark,
     ProblemSummary,
@@ -52,6 +53,10 @@ EVERY_RUN = RunFilter()
 
 # Outcomes that say something of the user, the machine or of kgtui, but nothing of the candidate.
 _NO_VERDICT_ON_CANDIDATE = "('cancelled', 'engine_error', 'unsupported')"
+# A variant of a file is neither what the file was judged to be nor its best; written to the file it is judged anew.
+_IS_OWN = f"runs.tag is not '{VARIANT_TAG}'"
+# Where all runs are counted: by the index of tags, for reading the tag of each run would take longer than the rest.
+_VARIANTS = f"(select id from runs where tag = '{VARIANT_TAG}')"
 
 _SELECT_RUNS = """
 select runs.*, sessions.pid, sessions.process_stamp, sessions.ended_at
@@ -74,6 +79,7 @@ _SELECT_ENVIRONMENT = "select name, value from environment where session = :sess
 _SELECT_CACHED = f"""{_SELECT_RUNS}
 where runs.candidate = :digest and runs.problem = :problem and runs.device = :device and runs.target is :target
     and runs.tiers = :tiers and runs.policy = :policy and runs.outcome not in {_NO_VERDICT_ON_CANDIDATE}
+    and {_IS_OWN}
     and not exists (select name, value from environment where session = runs.session
         except select name, value from environment where session = :session)
     and not exists (select name, value from environment where session = :session
@@ -90,20 +96,21 @@ _SELECT_FAILED_CASES = f"""
 select name from cases
 where outcome != 'pass' and outcome not in {_NO_VERDICT_ON_CANDIDATE} and run = (
     select id from runs
-    where problem = :problem and path is :path and outcome not in {_NO_VERDICT_ON_CANDIDATE}
+    where problem = :problem and path is :path and outcome not in {_NO_VERDICT_ON_CANDIDATE} and {_IS_OWN}
         and exists (select 1 from cases where cases.run = runs.id)
     order by id desc limit 1)
 order by seq"""
 _SELECT_BEST = f"""{_SELECT_RUNS}
 where runs.problem = :problem and runs.outcome = 'pass' and runs.flagged = 0 and runs.policy != 'facts-only'
+    and {_IS_OWN}
 order by runs.passed desc, runs.id desc limit 1"""
-_SELECT_BEST_BENCHMARK = """
+_SELECT_BEST_BENCHMARK = f"""
 select runs.*, sessions.pid, sessions.process_stamp, sessions.ended_at, summaries.*
 from summaries
 join runs on runs.id = summaries.run
 join sessions on sessions.id = runs.session
 where runs.problem = :problem and runs.path is :path and runs.device_name = :device_name
-    and runs.outcome = 'pass' and runs.flagged = 0 and runs.policy != 'facts-only'
+    and runs.outcome = 'pass' and runs.flagged = 0 and runs.policy != 'facts-only' and {_IS_OWN}
     and summaries.baseline = :baseline and summaries.cases = json_array_length(:cases)
     and not exists (select value from json_each(:cases)
         except select case_name from benchmarks where run = runs.id and cache = :cache and outcome = 'pass')
@@ -113,20 +120,24 @@ order by summaries.speedup desc, runs.id desc limit 1"""
 _SELECT_BASELINES = """
 select * from baselines where device_name = :device_name and problem = :problem
 order by measured_at desc, run desc, case_name, baseline"""
-_SELECT_PROBLEMS = """
+_SELECT_PROBLEMS = f"""
 select runs.*, sessions.pid, sessions.process_stamp, sessions.ended_at, seen.runs as run_count,
     (select best.id from runs as best
      where best.problem = seen.problem and best.outcome = 'pass' and best.flagged = 0 and best.policy != 'facts-only'
+        and best.id not in {_VARIANTS}
      order by best.passed desc, best.id desc limit 1) as best_id
-from (select problem, max(id) as last_id, count(*) as runs from runs group by problem) as seen
+from (select problem, max(id) as last_id, count(*) as runs from runs where id not in {_VARIANTS} group by problem)
+    as seen
 join runs on runs.id = seen.last_id
 join sessions on sessions.id = runs.session
 order by seen.last_id desc"""
-_SELECT_RECENT_FILES = """
+# A file is as recent as its newest variant; its run is its own, where it has one.
+_SELECT_RECENT_FILES = f"""
 select path, problem, id, started_at
-from (select max(id) as last_id from runs where path is not null group by path order by last_id desc limit :limit)
-join runs on runs.id = last_id
-order by last_id desc"""
+from (select max(id) as newest, max(case when id not in {_VARIANTS} then id end) as own
+    from runs where path is not null group by path order by newest desc limit :limit)
+join runs on id = coalesce(own, newest)
+order by newest desc"""
 
 
 class Reader:
@@ -207,7 +218,7 @@ class Reader:
         It finished with a word on the candidate (not cancelled, unsupported or an engine error), and
         its session had the same environment as `session_id`: a verdict under other versions of torch,
         triton or kgtui is not this one's, nor is one by another policy.  Cases that were picked by hand
-        (no `tiers`) are never found.
+        (no `tiers`) are never found, nor are variants of a file: one that is written to it is judged as the file.
         Where a `benchmark` is wanted, a run that passed answers only when it timed all of its cases, in
         that state of the cache, beside all of those baselines; what is not right is never timed.
         """
@@ -231,12 +242,15 @@ class Reader:
         return run_row(rows[0]) if rows else None
 
     def failed_cases(self, problem: str, *, path: Path | None) -> tuple[str, ...]:
-        """Names of the cases to try first: those that failed when this file last got as far as a case."""
+        """Names of the cases to try first: those that failed when this file last got as far as a case, as it was."""
         values = {"problem": problem, "path": path_value(path)}
         return tuple(row["name"] for row in self._database.rows(_SELECT_FAILED_CASES, values))
 
     def best(self, problem: str) -> RunRow | None:
-        """The passed and not flagged run that passed most cases, the newest of several; never under `facts-only`."""
+        """The passed and not flagged run that passed most cases, the newest of several.
+
+        Never one under `facts-only`, nor a variant of a file.
+        """
         rows = self._database.rows(_SELECT_BEST, {"problem": problem})
         return run_row(rows[0]) if rows else None
 
@@ -246,7 +260,8 @@ class Reader:
         """The right and unflagged run of this file with the best geometric mean against the baseline.
 
         Only runs on this kind of device count that timed exactly the cases of `benchmark`, in its state of the
-        cache: means over other cases cannot be compared.  One that no policy judged does not count.
+        cache: means over other cases cannot be compared.  One that no policy judged does not count, nor does
+        a variant of the file.
         """
         values: dict[str, Value] = {
             "problem": problem,
@@ -265,7 +280,7 @@ class Reader:
         return tuple(map(baseline_row, rows))
 
     def last_by_problem(self) -> dict[str, ProblemSummary]:
-        """What is known of every problem that was ever run, the last touched first."""
+        """What is known of every problem that was ever run, the last touched first; variants of files aside."""
         return {
             row["problem"]: ProblemSummary(
                 problem=row["problem"], runs=row["run_count"], last=run_row(row), best_id=row["best_id"]
@@ -274,7 +289,7 @@ class Reader:
         }
 
     def recent_files(self, *, limit: int = 10) -> tuple[RecentFile, ...]:
-        """The files that were judged last, each with the problem of its newest run."""
+        """The files that were judged last, each with its newest run that was no variant of it, where there is one."""
         return tuple(
             RecentFile(
                 path=path_of(row["path"]),

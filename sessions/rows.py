@@ -11,6 +11,9 @@ from engine.benchmark import CaseBenchmark, Interval, Method, Summary
 from engine.events import StageFinished
 from engine.model import CacheState, CaseResult, CompiledKernel, Finding, Outcome, Policy, Tier
 
+VARIANT_TAG = "tune"
+"""The tag of a run that judged a file with other values than it has: it is a run, but none of the file."""
+
 
 class RunState(enum.StrEnum):
     """Whether a run has its verdict, may still get it, or never will."""

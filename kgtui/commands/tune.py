@@ -32,8 +32,9 @@ from kgtui.commands.keeping import artefact_folder
 from kgtui.commands.surroundings import environment_of
 from kgtui.paths import find_paths
 from sessions import Store, open_store
+from sessions.rows import VARIANT_TAG
 
-LABEL = TAG = "tune"
+LABEL = "tune"
 JSON_SCHEMA = "kgtui.tune/1"
 
 
@@ -165,7 +166,7 @@ class _Keeper:
                 self.session, replace(request.candidate, source=variant.source), device=request.device.platform,
                 target=request.target, tiers=request.tiers, path=request.file.path,
             )  # fmt: skip
-            self.store.set_tag(self.number, TAG)
+            self.store.set_tag(self.number, VARIANT_TAG)
             self.store.set_note(self.number, variant.name)
         except StoreError as error:
             self._give_up(error)

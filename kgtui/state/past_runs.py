@@ -116,7 +116,7 @@ def way_line(way: Sequence[Milestone], *, glyphs: Glyphs) -> Line:
         return line(muted("best "), Span(sparkline(bests, glyphs=glyphs), Tone.GOOD), f" {words}", muted(f" of {runs}"))
     shares = [one.passed / one.total for one in way if one.total]
     if not shares:
-        return line(muted("no case of this file was judged yet"))
+        return line(muted("no case of this file was judged yet, variants that were tuned aside"))
     bests = _best_so_far(shares)
     best_run = max((one for one in way if one.total), key=lambda one: one.passed / one.total)
     words = f"{best_run.passed} of {best_run.total} cases right at best"

@@ -126,7 +126,8 @@ class TestWay:
 
     def test_nothing_judged_is_said(self) -> None:
         none = replace(step(1), total=0, passed=0)
-        assert plain_text((way_line((none,), glyphs=UNICODE),)) == "no case of this file was judged yet"
+        words = "no case of this file was judged yet, variants that were tuned aside"
+        assert [plain_text((way_line(way, glyphs=UNICODE),)) for way in ((none,), ())] == [words, words]
 
     def test_many_runs_share_a_bar(self) -> None:
         bars = sparkline([float(number) for number in range(1, 401)], glyphs=UNICODE)

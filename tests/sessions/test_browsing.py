@@ -9,6 +9,7 @@ import pytest
 from engine.errors import UsageError
 from engine.model import Outcome, Policy
 from sessions import Generation, Result, RunFilter
+from sessions.rows import VARIANT_TAG
 
 
 def numbers(found):
@@ -156,6 +157,12 @@ class TestMilestones:
     def test_what_no_policy_judged_is_never_the_best(self, store, time):
         time(policy=Policy.FACTS_ONLY)
         assert [(one.right, one.speedup) for one in store.milestones(1)] == [(False, None)]
+
+    def test_a_variant_of_the_file_is_no_step_of_its_way(self, store, time, told):
+        time(told.case(), told.summary(1.5))
+        store.set_tag(time(told.case(), told.summary(9.0)), VARIANT_TAG)
+        time(told.case(), told.summary(2.0))
+        assert [(one.run_id, one.speedup) for one in store.milestones(2)] == [(1, 1.5), (3, 2.0)]
 
     def test_only_the_newest_are_asked_for(self, store, judge):
         for _ in range(4):

@@ -1,0 +1,99 @@
+"""Variants of a file that were tuned are runs like others, but none of the file: they are never its last or its best.
+
+What is written to the file is judged again, and that run counts.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.model import BenchmarkPlan, CacheState, Case, DType, Outcome, Tier
+from sessions import RunFilter
+from sessions.rows import VARIANT_TAG
+
+FILE = Path("/home/user/softmax.py")
+
+
+@pytest.fixture
+def tried(store, time, told):
+    """Judge a variant of the file, much faster than the file ever was."""
+
+    def judged(speedup: float = 9.0, **how: object) -> int:
+        number = time(told.case(), told.summary(speedup), **how)
+        store.set_tag(number, VARIANT_TAG)
+        return number
+
+    return judged
+
+
+def test_the_last_run_of_an_operator_is_one_of_a_file_as_it_was(store, judge, tried):
+    own = judge(Outcome.WRONG_VALUE)
+    tried()
+    summary = store.last_by_problem()["aten::softmax"]
+    assert (summary.last.id, summary.best_id, summary.runs) == (own, None, 1)
+
+
+def test_an_operator_of_which_there_are_variants_only_has_no_verdict(store, tried):
+    tried()
+    assert store.last_by_problem() == {}
+
+
+def test_the_best_of_an_operator_is_no_variant(store, time, tried):
+    own = time()
+    tried()
+    assert (store.best("aten::softmax").id, store.last_by_problem()["aten::softmax"].best_id) == (own, own)
+
+
+def test_the_fastest_of_a_file_is_no_variant_until_that_was_written_and_judged(store, time, told, tried):
+    case = Case(name="4096x4096 f32", dtype=DType.FLOAT32, tier=Tier.BENCH, params={})
+    plan = BenchmarkPlan(cases=(case,), cache=CacheState.COLD, baselines=("eager",))
+
+    def fastest() -> tuple[int, float]:
+        best = store.best_benchmark(
+            "aten::softmax", path=FILE, device_name="A GPU", benchmark=plan, baseline="eager"
+        )  # fmt: skip
+        return best.run.id, best.summary.speedup.value
+
+    own = time(told.case(), told.summary(2.0))
+    tried(9.0)
+    assert fastest() == (own, 2.0)
+    written = time(told.case(), told.summary(8.5))
+    assert fastest() == (written, 8.5)
+
+
+def test_a_variant_does_not_answer_for_the_file_that_it_was_written_to(store, judge, session_id):
+    def known(number: int) -> int | None:
+        found = store.find_cached(
+            store.run(number).digest, problem="aten::softmax", device="cpu", target="sm_90", tiers=(Tier.SMOKE,),
+            session_id=session_id,
+        )  # fmt: skip
+        return found.id if found else None
+
+    variant = judge(source=b"BLOCK = 64")
+    store.set_tag(variant, VARIANT_TAG)
+    assert known(variant) is None
+    own = judge(source=b"BLOCK = 64")
+    assert known(own) == own
+
+
+def test_cases_that_failed_in_a_variant_did_not_fail_in_the_file(store, judge):
+    judge(Outcome.WRONG_VALUE, cases={"a": Outcome.PASS, "b": Outcome.WRONG_VALUE})
+    store.set_tag(judge(Outcome.WRONG_VALUE, cases={"a": Outcome.WRONG_VALUE, "b": Outcome.PASS}), VARIANT_TAG)
+    assert store.failed_cases("aten::softmax", path=FILE) == ("b",)
+
+
+def test_a_file_is_as_recent_as_its_variants_but_was_judged_by_its_own_run(store, judge, tried):
+    own = judge()
+    other = judge(path=Path("/other.py"))
+    tried()
+    only = tried(path=Path("/tuned.py"))
+    recent = [(file.path, file.run_id) for file in store.recent_files()]
+    assert recent == [(Path("/tuned.py"), only), (FILE, own), (Path("/other.py"), other)]
+
+
+def test_it_is_listed_and_found_as_every_run(store, judge, tried):
+    own, variant = judge(), tried()
+    assert [run.id for run in store.runs()] == [variant, own]
+    assert [run.id for run in store.runs(RunFilter(tag=VARIANT_TAG))] == [variant]
