@@ -65,6 +65,29 @@ def open_block(handle: str, size_bytes: int, device: torch.device) -> torch.Tens
     return _bytes_at(address.value, size_bytes, device)
 
 
+def alone(content: torch.Tensor) -> torch.Tensor:
+    """The same bytes (uint8) as the whole of a storage, as those of a tensor are that nobody laid into a block.
+
+    A tensor on them has the offset that it was made with, and nobody reaches its neighbours through it.
+    """
+    if content.numel() == 0:
+        return content.new_empty(0)
+    if content.device.type == "cpu":
+        return torch.from_numpy(content.numpy())
+    return _bytes_at(content.data_ptr(), content.numel(), content.device, owner=content)
+
+
+def is_lost(device: torch.device) -> bool:
+    """Whether the device refuses this process everything from here on, as it does after an illegal access."""
+    if device.type == "cpu":
+        return False
+    try:
+        torch.cuda.synchronize()
+    except Exception:  # whatever it is called in this version of torch
+        return True
+    return False
+
+
 class _Handle(ctypes.Structure):
     """CUipcMemHandle of cuda.h."""
 
@@ -74,14 +97,15 @@ class _Handle(ctypes.Structure):
 class _Borrowed:
     """Device memory that torch may view and must not free, by the CUDA array interface, version 3."""
 
-    def __init__(self, address: int, size_bytes: int) -> None:
+    def __init__(self, address: int, size_bytes: int, owner: torch.Tensor | None) -> None:
+        self.owner = owner  # torch keeps us, and we what the memory belongs to
         self.__cuda_array_interface__ = {
             "shape": (size_bytes,), "typestr": "|u1", "data": (address, False), "version": 3,
         }  # fmt: skip
 
 
-def _bytes_at(address: int, size_bytes: int, device: torch.device) -> torch.Tensor:
-    return torch.as_tensor(_Borrowed(address, size_bytes), device=device)
+def _bytes_at(address: int, size_bytes: int, device: torch.device, owner: torch.Tensor | None = None) -> torch.Tensor:
+    return torch.as_tensor(_Borrowed(address, size_bytes, owner), device=device)
 
 
 @cache

@@ -95,7 +95,7 @@ class Staff:
         async with self._questions:
             judge = await self.judge()
             try:
-                return await judge.ask(command, deadline_s=_LONG_S.get(type(command), _JUDGE_S))
+                reply = await judge.ask(command, deadline_s=_LONG_S.get(type(command), _JUDGE_S))
             except DeadlineError:
                 await judge.kill()  # or the next command would wait behind this one
                 raise
@@ -103,6 +103,9 @@ class Staff:
                 if isinstance(command, _NEVER_LEFT):
                     await asyncio.shield(judge.kill())
                 raise
+            if isinstance(reply, wire.Failed) and reply.broken:
+                await judge.kill()  # its device refuses everything, and would for the runs that follow
+            return reply
 
     def share_no_more(self, reason: str) -> None:
         """Judge and worker do not see the same device memory here."""

@@ -6,7 +6,7 @@ rule that decides right and wrong, so that "fits" means the same as "right" does
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
@@ -36,6 +36,13 @@ class Comparison:
     before: torch.Tensor | None = None
     earlier: torch.Tensor | None = None
     same_input: bool = False
+
+    @property
+    def on_host(self) -> Comparison:
+        """The same with all tensors in host memory."""
+        before = self.before.cpu() if self.before is not None else None
+        earlier = self.earlier.cpu() if self.earlier is not None else None
+        return replace(self, got=self.got.cpu(), expected=self.expected.cpu(), before=before, earlier=earlier)
 
     @property
     def is_exact(self) -> bool:

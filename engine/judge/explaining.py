@@ -1,7 +1,9 @@
 """Why an output is wrong, as far as the judge can tell from what was got, expected and given.
 
 Only for outputs that are wrong, after the verdict on them: nothing here can make an output right.  The
-work is bounded by the size of the case, and what fitted the case before is tried first.
+work is bounded by the size of the case, and what fitted the case before is tried first.  All of it is done
+on the host: a supposed index may lie outside of its tensor, which the host refuses with an error, and a
+device by refusing everything from then on.
 """
 
 from __future__ import annotations
@@ -70,13 +72,15 @@ class Explainer:
     def _explanation(
         self, hand: cases.CaseInHand, number: int, comparison: Comparison, worst: WrongElement
     ) -> Explanation:
-        problem, inputs = hand.problem, hand.content.inputs
-        elements = _elements(inputs, comparison)
+        problem = hand.problem
+        elements = _elements(hand.content.inputs, comparison)
         if elements > _MOST_ELEMENTS:
             return Explanation(untried=f"the case has {elements:,} elements, too many to compute it again and again")
         try:
-            found = self.diagnoses(problem, inputs, number, comparison)
-            feeds, count = feeding(problem, inputs, number=number, index=worst.index)
+            with torch.device("cpu"):
+                inputs, comparison = _inputs_on_host(hand.content), comparison.on_host
+                found = self.diagnoses(problem, inputs, number, comparison)
+                feeds, count = feeding(problem, inputs, number=number, index=worst.index)
         except Exception as error:  # a fault of a reference or of ours must not hide that the output is wrong
             return Explanation(untried=f"why could not be looked into: {type(error).__name__}: {error}"[:_MOST_UNTRIED])
         return Explanation(diagnoses=found, feeds=feeds, feeding=count)
@@ -133,6 +137,12 @@ def _before(hand: cases.CaseInHand, number: int, name: str) -> torch.Tensor | No
         if other == name or expected[number] is expected[names.index(other)]:
             return tensors.view(spec, hand.initial[spec.storage])
     return None
+
+
+def _inputs_on_host(content: cases.Content) -> Arguments:
+    """The arguments with all of the memory behind them, which some suppositions read beyond the tensors."""
+    storages = [storage.cpu() for storage in content.storages]
+    return tuple(tensors.value_of(spec, storages) for spec in content.specs)
 
 
 def _elements(inputs: Arguments, comparison: Comparison) -> int:

@@ -14,7 +14,7 @@ import msgspec
 import torch
 
 from engine import tensors, wire
-from engine.device_memory import DeviceMemoryError
+from engine.device_memory import DeviceMemoryError, is_lost
 from engine.judge import cases
 from engine.judge.compare import compare
 from engine.judge.contrast import Contrasts
@@ -68,7 +68,8 @@ class _Judge:
         except Exception as error:  # the edge of the process: a fault of a problem or of ours, told to the parent
             message = f"{type(error).__name__}: {error}"[:_MESSAGE_CHARACTERS]
             trace = traceback.format_exc()[-_TRACE_CHARACTERS:]
-            return wire.Failed(id=command.id, kind=wire.FailureKind.ENGINE, message=message, trace=trace)
+            broken = is_lost(self._device)
+            return wire.Failed(id=command.id, kind=wire.FailureKind.ENGINE, message=message, trace=trace, broken=broken)
 
     def _carry_out(self, command: wire.AnyCommand) -> wire.AnyReply:
         match command:
@@ -97,7 +98,7 @@ class _Judge:
             case wire.Weigh():
                 return wire.Weighed(id=command.id, outputs=weigh(self._in_hand(), command))
             case wire.Contrast():
-                return wire.Contrasted(id=command.id, outputs=self._contrasts.contrast(self._in_hand(), command))
+                return wire.Contrasted(id=command.id, outputs=self._contrasts.contrast(self._hand, command))
             case wire.Gauge():
                 return wire.Gauged(id=command.id, outputs=gauge(self._in_hand(), command))
             case wire.Release():

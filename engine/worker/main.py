@@ -15,7 +15,7 @@ import torch
 import triton
 
 from engine import tensors, warm_kernel, wire
-from engine.device_memory import DeviceMemoryError
+from engine.device_memory import DeviceMemoryError, is_lost
 from engine.processes.nursery import DEVICE_VARIABLE, WARM_CACHE_VARIABLE
 from engine.processes.service import Line
 from engine.worker import failures, loader, published
@@ -103,7 +103,7 @@ class _Worker:
             failed = failures.failure(command.id, error, self._filename)
             return msgspec.structs.replace(
                 failed, launches=self._book.take_untold(), ledger=self._withholding.take_ledger(),
-                broken=self._is_broken(),
+                broken=is_lost(self._device),
             )  # fmt: skip
 
     def _carry_out(self, command: wire.AnyCommand) -> wire.AnyReply:
@@ -180,7 +180,7 @@ class _Worker:
     def _recall(self, command: wire.Recall) -> wire.Recalled:
         self._wait_for_device()
         _sleep(command.pause_s)
-        returned = self._recalls.again()
+        returned = self._recalls.again(aside=command.aside)
         self._wait_for_device()
         return wire.Recalled(id=command.id, returned=returned)
 
@@ -197,16 +197,6 @@ class _Worker:
             lambda: entry(*arguments),
             lambda returned: self._memory.leave(command.arena, returned, command.outputs, command.max_output_bytes),
         )
-
-    def _is_broken(self) -> bool:
-        """Whether the device refuses everything from here on, as it does after an illegal access."""
-        if self._device.type == "cpu":
-            return False
-        try:
-            torch.cuda.synchronize()
-        except Exception:  # whatever it is called in this version of torch
-            return True
-        return False
 
     def _loaded_entry(self) -> Callable[..., Any]:
         if self._entry is None:

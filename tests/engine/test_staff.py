@@ -246,3 +246,15 @@ async def test_closing_leaves_no_room(employ: Employ, lodging: Lodging) -> None:
     await staff.close()
     await staff.close()
     assert [place.name for place in lodging.folder.iterdir() if place.name.isdecimal()] == []
+
+
+@pytest.mark.parametrize("broken", [True, False])
+async def test_a_judge_whose_device_refuses_everything_is_replaced(employ: Employ, broken: bool) -> None:
+    def failing(kind: str, command: wire.AnyCommand) -> wire.AnyReply:
+        return wire.Failed(id=command.id, kind=wire.FailureKind.ENGINE, message="device-side assert", broken=broken)
+
+    fake, staff = employ(failing)
+    reply = await staff.ask_judge(wire.Release(id="a"))
+    assert isinstance(reply, wire.Failed)
+    await staff.ask_judge(wire.Release(id="b"))
+    assert fake.forked == ["judge"] * (2 if broken else 1)

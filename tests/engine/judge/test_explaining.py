@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from engine import wire
+from engine import tensors
 from engine.judge.compare import compare
 from engine.judge.comparison import Comparison
 from engine.judge.explaining import Explainer, left_unexplained
@@ -42,6 +42,11 @@ INTEGERS = operator("x", lambda x: x.long().cumsum(-1))
 
 def normal(*shape, seed=3):
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+def content_of(problem, *inputs):
+    specs, storages = tensors.lay_out(inputs)
+    return SimpleNamespace(inputs=inputs, expected=(problem.reference(*inputs),), specs=specs, storages=storages)
 
 
 def compared(problem, inputs, got, **options):
@@ -261,7 +266,7 @@ def test_a_fault_on_the_way_is_said_and_the_output_stays_wrong():
 
     x = normal(9, 40)
     broken = replace(SILU, reference=refuses, tolerance=lambda case: TOLERANCE)
-    content = SimpleNamespace(inputs=(x,), expected=(SILU.reference(x),), specs=(wire.ScalarSpec(value=None),))
+    content = content_of(SILU, x)
     hand = SimpleNamespace(
         problem=broken, case=NEVER, content=content, base=content, poison=0xFF, initial=[], first_outputs=[]
     )  # fmt: skip
@@ -270,6 +275,19 @@ def test_a_fault_on_the_way_is_said_and_the_output_stays_wrong():
     (told,) = Explainer().explained(hand, [got], (report,), repeated=None)
     assert told.outcome is Outcome.WRONG_VALUE
     assert told.explanation == Explanation(untried="why could not be looked into: RuntimeError: not on this device")
+
+
+def test_what_is_supposed_is_computed_on_the_host_whatever_the_default_is():
+    x, moved = normal(9, 40), operator("x", lambda x: x.double().add(torch.ones(x.shape)).to(x.dtype))
+    content = content_of(moved, x)
+    hand = SimpleNamespace(
+        problem=moved, case=NEVER, content=content, base=content, poison=0xFF, initial=[], first_outputs=[]
+    )  # fmt: skip
+    got = -content.expected[0]
+    report = compare("return", got, content.expected[0], TOLERANCE, poison=0xFF)
+    with torch.device("meta"):
+        (told,) = Explainer().explained(hand, [got], (report,), repeated=None)
+    assert (told.explanation.untried, len(told.explanation.feeds)) == ("", 1)
 
 
 def test_what_nobody_asks_to_have_explained_says_so():
@@ -283,7 +301,7 @@ def test_what_nobody_asks_to_have_explained_says_so():
 
 def test_what_is_right_and_what_has_no_values_is_not_explained():
     x = normal(9, 40)
-    content = SimpleNamespace(inputs=(x,), expected=(SILU.reference(x),), specs=(wire.ScalarSpec(value=None),))
+    content = content_of(SILU, x)
     hand = SimpleNamespace(problem=SILU, case=NEVER, content=content, base=content, poison=0xFF, first_outputs=[])
     right = compare("return", SILU.reference(x), content.expected[0], TOLERANCE, poison=0xFF)
     another = compare("return", torch.zeros(3), content.expected[0], TOLERANCE, poison=0xFF)
