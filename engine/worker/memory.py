@@ -12,7 +12,7 @@ import torch
 
 from engine import tensors, wire
 from engine.clock.unheard import Base, unheard
-from engine.device_memory import open_block
+from engine.device_memory import alone, open_block
 
 SPLIT_ELEMENTS = 2**31
 """torch copies a larger tensor in several pieces."""
@@ -42,8 +42,11 @@ class CallMemory:
     def storages(self, spec: wire.ArenaSpec) -> tuple[torch.Tensor, ...]:
         """The storages of this arena on the device, with what the judge wrote there."""
         if spec.handle:
-            content = self.block(spec.handle, spec.block_bytes)
-            return tuple(tensors.part(content, storage) for storage in spec.storages)
+            if self._spec != spec:
+                content = self.block(spec.handle, spec.block_bytes)
+                self._spec, self._file = spec, None
+                self._storages = tuple(alone(tensors.part(content, storage)) for storage in spec.storages)
+            return self._storages
         if self._spec != spec:
             self._spec, self._file = spec, tensors.Arena(spec)
             here = self._file.storages

@@ -21,6 +21,7 @@ from engine import tensors, wire
 from engine.clock.calls import Calls
 from engine.clock.instruments import Instruments, instruments_of
 from engine.clock.unheard import Base, unheard
+from engine.device_memory import alone
 from engine.errors import UnsupportedError
 from engine.model import CacheState
 from engine.worker.memory import SPLIT_ELEMENTS, CallMemory, copy_out, is_plain_tensor, values_of
@@ -232,7 +233,7 @@ class Stopwatch:
 def _slot(
     arguments: tuple[wire.ValueSpec, ...], layout: wire.SlotLayout, *, own: torch.Tensor, shared: torch.Tensor
 ) -> _Slot:
-    storages = tuple(tensors.part(own, storage) for storage in layout.storages)
+    storages = tuple(alone(tensors.part(own, storage)) for storage in layout.storages)
     return _Slot(
         own=own,
         shared=shared,

@@ -123,3 +123,19 @@ def test_what_is_no_tensor_of_the_device_is_told_by_its_type() -> None:
     returned = (None, torch.zeros(1).as_subclass(Agreeable), torch.zeros(1, device="meta"), learnt)
     named = [told.type_name for told in copy_out(returned, place)[0]]
     assert named == ["NoneType", "Agreeable", "Tensor on meta", "Tensor"]
+
+
+@pytest.mark.gpu
+def test_in_device_memory_too_a_tensor_begins_at_its_own_offset_and_has_no_neighbours() -> None:
+    if not torch.cuda.is_available():
+        pytest.skip("needs a CUDA device")
+    device = torch.device("cuda")
+    placed, size_bytes = tensors.place((16, 0, 8))
+    block = torch.arange(size_bytes, dtype=torch.uint8, device=device)
+    memory = CallMemory(device)
+    memory._blocks["a handle"] = block
+    spec = wire.ArenaSpec(handle="a handle", storages=placed, bytes=size_bytes, block_bytes=size_bytes)
+    storages = memory.storages(spec)
+    assert [(part.storage_offset(), part.untyped_storage().nbytes()) for part in storages] == [(0, 16), (0, 0), (0, 8)]
+    assert [part.tolist() for part in storages] == [tensors.part(block, place).tolist() for place in placed]
+    assert [part.data_ptr() for part in memory.storages(spec)] == [part.data_ptr() for part in storages]
