@@ -23,6 +23,7 @@ _KEPT_VARIABLES = (
     "PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TZ", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
 )  # fmt: skip
 _PREFIX, _LOCK = "kgtui-", ".lock"
+_USER = "candidate"
 # Ids that no account has: far above what distributions and containers hand out.
 _FIRST_UID, _UIDS = 1 << 30, 1 << 30
 
@@ -52,12 +53,15 @@ class Room:
         )
 
     def environment(self) -> dict[str, str]:
-        """Variables that keep every cache of the child inside its folder."""
+        """Variables that keep every cache of the child inside its folder, and name a user where there is none.
+
+        A confined child has a user id that nobody has given a name; torch asks for one when it compiles.
+        """
         folder = str(self.folder)
         return {
             "HOME": folder, "TMPDIR": folder, "XDG_CACHE_HOME": folder, "TRITON_HOME": folder,
             "TRITON_CACHE_DIR": str(self.cache), "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor",
-            "CUDA_CACHE_PATH": f"{folder}/cuda",
+            "CUDA_CACHE_PATH": f"{folder}/cuda", "USER": _USER,
         }  # fmt: skip
 
     def remove(self) -> None:

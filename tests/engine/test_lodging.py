@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 import stat
 from collections.abc import Iterator
@@ -67,7 +68,16 @@ def test_every_cache_of_a_child_lies_in_its_room() -> None:
     room = Room(folder=Path("/rooms/1"), shared=Path("/shared/1"), uid=None)
     environment = room.environment()
     assert {"HOME", "TMPDIR", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "CUDA_CACHE_PATH"} <= set(environment)
-    assert {value[:8] for value in environment.values()} == {"/rooms/1"}
+    assert {value[:8] for name, value in environment.items() if name != "USER"} == {"/rooms/1"}
+
+
+def test_a_child_whose_user_id_has_no_name_finds_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", lambda uid: {}[uid])
+    for name, value in Room(folder=Path("/rooms/1"), shared=Path("/shared/1"), uid=1 << 30).environment().items():
+        monkeypatch.setenv(name, value)
+    assert getpass.getuser() == "candidate"
 
 
 def test_a_child_may_write_its_room_and_use_its_limits() -> None:
