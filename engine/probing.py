@@ -6,8 +6,10 @@ the judge says.  A worker that was probed may keep wrong things, so probing come
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import secrets
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,9 +19,9 @@ from engine.desk import Desk
 from engine.devices import Device
 from engine.errors import DeadlineError, EngineError
 from engine.layers import Coverage, LayerReport
-from engine.model import Case, CaseResult, Launch, Limits, Plan, Problem, Stage
+from engine.model import Case, CaseResult, Finding, Launch, Limits, Plan, Problem, Stage
 from engine.narration import Narrator
-from engine.probes import Probe, name_of, observations_of, probes
+from engine.probes import Observation, Pause, Probe, name_of, observations_of, probes, turn_of
 from engine.profile import Profile
 from engine.staff import Staff
 
@@ -71,7 +73,10 @@ class Taped:
 
 @dataclass(frozen=True, kw_only=True)
 class Lab:
-    """What a probe may know and do."""
+    """What a probe may know and do.
+
+    `calls` counts by case those calls of which nothing was withheld.
+    """
 
     plan: Plan
     device: Device
@@ -80,6 +85,7 @@ class Lab:
     staff: Staff
     limits: Limits
     profile: Profile = field(repr=False)
+    calls: Counter[str] = field(default_factory=Counter)
 
     @property
     def problem(self) -> Problem:
@@ -215,6 +221,7 @@ class Bench:
             return Replayed(ledger=called.ledger, trouble=called.message, lost=called.broken)
         if not isinstance(called, wire.Called):
             return Replayed(trouble=f"a call was answered with {type(called).__name__}")
+        lab.calls[self.case.name] += withhold is None or withhold.look
         return called
 
     async def _refill(self, *, fresh: bool, poison: int) -> None:
@@ -252,12 +259,16 @@ class ProbingStage:
     async def run(self) -> None:
         """Tell what the probes observe; whoever was probed has no worker afterwards."""
         began = self._told.begin(Stage.PROBE)
-        for probe in self._probes:
-            async for observation in observations_of(probe, self._lab):
-                if isinstance(observation, LayerReport):
-                    self._told.report(observation)
-                else:
-                    self._told.find(observation)
+        async with contextlib.AsyncExitStack() as asked:
+            waiting: deque[tuple[float, AsyncIterator[Observation]]] = deque()
+            for probe in sorted(self._probes, key=turn_of):
+                observations = observations_of(probe, self._lab)
+                await asked.enter_async_context(contextlib.aclosing(observations))
+                waiting += await self._tell(observations)
+            while waiting:
+                until_s, paused = waiting.popleft()
+                await asyncio.sleep(max(0.0, until_s - self._told.now()))
+                waiting += await self._tell(paused)
         for probe in self._all:
             if name_of(probe) not in map(name_of, self._probes):
                 why = "this probe was not chosen"
@@ -267,6 +278,18 @@ class ProbingStage:
         if self._probes:
             self._lab.desk.vacate()  # that it is gone is waited for when the run has ended: somebody waits for this end
         self._told.end(Stage.PROBE, began)
+
+    async def _tell(self, observations: AsyncIterator[Observation]) -> list[tuple[float, AsyncIterator[Observation]]]:
+        """Tell what a probe observes until it pauses; then until when, and what is to be gone on with."""
+        async for observation in observations:
+            match observation:
+                case Pause():
+                    return [(self._told.now() + observation.seconds, observations)]
+                case LayerReport():
+                    self._told.report(observation)
+                case Finding():
+                    self._told.find(observation)
+        return []
 
 
 def passed_of(

@@ -5,15 +5,17 @@ that an honest kernel cannot mind, and yields findings from what the judge says 
 worker says is a claim, never a proof of innocence.  A probe module defines `CATCHES` (files of the corpus
 that it must flag), `LAYER` (the layer of the inspector that it serves) and `probe(lab)`, an async generator
 of findings that ends with one LayerReport.  A probe that fails becomes a layer that could not be checked,
-never silence.
+never silence.  One that has to wait says so with a Pause, and others are asked meanwhile.
 """
 
 from __future__ import annotations
 
+import enum
 import importlib
 import inspect
 import pkgutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from engine.errors import EngineError
@@ -23,7 +25,26 @@ from engine.model import Finding
 if TYPE_CHECKING:
     from engine.probing import Lab
 
-Observation: TypeAlias = Finding | LayerReport
+
+@dataclass(frozen=True, kw_only=True)
+class Pause:
+    """A probe has nothing to ask for so long: it goes on when that is over and every other has been asked."""
+
+    seconds: float
+
+
+class Turn(enum.IntEnum):
+    """When a probe is asked, which a module may say as `TURN`; in one turn they come in the order of their names.
+
+    RECORD reads what is there before anything else is called, WAITING begins what needs time.
+    """
+
+    RECORD = 0
+    WAITING = 1
+    USUAL = 2
+
+
+Observation: TypeAlias = Finding | LayerReport | Pause
 
 _REQUIRED = ("CATCHES", "LAYER", "probe")
 
@@ -63,7 +84,13 @@ def name_of(probe: Probe) -> str:
     return probe.__name__.rpartition(".")[2]
 
 
-async def observations_of(probe: Probe, lab: Lab) -> AsyncIterator[Observation]:
+def turn_of(probe: Probe) -> Turn:
+    """When it is asked."""
+    turn: Turn = getattr(probe, "TURN", Turn.USUAL)
+    return turn
+
+
+async def observations_of(probe: Probe, lab: Lab) -> AsyncGenerator[Observation, None]:
     """What one probe observes, with exactly one report on its layer: that it could not check, when it fails."""
     reports = 0
     why = "the probe ended without a report"

@@ -47,15 +47,23 @@ class Meeting(Message, frozen=True):
 
 
 class Watch(Message, frozen=True):
-    """Hand back the arguments at these positions too, after what the entry returned, and keep all for a Recall."""
+    """Hand back the arguments at these positions too, after what the entry returned, and keep all for a Recall.
+
+    The last one is kept; and one that is kept `aside`, which no other takes the place of.
+    """
 
     positions: Annotated[tuple[Count, ...], msgspec.Meta(max_length=MOST_RETURNED)] = ()
+    aside: bool = False
 
 
 class Recall(Command, tag="recall", frozen=True):
-    """Worker: once the device is idle and `pause_s` have gone by, hand back again what a watched call handed back."""
+    """Worker: once the device is idle and `pause_s` have gone by, hand back again what a watched call handed back.
+
+    That is the last one that was watched, or the one that is kept `aside`.
+    """
 
     pause_s: float
+    aside: bool = False
 
 
 class Recalled(Reply, tag="recalled", frozen=True):
@@ -67,13 +75,15 @@ class Recalled(Reply, tag="recalled", frozen=True):
 class Contrast(Command, tag="contrast", frozen=True):
     """Judge: how the outputs of a watched call differ from what was expected, and from those that were kept last.
 
-    With `keep` the next ones are contrasted with these.
+    With `keep` the next ones are contrasted with these; with `aside` as well only those that come aside, which may be
+    when the case is no longer in hand.
     """
 
     outputs: str
     max_output_bytes: Count
     returned: Returned
     keep: bool
+    aside: bool = False
 
 
 class Difference(Message, frozen=True):

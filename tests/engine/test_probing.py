@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from engine import events, wire
+from engine import events, probing, wire
 from engine.desk import Desk
 from engine.devices import Device
 from engine.layers import Coverage, Layer, LayerReport
@@ -30,7 +30,7 @@ from engine.model import (
     Tolerance,
 )
 from engine.narration import Narrator
-from engine.probes import Observation, Probe, name_of, probes
+from engine.probes import Observation, Pause, Probe, Turn, name_of, probes
 from engine.probing import Lab, Passed, ProbingStage, Replayed, passed_of
 from engine.profile import Profile
 
@@ -102,11 +102,13 @@ class Stand:
         async with self.lab.at(CASE) as bench:
             return await bench.call(poison=7, withhold=WITHHOLD)
 
-    async def stage(self, *chosen: Callable[[Lab], AsyncIterator[Observation]]) -> list[events.Event]:
-        """Everything that the stage tells with these probes."""
+    async def stage(
+        self, *chosen: Callable[[Lab], AsyncIterator[Observation]], turn: Turn = Turn.USUAL
+    ) -> list[events.Event]:
+        """Everything that the stage tells with these probes, of which the last has this turn."""
         modules = [
-            SimpleNamespace(__name__="engine.probes.own", CATCHES=(), LAYER=Layer.INPUTS, probe=probe)
-            for probe in chosen
+            SimpleNamespace(__name__="engine.probes.own", CATCHES=(), LAYER=Layer.INPUTS, TURN=own, probe=probe)
+            for probe, own in zip(chosen, (*[Turn.USUAL] * (len(chosen) - 1), turn), strict=False)
         ]
         await ProbingStage(lab=self.lab, told=self.told, chosen=cast(list[Probe], modules)).run()  # cast: modules
         self.told.close()
@@ -225,6 +227,57 @@ async def test_whoever_was_probed_has_no_worker_afterwards(stand: Stand) -> None
     await stand.desk.load()
     await stand.stage(asks_once)
     assert (stand.desk.occupied, stand.count(wire.Load)) == (False, 1)
+
+
+async def test_others_are_asked_while_one_waits_which_goes_on_after_them(stand: Stand) -> None:
+    seen: list[str] = []
+
+    async def waits(lab: Lab) -> AsyncIterator[Observation]:
+        for word in ("begins", "goes on"):
+            seen.append(word)
+            yield Pause(seconds=0.0)
+        yield CHECKED
+
+    async def asks(lab: Lab) -> AsyncIterator[Observation]:
+        seen.append("asks")
+        yield CHECKED
+
+    await stand.stage(waits, asks)
+    assert seen == ["begins", "asks", "goes on"]
+    seen.clear()
+    await stand.stage(asks, waits, turn=Turn.WAITING)
+    assert seen == ["begins", "asks", "goes on"]
+
+
+async def test_a_pause_is_as_long_as_was_asked_for_less_what_others_took(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+    now = [5.0]
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    async def waits(lab: Lab) -> AsyncIterator[Observation]:
+        yield Pause(seconds=0.5)
+        yield CHECKED
+
+    async def takes_time(lab: Lab) -> AsyncIterator[Observation]:
+        now[0] += 0.25
+        yield CHECKED
+
+    monkeypatch.setattr(probing, "asyncio", SimpleNamespace(sleep=sleep))
+    stand.told = Narrator(lambda: now[0], started=0.0)
+    await stand.stage(waits, takes_time)
+    await stand.stage(waits, takes_time, takes_time, takes_time)
+    assert slept == [0.25, 0.0]
+
+
+async def test_only_calls_of_which_nothing_was_withheld_are_counted(stand: Stand) -> None:
+    async with stand.lab.at(CASE) as bench:
+        for withhold in (None, wire.Withhold(), wire.Withhold(look=True)):
+            await bench.make(poison=7, withhold=withhold)
+    assert stand.lab.calls == {"c": 2}
 
 
 async def test_without_probes_the_worker_stays(stand: Stand) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -24,7 +25,7 @@ from engine.model import (
     Tier,
     Tolerance,
 )
-from engine.probes import Observation
+from engine.probes import Observation, Pause
 from engine.probing import Lab, Passed, Replayed
 
 ARENA = wire.ArenaSpec(path="/nowhere", storages=(), bytes=256)
@@ -78,7 +79,10 @@ def passed(name: str, *grids: tuple[int, ...], size: int = 1, elements: int = 10
 
 @dataclass(kw_only=True)
 class ScriptedLab:
-    """Stands for a Lab; `called` are the calls that were made, `gauges` what the judge says of precision in turn."""
+    """Stands for a Lab; `called` are the calls that were made, `gauges` what the judge says of precision in turn.
+
+    `paused` is for how long probes left others to ask, `others` by case the calls that these had made meanwhile.
+    """
 
     passed: Sequence[Passed]
     script: Script = lambda called, number: Came()
@@ -86,6 +90,9 @@ class ScriptedLab:
     interpreted: bool = True
     called: list[Called] = field(default_factory=list)
     recalled: list[float] = field(default_factory=list)
+    calls: Counter[str] = field(default_factory=Counter)
+    paused: list[float] = field(default_factory=list)
+    others: Counter[str] = field(default_factory=Counter)
     limits: Limits = field(default_factory=Limits)
     came: Came = field(default_factory=Came)
 
@@ -147,6 +154,7 @@ class ScriptedBench:
         lab.called.append(call)
         if came.trouble:
             return Replayed(trouble=came.trouble, lost=came.lost, silent=came.silent)
+        lab.calls[self.case.name] += 1
         launches = int(disorder is not None and lab.interpreted)
         return wire.Called(id="c", returned=(), launches=(), elapsed_s=0.0, disordered=launches, meeting=came.meeting)
 
@@ -156,7 +164,13 @@ Probe = Callable[[Lab], AsyncIterator[Observation]]
 
 async def observed(probe: Probe, lab: ScriptedLab) -> tuple[list[Finding], LayerReport]:
     """The findings of a probe, and its one report."""
-    seen = [observation async for observation in probe(cast(Lab, lab))]  # cast: the double at the seam
+    seen: list[Observation] = []
+    async for observation in probe(cast(Lab, lab)):  # cast: the double at the seam
+        if isinstance(observation, Pause):
+            lab.paused.append(observation.seconds)
+            lab.calls += lab.others
+        else:
+            seen.append(observation)
     *findings, report = seen
     assert isinstance(report, LayerReport)
     assert all(isinstance(finding, Finding) for finding in findings)
