@@ -1,6 +1,6 @@
 """A long list of the store, of which a window is in memory: fetched page by page, never on the event loop.
 
-What it shows is a record of `kgtui.state.paging`; who asks for more says where the cursor is.
+What it shows is a record of `kgtui.state.paging`; who asks for more says which rows are seen.
 """
 
 from __future__ import annotations
@@ -43,23 +43,23 @@ class Listing(Generic[T]):
         if page is not None:
             self.window = self.window.filled(page, at_top=len(page) < PAGE, at_bottom=True)
 
-    async def load_below(self, *, row: int) -> None:
-        """The page below; the cursor is on `row`."""
+    async def load_below(self, *, first_seen: Callable[[], int]) -> None:
+        """The page below; `first_seen` tells, once that has come, from which row on the list is seen."""
         window = self.window
         if window.at_bottom or window.oldest is None:
             return
         page = await self._fetch(before=window.oldest)
         if page is not None and self.window is window:
-            self.window = window.with_below(page, keep=len(window.entries) - row + PAGE // 2)
+            self.window = window.with_below(page, keep=len(window.entries) - first_seen() + PAGE // 2)
 
-    async def load_above(self, *, row: int) -> None:
-        """The page above; the cursor is on `row`."""
+    async def load_above(self, *, last_seen: Callable[[], int]) -> None:
+        """The page above; `last_seen` tells, once that has come, up to which row the list is seen."""
         window = self.window
         if window.at_top or window.newest is None:
             return
         page = await self._fetch(after=window.newest)
         if page is not None and self.window is window:
-            self.window = window.with_above(page, keep=row + PAGE // 2)
+            self.window = window.with_above(page, keep=last_seen() + PAGE // 2)
 
     async def refresh(self) -> None:
         """Fetch what is in the window again, with what came on top of it if it stands at the top."""

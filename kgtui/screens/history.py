@@ -361,8 +361,12 @@ class HistoryScreen(KgtuiScreen):
         await self._count()
 
     async def _load_more(self, *, below: bool) -> None:
-        listing, row = self._listing, self._grid.cursor_row
-        await (listing.load_below(row=row) if below else listing.load_above(row=row))
+        # By what is seen, not by the cursor: the wheel leaves that behind, and all between would have to be kept.
+        listing, grid = self._listing, self._grid
+        if below:
+            await listing.load_below(first_seen=lambda: grid.seen[0])
+        else:
+            await listing.load_above(last_seen=lambda: grid.seen[1])
         self.draw()
 
     async def _count(self) -> None:

@@ -39,7 +39,7 @@ class Window(Generic[T]):
         return replace(self, entries=entries[dropped:], at_top=at_top, at_bottom=len(page) < PAGE)
 
     def with_above(self, page: tuple[T, ...], *, keep: int) -> Window[T]:
-        """Newer entries at the top; of the oldest, those go that are beyond the first `keep`."""
+        """Newer entries at the top; of the oldest, those go that are beyond the first `keep` of what there was."""
         entries = page + self.entries
         kept = max(MOST, keep + len(page))
         at_bottom = self.at_bottom and len(entries) <= kept

@@ -76,16 +76,29 @@ class PagedGrid(ScrollView, can_focus=True):
         """The key of the row under the cursor."""
         return self._rows[self._cursor].key if self._cursor < len(self._rows) else None
 
+    @property
+    def seen(self) -> tuple[int, int]:
+        """The places of the first and the last row that there is room for."""
+        top = self.scroll_offset.y
+        return top, top + max(0, self.size.height - 2)
+
     def show(self, rows: tuple[Row, ...], columns: tuple[Column, ...]) -> None:
-        """Show these rows instead; the row under the cursor, or the one in its place, stays where it is seen."""
+        """Show these rows instead; the row under the cursor, or the one in its place, stays where it is seen.
+
+        So does the first row that is seen, where the wheel has left the cursor behind; a cursor whose row is gone is
+        on the one that is nearest to it, then.
+        """
         if (rows, columns) == (self._rows, self._columns):
             return
-        current, above = self.current, self._cursor - self.scroll_offset.y
+        (first, last), current, before = self.seen, self.current, self._cursor
+        held = before if first <= before <= last else first
+        held_key = self._rows[held].key if held < len(self._rows) else None
+        places = {row.key: place for place, row in enumerate(rows)}
+        now = places.get(held_key or "", min(held, len(rows) - 1))
         self._rows, self._columns = rows, columns
-        places = (place for place, row in enumerate(rows) if row.key == current)
-        self._cursor = next(places, max(0, min(self._cursor, len(rows) - 1)))
+        self._cursor = places.get(current or "", max(0, min(before + now - held, len(rows) - 1)))
         self.virtual_size = Size(sum(column.width for column in columns) + 1, len(rows) + 1)
-        self.scroll_to(y=max(0, self._cursor - above), animate=False, immediate=True, force=True)
+        self.scroll_to(y=max(0, now - (held - first)), animate=False, immediate=True, force=True)
         self.refresh()
         if self.current != current:
             self.post_message(self.Moved())

@@ -473,6 +473,38 @@ async def test_a_long_list_is_walked_through_with_a_window_in_memory(looking_bac
         assert rows == list(range(rows[0], 0, -1))
 
 
+async def test_the_wheel_alone_goes_through_a_long_list_with_a_window_in_memory(looking_back: Any, past: Past) -> None:
+    candidate = Candidate(source=b"", problem="aten::softmax")
+    runs = MOST + 450
+    for _ in range(runs):
+        past.store.begin_run(past.session, candidate, device="cpu", target=None, tiers=TIERS, path=None)
+    bench = looking_back(past)
+    async with bench.app.run_test() as pilot:
+        screen = await history(bench, pilot)
+        grid = screen.query_one(PagedGrid)
+
+        def shown() -> list[str]:
+            return [grid.render_line(y).text for y in range(grid.size.height)]
+
+        async def turn(*, down: bool) -> None:
+            """To the end of what is there; more comes, and what is seen stays."""
+            grid.scroll_to(y=grid.max_scroll_y if down else 0, animate=False, immediate=True)
+            before = shown()
+            await settled(bench, pilot)
+            assert shown() == before
+            assert len(grid.shown) <= MOST
+            assert screen.listed is not None
+
+        while not screen._runs.window.at_bottom:
+            await turn(down=True)
+        await turn(down=True)
+        assert listed(screen)[-1] == "1"
+        while not screen._runs.window.at_top:
+            await turn(down=False)
+        await turn(down=False)
+        assert listed(screen)[0] == str(runs)
+
+
 async def test_nothing_of_the_store_is_asked_on_the_event_loop(looking_back: Any, some: Past) -> None:
     import threading
 

@@ -85,6 +85,24 @@ async def test_rows_that_come_above_leave_the_cursor_where_it_is_seen() -> None:
         assert app.lines() == seen
 
 
+async def test_rows_that_go_behind_the_wheel_leave_what_is_seen_and_take_the_cursor_to_the_nearest_row() -> None:
+    app = Table()
+    async with app.run_test(size=(60, 12)):
+        app.grid.show(rows(range(300, 0, -1)), COLUMNS)
+        app.grid.scroll_to(y=150, animate=False, immediate=True, force=True)
+        seen = app.lines()
+        assert (app.grid.seen, app.grid.current) == ((150, 158), "300")
+        app.grid.show(rows(range(400, 0, -1)), COLUMNS)
+        assert (app.lines(), app.grid.current) == (seen, "300")
+        app.grid.show(rows(range(200, -100, -1)), COLUMNS)
+        assert (app.lines(), app.grid.current) == (seen, "200")
+        app.grid.go_to(299)
+        app.grid.scroll_to(y=50, animate=False, immediate=True, force=True)
+        seen = app.lines()
+        app.grid.show(rows(range(300, 100, -1)), COLUMNS)
+        assert (app.lines(), app.grid.current) == (seen, "101")
+
+
 async def test_a_row_that_goes_leaves_the_cursor_in_its_place() -> None:
     app = Table()
     async with app.run_test(size=(60, 12)) as pilot:
