@@ -180,10 +180,10 @@ class Run:
 
     async def _judge(self) -> Stop | None:
         try:
-            source = self._parse()
+            source = await self._parse()
         except SourceError as error:
             return Stop(outcome=Outcome.COMPILE_ERROR, message=str(error), location=error.location)
-        stop = read_and_refuse(source, folder=self._candidate.folder, plan=self._plan, told=self._told)
+        stop = await read_and_refuse(source, folder=self._candidate.folder, plan=self._plan, told=self._told)
         if stop is not None:
             return stop
         await self._learn_peaks()  # before the candidate has a process
@@ -239,10 +239,10 @@ class Run:
 
     # ------------------------------------------------------------ stages
 
-    def _parse(self) -> Source:
+    async def _parse(self) -> Source:
         began = self._told.begin(Stage.PARSE)
         try:
-            source = read_source(self._candidate, self._plan.problem.entry)
+            source = await asyncio.to_thread(read_source, self._candidate, self._plan.problem.entry)
         except SourceError as error:
             self._told.end(Stage.PARSE, began, Outcome.COMPILE_ERROR, str(error), error.location)
             raise

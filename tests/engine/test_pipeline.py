@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +37,7 @@ from engine.model import (
     Tolerance,
 )
 from engine.pipeline import Run
+from engine.source import Source, read_source
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
@@ -500,3 +502,18 @@ async def test_a_file_that_the_strict_policy_refuses_is_given_to_no_process(thea
     assert isinstance(told[-1], events.RunFinished)
     assert told[-1].verdict.outcome is Outcome.REFUSED
     assert told[-1].verdict.sentence.endswith(", by the strict policy")
+
+
+async def test_a_candidate_is_parsed_in_another_thread_than_the_loops(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsers: list[threading.Thread] = []
+
+    def parse(candidate: Candidate, entry: str) -> Source:
+        parsers.append(threading.current_thread())
+        return read_source(candidate, entry)
+
+    monkeypatch.setattr("engine.pipeline.read_source", parse)
+    assert verdict(await theatre.run(*PROBLEM.cases)) is Outcome.PASS
+    assert len(parsers) == 1
+    assert threading.current_thread() not in parsers

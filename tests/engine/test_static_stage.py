@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,9 +43,8 @@ class Told:
         plan = replace(Plan(problem=problem, cases=problem.cases, device="cpu", target=None), policy=policy)
         candidate = Candidate(source=source, problem=problem.name)
         narrator = Told.Listening()
-        self.stop: Stop | None = read_and_refuse(
-            read_source(candidate, problem.entry), folder=folder, plan=plan, told=narrator
-        )
+        source = read_source(candidate, problem.entry)
+        self.stop: Stop | None = asyncio.run(read_and_refuse(source, folder=folder, plan=plan, told=narrator))
         self.findings: list[Finding] = narrator.findings
         [self.ended] = [event for event in narrator.told if isinstance(event, events.StageFinished)]
 
@@ -110,3 +112,16 @@ def test_a_file_that_imports_one_which_is_not_read_is_refused_by_the_strict_poli
 def test_each_finding_is_told_once() -> None:
     findings = Told(PLAIN_TORCH, Policy.STRICT).findings
     assert len(findings) == len(set(findings))
+
+
+def test_the_checks_never_hold_up_whoever_shares_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    readers: list[threading.Thread] = []
+
+    def read_statically(*_: object) -> Iterator[Finding]:
+        readers.append(threading.current_thread())
+        return iter(())
+
+    monkeypatch.setattr("engine.static_stage.read_statically", read_statically)
+    assert Told(PLAIN_TORCH, Policy.DEFAULT).stop is None
+    assert len(readers) == 1
+    assert threading.current_thread() not in readers
