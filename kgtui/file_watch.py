@@ -69,7 +69,6 @@ class FileWatch:
 
     async def _follow(self, order: Order) -> None:
         watcher = self._watcher
-        # Not in a thread: this builds a syntax tree, as the engine does, and two at once are not safe in every Python.
-        siblings = imported_files(order.content, order.path.parent)
+        siblings = await asyncio.to_thread(imported_files, order.content, order.path.parent)
         if watcher is not None and watcher is self._watcher:
             watcher.follow(siblings)

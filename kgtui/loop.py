@@ -249,7 +249,10 @@ class Loop:
     async def _replay(self, order: Order, audience: Audience) -> bool:
         """Show the stored run that answers this very order; False when there is none."""
         folder = order.candidate.folder
-        if self.recording is None or (folder is not None and imported_files(order.candidate.source, folder)):
+        if self.recording is None:
+            return False
+        siblings = await asyncio.to_thread(imported_files, order.candidate.source, folder) if folder else ()
+        if siblings:
             return False  # what it imports may have changed since, and the hash is of the one file
         try:
             number = await asyncio.to_thread(self.recording.cached, order)

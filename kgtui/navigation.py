@@ -6,12 +6,15 @@ Knows no screen by name: what there is, and where it goes, is told by `kgtui.scr
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 from textual.app import App
 from textual.screen import Screen
 
 from kgtui.screens import Place, screen_ids, screen_module
 from kgtui.screens.host import Host
+
+_STYLES = Path(__file__).with_name("styles")
 
 
 class Navigation:
@@ -23,9 +26,15 @@ class Navigation:
         self._made: dict[str, Screen[None]] = {}
 
     async def prepare(self) -> None:
-        """Import every screen, beside the loop: the first key that opens one would have to wait for it."""
+        """Import every screen, beside the loop, and read its styles: the first key that opens one would wait for it."""
         for screen_id in screen_ids():
             await asyncio.to_thread(screen_module, screen_id)
+        for path in sorted(_STYLES.glob("*.tcss")):
+            # A screen that brings a file of its own makes Textual parse all of them anew; parsing one costs a moment.
+            if not self._app.stylesheet.has_source(str(path)):
+                self._app.stylesheet.read(path)
+                self._app.stylesheet.parse()
+                await asyncio.sleep(0)
 
     def made(self, screen_id: str) -> Screen[None] | None:
         """The screen, if it was ever shown."""

@@ -8,8 +8,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from engine.model import CaseResult, DiagnosisKind
+from engine.parsing import parse
 
 _MOST_LINES = 4
 _REDUCTIONS = {
@@ -20,6 +22,7 @@ _PADDED = "a masked load that puts a number where the mask is off"
 _REDUCED = f"{_PADDED}, and goes into a reduction"
 _STORED = "what is stored, and the loop around it"
 _ABOUT_STORES = (DiagnosisKind.UNWRITTEN_OUTPUT, DiagnosisKind.TAIL_MASK, DiagnosisKind.ZEROED, DiagnosisKind.RACE)
+_TELLING = (DiagnosisKind.REDUCTION_IDENTITY, *_ABOUT_STORES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,13 +38,18 @@ def suspects(result: CaseResult, source: bytes) -> Suspects | None:
     if result.location is not None or result.out_of_bounds is not None:
         return None
     found = next((one.explanation.diagnoses for one in result.outputs if one.explanation), ())
+    return _suspects(found[0].kind, source) if found and found[0].kind in _TELLING else None
+
+
+@lru_cache(maxsize=16)  # asked for whenever the case is drawn, and a text of 2,000 lines takes long to parse
+def _suspects(kind: DiagnosisKind, source: bytes) -> Suspects | None:
     try:
         text = source.decode()
-        tree = ast.parse(text)
-    except (ValueError, SyntaxError):  # the workbench says so elsewhere
+        tree = parse(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):  # the workbench says so elsewhere
         return None
     kernels = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and _is_kernel(node)]
-    what, numbers = _lines_of(found[0].kind, kernels) if found else ("", [])
+    what, numbers = _lines_of(kind, kernels)
     written = text.splitlines()
     lines = tuple((number, written[number - 1].strip()) for number in sorted(set(numbers))[:_MOST_LINES])
     return Suspects(what=what, lines=lines) if lines else None
@@ -52,9 +60,7 @@ def _lines_of(kind: DiagnosisKind, kernels: Sequence[ast.FunctionDef]) -> tuple[
         loads = [load for kernel in kernels for load in _padded_loads(kernel.body)]
         reduced = [number for number, is_reduced in loads if is_reduced]
         return (_REDUCED, reduced) if reduced else (_PADDED, [number for number, _ in loads])
-    if kind in _ABOUT_STORES:
-        return _STORED, [number for kernel in kernels for number in _stores(kernel, ())]
-    return "", []
+    return _STORED, [number for kernel in kernels for number in _stores(kernel, ())]
 
 
 def _is_kernel(function: ast.FunctionDef) -> bool:
