@@ -23,6 +23,7 @@ from kgtui.standalone.script import FailedCase, script_name, standalone_script
 from kgtui.state.failed_case import case_text, failed_case
 from kgtui.state.lines import line, muted
 from kgtui.state.strip import head
+from kgtui.state.unfailed import why_nothing_failed
 from kgtui.widgets.bars import Bar, Strip
 from kgtui.widgets.cases_pane import CasesPane
 from kgtui.widgets.toned import Lines
@@ -181,8 +182,7 @@ class CaseScreen(KgtuiScreen):
         return scene.stale or scene.bench.view.case(result.case) is None
 
     def _nothing(self) -> str:
-        name = self._workbench.case_under_cursor
-        return f"{name} did not fail; n shows the next case that did" if name else "no case was judged yet"
+        return why_nothing_failed(self._workbench.bench, self._workbench.case_under_cursor)
 
     async def _source(self) -> bytes:
         """The text that was judged: the file's, or that of the run in the store.

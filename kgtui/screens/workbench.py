@@ -389,6 +389,7 @@ class WorkbenchScreen(ReadingScreen):
 
     def _show_error_line(self) -> None:
         """Bring the line to blame into view, unless the user is writing or looks at another run."""
-        verdict, bench = self.bench.view.verdict, self.bench
-        if verdict and verdict.location and bench.mode is Mode.WATCH and bench.old is None and not bench.unsaved:
-            self.source.go_to(verdict.location.line)
+        bench = self.bench
+        line = bench.blamed_line
+        if line is not None and bench.mode is Mode.WATCH and bench.old is None and not bench.unsaved:
+            self.source.go_to(line)

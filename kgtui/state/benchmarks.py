@@ -48,7 +48,7 @@ def bench_columns(problem: Problem, measurements: Measurements, *, glyphs: Glyph
         Column(label="spill", width=7),
         Column(label="occ.", width=5),
         Column(label="L2", width=5),
-        Column(label="note", width=50),
+        Column(label="note", width=50, least=20),
     )
 
 

@@ -5,9 +5,10 @@ A case that this run has not judged yet keeps the row of the run before it, mark
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 
-from engine.model import Case, CaseResult, Outcome, OutOfBounds, OutputReport
+from engine.model import Case, CaseResult, Diagnosis, Outcome, OutOfBounds, OutputReport
 from kgtui.state.glyphs import Glyphs, outcome_tone, outcome_words
 from kgtui.state.lines import Column, Line, Row, Span, Tone, line, muted, strong
 from kgtui.state.numbers import error, seconds
@@ -15,17 +16,23 @@ from kgtui.state.run import RunView
 from kgtui.state.suspects import Suspects
 
 MAX_ROWS = 300
-COLUMNS = (
-    Column(label="case", width=22),
-    Column(label="outcome", width=16),
-    Column(label="wrong", width=8),
-    Column(label="max abs", width=8),
-    Column(label="max rel", width=8),
-    Column(label="ulp", width=8),
-    Column(label="took", width=9),
-    Column(label="note", width=40),
-)
+_CASE_WIDTHS = range(10, 23)
 _FAILED_OUTPUTS_SHOWN = 4
+
+
+def case_columns(cases: Sequence[Case]) -> tuple[Column, ...]:
+    """The columns for these cases; where there is no room, what went wrong goes before how much."""
+    longest = max((len(case.name) for case in cases), default=0) + 1
+    return (
+        Column(label="case", width=min(max(longest, _CASE_WIDTHS.start), _CASE_WIDTHS.stop)),
+        Column(label="outcome", width=16),
+        Column(label="wrong", width=8),
+        Column(label="max abs", width=8),
+        Column(label="max rel", width=8, rank=2),
+        Column(label="ulp", width=8, rank=3),
+        Column(label="took", width=9, rank=4),
+        Column(label="note", width=40, least=16, rank=1),
+    )
 
 
 def case_rows(
@@ -71,6 +78,22 @@ def case_detail(
     return tuple(lines)
 
 
+def case_brief(result: CaseResult, *, glyphs: Glyphs, suspected: Suspects | None = None) -> tuple[Line, ...]:
+    """A failed case where there is room for a few lines only: what it looks like, and the line to look at."""
+    seen = _diagnosis(result)
+    looks = seen.sentence if seen else next((hint for report in result.outputs if (hint := _hint(report))), "")
+    what = looks or " ".join(result.message.split()) or _where(result) or outcome_words(result.outcome)
+    lines = [line(strong(result.case), "  ", Span(what, Tone.WARN))]
+    bounds = result.out_of_bounds.location if result.out_of_bounds else None
+    location = result.location or bounds
+    if location is not None:
+        lines.append(line(muted("look at  "), Span(f"line {location.line}", Tone.LINK)))
+    elif suspected is not None:
+        places = ", ".join(f"line {number}" for number, _ in suspected.lines)
+        lines.append(line(muted("look at  "), Span(places, Tone.LINK), muted(f"  {glyphs.dot} {suspected.what}")))
+    return tuple(lines)
+
+
 def error_map(rows: tuple[str, ...], *, glyphs: Glyphs) -> tuple[Line, ...]:
     """The output as a small heat map: one sign a tile, darker for a larger share of wrong elements."""
     lines = []
@@ -110,7 +133,9 @@ def _row(name: str, result: CaseResult | None, glyphs: Glyphs, *, stale: bool) -
         return Row(key=name, cells=(Span(name), muted(f"{glyphs.outcome(None)} not judged"), *[dash] * 5, Span("")))
     word = Span(f"{glyphs.outcome(result.outcome)} {outcome_words(result.outcome)}", outcome_tone(result.outcome))
     wrong = sum(report.mismatched for report in result.outputs)
-    note = " ".join((result.message or _where(result)).split())
+    seen = _diagnosis(result)
+    kind = f"{seen.kind.value.replace('_', ' ')}; " if seen else ""
+    note = kind + " ".join((result.message or _where(result)).split())
     return Row(
         key=name,
         stale=stale,
@@ -125,6 +150,12 @@ def _row(name: str, result: CaseResult | None, glyphs: Glyphs, *, stale: bool) -
             muted(f"stale; {note}" if stale and note else "stale" if stale else note),
         ),
     )
+
+
+def _diagnosis(result: CaseResult) -> Diagnosis | None:
+    """What the mistake looks like most, as the judge says."""
+    explained = (report.explanation for report in result.outputs if report.explanation is not None)
+    return next((found for explanation in explained for found in explanation.diagnoses), None)
 
 
 def _where(result: CaseResult) -> str:

@@ -79,7 +79,7 @@ def cases_table(sides: Sequence[Side], *, glyphs: Glyphs) -> Table:
         about[name] = tuple(_case_words(side, result, glyphs) for side, result in zip(sides, results, strict=True))
     rows.sort(key=lambda row: row.cells[-1].text == SAME)
     columns = (
-        Column(label="case", width=20), *(Column(label=side.name, width=19) for side in sides),
+        Column(label="case", width=20), *(Column(label=side.name, width=19, rank=1) for side in sides),
         Column(label="change", width=9),
     )  # fmt: skip
     return Table(
@@ -110,7 +110,7 @@ def times_table(sides: Sequence[Side], stands: Sequence[Versus], *, glyphs: Glyp
         Column(label="case", width=17), *(Column(label=f"{one.other} / {one.reference}", width=15) for one in stands),
         *(Column(label=f"{side.name} {glyphs.micro}s", width=15) for side in sides),
         *(Column(label=f"{side.name} {glyphs.times} {_USUAL}", width=15) for side in sides),
-        Column(label="compared", width=40),
+        Column(label="compared", width=40, least=16),
     )  # fmt: skip
     if not names:
         return Table(columns=columns, rows=(), about={}, empty="; ".join(dict.fromkeys(one.why for one in stands)))

@@ -70,7 +70,7 @@ def resources_table(sides: Sequence[Side], *, glyphs: Glyphs) -> Table:
     columns = (
         Column(label="kernel", width=19),
         *(Column(label=f"{side.name} regs spill shared occ.", width=26) for side in sides),
-        Column(label="change", width=9), Column(label="specialised on", width=50),
+        Column(label="change", width=9), Column(label="specialised on", width=50, least=16, rank=1),
     )  # fmt: skip
     differing = sum(row.cells[place].text != SAME for row in rows)
     return Table(
@@ -127,7 +127,7 @@ def cost_table(sides: Sequence[Side], *, glyphs: Glyphs) -> Table:
     for what, texts in facts.items():
         cells = (muted(glyphs.dash) if text is None else Span(one_line(text)) for text in texts)
         rows.append(Row(key=what, cells=(muted(what), *cells)))
-    columns = (Column(label="what", width=14), *(Column(label=side.name, width=28) for side in sides))
+    columns = (Column(label="what", width=14), *(Column(label=side.name, width=28, least=16) for side in sides))
     about = {what: _origin_words(sides, texts) for what, texts in facts.items()}
     return Table(columns=columns, rows=tuple(rows), about=about)
 

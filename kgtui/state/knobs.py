@@ -19,8 +19,8 @@ from kgtui.state.lines import Column, Line, Row, Span, Tone, line, muted, strong
 KNOB_COLUMNS = (
     Column(label="knob", width=17),
     Column(label="now", width=11),
-    Column(label="values to try", width=28),
-    Column(label="where", width=30),
+    Column(label="values to try", width=28, least=14),
+    Column(label="where", width=30, least=14, rank=1),
 )
 LIST = "autotune list"
 UNTIMED = "nothing is timed here"

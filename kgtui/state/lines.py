@@ -7,6 +7,7 @@ shape such as `[1, 2]` stays what it is.
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -46,10 +47,42 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """A column of fixed width, the gap to the next one included."""
+    """A column of a table, `width` cells wide with the gap to the next one.
+
+    Where the table has no room for all, those of the lowest `rank` come first, and one with a `least` makes do with
+    as little as that.
+    """
 
     label: str
     width: int
+    least: int | None = None
+    rank: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placed:
+    """A column where it is drawn: its place among the columns of the table, and how wide it is now."""
+
+    place: int
+    width: int
+
+
+def laid_out(columns: Sequence[Column], *, room: int) -> tuple[Placed, ...]:
+    """The columns in the order in which they are drawn, so that none is cut by the edge at `room`.
+
+    What does not fit lies beyond the edge, where scrolling to the side finds it.
+    """
+    left, widths = room, {}
+    for place in sorted(range(len(columns)), key=lambda place: columns[place].rank):
+        column = columns[place]
+        if left >= (column.width if column.least is None else column.least):
+            widths[place] = min(column.width, left)
+            left -= widths[place]
+    beyond = [place for place in range(len(columns)) if place not in widths]
+    if beyond and widths:
+        widths[max(widths)] += left  # the next column begins behind the edge
+    shown = [Placed(place=place, width=widths[place]) for place in sorted(widths)]
+    return (*shown, *(Placed(place=place, width=columns[place].width) for place in beyond))
 
 
 def line(*parts: Span | str) -> Line:

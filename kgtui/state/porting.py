@@ -12,12 +12,12 @@ from kgtui.state.lines import Column, Line, Row, Span, Tone, line, muted, strong
 
 TARGET_COLUMNS = (
     Column(label="target", width=9),
-    Column(label="builds", width=24),
+    Column(label="builds", width=24, least=17),
     Column(label="regs", width=6),
     Column(label="spill", width=9),
     Column(label="shared", width=10),
     Column(label="occup.", width=8),
-    Column(label="first error", width=120),
+    Column(label="first error", width=120, least=20, rank=1),
 )
 
 

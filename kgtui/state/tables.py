@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from engine.model import CompiledKernel, Finding, Launch, Severity
+from engine.model import CompiledKernel, Finding, Launch, Outcome, Severity
 from engine.occupancy import occupancy
 from kgtui.seams import PastRun
 from kgtui.state.glyphs import TONES, Glyphs, State, outcome_tone, outcome_words, state_of
@@ -17,30 +17,18 @@ FINDING_COLUMNS = (
     Column(label="line", width=6),
     Column(label="weight", width=9),
     Column(label="check", width=17),
-    Column(label="observation", width=90),
-)
-KERNEL_COLUMNS = (
-    Column(label="kernel", width=19),
-    Column(label="regs", width=5),
-    Column(label="spill", width=6),
-    Column(label="shared", width=9),
-    Column(label="occup.", width=7),
-    Column(label="specialised on", width=27),
-    Column(label="built", width=17),
-    Column(label="warps", width=6),
-    Column(label="stages", width=7),
-    Column(label="took", width=9),
-    Column(label="further, or why not", width=60),
+    Column(label="observation", width=90, least=20),
 )
 HISTORY_COLUMNS = (
     Column(label="run", width=7),
     Column(label="when", width=12),
     Column(label="outcome", width=16),
-    Column(label="cases", width=9),
-    Column(label="where", width=17),
-    Column(label="source", width=10),
-    Column(label="took", width=8),
+    Column(label="right", width=9),
+    Column(label="where", width=16, rank=1),
+    Column(label="source", width=9, rank=3),
+    Column(label="took", width=8, rank=2),
 )
+_WIDEST_KERNEL = 30
 _WEIGHTS = {
     Severity.NOTE: Tone.MUTED,
     Severity.HINT: Tone.BUSY,
@@ -78,6 +66,25 @@ def finding_detail(finding: Finding) -> tuple[Line, ...]:
     case = f", case {finding.case}" if finding.case else ""
     weight = Span(finding.severity, _WEIGHTS[finding.severity])
     return (line(weight, "  ", strong(finding.check), muted(f"  {place}{case}")), line(finding.message))
+
+
+def kernel_columns(kernels: Sequence[CompiledKernel]) -> tuple[Column, ...]:
+    """The columns for these kernels; where there is no room, what was built and what it takes up goes first."""
+    longest = max((len(kernel.launch.kernel) for kernel in kernels), default=0)
+    failed = any(kernel.outcome is not Outcome.PASS for kernel in kernels)
+    return (
+        Column(label="kernel", width=min(max(longest + 1, 8), _WIDEST_KERNEL), least=12),
+        Column(label="built", width=17 if failed else 8),
+        Column(label="regs", width=5),
+        Column(label="spill", width=6),
+        Column(label="shared", width=9, rank=1),
+        Column(label="occup.", width=7, rank=1),
+        Column(label="specialised on", width=27, least=12, rank=2),
+        Column(label="warps", width=6, rank=4),
+        Column(label="stages", width=7, rank=4),
+        Column(label="took", width=9, rank=5),
+        Column(label="further, or why not", width=60, least=16, rank=1 if failed else 3),
+    )
 
 
 def kernel_rows(kernels: Sequence[CompiledKernel], *, glyphs: Glyphs, stale: bool = False) -> tuple[Row, ...]:
@@ -128,12 +135,12 @@ def _kernel_cells(kernel: CompiledKernel, glyphs: Glyphs) -> tuple[Span, ...]:
     word = Span(f"{glyphs.outcome(kernel.outcome)} {outcome_words(kernel.outcome)}", outcome_tone(kernel.outcome))
     return (
         Span(launch.kernel),
+        word,
         Span(dash if kernel.registers is None else str(kernel.registers)),
         Span(dash if kernel.spill_bytes is None else f"{kernel.spill_bytes} B", _spill_tone(kernel.spill_bytes)),
         Span(dash if kernel.shared_bytes is None else f"{kernel.shared_bytes:,} B"),
         Span(dash if occupied is None else percent(occupied.percent)),
         Span(_chosen(launch)),
-        word,
         Span(str(launch.num_warps)),
         Span(str(launch.num_stages)),
         muted(seconds(kernel.elapsed_s)),

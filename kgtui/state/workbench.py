@@ -104,6 +104,17 @@ class Workbench:
         """The lines to look at for a failed case; none where the file has another text by now."""
         return suspects(result, self.saved) if self.view.digest == self.content_digest else None
 
+    @property
+    def blamed_line(self) -> int | None:
+        """The line to look at first: where the run says that it went wrong, or what the first wrong case points to."""
+        verdict = self.view.verdict
+        if verdict is None:
+            return None
+        if verdict.location is not None:
+            return verdict.location.line
+        suspected = self.suspects_of(self.view.failed[0]) if self.view.failed else None
+        return suspected.lines[0][0] if suspected is not None else None
+
     def order(self, *, again: bool = False, cases: tuple[str, ...] = (), wish: Wish = Wish.AS_SAVED) -> Order:
         """Judge what the file holds; picked cases are verified and not timed."""
         benchmark = None if cases or wish is Wish.VERIFY else self.benchmark

@@ -7,7 +7,7 @@ from textual.containers import VerticalScroll
 
 from engine.model import CaseResult, Outcome
 from kgtui.seams import DEFAULT_TIERS
-from kgtui.state.cases import COLUMNS, case_detail, case_rows
+from kgtui.state.cases import case_brief, case_columns, case_detail, case_rows
 from kgtui.state.lines import line, muted, plain_text
 from kgtui.widgets.detailed import DetailedPane
 from kgtui.widgets.pane import Scene
@@ -22,10 +22,11 @@ class CasesPane(DetailedPane):
         self._led_to_failure_of = ""
 
     def compose(self) -> ComposeResult:
-        """The table over the detail."""
-        yield Grid(COLUMNS, id="cases-table")
+        """The table over the detail, or over a few lines of it where the terminal is low."""
+        yield Grid(case_columns(()), id="cases-table")
         with VerticalScroll(id="case-scroll", can_focus=True):
             yield Lines(id="case-detail")
+        yield Lines(id="case-brief")
 
     @property
     def current(self) -> CaseResult | None:
@@ -46,6 +47,7 @@ class CasesPane(DetailedPane):
         bench, view = scene.bench, scene.bench.view
         planned = tuple(case for case in bench.problem.cases if case.tier in DEFAULT_TIERS)
         rows = case_rows(planned, view, bench.before, glyphs=scene.glyphs, wanted=scene.wanted, stale=scene.stale)
+        self.query_one(Grid).set_columns(case_columns(planned))
         self.query_one(Grid).show(rows)
         if view.failed and self._led_to_failure_of != self._run_key(scene):
             self._led_to_failure_of = self._run_key(scene)
@@ -80,6 +82,9 @@ class CasesPane(DetailedPane):
             is_stale = scene.stale or scene.bench.view.case(result.case) is None
             suspected = scene.bench.suspects_of(result)
             detail.show(case_detail(result, glyphs=scene.glyphs, stale=is_stale, suspected=suspected))
+            self.query_one("#case-brief", Lines).show(
+                case_brief(result, glyphs=scene.glyphs, suspected=suspected) if self.has_failed else ()
+            )
         else:
             detail.show((line(muted("not judged yet")),))
 

@@ -15,7 +15,7 @@ from engine.model import CompiledKernel
 from kgtui.state.code import lines_from
 from kgtui.state.lines import Line
 from kgtui.state.resources import resource_words
-from kgtui.state.tables import KERNEL_COLUMNS, kernel_note, kernel_rows
+from kgtui.state.tables import kernel_columns, kernel_note, kernel_rows
 from kgtui.widgets.code_view import CodeView
 from kgtui.widgets.pane import Pane, Scene
 from kgtui.widgets.toned import Grid, Lines
@@ -108,7 +108,7 @@ class IrPane(Pane):
 
     def compose(self) -> ComposeResult:
         """The table, a note for when it is empty, the resources in words, the code."""
-        yield Grid(KERNEL_COLUMNS, id="kernels-table")
+        yield Grid(kernel_columns(()), id="kernels-table")
         yield Lines(id="kernel-resources")
         yield Lines(id="kernels-note")
         yield CodePane(id="ir-code")
@@ -135,7 +135,12 @@ class IrPane(Pane):
         """Draw the kernels."""
         self._scene = scene
         view = scene.bench.view
-        self.query_one(Grid).show(kernel_rows(scene.kernels, glyphs=scene.glyphs, stale=scene.stale))
+        grid = self.query_one(Grid)
+        current = grid.current
+        grid.set_columns(kernel_columns(scene.kernels))
+        grid.show(kernel_rows(scene.kernels, glyphs=scene.glyphs, stale=scene.stale))
+        if current is not None:
+            grid.go_to(current)
         self.set_class(not scene.kernels, "-empty")
         self.query_one("#kernels-note", Lines).show((kernel_note(view),))
         self._show_resources()

@@ -11,7 +11,7 @@ from textual.widget import Widget
 from textual.widgets import DataTable, Static
 
 from kgtui.highlighting.cleaning import harmless, harmless_lines
-from kgtui.state.lines import Column, Line, Row, Span, Tone
+from kgtui.state.lines import Column, Line, Placed, Row, Span, Tone, laid_out
 
 TONE_CLASSES = frozenset({f"tone--{tone}" for tone in Tone})
 
@@ -61,13 +61,14 @@ class Lines(Static):
 
 
 class Grid(DataTable[Text]):
-    """A table of toned rows with columns of fixed width, drawn by what has changed."""
+    """A table of toned rows, drawn by what has changed; its columns are laid out for the width that there is."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
 
     def __init__(self, columns: tuple[Column, ...], *, header: bool = True, id: str | None = None) -> None:
         super().__init__(cursor_type="row", cell_padding=0, show_header=header, id=id)
         self._columns = columns
+        self._placed: tuple[Placed, ...] = ()
         self._shown: tuple[Row, ...] = ()
         self._lay_out()
 
@@ -98,7 +99,7 @@ class Grid(DataTable[Text]):
             if rows[place] != before[place]:
                 self._change(rows[place], before[place])
         for row in rows[common:]:
-            self.add_row(*(self._cell(row, column) for column in range(len(self._columns))), key=row.key)
+            self.add_row(*(self._cell(row, placed) for placed in self._placed), key=row.key)
         if current is not None and current != self.current:
             self.go_to(current)
 
@@ -106,9 +107,17 @@ class Grid(DataTable[Text]):
         """Use these columns from now on; rows that were shown under others are gone until they are shown again."""
         if columns != self._columns:
             self._columns = columns
-            self.clear(columns=True)
             self._shown = ()
             self._lay_out()
+
+    def on_resize(self) -> None:
+        """Lay the columns out for another width; a table behind another tab has none until it is shown."""
+        if self.size.width and laid_out(self._columns, room=self.size.width) != self._placed:
+            rows, current, self._shown = self._shown, self.current, ()
+            self._lay_out()
+            self.show(rows)
+            if current is not None:
+                self.go_to(current)
 
     def go_to(self, key: str) -> None:
         """Put the cursor on the row with this key, if it is there."""
@@ -121,26 +130,31 @@ class Grid(DataTable[Text]):
         """Draw again in the colours of the new theme."""
         super().notify_style_update()
         for row in self._shown:
-            for column in range(len(self._columns)):
-                self.update_cell(row.key, str(column), self._cell(row, column))
+            for placed in self._placed:
+                self.update_cell(row.key, str(placed.place), self._cell(row, placed))
 
     def _lay_out(self) -> None:
-        for place, column in enumerate(self._columns):
-            self.add_column(Text(column.label), width=column.width, key=str(place))
+        """Make the columns anew, without rows; as wide as they want to be while the width is not known."""
+        self.clear(columns=True)
+        room = self.size.width if self.is_attached else 0  # a scroll bar covers the gap behind the last one
+        self._placed = laid_out(self._columns, room=room or sum(column.width for column in self._columns))
+        for placed in self._placed:
+            label = Text(self._columns[placed.place].label)
+            self.add_column(label, width=placed.width, key=str(placed.place))
 
     def _change(self, row: Row, before: Row) -> None:
-        for column in range(len(self._columns)):
-            if row.stale != before.stale or row.cells[column] != before.cells[column]:
-                self.update_cell(row.key, str(column), self._cell(row, column))
+        for placed in self._placed:
+            if row.stale != before.stale or row.cells[placed.place] != before.cells[placed.place]:
+                self.update_cell(row.key, str(placed.place), self._cell(row, placed))
 
-    def _cell(self, row: Row, column: int) -> Text:
-        span: Span = row.cells[column]
+    def _cell(self, row: Row, placed: Placed) -> Text:
+        span: Span = row.cells[placed.place]
         # Without the background: a cell of its own background would cut a hole into the cursor's row.
         full = self.get_visual_style("tone--stale" if row.stale else f"tone--{span.tone}").rich_style
         style = Style(color=full.color, bold=full.bold, italic=full.italic, dim=full.dim)
         words = harmless(span.text.replace("\n", " "))
         text = Text(words, style=style, no_wrap=True, overflow="ellipsis", end="")
-        room = self._columns[column].width - 1
+        room = placed.width - 1
         if text.cell_len > room and self.app.has_class("-ascii"):
             text.truncate(room - len(_ASCII_CUT), overflow="crop")
             text.append(_ASCII_CUT)

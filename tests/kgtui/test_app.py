@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -10,9 +11,11 @@ import pytest
 from textual.command import CommandList
 from textual.widgets import Input
 
+import kgtui
 from engine.errors import EngineError
 from kgtui.kernels import SAMPLES
 from kgtui.keys import ACTIONS
+from kgtui.screens.case import CaseScreen
 from kgtui.screens.operators import OperatorsScreen
 from kgtui.screens.workbench import WorkbenchScreen
 from kgtui.state.glyphs import State
@@ -72,6 +75,20 @@ async def test_the_first_failed_case_is_shown_with_its_reason(make_bench: Any, f
         pane = workbench(bench).query_one(CasesPane)
         assert pane.current_name == "127x128 f32"
         assert "expected  0.031622776  got nan" in plain_text(pane.query_one(Lines).lines)
+
+
+async def test_at_80_by_24_the_first_failed_case_is_told_in_brief_under_the_table(
+    make_bench: Any, fakes: ModuleType
+) -> None:
+    bench = make_bench(fakes.some_fail)
+    async with bench.app.run_test(size=(80, 24)) as pilot:
+        await bench.settled(pilot)
+        brief = workbench(bench).query_one("#case-brief", Lines)
+        assert brief.size.height == 3
+        assert plain_text(brief.lines).endswith("look at the mask of the tail block\nlook at  line 12")
+        assert plain_text(workbench(bench).query_one("#verdict", Strip).rows[2][1:]) == "W says why"
+        await pilot.press("W")
+        assert isinstance(bench.app.screen, CaseScreen)
 
 
 async def test_a_failed_run_brings_its_line_into_view_but_never_while_one_writes(
@@ -204,15 +221,29 @@ async def test_a_file_that_the_kernel_imports_is_watched_and_its_save_runs_the_k
         await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
 
 
-async def test_imports_are_read_in_the_thread_that_the_engine_reads_the_kernel_in(
+async def test_imports_are_never_read_in_the_thread_that_draws_the_screen(
     make_bench: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    readers: list[int] = []
-    monkeypatch.setattr("kgtui.file_watch.imported_files", lambda *_: readers.append(threading.get_ident()) or ())
+    readers: list[str] = []
+
+    def imported_files(*_: object) -> tuple[Path, ...]:
+        readers.append(threading.current_thread().name)
+        return ()
+
+    monkeypatch.setattr("kgtui.file_watch.imported_files", imported_files)
+    monkeypatch.setattr("kgtui.loop.imported_files", imported_files)
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
-    assert readers == [threading.get_ident()]
+        await bench.until(pilot, lambda: len(readers) == 2)
+    assert threading.current_thread().name not in readers
+
+
+async def test_the_styles_of_every_screen_are_read_before_a_key_opens_one(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        styles = sorted(Path(kgtui.__file__).with_name("styles").glob("*.tcss"))
+        await bench.until(pilot, lambda: all(bench.app.stylesheet.has_source(str(path)) for path in styles))
 
 
 async def test_what_an_earlier_watcher_still_tells_is_not_taken_for_the_open_file(make_bench: Any) -> None:

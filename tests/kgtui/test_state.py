@@ -33,7 +33,7 @@ from engine.model import (
     Tier,
     Verdict,
 )  # fmt: skip
-from kgtui.state.cases import case_detail, case_rows, error_map, reading
+from kgtui.state.cases import case_brief, case_detail, case_rows, error_map, reading
 from kgtui.state.glyphs import ASCII, UNICODE, State
 from kgtui.state.lines import plain_text
 from kgtui.state.markdown import run_markdown
@@ -41,6 +41,7 @@ from kgtui.state.operators import Choice, Facets, choices, operator_rows, previe
 from kgtui.state.run import NO_RUN, RunView, reduce, reduce_all
 from kgtui.state.status import Desk, Mode, is_stale, status_of
 from kgtui.state.strip import head, progress, sentence
+from kgtui.state.suspects import Suspects
 from kgtui.state.tables import ago, finding_rows, kernel_note, kernel_rows
 from kgtui.state.workbench import Workbench
 
@@ -250,6 +251,43 @@ def test_the_strip_while_it_verifies_in_ascii(fakes: ModuleType, candidate: Cand
     )
 
 
+def test_a_case_in_brief_is_what_it_looks_like_and_the_line(fakes: ModuleType, plan: Plan) -> None:
+    result = fakes.wrong(plan.cases[4])
+    assert plain_text(case_brief(result, glyphs=UNICODE)) == (
+        "127x128 f32  only the end of the last dimension is wrong: look at the mask of the tail block\nlook at  line 12"
+    )
+    looks = Diagnosis(kind=DiagnosisKind.TAIL_MASK, sentence="only the end", evidence="e", explained=1, wrong=1)
+    report = replace(result.outputs[0], explanation=Explanation(diagnoses=(looks,)))
+    explained = replace(result, outputs=(report,), location=None)
+    suspected = Suspects(what="what is stored", lines=((7, "tl.store(a)"), (9, "tl.store(b)")))
+    assert plain_text(case_brief(explained, glyphs=ASCII, suspected=suspected)) == (
+        "127x128 f32  only the end\nlook at  line 7, line 9  | what is stored"
+    )
+    crashed = replace(result, outputs=(), message="IndexError: [1]\n  in f", location=None)
+    assert plain_text(case_brief(crashed, glyphs=UNICODE)) == "127x128 f32  IndexError: [1] in f"
+
+
+def test_the_row_of_a_wrong_case_begins_its_note_with_the_kind_of_mistake(fakes: ModuleType, plan: Plan) -> None:
+    result = fakes.wrong(plan.cases[4])
+    looks = Diagnosis(kind=DiagnosisKind.TAIL_MASK, sentence="only the end", evidence="e", explained=1, wrong=1)
+    report = replace(result.outputs[0], explanation=Explanation(diagnoses=(looks,)))
+    view = replace(NO_RUN, digest="d", cases=(replace(result, outputs=(report,)),))
+    row = case_rows(plan.cases, view, NO_RUN, glyphs=UNICODE)[0]
+    assert row.cells[-1].text == "tail mask; 127 of 16,256 elements differ, worst at [3, 127]"
+
+
+def test_a_run_that_was_cancelled_says_how_far_it_was(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+    verdict = Verdict(outcome=Outcome.CANCELLED, sentence="cancelled before it was finished", passed=4, total=8)
+    view = view_of([*fakes.stops_half_way(candidate, plan), RunFinished(at_s=0.2, verdict=verdict)])
+    assert plain_text((progress(view, UNICODE, short=True), sentence(view, DESK))) == (
+        "VERIFY 5/8 1 wrong ⊘ ▸ compile –\ncancelled: 5 of 8 cases were judged, 1 of them wrong"
+    )
+    paused = replace(DESK, paused=True, content_digest=view.digest)
+    assert plain_text((sentence(view, paused),)) == (
+        "saves are not judged; the last run: cancelled: 5 of 8 cases were judged, 1 of them wrong"
+    )
+
+
 def test_a_syntax_error_is_said_at_the_first_stage(candidate: Candidate) -> None:
     verdict = Verdict(
         outcome=Outcome.COMPILE_ERROR, sentence="syntax error", passed=0, total=8, location=Location(line=3)
@@ -413,7 +451,7 @@ def test_findings_are_listed_heaviest_first_and_with_their_brackets(
 def test_a_kernel_row_tells_its_resources(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     row = kernel_rows(view_of(fakes.all_pass(candidate, plan)).kernels, glyphs=UNICODE)[0]
     assert [cell.text for cell in row.cells] == [
-        "softmax_kernel", "40", "0 B", "16 B", "75%", "BLOCK=128 fp32", "✔ pass", "4", "3", "0.21 s", ""
+        "softmax_kernel", "✔ pass", "40", "0 B", "16 B", "75%", "BLOCK=128 fp32", "4", "3", "0.21 s", ""
     ]  # fmt: skip
 
 
