@@ -16,13 +16,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
+from engine.errors import StoreError
 from sessions.errors import (
+    ELSEWHERE,
     PRIMARY_CODE_MASK,
     StorePathError,
     StoreVersionError,
     damaged,
     from_os,
     from_sqlite,
+    full,
     read_only,
 )
 from sessions.migrations import APPLICATION_ID, SCHEMA_VERSION, migrate
@@ -31,6 +34,7 @@ Value: TypeAlias = str | bytes | int | float | None
 Values: TypeAlias = Mapping[str, Value]
 
 _WAL_RETRY_S = 0.01
+_LOG_INDEX_BYTES = 32 * 1024
 _COUNT_TABLES = "select count(*) from sqlite_master where type = 'table'"
 _COUNT_OUR_TABLES = "select count(*) from sqlite_master where type = 'table' and name in ('runs', 'events', 'sessions')"
 
@@ -82,7 +86,7 @@ class Database:
         try:
             yield
         except sqlite3.Error as error:
-            raise from_sqlite(error, path=self.path, busy_timeout_s=self._busy_timeout_s) from error
+            raise _explained(error, path=self.path, busy_timeout_s=self._busy_timeout_s) from error
 
 
 def open_file(path: Path, *, is_read_only: bool, busy_timeout_s: float) -> Database:
@@ -102,7 +106,7 @@ def open_file(path: Path, *, is_read_only: bool, busy_timeout_s: float) -> Datab
             return _open_to_read(path, busy_timeout_s=busy_timeout_s)
         return _open_to_write(path, busy_timeout_s=busy_timeout_s)
     except sqlite3.Error as error:
-        raise from_sqlite(error, path=path, busy_timeout_s=busy_timeout_s) from error
+        raise _explained(error, path=path, busy_timeout_s=busy_timeout_s) from error
 
 
 def open_memory() -> Database:
@@ -137,10 +141,11 @@ def _open_to_read(path: Path, *, busy_timeout_s: float) -> Database:
     try:
         return _read_only_database(f"{uri}?mode=ro", path=path, busy_timeout_s=busy_timeout_s)
     except sqlite3.OperationalError:
-        # A store in a folder that may not be written cannot have the index of its log made.  If the log
-        # is empty, the file alone is the whole store, and can be read as one that nobody changes.
+        # A store in a folder that may not be written, or on a full disk, cannot have the index of its log made.
+        # If the log is empty, the file alone is the whole store, and can be read as one that nobody changes.
         log = path.with_name(path.name + "-wal")
-        if os.access(path.parent, os.W_OK, effective_ids=True) or (log.exists() and log.stat().st_size):
+        can_change = os.access(path.parent, os.W_OK, effective_ids=True) and not _lacks_space(path.parent)
+        if can_change or (log.exists() and log.stat().st_size):
             raise
         return _read_only_database(f"{uri}?mode=ro&immutable=1", path=path, busy_timeout_s=busy_timeout_s)
 
@@ -149,10 +154,12 @@ def _read_only_database(uri: str, *, path: Path, busy_timeout_s: float) -> Datab
     connection = _connect(uri, busy_timeout_s=busy_timeout_s)
     try:
         version = _version(connection, path=path)
+        if not version:
+            raise StorePathError(f"{path}: nothing was kept in this file yet; the first run makes the store in it")
         if version < SCHEMA_VERSION:
             raise StoreVersionError(
                 f"{path}: has schema version {version}, this program reads version {SCHEMA_VERSION}; "
-                "open it once for writing (start the workbench on it) to bring it up to date"
+                "start the workbench once, which brings it up to date"
             )
     except BaseException:
         connection.close()
@@ -180,9 +187,13 @@ def _refuse_what_is_no_file(path: Path, *, must_exist: bool) -> None:
             raise StorePathError(f"{path}: there is no session store here; the first run makes one") from None
         return
     if stat.S_ISDIR(mode):
-        raise StorePathError(f"{path}: is a folder; name a file in it, such as {path / 'sessions.db'}")
+        raise StorePathError(
+            f"{path}: a session store is an SQLite file, and this is a folder; move it, or {ELSEWHERE}"
+        )
     if not stat.S_ISREG(mode):
-        raise StorePathError(f"{path}: is not a regular file; a session store is an SQLite file of its own")
+        raise StorePathError(
+            f"{path}: a session store is an SQLite file, and this is no regular file; move it, or {ELSEWHERE}"
+        )
 
 
 def _version(connection: sqlite3.Connection, *, path: Path) -> int:
@@ -198,15 +209,33 @@ def _version(connection: sqlite3.Connection, *, path: Path) -> int:
     (tables_of_ours,) = connection.execute(_COUNT_OUR_TABLES).fetchone()
     connection.execute("commit")
     if tables and application_id != APPLICATION_ID:
-        raise StorePathError(f"{path}: is a database of another program; name another file for the session store")
+        raise StorePathError(f"{path}: is a database of another program, and left as it is; move it, or {ELSEWHERE}")
     if version > SCHEMA_VERSION:
         raise StoreVersionError(
             f"{path}: has schema version {version}, this program knows versions up to {SCHEMA_VERSION}; "
-            "update kgtui, or name another store"
+            f"it was left as it is: update kgtui, or {ELSEWHERE}"
         )
     if version and tables_of_ours != 3:
         raise damaged(str(path), reason="its tables are missing")
     return int(version)
+
+
+def _explained(error: sqlite3.Error, *, path: Path | None, busy_timeout_s: float) -> StoreError:
+    """The store's own error; on a full disk SQLite may say no more than that a file of its own could not be used."""
+    code = getattr(error, "sqlite_errorcode", None)  # absent on errors that Python's own driver raises
+    is_vague = code is not None and code & PRIMARY_CODE_MASK in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
+    if is_vague and path is not None and _lacks_space(path.parent):
+        return full(str(path))
+    return from_sqlite(error, path=path, busy_timeout_s=busy_timeout_s)
+
+
+def _lacks_space(folder: Path) -> bool:
+    """Whether not even the index of a log has room there; False where nobody can tell."""
+    try:
+        left = os.statvfs(folder)
+    except OSError:
+        return False
+    return left.f_bavail * left.f_frsize < _LOG_INDEX_BYTES
 
 
 def turn_wal_on(connection: sqlite3.Connection, *, patience_s: float) -> str:

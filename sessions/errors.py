@@ -20,6 +20,7 @@ from pathlib import Path
 from engine.errors import StoreError
 
 MEMORY_NAME = "the store in memory"
+ELSEWHERE = "let KGTUI_HOME name another folder for it"
 PRIMARY_CODE_MASK = 0xFF  # the low byte of an extended result code is the kind of failure
 
 
@@ -82,27 +83,25 @@ def from_os(error: OSError, *, path: Path) -> StoreError:
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
         return read_only(str(path))
     return StorePathError(
-        f"{path}: no store can be made here: {error.strerror} ({error.filename}); name a path inside a folder"
+        f"{path}: a session store needs a folder to lie in: {error.strerror} ({error.filename}); {ELSEWHERE}"
     )
 
 
 def damaged(where: str, *, reason: str) -> StoreDamagedError:
     """Says how to keep what is left; nothing of ours deletes a damaged file."""
     return StoreDamagedError(
-        f"{where}: not a readable session store ({reason}); move it aside together with its -wal and -shm files "
-        "and start again, or rescue what is left of it with the .recover command of the sqlite3 shell"
+        f"{where}: not a readable session store ({reason}), and left as it is; move it aside together with its "
+        "-wal and -shm files and start again, or rescue what is left with the .recover command of the sqlite3 shell"
     )
 
 
 def read_only(where: str) -> StoreReadOnlyError:
     """Says that neither runs nor notes can be kept there."""
-    return StoreReadOnlyError(
-        f"{where}: the file or its folder may not be written; make both writable, or name a store in another folder"
-    )
+    return StoreReadOnlyError(f"{where}: the file or its folder may not be written; make both writable, or {ELSEWHERE}")
 
 
 def full(where: str) -> StoreFullError:
     """Says what was lost: only what came after the disk was full."""
     return StoreFullError(
-        f"{where}: no space left on the disk; free some and start again. What was recorded before is kept"
+        f"{where}: no space left on the disk, where what was recorded before is kept; free some and start again"
     )

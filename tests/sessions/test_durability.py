@@ -188,7 +188,7 @@ def test_a_full_disk_keeps_what_was_recorded_and_says_what_to_do(store, begin, p
     store._database.rows(f"pragma max_page_count = {pages}")
     big = LogWritten(at_s=2.0, stream=Stream.STDOUT, text="x" * 100_000)
     with pytest.raises(
-        StoreFullError, match=rf"{path}: no space left on the disk; free some and start again. What was"
+        StoreFullError, match=rf"{path}: no space left on the disk, where what was recorded before is kept; fr"
     ):
         store.record(run_id, big)
     assert numbers(store, run_id) == [1]

@@ -94,7 +94,7 @@ def test_runs_from_before_policies_were_judged_by_the_default_one(path, connecti
 
 def test_a_store_from_before_benchmarks_is_not_changed_by_reading_it(path, connection):
     migrate(connection, migrations=MIGRATIONS[:1])
-    with pytest.raises(StoreVersionError, match="open it once for writing"):
+    with pytest.raises(StoreVersionError, match="start the workbench once, which brings it up to date"):
         open_store(path, read_only=True)
     assert version(connection) == 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -16,6 +17,7 @@ from engine.errors import StoreError
 from sessions import (
     RunState,
     StoreDamagedError,
+    StoreFullError,
     StoreLockedError,
     StorePathError,
     StoreReadOnlyError,
@@ -72,21 +74,19 @@ def test_a_closed_store_says_that_it_is_closed(path):
 
 
 def test_a_folder_is_no_store(tmp_path):
-    with pytest.raises(StorePathError, match=rf"{tmp_path}: is a folder; name a file in it, such as {tmp_path}/"):
+    with pytest.raises(StorePathError, match=rf"{tmp_path}: .* an SQLite file, and this is a folder; move it, or let"):
         open_store(tmp_path)
 
 
 def test_a_pipe_is_no_store_and_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(StorePathError, match="is not a regular file"):
+    with pytest.raises(StorePathError, match="an SQLite file, and this is no regular file; move it, or let"):
         open_store(tmp_path / "pipe")
 
 
 def test_a_path_below_a_file_says_what_is_in_the_way(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(
-        StorePathError, match=r"no store can be made here: Not a directory .*; name a path inside a fol"
-    ):
+    with pytest.raises(StorePathError, match=r"needs a folder to lie in: Not a directory .*; let KGTUI_HOME name an"):
         open_store(tmp_path / "file" / "sessions.db")
 
 
@@ -94,7 +94,7 @@ def test_a_path_below_a_file_says_what_is_in_the_way(tmp_path):
 def test_random_bytes_are_damaged_and_left_alone(path, read_only):
     garbage = bytes(range(256)) * 64
     path.write_bytes(garbage)
-    with pytest.raises(StoreDamagedError, match=r"file is not a database\); move it aside .* start again, or rescue"):
+    with pytest.raises(StoreDamagedError, match=r"not a database\), and left as it is; move it .* again, or rescue"):
         open_store(path, read_only=read_only)
     assert path.read_bytes() == garbage
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
@@ -123,7 +123,7 @@ def test_the_database_of_another_program_is_not_touched(path):
     connection.execute("create table bookmarks (url text)")
     connection.close()
     before = path.read_bytes()
-    with pytest.raises(StorePathError, match="is a database of another program; name another file"):
+    with pytest.raises(StorePathError, match="is a database of another program, and left as it is; move it, or let"):
         open_store(path)
     assert path.read_bytes() == before
 
@@ -134,7 +134,7 @@ def test_a_newer_store_names_both_versions(path, read_only):
     connection = sqlite3.connect(path)
     connection.execute("pragma user_version = 99")
     connection.close()
-    expected = rf"has schema version 99, this program knows versions up to {SCHEMA_VERSION}; update kgtui"
+    expected = rf"has schema version 99, this program knows versions up to {SCHEMA_VERSION}; it was left as it is: upd"
     with pytest.raises(StoreVersionError, match=expected):
         open_store(path, read_only=read_only)
 
@@ -205,7 +205,7 @@ class TestReadOnly:
         before = filled.read_bytes()
         with open_store(filled, read_only=True) as store:
             assert [session.label for session in store.sessions()] == ["before"]
-            with pytest.raises(StoreReadOnlyError, match="may not be written; make both writable, or name a store in"):
+            with pytest.raises(StoreReadOnlyError, match="may not be written; make both writable, or let KGTUI_HOME"):
                 store.begin_session("after")
         assert filled.read_bytes() == before
 
@@ -214,10 +214,9 @@ class TestReadOnly:
             open_store(folder / "none" / "sessions.db", read_only=True)
         assert list(folder.iterdir()) == []
 
-    def test_a_store_that_would_have_to_be_migrated_is_not_read(self, path):
+    def test_an_empty_file_is_left_to_the_first_run(self, path):
         path.write_bytes(b"")
-        expected = f"has schema version 0, this program reads version {SCHEMA_VERSION}; open it once for writing"
-        with pytest.raises(StoreVersionError, match=expected):
+        with pytest.raises(StorePathError, match="nothing was kept in this file yet; the first run makes the store"):
             open_store(path, read_only=True)
         assert path.read_bytes() == b""
 
@@ -250,6 +249,55 @@ class TestReadOnly:
         filled.chmod(0)
         with unprivileged_later(), pytest.raises(StorePathError, match="cannot open or make this file; check the perm"):
             open_store(filled, read_only=True)
+
+
+class SmallDisk:
+    """One megabyte of memory as a disk of its own, which `fill` leaves without a byte."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir()
+        command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
+        if os.geteuid() or subprocess.run(command, capture_output=True, check=False).returncode:
+            pytest.skip("a disk that can be filled takes the right to mount one")
+        self.folder, self.path = folder, folder / "sessions.db"
+
+    def fill(self) -> None:
+        with contextlib.suppress(OSError), (self.folder / "filling").open("wb", buffering=0) as filling:
+            while True:
+                filling.write(bytes(4096))
+
+    def free(self) -> None:
+        (self.folder / "filling").unlink()
+
+
+class TestFullDisk:
+    @pytest.fixture
+    def disk(self, tmp_path):
+        """A small disk for a store."""
+        made = SmallDisk(tmp_path / "disk")
+        yield made
+        subprocess.run(["umount", made.folder], check=True)
+
+    def test_a_new_store_says_so(self, disk):
+        disk.fill()
+        with pytest.raises(StoreFullError, match="no space left on the disk"):
+            open_store(disk.path)
+
+    def test_what_was_kept_is_still_read(self, disk):
+        with open_store(disk.path) as store:
+            store.begin_session("before")
+        disk.fill()
+        with open_store(disk.path, read_only=True) as store:
+            assert [session.label for session in store.sessions()] == ["before"]
+
+    def test_writing_says_what_is_kept_and_goes_on_when_there_is_room(self, disk):
+        open_store(disk.path).close()
+        disk.fill()
+        with pytest.raises(StoreFullError, match="where what was recorded before is kept; free some and start again"):
+            open_store(disk.path)
+        disk.free()
+        with open_store(disk.path) as store:
+            assert store.begin_session("after") == 1
 
 
 def test_a_store_in_memory_does_all_that_a_file_does(begin_in, whole_run):
