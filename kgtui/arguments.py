@@ -243,10 +243,10 @@ def _add_sessions(commands: _Commands[_Parser]) -> _Parser:
     usage = (
         "sessions [list | show RUN | export [SESSION]] [options]\n"
         "       kgtui sessions tag RUN [WORD] | note RUN [TEXT] | restore RUN [FILE]\n"
-        "       kgtui sessions delete RUN --yes"
+        "       kgtui sessions delete RUN --yes | compact"
     )
     parser = _add(commands, "sessions", usage, "Ask the session store: what was judged, and what came of it.")
-    actions = ("list", "show", "export", "tag", "note", "restore", "delete")
+    actions = ("list", "show", "export", "tag", "note", "restore", "delete", "compact")
     parser.add_argument("action", metavar="ACTION", nargs="?", choices=actions, help="one of these (default: list)")
     parser.add_argument("number", metavar="NUMBER", nargs="?", type=int, help="of a run; of a session to export")
     parser.add_argument("text", metavar="TEXT", nargs="?", help="the tag or note, none takes it away; the file to make")

@@ -76,6 +76,19 @@ class Database:
                         self._connection.execute("rollback")
                 raise
 
+    def compact(self) -> bool:
+        """Write the file anew without the room that nothing uses any more; whether it is as short as that by now.
+
+        It is not while somebody else reads it: then it gets shorter with the last of those who have it open.
+
+        Raises:
+            StoreError: somebody writes to it, or there is no room for the copy that this takes.
+        """
+        with self._lock, self._explained():
+            self._connection.execute("vacuum")
+            (is_busy, _, _) = self._connection.execute("pragma wal_checkpoint(truncate)").fetchone()
+        return not is_busy
+
     def close(self) -> None:
         """Close the connection.  Safe to call twice."""
         with self._lock, self._explained():

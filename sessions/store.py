@@ -203,6 +203,10 @@ class Store(Browser):
                 raise UsageError(f"session {session_id} still goes on in process {row['pid']}; leave that, then delete")
             return delete(connection, session=session_id)
 
+    def compact(self) -> bool:
+        """Give back to the disk what deleted runs took; False where that has to wait for who else has the file open."""
+        return self._database.compact()
+
     def add_generation(self, session_id: int, generation: Generation) -> int:
         """Keep what a provider answered and what it cost, with the source that came back."""
         ended_at = self._now()

@@ -13,6 +13,7 @@ from kgtui.commands.console import Console
 from kgtui.kernels import KernelFolder
 from kgtui.paths import Paths
 from kgtui.scaffold import scaffold
+from kgtui.state.numbers import bytes_of
 from sessions import Reader, RunRow, open_store
 
 
@@ -42,10 +43,28 @@ def mark(options: argparse.Namespace, console: Console, *, paths: Paths) -> None
                 archive.set_note(number, text or None)
                 console.say(f"run #{number} has a note" if text else f"run #{number} has no note")
             case "delete" if session is not None:
-                console.say(f"deleted session {session} with {archive.delete_session(session).runs} runs")
+                runs = archive.delete_session(session).runs
+                room = "what they took up is used again, or given back to the disk by `kgtui sessions compact`"
+                console.say(f"deleted session {session} with {runs} runs; {room}")
             case _:
                 archive.delete_run(number)
                 console.say(f"deleted run #{number}")
+
+
+def compact(console: Console, *, paths: Paths) -> None:
+    """Make the file as short as what is kept in it.
+
+    Raises:
+        StoreError: there is no store, somebody writes to it, or the disk has no room for the copy that this takes.
+    """
+    open_store(paths.sessions, read_only=True).close()  # a store that is not there is not made
+    with open_store(paths.sessions) as store:
+        before_bytes = paths.sessions.stat().st_size
+        is_done = store.compact()
+        after_bytes = paths.sessions.stat().st_size
+    sizes = f"{bytes_of(before_bytes)} before, {bytes_of(after_bytes)} now"
+    rest = "" if is_done else "; it gets shorter when the other program that has it open ends"
+    console.say(f"{paths.sessions}: {sizes}{rest}")
 
 
 def restore(options: argparse.Namespace, console: Console, *, store: Reader) -> None:

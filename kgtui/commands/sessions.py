@@ -1,6 +1,7 @@
 """`kgtui sessions`: what was judged, and what came of it.
 
-Changes nothing but what is asked for by its number: a tag, a note, a restored source, a deleted run.
+Changes nothing but what is asked for by its number: a tag, a note, a restored source, a deleted run; and the room
+that deleted runs leave in the file.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from engine.report import CollectedRun, as_plain, printable
 from kgtui.commands.choices import absolute
 from kgtui.commands.console import Console, Exit
 from kgtui.commands.files import write_new
-from kgtui.commands.marking import mark, restore
+from kgtui.commands.marking import compact, mark, restore
 from kgtui.paths import find_paths
 from kgtui.state.run_filter import read_filter
 from sessions import Reader, RunRow, SessionRow, open_store
@@ -38,6 +39,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """
     _refuse_misplaced(options)
     paths = find_paths(console.environment)
+    if options.action == "compact":
+        compact(console, paths=paths)
+        return Exit.PASSED
     if options.action in _CHANGES:
         mark(options, console, paths=paths)
         return Exit.PASSED
@@ -68,6 +72,8 @@ def _refuse_misplaced(options: argparse.Namespace) -> None:
         raise UsageError(f"`kgtui sessions {action}` does not take {options.text!r}; leave it out")
     if action == "tag" and options.text and len(options.text.split()) != 1:
         raise UsageError(f"a tag is one word, {options.text!r} is not; `kgtui sessions note` takes many")
+    if action == "compact" and options.number is not None:
+        raise UsageError("`kgtui sessions compact` takes no number: it makes the whole file shorter")
     if options.session is not None and options.number is not None:
         raise UsageError("delete either a run or, with --session, a session; not both")
 

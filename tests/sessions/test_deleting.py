@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
+
 import pytest
 
 from engine.errors import UsageError
 from engine.model import Outcome
-from sessions import Generation, open_store
+from sessions import Generation, StoreLockedError, open_store
 
 TABLES = (
     "runs", "events", "cases", "findings", "timings", "kernels", "artefacts", "benchmarks", "comparisons", "summaries",
@@ -119,3 +122,38 @@ class TestSession:
     def test_a_session_that_is_not_there_is_told(self, store):
         with pytest.raises(UsageError, match="there is no session 4"):
             store.delete_session(4)
+
+
+class TestTheRoomThatIsLeft:
+    def test_it_is_given_back_to_the_disk_and_all_that_was_kept_stays(self, path, store, judge, whole_run, begin):
+        for number in range(50):
+            judge(source=b"%d" % number * 10_000)
+        kept = begin(source=b"kept")
+        store.record_all(kept, whole_run)
+        for number in range(1, 51):
+            store.delete_run(number)
+        assert store.compact() is True
+        assert path.stat().st_size < 250_000
+        assert ([run.id for run in store.runs()], tuple(store.events(kept))) == ([kept], whole_run)
+        assert judge() == kept + 1
+
+    def test_who_reads_keeps_what_is_read_and_the_file_gets_shorter_after_that(self, path, store, judge):
+        for number in range(50):
+            judge(source=b"%d" % number * 10_000)
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as reader:
+            reader.execute("begin")
+            assert reader.execute("select count(*) from runs").fetchone() == (50,)
+            for number in range(1, 51):
+                store.delete_run(number)
+            with open_store(path, busy_timeout_s=0.01) as other:
+                assert other.compact() is False
+            assert reader.execute("select count(*) from runs").fetchone() == (50,)
+        store.close()
+        assert path.stat().st_size < 250_000
+
+    def test_nothing_is_made_shorter_while_somebody_writes(self, path, judge):
+        judge()
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as writer:
+            writer.execute("begin immediate")
+            with open_store(path, busy_timeout_s=0.01) as other, pytest.raises(StoreLockedError):
+                other.compact()

@@ -11,6 +11,7 @@ from engine.benchmark import CaseBenchmark, Interval, Method, Timing
 from engine.events import CaseBenchmarked
 from engine.model import CacheState, Outcome
 from kgtui.commands import sessions
+from kgtui.state.numbers import bytes_of
 
 
 @pytest.fixture
@@ -35,6 +36,7 @@ def test_without_a_store_the_next_step_is_named(typed, home):
     [(["list", "--format", "json"], "--format is an option of `kgtui sessions export`, not of `kgtui sessions list`"),
      (["--output", "x"], "--output is an option of `kgtui sessions export`, not of `kgtui sessions list`"),
      (["show", "--runs"], "--runs is an option of `kgtui sessions list`, not of `kgtui sessions show`"),
+     (["compact", "1"], "`kgtui sessions compact` takes no number: it makes the whole file shorter"),
      (["list", "--limit", "0"], "argument --limit: expected a number from 1 on, got '0'; "
                                 "`kgtui sessions --help` shows what can be typed")],
 )  # fmt: skip
@@ -185,8 +187,29 @@ def test_a_run_is_deleted_when_that_is_confirmed(typed, two_runs):
 
 
 def test_a_session_is_deleted_with_its_runs(typed, two_runs):
-    assert typed("sessions", "delete", "--session", "2", "--yes").out == "deleted session 2 with 1 runs\n"
+    assert typed("sessions", "delete", "--session", "2", "--yes").out == (
+        "deleted session 2 with 1 runs; what they took up is used again, or given back to the disk by "
+        "`kgtui sessions compact`\n"
+    )
     assert [line.split()[0] for line in typed("sessions").out.splitlines()[1:]] == ["1"]
+
+
+def test_what_deleted_runs_took_up_is_given_back_to_the_disk(typed, checked, kernel, home):
+    checked("silu.py", "--cases", "smoke")
+    kernel.write_text(f"{kernel.read_text()}# {'x' * 200_000}\n")
+    checked("silu.py", "--cases", "smoke")
+    typed("sessions", "delete", "--session", "2", "--yes")
+    before = (home / "sessions.db").stat().st_size
+    ended = typed("sessions", "compact")
+    after = (home / "sessions.db").stat().st_size
+    assert after < before - 200_000
+    assert ended.out == f"{home}/sessions.db: {bytes_of(before)} before, {bytes_of(after)} now\n"
+    assert typed("sessions", "--runs").out.splitlines()[1].startswith("#1 ")
+
+
+def test_a_store_that_is_not_there_is_not_made_to_be_shorter(typed, home):
+    assert typed("sessions", "compact").err.endswith("there is no session store here; the first run makes one\n")
+    assert not home.exists()
 
 
 @pytest.mark.parametrize(
