@@ -398,6 +398,12 @@ class Plan:
         chosen.sort(key=lambda case: case.name not in failed_before)
         return Plan(problem=problem, cases=tuple(chosen), device=device, target=target, limits=limits)
 
+    @property
+    def all_cases(self) -> tuple[Case, ...]:
+        """The cases that are judged, and behind them those that are timed only."""
+        timed = self.benchmark.cases if self.benchmark is not None else ()
+        return (*self.cases, *(case for case in timed if case not in self.cases))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Location:

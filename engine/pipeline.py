@@ -18,7 +18,6 @@ from engine.metrology import Metrology
 from engine.model import (
     Artefact,
     Candidate,
-    Case,
     CaseResult,
     CompiledKernel,
     Finding,
@@ -224,9 +223,8 @@ class Run:
         if self._ahead is None:
             return None
         self._rehearsal = Rehearsal(
-            problem=self._plan.problem, cases=(*self._plan.cases, *self._timed_cases()),
-            desk=self._open_desk(self._staff.worker), add=self._compile_ahead, profile=self._profile,
-            ask_judge=self._staff.ask_judge,
+            problem=self._plan.problem, cases=self._plan.all_cases, desk=self._open_desk(self._staff.worker),
+            limits=self._limits, add=self._compile_ahead, profile=self._profile, ask_judge=self._staff.ask_judge,
         )  # fmt: skip
         return asyncio.create_task(self._run_ahead(self._rehearsal, self._ahead))
 
@@ -268,9 +266,11 @@ class Run:
     async def _verify(self) -> Stop | None:
         cases = self._plan.cases
         began = self._told.begin(Stage.VERIFY, len(cases))
+        self._staff.prepare_beside()
         verifier = Verifier(
             plan=self._plan, limits=self._limits, staff=self._staff, desk=self._desk, clock=self._loop.time,
             profile=self._profile, on_launch=self._launch, on_finding=self._told.find, on_trace=self._told.trace,
+            call_s=self._rehearsal.call_s if self._rehearsal is not None else None,
         )  # fmt: skip
         stage = VerifyingStage(
             cases=cases, verifier=verifier, desk=self._desk, told=self._told, results=self._results,
@@ -296,11 +296,6 @@ class Run:
             profile=self._profile, passed=passed_of(self._plan.cases, self._results, self._first_launches),
         )  # fmt: skip
         await ProbingStage(lab=lab, told=self._told, chosen=self._probes).run()
-
-    def _timed_cases(self) -> tuple[Case, ...]:
-        if self._plan.benchmark is None:
-            return ()
-        return tuple(case for case in self._plan.benchmark.cases if case not in self._plan.cases)
 
     async def _learn_peaks(self) -> None:
         """Know what the device can do, where something is to be timed on it."""

@@ -4,6 +4,8 @@ A second worker calls the entry with launches suppressed, case after case; each 
 launch goes to the compilers at once.  A case is ready when all its kernels are, in whatever order
 that comes about.  Where a rehearsal fails, the case is ready at once: its kernels are compiled when
 they are launched.  So they are when it all takes too long: nothing here can hold up a run for good.
+What a case launches also says how long its call may take: an endless loop is told in seconds where all
+is compiled, and an autotuner with many configurations gets the time to try them.
 """
 
 from __future__ import annotations
@@ -13,11 +15,13 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from engine import wire
 from engine.desk import Desk, LoadError
-from engine.errors import EngineError
-from engine.model import Case, Launch, Problem
+from engine.errors import DeadlineError, EngineError
+from engine.model import Case, Launch, Limits, Problem
 from engine.profile import Profile
 
 _CASE_S = 20.0
+_CALL_S, _LAUNCH_S = 10.0, 1.0  # for a call that has nothing to compile; an autotuner times each of its launches
+_UNRETURNED_S = 60.0  # of a case whose rehearsal did not return, though nothing was compiled or launched in it
 _PATIENCE_S = 120.0  # for rehearsing all cases, and for waiting for their kernels, from the beginning of both
 _FIRST_CASES = 2  # described apart, so that compiling can begin while the others' inputs are made
 
@@ -26,13 +30,14 @@ class Rehearsal:
     """The dry run of one candidate; `run` once, beside the judging of the cases."""
 
     def __init__(
-        self, *, problem: Problem, cases: Sequence[Case], desk: Desk, profile: Profile,
+        self, *, problem: Problem, cases: Sequence[Case], desk: Desk, limits: Limits, profile: Profile,
         add: Callable[[Launch, str], list[asyncio.Future[None]]],
         ask_judge: Callable[[wire.AnyCommand], Awaitable[wire.AnyReply]], patience_s: float = _PATIENCE_S,
     ) -> None:  # fmt: skip
         self._problem = problem
         self._cases = tuple(cases)
         self._desk = desk
+        self._most_s = limits.case_s
         self._add = add
         self._profile = profile
         self._ask_judge = ask_judge
@@ -41,6 +46,8 @@ class Rehearsal:
         self._ready: dict[str, asyncio.Future[None]] = {case.name: loop.create_future() for case in cases}
         self._waiting: set[asyncio.Task[None]] = set()
         self._launches: dict[str, tuple[Launch, ...]] = {}
+        self._stumbled: set[str] = set()
+        self._is_unreturned = False
 
     async def next_of(self, cases: Sequence[Case]) -> Case:
         """The first of these cases that is ready; waits while none is, and for so long only."""
@@ -76,6 +83,15 @@ class Rehearsal:
         """What this case launches, as far as the rehearsal came."""
         return self._launches.get(case, ())
 
+    def call_s(self, case: Case) -> float:
+        """How long a call of this case may take: all that the limits give where it may have something to compile."""
+        if self._is_unreturned:
+            return min(self._most_s, _UNRETURNED_S)
+        launches = self._launches.get(case.name)
+        if launches is None or case.name in self._stumbled or not self._ready[case.name].done():
+            return self._most_s
+        return min(self._most_s, _CALL_S + _LAUNCH_S * len(launches))
+
     async def close(self) -> None:
         """Forget what is still waited for.  Safe to call twice."""
         for task in self._waiting:
@@ -96,8 +112,14 @@ class Rehearsal:
     async def _rehearse(self, case: Case, shape: wire.Shape) -> None:
         command = wire.Rehearse(id=wire.new_id(), case=case.name, arguments=shape.arguments, storages=shape.storages)
         with self._profile.span("rehearse"):
-            reply = await self._desk.ask(command, deadline_s=_CASE_S)
+            try:
+                reply = await self._desk.ask(command, deadline_s=_CASE_S)
+            except DeadlineError:
+                self._is_unreturned = True
+                raise
         launches = reply.launches if isinstance(reply, wire.Rehearsed) else ()
+        if not isinstance(reply, wire.Rehearsed) or reply.stumbled:
+            self._stumbled.add(case.name)
         self._launches[case.name] = tuple(met.launch for met in launches)
         needed = [done for met in launches for done in self._add(met.launch, met.specialisation)]
         task = asyncio.create_task(_when_done(needed, self._ready[case.name]), name=case.name)

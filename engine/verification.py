@@ -19,7 +19,7 @@ from pathlib import Path
 
 from engine import outcomes, wire
 from engine.desk import Desk, LoadError
-from engine.errors import EngineError
+from engine.errors import DeadlineError, EngineError
 from engine.model import Case, CaseResult, Finding, Launch, Limits, Outcome, OutputReport, Plan, Severity, Tier
 from engine.profile import Profile
 from engine.staff import Staff
@@ -39,6 +39,7 @@ class _Call:
 
 _TWICE = (_Call(poison=_POISONS[0]), _Call(poison=_POISONS[1]))
 _AND_FRESH = (*_TWICE, _Call(poison=_POISONS[0], fresh=True))
+_CONFIRMING_S = 10.0
 _MOST_EXPLAINED = 3
 _WHY_LATER = (
     "", "the first call was right, the second on the same input was not: it keeps state, or races",
@@ -79,6 +80,7 @@ class Verifier:
     def __init__(
         self, *, plan: Plan, limits: Limits, staff: Staff, desk: Desk, clock: Callable[[], float], profile: Profile,
         on_launch: Callable[[Launch], None], on_finding: Callable[[Finding], None], on_trace: Callable[[str], None],
+        call_s: Callable[[Case], float] | None = None,
     ) -> None:  # fmt: skip
         self._plan = plan
         self._limits = limits
@@ -86,6 +88,8 @@ class Verifier:
         self._desk = desk
         self._clock = clock
         self._profile = profile
+        self._call_s = call_s or (lambda _: limits.case_s)
+        self._has_timed_out = False
         self._on_launch = on_launch
         self._on_finding = on_finding
         self._on_trace = on_trace
@@ -107,6 +111,7 @@ class Verifier:
                 judging.stop = outcomes.of_failure(error.failed)
             except EngineError as error:
                 judging.stop = outcomes.of_worker_error(error, "while computing")
+                self._has_timed_out = isinstance(error, DeadlineError)
                 await self._desk.clear()
             await self._compared(judging)
         finally:
@@ -189,7 +194,7 @@ class Verifier:
     async def _call(self, judging: Judging, command: wire.Call, following: _Call | None) -> Stop | None:
         """Make one call and have what it left compared, at once or beside the call that follows."""
         with self._profile.span("call"):
-            called = await self._desk.ask(command, deadline_s=self._limits.case_s)
+            called = await self._desk.ask(command, deadline_s=self._limit_s(judging.case))
         if isinstance(called, wire.Failed | wire.Called):
             name = judging.case.name
             self.launches[name] = (*self.launches.get(name, ()), *called.launches)
@@ -217,6 +222,10 @@ class Verifier:
         if not isinstance(refilled, wire.Done):
             return outcomes.of_trusted(refilled, "while inputs were made again")
         return None
+
+    def _limit_s(self, case: Case) -> float:
+        """How long a call may take; who has not returned once need not be waited for as long to have it confirmed."""
+        return min(self._call_s(case), _CONFIRMING_S) if self._has_timed_out else self._call_s(case)
 
     async def _take(
         self, judging: Judging, command: wire.Call, called: wire.Called, following: _Call | None

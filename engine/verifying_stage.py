@@ -66,6 +66,7 @@ class VerifyingStage:
         if result.outcome is Outcome.TAMPERED or result.outcome is Outcome.ENGINE_ERROR:
             return Stop(outcome=result.outcome, message=result.message)
         if self._deaths == _MAX_DEATHS and number < total and result.outcome in _FATAL:
-            message = f"{result.message} (twice; the other {total - number} cases were not tried)"
+            rest = "1 other case was" if total - number == 1 else f"other {total - number} cases were"
+            message = f"{result.message} (twice; the {rest} not tried)"
             return Stop(outcome=result.outcome, message=message, location=result.location)
         return None

@@ -57,9 +57,13 @@ class SuppressedLaunch(Message, frozen=True):
 
 
 class Rehearsed(Reply, tag="rehearsed", frozen=True):
-    """What the entry would launch, specialisations that this worker has told before included."""
+    """What the entry would launch, specialisations that this worker has told before included.
+
+    Whoever `stumbled` over results that were not there may launch more.
+    """
 
     launches: Annotated[tuple[SuppressedLaunch, ...], msgspec.Meta(max_length=MOST_LAUNCHES)]
+    stumbled: bool = False
 
 
 class Compiled(Reply, tag="compiled", frozen=True):

@@ -40,9 +40,11 @@ class Rehearsal:
         storages = [torch.zeros(size, dtype=torch.uint8, device=self._device) for size in command.storages]
         arguments = [tensors.value_of(spec, storages) for spec in command.arguments]
         # It may well stumble over results that are not there; what it launched before that is still true.
+        stumbled = True
         with contextlib.suppress(Exception):
             entry(*arguments)
-        return wire.Rehearsed(id=command.id, launches=tuple(self._met[: wire.MOST_LAUNCHES]))
+            stumbled = len(self._met) > wire.MOST_LAUNCHES
+        return wire.Rehearsed(id=command.id, launches=tuple(self._met[: wire.MOST_LAUNCHES]), stumbled=stumbled)
 
     def _note(self, *_: Any, compile: Any, **__: Any) -> bool:
         self._specialisation = str(compile["specialization_data"])

@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from engine import wire
 from engine.desk import Desk
-from engine.errors import ChildDiedError
+from engine.errors import ChildDiedError, DeadlineError
 from engine.lodging import Lodging
 from engine.model import Candidate, Case, Cost, DType, Launch, Limits, Problem, Tier, Tolerance
 from engine.profile import Profile
@@ -58,8 +59,9 @@ class Stage:
             on_log=lambda *_: None,
         )  # fmt: skip
         self.rehearsal = Rehearsal(
-            problem=PROBLEM, cases=tuple(cases), desk=self.desk, profile=self.profile, add=self.add,
-            ask_judge=lambda command: self.ask_judge(command), patience_s=patience_s,
+            problem=PROBLEM, cases=tuple(cases), desk=self.desk, limits=Limits(case_s=120.0),
+            profile=self.profile, add=self.add, ask_judge=lambda command: self.ask_judge(command),
+            patience_s=patience_s,
         )  # fmt: skip
 
     def answer(self, kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
@@ -281,6 +283,55 @@ async def test_cancelling_a_rehearsal_leaves_every_case_ready_and_no_worker(stag
     await asyncio.gather(running, return_exceptions=True)
     assert not stage.desk.occupied
     assert [await stage.ready(case) for case in CASES] == ["a", "b", "c", "d"]
+
+
+async def test_a_call_whose_kernels_are_compiled_has_ten_seconds_and_one_for_each_launch(stage: Stage) -> None:
+    stage.kernels["b"] = "lmn"
+    await stage.rehearsal.run()
+    for kernel in stage.waited_for:
+        stage.compiled(kernel)
+    assert [await stage.ready(case) for case in CASES] == ["a", "b", "c", "d"]
+    assert [stage.rehearsal.call_s(case) for case in CASES] == [11.0, 13.0, 10.0, 11.0]
+
+
+async def test_a_call_that_may_have_something_to_compile_has_all_the_time_that_there_is(stage: Stage) -> None:
+    assert stage.rehearsal.call_s(A) == 120.0  # nothing is known of it
+    await stage.rehearsal.run()
+    assert stage.rehearsal.call_s(A) == 120.0  # its kernel is not compiled
+    stage.compiled("k")
+    await stage.ready(A)
+    assert stage.rehearsal.call_s(A) == 11.0
+
+
+async def test_a_call_that_stumbled_in_its_rehearsal_has_all_the_time_that_there_is(stage: Stage) -> None:
+    def stumbling(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+        reply = stage.answer(kind, command)
+        return msgspec.structs.replace(reply, stumbled=True) if isinstance(reply, wire.Rehearsed) else reply
+
+    stage.nest.answer = stumbling
+    await stage.rehearsal.run()
+    stage.compiled("k")
+    await stage.ready(A)
+    assert stage.rehearsal.call_s(A) == 120.0
+
+
+async def test_a_candidate_whose_rehearsal_did_not_return_has_a_minute(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def late(command: wire.AnyCommand, *, deadline_s: float) -> wire.AnyReply:
+        raise DeadlineError(f"the worker did not reply within {deadline_s:g} s")
+
+    monkeypatch.setattr(stage.desk, "ask", late)
+    await stage.rehearsal.run()
+    assert [stage.rehearsal.call_s(case) for case in CASES] == [60.0] * 4
+
+
+async def test_no_call_has_more_time_than_the_limits_give(stage: Stage) -> None:
+    stage.kernels["a"] = "k" * 111
+    await stage.rehearsal.run()
+    stage.compiled("k")
+    await stage.ready(A)
+    assert stage.rehearsal.call_s(A) == 120.0
 
 
 async def test_closing_forgets_what_is_waited_for_and_may_be_done_twice(stage: Stage) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from engine import events, verification, wire
 from engine.desk import Desk
+from engine.errors import DeadlineError
 from engine.model import (
     Candidate,
     Case,
@@ -313,7 +314,7 @@ async def test_after_two_deaths_the_rest_is_not_tried(court: Court) -> None:
     stop = await court.run(A, B, C, D)
     assert stop is not None
     assert stop.outcome is Outcome.CRASHED
-    assert "(twice; the other 1 cases were not tried)" in stop.message
+    assert "(twice; the 1 other case was not tried)" in stop.message
     assert [result.case for result in court.results] == ["a", "b", "c"]
 
 
@@ -341,3 +342,23 @@ def test_a_folder_in_the_place_of_an_arena_does_not_end_the_run(tmp_path: Path) 
     (tmp_path / "case.out").write_bytes(b"")
     _unlink(tmp_path / "case.in", tmp_path / "case.out")
     assert not (tmp_path / "case.out").exists()
+
+
+async def test_a_call_after_one_that_did_not_return_has_ten_seconds_at_most(
+    court: Court, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deadlines: list[float] = []
+    ask = court.desk.ask
+
+    async def never(command: wire.AnyCommand, *, deadline_s: float) -> wire.AnyReply:
+        if not isinstance(command, wire.Call):
+            return await ask(command, deadline_s=deadline_s)
+        deadlines.append(deadline_s)
+        raise DeadlineError(f"the worker did not reply within {deadline_s:g} s")
+
+    monkeypatch.setattr(court.desk, "ask", never)
+    stop = await court.run(A, B, C)
+    assert stop is not None
+    late = "while computing, the worker did not reply within 10 s; an infinite loop?"
+    assert stop.message == f"{late} (twice; the 1 other case was not tried)"
+    assert deadlines == [60.0, 10.0]
