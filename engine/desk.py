@@ -113,6 +113,19 @@ class Desk:
         """What the worker wrote that was no reply, if anything."""
         return self._hand.child.fault if self._hand is not None else None
 
+    def another(self) -> Desk:
+        """One for the same candidate, whose worker nobody has had call it yet; what that one prints is not told."""
+        return Desk(
+            candidate=self._candidate, entry=self._entry, spare=self._spare, limits=self._limits,
+            on_log=lambda *_: None, shelves=self._shelves,
+        )  # fmt: skip
+
+    def send_away(self, other: Desk) -> None:
+        """Vacate another desk: to clear this one is to wait until its worker is gone, too."""
+        other.vacate()
+        self._leaving += other._leaving
+        other._leaving = []
+
     def vacate(self) -> None:
         """Have the worker killed with all that it started, and wait for nothing: `clear` waits until it is gone."""
         if self._hand is not None:

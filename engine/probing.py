@@ -9,9 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-from collections import Counter, deque
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from engine import wire
@@ -19,9 +18,9 @@ from engine.desk import Desk
 from engine.devices import Device
 from engine.errors import DeadlineError, EngineError
 from engine.layers import Coverage, LayerReport
-from engine.model import Case, CaseResult, Finding, Launch, Limits, Plan, Problem, Stage
+from engine.model import Case, CaseResult, Launch, Limits, Plan, Problem, Stage
 from engine.narration import Narrator
-from engine.probes import Observation, Pause, Probe, name_of, observations_of, probes, turn_of
+from engine.probes import Probe, is_apart, name_of, observations_of, probes
 from engine.profile import Profile
 from engine.staff import Staff
 
@@ -75,7 +74,8 @@ class Taped:
 class Lab:
     """What a probe may know and do.
 
-    `calls` counts by case those calls of which nothing was withheld.
+    One that is `apart` is asked beside another of the same candidate: it has a worker of its own, and its own case in
+    the judge's hands.
     """
 
     plan: Plan
@@ -85,7 +85,7 @@ class Lab:
     staff: Staff
     limits: Limits
     profile: Profile = field(repr=False)
-    calls: Counter[str] = field(default_factory=Counter)
+    apart: bool = False
 
     @property
     def problem(self) -> Problem:
@@ -129,7 +129,7 @@ class Lab:
         arena = self.desk.shared / f"{secrets.token_hex(8)}.in"
         prepare = wire.Prepare(
             id=wire.new_id(), origin=self.problem.origin, case=case.name, poison=0,
-            arena_path=None if self.staff.shares_device else str(arena),
+            arena_path=None if self.staff.shares_device else str(arena), apart=self.apart,
         )  # fmt: skip
         try:
             prepared = await self.staff.ask_judge(prepare)
@@ -138,7 +138,7 @@ class Lab:
             yield Bench(lab=self, case=case, prepared=prepared, outputs=arena.with_suffix(".out"))
         finally:
             with contextlib.suppress(EngineError):  # a judge that has died has nothing in hand
-                await self.staff.ask_judge(wire.Release(id=wire.new_id()))
+                await self.staff.ask_judge(wire.Release(id=wire.new_id(), apart=self.apart))
             for path in (arena, arena.with_suffix(".out")):
                 with contextlib.suppress(OSError):
                     path.unlink()
@@ -221,11 +221,11 @@ class Bench:
             return Replayed(ledger=called.ledger, trouble=called.message, lost=called.broken)
         if not isinstance(called, wire.Called):
             return Replayed(trouble=f"a call was answered with {type(called).__name__}")
-        lab.calls[self.case.name] += withhold is None or withhold.look
         return called
 
     async def _refill(self, *, fresh: bool, poison: int) -> None:
-        refilled = await self.lab.staff.ask_judge(wire.Refill(id=wire.new_id(), fresh=fresh, poison=poison))
+        refill = wire.Refill(id=wire.new_id(), fresh=fresh, poison=poison, apart=self.lab.apart)
+        refilled = await self.lab.staff.ask_judge(refill)
         if not isinstance(refilled, wire.Done):
             raise EngineError(f"the judge could not make inputs of {self.case.name} again{_said(refilled)}")
 
@@ -233,7 +233,7 @@ class Bench:
         """The judge's count of what is right in what was returned, or why it is not an answer at all."""
         weigh = wire.Weigh(
             id=wire.new_id(), outputs=str(self.outputs), max_output_bytes=self.lab.limits.output_bytes,
-            returned=returned,
+            returned=returned, apart=self.lab.apart,
         )  # fmt: skip
         weighed = await self.lab.staff.ask_judge(weigh)
         if isinstance(weighed, wire.Failed) and weighed.kind is wire.FailureKind.TAMPERED:
@@ -259,16 +259,17 @@ class ProbingStage:
     async def run(self) -> None:
         """Tell what the probes observe; whoever was probed has no worker afterwards."""
         began = self._told.begin(Stage.PROBE)
-        async with contextlib.AsyncExitStack() as asked:
-            waiting: deque[tuple[float, AsyncIterator[Observation]]] = deque()
-            for probe in sorted(self._probes, key=turn_of):
-                observations = observations_of(probe, self._lab)
-                await asked.enter_async_context(contextlib.aclosing(observations))
-                waiting += await self._tell(observations)
-            while waiting:
-                until_s, paused = waiting.popleft()
-                await asyncio.sleep(max(0.0, until_s - self._told.now()))
-                waiting += await self._tell(paused)
+        beside = [probe for probe in self._probes if is_apart(probe) and self._lab.staff.interpreted]
+        asked = [asyncio.create_task(self._ask_apart(probe)) for probe in beside]
+        try:
+            for probe in self._probes:
+                if probe not in beside:
+                    await self._ask(probe, self._lab)
+            await asyncio.gather(*asked)
+        finally:
+            for asking in asked:
+                asking.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
         for probe in self._all:
             if name_of(probe) not in map(name_of, self._probes):
                 why = "this probe was not chosen"
@@ -279,17 +280,19 @@ class ProbingStage:
             self._lab.desk.vacate()  # that it is gone is waited for when the run has ended: somebody waits for this end
         self._told.end(Stage.PROBE, began)
 
-    async def _tell(self, observations: AsyncIterator[Observation]) -> list[tuple[float, AsyncIterator[Observation]]]:
-        """Tell what a probe observes until it pauses; then until when, and what is to be gone on with."""
-        async for observation in observations:
-            match observation:
-                case Pause():
-                    return [(self._told.now() + observation.seconds, observations)]
-                case LayerReport():
-                    self._told.report(observation)
-                case Finding():
-                    self._told.find(observation)
-        return []
+    async def _ask_apart(self, probe: Probe) -> None:
+        desk = self._lab.desk.another()
+        try:
+            await self._ask(probe, replace(self._lab, desk=desk, apart=True))
+        finally:
+            self._lab.desk.send_away(desk)
+
+    async def _ask(self, probe: Probe, lab: Lab) -> None:
+        async for observation in observations_of(probe, lab):
+            if isinstance(observation, LayerReport):
+                self._told.report(observation)
+            else:
+                self._told.find(observation)
 
 
 def passed_of(

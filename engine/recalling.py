@@ -41,37 +41,35 @@ class Contrasting:
 
 
 async def watched(
-    bench: Bench, *, poison: int, fresh: bool, keep: bool, disorder: wire.Disorder | None = None, aside: bool = False
+    bench: Bench, *, poison: int, fresh: bool, keep: bool, disorder: wire.Disorder | None = None
 ) -> Contrasting:
     """Make a call and contrast its outputs with what was expected, and with those that were kept.
-
-    What is kept `aside` can be recalled when the case is no longer laid out, whatever was called meanwhile.
 
     Raises:
         EngineError: the judge failed.
     """
-    watch = wire.Watch(positions=_written(bench), aside=aside)
+    watch = wire.Watch(positions=_written(bench))
     called = await bench.make(poison=poison, fresh=fresh, disorder=disorder, watch=watch)
     if isinstance(called, Replayed):
         return Contrasting(trouble=called.trouble, lost=called.lost, silent=called.silent)
-    return await _contrasted(bench, called.returned, keep=keep, disordered=called.disordered, aside=aside)
+    return await _contrasted(bench, called.returned, keep=keep, disordered=called.disordered)
 
 
-async def recalled(bench: Bench, *, pause_s: float, aside: bool = False) -> Contrasting:
-    """Contrast the outputs of the last watched call once more, or those that are kept `aside`, after a while.
+async def recalled(bench: Bench, *, pause_s: float) -> Contrasting:
+    """Contrast the outputs of the last watched call once more, after a while.
 
     Raises:
         EngineError: the judge failed.
     """
     try:
-        reply = await bench.lab.ask(wire.Recall(id=wire.new_id(), pause_s=pause_s, aside=aside))
+        reply = await bench.lab.ask(wire.Recall(id=wire.new_id(), pause_s=pause_s))
     except EngineError as error:
         return Contrasting(trouble=str(error), lost=True)
     if isinstance(reply, wire.Failed):
         return Contrasting(trouble=reply.message, lost=reply.broken)
     if not isinstance(reply, wire.Recalled):
         return Contrasting(trouble=f"a recall was answered with {type(reply).__name__}")
-    return await _contrasted(bench, reply.returned, keep=False, aside=aside)
+    return await _contrasted(bench, reply.returned, keep=False)
 
 
 async def gauged(bench: Bench, *, poison: int) -> tuple[wire.Gauging, ...] | str:
@@ -85,7 +83,7 @@ async def gauged(bench: Bench, *, poison: int) -> tuple[wire.Gauging, ...] | str
         return called.trouble
     gauge = wire.Gauge(
         id=wire.new_id(), outputs=str(bench.outputs), max_output_bytes=bench.lab.limits.output_bytes,
-        returned=called.returned,
+        returned=called.returned, apart=bench.lab.apart,
     )  # fmt: skip
     reply = await bench.lab.staff.ask_judge(gauge)
     if isinstance(reply, wire.Gauged):
@@ -107,11 +105,11 @@ def one_larger(lab: Lab, cases: Sequence[Passed], *, than: Passed) -> Passed | N
 
 
 async def _contrasted(
-    bench: Bench, returned: tuple[wire.ReturnedSpec, ...], *, keep: bool, disordered: int = 0, aside: bool
+    bench: Bench, returned: tuple[wire.ReturnedSpec, ...], *, keep: bool, disordered: int = 0
 ) -> Contrasting:
     contrast = wire.Contrast(
         id=wire.new_id(), outputs=str(bench.outputs), max_output_bytes=bench.lab.limits.output_bytes,
-        returned=returned, keep=keep, aside=aside,
+        returned=returned, keep=keep, apart=bench.lab.apart,
     )  # fmt: skip
     reply = await bench.lab.staff.ask_judge(contrast)
     if isinstance(reply, wire.Contrasted):

@@ -66,6 +66,14 @@ class Staff:
         """Begin to make the first worker and the judge."""
         self.worker.prepare()
 
+    def prepare_beside(self) -> None:
+        """Begin to make the next worker while one is in use, where nothing is timed that this would disturb.
+
+        A candidate that is right has a probe that asks apart; after a wrong one it is the worker of the next run.
+        """
+        if self.interpreted:
+            self.worker.prepare()
+
     def compilers_after(self, started: asyncio.Task[None]) -> None:
         """The nursery of the compilers is up when this task is done."""
         self._compilers_started = started

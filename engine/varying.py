@@ -56,7 +56,9 @@ class Varying:
         """
         lab, bench = self._bench.lab, self._bench
         varied = await lab.staff.ask_judge(
-            wire.Vary(id=wire.new_id(), variant=variant, poison=_POISON, arena_path=self._elsewhere(variant))
+            wire.Vary(
+                id=wire.new_id(), variant=variant, poison=_POISON, arena_path=self._elsewhere(variant), apart=lab.apart
+            )
         )
         if not isinstance(varied, wire.Varied):
             raise EngineError(f"the judge could not make {variant} of {bench.case.name}{_said(varied)}")
@@ -104,7 +106,7 @@ class Varying:
         compared = await lab.staff.ask_judge(
             wire.Compare(
                 id=wire.new_id(), outputs=str(self._bench.outputs), max_output_bytes=lab.limits.output_bytes,
-                returned=called.returned, explain=False,
+                returned=called.returned, explain=False, apart=lab.apart,
             )
         )  # fmt: skip
         if isinstance(compared, wire.Failed) and compared.kind is wire.FailureKind.TAMPERED:

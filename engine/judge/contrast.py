@@ -6,8 +6,6 @@ for others to say: the order of a sum is free, and its last bits may be others i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 
 from engine import wire
@@ -16,46 +14,32 @@ from engine.judge.compare import count_wrong
 from engine.model import Outcome, OutputReport
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Kept:
-    """Outputs, and the case that they are of."""
-
-    hand: cases.CaseInHand
-    outputs: list[torch.Tensor | OutputReport]
-
-
 class Contrasts:
-    """The outputs that were kept last, those that were kept aside, and what differs from them."""
+    """The outputs that were kept last, and what differs from them."""
 
     def __init__(self) -> None:
-        self._last: _Kept | None = None
-        self._aside: _Kept | None = None
+        self._hand: cases.CaseInHand | None = None
+        self._kept: list[torch.Tensor | OutputReport] = []
 
-    def contrast(self, hand: cases.CaseInHand | None, command: wire.Contrast) -> tuple[wire.Difference, ...]:
-        """One entry for each output of the watched call that the worker has just made, or was asked for again.
+    def contrast(self, hand: cases.CaseInHand, command: wire.Contrast) -> tuple[wire.Difference, ...]:
+        """One entry for each output of the watched call that the worker has just made.
 
         Raises:
             UntrustedFileError: the worker has left no file that can be read.
         """
-        kept = self._aside if command.aside else self._last
-        if command.aside and not command.keep:
-            hand = kept.hand if kept is not None else None
-        if hand is None:
-            raise RuntimeError("no case is in hand, or was kept aside, that outputs could be of")
+        if self._hand is not hand:
+            self._hand, self._kept = hand, []
         got = _handed_back(hand, command)
         names = cases.output_names(hand.problem, hand.content.specs)
-        is_kept = kept is not None and kept.hand is hand
-        before: list[torch.Tensor | OutputReport | None] = [*kept.outputs] if kept and is_kept else [None] * len(got)
+        before: list[torch.Tensor | OutputReport | None] = [*self._kept] or [None] * len(got)
         told = tuple(
             wire.Difference(
                 name=name, total=wanted.numel(), right=_right(hand, value, wanted), changed=_changed(value, kept)
             )
             for name, value, wanted, kept in zip(names, got, hand.content.expected, before, strict=True)
         )
-        if command.keep and command.aside:
-            self._aside = _Kept(hand=hand, outputs=got)
-        elif command.keep:
-            self._last = _Kept(hand=hand, outputs=got)
+        if command.keep:
+            self._kept = got
         return told
 
 

@@ -8,6 +8,7 @@ import platform
 import secrets
 import time
 import traceback
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -43,22 +44,31 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     line.serve(judge.carry_out)
 
 
+@dataclass(kw_only=True)
+class _Place:
+    """A case in hand, and what was kept of its outputs."""
+
+    hand: cases.CaseInHand | None = None
+    contrasts: Contrasts = field(default_factory=Contrasts)
+
+
 class _Judge:
     def __init__(self, device: torch.device) -> None:
         self._device = device
         self._problems: dict[str, Problem] = {}
         self._contents = cases.Contents(device)
         self._memory = cases.Memory(device)
-        self._hand: cases.CaseInHand | None = None
+        self._places = {apart: _Place() for apart in (False, True)}
+        self._place = self._places[False]
         self._taken = TakenCalls()
         self._explainer = Explainer()
-        self._contrasts = Contrasts()
         self._slots = Slots(device, self._problem)
         self._variants = Variants(device, self._memory)
         if device.type != "cpu":
             torch.zeros(1, device=device)  # or the first case would wait for the context
 
     def carry_out(self, command: wire.AnyCommand) -> wire.AnyReply:
+        self._place = self._places[isinstance(command, wire.CaseCommand) and command.apart]
         try:
             return self._carry_out(command)
         except (tensors.TruncatedError, UntrustedFileError) as error:
@@ -98,11 +108,12 @@ class _Judge:
             case wire.Weigh():
                 return wire.Weighed(id=command.id, outputs=weigh(self._in_hand(), command))
             case wire.Contrast():
-                return wire.Contrasted(id=command.id, outputs=self._contrasts.contrast(self._hand, command))
+                contrasts = self._place.contrasts
+                return wire.Contrasted(id=command.id, outputs=contrasts.contrast(self._in_hand(), command))
             case wire.Gauge():
                 return wire.Gauged(id=command.id, outputs=gauge(self._in_hand(), command))
             case wire.Release():
-                seed = self._hand.content.seed if self._hand is not None else None
+                seed = self._place.hand.content.seed if self._place.hand is not None else None
                 self._let_go()
                 return wire.Released(id=command.id, seed=seed)
             case (
@@ -125,8 +136,8 @@ class _Judge:
         else:
             content = cases.on_host(content)
             arena = cases.arena_in_file(content, Path(command.arena_path))
-        self._hand = cases.CaseInHand(problem=problem, case=case, arena=arena, base=content, content=content)
-        cases.fill(self._hand, content, command.poison)
+        self._place.hand = cases.CaseInHand(problem=problem, case=case, arena=arena, base=content, content=content)
+        cases.fill(self._place.hand, content, command.poison)
         return wire.Prepared(
             id=command.id, arguments=content.specs, arena=arena.spec, elapsed_s=time.perf_counter() - started
         )
@@ -150,13 +161,13 @@ class _Judge:
 
     def _conclude(self, command: wire.Conclude) -> wire.Compared:
         taken = self._taken.give(command.taken)
-        current, self._hand = self._hand, taken.hand
+        current, self._place.hand = self._place.hand, taken.hand
         try:
             with taken.in_hand():
                 seed = taken.hand.content.seed
                 compared = self._compare(taken.compare)
         finally:
-            self._hand = current
+            self._place.hand = current
         if command.ends and current is taken.hand:
             self._let_go()
         return msgspec.structs.replace(compared, id=command.id, seed=seed if command.ends else None)
@@ -196,14 +207,14 @@ class _Judge:
         return self._problems[origin]
 
     def _let_go(self) -> None:
-        if self._hand is not None:
-            self._hand.arena.close()
-            self._hand = None
+        if self._place.hand is not None:
+            self._place.hand.arena.close()
+            self._place.hand = None
 
     def _in_hand(self) -> cases.CaseInHand:
-        if self._hand is None:
+        if self._place.hand is None:
             raise RuntimeError("no case was prepared")
-        return self._hand
+        return self._place.hand
 
 
 def _reports(hand: cases.CaseInHand, got: list[torch.Tensor | OutputReport]) -> tuple[OutputReport, ...]:

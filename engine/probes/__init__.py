@@ -5,17 +5,16 @@ that an honest kernel cannot mind, and yields findings from what the judge says 
 worker says is a claim, never a proof of innocence.  A probe module defines `CATCHES` (files of the corpus
 that it must flag), `LAYER` (the layer of the inspector that it serves) and `probe(lab)`, an async generator
 of findings that ends with one LayerReport.  A probe that fails becomes a layer that could not be checked,
-never silence.  One that has to wait says so with a Pause, and others are asked meanwhile.
+never silence.  One that has to wait may say `APART = True`: in the interpreter it is then asked beside the
+others, of a worker of its own.
 """
 
 from __future__ import annotations
 
-import enum
 import importlib
 import inspect
 import pkgutil
-from collections.abc import AsyncGenerator, AsyncIterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from engine.errors import EngineError
@@ -25,26 +24,7 @@ from engine.model import Finding
 if TYPE_CHECKING:
     from engine.probing import Lab
 
-
-@dataclass(frozen=True, kw_only=True)
-class Pause:
-    """A probe has nothing to ask for so long: it goes on when that is over and every other has been asked."""
-
-    seconds: float
-
-
-class Turn(enum.IntEnum):
-    """When a probe is asked, which a module may say as `TURN`; in one turn they come in the order of their names.
-
-    RECORD reads what is there before anything else is called, WAITING begins what needs time.
-    """
-
-    RECORD = 0
-    WAITING = 1
-    USUAL = 2
-
-
-Observation: TypeAlias = Finding | LayerReport | Pause
+Observation: TypeAlias = Finding | LayerReport
 
 _REQUIRED = ("CATCHES", "LAYER", "probe")
 
@@ -84,13 +64,12 @@ def name_of(probe: Probe) -> str:
     return probe.__name__.rpartition(".")[2]
 
 
-def turn_of(probe: Probe) -> Turn:
-    """When it is asked."""
-    turn: Turn = getattr(probe, "TURN", Turn.USUAL)
-    return turn
+def is_apart(probe: Probe) -> bool:
+    """Whether it is asked beside the others, where that is possible."""
+    return bool(getattr(probe, "APART", False))
 
 
-async def observations_of(probe: Probe, lab: Lab) -> AsyncGenerator[Observation, None]:
+async def observations_of(probe: Probe, lab: Lab) -> AsyncIterator[Observation]:
     """What one probe observes, with exactly one report on its layer: that it could not check, when it fails."""
     reports = 0
     why = "the probe ended without a report"

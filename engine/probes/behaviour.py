@@ -1,7 +1,7 @@
 """What did the candidate do while it was verified?  Its worker kept a record, and is asked for it.
 
-It has the first turn: the record is that of the worker that verified, and later probes call the candidate under
-conditions in which an honest one may do what it never does otherwise.
+Named so that it is the first probe: the record is that of the worker that verified, and later probes call the
+candidate under conditions in which an honest one may do what it never does otherwise.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ from engine.behaviour import CHECK, facts, findings
 from engine.errors import EngineError, WireError
 from engine.layers import Coverage, Layer, LayerReport
 from engine.model import Finding, Severity
-from engine.probes import Observation, Turn
+from engine.probes import Observation
 from engine.probing import Lab
 
 LAYER = Layer.BEHAVIOUR
-TURN = Turn.RECORD
 
 CATCHES = (
     "assembled_operator.py", "flips_flags_before_a_product.py", "hunts_objects_and_computes.py", "leaves_a_thread.py",

@@ -4,24 +4,21 @@ Whoever reads a clock, or uses the answer, does so when the call has returned.  
 that nobody waits for may still be writing then.  And whoever has the answer keeps it: a call on other content
 follows, which must not change what was returned before.  An honest kernel changes no output that it has handed
 over; memory that it reuses is copied from, or is its own; arguments, and what views them, are the caller's.
-
-In the interpreter, where a save is waited for, the while is filled with the calls of other probes.  What is seen
-to change beside them is looked at once more in quiet, to tell a late writer from a call that took the memory.
+Nothing else may be called meanwhile: some late writers give up when the next call comes.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
 
 from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.model import Finding, Severity
-from engine.probes import Observation, Pause, Turn
-from engine.probing import Bench, Lab, Passed, Replayed
+from engine.probes import Observation
+from engine.probing import Lab, Passed, Replayed
 from engine.recalling import Contrasting, recalled, smallest_first, watched
 
 LAYER = Layer.INPUTS
-TURN = Turn.WAITING
+APART = True
 CATCHES = ("scribbles_after_return.py", "rewrites_on_a_timer.py", "one_buffer_for_all_answers.py")
 
 _CHECK = "deferred"
@@ -30,69 +27,30 @@ _PAUSE_S = 0.1  # after the device is idle
 _LEAST_PAUSE_S, _SHARE_OF_VERIFYING = 0.05, 0.5  # in the interpreter, where a few small cases are done sooner than that
 
 
-@dataclass(kw_only=True)
-class _Facts:
-    """What is known so far, and why no more is."""
-
-    told: list[Fact] = field(default_factory=list)
-    why: str = ""
-
-
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
     """One watched call of a small case; on a device also of the largest one, where work takes longest."""
-    facts = _Facts(why="" if lab.passed else "no case was right")
+    facts: list[Fact] = []
+    why = "" if lab.passed else "no case was right"
     pause_s = _pause_s(lab)
     for one in _cases(lab):
-        suspected = ""
-        if lab.staff.interpreted:
-            async with lab.at(one.case) as bench:
-                before = await watched(bench, poison=_POISON, fresh=True, keep=True, aside=True)
-            calls = lab.calls.copy()
-            yield Pause(seconds=pause_s)
-            after = before if before.trouble else await _looked_back(bench, calls_before=calls[one.case.name])
-            others = lab.calls.total() - calls.total()
-            if not (after.trouble or after.changed):
-                facts.told.append(_held(one, after, pause_s, beside=f", beside {others} more calls"))
-                continue
-            suspected = after.changed
-        found = await _in_quiet(lab, one, pause_s, facts)
-        if found is None and suspected and not facts.why:
-            message = f"the output changed after the call had returned, beside other calls: {suspected}"
-            found = Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
-        if found is not None:
-            yield found
-        if facts.why:
+        before, after, next_one = await _looks(lab, one, pause_s)
+        why = before.trouble or after.trouble or next_one.trouble
+        if why:
             break
-    coverage = Coverage.NOT_CHECKED if facts.why else Coverage.CHECKED
-    yield LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=facts.why, facts=tuple(facts.told))
-
-
-async def _looked_back(bench: Bench, *, calls_before: int) -> Contrasting:
-    """The outputs of the call that is kept aside; after a call of the same case, if no other probe had it called."""
-    if bench.lab.calls[bench.case.name] == calls_before:
-        async with bench.lab.at(bench.case) as another:
-            called = await another.make(poison=_POISON)
-        if isinstance(called, Replayed):
-            return Contrasting(trouble=called.trouble)
-    return await recalled(bench, pause_s=0.0, aside=True)
-
-
-async def _in_quiet(lab: Lab, one: Passed, pause_s: float, facts: _Facts) -> Finding | None:
-    """Look while nothing else is called, and then after another call."""
-    before, after, next_one = await _looks(lab, one, pause_s)
-    facts.why = before.trouble or after.trouble or next_one.trouble
-    if facts.why:
-        return None
-    facts.told.append(_held(one, after, pause_s))
-    message = ""
-    if after.changed:
-        message = f"the output changed after the call had returned: {after.changed}{_course(before, after)}"
-    elif next_one.changed:
-        message = (
-            f"the next call changed the answer of the one before, {next_one.changed}: "
-            "return memory of its own each time"
-        )
-    return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name) if message else None
+        reused = next_one.changed
+        if after.changed:
+            message = f"the output changed after the call had returned: {after.changed}{_course(before, after)}"
+            yield Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
+        elif reused:
+            message = (
+                f"the next call changed the answer of the one before, {reused}: return memory of its own each time"
+            )
+            yield Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
+        elements = sum(output.total for output in after.outputs)
+        held = after.changed or f"none of {elements} elements changed"
+        facts.append(Fact(name=one.case.name, value=f"{held} within {1000 * pause_s:.0f} ms of the return"))
+    coverage = Coverage.NOT_CHECKED if why else Coverage.CHECKED
+    yield LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=why, facts=tuple(facts))
 
 
 async def _looks(lab: Lab, one: Passed, pause_s: float) -> tuple[Contrasting, Contrasting, Contrasting]:
@@ -108,12 +66,6 @@ async def _looks(lab: Lab, one: Passed, pause_s: float) -> tuple[Contrasting, Co
         if isinstance(called, Replayed):
             return before, after, Contrasting(trouble=called.trouble)
         return before, after, await recalled(bench, pause_s=0.0)
-
-
-def _held(one: Passed, after: Contrasting, pause_s: float, beside: str = "") -> Fact:
-    elements = sum(output.total for output in after.outputs)
-    held = after.changed or f"none of {elements} elements changed"
-    return Fact(name=one.case.name, value=f"{held} within {1000 * pause_s:.0f} ms of the return{beside}")
 
 
 def _pause_s(lab: Lab) -> float:

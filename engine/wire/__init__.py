@@ -17,6 +17,7 @@ from engine.wire.compiling import BuildLauncher, Compile, Compiled, Disassemble,
 from engine.wire.gauging import Gauge, Gauged, Gauging
 from engine.wire.launches import MOST_LAUNCHES, refuse_immense
 from engine.wire.messages import (
+    CaseCommand,
     Command,
     Count,
     Done,
@@ -107,17 +108,17 @@ from engine.wire.verifying import (
 __all__ = [
     "MAX_LINE_BYTES", "MOST_ACTIVITIES", "MOST_KERNELS", "MOST_LAUNCHES", "Access", "ActivityKind", "ActivitySeen",
     "Again", "AnyCommand", "AnyReply", "ArenaSpec", "Arrange", "Arranged", "Borrow", "BuildLauncher", "Call",
-    "CallTime", "Called", "ChangeKind", "ChangeSeen", "Check", "Checked", "Collect", "Command", "Compare",
-    "Compared", "Compile", "Compiled", "Conclude", "Contrast", "Contrasted", "Count", "DTypeSpec", "DeedKind",
-    "DeedSeen", "Describe", "Described", "Difference", "Disassemble", "Disband", "Disorder", "Done", "Failed",
-    "FailureKind", "Fetch", "FloatSpec", "Gauge", "Gauged", "Gauging", "How", "Kernel", "Lend", "Lent", "Load",
-    "Loaded", "MeasurePeaks", "Meeting", "Message", "NodeSeen", "Observe", "Observed", "Occupy", "OperatorKind",
-    "OperatorSeen", "PeaksMeasured", "Prepare", "PrepareBaseline", "Prepared", "Ready", "Recall", "Recalled",
-    "Record", "Recorded", "Refill", "Refresh", "Rehearse", "Rehearsed", "Release", "Released", "Reply", "Returned",
-    "ReturnedSpec", "ScalarSpec", "SequenceSpec", "Shape", "SlotLayout", "StorageSpec", "SuppressedLaunch",
-    "Survival", "Take", "TensorSpec", "TimeBaseline", "TimeCalls", "Timed", "Vacate", "ValueSpec", "Variant",
-    "Varied", "Vary", "Watch", "Weigh", "Weighed", "Withheld", "Withhold", "decode_command", "decode_reply",
-    "encode", "id_of", "new_id",
+    "CallTime", "Called", "CaseCommand", "ChangeKind", "ChangeSeen", "Check", "Checked", "Collect", "Command",
+    "Compare", "Compared", "Compile", "Compiled", "Conclude", "Contrast", "Contrasted", "Count", "DTypeSpec",
+    "DeedKind", "DeedSeen", "Describe", "Described", "Difference", "Disassemble", "Disband", "Disorder", "Done",
+    "Failed", "FailureKind", "Fetch", "FloatSpec", "Gauge", "Gauged", "Gauging", "How", "Kernel", "Lend", "Lent",
+    "Load", "Loaded", "MeasurePeaks", "Meeting", "Message", "NodeSeen", "Observe", "Observed", "Occupy",
+    "OperatorKind", "OperatorSeen", "PeaksMeasured", "Prepare", "PrepareBaseline", "Prepared", "Ready", "Recall",
+    "Recalled", "Record", "Recorded", "Refill", "Refresh", "Rehearse", "Rehearsed", "Release", "Released", "Reply",
+    "Returned", "ReturnedSpec", "ScalarSpec", "SequenceSpec", "Shape", "SlotLayout", "StorageSpec",
+    "SuppressedLaunch", "Survival", "Take", "TensorSpec", "TimeBaseline", "TimeCalls", "Timed", "Vacate", "ValueSpec",
+    "Variant", "Varied", "Vary", "Watch", "Weigh", "Weighed", "Withheld", "Withhold", "decode_command",
+    "decode_reply", "encode", "id_of", "new_id",
 ]  # fmt: skip
 
 MAX_LINE_BYTES = 4 << 20

@@ -9,10 +9,10 @@ from typing import Annotated
 
 import msgspec
 
-from engine.wire.messages import MOST_RETURNED, Command, Count, Message, Reply, Returned, Word
+from engine.wire.messages import MOST_RETURNED, CaseCommand, Count, Message, Reply, Returned, Word
 
 
-class Gauge(Command, tag="gauge", frozen=True):
+class Gauge(CaseCommand, tag="gauge", frozen=True):
     """Judge: how far from float64 is what the worker left of this call, and how far are others on the same content."""
 
     outputs: str

@@ -81,6 +81,12 @@ class Command(Message, tag_field="type", frozen=True):
     id: Identifier
 
 
+class CaseCommand(Command, frozen=True, kw_only=True):
+    """Judge: something about the case in hand, or about another that is in hand `apart` from it."""
+
+    apart: bool = False
+
+
 class ReturnedSpec(Message, frozen=True):
     """One value that the entry returned: a tensor's bytes in the outputs file, or the name of another type."""
 

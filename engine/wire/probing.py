@@ -9,7 +9,7 @@ from typing import Annotated, TypeAlias
 
 import msgspec
 
-from engine.wire.messages import MOST_RETURNED, Command, Count, Message, Reply, Returned, Word
+from engine.wire.messages import MOST_RETURNED, CaseCommand, Count, Message, Reply, Returned, Word
 
 MOST_KERNELS = 256
 """Of kernels in one command or reply."""
@@ -48,7 +48,7 @@ class Withhold(Message, frozen=True):
     look: bool = False
 
 
-class Weigh(Command, tag="weigh", frozen=True):
+class Weigh(CaseCommand, tag="weigh", frozen=True):
     """Count what is right in the outputs of a call that was not expected to be."""
 
     outputs: str

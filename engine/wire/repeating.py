@@ -10,7 +10,7 @@ from typing import Annotated
 
 import msgspec
 
-from engine.wire.messages import MOST_RETURNED, Command, Count, Message, Reply, Returned, Word
+from engine.wire.messages import MOST_RETURNED, CaseCommand, Command, Count, Message, Reply, Returned, Word
 
 
 class Disorder(Message, frozen=True):
@@ -47,23 +47,15 @@ class Meeting(Message, frozen=True):
 
 
 class Watch(Message, frozen=True):
-    """Hand back the arguments at these positions too, after what the entry returned, and keep all for a Recall.
-
-    The last one is kept; and one that is kept `aside`, which no other takes the place of.
-    """
+    """Hand back the arguments at these positions too, after what the entry returned, and keep all for a Recall."""
 
     positions: Annotated[tuple[Count, ...], msgspec.Meta(max_length=MOST_RETURNED)] = ()
-    aside: bool = False
 
 
 class Recall(Command, tag="recall", frozen=True):
-    """Worker: once the device is idle and `pause_s` have gone by, hand back again what a watched call handed back.
-
-    That is the last one that was watched, or the one that is kept `aside`.
-    """
+    """Worker: once the device is idle and `pause_s` have gone by, hand back again what a watched call handed back."""
 
     pause_s: float
-    aside: bool = False
 
 
 class Recalled(Reply, tag="recalled", frozen=True):
@@ -72,18 +64,16 @@ class Recalled(Reply, tag="recalled", frozen=True):
     returned: Returned
 
 
-class Contrast(Command, tag="contrast", frozen=True):
+class Contrast(CaseCommand, tag="contrast", frozen=True):
     """Judge: how the outputs of a watched call differ from what was expected, and from those that were kept last.
 
-    With `keep` the next ones are contrasted with these; with `aside` as well only those that come aside, which may be
-    when the case is no longer in hand.
+    With `keep` the next ones are contrasted with these.
     """
 
     outputs: str
     max_output_bytes: Count
     returned: Returned
     keep: bool
-    aside: bool = False
 
 
 class Difference(Message, frozen=True):

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from engine.wire.messages import Byte, Command, Reply, Text, Word
+from engine.wire.messages import Byte, CaseCommand, Reply, Text, Word
 from engine.wire.verifying import ArenaSpec
 
 
@@ -25,7 +25,7 @@ class Variant(enum.StrEnum):
     LARGE = "large values"
 
 
-class Vary(Command, tag="vary", frozen=True):
+class Vary(CaseCommand, tag="vary", frozen=True):
     """Lay this variant out for the case in hand, poisoned anew.
 
     MOVED goes to a new file at `arena_path`, or to another place in device memory when none is given; it is

@@ -11,6 +11,7 @@ from engine.model import OutOfBounds, OutputReport
 from engine.wire.launches import Launches
 from engine.wire.messages import (
     Byte,
+    CaseCommand,
     Command,
     Count,
     FilePaths,
@@ -85,7 +86,7 @@ class Call(Command, tag="call", frozen=True):
     watch: Watch | None = None
 
 
-class Prepare(Command, tag="prepare", frozen=True):
+class Prepare(CaseCommand, tag="prepare", frozen=True):
     """Make inputs and expected outputs of a case, and lay the inputs out for the worker.
 
     That is in device memory, or in a new file at `arena_path` when one is given.
@@ -107,14 +108,14 @@ class Describe(Command, tag="describe", frozen=True):
     cases: tuple[str, ...]
 
 
-class Refill(Command, tag="refill", frozen=True):
+class Refill(CaseCommand, tag="refill", frozen=True):
     """Write the arena of the case in hand again, poisoned anew, with new content when `fresh`."""
 
     fresh: bool
     poison: Byte
 
 
-class Compare(Command, tag="compare", frozen=True):
+class Compare(CaseCommand, tag="compare", frozen=True):
     """Compare what the worker left in the arena and in `outputs` with what was expected of this call.
 
     Without `explain` nobody looks into why a wrong output is wrong, which takes longer than comparing.
@@ -133,7 +134,7 @@ class Again(Message, frozen=True):
     poison: Byte
 
 
-class Take(Command, tag="take", frozen=True):
+class Take(CaseCommand, tag="take", frozen=True):
     """Copy what the worker left of this call, to be compared later; then write the arena `again` for the next."""
 
     outputs: str
@@ -150,7 +151,7 @@ class Conclude(Command, tag="conclude", frozen=True):
     ends: bool
 
 
-class Release(Command, tag="release", frozen=True):
+class Release(CaseCommand, tag="release", frozen=True):
     """Forget the case in hand, and tell its seed now that it has ended."""
 
 

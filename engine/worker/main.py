@@ -180,7 +180,7 @@ class _Worker:
     def _recall(self, command: wire.Recall) -> wire.Recalled:
         self._wait_for_device()
         _sleep(command.pause_s)
-        returned = self._recalls.again(aside=command.aside)
+        returned = self._recalls.again()
         self._wait_for_device()
         return wire.Recalled(id=command.id, returned=returned)
 

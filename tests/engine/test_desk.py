@@ -78,3 +78,27 @@ async def test_a_worker_that_was_sent_away_is_no_longer_there_and_gone_once_the_
     clearing = [asyncio.create_task(desk.clear()) for _ in range(2)]
     await asyncio.gather(*clearing)
     assert not room.exists()
+
+
+async def test_another_desk_loads_the_same_candidate_and_keeps_what_it_prints_to_itself(employ: Employ) -> None:
+    loaded: list[wire.Load] = []
+
+    def load(kind: str, command: wire.AnyCommand) -> wire.AnyReply:
+        assert isinstance(command, wire.Load)
+        loaded.append(command)
+        return wire.Loaded(id=command.id)
+
+    _, staff = employ(load)
+    told: list[str] = []
+    desk = Desk(
+        candidate=Candidate(source=b"x = 1", problem="toy::twice"), entry="f", spare=staff.worker, limits=Limits(),
+        on_log=lambda stream, text: told.append(text), shelves=(Path("/kernels"),),
+    )  # fmt: skip
+    other = desk.another()
+    await other.load()
+    assert (desk.occupied, other.occupied, other.digest) == (False, True, desk.digest)
+    assert (loaded[0].entry, loaded[0].shelves) == ("f", ("/kernels",))
+    desk.send_away(other)
+    assert not other.occupied
+    await desk.clear()
+    assert told == []

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from engine import events, probing, wire
+from engine import events, wire
 from engine.desk import Desk
 from engine.devices import Device
 from engine.layers import Coverage, Layer, LayerReport
@@ -30,7 +32,7 @@ from engine.model import (
     Tolerance,
 )
 from engine.narration import Narrator
-from engine.probes import Observation, Pause, Probe, Turn, name_of, probes
+from engine.probes import Observation, Probe, name_of, probes
 from engine.probing import Lab, Passed, ProbingStage, Replayed, passed_of
 from engine.profile import Profile
 
@@ -103,12 +105,15 @@ class Stand:
             return await bench.call(poison=7, withhold=WITHHOLD)
 
     async def stage(
-        self, *chosen: Callable[[Lab], AsyncIterator[Observation]], turn: Turn = Turn.USUAL
-    ) -> list[events.Event]:
-        """Everything that the stage tells with these probes, of which the last has this turn."""
+        self, *chosen: Callable[[Lab], AsyncIterator[Observation]],
+        apart: Callable[[Lab], AsyncIterator[Observation]] | None = None,
+    ) -> list[events.Event]:  # fmt: skip
+        """Everything that the stage tells with these probes, and with one that is asked apart."""
         modules = [
-            SimpleNamespace(__name__="engine.probes.own", CATCHES=(), LAYER=Layer.INPUTS, TURN=own, probe=probe)
-            for probe, own in zip(chosen, (*[Turn.USUAL] * (len(chosen) - 1), turn), strict=False)
+            SimpleNamespace(
+                __name__="engine.probes.own", CATCHES=(), LAYER=Layer.INPUTS, APART=probe is apart, probe=probe
+            )
+            for probe in (*chosen, *([apart] if apart is not None else []))
         ]
         await ProbingStage(lab=self.lab, told=self.told, chosen=cast(list[Probe], modules)).run()  # cast: modules
         self.told.close()
@@ -229,55 +234,79 @@ async def test_whoever_was_probed_has_no_worker_afterwards(stand: Stand) -> None
     assert (stand.desk.occupied, stand.count(wire.Load)) == (False, 1)
 
 
-async def test_others_are_asked_while_one_waits_which_goes_on_after_them(stand: Stand) -> None:
+async def test_who_is_asked_apart_waits_while_the_others_are_asked_and_has_its_own_worker_and_case(
+    stand: Stand,
+) -> None:
+    others_are_done = asyncio.Event()
     seen: list[str] = []
 
     async def waits(lab: Lab) -> AsyncIterator[Observation]:
-        for word in ("begins", "goes on"):
-            seen.append(word)
-            yield Pause(seconds=0.0)
+        async with lab.at(CASE) as bench:
+            await others_are_done.wait()
+            await bench.make(poison=7)
+        seen.append("waited")
         yield CHECKED
 
     async def asks(lab: Lab) -> AsyncIterator[Observation]:
-        seen.append("asks")
+        async for observation in asks_once(lab):
+            yield observation
+        seen.append("asked")
+        others_are_done.set()
+
+    await stand.desk.load()
+    told = await stand.stage(asks, apart=waits)
+    assert seen == ["asked", "waited"]
+    assert [event.report for event in told if isinstance(event, events.LayerChecked)][:2] == [CHECKED, CHECKED]
+    of_cases = [command for command in stand.asked if isinstance(command, wire.CaseCommand)]
+    assert Counter((type(command), command.apart) for command in of_cases) == {
+        (kind, apart): 1
+        for kind in (wire.Prepare, wire.Refill, wire.Weigh, wire.Release)
+        for apart in (False, True)
+        if (kind, apart) != (wire.Weigh, True)
+    }
+    assert stand.count(wire.Load) == 2
+
+
+async def test_on_a_device_nobody_is_asked_apart(stand: Stand) -> None:
+    async def asks(lab: Lab) -> AsyncIterator[Observation]:
+        assert lab is stand.lab
         yield CHECKED
 
-    await stand.stage(waits, asks)
-    assert seen == ["begins", "asks", "goes on"]
-    seen.clear()
-    await stand.stage(asks, waits, turn=Turn.WAITING)
-    assert seen == ["begins", "asks", "goes on"]
+    stand.lab.staff.interpreted = False
+    told = await stand.stage(apart=asks)
+    assert next(event.report for event in told if isinstance(event, events.LayerChecked)) == CHECKED
 
 
-async def test_a_pause_is_as_long_as_was_asked_for_less_what_others_took(
-    stand: Stand, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    slept: list[float] = []
-    now = [5.0]
+async def test_who_was_asked_apart_is_gone_when_the_desk_is_cleared(stand: Stand) -> None:
+    rooms: list[Path] = []
 
-    async def sleep(seconds: float) -> None:
-        slept.append(seconds)
+    async def asks(lab: Lab) -> AsyncIterator[Observation]:
+        await lab.desk.load()
+        rooms.append(lab.desk.shared)
+        yield CHECKED
+
+    await stand.stage(apart=asks)
+    await stand.desk.clear()
+    assert [room.exists() for room in rooms] == [False]
+
+
+async def test_a_stage_that_is_cancelled_ends_who_is_asked_apart(stand: Stand) -> None:
+    begun = asyncio.Event()
+    ended: list[str] = []
 
     async def waits(lab: Lab) -> AsyncIterator[Observation]:
-        yield Pause(seconds=0.5)
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("waiting")
         yield CHECKED
 
-    async def takes_time(lab: Lab) -> AsyncIterator[Observation]:
-        now[0] += 0.25
-        yield CHECKED
-
-    monkeypatch.setattr(probing, "asyncio", SimpleNamespace(sleep=sleep))
-    stand.told = Narrator(lambda: now[0], started=0.0)
-    await stand.stage(waits, takes_time)
-    await stand.stage(waits, takes_time, takes_time, takes_time)
-    assert slept == [0.25, 0.0]
-
-
-async def test_only_calls_of_which_nothing_was_withheld_are_counted(stand: Stand) -> None:
-    async with stand.lab.at(CASE) as bench:
-        for withhold in (None, wire.Withhold(), wire.Withhold(look=True)):
-            await bench.make(poison=7, withhold=withhold)
-    assert stand.lab.calls == {"c": 2}
+    running = asyncio.create_task(stand.stage(apart=waits))
+    await begun.wait()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert ended == ["waiting"]
 
 
 async def test_without_probes_the_worker_stays(stand: Stand) -> None:

@@ -157,6 +157,16 @@ async def test_under_the_interpreter_there_is_one_of_each(employ: Employ) -> Non
     assert sorted(fake.forked) == ["compiler", "judge", "worker"]
 
 
+async def test_the_next_worker_is_made_beside_the_one_in_use_only_where_nothing_is_timed(employ: Employ) -> None:
+    for target, expected in ((None, ["worker"] * 2), ("sm_90", ["worker"])):
+        fake, staff = employ(target=target)
+        hand = await staff.worker.take()
+        staff.prepare_beside()
+        await staff.worker.settle()
+        assert [kind for kind in fake.forked if kind == "worker"] == expected
+        await hand.dismiss()
+
+
 async def test_compilers_are_made_as_many_as_work_at_once_when_their_nursery_is_up(employ: Employ) -> None:
     fake, staff = employ(target="sm_90")
     up = asyncio.Event()

@@ -37,6 +37,7 @@ class Played:
         self.arena = place(handle=handle) if handle else place(str(folder / "first.in"))
         lab = SimpleNamespace(
             staff=SimpleNamespace(ask_judge=self._answer), ask=self._answer, limits=Limits(), renew=self._renew,
+            apart=True,
             profile=SimpleNamespace(span=lambda name: contextlib.nullcontext()),
         )  # fmt: skip
         prepared = wire.Prepared(id="p", arguments=(), arena=self.arena, elapsed_s=0.0)

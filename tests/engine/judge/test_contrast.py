@@ -20,14 +20,11 @@ if TYPE_CHECKING:
     from tests.engine.judge.conftest import Bench
 
 
-def contrasted(
-    bench: Bench, *values: torch.Tensor, keep: bool = False, aside: bool = False
-) -> list[tuple[int, int, int | None]]:
+def contrasted(bench: Bench, *values: torch.Tensor, keep: bool = False) -> list[tuple[int, int, int | None]]:
     """Of each output how many elements there are, how many are right, how many have changed."""
     command = wire.Contrast(
-        id="c", outputs=str(bench.outputs), max_output_bytes=1 << 20, returned=bench.hand_back(*values), keep=keep,
-        aside=aside,
-    )  # fmt: skip
+        id="c", outputs=str(bench.outputs), max_output_bytes=1 << 20, returned=bench.hand_back(*values), keep=keep
+    )
     reply = bench.ask(command)
     assert isinstance(reply, wire.Contrasted), reply
     return [(output.total, output.right, output.changed) for output in reply.outputs]
@@ -38,25 +35,6 @@ def test_without_kept_outputs_nothing_is_said_of_changes(bench: Bench) -> None:
     answer = 2 * bench.arguments[0]
     assert contrasted(bench, answer) == [(4, 4, None)]
     assert contrasted(bench, answer) == [(4, 4, None)]
-
-
-def test_what_is_kept_aside_is_held_against_its_own_case_when_another_is_in_hand(bench: Bench) -> None:
-    bench.prepare("TWICE")
-    answer = 2 * bench.arguments[0]
-    assert contrasted(bench, answer, keep=True, aside=True) == [(4, 4, None)]
-    bench.release()
-    bench.prepare("TWICE", seed=1)
-    assert contrasted(bench, 2 * bench.arguments[0], keep=True) == [(4, 4, None)]
-    assert contrasted(bench, torch.cat([answer[:1] + 1, answer[1:]]), aside=True) == [(4, 3, 1)]
-    bench.release()
-    assert contrasted(bench, answer, aside=True) == [(4, 4, 0)]
-
-
-def test_without_a_case_in_hand_or_kept_aside_nothing_is_contrasted(bench: Bench) -> None:
-    command = wire.Contrast(id="c", outputs=str(bench.outputs), max_output_bytes=1, returned=(), keep=False, aside=True)
-    reply = bench.ask(command)
-    assert isinstance(reply, wire.Failed)
-    assert reply.message == "RuntimeError: no case is in hand, or was kept aside, that outputs could be of"
 
 
 def test_changes_are_counted_against_what_was_kept_last(bench: Bench) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 import torch
 
@@ -373,7 +374,7 @@ def test_the_same_answer_has_the_same_report_when_it_comes_again(bench: Bench) -
 
 def test_an_answer_that_could_not_be_compared_is_not_right_when_it_comes_again(bench: Bench) -> None:
     bench.prepare("TWICE")
-    hand = bench.judge._hand
+    hand = bench.judge._place.hand
     assert hand is not None
     whole, broken = hand.problem, replace(hand.problem, tolerance=lambda case: Tolerance(relative=-1.0, absolute=0.0))
     wrong = bench.hand_back(3 * bench.arguments[0])
@@ -564,3 +565,23 @@ def test_preparing_the_next_case_lets_go_of_the_one_before(bench: Bench, open_de
     for _ in range(5):
         bench.prepare("TWICE")
     assert open_descriptors() == before
+
+
+def test_a_case_that_is_in_hand_apart_is_let_alone_by_what_is_done_to_the_other(bench: Bench) -> None:
+    apart = wire.Prepare(
+        id="i", origin="toy_problems:TWICE", case="one", arena_path=str(bench.folder / "apart"), poison=0, apart=True
+    )
+    assert isinstance(bench.ask(apart), wire.Prepared)
+    bench.prepare("TWICE")
+    right = bench.hand_back(2 * bench.arguments[0])
+    contrast = wire.Contrast(id="c", outputs=str(bench.outputs), max_output_bytes=1 << 20, returned=right, keep=True)
+    for command in (contrast, msgspec.structs.replace(contrast, apart=True)):
+        reply = bench.ask(command)
+        assert isinstance(reply, wire.Contrasted)
+        assert [(output.right, output.changed) for output in reply.outputs] == [(4, None)]
+    bench.release()
+    assert isinstance(bench.ask(wire.Refill(id="i", fresh=True, poison=1, apart=True)), wire.Done)
+    reply = bench.ask(msgspec.structs.replace(contrast, apart=True))
+    assert isinstance(reply, wire.Contrasted)
+    assert [(output.right, output.changed) for output in reply.outputs] == [(0, 0)]
+    assert isinstance(bench.ask(wire.Release(id="i", apart=True)), wire.Released)

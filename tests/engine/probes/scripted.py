@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -25,7 +24,7 @@ from engine.model import (
     Tier,
     Tolerance,
 )
-from engine.probes import Observation, Pause
+from engine.probes import Observation
 from engine.probing import Lab, Passed, Replayed
 
 ARENA = wire.ArenaSpec(path="/nowhere", storages=(), bytes=256)
@@ -79,20 +78,15 @@ def passed(name: str, *grids: tuple[int, ...], size: int = 1, elements: int = 10
 
 @dataclass(kw_only=True)
 class ScriptedLab:
-    """Stands for a Lab; `called` are the calls that were made, `gauges` what the judge says of precision in turn.
-
-    `paused` is for how long probes left others to ask, `others` by case the calls that these had made meanwhile.
-    """
+    """Stands for a Lab; `called` are the calls that were made, `gauges` what the judge says of precision in turn."""
 
     passed: Sequence[Passed]
     script: Script = lambda called, number: Came()
     gauges: list[tuple[wire.Gauging, ...]] = field(default_factory=list)
     interpreted: bool = True
+    apart: bool = False
     called: list[Called] = field(default_factory=list)
     recalled: list[float] = field(default_factory=list)
-    calls: Counter[str] = field(default_factory=Counter)
-    paused: list[float] = field(default_factory=list)
-    others: Counter[str] = field(default_factory=Counter)
     limits: Limits = field(default_factory=Limits)
     came: Came = field(default_factory=Came)
 
@@ -154,7 +148,6 @@ class ScriptedBench:
         lab.called.append(call)
         if came.trouble:
             return Replayed(trouble=came.trouble, lost=came.lost, silent=came.silent)
-        lab.calls[self.case.name] += 1
         launches = int(disorder is not None and lab.interpreted)
         return wire.Called(id="c", returned=(), launches=(), elapsed_s=0.0, disordered=launches, meeting=came.meeting)
 
@@ -164,13 +157,7 @@ Probe = Callable[[Lab], AsyncIterator[Observation]]
 
 async def observed(probe: Probe, lab: ScriptedLab) -> tuple[list[Finding], LayerReport]:
     """The findings of a probe, and its one report."""
-    seen: list[Observation] = []
-    async for observation in probe(cast(Lab, lab)):  # cast: the double at the seam
-        if isinstance(observation, Pause):
-            lab.paused.append(observation.seconds)
-            lab.calls += lab.others
-        else:
-            seen.append(observation)
+    seen = [observation async for observation in probe(cast(Lab, lab))]  # cast: the double at the seam
     *findings, report = seen
     assert isinstance(report, LayerReport)
     assert all(isinstance(finding, Finding) for finding in findings)

@@ -14,7 +14,7 @@ from engine import probes
 from engine.errors import EngineError
 from engine.layers import Coverage, Layer, LayerReport
 from engine.model import Finding, Severity
-from engine.probes import Observation, Probe, Turn, observations_of, turn_of
+from engine.probes import Observation, Probe, observations_of
 from engine.probes import probes as all_probes
 from engine.probing import Lab
 from engine.source import directives
@@ -107,9 +107,3 @@ async def test_a_probe_that_ends_without_a_report_has_checked_nothing() -> None:
 
     *_, report = [one async for one in observations_of(stands(probe), LAB)]
     assert report == unchecked("the probe ended without a report")
-
-
-def test_the_record_of_verified_calls_is_read_first_and_what_waits_begins_next() -> None:
-    turns = {name: turn_of(probe) for name, probe in PROBES.items() if turn_of(probe) is not Turn.USUAL}
-    assert turns == {"behaviour": Turn.RECORD, "deferred": Turn.WAITING}
-    assert sorted(Turn) == [Turn.RECORD, Turn.WAITING, Turn.USUAL]

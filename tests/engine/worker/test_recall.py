@@ -38,8 +38,8 @@ class Stage:
         )  # fmt: skip
         return self.read(self.worker._recalls.hand_back(command, [7, self.argument], self.returned))
 
-    def recall(self, pause_s: float = 0.0, *, aside: bool = False) -> list[list[float]]:
-        return self.read(self.worker._recall(wire.Recall(id="r", pause_s=pause_s, aside=aside)).returned)
+    def recall(self, pause_s: float = 0.0) -> list[list[float]]:
+        return self.read(self.worker._recall(wire.Recall(id="r", pause_s=pause_s)).returned)
 
     def read(self, specs: tuple[wire.ReturnedSpec, ...]) -> list[list[float]]:
         content = torch.frombuffer(bytearray(self.outputs.read_bytes()), dtype=torch.uint8)
@@ -102,16 +102,3 @@ def test_the_last_watched_call_is_recalled_also_after_others(stage: Stage) -> No
     stage.call(wire.Watch())
     stage.call(None)
     assert stage.recall()
-
-
-def test_what_is_kept_aside_is_recalled_also_after_others_were_watched(stage: Stage) -> None:
-    stage.call(wire.Watch(aside=True))
-    stage.returned = torch.full((4,), 8.0)
-    stage.call(wire.Watch())
-    assert (stage.recall(aside=True), stage.recall()) == ([[0, 1, 2, 3]], [[8, 8, 8, 8]])
-
-
-def test_what_was_not_kept_aside_cannot_be_recalled_from_there(stage: Stage) -> None:
-    stage.call(wire.Watch())
-    with pytest.raises(RuntimeError, match="a recall of a call that was not watched"):
-        stage.recall(aside=True)
