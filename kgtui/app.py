@@ -123,7 +123,7 @@ class WorkbenchApp(TerminalApp):
         diagnose: Diagnose,
         settings: Settings,
         start: Start | None = None,
-        started: Callable[[], None] = lambda: None,
+        started: Callable[[WorkbenchApp], None] = lambda app: None,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
@@ -179,7 +179,7 @@ class WorkbenchApp(TerminalApp):
         await self.past.open()
         await self._show_past()
         judging = self._engine_factory()
-        self._started()  # what is imported and made by now stays as long as the application
+        self._started(self)  # what is imported and made by now stays as long as the application
         await self._service.serve(judging)
 
     async def _show_past(self) -> None:

@@ -10,13 +10,14 @@ import os
 import shutil
 import signal
 import sys
+import time
 from collections.abc import Callable
 from functools import partial
 from types import FrameType
 
 from rich.console import RenderableType
 from textual.app import App
-from textual.events import Resize
+from textual.events import Event, InputEvent, Resize
 from textual.geometry import Size
 from textual.notifications import SeverityLevel
 
@@ -31,6 +32,7 @@ class TerminalApp(App[None]):
 
     _painted = False
     _wanted_end: Callable[[], None] | None = None
+    touched_s = 0.0  # when a key was last pressed, or the mouse moved, by the clock that only goes forward
 
     def on_mount(self) -> None:
         """Begin to look."""
@@ -43,6 +45,12 @@ class TerminalApp(App[None]):
         """Draw all of it where the size is the same: it was another for a moment, and the terminal cut off the rest."""
         if event.size == self.size:
             self.refresh()
+
+    async def on_event(self, event: Event) -> None:
+        """Note when somebody does something."""
+        if isinstance(event, InputEvent):
+            self.touched_s = time.monotonic()
+        await super().on_event(event)
 
     def exit(self, result: None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
         """End it; not before the first screen is whole, for Textual adds nothing to a screen of one that ends."""

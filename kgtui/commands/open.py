@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import os
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
@@ -36,6 +35,7 @@ from kgtui.commands.keeping import artefact_folder
 from kgtui.commands.settled import kernels_of, place_of, unsaid
 from kgtui.commands.surroundings import environment_of
 from kgtui.ending import show
+from kgtui.garbage import Garbage
 from kgtui.paths import Paths, find_paths
 from kgtui.scaffold import scaffold
 
@@ -163,6 +163,8 @@ def assemble(
         )  # fmt: skip
         return tuple(diagnosis_lines(found))
 
+    garbage = Garbage()
+    garbage.hold_back()
     return WorkbenchApp(
         engine_factory=make_engine,
         store_opener=open_recording,
@@ -176,8 +178,7 @@ def assemble(
             environment=console.environment, preferences=preferences, data=paths.data,
         ),
         start=Start(problem=opened.problem, path=opened.path) if opened else None,
-        # A full collection of all that the start imports takes longer than a key may wait; of what comes after, not.
-        started=gc.freeze,
+        started=garbage.begin,
     )  # fmt: skip
 
 

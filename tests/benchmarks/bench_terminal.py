@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
-import gc
 import os
 import platform
 import pty
@@ -207,6 +206,7 @@ def run_child(folder: Path, which: str, lines: int) -> None:
 
 def _application(fakes: Any, folder: Path, which: str, lines: int) -> Any:
     from kgtui.app import Settings, Start, WorkbenchApp
+    from kgtui.garbage import Garbage
 
     path = folder / "softmax.py"
     path.write_text(kernel_source(lines))
@@ -218,6 +218,8 @@ def _application(fakes: Any, folder: Path, which: str, lines: int) -> Any:
             else bench_screen._events(fakes, "mixed", candidate, plan)
         )
     sass = machine_code(SASS_LINES).encode() if which != "operators" else b""
+    garbage = Garbage()
+    garbage.hold_back()
     return WorkbenchApp(
         engine_factory=lambda: engine,
         store_opener=lambda: bench_screen._real_store(folder),
@@ -228,7 +230,7 @@ def _application(fakes: Any, folder: Path, which: str, lines: int) -> Any:
         diagnose=fakes.diagnose,
         settings=Settings(folder=folder),
         start=Start(problem=fakes.softmax_problem(), path=path) if which != "operators" else None,
-        started=gc.freeze,
+        started=garbage.begin,
     )
 
 

@@ -317,6 +317,7 @@ def _with_sass(script: Any, digest: str) -> Any:
 
 def _application(folder: Path) -> Any:  # Any: the doubles are not typed here
     from kgtui.app import Settings, Start, WorkbenchApp
+    from kgtui.garbage import Garbage
 
     doubles = _doubles()
     path = folder / "softmax.py"
@@ -330,12 +331,14 @@ def _application(folder: Path) -> Any:  # Any: the doubles are not typed here
     engine.script = script
     new = machine_code(SASS_LINES)
     codes = {_NEW_SASS: new.encode(), _OLD_SASS: new.replace("FFMA R1", "FADD R2").encode()}
+    garbage = Garbage()
+    garbage.hold_back()
     return WorkbenchApp(
         engine_factory=lambda: engine, store_opener=lambda: bench_screen._real_store(folder),
         catalogue=bench_screen._real_catalogue, watcher_factory=doubles.fakes.FakeWatcher,
         read_artefact=lambda digest: codes.get(digest) or doubles.fakes.read_artefact(digest),
         scaffold=lambda problem: "", diagnose=doubles.fakes.diagnose, settings=Settings(folder=folder, device="cuda"),
-        start=Start(problem=doubles.bench.timed_problem(), path=path), started=gc.freeze,
+        start=Start(problem=doubles.bench.timed_problem(), path=path), started=garbage.begin,
     )  # fmt: skip
 
 

@@ -641,7 +641,7 @@ async def test_it_is_told_once_that_the_start_is_over_when_catalogue_store_and_e
     make_bench: Any,
 ) -> None:
     bench, told = make_bench(), []
-    bench.app._started = lambda: told.append((bench.app.problems != (), bench.app.past.recording is not None))
+    bench.app._started = lambda app: told.append((app.problems != (), app.past.recording is not None))
     async with bench.app.run_test() as pilot:
         await bench.until(pilot, lambda: told != [])
         await bench.settled(pilot)
