@@ -20,6 +20,7 @@ from engine.report_bench import Benchmarks
 
 INTERPRETED = "Triton's interpreter ran the kernels on this device, and its times are no speeds"
 RUNNING = "the run goes on"
+CANCELLED = "the run was cancelled before"
 
 _NOT_A_GPU = "Triton's interpreter ran the kernels; what the compiled code does on a GPU was not seen"
 _NOT_COMPILED = "nothing was compiled, so it is not known whether it builds for a GPU"
@@ -50,6 +51,11 @@ class Evidence:
     def kernels(self) -> tuple[CompiledKernel, ...]:
         """What was compiled of it."""
         return self.benchmarks.kernels
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether somebody stopped it before it came to its end."""
+        return self.verdict is not None and self.verdict.outcome is Outcome.CANCELLED
 
     @property
     def interpreted(self) -> bool:
@@ -135,16 +141,21 @@ def inspect(
     held = hold(claim, evidence.benchmarks, untimed=untimed) if claim is not None else None
     layers = tuple(_seen(layer, evidence) for layer in Layer)
     return Inspection(
-        evidence=evidence, headline=_headline(evidence.verdict, held), claim=held, layers=layers,
+        evidence=evidence, headline=_headline(evidence, layers, held), claim=held, layers=layers,
         findings=_findings(evidence, source), tallies=tallies_of(evidence.cases, problem),
         axes=axes_of(evidence.cases, problem), unchecked=tuple(_unchecked(evidence, layers, untimed)),
         untimed=untimed, versions=dict(versions or {}), inspected_at=inspected_at,
     )  # fmt: skip
 
 
-def _headline(verdict: Verdict | None, held: HeldClaim | None) -> str:
+def _headline(evidence: Evidence, layers: Sequence[LayerSeen], held: HeldClaim | None) -> str:
+    verdict = evidence.verdict
     if verdict is None:
         return f"no verdict yet: {RUNNING}"
+    if evidence.cancelled:
+        unseen = ", ".join(seen.layer for seen in layers if not seen.reports)
+        judged = f"{len(evidence.cases)} of {evidence.planned} cases were judged"
+        return f"the run was cancelled: {judged}" + (f"; not looked at: {unseen}" if unseen else "")
     if held is not None and held.backing is Backing.NOT_SUPPORTED:
         return f"{verdict.sentence}, but not {held.claim.factor} against {held.claim.baseline}"
     return verdict.sentence
@@ -181,6 +192,8 @@ def _untimed(evidence: Evidence) -> str:
         return ""
     if evidence.verdict is None:
         return RUNNING
+    if evidence.cancelled:
+        return CANCELLED
     if evidence.verdict.outcome is not Outcome.PASS:
         return "nothing is timed of a kernel that is not right"
     if evidence.interpreted:
@@ -196,10 +209,10 @@ def _unchecked(evidence: Evidence, layers: Sequence[LayerSeen], untimed: str) ->
                 who = f" ({report.by})" if report.by.replace("_", " ") != report.layer else ""
                 yield Unchecked(what=f"{report.layer}{who}", state=report.coverage, why=report.why)
         if not seen.reports:
-            yield Unchecked(what=seen.layer, state=_NOT_REPORTED, why=_unreported(evidence.verdict))
+            yield Unchecked(what=seen.layer, state=_NOT_REPORTED, why=_unreported(evidence))
     missing = evidence.planned - len(evidence.cases)
     if missing > 0:
-        why = RUNNING if evidence.verdict is None else "the run ended before"
+        why = RUNNING if evidence.verdict is None else CANCELLED if evidence.cancelled else "the run ended before"
         yield Unchecked(what="cases", state="not judged", why=f"{missing} of {evidence.planned}: {why}")
     if evidence.interpreted:
         yield Unchecked(what="device", state="not a GPU", why=_NOT_A_GPU)
@@ -215,9 +228,11 @@ def _unchecked(evidence: Evidence, layers: Sequence[LayerSeen], untimed: str) ->
         yield Unchecked(what="speed", state="does not count", why=evidence.benchmarks.doubt)
 
 
-def _unreported(verdict: Verdict | None) -> str:
-    if verdict is None:
+def _unreported(evidence: Evidence) -> str:
+    if evidence.verdict is None:
         return RUNNING
-    if verdict.outcome is not Outcome.PASS:
+    if evidence.cancelled:
+        return CANCELLED
+    if evidence.verdict.outcome is not Outcome.PASS:
         return "the run ended before: what is not right is not examined further"
     return "no check reported on it in this run"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from engine.claim import Backing, HeldClaim
-from engine.inspection import FindingSeen, Inspection, LayerSeen
+from engine.inspection import Evidence, FindingSeen, Inspection, LayerSeen
 from engine.layers import Coverage, Layer, LayerReport
 from engine.model import Outcome, Severity, Tier, Verdict
 from engine.policy import WEIGHTS, Effect
@@ -96,10 +96,13 @@ def page_of(inspection: Inspection, *, is_ascii: bool = False) -> Page:
         word=word, mark=mark, headline=printable(inspection.headline),
         claim=_claim(inspection.claim) if inspection.claim is not None else None,
         sections=(
-            Section(title="What was checked", entries=tuple(map(_layer, inspection.layers))),
+            Section(
+                title="What was checked",
+                entries=tuple(_layer(seen, unseen=_unseen(evidence)) for seen in inspection.layers),
+            ),
             Section(
                 title="Findings", entries=tuple(map(_finding, inspection.findings)),
-                note="" if inspection.findings else "none",
+                note="" if inspection.findings else "none so far" if evidence.cancelled else "none",
             ),
             _cases(inspection),
             _inputs(inspection),
@@ -126,10 +129,15 @@ def _claim(held: HeldClaim) -> Entry:
     return Entry(name="claim", state=held.backing, mark=_BACKINGS[held.backing], text=printable(held.sentence))
 
 
-def _layer(seen: LayerSeen) -> Entry:
+def _unseen(evidence: Evidence) -> str:
+    """How a layer is called on which nobody reported."""
+    return "not looked at" if evidence.cancelled else "not reported"
+
+
+def _layer(seen: LayerSeen, *, unseen: str) -> Entry:
     required = "required" if seen.required else "not required"
     return Entry(
-        name=seen.layer, state=seen.coverage or "not reported", mark=_COVERAGES[seen.coverage],
+        name=seen.layer, state=seen.coverage or unseen, mark=_COVERAGES[seen.coverage],
         text=f"{required} by the policy", details=tuple(line for one in seen.reports for line in _report(one)),
     )  # fmt: skip
 
@@ -173,8 +181,16 @@ def _cases(inspection: Inspection) -> Section:
         entries.append(Entry(name="and", state=f"{len(failed) - _MOST_FAILED} more"))
     return Section(
         title="Cases", entries=tuple(entries), rows=(("type", *tiers), *rows) if rows else (),
-        note=f"{evidence.passed} of {evidence.planned} right",
+        note=_counted(evidence),
     )  # fmt: skip
+
+
+def _counted(evidence: Evidence) -> str:
+    """How many were right; of a run that was cancelled, of how many that were judged."""
+    if not evidence.cancelled:
+        return f"{evidence.passed} of {evidence.planned} right"
+    judged, planned = len(evidence.cases), evidence.planned
+    return f"{evidence.passed} of {judged} right that were judged; {planned - judged} of {planned} were not judged"
 
 
 def _inputs(inspection: Inspection) -> Section:

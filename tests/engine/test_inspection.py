@@ -18,6 +18,7 @@ from engine.events import (
 )
 from engine.inspection import INTERPRETED, Evidence, Unchecked, evidence_of, inspect
 from engine.inspection_cases import Axis, Tally, axes_of, tallies_of
+from engine.inspection_page import page_of
 from engine.layers import Coverage, Layer, LayerReport
 from engine.model import (
     CacheState,
@@ -241,6 +242,26 @@ def test_after_a_failure_the_layers_say_that_the_run_ended_before():
     missing = inspected(layers=(), cases=(result("a", Outcome.CRASHED),)).unchecked
     assert missing[0].why == "the run ended before: what is not right is not examined further"
     assert Unchecked(what="cases", state="not judged", why="1 of 2: the run ended before") in missing
+
+
+def test_a_run_that_was_cancelled_says_what_was_not_looked_at():
+    stop = Stop(outcome=Outcome.CANCELLED, message="cancelled before it was finished")
+    inspection = inspected(layers=(report(Layer.STATIC),), cases=(result("a"),), stop=stop)
+    assert inspection.headline == (
+        "the run was cancelled: 1 of 2 cases were judged; "
+        "not looked at: behaviour, ablation, inputs, device record, timing"
+    )
+    missing = [one for one in inspection.unchecked if one.what in (*Layer, "cases", "speed")]
+    assert [one.what for one in missing] == [*list(Layer)[1:], "cases", "speed"]
+    assert {one.why for one in missing} == {
+        "the run was cancelled before", "1 of 2: the run was cancelled before",
+    }  # fmt: skip
+    page = page_of(inspection)
+    sections = {section.title: section for section in page.sections}
+    assert [entry.state for entry in sections["What was checked"].entries] == ["checked", *["not looked at"] * 5]
+    assert sections["Findings"].note == "none so far"
+    assert sections["Cases"].note == "1 of 1 right that were judged; 1 of 2 were not judged"
+    assert sections["Measured speed"].note == "not measured: the run was cancelled before"
 
 
 def test_the_interpreter_is_no_gpu_and_what_was_not_compiled_is_not_known_to_build():
