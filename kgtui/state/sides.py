@@ -80,20 +80,24 @@ def chosen(
         UsageError: there are not two; the text says what to do.
     """
     if len(marked) >= FEWEST:
-        return Choice(numbers=tuple(sorted(marked)), why="marked")
+        return Choice(numbers=tuple(sorted(marked)), why="the runs that were marked")
     if current is None:
         raise UsageError("no run to compare yet; r judges the file, and space marks runs in the history")
     if marked and marked[0] != current:
-        return Choice(numbers=(marked[0], current), why="marked against current")
+        return Choice(
+            numbers=(marked[0], current), why=f"#{marked[0]}, which was marked, against #{current}, the current run"
+        )
     if best is not None and best.number != current:
-        return Choice(numbers=(best.number, current), why="best against current")
+        return Choice(
+            numbers=(best.number, current),
+            why=f"#{best.number}, the best run so far, against #{current}, the current run",
+        )
     others = [run for run in runs if run.number != current and run.digest != digest]
     right = [run for run in others if run.outcome is Outcome.PASS and not run.flagged]
-    if right:
-        return Choice(numbers=(right[0].number, current), why=_why(best, "the last other text that was right"))
-    if others:
-        return Choice(numbers=(others[0].number, current), why=_why(best, "the last other text; none was right"))
-    raise UsageError(_ALONE)
+    if not others:
+        raise UsageError(_ALONE)
+    beside = (right or others)[0].number
+    return Choice(numbers=(beside, current), why=_why(beside, current, is_best=best is not None, is_right=bool(right)))
 
 
 def refuse_strangers(sides: Sequence[Side]) -> None:
@@ -108,5 +112,8 @@ def refuse_strangers(sides: Sequence[Side]) -> None:
         raise UsageError(f"{of}: only runs of one operator have the same cases; mark such")
 
 
-def _why(best: BestRun | None, found: str) -> str:
-    return f"this run is the best so far; beside it {found}" if best is not None else f"no run was timed; {found}"
+def _why(beside: int, current: int, *, is_best: bool, is_right: bool) -> str:
+    """Why another version stands beside the current one, in a sentence."""
+    best = f"#{current} is the best run so far" if is_best else "there is no best run yet"
+    version = f"#{beside} is the newest other version"
+    return f"{best}; {version} that is right" if is_right else f"{best}; {version}, and no other is right"

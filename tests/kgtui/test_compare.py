@@ -65,20 +65,40 @@ class TestWhichRuns:
         assert chosen((9, 4, 7), current=12).numbers == (4, 7, 9)
 
     def test_one_that_is_marked_is_compared_with_the_current_one(self) -> None:
-        assert chosen((3,), current=5) == Choice(numbers=(3, 5), why="marked against current")
+        assert chosen((3,), current=5) == Choice(
+            numbers=(3, 5), why="#3, which was marked, against #5, the current run"
+        )
 
     def test_without_marks_the_best_is_compared_with_the_current_one(self) -> None:
-        assert chosen((), current=5, best=BEST) == Choice(numbers=(2, 5), why="best against current")
+        assert chosen((), current=5, best=BEST) == Choice(
+            numbers=(2, 5), why="#2, the best run so far, against #5, the current run"
+        )
 
     def test_a_current_run_that_is_the_best_stands_beside_the_last_other_text_that_was_right(self) -> None:
         others = (past_run(2, digest="d"), past_run(1, outcome=Outcome.WRONG_VALUE), past_run(0, flagged=True))
         runs = (*others, past_run(-1))
         assert chosen((), current=2, digest="d", best=BEST, runs=runs).numbers == (-1, 2)
 
+    @pytest.mark.parametrize(
+        ("best", "outcome", "why"),
+        [
+            (BEST, Outcome.PASS, "#2 is the best run so far; #1 is the newest other version that is right"),
+            (BEST, Outcome.CRASHED, "#2 is the best run so far; #1 is the newest other version, and no other is right"),
+            (None, Outcome.PASS, "there is no best run yet; #1 is the newest other version that is right"),
+            (None, Outcome.CRASHED, "there is no best run yet; #1 is the newest other version, and no other is right"),
+        ],
+    )
+    def test_why_these_two_is_a_sentence(self, best: BestRun | None, outcome: Outcome, why: str) -> None:
+        runs = (past_run(2, digest="d"), past_run(1, outcome=outcome))
+        assert chosen((), current=2, digest="d", best=best, runs=runs) == Choice(numbers=(1, 2), why=why)
+
     def test_where_nothing_was_right_it_is_the_last_other_text(self) -> None:
         runs = (past_run(4, digest="d"), past_run(3, digest="d"), past_run(2, outcome=Outcome.CRASHED))
         found = chosen((), current=4, digest="d", runs=runs)
-        assert (found.numbers, found.why) == ((2, 4), "no run was timed; the last other text; none was right")
+        assert (found.numbers, found.why) == (
+            (2, 4),
+            "there is no best run yet; #2 is the newest other version, and no other is right",
+        )
 
     def test_a_text_that_is_alone_says_what_to_do(self) -> None:
         with pytest.raises(UsageError, match="save another one, or mark two runs with space in the history"):

@@ -121,7 +121,9 @@ async def test_c_compares_the_last_other_text_that_was_right_with_the_current_on
         await ready(bench, pilot)
         current = bench.app.workbench.bench.shown.number
         await pressed(bench, pilot, "c")
-        assert heads(bench)[0] == "Compare aten::softmax  no run was timed; the last other text that was right"
+        assert heads(bench)[0] == (
+            "Compare aten::softmax  there is no best run yet; #4 is the newest other version that is right"
+        )
         assert [line[:2] for line in heads(bench)[1:]] == ["#4", f"#{current}"]
 
 
@@ -134,7 +136,7 @@ async def test_c_compares_the_best_with_the_current_one(
     async with bench.app.run_test(size=MEDIUM) as pilot:
         await ready(bench, pilot)
         await pressed(bench, pilot, "c")
-        assert heads(bench)[0].endswith("best against current")
+        assert heads(bench)[0].endswith("#2, the best run so far, against #3, the current run")
         assert heads(bench)[2].startswith("#3    ✔ pass 8/8  ▼ 0.83× ±0.01 #2, slower")
 
 
@@ -169,7 +171,7 @@ async def test_c_in_history_marks_the_run_under_the_cursor_and_compares_it_with_
     async with bench.app.run_test(size=MEDIUM) as pilot:
         await ready(bench, pilot)
         await pressed(bench, pilot, "f8", "G", "c")
-        assert heads(bench)[0].endswith("marked against current")
+        assert heads(bench)[0].endswith("#1, which was marked, against #5, the current run")
         await pressed(bench, pilot, "escape")
         assert bench.app.past.marked == (1,)
 
