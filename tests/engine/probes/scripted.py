@@ -66,8 +66,9 @@ def passed(name: str, *grids: tuple[int, ...], size: int = 1, elements: int = 10
         "size": size, "room": cast(int, changes.get("room", 1)),
     })  # fmt: skip  # cast: of what tests give by name
     report = OutputReport(name="return", outcome=Outcome.PASS, total=elements)
+    calls = cast(int, changes.get("calls", 3))  # cast: as above
     result = CaseResult(
-        case=name, tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0.1, calls=3, seed=1, outputs=(report,)
+        case=name, tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0.1, calls=calls, seed=1, outputs=(report,)
     )
     launches = tuple(
         Launch(kernel="k", line=2, signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=grid)
@@ -78,12 +79,16 @@ def passed(name: str, *grids: tuple[int, ...], size: int = 1, elements: int = 10
 
 @dataclass(kw_only=True)
 class ScriptedLab:
-    """Stands for a Lab; `called` are the calls that were made, `gauges` what the judge says of precision in turn."""
+    """Stands for a Lab; `called` are the calls that were made, `gauges` what the judge says of precision in turn.
+
+    What is `ordered` has one program in every grid.
+    """
 
     passed: Sequence[Passed]
     script: Script = lambda called, number: Came()
     gauges: list[tuple[wire.Gauging, ...]] = field(default_factory=list)
     interpreted: bool = True
+    ordered: bool = False
     apart: bool = False
     called: list[Called] = field(default_factory=list)
     recalled: list[float] = field(default_factory=list)
@@ -148,7 +153,7 @@ class ScriptedBench:
         lab.called.append(call)
         if came.trouble:
             return Replayed(trouble=came.trouble, lost=came.lost, silent=came.silent)
-        launches = int(disorder is not None and lab.interpreted)
+        launches = int(disorder is not None and lab.interpreted and not lab.ordered)
         return wire.Called(id="c", returned=(), launches=(), elapsed_s=0.0, disordered=launches, meeting=came.meeting)
 
 

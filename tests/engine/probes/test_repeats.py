@@ -175,10 +175,28 @@ async def test_without_several_programs_the_smallest_case_is_called_again_all_th
 
 
 async def test_a_larger_case_of_limited_work_is_called_too_where_more_programs_meet() -> None:
-    cases = [passed("small", (2,)), passed("large", size=16), passed("medium", size=9), passed("huge", size=17)]
+    cases = [
+        passed("small", (2,), calls=5), passed("large", size=16), passed("medium", size=9), passed("huge", size=17)
+    ]  # fmt: skip
     lab = ScriptedLab(passed=cases)
-    await observed(repeats.probe, lab)
+    _, report = await observed(repeats.probe, lab)
     assert list(dict.fromkeys(call.case for call in lab.called)) == ["small", "large"]
+    assert "left out" not in [fact.name for fact in report.facts]
+
+
+async def test_after_a_few_verified_calls_the_larger_case_is_left_out_and_that_is_a_fact() -> None:
+    lab = ScriptedLab(passed=[passed("small", (2,), calls=10), passed("large", size=16)])
+    _, report = await observed(repeats.probe, lab)
+    assert {call.case for call in lab.called} == {"small"}
+    assert report.facts[2] == Fact(name="left out", value="large: only a few calls were verified")
+
+
+async def test_where_every_grid_has_one_program_no_second_order_is_asked_for() -> None:
+    lab = ScriptedLab(passed=[passed("c", (1,))], ordered=True)
+    findings, report = await observed(repeats.probe, lab)
+    assert (findings, report.coverage) == ([], Coverage.CHECKED)
+    assert [(call.fresh, call.disorder is None) for call in lab.called] == [(False, True), (False, False), (True, True)]
+    assert report.facts[1] == Fact(name="order", value="every grid has one program")
 
 
 async def test_without_a_right_case_nothing_was_checked() -> None:
