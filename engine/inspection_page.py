@@ -98,7 +98,7 @@ def page_of(inspection: Inspection, *, is_ascii: bool = False) -> Page:
         sections=(
             Section(
                 title="What was checked",
-                entries=tuple(_layer(seen, unseen=_unseen(evidence)) for seen in inspection.layers),
+                entries=tuple(_layer(seen, inspection) for seen in inspection.layers),
             ),
             Section(
                 title="Findings", entries=tuple(map(_finding, inspection.findings)),
@@ -134,11 +134,15 @@ def _unseen(evidence: Evidence) -> str:
     return "not looked at" if evidence.cancelled else "not reported"
 
 
-def _layer(seen: LayerSeen, *, unseen: str) -> Entry:
+def _layer(seen: LayerSeen, inspection: Inspection) -> Entry:
     required = "required" if seen.required else "not required"
+    flagging = {found.finding.check for found in inspection.findings if found.flags}
+    flags = any(report.by in flagging for report in seen.reports)
     return Entry(
-        name=seen.layer, state=seen.coverage or unseen, mark=_COVERAGES[seen.coverage],
-        text=f"{required} by the policy", details=tuple(line for one in seen.reports for line in _report(one)),
+        name=seen.layer, state=seen.coverage or _unseen(inspection.evidence),
+        mark=Mark.DOUBT if flags else _COVERAGES[seen.coverage],
+        text=f"{required} by the policy{'; what it found flags the run' if flags else ''}",
+        details=tuple(line for report in seen.reports for line in _report(report)),
     )  # fmt: skip
 
 

@@ -39,10 +39,14 @@ table { border-collapse: collapse; width: 100%; font-size: .93rem; }
 th, td { padding: .35rem .9rem .35rem 0; border-bottom: 1px solid var(--rule); text-align: left; vertical-align: top; }
 thead th, .details { color: var(--second); }
 thead th { font-weight: 400; }
-tbody th { font-weight: 600; min-width: 8rem; }
+tbody th { font-weight: 600; min-width: 8rem; overflow-wrap: break-word; }
 .state { font-weight: 600; white-space: nowrap; }
 .details { margin: 0; padding: 0; list-style: none; font-size: .93em; }
 pre { margin: .25rem 0 0; padding: .35rem .6rem; background: var(--shade); white-space: pre-wrap; }
+@media (max-width: 36rem) {
+  .entries tr, .entries th, .entries td { display: block; border: 0; padding: 0; }
+  .entries tr { padding: .5rem 0; border-bottom: 1px solid var(--rule); }
+}
 @media print {
   :root { color-scheme: light; --paper: #fff; --ink: #000; --second: #444; --rule: #bbb; --shade: #fff;
           --good: #064d22; --doubt: #6b3f00; --bad: #8c1410; }
@@ -102,7 +106,7 @@ def _section(section: Section) -> Iterator[str]:
         yield "</table></div>"
     if section.entries:
         has_states = any(entry.state for entry in section.entries)
-        yield '<div class="scroll"><table>'
+        yield '<div class="scroll"><table class="entries">'
         yield "<tbody>"
         yield from (_entry(entry, has_states=has_states) for entry in section.entries)
         yield "</tbody>"
