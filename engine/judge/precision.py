@@ -30,7 +30,7 @@ _LOWER = {
     DType.FLOAT16: ("sums in float16", 11),
     DType.BFLOAT16: ("sums in bfloat16", 8),
 }
-_SINGLE_BITS = 24
+_SINGLE_BITS, _DOUBLE_BITS = 24, 53
 _Running: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
 
 
@@ -133,9 +133,11 @@ def _each_tensor(value: Value, change: Callable[[torch.Tensor], torch.Tensor]) -
 
 
 def _rounded(values: torch.Tensor, bits: int) -> torch.Tensor:
-    """To the nearest numbers of so many significant bits; float64 as it is."""
-    mantissa, exponent = torch.frexp(values)
-    nearest = torch.ldexp(torch.round(mantissa * 2**bits) / 2**bits, exponent)
+    """Float64 to the nearest numbers of so many significant bits, halves to the even one; what is not finite as it is."""
+    # On the bits themselves: taking a number apart, and putting it together again, takes twice as long.
+    below, raw = _DOUBLE_BITS - bits, values.view(torch.int64)
+    increment = ((raw >> below) & 1).add_((1 << (below - 1)) - 1)
+    nearest = increment.add_(raw).bitwise_and_(-(1 << below)).view(torch.float64)
     return torch.where(values.isfinite(), nearest, values)
 
 
