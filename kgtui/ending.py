@@ -1,7 +1,8 @@
 """How the screen ends, whoever ends it: the terminal is given back, the children are stopped, a status is left.
 
-A signal is heeded like the key that quits: by default it would end Python at once, and leave a terminal that shows
-no cursor and answers the mouse.  Nothing here decides when to end.
+Where it was not the user, unsaved text is rescued, and what went wrong is told on the terminal as it was before.  A
+signal is heeded like the key that quits: by default it would end Python at once, and leave a terminal that shows no
+cursor and answers the mouse.  Nothing here decides when to end.
 """
 
 from __future__ import annotations
@@ -13,30 +14,40 @@ import threading
 from typing import TYPE_CHECKING
 
 from kgtui.commands.console import Exit
+from kgtui.rescue import Rescue
 
 if TYPE_CHECKING:
-    from textual.app import App
+    from collections.abc import Callable
+
+    from kgtui.app import WorkbenchApp
+    from kgtui.paths import Paths
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE_S = 10.0
 _DIED_OF = 128  # what a shell adds to the signal that ended a program
-_FAULT = 1  # how Textual says that the application raised, after it has shown the traceback
 
 
-def show(app: App[None], *, mouse: bool) -> int:
+def show(app: WorkbenchApp, *, mouse: bool, paths: Paths, warn: Callable[[str], None]) -> int:
     """Run the application until it ends; the exit code of the program."""
+    rescue = Rescue(app, paths=paths)
+    app.before_end = rescue.take
     asyncio.run(_shown(app, mouse=mouse))
-    return Exit.ENGINE if app.return_code == _FAULT else app.return_code or Exit.PASSED
+    if app.fault is not None:
+        warn("\n".join(rescue.told(app.fault)))
+        return Exit.ENGINE
+    if rescue.said:
+        warn(rescue.said)
+    return app.return_code or Exit.PASSED
 
 
-async def _shown(app: App[None], *, mouse: bool) -> None:
+async def _shown(app: WorkbenchApp, *, mouse: bool) -> None:
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:
         loop.add_signal_handler(number, _end, app, number)
     await app.run_async(mouse=mouse)
 
 
-def _end(app: App[None], number: signal.Signals) -> None:
+def _end(app: WorkbenchApp, number: signal.Signals) -> None:
     app.exit(return_code=_DIED_OF + number)
     if number is signal.SIGHUP:
         # Nothing can be written to a terminal that is gone, and Textual may wait for ever until it is.

@@ -30,6 +30,12 @@ HUNG_UP = 129  # what a shell calls death by SIGHUP
 class TerminalApp(App[None]):
     """Looks at its terminal now and then, and ends in good order."""
 
+    before_end: Callable[[], None] | None = None
+    """Called when it begins to end otherwise than by its user, as long as all of it is there."""
+
+    fault: Exception | None = None
+    """What was raised and ended it."""
+
     _painted = False
     _wanted_end: Callable[[], None] | None = None
     touched_s = 0.0  # when a key was last pressed, or the mouse moved, by the clock that only goes forward
@@ -54,10 +60,19 @@ class TerminalApp(App[None]):
 
     def exit(self, result: None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
         """End it; not before the first screen is whole, for Textual adds nothing to a screen of one that ends."""
+        if return_code and self.before_end is not None:
+            self.before_end()
         if self._painted:
             super().exit(result, return_code, message)
         else:
             self._wanted_end = partial(self.exit, result, return_code, message)
+
+    def action_suspend(self) -> None:
+        """Give the terminal back to the shell until that starts this again; without such a shell, only say so."""
+        if self.is_headless or not _is_job():
+            self.notify("no shell is there to come back from, so this is not suspended; ctrl+q quits", markup=False)
+        else:
+            self.action_suspend_process()
 
     def notify(
         self,
@@ -71,6 +86,18 @@ class TerminalApp(App[None]):
         """Show a message for a moment; what it quotes steers no terminal."""
         words = harmless_lines(message)
         super().notify(words, title=title, severity=severity, timeout=timeout, markup=markup)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Textual calls this, which has no public name, for what nobody caught."""
+        if self.fault is None:
+            self.fault = error
+            if self.before_end is not None:
+                self.before_end()
+        super()._handle_exception(error)
+
+    def _fatal_error(self) -> None:
+        """End without the report of Textual, which prints the values of all variables; ours comes afterwards."""
+        self.panic()
 
     def _first_painted(self) -> None:
         self._painted = True
@@ -110,6 +137,14 @@ def _go_on_only_when_stopped() -> None:
 
     signal.signal(signal.SIGTSTP, heed_stop)
     signal.signal(signal.SIGCONT, heed_going_on)
+
+
+def _is_job() -> bool:
+    """Whether a shell started it as a job, for that alone would start it again once it is stopped.
+
+    Such a shell gives each job a group of processes of its own, and leads the session itself.
+    """
+    return os.getpgrp() != os.getsid(0)
 
 
 def _has_terminal() -> bool:

@@ -83,7 +83,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             console, opened=opened, device=device, target=target, paths=paths, artefacts=artefacts,
             kernels=kernels, preferences=preferences,
         )  # fmt: skip
-        return show(app, mouse=options.mouse)
+        return show(app, mouse=options.mouse, paths=paths, warn=console.warn)
 
 
 def opened_file(options: argparse.Namespace, console: Console, *, kernels: Path) -> Opened | None:

@@ -1,12 +1,14 @@
 """The application on the doubles of the screen's tests, as a program of its own: application.py FAKES FOLDER [BREAKS].
 
-BREAKS is the seam that raises what no seam may raise, to see how the terminal is left by a fault of our own.
+BREAKS is the seam that raises what no seam may raise, to see how the terminal is left by a fault of our own; the clock
+raises as soon as FOLDER has a file `break`.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import sys
+import time
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,6 +16,7 @@ from typing import Any
 from kgtui.app import Settings, Start, WorkbenchApp
 from kgtui.attention import kept_title
 from kgtui.ending import show
+from kgtui.paths import Paths
 
 
 def main(fakes: ModuleType, folder: Path, breaks: str) -> int:
@@ -31,6 +34,12 @@ def main(fakes: ModuleType, folder: Path, breaks: str) -> int:
 
         return call
 
+    def clock() -> float:
+        unsaid = "a value that no report may show"
+        if (folder / "break").exists():
+            raise RuntimeError(f"broken [on] purpose: {len(unsaid)} signs")
+        return time.monotonic()
+
     app = WorkbenchApp(
         engine_factory=seam("engine", fakes.FakeEngine),
         store_opener=seam("store", fakes.MemoryRecording),
@@ -40,10 +49,16 @@ def main(fakes: ModuleType, folder: Path, breaks: str) -> int:
         scaffold=lambda problem: "",
         diagnose=fakes.diagnose,
         settings=Settings(folder=folder),
+        clock=clock,
         start=Start(problem=fakes.softmax_problem(), path=path),
     )
     with kept_title(sys.stderr):
-        return show(app, mouse=True)
+        home = folder / "kept"
+        return show(app, mouse=True, paths=Paths(data=home, config=home / "config.toml"), warn=_warn)
+
+
+def _warn(words: str) -> None:
+    print(f"kgtui: {words}", file=sys.stderr)
 
 
 def _load(path: Path) -> ModuleType:

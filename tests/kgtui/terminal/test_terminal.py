@@ -13,6 +13,7 @@ SIZES = [(80, 24), (120, 36)]
 Starter = Callable[..., Any]
 JUDGED = "right on 8 of 8 cases"
 QUIT = "\x11"  # ctrl+q
+SUSPEND = "\x1a"  # ctrl+z
 NOISY = """
 import os, sys, warnings
 
@@ -155,6 +156,70 @@ def test_a_fault_of_ours_is_told_on_a_terminal_that_is_as_it_was(start_applicati
     assert f"RuntimeError: broken [on] purpose: {seam}" in program.screen.outside
 
 
+def edited(program: Any) -> None:
+    """Type what is not saved."""
+    program.until_text(JUDGED)
+    program.press("e")
+    program.until_text("EDIT")
+    program.press("# mine ")
+    program.until_text("# mine import torch")
+
+
+def test_a_fault_of_ours_is_told_in_five_lines_and_unsaved_text_is_rescued(
+    start_application: Starter, tmp_path: Path
+) -> None:
+    program = start_application(columns=200)
+    edited(program)
+    (tmp_path / "break").touch()
+    assert program.exit_status() == 3
+    assert (program.screen.restored, program.keeps_settings) == (True, True)
+    home = tmp_path / "kept"
+    first, *told = [line.strip() for line in program.screen.outside.splitlines() if line.strip()]
+    assert first.startswith(
+        "kgtui: the workbench failed: RuntimeError: broken [on] purpose: 31 signs (application.py, "
+    )
+    assert told == [
+        f"runs   those that were judged are kept in {home}/sessions.db",
+        f"text   the unsaved text of {tmp_path}/softmax.py is in {home}/rescued/softmax.py",
+        f"trace  {home}/rescued/fault.txt",
+        "next   start kgtui again; if it fails in the same way, the trace is what a report needs",
+    ]
+    source = (tmp_path / "softmax.py").read_bytes()
+    assert (home / "rescued" / "softmax.py").read_bytes() == b"# mine " + source
+    trace = (home / "rescued" / "fault.txt").read_text()
+    assert "RuntimeError: broken [on] purpose: 31 signs" in trace
+    assert "# mine" not in trace
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_unsaved_text_in_a_file_of_its_own(
+    start_application: Starter, tmp_path: Path, number: signal.Signals
+) -> None:
+    program = start_application(columns=200)
+    edited(program)
+    program.signal(number)
+    assert program.exit_status() == 128 + number
+    rescued = tmp_path / "kept" / "rescued" / "softmax.py"
+    assert rescued.read_bytes().startswith(b"# mine import torch")
+    assert f"kgtui: the unsaved text of {tmp_path}/softmax.py is in {rescued}" in program.screen.outside
+
+
+def test_a_terminal_that_is_taken_away_takes_no_text_with_it(start_application: Starter, tmp_path: Path) -> None:
+    program = start_application()
+    edited(program)
+    program.hang_up()
+    assert program.exit_status() > 0
+    assert (tmp_path / "kept" / "rescued" / "softmax.py").read_bytes().startswith(b"# mine import torch")
+
+
+def test_nothing_is_rescued_from_who_leaves_by_the_key(start_application: Starter, tmp_path: Path) -> None:
+    program = start_application()
+    program.until_text(JUDGED)
+    program.press(QUIT)
+    assert program.exit_status() == 0
+    assert not (tmp_path / "kept").exists()
+
+
 @pytest.mark.parametrize("seam", ["engine", "store"])
 def test_a_fault_in_the_background_is_told_on_the_screen(start_application: Starter, seam: str) -> None:
     program = start_application(seam)
@@ -175,6 +240,31 @@ def test_stopped_by_the_shell_it_lends_the_terminal_and_draws_all_of_it_when_it_
     assert (program.screen.restored, program.keeps_settings) == (True, True)
     program.signal(signal.SIGCONT)
     program.until(lambda screen: screen.text == shown)
+    program.press(QUIT)
+    assert program.exit_status() == 0
+    assert as_before(program)
+
+
+def test_its_own_key_gives_the_terminal_back_to_the_shell_and_no_key_is_lost_on_a_command(
+    start_application: Starter,
+) -> None:
+    program = start_application(job=True)
+    program.until(is_settled)
+    shown = program.screen.text
+    program.press(SUSPEND)
+    program.until(lambda screen: "stopped; a line brings it back" in screen.outside)
+    assert (program.screen.restored, program.keeps_settings) == (True, True)
+    program.press("\n")
+    program.until(lambda screen: screen.text == shown)
+    program.press(QUIT)
+    assert program.exit_status() == 0
+
+
+def test_without_a_shell_to_come_back_from_its_key_says_so_and_stops_nothing(start_application: Starter) -> None:
+    program = start_application()
+    program.until(is_settled)
+    program.press(SUSPEND)
+    program.until_text("no shell is there to come back from")
     program.press(QUIT)
     assert program.exit_status() == 0
     assert as_before(program)
