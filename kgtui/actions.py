@@ -66,6 +66,8 @@ ACTIONS = (
            where=Where.EVERYWHERE, call="app.command_palette", priority=True, listed=False),
     Action(id="quit", keys=("ctrl+q",), label="quit", help="leave; asks once when there is unsaved text",
            group="Screens", where=Where.EVERYWHERE, call="app.leave", bar=True, priority=True, keep=3),
+    Action(id="suspend", keys=("ctrl+z",), label="suspend", help="back to the shell, fg returns; in text: undo",
+           group="Screens", where=Where.EVERYWHERE, call="app.suspend"),
     # Operators
     Action(id="open", keys=("enter",), label="open", help="open the operator's kernel file", group="List",
            where=Where.OPERATORS, call="screen.open", bar=True),

@@ -85,7 +85,8 @@ def _wrong(key: str, action: Action) -> str:
         return f'{key!r} is no key; write a character, "f9", "ctrl+t", "shift+tab", "enter", "pagedown"'
     if name in _SAME:
         return f"most terminals send {_SAME[name]} for {key}; choose another key"
-    if not action.priority and action.where in (Where.WORKBENCH, Where.EVERYWHERE) and name in _of_the_source():
+    is_taken = name in _of_the_source() and name not in action.keys
+    if not action.priority and action.where in (Where.WORKBENCH, Where.EVERYWHERE) and is_taken:
         return f"{key} is a key of the source pane, which would take it; choose another key"
     if action.priority and types_text(name):
         return f"{key!r} would no longer be typed as text, for this works while text is typed; take ctrl+ or an F key"

@@ -22,7 +22,7 @@ _FAILED_OUTPUTS_SHOWN = 4
 
 def case_columns(cases: Sequence[Case]) -> tuple[Column, ...]:
     """The columns for these cases; where there is no room, what went wrong goes before how much."""
-    longest = max((len(case.name) for case in cases), default=0) + 1
+    longest = max((len(case.name) for case in cases), default=0) + 2
     return (
         Column(label="case", width=min(max(longest, _CASE_WIDTHS.start), _CASE_WIDTHS.stop)),
         Column(label="outcome", width=16),

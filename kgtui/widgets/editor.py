@@ -31,6 +31,7 @@ from kgtui.highlighting.searching import occurrences
 SLICE_CHARACTERS = 3_000
 SLICE_PAUSE_S = 0.005
 PRIVATE_MEMBERS = ("_build_highlight_map", "_highlights", "_line_cache")
+_OF_EDITING = frozenset({"undo", "redo"})
 WRONG = Mark(glyph="!", style="bold $text-error")
 
 
@@ -78,6 +79,10 @@ class SourceEditor(TextArea):
     def linked_line(self) -> int | None:
         """The line that is pointed out, from one."""
         return None if self._linked_row is None else self._linked_row + 1
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Where nothing can be edited, the keys that undo and redo are left to the app."""
+        return not (self.read_only and action in _OF_EDITING) and super().check_action(action, parameters)
 
     def on_mount(self) -> None:
         """Colour what was too much to colour before."""

@@ -19,7 +19,10 @@ SNIPPET = "import triton\n\ndef kernel(x):\n    return x + 1  # note\n"
 class Bench(App[None]):
     """Only the editor, and letters that the app wants."""
 
-    BINDINGS = [Binding("e", "note('e')"), Binding("x", "note('x')"), Binding("slash", "note('/')")]  # noqa: RUF012
+    BINDINGS = [  # noqa: RUF012  # Textual's own form
+        Binding("e", "note('e')"), Binding("x", "note('x')"), Binding("slash", "note('/')"),
+        Binding("ctrl+z", "note('ctrl+z')"),
+    ]  # fmt: skip
 
     def __init__(self, text: str = SNIPPET, *, read_only: bool = True) -> None:
         super().__init__()
@@ -228,3 +231,17 @@ async def test_a_search_goes_round_and_counts_capitals_only_where_they_are_typed
 def test_a_mark_is_one_cell_wide() -> None:
     with pytest.raises(ValueError, match="takes 2"):
         Mark(glyph="!!", style="$text-error")
+
+
+async def test_the_key_that_undoes_is_left_to_the_app_while_nothing_can_be_edited() -> None:
+    app = Bench()
+    async with app.run_test() as pilot:
+        await pilot.press("ctrl+z")
+        assert app.noted == ["ctrl+z"]
+
+
+async def test_the_key_that_undoes_undoes_what_was_typed() -> None:
+    app = Bench(read_only=False)
+    async with app.run_test() as pilot:
+        await pilot.press("x", "ctrl+z")
+        assert (app.editor.text, app.noted) == (SNIPPET, [])

@@ -60,10 +60,11 @@ def run_on_terminal(emulated: ModuleType, driven: ModuleType, tmp_path: Path) ->
 
 @pytest.fixture
 def start_application(run_on_terminal: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
-    """A starter of the application on the doubles; `breaks` names the seam that raises."""
+    """A starter of the application on the doubles; `breaks` names the seam that raises, `job` puts it under a shell."""
 
-    def start(breaks: str = "", *, columns: int = 80, rows: int = 24) -> Any:
+    def start(breaks: str = "", *, columns: int = 80, rows: int = 24, job: bool = False) -> Any:
         program, fakes = HERE / "application.py", HERE.parent / "fakes.py"
-        return run_on_terminal(str(program), str(fakes), str(tmp_path), breaks, columns=columns, rows=rows)
+        shell = (str(HERE / "shell.py"), sys.executable) if job else ()
+        return run_on_terminal(*shell, str(program), str(fakes), str(tmp_path), breaks, columns=columns, rows=rows)
 
     return start

@@ -28,7 +28,7 @@ warnings.warn("STRAY warning")
 
 def is_settled(screen: Any) -> bool:
     """Whether all that the run of the doubles says is drawn."""
-    return JUDGED in screen.text and "IR(1)" in screen.text and "128x127 f16           ✔ pass" in screen.text
+    return JUDGED in screen.text and "IR(1)" in screen.text and "128x127 f16  ✔ pass" in screen.text
 
 
 def as_before(program: Any) -> bool:
