@@ -6,6 +6,7 @@ chosen, and how the table is sorted, are all that it keeps.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
@@ -23,6 +24,7 @@ from kgtui.screens.host import Host
 from kgtui.state.knobs import (
     KNOB_COLUMNS,
     LIST,
+    Knobs,
     grid_line,
     knob_rows,
     knobs_in,
@@ -43,6 +45,7 @@ from kgtui.state.tuning import (
 )
 from kgtui.widgets.ask import Answer, Ask
 from kgtui.widgets.bars import Bar
+from kgtui.widgets.paged_grid import PagedGrid
 from kgtui.widgets.toned import Grid, Lines
 from kgtui.widgets.too_small import TooSmall
 
@@ -76,7 +79,7 @@ class TuneScreen(KgtuiScreen):
     def __init__(self, workbench: WorkbenchScreen) -> None:
         super().__init__()
         self._workbench = workbench
-        self._knobs = knobs_in(workbench.bench.saved, chosen={})
+        self._knobs = Knobs(source=b"")
         self._sorting = Sorting()
         self._edited: str | None = None
         self._proposed: VariantGrid | None = None
@@ -87,7 +90,7 @@ class TuneScreen(KgtuiScreen):
         yield Lines(id="subject")
         yield Grid(KNOB_COLUMNS, id="knobs")
         yield Lines(id="plan")
-        yield Grid((), id="variants")
+        yield PagedGrid((), id="variants")
         yield Lines(id="variant")
         with VerticalScroll(id="patch-scroll", can_focus=False):
             yield Lines(id="patch")
@@ -109,11 +112,11 @@ class TuneScreen(KgtuiScreen):
 
     def draw(self) -> None:
         """Draw what has changed."""
-        bench = self._workbench.bench
-        if bench.saved != self._knobs.source:
-            self._knobs = knobs_in(bench.saved, chosen=self._knobs.chosen)
         self.show_trouble()
         self.query_one("#subject", Lines).show((self._subject(),))
+        if self._workbench.bench.saved != self._knobs.source:
+            self.call_later(self._read_knobs)
+            return
         self._knob_table.show(knob_rows(self._knobs, glyphs=self.host.glyphs))
         self.set_class(not self._knobs.has_any, "-empty")
         self._draw_plan()
@@ -147,13 +150,13 @@ class TuneScreen(KgtuiScreen):
         grid, glyphs, table = self._grid, self.host.glyphs, self._variant_table
         self.set_class(grid is None, "-untried")
         if grid is None:
-            table.show(())
+            table.show((), ())
             self.query_one("#variant", Lines).show(())
             self._draw_patch(None)
             return
         columns, stale = self._columns(grid), self._is_stale(grid)
-        table.set_columns(drawn_columns(columns, self._sorting))
-        table.show(trial_rows(grid, columns, self._sorting, glyphs=glyphs, stale=stale))
+        rows = trial_rows(grid, columns, self._sorting, glyphs=glyphs, stale=stale)
+        table.show(rows, drawn_columns(columns, self._sorting))
         self._draw_variant()
         self._draw_patch(None if stale or grid.winner is None else grid)
 
@@ -266,7 +269,7 @@ class TuneScreen(KgtuiScreen):
     # Messages
 
     @on(Input.Submitted, "#values")
-    def _values_submitted(self, message: Input.Submitted) -> None:
+    async def _values_submitted(self, message: Input.Submitted) -> None:
         try:
             values = parse_values(message.value)
         except UsageError as error:
@@ -276,9 +279,8 @@ class TuneScreen(KgtuiScreen):
             **{name: known for name, known in self._knobs.chosen.items() if name != self._edited},
             **({self._edited: values} if self._edited is not None and values else {}),
         }
-        self._knobs = knobs_in(self._knobs.source, chosen=chosen)
         self._leave_entry()
-        self.draw()
+        await self._turn_knobs(self._knobs.source, chosen)
 
     @on(Ask.Answered)
     def _answered(self) -> None:
@@ -292,25 +294,40 @@ class TuneScreen(KgtuiScreen):
     async def _row_selected(self) -> None:
         await self.action_choose()
 
-    @on(DataTable.RowHighlighted, "#variants")
-    def _row_highlighted(self) -> None:
+    @on(PagedGrid.Moved)
+    def _variant_moved(self) -> None:
         self._draw_variant()
 
-    @on(DataTable.HeaderSelected, "#variants")
-    def _header_selected(self, message: DataTable.HeaderSelected) -> None:
+    @on(PagedGrid.Chosen)
+    def _variant_chosen(self) -> None:
+        self._open_run()
+
+    @on(PagedGrid.HeaderChosen)
+    def _header_chosen(self, message: PagedGrid.HeaderChosen) -> None:
         if self._grid is not None:
-            self._sorting = self._sorting.on(self._columns(self._grid)[message.column_index].id)
+            self._sorting = self._sorting.on(self._columns(self._grid)[message.column].id)
             self.draw()
 
     # Inside
+
+    async def _read_knobs(self) -> None:
+        source = self._workbench.bench.saved
+        if source != self._knobs.source:
+            await self._turn_knobs(source, self._knobs.chosen)
+
+    async def _turn_knobs(self, source: bytes, chosen: Mapping[str, tuple[int, ...]]) -> None:
+        """Read in a thread what there is to turn; keys that are pressed meanwhile wait, and nobody else does."""
+        self._knobs = await asyncio.to_thread(knobs_in, source, chosen=chosen)
+        if self.query("#plan"):  # or else the screen was taken down meanwhile
+            self.draw()
 
     @property
     def _knob_table(self) -> Grid:
         return self.query_one("#knobs", Grid)
 
     @property
-    def _variant_table(self) -> Grid:
-        return self.query_one("#variants", Grid)
+    def _variant_table(self) -> PagedGrid:
+        return self.query_one("#variants", PagedGrid)
 
     @property
     def _entry(self) -> Input:

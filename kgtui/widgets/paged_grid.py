@@ -6,6 +6,8 @@ cell, and one page more would hold up the keys.
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from itertools import accumulate
 from typing import ClassVar
 
 from rich.cells import cell_len, set_cell_size
@@ -19,7 +21,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from kgtui.highlighting.cleaning import harmless
-from kgtui.state.lines import Column, Row, Span, Tone
+from kgtui.state.lines import Column, Row, Tone
 from kgtui.widgets.toned import TONE_CLASSES
 
 _NEAR = 20
@@ -53,6 +55,13 @@ class PagedGrid(ScrollView, can_focus=True):
 
     class Chosen(Message):
         """Enter, or a click on the row under the cursor."""
+
+    class HeaderChosen(Message):
+        """A click on the name of a column; `column` is its place."""
+
+        def __init__(self, column: int) -> None:
+            super().__init__()
+            self.column = column
 
     def __init__(self, columns: tuple[Column, ...], *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -123,12 +132,12 @@ class PagedGrid(ScrollView, can_focus=True):
         place = y - 1 + self.scroll_offset.y
         if place >= len(self._rows):
             return Strip.blank(self.size.width, self.rich_style)
-        ground = self._style(_CURSOR) if place == self._cursor else self.rich_style
+        row, ground = self._rows[place], self._style(_CURSOR) if place == self._cursor else self.rich_style
         cut = "~" if self.app.has_class("-ascii") else "…"
         segments = [Segment(" ", ground)]
-        for span, column in zip(self._rows[place].cells, self._columns, strict=True):
-            words = harmless(span.text.replace("\n", " "))
-            segments.append(Segment(_fitted(words, column.width, cut=cut), ground + self._tone(span)))
+        for span, column in zip(row.cells, self._columns, strict=True):
+            words, tone = harmless(span.text.replace("\n", " ")), Tone.STALE if row.stale else span.tone
+            segments.append(Segment(_fitted(words, column.width, cut=cut), ground + self._tone(tone)))
         return self._whole(segments, ground)
 
     def notify_style_update(self) -> None:
@@ -142,9 +151,14 @@ class PagedGrid(ScrollView, can_focus=True):
         self._ask(first=round(new_value), last=round(new_value) + self.size.height)
 
     def on_click(self, event: events.Click) -> None:
-        """Move the cursor; where it is already, choose the row."""
+        """Move the cursor; where it is already, choose the row; on the header, choose the column."""
         place = event.y - 1 + self.scroll_offset.y
-        if event.y > 0 and place < len(self._rows):
+        if event.y == 0:
+            ends = accumulate((column.width for column in self._columns), initial=1)
+            column = bisect_right([*ends], event.x + self.scroll_offset.x) - 1
+            if 0 <= column < len(self._columns):
+                self.post_message(self.HeaderChosen(column))
+        elif place < len(self._rows):
             if place == self._cursor:
                 self.action_choose()
             self.go_to(place)
@@ -179,17 +193,22 @@ class PagedGrid(ScrollView, can_focus=True):
             self.post_message(self.Chosen())
 
     def _whole(self, segments: list[Segment], ground: Style) -> Strip:
-        return Strip(segments).adjust_cell_length(self.size.width, ground).crop(0, self.size.width)
+        left = self.scroll_offset.x
+        return Strip(segments).crop_extend(left, left + self.size.width, ground)
 
-    def _tone(self, span: Span) -> Style:
-        full = self._style(f"tone--{span.tone}")
-        return Style(color=full.color if span.tone is not Tone.PLAIN else None, bold=full.bold, italic=full.italic,
+    def _tone(self, tone: Tone) -> Style:
+        full = self._style(f"tone--{tone}")
+        return Style(color=full.color if tone is not Tone.PLAIN else None, bold=full.bold, italic=full.italic,
                      dim=full.dim)  # fmt: skip
 
     def _style(self, name: str) -> Style:
         # Kept, for the style sheets answer too slowly for each cell of each line.
         if name not in self._styles:
-            self._styles[name] = self.get_visual_style(name).rich_style
+            is_tone = name in TONE_CLASSES
+            # A visual style knows no reverse, by which alone the cursor is seen where there are no colours.
+            self._styles[name] = (
+                self.get_visual_style(name).rich_style if is_tone else self.get_component_rich_style(name)
+            )
         return self._styles[name]
 
     def _ask(self, *, first: int, last: int) -> None:

@@ -1,4 +1,4 @@
-"""The table of History: lines of one width whatever is in them, a cursor that stays, and asking for more."""
+"""The table of long lists: lines of one width whatever is in them, a cursor that stays, and asking for more."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
+from textual.strip import Strip
 
-from kgtui.state.lines import Column, Row, Span
+from kgtui.state.lines import Column, Row, Span, Tone
 from kgtui.widgets.paged_grid import PagedGrid
 
 COLUMNS = (Column(label="run", width=6), Column(label="name", width=10), Column(label="note", width=30))
@@ -34,6 +35,9 @@ class Table(App[None]):
 
     def on_paged_grid_chosen(self) -> None:
         self.heard.append("chosen")
+
+    def on_paged_grid_header_chosen(self, message: PagedGrid.HeaderChosen) -> None:
+        self.heard.append(f"column {message.column}")
 
     @property
     def grid(self) -> PagedGrid:
@@ -148,3 +152,54 @@ async def test_enter_on_nothing_chooses_nothing() -> None:
     async with app.run_test(size=(60, 12)) as pilot:
         await pilot.press("enter", "down", "pageup", "end")
         assert app.heard == []
+
+
+async def test_a_click_on_the_name_of_a_column_chooses_it_and_moves_no_cursor() -> None:
+    app = Table()
+    async with app.run_test(size=(60, 12)) as pilot:
+        app.grid.show(rows([3, 2, 1]), COLUMNS)
+        for x in (1, 6, 7, 16, 17, 58):
+            await pilot.click(PagedGrid, offset=(x, 0))
+        chosen = [heard for heard in app.heard if heard.startswith("column")]
+        assert chosen == ["column 0", "column 0", "column 1", "column 1", "column 2"]
+        assert app.grid.current == "3"
+
+
+async def test_where_the_columns_have_no_room_header_and_rows_scroll_to_the_side() -> None:
+    app = Table()
+    async with app.run_test(size=(30, 12)) as pilot:
+        app.grid.show(rows([1]), COLUMNS)
+        app.grid.scroll_to(x=7, animate=False, immediate=True, force=True)
+        await pilot.pause()
+        assert [line.rstrip() for line in app.lines()[:2]] == ["name      note", "k.py      -"]
+
+
+async def test_a_stale_row_is_drawn_in_the_tone_of_what_is_stale() -> None:
+    app = Table()
+    app.CSS += " .tone--stale { text-style: italic; } .tone--good { text-style: bold; }"
+    async with app.run_test(size=(60, 12)):
+        cells = (Span("#1", Tone.GOOD), Span("k.py"), Span("-"))
+        app.grid.show((Row(key="2", cells=cells), Row(key="1", cells=cells, stale=True)), COLUMNS)
+        styles = [next(part.style for part in app.grid.render_line(y) if "#1" in part.text) for y in (1, 2)]
+        assert [(bool(style.bold), bool(style.italic)) for style in styles if style] == [(True, False), (False, True)]
+
+
+async def test_of_many_rows_only_those_that_are_seen_are_drawn() -> None:
+    drawn: list[int] = []
+
+    class Watched(PagedGrid):
+        def render_line(self, y: int) -> Strip:
+            drawn.append(y)
+            return super().render_line(y)
+
+    class Long(Table):
+        def compose(self) -> ComposeResult:
+            yield Watched(COLUMNS)
+
+    app = Long()
+    async with app.run_test(size=(60, 12)) as pilot:
+        await pilot.pause()
+        drawn.clear()
+        app.grid.show(rows(range(1000)), COLUMNS)
+        await pilot.pause()
+        assert set(drawn) == set(range(app.grid.size.height))

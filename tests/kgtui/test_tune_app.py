@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from dataclasses import replace
 from types import ModuleType
 from typing import Any
@@ -13,8 +15,10 @@ from textual.widgets import Input
 from engine.benchmark import Interval
 from kgtui.screens.tune import TuneScreen
 from kgtui.screens.workbench import WorkbenchScreen
+from kgtui.state.knobs import Knobs, knobs_in
 from kgtui.state.lines import plain_text
 from kgtui.widgets.ask import Ask
+from kgtui.widgets.paged_grid import PagedGrid
 from kgtui.widgets.toned import Grid, Lines
 
 NARROW, MEDIUM, WIDE = (80, 24), (120, 36), (200, 60)
@@ -33,7 +37,7 @@ def plan(bench: Any) -> list[str]:
 
 
 def variants(bench: Any) -> list[list[str]]:
-    return [[cell.text for cell in row.cells] for row in bench.app.screen.query_one("#variants", Grid).shown]
+    return [[cell.text for cell in row.cells] for row in bench.app.screen.query_one("#variants", PagedGrid).shown]
 
 
 def judged(bench: Any) -> list[bytes]:
@@ -71,6 +75,45 @@ def timed(bench_fakes: ModuleType) -> Any:
 def gpu(bench_fakes: ModuleType) -> dict[str, Any]:
     """The settings of a workbench on a GPU, with five bench cases."""
     return {"device": "cuda", "problem": bench_fakes.timed_problem()}
+
+
+async def test_what_there_is_to_turn_is_never_read_in_the_thread_that_draws_the_screen(
+    make_bench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readers: list[threading.Thread] = []
+
+    def read(source: bytes, *, chosen: Any) -> Knobs:
+        readers.append(threading.current_thread())
+        return knobs_in(source, chosen=chosen)
+
+    monkeypatch.setattr("kgtui.screens.tune.knobs_in", read)
+    bench = make_bench()
+    async with bench.app.run_test(size=NARROW) as pilot:
+        await ready(bench, pilot, *CHOOSE)
+        assert plan(bench)[0].startswith("2 variants")
+    assert len(readers) == 2
+    assert threading.current_thread() not in readers
+
+
+async def test_leaving_the_program_while_a_file_is_read_for_what_it_has_to_turn_is_no_fault(
+    make_bench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading, go_on = threading.Event(), threading.Event()
+
+    def read(source: bytes, *, chosen: Any) -> Knobs:
+        reading.set()
+        go_on.wait()
+        return knobs_in(source, chosen=chosen)
+
+    monkeypatch.setattr("kgtui.screens.tune.knobs_in", read)
+    bench = make_bench()
+    async with bench.app.run_test(size=NARROW) as pilot:
+        await ready(bench, pilot)
+        bench.app.action_show("tune")
+        await asyncio.to_thread(reading.wait)
+        bench.app.exit()
+        asyncio.get_running_loop().call_soon(go_on.set)
+    assert bench.app.return_code == 0
 
 
 async def test_values_are_chosen_and_every_combination_is_judged_beside_the_file(
