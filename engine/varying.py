@@ -5,6 +5,7 @@ The parent's side of `engine.judge.variants`.  One case at a time, in the bench 
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import secrets
 from dataclasses import dataclass
@@ -48,8 +49,8 @@ class Varying:
         self._arena = bench.prepared.arena
         self._moved: list[Path] = []
 
-    async def call(self, variant: wire.Variant) -> Answer:
-        """Have the variant laid out and the candidate called on it.
+    async def call(self, variant: wire.Variant, *, then: wire.Variant | None = None) -> Answer:
+        """Have the variant laid out and the candidate called on it; meanwhile the judge makes the one that comes then.
 
         Raises:
             EngineError: the judge failed.
@@ -70,21 +71,39 @@ class Varying:
             outputs=str(bench.outputs), max_output_bytes=lab.limits.output_bytes, poison=_POISON,
         )  # fmt: skip
         wrong = trouble = ""
-        try:
-            with lab.profile.span("probe"):
-                called = await lab.ask(command)
-        except EngineError as error:
-            trouble = str(error)
+        called = await self._called(command, then)
+        if isinstance(called, EngineError):
+            trouble = str(called)
+        elif isinstance(called, wire.Called):
+            wrong = await self._compared(called)
+        elif isinstance(called, wire.Failed):
+            wrong, trouble = _of_failure(called)
+            if called.broken:
+                await lab.renew()
         else:
-            if isinstance(called, wire.Called):
-                wrong = await self._compared(called)
-            elif isinstance(called, wire.Failed):
-                wrong, trouble = _of_failure(called)
-                if called.broken:
-                    await lab.renew()
-            else:
-                trouble = f"a call was answered with {type(called).__name__}"
+            trouble = f"a call was answered with {type(called).__name__}"
         return Answer(variant=variant, wrong=wrong, trouble=trouble, changed=varied.changed, kept=varied.kept)
+
+    async def _called(self, command: wire.Call, then: wire.Variant | None) -> wire.AnyReply | EngineError:
+        """The worker's reply to a call, or why there is none; beside the call the judge foresees what comes then.
+
+        Raises:
+            EngineError: the judge failed.
+        """
+        lab = self._bench.lab
+        with lab.profile.span("probe"):
+            called, foreseen = await asyncio.gather(lab.ask(command), self._foresee(then), return_exceptions=True)
+        if isinstance(foreseen, BaseException):
+            raise foreseen
+        if isinstance(called, BaseException) and not isinstance(called, EngineError):
+            raise called
+        return called
+
+    async def _foresee(self, variant: wire.Variant | None) -> None:
+        """What cannot be foreseen is made, or dismissed, when it is asked for."""
+        lab = self._bench.lab
+        if variant is not None and variant is not wire.Variant.MOVED:
+            await lab.staff.ask_judge(wire.Foresee(id=wire.new_id(), variant=variant, apart=lab.apart))
 
     def close(self) -> None:
         """Delete the files that content was moved to."""

@@ -50,11 +50,27 @@ class Content:
         return sum(part.numel() * part.element_size() for part in parts)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """A variant of a case: its content, or why nobody can be judged by it.
+
+    It was made while `before` was the content in hand, which it may be made of; `changed` and `kept` are as in Varied.
+    """
+
+    variant: wire.Variant
+    before: Content
+    content: Content | None = None
+    why: str = ""
+    changed: str = ""
+    kept: tuple[str, ...] = ()
+
+
 @dataclass(kw_only=True)
 class CaseInHand:
     """A case and its arena: what was written to it for the current call, and what must come of that.
 
-    `free` are the tensors that other numbers may be put into, None before anybody asked.
+    `free` are the tensors that other numbers may be put into, None before anybody asked; `foreseen` is the variant that
+    was made ahead.
     """
 
     problem: Problem
@@ -65,6 +81,7 @@ class CaseInHand:
     initial: list[torch.Tensor] = field(default_factory=list)
     poison: int = 0
     free: tuple[wire.TensorSpec, ...] | None = None
+    foreseen: Made | None = None
     first_outputs: list[torch.Tensor] = field(default_factory=list)
     first_reports: tuple[OutputReport, ...] = ()
 

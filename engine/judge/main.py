@@ -105,6 +105,9 @@ class _Judge:
                 return self._conclude(command)
             case wire.Vary():
                 return self._variants.vary(self._in_hand(), command)
+            case wire.Foresee():
+                self._variants.foresee(self._in_hand(), command.variant)
+                return wire.Done(id=command.id)
             case wire.Weigh():
                 return wire.Weighed(id=command.id, outputs=weigh(self._in_hand(), command))
             case wire.Contrast():

@@ -133,7 +133,7 @@ def _each_tensor(value: Value, change: Callable[[torch.Tensor], torch.Tensor]) -
 
 
 def _rounded(values: torch.Tensor, bits: int) -> torch.Tensor:
-    """Float64 to the nearest numbers of so many significant bits, halves to the even one; what is not finite as it is."""
+    """Float64 to the nearest numbers of so many significant bits, ties to the even one; nan and infinity stay."""
     # On the bits themselves: taking a number apart, and putting it together again, takes twice as long.
     below, raw = _DOUBLE_BITS - bits, values.view(torch.int64)
     increment = ((raw >> below) & 1).add_((1 << (below - 1)) - 1)

@@ -49,6 +49,10 @@ class Variants:
         cases.fill(hand, hand.base, command.poison)
         return wire.Varied(id=command.id, arena=hand.arena.spec)
 
+    def foresee(self, hand: cases.CaseInHand, variant: wire.Variant) -> None:
+        """Make a variant that will be laid out next."""
+        hand.foreseen = self._made(hand, variant)
+
     def _moved(self, hand: cases.CaseInHand, command: wire.Vary) -> cases.Arena:
         """An arena that shares no byte with the one in hand, whose content is spoilt."""
         spoilt = [torch.full_like(storage, command.poison) for storage in hand.initial]
@@ -59,25 +63,33 @@ class Variants:
         return cases.arena_on_device(hand.base, self._memory, first=hand.arena.spec.bytes)
 
     def _changed(self, hand: cases.CaseInHand, command: wire.Vary) -> wire.Varied:
+        made, hand.foreseen = hand.foreseen, None
+        if made is None or made.variant is not command.variant or made.before is not hand.content:
+            made = self._made(hand, command.variant)
+        if made.content is not None:
+            on_host = isinstance(hand.arena, tensors.ArenaFile)
+            cases.fill(hand, cases.on_host(made.content) if on_host else made.content, command.poison)
+        return wire.Varied(
+            id=command.id, arena=hand.arena.spec, dismissed=made.why, changed=made.changed, kept=made.kept
+        )
+
+    def _made(self, hand: cases.CaseInHand, variant: wire.Variant) -> cases.Made:
         if hand.free is None:
             hand.free = self._free(hand)
         kept = tuple(dict.fromkeys(name for name, part in _floats(hand) if part not in hand.free))
         rng = torch.Generator(self._device).manual_seed(secrets.randbits(62))
-        told = why = ""
+        told = ""
         try:
             if not hand.free:
                 raise UnfairError("no tensor of numbers may be changed")
-            if command.variant is wire.Variant.ONE_ELEMENT:
-                made, told = self._with_another_element(hand, hand.free, rng)
+            if variant is wire.Variant.ONE_ELEMENT:
+                content, told = self._with_another_element(hand, hand.free, rng)
             else:
-                made = self._with_other_values(hand, hand.free, command.variant, rng)
-            self._require_fair(hand, command.variant, made)
+                content = self._with_other_values(hand, hand.free, variant, rng)
+            self._require_fair(hand, variant, content)
         except UnfairError as error:
-            why = str(error)
-        else:
-            on_host = isinstance(hand.arena, tensors.ArenaFile)
-            cases.fill(hand, cases.on_host(made) if on_host else made, command.poison)
-        return wire.Varied(id=command.id, arena=hand.arena.spec, dismissed=why, changed=told, kept=kept)
+            return cases.Made(variant=variant, before=hand.content, why=str(error), changed=told, kept=kept)
+        return cases.Made(variant=variant, before=hand.content, content=content, changed=told, kept=kept)
 
     def _with_other_values(
         self, hand: cases.CaseInHand, free: tuple[wire.TensorSpec, ...], variant: wire.Variant, rng: torch.Generator

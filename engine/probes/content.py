@@ -91,8 +91,8 @@ async def _in_case(lab: Lab, one: Passed, variants: tuple[Variant, ...], facts: 
     answers = facts.answers.setdefault(one.case.name, [])
     async with lab.at(one.case) as bench:
         with contextlib.closing(Varying(bench)) as varying:
-            for variant in variants:
-                answer = await varying.call(variant)
+            for variant, then in zip(variants, (*variants[1:], None), strict=True):
+                answer = await varying.call(variant, then=then)
                 answers.append(answer)
                 if answer.trouble:
                     facts.trouble = f"{one.case.name}, {variant}: {answer.trouble}"

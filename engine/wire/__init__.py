@@ -77,7 +77,7 @@ from engine.wire.timing import (
     Timed,
     Vacate,
 )
-from engine.wire.varying import Variant, Varied, Vary
+from engine.wire.varying import Foresee, Variant, Varied, Vary
 from engine.wire.verifying import (
     Again,
     ArenaSpec,
@@ -111,8 +111,8 @@ __all__ = [
     "CallTime", "Called", "CaseCommand", "ChangeKind", "ChangeSeen", "Check", "Checked", "Collect", "Command",
     "Compare", "Compared", "Compile", "Compiled", "Conclude", "Contrast", "Contrasted", "Count", "DTypeSpec",
     "DeedKind", "DeedSeen", "Describe", "Described", "Difference", "Disassemble", "Disband", "Disorder", "Done",
-    "Failed", "FailureKind", "Fetch", "FloatSpec", "Gauge", "Gauged", "Gauging", "How", "Kernel", "Lend", "Lent",
-    "Load", "Loaded", "MeasurePeaks", "Meeting", "Message", "NodeSeen", "Observe", "Observed", "Occupy",
+    "Failed", "FailureKind", "Fetch", "FloatSpec", "Foresee", "Gauge", "Gauged", "Gauging", "How", "Kernel", "Lend",
+    "Lent", "Load", "Loaded", "MeasurePeaks", "Meeting", "Message", "NodeSeen", "Observe", "Observed", "Occupy",
     "OperatorKind", "OperatorSeen", "PeaksMeasured", "Prepare", "PrepareBaseline", "Prepared", "Ready", "Recall",
     "Recalled", "Record", "Recorded", "Refill", "Refresh", "Rehearse", "Rehearsed", "Release", "Released", "Reply",
     "Returned", "ReturnedSpec", "ScalarSpec", "SequenceSpec", "Shape", "SlotLayout", "StorageSpec",
@@ -127,7 +127,7 @@ AnyCommand: TypeAlias = (
     Lend | Borrow | Load | Call | Prepare | Describe | Refill | Compare | Take | Conclude | Release | Rehearse
     | Compile | BuildLauncher | Disassemble | Arrange | Refresh | Check | PrepareBaseline | TimeBaseline
     | MeasurePeaks | Disband | Occupy | Fetch | TimeCalls | Collect | Vacate | Observe | Weigh | Recall | Contrast
-    | Gauge | Record | Vary
+    | Gauge | Record | Vary | Foresee
 )  # fmt: skip
 AnyReply: TypeAlias = (
     Ready | Done | Lent | Loaded | Prepared | Described | Called | Compared | Released | Rehearsed | Compiled | Arranged

@@ -38,6 +38,12 @@ class Vary(CaseCommand, tag="vary", frozen=True):
     arena_path: str | None = None
 
 
+class Foresee(CaseCommand, tag="foresee", frozen=True):
+    """Make the content of the variant that will be laid out next, while the worker is called on the one before."""
+
+    variant: Variant
+
+
 class Varied(Reply, tag="varied", frozen=True):
     """The content lies in `arena`; it does not where `dismissed` says why nobody could be judged by it.
 

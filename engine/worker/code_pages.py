@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-_MAPPING = re.compile(r"^[0-9a-f]+-[0-9a-f]+ ..(.). \S+ \S+ \d+ *(.*)$", re.MULTILINE)
+# The end of the line before it is what is searched for fast: there are thousands of lines, in every run.
+_MAPPING = re.compile(r"\n[0-9a-f]+-[0-9a-f]+ ..(.). \S+ \S+ \d+ *(.*)")
 _KIB = re.compile(r"^(Size|Anonymous): +(\d+) kB$", re.MULTILINE)
 
 
@@ -27,7 +28,7 @@ class CodePages:
 def code_pages(smaps: Path = Path("/proc/self/smaps")) -> Mapping[str, CodePages] | None:
     """The code in this process by file; None where the system does not tell."""
     try:
-        text = smaps.read_text(errors="replace")
+        text = "\n" + smaps.read_text(errors="replace")
     except OSError:
         return None
     pages: dict[str, CodePages] = {}

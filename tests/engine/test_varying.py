@@ -56,6 +56,8 @@ class Played:
                 return wire.Varied(id=command.id, arena=self.arena, changed="x[3] 1 became 2", kept=("table",))
             case wire.Call():
                 return wire.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
+            case wire.Foresee():
+                return wire.Done(id=command.id)
             case wire.Compare():
                 return wire.Compared(id=command.id, reports=(RIGHT,), repeated=None, mutated=None)
         raise AssertionError(command)
@@ -87,6 +89,29 @@ async def test_a_right_answer_says_what_was_changed_and_what_was_kept(played: Pl
     assert answer == Answer(variant=Variant.ONE_ELEMENT, changed="x[3] 1 became 2", kept=("table",))
     assert answer.is_right
     assert [type(command) for command in played.asked] == [wire.Vary, wire.Call, wire.Compare]
+
+
+async def test_what_comes_then_is_foreseen_beside_the_call_unless_it_is_only_moved(played: Played) -> None:
+    await played.varying.call(Variant.EQUAL, then=Variant.TINY)
+    await played.varying.call(Variant.TINY, then=Variant.MOVED)
+    await played.varying.call(Variant.MOVED, then=None)
+    assert [command.variant for command in played.asked if isinstance(command, wire.Foresee)] == [Variant.TINY]
+    kinds = [type(command) for command in played.asked[:4]]
+    assert (kinds[0], set(kinds[1:3]), kinds[3]) == (wire.Vary, {wire.Call, wire.Foresee}, wire.Compare)
+
+
+async def test_a_judge_that_is_gone_while_it_foresees_is_an_error_of_ours_once_the_call_is_over(
+    played: Played,
+) -> None:
+    def gone(command: wire.AnyCommand) -> wire.AnyReply | None:
+        if isinstance(command, wire.Foresee):
+            raise ChildDiedError("the judge ended")
+        return None
+
+    played.reply = gone
+    with pytest.raises(EngineError, match="the judge ended"):
+        await played.varying.call(Variant.EQUAL, then=Variant.TINY)
+    assert len(played.calls) == 1
 
 
 async def test_what_is_dismissed_is_not_called(played: Played) -> None:

@@ -81,6 +81,7 @@ COMMANDS: tuple[wire.AnyCommand, ...] = (
     wire.Contrast(id="i", outputs="/o", max_output_bytes=9, returned=(RETURNED,), keep=True),
     wire.Gauge(id="i", outputs="/o", max_output_bytes=9, returned=(RETURNED,)),
     wire.Vary(id="i", variant=wire.Variant.MOVED, poison=123, arena_path="/a"),
+    wire.Foresee(id="i", variant=wire.Variant.TINY, apart=True),
 )  # fmt: skip
 REPLIES: tuple[wire.AnyReply, ...] = (
     wire.Ready(id="ready", confinement=("seccomp",), versions={"torch": "2"}),

@@ -131,6 +131,41 @@ def test_every_variant_has_other_content_in_the_same_memory_and_its_own_referenc
     assert torch.equal(judge.hand.content.expected[0], 2 * judge.input())
 
 
+def test_what_was_foreseen_is_laid_out_as_it_was_made_and_only_then(judge: Judge) -> None:
+    judge.prepare(TWICE)
+    judge.vary(Variant.EQUAL)
+    before = judge.input().clone()
+    judge.variants.foresee(judge.hand, Variant.ONE_ELEMENT)
+    foreseen = judge.hand.foreseen
+    assert foreseen is not None
+    assert torch.equal(judge.input(), before)
+    varied = judge.vary(Variant.ONE_ELEMENT)
+    assert (varied.dismissed, varied.changed) == ("", foreseen.changed)
+    assert judge.hand.content is foreseen.content
+    assert int((judge.input() != before).sum()) == 1
+
+
+def test_what_was_foreseen_for_other_content_or_another_variant_is_made_anew(judge: Judge) -> None:
+    judge.prepare(TWICE)
+    judge.variants.foresee(judge.hand, Variant.ONE_ELEMENT)
+    judge.vary(Variant.EQUAL)
+    before = judge.input().clone()
+    judge.variants.foresee(judge.hand, Variant.ONE_ELEMENT)
+    cases.fill(judge.hand, judge.hand.base, 1)
+    base = judge.input().clone()
+    judge.vary(Variant.ONE_ELEMENT)
+    assert int((judge.input() != base).sum()) == 1
+    assert not torch.equal(before, base)
+
+
+def test_what_was_foreseen_may_be_dismissed(judge: Judge) -> None:
+    judge.prepare(problem(drawn(8, 8), lambda x: torch.ones(3)))
+    judge.variants.foresee(judge.hand, Variant.ONE_ELEMENT)
+    content = judge.hand.content
+    assert judge.vary(Variant.ONE_ELEMENT).dismissed == "no element was found that the answer depends on"
+    assert judge.hand.content is content
+
+
 def test_variants_are_made_of_the_content_that_the_case_was_prepared_with(judge: Judge) -> None:
     judge.prepare(TWICE)
     before = judge.input().clone()

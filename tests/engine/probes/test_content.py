@@ -71,6 +71,7 @@ class FakeLab:
     dies: bool = False
     tensors: tuple[wire.ValueSpec, ...] = ()
     asked: list[tuple[str, Variant]] = field(default_factory=list)
+    foreseen: list[tuple[str, Variant]] = field(default_factory=list)
 
     @property
     def lab(self) -> Lab:
@@ -102,6 +103,9 @@ class FakeLab:
                 changed = "x[3] 1 became 2" if command.variant is Variant.ONE_ELEMENT else ""
                 why = self.dismissed(command.variant)
                 return wire.Varied(id=command.id, arena=ARENA, dismissed=why, changed=changed, kept=("table",))
+            case wire.Foresee():
+                self.foreseen.append((self._case, command.variant))
+                return wire.Done(id=command.id)
             case wire.Compare():
                 reports = (WRONG,) if self.wrong(*self.asked[-1]) else ()
                 return wire.Compared(id=command.id, reports=reports, repeated=None, mutated=None)
@@ -134,6 +138,12 @@ async def test_the_first_case_with_a_kernel_is_asked_everything_and_a_larger_one
     found, report = await told(lab)
     assert (lab.asked_of("first"), lab.asked_of("large"), lab.asked_of("small")) == (EVERYTHING, FEW, ())
     assert (found, report.layer, report.by, report.coverage) == ([], Layer.INPUTS, "content", Coverage.CHECKED)
+
+
+async def test_while_the_candidate_is_called_the_judge_makes_what_comes_next_in_that_case() -> None:
+    lab = FakeLab(passed=(case("first", kernels=["a"]), case("large", size=15_000)))
+    await told(lab)
+    assert lab.foreseen == [*(("first", variant) for variant in EVERYTHING[1:]), *(("large", one) for one in FEW[1:])]
 
 
 async def test_a_case_that_takes_too_long_is_not_the_larger_one() -> None:
