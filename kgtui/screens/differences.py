@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 PLACE = Place.OVER
 
+_MOST_TRIED = 20  # runs that are read to find one that compiled the kernel
+
 
 def make(host: Host) -> DifferencesScreen:
     """The kernel of the workbench against an earlier one.
@@ -71,6 +73,7 @@ class DifferencesScreen(KgtuiScreen):
         self._workbench = workbench
         self._runs: tuple[PastRun, ...] = ()
         self._against: int | None = None
+        self._step = 0
         self._form = ""
         self._place = 0
         self._shown: tuple[str, ...] = ()
@@ -93,7 +96,7 @@ class DifferencesScreen(KgtuiScreen):
         code = self._workbench.code
         kernels = code.kernels
         self._place = kernels.index(code.kernel) if code.kernel in kernels else 0
-        self._form, self._against = code.form, self._workbench.run_under_cursor
+        self._form, self._against, self._step = code.form, self._workbench.run_under_cursor, 0
         self.draw()
         self._read()
 
@@ -112,16 +115,17 @@ class DifferencesScreen(KgtuiScreen):
     def action_next_kernel(self) -> None:
         """Compare the next kernel of the run that is shown."""
         self._place += 1
+        self._step = 0
         self._read()
 
     def action_turn_run(self, step: int) -> None:
-        """Compare with the run before, or after, the one compared with."""
+        """Compare with the next run before, or after, the one compared with, that compiled this kernel."""
         numbers = [run.number for run in self._runs]
         place = numbers.index(self._against) + step if self._against in numbers else 0
         if not 0 <= place < len(numbers):
             self.notify("there is no older run" if step > 0 else "there is no newer run", markup=False)
             return
-        self._against = numbers[place]
+        self._against, self._step = numbers[place], step
         self._read()
 
     def action_change(self, step: int) -> None:
@@ -168,18 +172,36 @@ class DifferencesScreen(KgtuiScreen):
         self._runs = tuple(run for run in runs if run.number != bench.shown.number)
         if not self._runs:
             return f"no other run of {bench.problem.name} is kept; save another version of the file"
-        if self._against not in {run.number for run in self._runs}:
-            self._against = _run_before(self._runs, bench.shown.number, bench.view.digest).number
-        stored = await past.run(self._against)
-        if stored is None:
-            return f"run #{self._against} cannot be read; [ takes an older one"
-        view = await asyncio.to_thread(reduce_all, NO_RUN, stored[0])
-        other = counterpart(kernel, kernels_for(view, kernel.target))
-        if other is None:
-            name = f"{kernel.launch.kernel} for {kernel.target}"
-            return f"run #{self._against} compiled no {name}; [ takes an older run, ] a newer one"
-        common = tuple(form for form in forms_of(kernel) if form in forms_of(other))
-        return _Pair(kernel=kernel, other=other, number=self._against, forms=common)
+        for number in self._tried(bench.shown.number, bench.view.digest):
+            stored = await past.run(number)
+            view = await asyncio.to_thread(reduce_all, NO_RUN, stored[0]) if stored is not None else NO_RUN
+            other = counterpart(kernel, kernels_for(view, kernel.target))
+            if other is not None:
+                self._against = number
+                common = tuple(form for form in forms_of(kernel) if form in forms_of(other))
+                return _Pair(kernel=kernel, other=other, number=number, forms=common)
+        return self._why_none(f"{kernel.launch.kernel} for {kernel.target}")
+
+    def _tried(self, shown: int | None, digest: str) -> list[int]:
+        """The runs to compare with, the one to prefer first: the one that was asked for alone, else those before it.
+
+        Where none was asked for, those of another text come first, for the same text makes the same code.
+        """
+        numbers = [run.number for run in self._runs]
+        if self._against in numbers:
+            place = numbers.index(self._against)
+            if self._step == 0:
+                return [self._against]
+            return (numbers[place:] if self._step > 0 else numbers[place::-1])[:_MOST_TRIED]
+        earlier = [run for run in self._runs if shown is None or run.number < shown] or list(self._runs)
+        earlier.sort(key=lambda run: run.digest == digest)
+        return [run.number for run in earlier[:_MOST_TRIED]]
+
+    def _why_none(self, name: str) -> str:
+        if self._against is None:
+            return f"no earlier run compiled {name}; [ looks at older runs, ] at newer ones"
+        where = {0: "", 1: ", nor did any before it", -1: ", nor did any after it"}[self._step]
+        return f"run #{self._against} compiled no {name}{where}; [ takes an older run, ] a newer one"
 
     async def _text(self, kernel: CompiledKernel, form: str | None) -> str | None:
         artefact = artefact_of(kernel, form) if form else None
@@ -200,12 +222,6 @@ class DifferencesScreen(KgtuiScreen):
         self._shown = lines
         self.query_one("#versus", Lines).show(heads)
         self.query_one(CodeView).show_text("\n".join(lines), kind=TextKind.DIFF)
-
-
-def _run_before(runs: tuple[PastRun, ...], number: int | None, digest: str) -> PastRun:
-    """The newest run before this one of another text, for the same text makes the same code; else the newest other."""
-    earlier = [run for run in runs if number is None or run.number < number] or list(runs)
-    return next((run for run in earlier if run.digest != digest), earlier[0])
 
 
 def _summary(changed: Differences) -> Line:

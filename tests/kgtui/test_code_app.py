@@ -240,6 +240,50 @@ async def test_the_run_under_the_cursor_of_the_history_is_compared_with(two_runs
         assert text_of(screen, "#versus").startswith("Differences  run #1 ▸ run #3")
 
 
+async def save_what_compiles_nothing(bench: Any, pilot: Any, fakes: Any) -> None:
+    def compiles_nothing(candidate: Any, plan: Any) -> list[Any]:
+        return [event for event in fakes.all_pass(candidate, plan) if not isinstance(event, fakes.KernelCompiled)]
+
+    bench.engine.script, judged = compiles_nothing, len(bench.engine.judged)
+    bench.watcher.save(bench.path.read_bytes() + b"# nothing\n")
+    await bench.until(pilot, lambda: len(bench.engine.judged) == judged + 1)
+    await bench.settled(pilot)
+
+
+async def test_runs_that_compiled_nothing_are_passed_over(two_runs: Any, fakes: Any) -> None:
+    async with two_runs.app.run_test(size=MEDIUM) as pilot:
+        await opened(two_runs, pilot)
+        await save_what_compiles_nothing(two_runs, pilot, fakes)
+        two_runs.engine.script = two_runs.later
+        two_runs.watcher.save(two_runs.path.read_bytes() + b"# another\n")
+        await two_runs.until(pilot, lambda: len(two_runs.engine.judged) == 3)
+        await two_runs.settled(pilot)
+        screen = await opened(two_runs, pilot, "D")
+        assert text_of(screen, "#versus").startswith("Differences  run #1 ▸ run #3")
+        await pilot.press("right_square_bracket")
+        await two_runs.settled(pilot)
+        assert text_of(screen, "#versus") == (
+            "run #2 compiled no softmax_kernel for sm_90, nor did any after it; [ takes an older run, ] a newer one"
+        )
+        await pilot.press("left_square_bracket")
+        await two_runs.settled(pilot)
+        assert text_of(screen, "#versus").startswith("Differences  run #1 ▸ run #3")
+
+
+async def test_a_run_that_was_asked_for_and_compiled_nothing_says_so(two_runs: Any, fakes: Any) -> None:
+    async with two_runs.app.run_test(size=MEDIUM) as pilot:
+        await opened(two_runs, pilot)
+        await save_what_compiles_nothing(two_runs, pilot, fakes)
+        two_runs.engine.script = two_runs.later
+        two_runs.watcher.save(two_runs.path.read_bytes() + b"# another\n")
+        await two_runs.until(pilot, lambda: len(two_runs.engine.judged) == 3)
+        await two_runs.settled(pilot)
+        screen = await opened(two_runs, pilot, "5", "j", "D")
+        assert text_of(screen, "#versus") == (
+            "run #2 compiled no softmax_kernel for sm_90; [ takes an older run, ] a newer one"
+        )
+
+
 async def test_the_next_form_is_compared_too(two_runs: Any) -> None:
     async with two_runs.app.run_test(size=MEDIUM) as pilot:
         await opened(two_runs, pilot)
