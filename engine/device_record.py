@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine import wire
 from engine.layers import Fact
 from engine.model import Finding, Severity
 
-CHECK = "device_record"
+CHECK, TIMED_CHECK = "device_record", "timed_kernels"
 
 FOREIGN_SHARE = 0.1
 """Of device time: from here on, kernels of nobody's own are what computes."""
@@ -80,10 +80,16 @@ def origin_of(activity: wire.ActivitySeen) -> Origin:
         return Origin.OWN
     if activity.file:
         return Origin.COMPILED
-    if _LIBRARY.search(activity.name):  # before PyTorch: its namespaces name what it calls
+    return _origin_by_name(activity.name)
+
+
+def _origin_by_name(name: str) -> Origin:
+    if not name:
+        return Origin.COPIES
+    if _LIBRARY.search(name):  # before PyTorch: its namespaces name what it calls
         return Origin.LIBRARY
-    if _TORCH.search(activity.name):
-        return Origin.MOVES if _MOVES.search(activity.name) else Origin.TORCH
+    if _TORCH.search(name):
+        return Origin.MOVES if _MOVES.search(name) else Origin.TORCH
     return Origin.UNKNOWN
 
 
@@ -109,6 +115,26 @@ def findings(case: str, recorded: wire.Recorded) -> Iterator[Finding]:
     if hidden:
         message = f"captured as a graph the call has kernels that its record does not show: {_named(hidden)}"
         yield _finding(Severity.SUSPECT, message, case)
+
+
+def strange_kernels(case: str, amounts: Mapping[str, int], *, own: frozenset[str], of: str) -> tuple[Finding, ...]:
+    """What timed calls ran besides the candidate's kernels, where names are all that is known.
+
+    `amounts` is how much there is under each name, in one unit, and `of` says of what.  `own` are names of kernels
+    that the candidate launches: a name that somebody chose well is believed here, and not in the record of a call.
+    """
+    by_origin: dict[Origin, dict[str, int]] = {}
+    for name, amount in amounts.items():
+        by_origin.setdefault(Origin.OWN if name in own else _origin_by_name(name), {})[name] = amount
+    whole = sum(amounts.values())
+    found: list[Finding] = []
+    for origin, share in ((Origin.LIBRARY, FOREIGN_SHARE), (Origin.TORCH, TORCH_SHARE)):
+        names = by_origin.get(origin, {})
+        if whole and sum(names.values()) >= share * whole:
+            percent = f"{100 * sum(names.values()) / whole:.3g}%"
+            message = f"{percent} of {of} is in {origin}: {_named(sorted(names, key=lambda name: -names[name]))}"
+            found.append(Finding(check=TIMED_CHECK, severity=Severity.SUSPECT, message=message, case=case))
+    return tuple(found)
 
 
 def facts(case: str, recorded: wire.Recorded) -> tuple[Fact, ...]:

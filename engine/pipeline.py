@@ -328,6 +328,7 @@ class Run:
             plan=plan, problem=self._plan.problem, desk=self._desk, other=self._other, staff=self._staff,
             device=self._device, metrology=self._metrology, profile=self._profile, clock=self._loop.time,
             launches=self._rehearsal.launches, told=self._told,
+            own=frozenset(launch.kernel for met in self._first_launches.values() for launch in met),
         )  # fmt: skip
         await stage.run()
         return stage.stop

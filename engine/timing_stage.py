@@ -32,7 +32,7 @@ class TimingStage:
     def __init__(
         self, *, plan: BenchmarkPlan, problem: Problem, desk: Desk, other: Desk | None, staff: Staff, device: Device,
         metrology: Metrology, profile: Profile, clock: Callable[[], float], told: Narrator,
-        launches: Callable[[str], tuple[Launch, ...]],
+        launches: Callable[[str], tuple[Launch, ...]], own: frozenset[str] = frozenset(),
     ) -> None:  # fmt: skip
         self._plan = plan
         self._problem = problem
@@ -45,6 +45,7 @@ class TimingStage:
         self._clock = clock
         self._told = told
         self._launches = launches
+        self._own = own
         self._number = 0
         self._outcome = Outcome.PASS
         self._message = ""
@@ -70,7 +71,7 @@ class TimingStage:
             device=self._device, state=self._metrology.state, peaks=self._metrology.peaks,
             stored=self._metrology.stored(self._problem.name, self._plan.cache.value),
             free_bytes=self._metrology.free_bytes(), on_case=self._case, on_finding=self._told.find,
-            on_work=self._profile.note, launches=self._launches,
+            on_work=self._profile.note, launches=self._launches, own=self._own,
             reload=lambda: _reload(self._desk), reload_other=lambda: _reload(self._other),
         )  # fmt: skip
         await bench.run()

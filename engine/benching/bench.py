@@ -50,6 +50,7 @@ class Bench:
     `candidate` is the loaded worker; `other` a second one, to be timed against it in the same interleaving
     under the name OTHER.  `judge` carries out a command or raises EngineError; `clock` is in seconds.
     `stored` knows the times of baselines from earlier runs, in microseconds, by case and baseline.
+    `own` are the names of kernels that the candidate launched in other cases, `launches` what it launches in one.
     `on_work` hears what each exchange was for, and when it began and ended by `clock`.
     """
 
@@ -61,7 +62,8 @@ class Bench:
         on_case: Callable[[CaseBenchmark], None], on_finding: Callable[[Finding], None],
         on_work: Callable[[str, float, float], None] = _nothing,
         reload: Reload | None = None, reload_other: Reload | None = None,
-        launches: Callable[[str], tuple[Launch, ...]] = lambda _: (), deadline_s: float = _DEADLINE_S,
+        launches: Callable[[str], tuple[Launch, ...]] = lambda _: (), own: frozenset[str] = frozenset(),
+        deadline_s: float = _DEADLINE_S,
     ) -> None:  # fmt: skip
         self._plan = plan
         self._problem = problem
@@ -75,6 +77,7 @@ class Bench:
         self._on_case = on_case
         self._on_finding = on_finding
         self._launches = launches
+        self._own = own
         self._deadline_s = deadline_s
         self._comparisons: dict[str, dict[str, Comparison]] = {}
 
@@ -105,6 +108,7 @@ class Bench:
         stored = {name: self._stored(case.name, name) for name in names}
         facts = CaseFacts(
             case=case, cache=self._plan.cache, candidate=SideFacts(name=CANDIDATE),
+            own=self._own | {launch.kernel for launch in self._launches(case.name)},
             stored_us_by_baseline={name: time_us for name, time_us in stored.items() if time_us is not None},
         )  # fmt: skip
         parties = [self._party(number, name) for number, name in enumerate((CANDIDATE, OTHER)[: len(self._seats)])]
@@ -119,6 +123,7 @@ class Bench:
         mine = parties[0]
         assert mine is not None  # `run` has seen to it
         facts.late, facts.calls, facts.verified = mine.late, mine.calls, mine.verified
+        facts.kernels_ns, facts.nodes = mine.kernels_ns, mine.nodes
         stop, elapsed_s = stop or late, self._exchange.clock() - began
         if stop is not None:
             benchmark, findings = conclusion.of_ended(facts, stop, elapsed_s)

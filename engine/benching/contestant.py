@@ -6,6 +6,7 @@ ever a claim, which stands beside what the parent's own clock saw.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from engine import wire
@@ -38,7 +39,8 @@ class WorkerParty:
         self.call_s = 0.0
         self.device_s: float | None = None
         self.method, self.reason = "", "nothing was timed yet"
-        self.kernels: tuple[str, ...] = ()
+        self.kernels_ns: Counter[str] = Counter()
+        self.nodes: Counter[str] = Counter()
         self.late: list[str] = []
         self.notes: tuple[str, ...] = ()
         self.calls = self.verified = 0
@@ -65,7 +67,8 @@ class WorkerParty:
         self.method = timed.method
         if not timed.method:
             self.reason = timed.reason or "the worker did not say why"
-        self.kernels = self.kernels or timed.kernels
+        for kernel in timed.kernels:
+            self.kernels_ns[kernel.name] += kernel.device_ns
         self.late += timed.late
         self.costs.add(len(slots), self._exchange.clock() - began)
         batch = batch_of(timed)
@@ -86,11 +89,13 @@ class WorkerParty:
     async def capture(self, slots: tuple[int, ...]) -> None:
         await self._hand_over(slots)
         try:
-            await self._time(slots, wire.How.CAPTURE)
+            timed, _ = await self._time(slots, wire.How.CAPTURE)
         except FailedHere as ended:
             if ended.failed.kind is wire.FailureKind.TAMPERED:
                 raise
             raise NotCapturedError(f"no graph: {ended.failed.message}") from ended
+        for kernel in timed.kernels:
+            self.nodes[kernel.name] += kernel.count
 
     async def replay(self, slots: tuple[int, ...]) -> Stretch:
         await self._hand_over(slots)

@@ -8,6 +8,7 @@ from engine.benching.facts import CaseFacts
 from engine.benching.figures import tick_us
 from engine.benching.wall_clock import against_the_clock
 from engine.benchmark import Method, Peaks, Timing
+from engine.device_record import strange_kernels
 from engine.floors import faster_than_physics, permitted_precision
 from engine.model import Finding, Problem, Severity
 from engine.timing_checks import (
@@ -49,7 +50,10 @@ def findings_of(
 def seen_without_times(facts: CaseFacts) -> tuple[Finding, ...]:
     """What is worth telling even of a case that came to no times."""
     late = work_after_return(facts.case.name, facts.late)
-    return (late,) if late is not None else ()
+    strange = strange_kernels(facts.case.name, facts.kernels_ns, own=facts.own, of="the device's time in timed calls")
+    if not strange:
+        strange = strange_kernels(facts.case.name, facts.nodes, own=facts.own, of="the kernels in a graph of its calls")
+    return (*((late,) if late is not None else ()), *strange)
 
 
 def impossible_times(facts: CaseFacts, why: str) -> Finding:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from engine import wire
@@ -91,13 +91,20 @@ class SideFacts:
 
 @dataclass(kw_only=True)
 class CaseFacts:
-    """What was observed of one case; ``stored_us_by_baseline` is from earlier runs."""
+    """What was observed of one case; `stored_us_by_baseline` is from earlier runs.
+
+    `kernels_ns` is the device's time by the name of what ran in timed calls, `nodes` how many kernels of each
+    name were in captured graphs, `own` the names that launches of the candidate are known by.
+    """
 
     case: Case
     cache: CacheState
     candidate: SideFacts
     baselines: list[SideFacts] = field(default_factory=list)
     late: list[str] = field(default_factory=list)
+    kernels_ns: Mapping[str, int] = field(default_factory=dict)
+    nodes: Mapping[str, int] = field(default_factory=dict)
+    own: frozenset[str] = frozenset()
     stored_us_by_baseline: dict[str, float] = field(default_factory=dict)
     slots: int = 0
     slot_bytes: int = 0

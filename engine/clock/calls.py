@@ -10,6 +10,7 @@ from __future__ import annotations
 import bisect
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -50,7 +51,7 @@ class Record:
     """
 
     calls: tuple[wire.CallTime, ...]
-    kernels: tuple[str, ...]
+    kernels: tuple[wire.KernelTime, ...]
     late: tuple[str, ...]
     method: str
     reason: str
@@ -115,8 +116,8 @@ class Calls:
         self.kept = returned or self.kept
         return began.elapsed_ns(ended)
 
-    def capture(self, calls: Sequence[Callable[[], object]]) -> tuple[str, ...]:
-        """Capture the calls into a graph; the names of its kernels, () when they are not known.
+    def capture(self, calls: Sequence[Callable[[], object]]) -> tuple[wire.KernelTime, ...]:
+        """Capture the calls into a graph; its kernels without times, () when they are not known.
 
         Raises:
             Exception: they cannot be captured.
@@ -125,7 +126,8 @@ class Calls:
         returned: list[object] = []
         graph = self._instruments.capture(lambda: returned.extend(call() for call in calls))
         self._graph, self._captured = graph, tuple(returned)
-        return _told([node.name for node in graph.nodes])
+        counts = Counter(_cut(node.name) for node in graph.nodes)
+        return tuple(wire.KernelTime(name=name, count=count) for name, count in counts.most_common(_MOST_NAMES))
 
     def replay(self) -> int:
         """Launch the graph once; how long the stream was busy with it, in nanoseconds."""
@@ -241,7 +243,7 @@ class Calls:
         earlier, self._late = self._late, ()
         return Record(
             calls=tuple(map(_call_time, by_call, holds, stream_ns)),
-            kernels=_told([activity.name for activity in by_call[0]]) if by_call else (),
+            kernels=_by_name([activity for found in by_call for activity in found]),
             late=_told(earlier + late),
             method="" if chunk.reason else METHOD,
             reason=chunk.reason,
@@ -283,5 +285,21 @@ def _call_time(found: Sequence[Activity], hold: Activity | None, stream_ns: int)
     return wire.CallTime(span_ns=span_ns, stream_ns=stream_ns, activities=len(found), early=early)
 
 
+def _by_name(activities: Sequence[Activity]) -> tuple[wire.KernelTime, ...]:
+    """What each name took in all, the longest first."""
+    counts = Counter(_cut(activity.name) for activity in activities)
+    times_ns: Counter[str] = Counter()
+    for activity in activities:
+        times_ns[_cut(activity.name)] += max(0, activity.end_ns - activity.start_ns)
+    return tuple(
+        wire.KernelTime(name=name, device_ns=time_ns, count=counts[name])
+        for name, time_ns in times_ns.most_common(_MOST_NAMES)
+    )
+
+
 def _told(names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(name[:_NAME_CHARACTERS] for name in names[:_MOST_NAMES])
+    return tuple(_cut(name) for name in names[:_MOST_NAMES])
+
+
+def _cut(name: str) -> str:
+    return name[:_NAME_CHARACTERS]

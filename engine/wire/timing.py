@@ -180,12 +180,23 @@ class CallTime(Message, frozen=True):
     early: Count = 0
 
 
+class KernelTime(Message, frozen=True):
+    """What the device did under one name in all calls of a run; copies and fills have the name "".
+
+    Nodes of a graph that was captured have no time yet.
+    """
+
+    name: Word
+    device_ns: Count = 0
+    count: Count = 1
+
+
 class Timed(Reply, tag="timed", frozen=True):
     """Calls were made.
 
     `method` names how spans were taken ("cupti"), "" with the `reason` when they were not.  `kernels` are
-    the names of what the first call of a SINGLE run put on the device, or of the kernels that CAPTURE found
-    in the graph; `late` of what ran outside of every call.  Both are cut to what fits a line.
+    what the calls of a SINGLE run put on the device, the longest first, or the kernels that CAPTURE found
+    in the graph; `late` are names of what ran outside of every call.  Both are cut to what fits a line.
     `returned` has a tuple for each slot of a SINGLE run; for the others Collect brings it.
     `shared_outputs` says that calls returned the same memory, so that only the last of them is left.
     `notes` say what could not be arranged for, and in what a baseline differs from its name.
@@ -193,7 +204,7 @@ class Timed(Reply, tag="timed", frozen=True):
 
     calls: Annotated[tuple[CallTime, ...], msgspec.Meta(max_length=_MOST_CALLS)] = ()
     returned: ReturnedByCall = ()
-    kernels: Kernels = ()
+    kernels: Annotated[tuple[KernelTime, ...], msgspec.Meta(max_length=_MOST_KERNELS)] = ()
     late: Kernels = ()
     method: Word = ""
     reason: Text = ""

@@ -112,7 +112,7 @@ REPLIES: tuple[wire.AnyReply, ...] = (
     wire.Checked(id="i", right=1, first_wrong=1, reports=(REPORT,), trouble="memory past the end of x was written"),
     wire.Timed(
         id="i", calls=(wire.CallTime(span_ns=5000, stream_ns=None, activities=2),), returned=((RETURNED,),),
-        kernels=("k",), late=("other",), method="cupti", reason="", elapsed_ns=7, shared_outputs=True,
+        kernels=(wire.KernelTime(name="k", device_ns=7, count=2),), late=("other",), method="cupti", reason="", elapsed_ns=7, shared_outputs=True,
         notes=("not compiled",),
     ),
     wire.Observed(
@@ -299,7 +299,8 @@ def launched(**fields: Any) -> dict[str, Any]:
         (TIMED, {"calls": [{**CALL, "span_ns": HUGE - 1}]}, {"calls": [{**CALL, "span_ns": HUGE}]}),
         (TIMED, {"returned": [[]] * 4096}, {"returned": [[]] * 4097}),
         (TIMED, {"returned": [[{"type_name": ""}] * 64]}, {"returned": [[{"type_name": ""}] * 65]}),
-        (TIMED, {"kernels": ["k"] * 256}, {"kernels": ["k"] * 257}),
+        (TIMED, {"kernels": [{"name": "k"}] * 256}, {"kernels": [{"name": "k"}] * 257}),
+        (TIMED, {"late": ["k"] * 256}, {"late": ["k"] * 257}),
         (TIMED, {"late": ["k" * 512]}, {"late": ["k" * 513]}),
         (TIMED, {"late": ["k"] * 256}, {"late": ["k"] * 257}),
         (TIMED, {"notes": ["x"] * 64}, {"notes": ["x"] * 65}),

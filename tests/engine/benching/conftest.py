@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,6 +89,8 @@ class Script:
     first_call_s: float = 0.0
     first_stretch_us: float = 0.0  # what the first burst, and the first replay of a graph, take beside their calls
     precise_until_chunk: int | None = None
+    kernels_ns: Mapping[str, int] = field(default_factory=lambda: {"softmax_kernel": 100})  # of one call
+    nodes: bool = False  # whether a graph tells its kernels
 
 
 @dataclass(kw_only=True)
@@ -222,7 +224,7 @@ class Worker:
                     return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=message)
                 self.captured = command.slots
                 self.stretched.discard(wire.How.REPLAY)
-                return wire.Timed(id=command.id)
+                return wire.Timed(id=command.id, kernels=self._kernels(len(command.slots)) if script.nodes else ())
             case wire.How.REPLAY:
                 assert command.slots == self.captured
                 self.replays += 1
@@ -247,9 +249,15 @@ class Worker:
         self._write(command.slots)
         precise = self.script.precise_until_chunk is None or self.chunks < self.script.precise_until_chunk
         return wire.Timed(
-            id=command.id, calls=calls, returned=(RETURNED,) * len(command.slots), kernels=("softmax_kernel",),
+            id=command.id, calls=calls, returned=(RETURNED,) * len(command.slots), kernels=self._kernels(len(calls)),
             late=self.script.late, method=self.script.method if precise else "", reason=self.script.reason,
         )  # fmt: skip
+
+    def _kernels(self, calls: int) -> tuple[wire.KernelTime, ...]:
+        return tuple(
+            wire.KernelTime(name=name, device_ns=calls * each_ns, count=calls)
+            for name, each_ns in self.script.kernels_ns.items()
+        )
 
     def _write(self, slots: tuple[int, ...]) -> None:
         """Leave outputs: each slot must hold content that no call of this worker has met."""
@@ -377,7 +385,7 @@ class Lab:
         self, *, cases: tuple[Case, ...] = (CASE,), baselines: tuple[str, ...] = ("eager",),
         cache: CacheState = CacheState.COLD, case_s: float = 2.0, peaks: Peaks | None = PEAKS,
         stored: Callable[[str, str], float | None] = lambda *_: None, other: Worker | None = None,
-        reload: Callable[[], Awaitable[Worker | None]] | None = None,
+        reload: Callable[[], Awaitable[Worker | None]] | None = None, own: frozenset[str] = frozenset(),
     ) -> Bench:  # fmt: skip
         """A benchmark of the worker."""
         return Bench(
@@ -386,6 +394,7 @@ class Lab:
             rng=random.Random(self.seed), device=Device(platform="cuda", index=0, name="H100"), state=self.state,
             peaks=peaks, stored=stored, free_bytes=60 << 30, on_case=self.cases.append,
             on_finding=self.findings.append, on_work=lambda doing, *_: self.work.append(doing), reload=reload,
+            own=own,
         )  # fmt: skip
 
     async def run(self, **options: Any) -> CaseBenchmark:

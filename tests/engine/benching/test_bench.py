@@ -238,6 +238,38 @@ async def test_late_kernels_are_named_even_when_the_case_ends_wrong(make_lab):
     assert lab.raised() == {"after_return": "suspect"}
 
 
+GEMM, ADD = "ampere_sgemm_32x32_sliced1x4_nn", "_ZN2at6native29vectorized_elementwise_kernelILi4EaddE"
+
+
+@pytest.mark.parametrize(
+    ("kernels_ns", "message"),
+    [
+        ({"softmax_kernel": 100}, None),
+        ({"softmax_kernel": 100, GEMM: 10}, None),
+        ({"softmax_kernel": 90, GEMM: 10}, f"10% of the device's time in timed calls is in library kernels: {GEMM}"),
+        ({"softmax_kernel": 30, ADD: 70}, None),
+        (
+            {"softmax_kernel": 20, ADD: 80},
+            f"80% of the device's time in timed calls is in PyTorch's kernels that compute: {ADD}",
+        ),
+        ({"own_gemm": 100}, None),
+    ],
+    ids=["own", "a little", "a library", "torch a little", "torch", "a name like a library's"],
+)
+async def test_timed_calls_that_do_not_compute_by_their_own_kernels_are_suspect(make_lab, kernels_ns, message):
+    lab = make_lab(kernels_ns=kernels_ns)
+    await lab.run(own=frozenset({"softmax_kernel", "own_gemm"}))
+    found = [finding for finding in lab.findings if finding.check == "timed_kernels"]
+    assert [(finding.severity, finding.message) for finding in found] == ([("suspect", message)] if message else [])
+
+
+async def test_a_graph_of_timed_calls_that_holds_a_librarys_kernels_is_suspect(make_lab):
+    lab = make_lab(device_us=3.0, kernels_ns={GEMM: 0}, nodes=True)
+    await lab.run()
+    (finding,) = [finding for finding in lab.findings if finding.check == "timed_kernels"]
+    assert finding.message == f"100% of the kernels in a graph of its calls is in library kernels: {GEMM}"
+
+
 async def test_calls_that_put_nothing_on_the_device_are_suspect(make_lab):
     lab = make_lab(idle_share=0.3)
     await lab.run()

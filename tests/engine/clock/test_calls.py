@@ -66,8 +66,8 @@ def test_a_span_is_from_the_first_start_to_the_last_end() -> None:
         device.put("second", 200, after_ns=50)
 
     assert single(device, work, copies=1) == Record(
-        calls=(wire.CallTime(span_ns=350, stream_ns=350, activities=2),), kernels=("first", "second"), late=(),
-        method="cupti", reason="",
+        calls=(wire.CallTime(span_ns=350, stream_ns=350, activities=2),), late=(), method="cupti", reason="",
+        kernels=(wire.KernelTime(name="second", device_ns=200), wire.KernelTime(name="first", device_ns=100)),
     )  # fmt: skip
 
 
@@ -82,11 +82,14 @@ def test_a_record_that_is_out_of_step_with_the_clock_has_no_times_and_blames_nob
     )
 
 
-def test_every_call_is_timed_for_itself_and_the_kernels_are_those_of_the_first() -> None:
+def test_every_call_is_timed_for_itself_and_the_kernels_are_those_of_all() -> None:
     device = ScriptedDevice()
-    record = single(device, *(lambda ns=ns: device.put(f"k{ns}", ns) for ns in (30, 20, 40)))
-    assert [call.span_ns for call in record.calls] == [30, 20, 40]
-    assert (record.kernels, device.evictions) == (("k30",), 3)
+    record = single(device, *(lambda ns=ns: device.put(f"k{ns % 3}", ns) for ns in (30, 20, 45)))
+    assert [call.span_ns for call in record.calls] == [30, 20, 45]
+    assert device.evictions == 3
+    assert record.kernels == (
+        wire.KernelTime(name="k0", device_ns=75, count=2), wire.KernelTime(name="k2", device_ns=20)
+    )  # fmt: skip
 
 
 def test_a_call_that_puts_nothing_on_the_device_has_no_span() -> None:
@@ -95,7 +98,7 @@ def test_a_call_that_puts_nothing_on_the_device_has_no_span() -> None:
     assert record.calls == (
         wire.CallTime(span_ns=None, stream_ns=0, activities=0), wire.CallTime(span_ns=7, stream_ns=7, activities=1)
     )  # fmt: skip
-    assert record.kernels == ()
+    assert record.kernels == (wire.KernelTime(name="k", device_ns=7),)
 
 
 def test_work_in_the_pause_between_two_runs_is_told_with_the_second() -> None:
@@ -191,12 +194,15 @@ def test_names_are_cut_to_what_fits_a_reply() -> None:
     device = ScriptedDevice()
 
     def work() -> None:
-        for _ in range(300):
-            device.put("k" * 600, 1)
+        for number in range(300):
+            device.put(f"{number:03}" + "k" * 600, 1 + number)
 
+    longest = [f"{number:03}" + "k" * 497 for number in range(299, 43, -1)]
     record = single(device, work)
-    assert (record.kernels, record.calls[0].activities) == (("k" * 500,) * 256, 300)
-    assert Calls(device.instruments()).capture([work]) == ("k" * 500,) * 256
+    assert [kernel.name for kernel in record.kernels] == longest
+    assert record.calls[0].activities == 300
+    captured = Calls(device.instruments()).capture([work])
+    assert [kernel.name for kernel in captured] == [f"{number:03}" + "k" * 497 for number in range(256)]
 
 
 def test_a_burst_keeps_what_was_returned_and_is_timed_as_a_whole_without_the_recorder() -> None:
@@ -226,7 +232,8 @@ def test_a_burst_lets_go_of_what_the_one_before_returned_before_it_calls() -> No
 def test_a_graph_is_replayed_as_a_whole_and_keeps_what_was_returned_when_it_was_captured() -> None:
     device = ScriptedDevice()
     calls = Calls(device.instruments())
-    assert calls.capture([lambda: device.put("a", 40), lambda: device.put("b", 60)]) == ("a", "b")
+    captured = calls.capture([lambda: device.put("a", 40), lambda: device.put("b", 60)])
+    assert captured == (wire.KernelTime(name="a"), wire.KernelTime(name="b"))
     assert (calls.captured, calls.kept) == (2, ())
     assert calls.replay() == 100
     assert calls.kept == (None, None)
