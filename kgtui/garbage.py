@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kgtui.app import WorkbenchApp
 
-LOOK_S, REST_S = 0.25, 1.0
+LOOK_S, REST_S, LONG_REST_S = 0.1, 0.4, 5.0
 # So many collections of the younger objects before Python looks through all by itself, for somebody who never rests.
 SELDOM = 1_000
 # So many objects, some tens of megabytes, may be put aside before they are looked through again.
@@ -31,7 +31,7 @@ class Garbage:
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._disturbed_s = self._collected_s = clock()
-        self._kept = 0
+        self._aside = 0
 
     def hold_back(self) -> None:
         """Let Python look through all objects seldom, from before the start on."""
@@ -41,22 +41,20 @@ class Garbage:
     def begin(self, app: WorkbenchApp) -> None:
         """What was imported and made by now stays as long as the application; look now and then whether it rests."""
         gc.freeze()
-        self._kept = gc.get_freeze_count()
         app.set_interval(LOOK_S, partial(self.look, app))
 
     def look(self, app: WorkbenchApp) -> None:
-        """Collect, once after each time that somebody did something, when nothing has happened for a moment."""
+        """Collect what has come, once after each time that somebody did something; all of it in a longer rest."""
         now_s = self._clock()
         self._disturbed_s = now_s if app.busy else max(self._disturbed_s, app.touched_s)
-        if self._disturbed_s > self._collected_s and now_s - self._disturbed_s > REST_S:
-            self._collect()
+        rest_s = now_s - self._disturbed_s
+        if self._disturbed_s > self._collected_s and rest_s > REST_S:
+            gc.collect()
+            self._aside += len(gc.get_objects(generation=2))  # Python's own count of what is frozen goes through it
+            gc.freeze()
             self._collected_s = now_s
-
-    def _collect(self) -> None:
-        is_whole = gc.get_freeze_count() > self._kept + MOST_ASIDE
-        if is_whole:
+        elif self._aside > MOST_ASIDE and rest_s > LONG_REST_S:
             gc.unfreeze()
-        gc.collect()
-        gc.freeze()
-        if is_whole:
-            self._kept = gc.get_freeze_count()
+            gc.collect()
+            gc.freeze()
+            self._aside = 0

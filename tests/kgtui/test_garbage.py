@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kgtui.garbage import MOST_ASIDE, REST_S, SELDOM, Garbage
+from kgtui.garbage import LONG_REST_S, MOST_ASIDE, REST_S, SELDOM, Garbage
 
 
 @dataclass
@@ -32,8 +32,9 @@ class Collector:
     def unfreeze(self) -> None:
         self.objects, self.aside = self.objects + self.aside, 0
 
-    def get_freeze_count(self) -> int:
-        return self.aside
+    def get_objects(self, *, generation: int) -> range:
+        assert generation == 2, "where all are after a collection"
+        return range(self.objects)
 
     def collect(self) -> None:
         self.looked_through.append(self.objects)
@@ -104,12 +105,15 @@ def test_while_a_run_goes_on_nothing_is_looked_through(begun: Begun) -> None:
     assert begun.at(10.0 + 2 * REST_S) == [50]
 
 
-def test_what_was_put_aside_is_looked_through_again_when_it_is_much(begun: Begun) -> None:
+def test_what_was_put_aside_is_looked_through_again_when_it_is_much_and_the_rest_is_long(begun: Begun) -> None:
     much = MOST_ASIDE // 2 + 1
-    for minute, more in enumerate((much, much, 1, 2), start=1):
+    for minute in (1, 2):
         begun.app.touched_s = 60.0 * minute
-        begun.at(60.0 * minute + 2 * REST_S, more=more)
-    assert begun.gc.looked_through == [much, much, 100 + 2 * much + 1, 2]
+        begun.at(begun.app.touched_s + 2 * REST_S, more=much)
+        begun.at(begun.app.touched_s + LONG_REST_S - REST_S, more=1)
+    assert begun.gc.looked_through == [much, much + 1]
+    assert begun.at(120.0 + 2 * LONG_REST_S) == [much, much + 1, 100 + 2 * much + 2]
+    assert begun.at(120.0 + 3 * LONG_REST_S, more=1) == [much, much + 1, 100 + 2 * much + 2]
 
 
 async def test_the_application_knows_when_a_key_was_pressed_last(make_bench: Any) -> None:
