@@ -231,7 +231,6 @@ class WorkbenchScreen(ReadingScreen):
         self.bench = replace(self.bench, mode=mode)
         self.source.edit(on=mode is Mode.EDIT)
         self.show_keys(_EDIT_KEYS if mode is Mode.EDIT else None, typing=mode is Mode.EDIT)
-        self.set_class(mode is Mode.EDIT, "-edit-mode")
 
     # Actions: the file
 
