@@ -15,6 +15,7 @@ from engine.judge.baselines import baseline_names
 from engine.model import Policy
 
 _HELP_WIDTH = 100
+_ASCII_HELP = "ASCII signs only; other letters of names are spelled out, documents stay whole"
 _EXIT_CODES = """\
 exit codes: 0 passed, 1 the candidate failed, 2 usage, 3 engine error or unsupported here,
 4 flagged (right but not credible, or caught cheating), 130 interrupted"""
@@ -34,7 +35,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"kgtui {_version()}")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    parser.set_defaults(op=None, file=None, sample=False, device=None, target=None, ascii=False, mouse=True)
+    parser.add_argument("--ascii", action="store_true", help=_ASCII_HELP)
+    parser.set_defaults(op=None, file=None, sample=False, device=None, target=None, mouse=True)
     _add_commands(parser)
     return parser
 
@@ -87,6 +89,7 @@ def _add(commands: _Commands[_Parser], name: str, usage: str, text: str) -> _Par
     parser = commands.add_parser(name, prog=f"kgtui {name}", usage=f"kgtui {usage}", description=text, help=text)
     # Absent unless it is given here, or it would undo the one before the command.
     parser.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+    parser.add_argument("--ascii", action="store_true", default=argparse.SUPPRESS, help=_ASCII_HELP)
     return parser
 
 
@@ -96,7 +99,6 @@ def _add_open(commands: _Commands[_Parser]) -> _Parser:
     parser.add_argument("file", metavar="FILE", nargs="?", help="the kernel file (default: kernels/ENTRY.py)")
     parser.add_argument("--sample", action="store_true", help="copy the sample to kernels/softmax.py and open it")
     _add_place(parser)
-    parser.add_argument("--ascii", action="store_true", help="draw with ASCII signs only")
     parser.add_argument(
         "--no-mouse", dest="mouse", action="store_false", help="leave the mouse to the terminal, to select text with it"
     )

@@ -13,6 +13,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from engine.errors import CandidateError, KgtuiError, UsageError
@@ -32,6 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(arguments: Sequence[str], console: Console) -> int:
     """As `main`, for the given console."""
     wants_trace = "--debug" in arguments
+    if "--ascii" in arguments:  # what is wrong with the arguments is said in ASCII, too
+        console = replace(console, is_ascii=True)
     try:
         exit_code = _dispatch(_parsed(arguments), console)
         console.out.flush()
@@ -68,7 +71,9 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
 def _dispatch(options: argparse.Namespace, console: Console) -> int:
     """Carry out the command by the module of its name; without a command, `open`."""
     name = (options.command or "open").replace("-", "_")
-    exit_code: int = importlib.import_module(f"kgtui.commands.{name}").run(options, console)
+    from kgtui.commands.settled import in_signs
+
+    exit_code: int = importlib.import_module(f"kgtui.commands.{name}").run(options, in_signs(options, console))
     return exit_code
 
 

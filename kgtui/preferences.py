@@ -15,9 +15,11 @@ from engine.devices import platform_named
 from engine.devices.targets import target_named
 from engine.errors import KgtuiError
 from kgtui.config import OPTIONS, Asked, Config, Notify, Theme, Value, toml
+from kgtui.state.glyphs import has_signs
 
 NO_TARGET = "none"
 USUAL = "usual"
+LINUX_CONSOLE = "TERM=linux"
 FOUND = "found"
 
 _TRUE_COLOURS = ("truecolor", "24bit")
@@ -51,10 +53,11 @@ class Preferences:
     problems: tuple[str, ...]
     environment: Mapping[str, str]
     typed: Typed
+    encoding: str | None = None
 
     def under(self, config: Config) -> Preferences:
         """The settings as they would be with another file."""
-        return preferences_of(config, environment=self.environment, typed=self.typed)
+        return preferences_of(config, environment=self.environment, typed=self.typed, encoding=self.encoding)
 
     def of(self, key: str) -> Chosen:
         """The setting under a key of `kgtui.config.OPTIONS`."""
@@ -81,14 +84,17 @@ class Preferences:
         return float(self.of("notify_after_s").value or 0.0)
 
 
-def preferences_of(config: Config, *, environment: Mapping[str, str], typed: Typed | None = None) -> Preferences:
-    """Every setting, decided."""
+def preferences_of(
+    config: Config, *, environment: Mapping[str, str], typed: Typed | None = None, encoding: str | None = None
+) -> Preferences:
+    """Every setting, decided; `encoding` is that of what is printed."""
     typed = typed or Typed()
     asked, problems = _usable(config)
     sources = {
         "theme": (_without_colour(environment), _of_file(asked, "theme", config), *_themes_of(environment)),
         "ascii": (("--ascii", typed.ascii or None), _of_file(asked, "ascii", config),
-                  ("TERM=linux", environment.get("TERM") == "linux" or None), (USUAL, False)),
+                  (f"encoding {encoding}", None if has_signs(encoding) else True),
+                  (LINUX_CONSOLE, environment.get("TERM") == "linux" or None), (USUAL, False)),
         "device": (("--device", typed.device), _of_file(asked, "device", config)),
         "target": (("--target", typed.target), _of_file(asked, "target", config)),
         "editor": (_of_file(asked, "editor", config), ("VISUAL", environment.get("VISUAL") or None),
@@ -103,7 +109,7 @@ def preferences_of(config: Config, *, environment: Mapping[str, str], typed: Typ
         chosen.append(Chosen(key=option.key, value=value, source=source, beaten=beaten))
     return Preferences(
         config=config, chosen=tuple(chosen), problems=(*config.problems, *problems), environment=environment,
-        typed=typed,
+        typed=typed, encoding=encoding,
     )  # fmt: skip
 
 

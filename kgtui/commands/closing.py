@@ -21,7 +21,7 @@ _SIGNS = "±█·"
 def say_document(request: Request, console: Console, run: CollectedRun) -> None:
     """The one document that was asked for, where one was."""
     if request.document is not None:
-        console.say(request.document(run).removesuffix("\n"))
+        console.hand_out(request.document(run).removesuffix("\n"))
 
 
 def say_profile(request: Request, console: Console, run: CollectedRun) -> None:

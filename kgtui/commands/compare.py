@@ -40,5 +40,5 @@ def run(options: argparse.Namespace, console: Console) -> int:
         text = as_markdown(sides, stands, alignment, glyphs=glyphs)
     else:
         text = as_plain(sides, stands, alignment, glyphs=glyphs)
-    console.say(text.removesuffix("\n"))
+    (console.hand_out if options.json or options.markdown else console.say)(text.removesuffix("\n"))
     return Exit.PASSED

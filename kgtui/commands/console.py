@@ -1,7 +1,7 @@
 """What a command talks to: two streams, the environment and the folder that it was started in.
 
-The only place that knows about colour.  Everything here is an argument, so that a test passes in
-its own.
+The only place that knows about colour, and the last one to see what is printed.  Everything here is an argument, so
+that a test passes in its own.
 """
 
 from __future__ import annotations
@@ -17,12 +17,18 @@ from engine.inspection_page import Mark
 from engine.model import Outcome, Severity, Verdict
 from engine.report import FLAGGED, LOG, PlainLine
 from engine.report_inspection import PageLine
+from kgtui.state.glyphs import has_signs
 
 _RESET, _BOLD, _GREEN, _YELLOW, _RED = "\x1b[0m", "\x1b[1m", "\x1b[32m", "\x1b[33m", "\x1b[31m"
 _MARKS = {Mark.GOOD: _GREEN, Mark.DOUBT: _YELLOW, Mark.BAD: _RED}
 _DOUBTS = frozenset({FLAGGED, Outcome.UNSUPPORTED, Outcome.CANCELLED, Outcome.REFUSED, *Severity})
 _FLAGS = frozenset({Outcome.CHEATED, Outcome.TAMPERED})
 _LEAST_WIDTH, _USUAL_WIDTH = 40, 80
+# Of what a table did not choose for itself: what is as wide comes first, for columns stay columns then.
+_ASCII_SIGNS = str.maketrans({
+    "\N{NO-BREAK SPACE}": " ", "·": ".", "–": "-", "×": "x", "µ": "u", "▸": ">", "█": "#", "✔": "+", "✗": "x",
+    "±": "+-", "…": "...",
+})  # fmt: skip
 _OURS = frozenset({Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED})
 
 
@@ -58,13 +64,18 @@ def exit_of_outcome(outcome: Outcome) -> Exit:
 
 @dataclass(frozen=True, kw_only=True)
 class Console:
-    """Where a command was typed.  `folder` is what relative paths start from."""
+    """Where a command was typed.  `folder` is what relative paths start from.
+
+    With `is_ascii` nothing else is written, but for documents: our signs have others, and a letter of a name is
+    spelled out.
+    """
 
     out: TextIO
     err: TextIO
     stdin: TextIO
     environment: Mapping[str, str]
     folder: Path
+    is_ascii: bool = False
 
     @property
     def has_terminal(self) -> bool:
@@ -84,26 +95,34 @@ class Console:
 
     def can_write(self, signs: str) -> bool:
         """Whether the output has these signs, or would spell them out."""
-        try:
-            signs.encode(self.out.encoding or "utf-8")
-        except UnicodeEncodeError:
-            return False
-        return True
+        return not self.is_ascii and has_signs(self.out.encoding, signs)
 
     def say(self, text: str) -> None:
         """A line on the output, there at once for whoever reads the pipe."""
-        self.out.write(f"{text}\n")
+        self.out.write(f"{self._signed(text)}\n")
+        self.out.flush()
+
+    def ask(self, question: str) -> str:
+        """What is typed in answer."""
+        self.out.write(f"\n{self._signed(question)} ")
+        self.out.flush()
+        return self.stdin.readline()
+
+    def hand_out(self, document: str) -> None:
+        """A document on the output: for a program or a file, so it is whole in whichever signs the screen has."""
+        self.out.write(f"{document}\n")
         self.out.flush()
 
     def warn(self, text: str) -> None:
         """A line beside the output."""
-        self.err.write(f"kgtui: {text}\n")
+        self.err.write(f"kgtui: {self._signed(text)}\n")
         self.err.flush()
 
     def show(self, line: PlainLine, *, plain: bool, aside: bool = False) -> None:
         """A state change; a candidate's own words, and everything `aside`, go to the error stream."""
         stream = self.err if aside or line.label == LOG else self.out
-        stream.write(f"{line if plain or not self._takes_colour(stream) else _coloured(line)}\n")
+        text = str(line) if plain or not self._takes_colour(stream) else _coloured(line)
+        stream.write(f"{self._signed(text)}\n")
         stream.flush()
 
     def show_page(self, lines: Iterable[PageLine], *, plain: bool) -> None:
@@ -111,6 +130,12 @@ class Console:
         takes_colour = not plain and self._takes_colour(self.out)
         for line in lines:
             self.say(_coloured_page_line(line) if takes_colour else str(line))
+
+    def _signed(self, text: str) -> str:
+        """The text in the signs that are wished for."""
+        if not self.is_ascii or text.isascii():
+            return text
+        return text.translate(_ASCII_SIGNS).encode("ascii", errors="backslashreplace").decode()
 
     def _takes_colour(self, stream: TextIO) -> bool:
         return stream.isatty() and not self.environment.get("NO_COLOR") and self.environment.get("TERM") != "dumb"

@@ -111,7 +111,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     )  # fmt: skip
     if options.json:
         encoded = msgspec.json.encode({"schema": JSON_SCHEMA, **msgspec.to_builtins(diagnosis)})
-        console.say(msgspec.json.format(encoded, indent=2).decode())
+        console.hand_out(msgspec.json.format(encoded, indent=2).decode())
     else:
         console.say("\n".join(diagnosis_lines(diagnosis)))
     return Exit.PASSED if diagnosis.trouble is None else Exit.ENGINE

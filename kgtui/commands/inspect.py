@@ -99,7 +99,7 @@ def _say(options: argparse.Namespace, console: Console, inspection: Inspection) 
     formats = ((options.json, as_json), (options.markdown, as_markdown), (options.html, as_html))
     document = next((make for asked, make in formats if asked), None)
     if document is not None:
-        console.say(document(inspection).removesuffix("\n"))
+        console.hand_out(document(inspection).removesuffix("\n"))
     else:
         page = page_of(inspection, is_ascii=not console.can_write("±"))
         console.show_page(page_lines(page, width=min(console.width, _WIDEST)), plain=options.plain)

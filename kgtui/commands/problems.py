@@ -37,7 +37,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.json:
         documents = [_document(problem) for problem in shown]
         encoded = msgspec.json.encode({"schema": JSON_SCHEMA, "problems": documents})
-        console.say(msgspec.json.format(encoded, indent=2).decode())
+        console.hand_out(msgspec.json.format(encoded, indent=2).decode())
     elif options.action == "show":
         console.say(_page(shown[0]))
     else:

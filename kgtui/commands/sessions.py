@@ -140,7 +140,7 @@ def _export(store: Reader, options: argparse.Namespace, console: Console) -> Non
         case _:
             text = as_json(store, subject)
     if options.output is None:
-        console.say(text.removesuffix("\n"))
+        console.hand_out(text.removesuffix("\n"))
         return
     write_new(absolute(options.output, console.folder), text, shown=options.output)
     console.say(f"wrote {options.output}")

@@ -7,6 +7,7 @@ file holds.
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from engine.devices import Device
@@ -14,7 +15,7 @@ from kgtui.commands.choices import KernelFile, absolute, device_for, target_for
 from kgtui.commands.console import Console
 from kgtui.config import read_config
 from kgtui.paths import find_paths
-from kgtui.preferences import Preferences, Typed, preferences_of
+from kgtui.preferences import LINUX_CONSOLE, Preferences, Typed, preferences_of
 
 
 def settled(options: argparse.Namespace, console: Console) -> Preferences:
@@ -32,7 +33,17 @@ def unsaid(options: argparse.Namespace, console: Console) -> Preferences:
         ascii=getattr(options, "ascii", False), device=getattr(options, "device", None),
         target=getattr(options, "target", None),
     )  # fmt: skip
-    return preferences_of(config, environment=console.environment, typed=typed)
+    return preferences_of(config, environment=console.environment, typed=typed, encoding=console.out.encoding)
+
+
+def in_signs(options: argparse.Namespace, console: Console) -> Console:
+    """The console with the signs that are wished for, or that it has.
+
+    A terminal without them is no reason to spell out the names in what goes to a file or to another program.
+    """
+    chosen = unsaid(options, console).of("ascii")
+    is_of_terminal = chosen.source == LINUX_CONSOLE
+    return replace(console, is_ascii=bool(chosen.value) and (console.out.isatty() or not is_of_terminal))
 
 
 def place_for(options: argparse.Namespace, console: Console, *, file: KernelFile | None) -> tuple[Device, str | None]:

@@ -57,7 +57,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
             "trials": [plain_trial(trial) for trial in trials], "proposed": winner.variant.name if winner else None,
             "why_none": None if winner else why_none(trials),
         }  # fmt: skip
-        console.say(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+        console.hand_out(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
     else:
         console.say("\n".join(("", *map(printable, aligned(trial_rows(trials))), "")))
         if winner is None:
@@ -197,9 +197,7 @@ def _propose(request: Request, winner: Trial, console: Console) -> None:
     if not console.has_terminal:
         console.say("nothing was written: there is no terminal to ask in")
         return
-    console.out.write(f"\nwrite this into {printable(name)}? [y/N] ")
-    console.out.flush()
-    if console.stdin.readline().strip().lower() not in ("y", "yes"):
+    if console.ask(f"write this into {printable(name)}? [y/N]").strip().lower() not in ("y", "yes"):
         console.say("nothing was written")
     elif disk.read(path) != request.file.content:
         raise UsageError(f"{printable(name)} has changed since it was read, so nothing was written; tune it again")

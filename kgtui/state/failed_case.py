@@ -16,6 +16,8 @@ from kgtui.state.numbers import seconds
 from kgtui.state.suspects import Suspects
 
 _LABEL = 11
+# No line is broken at it: an element stays on one.  It is a usual space once that is done.
+_KEPT_SPACE = "\N{NO-BREAK SPACE}"
 _NOTHING_FITS = "no mistake that is known here fits: look at the map, at the first wrong element and at what feeds it"
 
 
@@ -123,9 +125,8 @@ def _feeds(explanation: Explanation, width: int) -> list[Line]:
 
 
 def _element(fed: InputElement) -> str:
-    # Spaces that do not break: an element stays on one line.
-    index = ",\N{NO-BREAK SPACE}".join(map(str, fed.index))
-    return f"{fed.argument}[{index}]\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{fed.value}"
+    index = f",{_KEPT_SPACE}".join(map(str, fed.index))
+    return f"{fed.argument}[{index}]{_KEPT_SPACE}={_KEPT_SPACE}{fed.value}"
 
 
 def _map(report: OutputReport, glyphs: Glyphs) -> list[Line]:
@@ -161,5 +162,6 @@ def _wrapped(label: str, text: str, width: int, *, tone: Tone = Tone.PLAIN) -> l
     """A text in lines that fit, the label before the first."""
     pieces = textwrap.wrap(text, max(20, width - _LABEL), break_on_hyphens=False)
     return [
-        line(muted(f"{label if place == 0 else '':<{_LABEL}}"), Span(piece, tone)) for place, piece in enumerate(pieces)
+        line(muted(f"{label if place == 0 else '':<{_LABEL}}"), Span(piece.replace(_KEPT_SPACE, " "), tone))
+        for place, piece in enumerate(pieces)
     ]

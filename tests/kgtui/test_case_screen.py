@@ -89,13 +89,17 @@ def test_all_that_is_known_is_said_in_its_order(fakes: ModuleType) -> None:
         "           fits 98 % of the wrong elements, not 3 of the right ones; 1,998 of 2,032 wrong elements",
         "           lie there; the dimension is 128 long, which 16 does not divide",
         "fed by     128 elements of the arguments; 12 with the most weight:",
-        "           x[3,\N{NO-BREAK SPACE}64]\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}1"
+        "           x[3, 64] = 1"
         + "".join(
-            f"   x[3,\N{NO-BREAK SPACE}{column}]\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{column / 8 - 7:.4g}"
+            f"   x[3, {column}] = {column / 8 - 7:.4g}"
             for column in range(65, 69)
         ),
         *text(fakes)[18:20],
     ]  # fmt: skip
+
+
+def test_in_ascii_every_line_is_ascii(fakes: ModuleType) -> None:
+    assert [line for line in text(fakes, glyphs=ASCII) if not line.isascii()] == []
 
 
 def test_each_row_of_the_map_says_where_it_begins(fakes: ModuleType) -> None:
@@ -199,6 +203,27 @@ async def test_the_case_is_replayed_alone_and_what_came_of_it_is_shown(
         await bench.settled(pilot)
         assert [case.name for case in bench.engine.judged[-1][1].cases] == ["127x128 f32"]
         assert page(bench) == "127x128 f32 did not fail"
+
+
+async def test_a_case_that_a_cancelled_run_did_not_judge_is_not_shown_as_it_was_before(
+    make_bench: Any, fakes: ModuleType, some_explained: Any
+) -> None:
+    bench = make_bench(some_explained)
+    async with bench.app.run_test() as pilot:
+        await opened(bench, pilot)
+        bench.engine.script = fakes.never_begins
+        await pilot.press("r")
+        await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
+        bench.app.cancel()
+        await bench.settled(pilot)
+        bench.engine.script = lambda candidate, plan: fakes.stops_half_way(candidate, plan)[:8]
+        await pilot.press("r")
+        await bench.until(pilot, lambda: len(bench.engine.judged) == 3 and bench.app.workbench.bench.view.running)
+        bench.app.cancel()
+        await bench.settled(pilot)
+        assert page(bench) == (
+            "127x128 f32 was not judged: the run was cancelled before; a judges this case, r all of them"
+        )
 
 
 async def test_the_script_is_a_new_file_beside_the_kernel(make_bench: Any, fakes: ModuleType) -> None:

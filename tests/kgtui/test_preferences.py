@@ -47,6 +47,24 @@ def test_the_first_that_says_something_decides(
     assert (found.value, found.source) == (value, source)
 
 
+@pytest.mark.parametrize(
+    ("encoding", "text", "value", "source"),
+    [
+        ("utf-8", "", False, "usual"),
+        (None, "", False, "usual"),
+        ("ascii", "", True, "encoding ascii"),
+        ("iso-8859-1", "", True, "encoding iso-8859-1"),
+        ("ascii", "ascii = false", False, "config.toml"),
+    ],
+)
+def test_an_encoding_without_our_signs_is_a_reason_for_others(
+    encoding: str | None, text: str, value: bool, source: str
+) -> None:
+    preferences = preferences_of(parse_config(text, path=FILE), environment={}, encoding=encoding)
+    assert (preferences.is_ascii, preferences.of("ascii").source) == (value, source)
+    assert preferences.under(preferences.config).is_ascii is value
+
+
 def test_what_the_file_asked_for_in_vain_is_known() -> None:
     config = parse_config("theme = 'light'\nascii = true\n", path=FILE)
     preferences = preferences_of(config, environment={"NO_COLOR": "1"})
