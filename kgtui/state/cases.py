@@ -78,12 +78,15 @@ def case_detail(
     return tuple(lines)
 
 
-def case_brief(result: CaseResult, *, glyphs: Glyphs, suspected: Suspects | None = None) -> tuple[Line, ...]:
+def case_brief(
+    result: CaseResult, *, glyphs: Glyphs, stale: bool = False, suspected: Suspects | None = None
+) -> tuple[Line, ...]:
     """A failed case where there is room for a few lines only: what it looks like, and the line to look at."""
     seen = _diagnosis(result)
     looks = seen.sentence if seen else next((hint for report in result.outputs if (hint := _hint(report))), "")
     what = looks or " ".join(result.message.split()) or _where(result) or outcome_words(result.outcome)
-    lines = [line(strong(result.case), "  ", Span(what, Tone.WARN))]
+    age = Span("stale: " if stale else "", Tone.WARN)
+    lines = [line(strong(result.case), "  ", age, Span(what, Tone.WARN))]
     bounds = result.out_of_bounds.location if result.out_of_bounds else None
     location = result.location or bounds
     if location is not None:

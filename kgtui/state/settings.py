@@ -32,7 +32,7 @@ def columns_for(width: int) -> tuple[Column, ...]:
     name, value, source = _WIDTHS
     return (
         Column(label="setting", width=name), Column(label="value", width=value),
-        Column(label="from", width=max(source, width - name - value - 3)),
+        Column(label="from", width=max(source, width - name - value - 3), least=source // 2),
     )  # fmt: skip
 
 

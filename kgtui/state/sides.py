@@ -116,4 +116,4 @@ def _why(beside: int, current: int, *, is_best: bool, is_right: bool) -> str:
     """Why another version stands beside the current one, in a sentence."""
     best = f"#{current} is the best run so far" if is_best else "there is no best run yet"
     version = f"#{beside} is the newest other version"
-    return f"{best}; {version} that is right" if is_right else f"{best}; {version}, and no other is right"
+    return f"{version} that is right; {best}" if is_right else f"{version}, and no other is right; {best}"

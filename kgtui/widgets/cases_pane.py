@@ -30,11 +30,13 @@ class CasesPane(DetailedPane):
 
     @property
     def current(self) -> CaseResult | None:
-        """The result under the cursor, of this run or of the one before."""
-        name = self.current_name
-        if name is None or self.scene is None:
+        """The result under the cursor, of this run or, as long as the table shows that, of the one before."""
+        name, scene = self.current_name, self.scene
+        if name is None or scene is None:
             return None
-        return self.scene.bench.view.case(name) or self.scene.bench.before.case(name)
+        view = scene.bench.view
+        waits = view.running or scene.stale
+        return view.case(name) or (scene.bench.before.case(name) if waits else None)
 
     @property
     def current_name(self) -> str | None:
@@ -82,11 +84,10 @@ class CasesPane(DetailedPane):
             is_stale = scene.stale or scene.bench.view.case(result.case) is None
             suspected = scene.bench.suspects_of(result)
             detail.show(case_detail(result, glyphs=scene.glyphs, stale=is_stale, suspected=suspected))
-            self.query_one("#case-brief", Lines).show(
-                case_brief(result, glyphs=scene.glyphs, suspected=suspected) if self.has_failed else ()
-            )
+            brief = case_brief(result, glyphs=scene.glyphs, stale=is_stale, suspected=suspected)
+            self.query_one("#case-brief", Lines).show(brief if self.has_failed else ())
         else:
-            detail.show((line(muted("not judged yet")),))
+            detail.show((line(muted("not judged yet" if scene is None or scene.bench.view.running else "not judged")),))
 
     @staticmethod
     def _run_key(scene: Scene) -> str:

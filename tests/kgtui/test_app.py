@@ -74,7 +74,7 @@ async def test_the_first_failed_case_is_shown_with_its_reason(make_bench: Any, f
         await bench.settled(pilot)
         pane = workbench(bench).query_one(CasesPane)
         assert pane.current_name == "127x128 f32"
-        assert "expected  0.031622776  got nan" in plain_text(pane.query_one(Lines).lines)
+        assert "expected  0.031622776  got nan" in plain_text(pane.query_one("#case-detail", Lines).lines)
 
 
 async def test_at_80_by_24_the_first_failed_case_is_told_in_brief_under_the_table(

@@ -122,7 +122,7 @@ async def test_c_compares_the_last_other_text_that_was_right_with_the_current_on
         current = bench.app.workbench.bench.shown.number
         await pressed(bench, pilot, "c")
         assert heads(bench)[0] == (
-            "Compare aten::softmax  there is no best run yet; #4 is the newest other version that is right"
+            "Compare aten::softmax  #4 is the newest other version that is right; there is no best run yet"
         )
         assert [line[:2] for line in heads(bench)[1:]] == ["#4", f"#{current}"]
 

@@ -263,6 +263,7 @@ def test_a_case_in_brief_is_what_it_looks_like_and_the_line(fakes: ModuleType, p
     assert plain_text(case_brief(explained, glyphs=ASCII, suspected=suspected)) == (
         "127x128 f32  only the end\nlook at  line 7, line 9  | what is stored"
     )
+    assert plain_text(case_brief(result, glyphs=UNICODE, stale=True)).startswith("127x128 f32  stale: only the end")
     crashed = replace(result, outputs=(), message="IndexError: [1]\n  in f", location=None)
     assert plain_text(case_brief(crashed, glyphs=UNICODE)) == "127x128 f32  IndexError: [1] in f"
 
