@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kgtui.app import WorkbenchApp
 
 LOOK_S, REST_S, LONG_REST_S = 0.1, 0.4, 5.0
+RUN_S = 2.0  # in a run that goes on, what has come is looked through as often as that
 # So many collections of the younger objects before Python looks through all by itself, for somebody who never rests.
 SELDOM = 1_000
 # So many objects, some tens of megabytes, may be put aside before they are looked through again.
@@ -47,8 +48,9 @@ class Garbage:
         """Collect what has come, once after each time that somebody did something; all of it in a longer rest."""
         now_s = self._clock()
         self._disturbed_s = now_s if app.busy else max(self._disturbed_s, app.touched_s)
-        rest_s = now_s - self._disturbed_s
-        if self._disturbed_s > self._collected_s and rest_s > REST_S:
+        untouched_s, rest_s = now_s - app.touched_s, now_s - self._disturbed_s
+        is_time = now_s - self._collected_s > RUN_S if app.busy else rest_s > REST_S
+        if self._disturbed_s > self._collected_s and untouched_s > REST_S and is_time:
             gc.collect()
             self._aside += len(gc.get_objects(generation=2))  # Python's own count of what is frozen goes through it
             gc.freeze()

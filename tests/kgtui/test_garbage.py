@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kgtui.garbage import LONG_REST_S, MOST_ASIDE, REST_S, SELDOM, Garbage
+from kgtui.garbage import LONG_REST_S, MOST_ASIDE, REST_S, RUN_S, SELDOM, Garbage
 
 
 @dataclass
@@ -97,12 +97,22 @@ def test_after_a_moment_of_rest_it_is_done_once_until_something_happens_again(be
     assert begun.at(61.0 + 2 * REST_S, more=20) == [30, 27]
 
 
-def test_while_a_run_goes_on_nothing_is_looked_through(begun: Begun) -> None:
+def test_while_a_run_goes_on_it_is_done_now_and_then_but_not_while_keys_are_pressed(begun: Begun) -> None:
     begun.app.busy = True
-    assert begun.at(10.0, more=50) == []
+    assert begun.at(RUN_S / 2, more=50) == []
+    begun.app.touched_s = 2 * RUN_S
+    assert begun.at(2 * RUN_S + REST_S / 2, more=50) == []
+    assert begun.at(2 * RUN_S + 2 * REST_S) == [100]
+    assert begun.at(2 * RUN_S + 3 * REST_S, more=5) == [100]
+    assert begun.at(4 * RUN_S) == [100, 5]
+
+
+def test_a_run_that_has_just_ended_is_shown_first(begun: Begun) -> None:
+    begun.app.busy = True
+    assert begun.at(1.0, more=50) == []
     begun.app.busy = False
-    assert begun.at(10.0 + REST_S / 2) == []
-    assert begun.at(10.0 + 2 * REST_S) == [50]
+    assert begun.at(1.0 + REST_S / 2) == []
+    assert begun.at(1.0 + 2 * REST_S) == [50]
 
 
 def test_what_was_put_aside_is_looked_through_again_when_it_is_much_and_the_rest_is_long(begun: Begun) -> None:
