@@ -18,11 +18,13 @@ TONE_CLASSES = frozenset({f"tone--{tone}" for tone in Tone})
 _ASCII_CUT = "~"  # stands where a text was cut
 
 
-def content_of(widget: Widget, line: Line) -> Content:
-    """The line in the colours that `widget`'s style gives its tones; what it says steers no terminal."""
-    return Content.assemble(
-        *((harmless_lines(span.text), widget.get_visual_style(f"tone--{span.tone}", partial=True)) for span in line)
-    )
+def content_of(widget: Widget, *lines: Line) -> Content:
+    """The lines in the colours that `widget`'s style gives its tones; what they say steers no terminal."""
+    # Once for a tone: for each span of a long page the style sheets answer too slowly.
+    tones = {span.tone for line in lines for span in line}
+    styles = {tone: widget.get_visual_style(f"tone--{tone}", partial=True) for tone in tones}
+    drawn = (Content.assemble(*((harmless_lines(span.text), styles[span.tone]) for span in line)) for line in lines)
+    return Content("\n").join(drawn)
 
 
 def shortened(widget: Widget, line: Line, *, cells: int) -> Content:
@@ -51,13 +53,13 @@ class Lines(Static):
         """Draw these lines instead; nothing happens when they are the same."""
         if lines != self._lines:
             self._lines = lines
-            self.update(Content("\n").join(content_of(self, line) for line in lines))
+            self.update(content_of(self, *lines))
 
     def notify_style_update(self) -> None:
         """Draw again in the colours of the new theme."""
         super().notify_style_update()
         if self._lines:
-            self.update(Content("\n").join(content_of(self, line) for line in self._lines))
+            self.update(content_of(self, *self._lines))
 
 
 class Grid(DataTable[Text]):
