@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from typing import Any
 
@@ -106,8 +107,13 @@ class Bench:
         return self.device.blocks[-1].content[first : first + layout.stride]
 
     def number_of(self, argument: torch.Tensor) -> int:
-        """The slot that an argument lies in, as the entry sees it: in the worker's own memory."""
-        return argument.storage_offset() * argument.itemsize // self.arranged.layouts[0].stride
+        """The slot that an argument lies in: in the worker's own memory, where the entry sees no slots."""
+        return (argument.data_ptr() - self.worker._slots[0].own.data_ptr()) // self.arranged.layouts[0].stride
+
+    def own(self, at: int, count: int) -> torch.Tensor:
+        """Bytes of the worker's own memory, which whoever knows addresses can write to."""
+        address = self.worker._slots[0].own.data_ptr() + at
+        return torch.frombuffer((ctypes.c_uint8 * count).from_address(address), dtype=torch.uint8)
 
     def storage(self, number: int, storage: int = 0) -> torch.Tensor:
         return tensors.part(self.slot(number), self.arranged.layouts[0].storages[storage])
@@ -385,9 +391,7 @@ def test_a_write_beside_a_tensor_is_told_with_its_name_and_side(storage: int, at
 
     def entry(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
         layout = bench.arranged.layouts[0]
-        memory = torch.empty(0, dtype=torch.uint8).set_(first.untyped_storage())
-        place = layout.stride + layout.storages[storage].offset + at
-        memory[place : place + 2] ^= 0xFF
+        bench.own(layout.stride + layout.storages[storage].offset + at, 2).bitwise_xor_(0xFF)
         return first.sum() + second
 
     bench.entry = nth_call(1, entry, bench.entry)
@@ -416,8 +420,7 @@ def test_a_write_into_another_slot_of_the_chunk_is_found_there() -> None:
     bench = Bench(DOUBLE)
 
     def entry(x: torch.Tensor) -> torch.Tensor:
-        memory = torch.empty(0, dtype=torch.uint8).set_(x.untyped_storage())
-        memory[2 * bench.arranged.layouts[0].stride + 300] ^= 1
+        bench.own(2 * bench.arranged.layouts[0].stride + 300, 1).bitwise_xor_(1)
         return x * 2
 
     bench.entry = nth_call(3, entry, bench.entry)
@@ -530,7 +533,8 @@ def test_single_calls_of_a_baseline_are_recorded_each_for_itself() -> None:
     bench.refresh(3, 4)
     timed = bench.baseline(3, 4)
     assert [(call.span_ns, call.activities) for call in timed.calls] == [(70, 1), (70, 1)]
-    assert (timed.kernels, timed.late, timed.method) == (("eager_kernel",), (), "cupti")
+    assert (timed.late, timed.method) == ((), "cupti")
+    assert timed.kernels == (wire.KernelTime(name="eager_kernel", device_ns=140, count=2),)
     assert not bench.device.is_recording
 
 
@@ -557,7 +561,7 @@ def test_what_the_judge_does_between_runs_of_a_baseline_is_not_held_against_anyb
 def test_a_baseline_is_replayed_on_what_the_slots_hold_then() -> None:
     bench, seen = device_of_eager(70)
     bench.refresh(0, 1)
-    assert bench.baseline(0, 1, how=wire.How.CAPTURE).kernels == ("eager_kernel", "eager_kernel")
+    assert bench.baseline(0, 1, how=wire.How.CAPTURE).kernels == (wire.KernelTime(name="eager_kernel", count=2),)
     bench.refresh(5, 6)
     seen.clear()
     assert bench.baseline(5, 6, how=wire.How.REPLAY).elapsed_ns == 140
