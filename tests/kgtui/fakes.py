@@ -346,10 +346,13 @@ class FakeEngine:
     cancelled: int = 0
     ported: list[tuple[Candidate, tuple[str, ...]]] = field(default_factory=list)
     ports_only: int | None = None
+    starts: bool = True
     started: bool = False
     closed: bool = False
 
     async def start(self) -> None:
+        if not self.starts:
+            await asyncio.Event().wait()
         self.started = True
 
     async def aclose(self) -> None:

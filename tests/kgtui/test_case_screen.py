@@ -275,30 +275,10 @@ async def test_escape_leads_back_to_the_table(make_bench: Any, some_explained: A
 # Pictures
 
 
-@pytest.fixture
-def looks_as_before(make_bench: Any, some_explained: Any, snap_compare: Any) -> Any:
-    """Compares a picture of the failed case with the one that was accepted."""
+def test_a_failed_case_in_ascii_looks_as_before(make_bench: Any, some_explained: Any, snap_compare: Any) -> None:
+    bench = make_bench(some_explained, ascii=True)
 
-    def compare(*, size: tuple[int, int], **settings: Any) -> bool:
-        bench = make_bench(some_explained, **settings)
+    async def drive(pilot: Pilot[None]) -> None:
+        await opened(bench, pilot)
 
-        async def drive(pilot: Pilot[None]) -> None:
-            await opened(bench, pilot)
-
-        return bool(snap_compare(bench.app, terminal_size=size, run_before=drive))
-
-    return compare
-
-
-@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)], ids=["narrow", "medium", "wide"])
-def test_a_failed_case(looks_as_before: Any, size: tuple[int, int]) -> None:
-    assert looks_as_before(size=size)
-
-
-def test_a_failed_case_in_ascii(looks_as_before: Any) -> None:
-    assert looks_as_before(size=(80, 24), ascii=True)
-
-
-def test_a_failed_case_without_colour(looks_as_before: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert looks_as_before(size=(120, 36), environment={"NO_COLOR": "1"})
+    assert snap_compare(bench.app, terminal_size=(80, 24), run_before=drive)

@@ -304,26 +304,6 @@ async def test_a_single_run_has_nothing_to_be_compared_with(make_bench: Any) -> 
 # Pictures
 
 
-@pytest.mark.parametrize("size", [NARROW, MEDIUM, WIDE], ids=["narrow", "medium", "wide"])
-def test_the_targets_look_as_before(make_bench: Any, snap_compare: Any, size: tuple[int, int]) -> None:
-    bench = make_bench()
-
-    async def drive(pilot: Any) -> None:
-        await opened(bench, pilot, "T", *"jjjjjj")
-
-    assert snap_compare(bench.app, terminal_size=size, run_before=drive)
-
-
-@pytest.mark.parametrize("size", [NARROW, MEDIUM], ids=["narrow", "medium"])
-def test_the_differences_look_as_before(two_runs: Any, snap_compare: Any, size: tuple[int, int]) -> None:
-    async def drive(pilot: Any) -> None:
-        await opened(two_runs, pilot)
-        await save_another(two_runs, pilot)
-        await opened(two_runs, pilot, "D")
-
-    assert snap_compare(two_runs.app, terminal_size=size, run_before=drive)
-
-
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
 def test_source_and_code_that_point_at_each_other_look_as_before(
     make_bench: Any, snap_compare: Any, size: tuple[int, int]

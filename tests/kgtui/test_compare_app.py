@@ -21,7 +21,6 @@ from kgtui.widgets.side_by_side import SideBySide
 from kgtui.widgets.toned import Grid, Lines
 
 NARROW, MEDIUM, WIDE = (80, 24), (120, 36), (200, 60)
-SIZES = pytest.mark.parametrize("size", [NARROW, MEDIUM, WIDE], ids=["narrow", "medium", "wide"])
 
 
 @pytest.fixture
@@ -342,47 +341,15 @@ async def test_escape_leads_back_to_where_it_was_opened(open_on: Any, four: Any)
 # Pictures
 
 
-@pytest.fixture
-def looks_as_before(open_on: Any, snap_compare: Any) -> Callable[..., bool]:
-    """Compares a picture of the application with the one that was accepted."""
-
-    def compare(kept: Any, *keys: str, size: tuple[int, int], marked: tuple[int, ...] = (), **settings: Any) -> bool:
-        bench = open_on(kept, **settings)
-
-        async def drive(pilot: Pilot[None]) -> None:
-            await ready(bench, pilot)
-            bench.app.past.marked = marked
-            await pressed(bench, pilot, "c", *keys)
-
-        return bool(snap_compare(bench.app, terminal_size=size, run_before=drive))
-
-    return compare
-
-
-@SIZES
-def test_two_sources_look_as_before(looks_as_before: Any, four: Any, size: tuple[int, int]) -> None:
-    assert looks_as_before(four, size=size, marked=(1, 2))
-
-
-@SIZES
-def test_four_sources_look_as_before(looks_as_before: Any, four: Any, size: tuple[int, int]) -> None:
-    assert looks_as_before(four, size=size, marked=(1, 2, 3, 4))
-
-
-@SIZES
-def test_the_times_look_as_before(
-    looks_as_before: Any, two_timed: Any, compare_fakes: ModuleType, size: tuple[int, int]
-) -> None:
-    assert looks_as_before(two_timed, "3", size=size, marked=(1, 2), script=compare_fakes.all_timed)
-
-
-@pytest.mark.parametrize("part", ["2", "4", "5", "6"], ids=["cases", "resources", "findings", "cost"])
-def test_the_tables_look_as_before(looks_as_before: Any, four: Any, part: str) -> None:
-    assert looks_as_before(four, part, size=NARROW, marked=(1, 3, 4))
-
-
 def test_two_sources_in_ascii_and_without_colour_look_as_before(
-    looks_as_before: Any, four: Any, monkeypatch: pytest.MonkeyPatch
+    open_on: Any, four: Any, snap_compare: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    assert looks_as_before(four, size=MEDIUM, marked=(1, 2), ascii=True)
+    bench = open_on(four, ascii=True)
+
+    async def drive(pilot: Pilot[None]) -> None:
+        await ready(bench, pilot)
+        bench.app.past.marked = (1, 2)
+        await pressed(bench, pilot, "c")
+
+    assert snap_compare(bench.app, terminal_size=MEDIUM, run_before=drive)

@@ -520,57 +520,18 @@ async def test_nothing_of_the_store_is_asked_on_the_event_loop(looking_back: Any
     assert set(asked) == {False}
 
 
-SIZES = [(80, 24), (120, 36), (200, 60)]
+# Pictures
 
 
-@pytest.fixture
-def looks_as_before(looking_back: Any, snap_compare: Any) -> Callable[..., bool]:
-    """Compares a picture of History with the one that was accepted."""
+def test_history_in_ascii_at_the_least_size_looks_as_before(looking_back: Any, some: Past, snap_compare: Any) -> None:
+    bench = looking_back(some, ascii=True)
 
-    def compare(past: Past, *keys: str, size: tuple[int, int], **settings: Any) -> bool:
-        bench = looking_back(past, **settings)
+    async def drive(pilot: Pilot[None]) -> None:
+        screen = await history(bench, pilot)
+        await pilot.press("j", "n")
+        await settled(bench, pilot)
+        for line in screen.query(Input):
+            line.cursor_blink = False
+        await pilot.pause()
 
-        async def drive(pilot: Pilot[None]) -> None:
-            screen = await history(bench, pilot)
-            for key in keys:
-                await pilot.press(key)
-                await settled(bench, pilot)
-            for line in screen.query(Input):
-                line.cursor_blink = False
-            await pilot.pause()
-
-        return bool(snap_compare(bench.app, terminal_size=size, run_before=drive))
-
-    return compare
-
-
-@pytest.fixture
-def marked(some: Past) -> Past:
-    """The four runs with a tag, and a note that looks like markup, has wide letters and is long."""
-    some.store.set_tag(4, "日本語")
-    some.store.set_note(4, "[bold]形状[/] 🚀 " + "and what else there is to say of it " * 4)
-    some.store.set_tag(2, "keep")
-    return some
-
-
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-def test_history(looks_as_before: Any, marked: Past, size: tuple[int, int]) -> None:
-    assert looks_as_before(marked, size=size)
-
-
-def test_history_in_ascii_at_the_least_size(looks_as_before: Any, some: Past) -> None:
-    assert looks_as_before(some, "j", "n", size=(60, 15), ascii=True)
-
-
-def test_history_without_colour(looks_as_before: Any, marked: Past, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert looks_as_before(marked, "d", size=(80, 24))
-
-
-def test_history_with_nothing_in_it(looks_as_before: Any, past: Past) -> None:
-    assert looks_as_before(past, size=(80, 24))
-
-
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-def test_the_sessions(looks_as_before: Any, marked: Past, size: tuple[int, int]) -> None:
-    assert looks_as_before(marked, "s", size=size)
+    assert snap_compare(bench.app, terminal_size=(60, 15), run_before=drive)

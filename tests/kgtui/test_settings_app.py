@@ -206,19 +206,3 @@ def test_processes_below_this_one_are_ours(tmp_path: Path) -> None:
         (tmp_path / str(pid) / "stat").write_text(f"{pid} ({name}) S {parent} 0")
     (tmp_path / "14").mkdir()
     assert own_processes(of=10, table=tmp_path) == (10, 11, 12)
-
-
-@pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["narrow", "medium"])
-@pytest.mark.parametrize(
-    "keys", [("f2", "slash", *"notify", "enter", "enter", "w"), ("f12",)], ids=["settings", "doctor"]
-)
-def test_the_screens_look_as_before(
-    make_bench: Any, snap_compare: Any, size: tuple[int, int], keys: tuple[str, ...]
-) -> None:
-    bench = make_bench(config_path=Path("/home/somebody/.config/kgtui/config.toml"))
-
-    async def drive(pilot: Pilot[None]) -> None:
-        await opened(bench, pilot, *keys)
-        await bench.settled(pilot)
-
-    assert snap_compare(bench.app, terminal_size=size, run_before=drive)

@@ -22,7 +22,6 @@ from kgtui.widgets.paged_grid import PagedGrid
 from kgtui.widgets.toned import Grid, Lines
 
 NARROW, MEDIUM, WIDE = (80, 24), (120, 36), (200, 60)
-SIZES = pytest.mark.parametrize("size", [NARROW, MEDIUM, WIDE], ids=["narrow", "medium", "wide"])
 # The knobs of the kernel of the fakes are num_warps and num_stages, which no launch gives.
 CHOOSE = ("u", "enter", *["backspace"] * 15, *"4 8", "enter")
 SPEEDUPS = {b"num_warps=8": (1.5, 1.47, 1.53), b"num_warps=4": (1.01, 0.98, 1.04)}
@@ -398,55 +397,15 @@ async def test_another_file_begins_without_the_variants_of_the_one_before(make_b
 # Pictures
 
 
-@pytest.fixture
-def looks_as_before(make_bench: Any, snap_compare: Any) -> Any:
-    """Compares a picture of the screen, after these keys, with the one that was accepted."""
-
-    def compare(
-        script: Any, *keys: str, size: tuple[int, int], tries: bool = True, last: tuple[str, ...] = (), **settings: Any
-    ) -> bool:
-        bench = make_bench(script, **settings)
-
-        async def drive(pilot: Pilot[None]) -> None:
-            await ready(bench, pilot, *keys)
-            if tries:
-                await done(bench, pilot)
-            await pilot.press(*last)
-            for entry in bench.app.screen.query(Input):
-                entry.cursor_blink = False
-            await pilot.pause()
-
-        return bool(snap_compare(bench.app, terminal_size=size, run_before=drive))
-
-    return compare
-
-
-@SIZES
-def test_a_grid_with_a_winner(looks_as_before: Any, timed: Any, gpu: dict[str, Any], size: tuple[int, int]) -> None:
-    assert looks_as_before(timed, *CHOOSE, "r", size=size, **gpu)
-
-
-@SIZES
-def test_a_grid_on_a_cpu(looks_as_before: Any, size: tuple[int, int]) -> None:
-    assert looks_as_before(None, *CHOOSE, "r", size=size)
-
-
-def test_the_values_of_a_knob_are_typed(looks_as_before: Any) -> None:
-    assert looks_as_before(None, "u", "enter", size=NARROW, tries=False)
-
-
-def test_a_file_with_nothing_to_turn(looks_as_before: Any) -> None:
-    assert looks_as_before(None, "u", size=NARROW, tries=False, content=b"def softmax(x, dim):\n    return x\n")
-
-
-def test_the_question_before_a_winner_is_written_in_ascii(
-    looks_as_before: Any, timed: Any, gpu: dict[str, Any]
+def test_the_question_before_a_winner_is_written_in_ascii_looks_as_before(
+    make_bench: Any, timed: Any, gpu: dict[str, Any], snap_compare: Any
 ) -> None:
-    assert looks_as_before(timed, *CHOOSE, "r", size=NARROW, ascii=True, last=("w",), **gpu)
+    bench = make_bench(timed, ascii=True, **gpu)
 
+    async def drive(pilot: Pilot[None]) -> None:
+        await ready(bench, pilot, *CHOOSE, "r")
+        await done(bench, pilot)
+        await pilot.press("w")
+        await pilot.pause()
 
-def test_a_grid_with_a_winner_without_colour(
-    looks_as_before: Any, timed: Any, gpu: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert looks_as_before(timed, *CHOOSE, "r", size=NARROW, **gpu)
+    assert snap_compare(bench.app, terminal_size=NARROW, run_before=drive)

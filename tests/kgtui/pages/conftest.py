@@ -1,0 +1,67 @@
+"""What leads to a page: the application on its doubles, as the page asks for it."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from textual._compositor import Compositor
+
+from tests.kgtui.pages.catalogue import Page
+
+Opener = Callable[..., AbstractAsyncContextManager[Any]]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def seldom_swept() -> Iterator[None]:
+    """Sweep seldom, and nothing that was there before: a page makes so much that sweeping takes a third of its time."""
+    before = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 1000)
+    yield
+    gc.set_threshold(*before)
+    gc.unfreeze()
+
+
+@pytest.fixture(autouse=True)
+def unpainted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Paint nothing for the terminal that is not there; a shot is drawn when it is asked for."""
+    monkeypatch.setattr(Compositor, "render_update", lambda self, **_: self._dirty_regions.clear())
+
+
+@pytest.fixture
+def opened(
+    make_bench: Any, fakes: ModuleType, bench_fakes: ModuleType, compare_fakes: ModuleType, tmp_path: Path
+) -> Opener:
+    """Starts an application, brings it to a page, and ends it."""
+    # Imported here: these stand on the doubles, which the fixtures above have loaded.
+    from tests.kgtui.pages import streams
+    from tests.kgtui.pages.driving import Driven
+    from tests.kgtui.pages.stores import STORES
+
+    def script_of(name: str) -> Any:
+        return next(getattr(module, name) for module in (streams, bench_fakes, fakes) if hasattr(module, name))
+
+    @asynccontextmanager
+    async def at(page: Page, **settings: Any) -> Any:
+        device = "cuda" if page.timed else "cpu"
+        recording = STORES[page.store](tmp_path, device) if page.store else None
+        needs_cases = page.timed or page.store in ("four", "known")
+        bench = make_bench(
+            script_of(page.script), opened=page.opened, recording=recording, content=page.content, device=device,
+            problem=bench_fakes.timed_problem() if needs_cases else None,
+            config_path=Path("/home/somebody/.config/kgtui/config.toml"), **settings,
+        )  # fmt: skip
+        bench.engine.starts = page.engine_starts
+        async with bench.app.run_test(size=page.sizes[0]) as pilot:
+            driven = Driven(bench=bench, pilot=pilot, scripts=script_of)
+            await driven.reach(page)
+            yield driven
+
+    return at
