@@ -112,13 +112,13 @@ def help_lines(
 ) -> tuple[Line, ...]:
     """The help, line by line; the keys of the screen that it was asked on stand first.
 
-    `wanted` leaves only the lines in which all of these letters stand somewhere.
+    `wanted` leaves only the lines in which all of these letters stand somewhere, or in what the key bar calls it.
     """
     sought = wanted.casefold().split()
     lines: list[Line] = []
     nearest = sorted(actions, key=lambda action: (action.where is not first, action.where is not Where.EVERYWHERE))
     for (where, group), members in groupby(nearest, key=lambda action: (action.where, action.group)):
-        found = [one for one in map(_line, members) if _has(one, sought)]
+        found = [shown for one in members if _has(shown := _line(one), sought, also=one.label)]
         if found:
             lines += [line(strong(group), muted(f"  {where}")), *found, ()]
     words = [line(Span(f"  {word:<16}", Tone.LINK), meaning) for word, meaning in _CONCEPTS]
@@ -127,8 +127,8 @@ def help_lines(
     return tuple(lines) or (line(muted("nothing here has these letters; esc shows all")),)
 
 
-def _has(one: Line, sought: list[str]) -> bool:
-    text = plain_text((one,)).casefold()
+def _has(one: Line, sought: list[str], *, also: str = "") -> bool:
+    text = f"{plain_text((one,))} {also}".casefold()
     return all(word in text for word in sought)
 
 
