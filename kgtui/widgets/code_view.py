@@ -299,7 +299,8 @@ class CodeView(ScrollView, can_focus=True):
             start, end = selected
             style = self.screen.get_component_rich_style("screen--selection")
             text.stylize(style, start, len(text) if end == -1 else end)
-        strip = Strip(text.render(self.app.console), cell_len(text.plain))
+        # A text without spans is rendered without its own style too.
+        strip = Strip(text.render(self.app.console), cell_len(text.plain)).apply_style(background)
         if selection is None:
             self._strips[key] = strip
         return strip

@@ -174,8 +174,9 @@ class SideBySide(ScrollView, can_focus=True):
             tint = base + self._backdrop("sides--gap")
         text = Text(cell.text, style=tint, no_wrap=True, end="")
         self._paint(text, cell, order)
-        body = Strip(text.render(self.app.console), cell_len(cell.text)).crop_extend(left, left + room, tint)
-        return Strip.join([head, body])
+        # A text without spans is rendered without its own style too.
+        body = Strip(text.render(self.app.console), cell_len(cell.text)).apply_style(tint)
+        return Strip.join([head, body.crop_extend(left, left + room, tint)])
 
     def _paint(self, text: Text, cell: Cell, order: int) -> None:
         if cell.number is not None:

@@ -20,6 +20,7 @@ from textual.app import App
 _ATTRIBUTES = {"bold": "b", "dim": "d", "italic": "i", "underline": "u", "reverse": "r", "strike": "s"}
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _PLAIN = "-"
+_OWN_COLOURS = "default on default"
 
 Run = tuple[str, int]
 
@@ -32,6 +33,11 @@ class Shot:
     rows: tuple[str, ...]
     looks: tuple[tuple[Run, ...], ...]
     colours: frozenset[str]
+
+    @property
+    def is_in_the_terminals_colours(self) -> bool:
+        """Whether some of it was given neither a colour nor a ground."""
+        return any(look.startswith(_OWN_COLOURS) for row in self.looks for look, _ in row)
 
     @property
     def text(self) -> str:

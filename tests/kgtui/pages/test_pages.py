@@ -40,6 +40,7 @@ async def test_a_page_looks_as_before_and_says_the_same_without_colour(
         pairs = await driven.shots(page.sizes)
     for dark, plain in pairs:
         assert plain.colours == frozenset()
+        assert not dark.is_in_the_terminals_colours
         # Through a question or a list that lies over a page, the page is seen in colour only.
         assert plain.rows == dark.rows or screen.is_modal
         assert [words for words in page.says if words not in plain.text] == []
