@@ -29,9 +29,7 @@ class AsText(SingleFileSnapshotExtension):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-async def test_a_page_looks_as_before_and_says_the_same_without_colour(
-    opened: Any, page: Page, snapshot: SnapshotAssertion
-) -> None:
+async def test_a_page_looks_as_before(opened: Any, page: Page, snapshot: SnapshotAssertion) -> None:
     async with opened(page) as driven:
         screen = driven.bench.app.screen
         assert page.screen == (screen.WHERE.value if hasattr(screen, "WHERE") else "palette")
