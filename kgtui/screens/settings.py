@@ -216,8 +216,10 @@ class SettingsScreen(KgtuiScreen):
             tones = {"+": Tone.GOOD, "-": Tone.BAD}
             lines += [line(Span(text, tones[text[0]])) for text in self.host.wishes.difference]
             self.query_one("#about", Lines).show(tuple(lines))
+        elif key is not None:
+            self.query_one("#about", Lines).show(detail_of(self._view, key))
         else:
-            self.query_one("#about", Lines).show(detail_of(self._view, key) if key is not None else ())
+            self.query_one("#about", Lines).show((line(muted(f"no setting has {self._wanted!r}; esc shows all")),))
 
     def _change(self, key: str, value: Change) -> bool:
         try:

@@ -95,7 +95,13 @@ def session_details(session: SessionRow, *, glyphs: Glyphs) -> tuple[Line, ...]:
 def totals_line(totals: Totals, *, glyphs: Glyphs) -> Line:
     """What the listed runs come to."""
     dot = muted(f" {glyphs.dot} ")
-    spans = [strong(f"{totals.runs:,}"), muted(" runs"), dot, Span(f"{totals.passed:,} passed"), dot]
+    spans = [
+        strong(f"{totals.runs:,}"),
+        muted(" run" if totals.runs == 1 else " runs"),
+        dot,
+        Span(f"{totals.passed:,} passed"),
+        dot,
+    ]
     spans += [Span(f"{totals.flagged:,} flagged", Tone.WARN if totals.flagged else Tone.MUTED), dot]
     spans += [muted(long_time(totals.elapsed_s))]
     tokens = totals.prompt_tokens + totals.completion_tokens

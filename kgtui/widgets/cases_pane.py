@@ -51,6 +51,7 @@ class CasesPane(DetailedPane):
         rows = case_rows(planned, view, bench.before, glyphs=scene.glyphs, wanted=scene.wanted, stale=scene.stale)
         self.query_one(Grid).set_columns(case_columns(planned))
         self.query_one(Grid).show(rows)
+        self.set_class(not rows, "-none")
         if view.failed and self._led_to_failure_of != self._run_key(scene):
             self._led_to_failure_of = self._run_key(scene)
             self.query_one(Grid).go_to(view.failed[0].case)
@@ -86,6 +87,9 @@ class CasesPane(DetailedPane):
             detail.show(case_detail(result, glyphs=scene.glyphs, stale=is_stale, suspected=suspected))
             brief = case_brief(result, glyphs=scene.glyphs, stale=is_stale, suspected=suspected)
             self.query_one("#case-brief", Lines).show(brief if self.has_failed else ())
+        elif scene is not None and self.current_name is None:
+            words = f"no case has {scene.wanted!r} in its row; esc shows all"
+            self.query_one("#case-brief", Lines).show((line(muted(words)),))
         else:
             detail.show((line(muted("not judged yet" if scene is None or scene.bench.view.running else "not judged")),))
 

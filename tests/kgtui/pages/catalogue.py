@@ -99,7 +99,7 @@ _ENDED = (
 _PANES = (
     Page(name="cases-filtered", screen="workbench", says=("✗ wrong value", "/f16"), script="some_fail",
          keys=("1", "slash", *"f16", "enter")),
-    Page(name="cases-none-matches", screen="workbench", says=("/nothing",), script="some_fail",
+    Page(name="cases-none-matches", screen="workbench", says=("no case has 'nothing'",), script="some_fail",
          keys=("1", "slash", *"nothing", "enter")),
     Page(name="searching", screen="workbench", says=("mask",), keys=("slash", *"mask")),
     Page(name="no-findings", screen="workbench", says=("Findings",), keys=("2",)),
@@ -155,7 +155,8 @@ _OVER = (
     Page(name="settings", screen="settings", says=("theme",), keys=("f2",)),
     Page(name="settings-writing", screen="settings", says=("Write these lines?", "+notify", "write them"),
          keys=("f2", "slash", *"notify", "enter", "enter", "w")),
-    Page(name="settings-none-matches", screen="settings", says=("Settings",), keys=("f2", "slash", *"xyz", "enter")),
+    Page(name="settings-none-matches", screen="settings", says=("no setting has 'xyz'",),
+         keys=("f2", "slash", *"xyz", "enter")),
     Page(name="help", screen="help", says=("judge the saved file again",), keys=("f1",)),
     Page(name="help-searched", screen="help", says=("zoom",), keys=("f1", "slash", *"zoom")),
     Page(name="palette", screen="palette", says=("run",), keys=("ctrl+p",)),
