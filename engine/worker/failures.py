@@ -14,6 +14,7 @@ from triton.runtime.errors import InterpreterError, OutOfResources, PTXASError
 from engine import wire
 from engine.model import OutOfBounds
 from engine.worker.bfloat16 import InterpreterLimitError
+from engine.worker.edges import StrayStoreError
 from engine.worker.loader import NoEntryError
 
 _TRACE_CHARACTERS = 20_000
@@ -86,7 +87,9 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 def _kind(chain: list[BaseException]) -> wire.FailureKind:
     root = chain[-1]
-    if any(isinstance(getattr(part, "report", None), OutOfBounds) for part in chain):
+    if any(isinstance(getattr(part, "report", None), OutOfBounds) for part in chain) or isinstance(
+        root, StrayStoreError
+    ):
         return wire.FailureKind.OUT_OF_BOUNDS
     if any(isinstance(part, MemoryError | torch.OutOfMemoryError) for part in chain):
         return wire.FailureKind.OUT_OF_MEMORY
@@ -115,7 +118,7 @@ def _message(error: BaseException) -> str:
     text = _words(str, told or error).strip()
     if isinstance(error, SystemExit):
         return f"it called sys.exit({_words(repr, error.code)}); a candidate returns, it does not exit"
-    if isinstance(getattr(error, "report", None), OutOfBounds) or isinstance(error, NoEntryError):
+    if isinstance(getattr(error, "report", None), OutOfBounds) or isinstance(error, NoEntryError | StrayStoreError):
         return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 

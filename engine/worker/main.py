@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import sys
@@ -20,6 +21,7 @@ from engine.processes.nursery import DEVICE_VARIABLE, WARM_CACHE_VARIABLE
 from engine.processes.service import Line
 from engine.worker import failures, loader, published
 from engine.worker.disorder import Disorder
+from engine.worker.edges import Edges
 from engine.worker.interpreter import Guard
 from engine.worker.launches import LaunchBook
 from engine.worker.meetings import Meetings
@@ -157,12 +159,14 @@ class _Worker:
         if self._guard is not None:
             self._guard.allow({f"storage {i}": part for i, part in enumerate(storages)})
         arguments = [tensors.value_of(spec, storages) for spec in command.arguments]
+        edges = Edges(command.poison, self._device) if self._has_edges(command) else None
         started = time.perf_counter()
         with (
             self._disorder.during(command.disorder),
             self._meetings.during(command.disorder),
             self._withholding.during(command.withhold),
             self._observer.calling(command.case, arguments, operators=command.observe),
+            edges or contextlib.nullcontext(),
             Poison(command.poison),
         ):
             returned = entry(*arguments)
@@ -170,12 +174,18 @@ class _Worker:
         handed_back = self._recalls.hand_back(command, arguments, returned)
         self._wait_for_device()
         elapsed_s = time.perf_counter() - started
+        if edges is not None:
+            edges.check()
         sys.stdout.flush()
         return wire.Called(
             id=command.id, returned=handed_back, launches=self._book.take_untold(), elapsed_s=elapsed_s,
             ledger=self._withholding.take_ledger(), disordered=self._disorder.launches,
             meeting=self._meetings.first,
         )  # fmt: skip
+
+    def _has_edges(self, command: wire.Call) -> bool:
+        """Whether stores past the end are looked for: where no interpreter does, and nothing is withheld."""
+        return self._device.type == "cuda" and command.withhold is None and command.disorder is None
 
     def _recall(self, command: wire.Recall) -> wire.Recalled:
         self._wait_for_device()

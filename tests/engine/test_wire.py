@@ -112,8 +112,8 @@ REPLIES: tuple[wire.AnyReply, ...] = (
     wire.Checked(id="i", right=1, first_wrong=1, reports=(REPORT,), trouble="memory past the end of x was written"),
     wire.Timed(
         id="i", calls=(wire.CallTime(span_ns=5000, stream_ns=None, activities=2),), returned=((RETURNED,),),
-        kernels=(wire.KernelTime(name="k", device_ns=7, count=2),), late=("other",), method="cupti", reason="", elapsed_ns=7, shared_outputs=True,
-        notes=("not compiled",),
+        kernels=(wire.KernelTime(name="k", device_ns=7, count=2),), late=("other",), method="cupti", reason="",
+        elapsed_ns=7, shared_outputs=True, notes=("not compiled",),
     ),
     wire.Observed(
         id="i",
