@@ -37,11 +37,8 @@ async def test_an_output_that_stays_is_a_fact() -> None:
 async def test_the_wait_is_shorter_in_the_interpreter_where_verifying_was(
     verified_s: tuple[float, ...], interpreted: bool, pause_s: float
 ) -> None:
-    cases = [passed(f"c{number}") for number in range(len(verified_s))]
-    taken = [
-        replace(one, result=replace(one.result, elapsed_s=each_s))
-        for one, each_s in zip(cases, verified_s, strict=True)
-    ]
+    cases = zip([passed(f"c{number}") for number in range(len(verified_s))], verified_s, strict=True)
+    taken = [replace(one, result=replace(one.result, elapsed_s=each_s)) for one, each_s in cases]
     lab = ScriptedLab(passed=taken, interpreted=interpreted)
     await observed(deferred.probe, lab)
     assert lab.recalled[0] == pytest.approx(pause_s)
