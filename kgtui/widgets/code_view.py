@@ -290,7 +290,7 @@ class CodeView(ScrollView, can_focus=True):
         key = (line, line == self._cursor, line in self._linked)
         if selection is None and (known := self._strips.get(key)) is not None:
             return known
-        text = Text(self._lines[index], style=background, no_wrap=True, end="")
+        text = Text(self._lines[index], no_wrap=True, end="")  # has no style: without spans it would not be drawn
         inks = self._inks.under(self.app.theme_variables, self.background_colors[1])
         for span in self._colours(index):
             text.stylize(inks[span.ink], span.start, span.end)
@@ -299,7 +299,6 @@ class CodeView(ScrollView, can_focus=True):
             start, end = selected
             style = self.screen.get_component_rich_style("screen--selection")
             text.stylize(style, start, len(text) if end == -1 else end)
-        # A text without spans is rendered without its own style too.
         strip = Strip(text.render(self.app.console), cell_len(text.plain)).apply_style(background)
         if selection is None:
             self._strips[key] = strip

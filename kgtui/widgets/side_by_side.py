@@ -172,9 +172,8 @@ class SideBySide(ScrollView, can_focus=True):
         room = max(0, width - self._gutter_cells)
         if cell.number is None:
             tint = base + self._backdrop("sides--gap")
-        text = Text(cell.text, style=tint, no_wrap=True, end="")
+        text = Text(cell.text, no_wrap=True, end="")  # has no style: without spans it would not be drawn
         self._paint(text, cell, order)
-        # A text without spans is rendered without its own style too.
         body = Strip(text.render(self.app.console), cell_len(cell.text)).apply_style(tint)
         return Strip.join([head, body.crop_extend(left, left + room, tint)])
 
