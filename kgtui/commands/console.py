@@ -7,6 +7,7 @@ that a test passes in its own.
 from __future__ import annotations
 
 import enum
+import io
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -109,8 +110,12 @@ class Console:
         return self.stdin.readline()
 
     def hand_out(self, document: str) -> None:
-        """A document on the output: for a program or a file, so it is whole in whichever signs the screen has."""
-        self.out.write(f"{document}\n")
+        """A document on the output, in UTF-8: for a program or a file, so it is whole whichever signs the screen has."""
+        self.out.flush()
+        if isinstance(self.out, io.TextIOWrapper):
+            self.out.buffer.write(f"{document}\n".encode(errors="backslashreplace"))
+        else:
+            self.out.write(f"{document}\n")
         self.out.flush()
 
     def warn(self, text: str) -> None:

@@ -24,3 +24,13 @@ def test_an_output_that_is_no_terminal_is_80_wide(console, tmp_path):
 def test_signs_that_the_encoding_lacks_cannot_be_written(console, encoding, can):
     out = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
     assert dataclasses.replace(console, out=out).can_write("±█…") == can
+
+
+def test_a_document_is_utf_8_whatever_the_locale(console):
+    raw = io.BytesIO()
+    out = io.TextIOWrapper(raw, encoding="ascii", errors="backslashreplace")
+    there = dataclasses.replace(console, out=out)
+    there.say("é")
+    there.hand_out('{"name": "é"}')
+    there.say("ü")
+    assert raw.getvalue() == b'\\xe9\n{"name": "\xc3\xa9"}\n\\xfc\n'
