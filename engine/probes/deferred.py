@@ -24,7 +24,7 @@ CATCHES = ("scribbles_after_return.py", "rewrites_on_a_timer.py", "one_buffer_fo
 _CHECK = "deferred"
 _POISON = 0x7B
 _PAUSE_S = 0.1  # after the device is idle
-_LEAST_PAUSE_S, _SHARE_OF_VERIFYING = 0.03, 0.75  # in the interpreter, where a few small cases are done sooner than that
+_LEAST_PAUSE_S, _SHARE_OF_VERIFYING = 0.03, 0.75  # in the interpreter, after a few small cases
 
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:

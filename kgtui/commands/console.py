@@ -110,7 +110,7 @@ class Console:
         return self.stdin.readline()
 
     def hand_out(self, document: str) -> None:
-        """A document on the output, in UTF-8: for a program or a file, so it is whole whichever signs the screen has."""
+        """A document on the output: for a program or a file, so it is whole, and UTF-8 whatever the locale."""
         self.out.flush()
         if isinstance(self.out, io.TextIOWrapper):
             self.out.buffer.write(f"{document}\n".encode(errors="backslashreplace"))
