@@ -51,6 +51,7 @@ class _Snapshot:
     preloading: Mapping[str, str | None]
     random_states: Mapping[str, bytes]
     threads: frozenset[int]
+    children: frozenset[int]
     code: Mapping[str, CodePages] | None
 
 
@@ -72,7 +73,8 @@ class Watch:
         }
         self._before = _Snapshot(
             callables=callables, codes=codes, settings=_settings(), preloading=_preloading(),
-            random_states=self._random_states(), threads=frozenset(sys._current_frames()), code=code_pages(),
+            random_states=self._random_states(), threads=frozenset(sys._current_frames()),
+            children=_child_pids(), code=code_pages(),
         )  # fmt: skip
 
     def changes(self) -> tuple[ChangeSeen, ...]:
@@ -263,13 +265,13 @@ def _holds_tensor(value: object) -> bool:
     return isinstance(value, torch.Tensor)
 
 
+def _child_pids() -> frozenset[int]:
+    tasks = Path("/proc/self/task").iterdir()
+    return frozenset(int(pid) for task in tasks for pid in (task / "children").read_text().split())
+
+
 def _children(before: _Snapshot) -> Iterator[ChangeSeen]:
-    pids = {
-        int(pid)
-        for task in Path("/proc/self/task").iterdir()
-        for pid in (task / "children").read_text().split()
-    }  # fmt: skip
-    for pid in sorted(pids):
+    for pid in sorted(_child_pids() - before.children):
         try:
             name = Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()[:100]
         except OSError:
