@@ -61,10 +61,15 @@ class Edges(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves
         self._bytes = 0
 
     def widen(self, tensor: torch.Tensor) -> None:
-        """Give a new tensor its zone, where there is room for that."""
+        """Give a new tensor its zone, where there is room for that.
+
+        A tensor of a graph that is being captured gets none: nothing is filled before the graph is replayed.
+        """
         storage = tensor.untyped_storage()
         needed = storage.nbytes()
         if not needed or self._bytes + needed > _MOST_BYTES or len(self._zones) == _MOST_ZONES:
+            return
+        if torch.cuda.is_current_stream_capturing():
             return
         storage.resize_(needed + ZONE_BYTES)
         with unheard():

@@ -101,6 +101,12 @@ def test_edges_are_kept_for_so_many_tensors_and_bytes_only() -> None:
         assert torch.empty(257 << 20, dtype=torch.uint8).untyped_storage().nbytes() == 257 << 20
 
 
+def test_tensors_of_a_graph_that_is_captured_have_no_edge(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
+    with Edges(0xFF, CPU):
+        assert torch.empty(5).untyped_storage().nbytes() == 20
+
+
 def test_only_tensors_of_the_device_have_edges() -> None:
     with Edges(0xFF, torch.device("cuda")):
         assert torch.empty(5).untyped_storage().nbytes() == 20
