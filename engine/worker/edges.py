@@ -69,7 +69,7 @@ class Edges(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves
         needed = storage.nbytes()
         if not needed or self._bytes + needed > _MOST_BYTES or len(self._zones) == _MOST_ZONES:
             return
-        if torch.cuda.is_current_stream_capturing():
+        if _is_capturing(self.device):
             return
         storage.resize_(needed + ZONE_BYTES)
         with unheard():
@@ -103,6 +103,10 @@ class Edges(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves
                     f"memory past the end of {zone.made}, which the entry made, was written ({int(count)} bytes): "
                     "a store without a mask, or with a wrong one"
                 )
+
+
+def _is_capturing(device: torch.device) -> bool:
+    return device.type == "cuda" and torch.cuda.is_current_stream_capturing()
 
 
 def _type(tensor: torch.Tensor) -> str:
