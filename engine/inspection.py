@@ -21,6 +21,7 @@ from engine.report_bench import Benchmarks
 INTERPRETED = "Triton's interpreter ran the kernels on this device, and its times are no speeds"
 RUNNING = "the run goes on"
 CANCELLED = "the run was cancelled before"
+CUT_SHORT = "the run was cut short before"
 
 _NOT_A_GPU = "Triton's interpreter ran the kernels; what the compiled code does on a GPU was not seen"
 _NOT_COMPILED = "nothing was compiled, so it is not known whether it builds for a GPU"
@@ -29,7 +30,7 @@ _NOT_REPORTED = "not reported"
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """All that a run has said so far; `verdict` and `elapsed_s` are None while it goes on."""
+    """All that a run has said so far; `verdict` and `elapsed_s` are None while it goes on, or if `cut_short`."""
 
     file: str
     number: int | None
@@ -46,6 +47,7 @@ class Evidence:
     findings: tuple[Finding, ...]
     layers: tuple[LayerReport, ...]
     benchmarks: Benchmarks
+    cut_short: bool = False
 
     @property
     def kernels(self) -> tuple[CompiledKernel, ...]:
@@ -56,6 +58,11 @@ class Evidence:
     def cancelled(self) -> bool:
         """Whether somebody stopped it before it came to its end."""
         return self.verdict is not None and self.verdict.outcome is Outcome.CANCELLED
+
+    @property
+    def ended(self) -> bool:
+        """Whether it came to an end of its own."""
+        return self.verdict is not None and not self.cancelled
 
     @property
     def interpreted(self) -> bool:
@@ -151,7 +158,7 @@ def inspect(
 def _headline(evidence: Evidence, layers: Sequence[LayerSeen], held: HeldClaim | None) -> str:
     verdict = evidence.verdict
     if verdict is None:
-        return f"no verdict yet: {RUNNING}"
+        return f"no verdict: {CUT_SHORT}" if evidence.cut_short else f"no verdict yet: {RUNNING}"
     if evidence.cancelled:
         unseen = ", ".join(seen.layer for seen in layers if not seen.reports)
         judged = f"{len(evidence.cases)} of {evidence.planned} cases were judged"
@@ -190,11 +197,9 @@ def _untimed(evidence: Evidence) -> str:
     """Why nothing was timed; "" where something was."""
     if evidence.benchmarks.cases:
         return ""
-    if evidence.verdict is None:
-        return RUNNING
-    if evidence.cancelled:
-        return CANCELLED
-    if evidence.verdict.outcome is not Outcome.PASS:
+    if unended := _unended(evidence):
+        return unended
+    if evidence.verdict is not None and evidence.verdict.outcome is not Outcome.PASS:
         return "nothing is timed of a kernel that is not right"
     if evidence.interpreted:
         return INTERPRETED
@@ -212,7 +217,7 @@ def _unchecked(evidence: Evidence, layers: Sequence[LayerSeen], untimed: str) ->
             yield Unchecked(what=seen.layer, state=_NOT_REPORTED, why=_unreported(evidence))
     missing = evidence.planned - len(evidence.cases)
     if missing > 0:
-        why = RUNNING if evidence.verdict is None else CANCELLED if evidence.cancelled else "the run ended before"
+        why = _unended(evidence) or "the run ended before"
         yield Unchecked(what="cases", state="not judged", why=f"{missing} of {evidence.planned}: {why}")
     if evidence.interpreted:
         yield Unchecked(what="device", state="not a GPU", why=_NOT_A_GPU)
@@ -229,10 +234,15 @@ def _unchecked(evidence: Evidence, layers: Sequence[LayerSeen], untimed: str) ->
 
 
 def _unreported(evidence: Evidence) -> str:
-    if evidence.verdict is None:
-        return RUNNING
-    if evidence.cancelled:
-        return CANCELLED
-    if evidence.verdict.outcome is not Outcome.PASS:
+    if unended := _unended(evidence):
+        return unended
+    if evidence.verdict is not None and evidence.verdict.outcome is not Outcome.PASS:
         return "the run ended before: what is not right is not examined further"
     return "no check reported on it in this run"
+
+
+def _unended(evidence: Evidence) -> str:
+    """Why the run has not come to an end of its own; "" where it has."""
+    if evidence.verdict is None:
+        return CUT_SHORT if evidence.cut_short else RUNNING
+    return CANCELLED if evidence.cancelled else ""

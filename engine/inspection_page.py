@@ -84,13 +84,14 @@ _COVERAGES: Mapping[Coverage | None, Mark] = MappingProxyType(
 )  # fmt: skip
 _WITHOUT_BLAME = frozenset({Outcome.UNSUPPORTED, Outcome.CANCELLED, Outcome.REFUSED, Outcome.ENGINE_ERROR})
 _RUNNING_WORD = "running"
+_CUT_SHORT_WORD = "cut short"
 _MOST_FAILED = 5
 
 
 def page_of(inspection: Inspection, *, is_ascii: bool = False) -> Page:
     """The page: the answer first, then what it rests on, and what it does not."""
     evidence = inspection.evidence
-    word, mark = _word(evidence.verdict, inspection.claim)
+    word, mark = _word(evidence.verdict, inspection.claim, cut_short=evidence.cut_short)
     return Page(
         title=f"{evidence.problem}: {word}", subject=printable(f"{evidence.file}{numbered(evidence.number)}"),
         word=word, mark=mark, headline=printable(inspection.headline),
@@ -102,7 +103,7 @@ def page_of(inspection: Inspection, *, is_ascii: bool = False) -> Page:
             ),
             Section(
                 title="Findings", entries=tuple(map(_finding, inspection.findings)),
-                note="" if inspection.findings else "none so far" if evidence.cancelled else "none",
+                note="" if inspection.findings else "none" if evidence.ended else "none so far",
             ),
             _cases(inspection),
             _inputs(inspection),
@@ -114,9 +115,9 @@ def page_of(inspection: Inspection, *, is_ascii: bool = False) -> Page:
     )  # fmt: skip
 
 
-def _word(verdict: Verdict | None, held: HeldClaim | None) -> tuple[str, Mark]:
+def _word(verdict: Verdict | None, held: HeldClaim | None, *, cut_short: bool) -> tuple[str, Mark]:
     if verdict is None:
-        return _RUNNING_WORD, Mark.MUTED
+        return _CUT_SHORT_WORD if cut_short else _RUNNING_WORD, Mark.MUTED
     word = word_of(verdict).replace("_", " ")
     if verdict.flagged or verdict.outcome in _WITHOUT_BLAME:
         return word, Mark.DOUBT
@@ -190,11 +191,14 @@ def _cases(inspection: Inspection) -> Section:
 
 
 def _counted(evidence: Evidence) -> str:
-    """How many were right; of a run that was cancelled, of how many that were judged."""
-    if not evidence.cancelled:
-        return f"{evidence.passed} of {evidence.planned} right"
+    """How many were right; of a run that has no end of its own, how many were judged and did not pass."""
     judged, planned = len(evidence.cases), evidence.planned
-    return f"{evidence.passed} of {judged} right that were judged; {planned - judged} of {planned} were not judged"
+    amiss = f", {judged - evidence.passed} failed" if judged > evidence.passed else ""
+    if evidence.cancelled:
+        return f"{evidence.passed} of {judged} right that were judged; {planned - judged} of {planned} were not judged"
+    if evidence.verdict is None:
+        return f"{judged} of {planned} judged{amiss}"
+    return f"{evidence.passed} of {planned} right"
 
 
 def _inputs(inspection: Inspection) -> Section:
@@ -244,7 +248,8 @@ def _policy(inspection: Inspection) -> Section:
 
 def _provenance(inspection: Inspection) -> Section:
     evidence = inspection.evidence
-    took = f"{evidence.elapsed_s:.2f} s" if evidence.elapsed_s is not None else "goes on"
+    unended = "cut short" if evidence.cut_short else "goes on"
+    took = f"{evidence.elapsed_s:.2f} s" if evidence.elapsed_s is not None else unended
     facts: Sequence[tuple[str, str]] = (
         ("operator", evidence.problem),
         ("file", evidence.file),

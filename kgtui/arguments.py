@@ -6,6 +6,7 @@ Reading the arguments imports nothing heavier than argparse and the baselines' n
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib.metadata
 import math
 from typing import NoReturn
@@ -77,9 +78,25 @@ class _Parser(argparse.ArgumentParser):
         )  # fmt: skip
         self.color = False  # Python 3.14 would colour the help, and the README is made from it
 
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        """A word that is no command is a file, or a command mistyped; argparse would list them all."""
+        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
+            raise UsageError(_no_command(str(value), tuple(action.choices)))
+        super()._check_value(action, value)
+
     def error(self, message: str) -> NoReturn:
         """Raises UsageError; the exit is decided in one place."""
         raise UsageError(f"{message}; `{self.prog} --help` shows what can be typed")
+
+
+def _no_command(word: str, commands: tuple[str, ...]) -> str:
+    if word.endswith(".py"):
+        return f"{word} is no command; `kgtui open {word}` opens it, `kgtui check {word}` judges it"
+    if "::" in word:
+        return f"{word} is no command; `kgtui open {word}` opens its kernel file"
+    close = difflib.get_close_matches(word, commands, n=1)
+    hint = f"did you mean `{close[0]}`?" if close else "`kgtui --help` lists the commands"
+    return f"{word!r} is no command; {hint}"
 
 
 _Commands = argparse._SubParsersAction  # the only name that argparse gives this type

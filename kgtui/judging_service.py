@@ -57,8 +57,13 @@ class JudgingService:
             self._loop.submit(order)
 
     def cancel(self) -> bool:
-        """Stop the run that goes on; False when none does."""
-        return self._loop is not None and self._loop.cancel()
+        """Stop the run that goes on and forget the one that waits; False when there is neither."""
+        if self._loop is not None:
+            return self._loop.cancel()
+        waiting, self._waiting = self._waiting, None
+        if isinstance(waiting, GridOrder):
+            waiting.ended()
+        return waiting is not None
 
     def drop(self, grid: GridOrder) -> None:
         """Judge no more of this one; whatever else was asked for stays."""

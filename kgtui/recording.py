@@ -8,7 +8,7 @@ from engine.errors import StoreError, UsageError
 from engine.events import Event
 from kgtui.archive import Archive
 from kgtui.seams import BestRun, LastRun, Order, PastRun, RecentFile
-from sessions.rows import RunFilter, RunRow
+from sessions.rows import RunFilter, RunRow, RunState
 from sessions.store import Store
 
 
@@ -110,5 +110,5 @@ def _past_run(row: RunRow) -> PastRun:
         number=row.id, problem=row.problem, digest=row.digest, filename=row.path.name if row.path else "",
         device=row.device, target=row.target, started_at=row.started_at, outcome=row.outcome, flagged=row.flagged,
         passed=row.passed if finished else None, total=row.total if finished else None,
-        elapsed_s=row.elapsed_s if finished else None,
+        elapsed_s=row.elapsed_s if finished else None, goes_on=row.state is RunState.RUNNING,
     )  # fmt: skip

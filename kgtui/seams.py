@@ -65,7 +65,7 @@ class Judging(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class PastRun:
-    """A run in the store.  Outcome, counts and time are None for one that was cut short."""
+    """A run in the store.  Outcome, counts and time are None for one that `goes_on`, or was cut short."""
 
     number: int
     problem: str
@@ -79,6 +79,7 @@ class PastRun:
     passed: int | None = None
     total: int | None = None
     elapsed_s: float | None = None
+    goes_on: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 PLACE = Place.OVER
 
 _MARGIN = 3  # the padding and the scroll bar
+_ALWAYS = frozenset({"replay", "leave-case", "help", "quit"})
 _NO_LINE = "no line is known to be at fault; what feeds the worst element says where to look"
 
 
@@ -72,12 +73,12 @@ class CaseScreen(KgtuiScreen):
     def on_mount(self) -> None:
         """Draw what the workbench knows."""
         self.set_focus(self.query_one("#case-page"))
-        self.show_keys()
         self.draw()
 
     def draw(self) -> None:
         """Draw what has changed."""
         self.show_trouble()
+        self.show_keys(self._keys_that_work())
         self._draw_state()
         page, result = self.query_one("#case-whole", Lines), self._result
         if result is None:
@@ -126,11 +127,7 @@ class CaseScreen(KgtuiScreen):
 
     def action_follow(self) -> None:
         """Go to the line of the source that is at fault, or to the first one that may be."""
-        result = self._result
-        bounds = result.out_of_bounds if result else None
-        location = (result.location if result else None) or (bounds.location if bounds else None)
-        suspected = self._workbench.bench.suspects_of(result) if result else None
-        number = location.line if location else suspected.lines[0][0] if suspected else None
+        number = self._line_at_fault
         if number is None:
             self.notify(_NO_LINE, markup=False)
             return
@@ -176,6 +173,30 @@ class CaseScreen(KgtuiScreen):
         """The failed case under the cursor of the cases tab."""
         result = self._cases.current
         return result if result is not None and result.outcome is not Outcome.PASS else None
+
+    @property
+    def _line_at_fault(self) -> int | None:
+        """The line of the source that is at fault, or the first one that may be."""
+        result = self._result
+        if result is None:
+            return None
+        bounds = result.out_of_bounds
+        location = result.location or (bounds.location if bounds else None)
+        if location is not None:
+            return location.line
+        suspected = self._workbench.bench.suspects_of(result)
+        return suspected.lines[0][0] if suspected else None
+
+    def _keys_that_work(self) -> frozenset[str]:
+        """The actions that do something now: no way to a line where none is known, none on where no other failed."""
+        failed = {result.case for result in self._workbench.bench.view.failed}
+        offered = {
+            "next-case": bool(failed - {self._workbench.case_under_cursor}),
+            "to-line": self._line_at_fault is not None,
+            "write-script": self._result is not None,
+            "rerun": self._result is None,
+        }
+        return _ALWAYS | {name for name, works in offered.items() if works}
 
     def _is_stale(self, result: CaseResult) -> bool:
         scene = self._workbench.scene

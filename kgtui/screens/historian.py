@@ -65,7 +65,12 @@ class Historian:
         if past is None:
             return
         events, source = past
-        screen.bench = screen.bench.opened(number, events)
+        screen.bench = screen.bench.opened(number, events, goes_on=await self._goes_on(number))
         if not screen.bench.unsaved:
             screen.source.load(source)
         screen.action_tab("cases")
+
+    async def _goes_on(self, number: int) -> bool:
+        """Whether the store still waits for the verdict of this run, here or in another program."""
+        runs = await self._screen.host.past.runs_of(self._screen.bench.problem.name)
+        return any(run.number == number and run.goes_on for run in runs)

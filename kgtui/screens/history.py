@@ -40,6 +40,7 @@ from kgtui.state.run_filter import HINT, read_filter, with_word
 from kgtui.state.sides import FEWEST
 from kgtui.widgets.ask import Ask
 from kgtui.widgets.bars import Bar, Strip
+from kgtui.widgets.entry import Entry
 from kgtui.widgets.paged_grid import PagedGrid
 from kgtui.widgets.toned import Lines
 from kgtui.widgets.too_small import TooSmall
@@ -79,14 +80,13 @@ class HistoryScreen(KgtuiScreen):
         yield PagedGrid(run_columns(medium=False, wide=False), id="runs")
         yield Lines(id="empty")
         yield Lines(id="details")
-        yield Input(id="entry", compact=True, select_on_focus=False)
+        yield Entry(id="entry", selects=False)
         yield Ask(id="ask")
         yield Bar(id="keys")
         yield TooSmall()
 
     def on_mount(self) -> None:
         """Start on the list: letters are commands until something is to be typed."""
-        self.query_one("#entry").display = False
         self.query_one(Ask).display = False
         self.set_focus(self._grid)
         self.show_keys()
@@ -294,7 +294,7 @@ class HistoryScreen(KgtuiScreen):
     def _filter_submitted(self) -> None:
         self.set_focus(self._grid)
 
-    @on(Input.Submitted, "#entry")
+    @on(Input.Submitted, "#entry Input")
     def _entered(self, message: Input.Submitted) -> None:
         self.set_focus(self._grid)
         self._marker.entered(message.value)

@@ -28,6 +28,7 @@ from kgtui.screens.host import Host
 from kgtui.state.inspect import inspection_of, page_rows
 from kgtui.state.strip import head
 from kgtui.widgets.bars import Bar, Strip
+from kgtui.widgets.entry import Entry
 from kgtui.widgets.page_view import PageView
 from kgtui.widgets.toned import Lines
 from kgtui.widgets.too_small import TooSmall
@@ -70,13 +71,12 @@ class InspectScreen(KgtuiScreen):
         yield Lines(id="banner")
         yield Strip(id="state")
         yield PageView(id="page")
-        yield Input(placeholder="2.3x, or 2.3x compile; empty takes the claim back", id="claim", compact=True)
+        yield Entry(id="claim")
         yield Bar(id="keys")
         yield TooSmall()
 
     def on_mount(self) -> None:
         """Draw what the workbench knows."""
-        self._question.display = False
         self.set_focus(self._page)
         self.show_keys()
         self.draw()
@@ -119,8 +119,7 @@ class InspectScreen(KgtuiScreen):
 
     def action_claim(self) -> None:
         """Ask for a claim."""
-        self._question.display = True
-        self.set_focus(self._question)
+        self._question.ask("claim", hint="2.3x, or 2.3x compile; empty takes the claim back")
 
     def action_run_again(self) -> None:
         """Judge the saved file again."""
@@ -159,7 +158,7 @@ class InspectScreen(KgtuiScreen):
         else:
             self.action_close()
 
-    @on(Input.Submitted, "#claim")
+    @on(Input.Submitted, "#claim Input")
     def _claim_submitted(self, message: Input.Submitted) -> None:
         try:
             self._claim = parse_claim(message.value, baselines=baseline_names()) if message.value.strip() else None
@@ -179,11 +178,11 @@ class InspectScreen(KgtuiScreen):
         return self.query_one(PageView)
 
     @property
-    def _question(self) -> Input:
-        return self.query_one("#claim", Input)
+    def _question(self) -> Entry:
+        return self.query_one("#claim", Entry)
 
     def _leave_question(self) -> None:
-        self._question.display = False
+        self._question.close()
         self.set_focus(self._page)
 
     def _inspection(self, *, dated: bool = False) -> Inspection:

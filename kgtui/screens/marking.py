@@ -6,14 +6,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from textual.widgets import Input
-
 from engine.errors import StoreError, UsageError
 from kgtui.archive import Archive
 from kgtui.background import in_background
 from kgtui.state.past_runs import counted
 from kgtui.state.sides import toggled
 from kgtui.widgets.ask import Answer, Ask
+from kgtui.widgets.entry import Entry
 from sessions.rows import ListedRun, SessionRow
 
 if TYPE_CHECKING:
@@ -47,23 +46,23 @@ class Marker:
     def tag(self, listed: ListedRun | None) -> None:
         """Let the user type the tag of this run."""
         if listed is not None:
-            words = f"tag of #{listed.run.id}, one word; nothing takes it away"
-            self._enter(listed, words, listed.run.tag, _set_tag)
+            hint = "one word; nothing takes it away"
+            self._enter(listed, f"tag of #{listed.run.id}", _set_tag, hint=hint, value=listed.run.tag)
         else:
             self._refuse("tag")
 
     def note(self, listed: ListedRun | None) -> None:
         """Let the user type the note to this run."""
         if listed is not None:
-            words = f"note to #{listed.run.id}; nothing takes it away"
-            self._enter(listed, words, listed.run.note, Archive.set_note)
+            hint = "nothing takes it away"
+            self._enter(listed, f"note to #{listed.run.id}", Archive.set_note, hint=hint, value=listed.run.note)
         else:
             self._refuse("note")
 
     def entered(self, text: str) -> None:
         """Keep what was typed."""
         listed, mark = self._subject, self._mark
-        self._entry.display = False
+        self._entry.close()
         if isinstance(listed, ListedRun) and mark is not None:
             in_background(self._screen, partial(self._keep, listed.run.id, text.strip() or None, mark), group="mark")
 
@@ -104,22 +103,20 @@ class Marker:
             return False
         if ask.subject:
             ask.close()
-        entry.display = False
+        entry.close()
         return True
 
     @property
-    def _entry(self) -> Input:
-        return self._screen.query_one("#entry", Input)
+    def _entry(self) -> Entry:
+        return self._screen.query_one("#entry", Entry)
 
     def _enter(
-        self, listed: ListedRun, words: str, value: str | None, mark: Callable[[Archive, int, str | None], ListedRun]
-    ) -> None:
+        self, listed: ListedRun, label: str, mark: Callable[[Archive, int, str | None], ListedRun], *, hint: str,
+        value: str | None,
+    ) -> None:  # fmt: skip
         self._screen.app.clear_notifications()  # they would lie over the line
         self._subject, self._mark = listed, mark
-        self._entry.placeholder, self._entry.value = words, value or ""
-        self._entry.cursor_position = len(self._entry.value)
-        self._entry.display = True
-        self._screen.set_focus(self._entry)
+        self._entry.ask(label, hint=hint, value=value or "")
 
     def _ask(self, subject: ListedRun | SessionRow, kind: str, question: str, answer: Answer) -> None:
         self._screen.app.clear_notifications()  # they would lie over the question

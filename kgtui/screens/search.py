@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from textual.widgets import Input
-
 from kgtui.widgets.cases_pane import CasesPane
+from kgtui.widgets.entry import Entry
 from kgtui.widgets.ir_pane import CodePane, IrPane
 from kgtui.widgets.pane import Pane
 from kgtui.widgets.source_pane import SourcePane
@@ -32,9 +31,7 @@ class Searcher:
         """Show the line for the focused pane."""
         pane = self._screen.focused_pane
         self._sought = self._screen.code.seen or pane if isinstance(pane, IrPane) else pane
-        self._line.placeholder = "filter the cases" if isinstance(self._sought, CasesPane) else "search"
-        self._line.display = True
-        self._screen.set_focus(self._line)
+        self._line.ask("filter the cases" if isinstance(self._sought, CasesPane) else "search")
 
     def typed(self, text: str) -> None:
         """Search as the letters come."""
@@ -55,14 +52,14 @@ class Searcher:
 
     def clear(self) -> None:
         """Forget the search and the filter."""
-        self._line.value = ""
+        self._line.field.value = ""
         self.wanted = ""
         if self._sought is not None:
             self._sought.search("")
         self._close()
 
     def _close(self) -> None:
-        self._line.display = False
+        self._line.close()
         self._screen.draw()
         match self._sought:
             case SourcePane() as source:
@@ -73,5 +70,5 @@ class Searcher:
                 self._screen.set_focus(self._screen.pane.main)
 
     @property
-    def _line(self) -> Input:
-        return self._screen.query_one("#search", Input)
+    def _line(self) -> Entry:
+        return self._screen.query_one("#search", Entry)

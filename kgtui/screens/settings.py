@@ -13,7 +13,7 @@ from textual.binding import BindingType
 from textual.widgets import DataTable, Input
 
 from engine.errors import UsageError
-from kgtui.config import OPTION_BY_KEY, Value
+from kgtui.config import KEYS_TABLE, OPTION_BY_KEY, Value
 from kgtui.config_edit import Change, line_of
 from kgtui.keymap import key_name
 from kgtui.keys import Where, bindings_of
@@ -31,7 +31,8 @@ from kgtui.state.settings import (
     value_text,
 )
 from kgtui.widgets.ask import Answer, Ask
-from kgtui.widgets.bars import Bar
+from kgtui.widgets.bars import Bar, Strip
+from kgtui.widgets.entry import Entry
 from kgtui.widgets.toned import Grid, Lines
 from kgtui.widgets.too_small import TooSmall
 
@@ -61,17 +62,16 @@ class SettingsScreen(KgtuiScreen):
     def compose(self) -> ComposeResult:
         """The file, the list, what is under the cursor; a line to type in and a question when they are needed."""
         yield Lines(id="banner")
-        yield Lines(id="file")
+        yield Strip(id="file")
         yield Grid(columns_for(80), id="settings")
         yield Lines(id="about")
-        yield Input(id="entry", compact=True)
+        yield Entry(id="entry")
         yield Ask(id="ask")
         yield Bar(id="keys")
         yield TooSmall()
 
     def on_mount(self) -> None:
         """Draw what holds."""
-        self._entry.display = False
         self.query_one(Ask).display = False
         self.show_keys()
         self.draw()
@@ -81,7 +81,7 @@ class SettingsScreen(KgtuiScreen):
         """Draw what has changed."""
         self.show_trouble()
         self.show_keys()
-        self.query_one("#file", Lines).show((self._head(),))
+        self.query_one("#file", Strip).show((self._head(),))
         self._grid.show(rows_of(self._view, wanted=self._wanted))
         self._draw_about()
 
@@ -165,13 +165,13 @@ class SettingsScreen(KgtuiScreen):
         self.set_focus(self._grid)
         self.host.wishes_changed()
 
-    @on(Input.Changed, "#entry")
+    @on(Input.Changed, "#entry Input")
     def _typed(self, message: Input.Changed) -> None:
         if self._typing_for == _FIND:
             self._wanted = message.value
             self._grid.show(rows_of(self._view, wanted=self._wanted))
 
-    @on(Input.Submitted, "#entry")
+    @on(Input.Submitted, "#entry Input")
     def _submitted(self, message: Input.Submitted) -> None:
         if self._typing_for == _FIND:
             self._leave_entry()
@@ -200,14 +200,14 @@ class SettingsScreen(KgtuiScreen):
         return self.query_one("#settings", Grid)
 
     @property
-    def _entry(self) -> Input:
-        return self.query_one("#entry", Input)
+    def _entry(self) -> Entry:
+        return self.query_one("#entry", Entry)
 
-    def _head(self) -> Line:
+    def _head(self) -> tuple[Line, Line]:
         config, changed = self._view.preferences.config, len(self.host.wishes.changes)
         there = "" if config.text is not None else "  not there yet; w makes it"
-        more = Span(f"  {changed} changed here, not written", Tone.WARN) if changed else muted("")
-        return line(strong("Settings"), f"  {config.path}", muted(there), more)
+        more = line(Span(f"{changed} changed here, not written", Tone.WARN)) if changed else ()
+        return line(strong("Settings"), f"  {config.path}", muted(there)), more
 
     def _draw_about(self) -> None:
         key = self._grid.current
@@ -245,14 +245,11 @@ class SettingsScreen(KgtuiScreen):
 
     def _ask_for(self, subject: str, *, hint: str, value: str) -> None:
         self._typing_for = ""
-        self._entry.value, self._entry.placeholder = value, hint
+        self._entry.ask(subject.removeprefix(f"{KEYS_TABLE}."), hint=hint, value=value)
         self._typing_for = subject
-        self._entry.display = True
-        self._entry.cursor_position = len(value)
-        self.set_focus(self._entry)
 
     def _leave_entry(self) -> None:
-        self._entry.display = False
+        self._entry.close()
         self._typing_for = ""
         self.set_focus(self._grid)
         self.draw()

@@ -38,6 +38,7 @@ from kgtui.widgets.ask import Ask
 from kgtui.widgets.bars import Bar, Strip
 from kgtui.widgets.bench_pane import BenchPane
 from kgtui.widgets.cases_pane import CasesPane
+from kgtui.widgets.entry import Entry
 from kgtui.widgets.findings_pane import FindingsPane
 from kgtui.widgets.history_pane import HistoryPane
 from kgtui.widgets.ir_pane import CodePane, IrPane
@@ -94,14 +95,13 @@ class WorkbenchScreen(ReadingScreen):
                     yield HistoryPane(id="history")
                     yield LogPane(id="log")
                 yield CodePane(id="ir-side")
-        yield Input(placeholder="search", id="search", compact=True)
+        yield Entry(id="search")
         yield Ask(id="ask")
         yield Bar(id="keys")
         yield TooSmall()
 
     def on_mount(self) -> None:
         """Open the file that the screen was made for."""
-        self.query_one("#search", Input).display = False
         self.query_one(Ask).display = False
         self._open()
 
@@ -336,8 +336,9 @@ class WorkbenchScreen(ReadingScreen):
             self._zoom("")
         elif self.bench.old is not None:
             self.history.leave()
-        else:
-            self.host.cancel()
+        elif self.host.cancel():
+            self.bench = self.bench.not_begun()
+            self.draw()
 
     # Messages of the panes
 
@@ -363,11 +364,11 @@ class WorkbenchScreen(ReadingScreen):
         if message.data_table.id != "rail":
             self.action_follow()
 
-    @on(Input.Changed, "#search")
+    @on(Input.Changed, "#search Input")
     def _search_changed(self, message: Input.Changed) -> None:
         self.searcher.typed(message.value)
 
-    @on(Input.Submitted, "#search")
+    @on(Input.Submitted, "#search Input")
     def _search_submitted(self, message: Input.Submitted) -> None:
         self.searcher.submitted(message.value)
 

@@ -20,7 +20,8 @@ _METHODS = {
     Method.GRAPH: "a replayed CUDA graph",
     Method.EVENTS: "events: launch gaps count, other streams do not",
 }
-_INDENT = " " * 10
+LABEL = 10
+_INDENT = " " * LABEL
 
 
 def bench_detail(one: Measurement, *, glyphs: Glyphs) -> tuple[Line, ...]:

@@ -30,6 +30,7 @@ class State(enum.StrEnum):
     FAILED = "failed"
     FLAGGED = "flagged"
     CANCELLED = "cancelled"
+    CUT_SHORT = "cut short"
     PAUSED = "paused"
     UNSUPPORTED = "not possible here"
     ENGINE_ERROR = "engine error"
@@ -43,7 +44,8 @@ TONES: Mapping[State, Tone] = {
     State.IDLE: Tone.MUTED, State.EDITED: Tone.WARN, State.QUEUED: Tone.BUSY, State.STARTING: Tone.BUSY,
     State.LOADING: Tone.BUSY, State.COMPILING: Tone.BUSY, State.VERIFYING: Tone.BUSY, State.PROBING: Tone.BUSY,
     State.BENCHMARKING: Tone.BUSY, State.PASSED: Tone.GOOD, State.FAILED: Tone.BAD, State.FLAGGED: Tone.WARN,
-    State.CANCELLED: Tone.MUTED, State.PAUSED: Tone.MUTED, State.UNSUPPORTED: Tone.MUTED, State.ENGINE_ERROR: Tone.WARN,
+    State.CANCELLED: Tone.MUTED, State.CUT_SHORT: Tone.MUTED, State.PAUSED: Tone.MUTED, State.UNSUPPORTED: Tone.MUTED,
+    State.ENGINE_ERROR: Tone.WARN,
 }  # fmt: skip
 
 
@@ -53,7 +55,7 @@ class Glyphs:
 
     `bars` go from few to most in eight steps; `marked` stands before a run that the user marked.  `standings` are
     faster, slower and no difference.  `markers` are the points of the plot: the candidate's, then the baselines';
-    `axes` its upright, its corner and its rule.
+    `axes` its upright, its corner and its rule.  `cut` stands where a text was cut.
     """
 
     states: Mapping[State, str]
@@ -71,6 +73,7 @@ class Glyphs:
     times: str
     micro: str
     marked: str
+    cut: str
 
     def state(self, state: State) -> str:
         """The sign of a state."""
@@ -86,22 +89,22 @@ UNICODE = Glyphs(
         State.IDLE: "·", State.EDITED: "~", State.QUEUED: "…", State.STARTING: "⟳", State.LOADING: "⟳",
         State.COMPILING: "⟳", State.VERIFYING: "⟳", State.PROBING: "⟳", State.BENCHMARKING: "▶",
         State.PASSED: "✔", State.FAILED: "✗", State.FLAGGED: "⚑", State.CANCELLED: "⊘", State.PAUSED: "‖",
-        State.UNSUPPORTED: "?", State.ENGINE_ERROR: "!",
+        State.UNSUPPORTED: "?", State.ENGINE_ERROR: "!", State.CUT_SHORT: "⊘",
     },
     then="▸", dot="·", dash="–", rule="─", heat=("·", "░", "▒", "▓", "█"), bars="▁▂▃▄▅▆▇█",
     standings={Standing.FASTER: "▲", Standing.SLOWER: "▼", Standing.SAME: "="}, markers="●○◇□△",
-    axes="│└─", braille=True, plus_minus="±", times="×", micro="µ", marked="●",
+    axes="│└─", braille=True, plus_minus="±", times="×", micro="µ", marked="●", cut="…",
 )  # fmt: skip
 ASCII = Glyphs(
     states={
         State.IDLE: ".", State.EDITED: "~", State.QUEUED: ":", State.STARTING: "*", State.LOADING: "*",
         State.COMPILING: "*", State.VERIFYING: "*", State.PROBING: "*", State.BENCHMARKING: "@",
         State.PASSED: "+", State.FAILED: "x", State.FLAGGED: "!", State.CANCELLED: "/", State.PAUSED: "=",
-        State.UNSUPPORTED: "?", State.ENGINE_ERROR: "E",
+        State.UNSUPPORTED: "?", State.ENGINE_ERROR: "E", State.CUT_SHORT: "/",
     },
     then=">", dot="|", dash="-", rule="-", heat=(".", "-", "+", "*", "#"), bars="._-=+*%#",
     standings={Standing.FASTER: "^", Standing.SLOWER: "v", Standing.SAME: "="}, markers="*o+%#",
-    axes="|+-", braille=False, plus_minus="+-", times="x", micro="u", marked="*",
+    axes="|+-", braille=False, plus_minus="+-", times="x", micro="u", marked="*", cut="~",
 )  # fmt: skip
 
 

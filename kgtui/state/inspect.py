@@ -48,7 +48,7 @@ def evidence_of_bench(bench: Workbench) -> Evidence:
         device=view.device or bench.device, device_name=view.device_name, target=view.target,
         policy=view.policy, planned=view.planned, verdict=verdict,
         elapsed_s=view.finished_s, cases=view.cases, findings=view.findings, layers=view.layers,
-        benchmarks=benchmarks,
+        benchmarks=benchmarks, cut_short=view.cut_short,
     )  # fmt: skip
 
 

@@ -7,7 +7,8 @@ shape such as `[1, 2]` stays what it is.
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -85,6 +86,25 @@ def laid_out(columns: Sequence[Column], *, room: int) -> tuple[Placed, ...]:
     return (*shown, *(Placed(place=place, width=columns[place].width) for place in beyond))
 
 
+def hung(one: Line, *, width: int, indent: int) -> tuple[Line, ...]:
+    """The line in as many lines as it takes to fit, those after the first behind an indent."""
+    text = "".join(span.text for span in one)
+    pieces = textwrap.wrap(
+        text, max(width, 2 * indent), subsequent_indent=" " * indent, break_on_hyphens=False, replace_whitespace=False,
+        expand_tabs=False,
+    )  # fmt: skip
+    if len(pieces) < 2:
+        return (one,)
+    lines: list[Line] = []
+    done = 0
+    for piece in pieces:
+        words = piece[indent:] if lines else piece
+        start = text.index(words, done)
+        done = start + len(words)
+        lines.append((*((Span(" " * indent),) if lines else ()), *_between(one, start, done)))
+    return tuple(lines)
+
+
 def line(*parts: Span | str) -> Line:
     """A line from spans and plain words."""
     return tuple(Span(part) if isinstance(part, str) else part for part in parts)
@@ -98,6 +118,15 @@ def muted(text: str) -> Span:
 def strong(text: str) -> Span:
     """Text that a reader looks for first."""
     return Span(text, Tone.STRONG)
+
+
+def _between(one: Line, start: int, end: int) -> Iterator[Span]:
+    """The spans of these characters of the line."""
+    at = 0
+    for span in one:
+        if part := span.text[max(0, start - at) : max(0, end - at)]:
+            yield Span(part, span.tone)
+        at += len(span.text)
 
 
 def plain_text(lines: tuple[Line, ...]) -> str:

@@ -33,6 +33,7 @@ _STEPS: Mapping[State, NextStep] = {
     State.FAILED: NextStep(binding="workbench.why", words="says why"),
     State.FLAGGED: NextStep(binding="workbench.inspect", words="says why"),
     State.CANCELLED: _RUN,
+    State.CUT_SHORT: _BACK,  # a run that is looked at
     State.PAUSED: NextStep(binding="workbench.pause", words="goes on"),
     State.UNSUPPORTED: NextStep(binding="everywhere.doctor", words="says why"),
     State.ENGINE_ERROR: NextStep(binding="workbench.tab-log", words="shows the log"),

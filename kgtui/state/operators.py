@@ -9,12 +9,12 @@ from pathlib import Path
 
 from textual.fuzzy import FuzzySearch
 
-from engine.model import Outcome, Problem, Tier
+from engine.model import Problem, Tier
 from kgtui.seams import LastRun, RecentFile
-from kgtui.state.glyphs import TONES, Glyphs, State, outcome_words, state_of
+from kgtui.state.glyphs import TONES, Glyphs, State
 from kgtui.state.lines import Column, Line, Row, Span, Tone, line, muted, strong
 from kgtui.state.numbers import bytes_of
-from kgtui.state.tables import ago
+from kgtui.state.tables import ago, ending_of
 
 MAX_ROWS = 300
 RECENT_FILES = 5
@@ -202,8 +202,7 @@ def _cells_of(choice: Choice, last: LastRun | None, glyphs: Glyphs, now: datetim
 def _last_cells(last: LastRun | None, glyphs: Glyphs, now: datetime) -> tuple[Span, Span, Span]:
     if last is None:
         return muted(glyphs.dash), muted(glyphs.dash), muted("0")
-    state = _last_state(last)
-    word = "flagged" if last.run.flagged else outcome_words(last.run.outcome) if last.run.outcome else "cut short"
+    state, word = ending_of(last.run)
     return (
         Span(f"{glyphs.state(state)} {word}", TONES[state]),
         muted(ago(last.run.started_at, now)),
@@ -214,5 +213,4 @@ def _last_cells(last: LastRun | None, glyphs: Glyphs, now: datetime) -> tuple[Sp
 def _last_state(last: LastRun | None) -> State:
     if last is None:
         return State.IDLE
-    flagged = last.run.flagged and last.run.outcome is Outcome.PASS
-    return State.FLAGGED if flagged else state_of(last.run.outcome)
+    return ending_of(last.run)[0]

@@ -64,7 +64,8 @@ def run_details(listed: ListedRun, way: Sequence[Milestone], *, file: str, glyph
     state, word = _state(run)
     where = f"{run.device_name or run.device}{f' to {run.target}' if run.target else ''}"
     cases = "+".join(run.tiers) or "cases picked by hand"
-    said = one_line(run.sentence or "no verdict: it was cut short, or still goes on")
+    unended = "no verdict yet" if run.state is RunState.RUNNING else "the program that asked for it ended before it"
+    said = one_line(run.sentence or unended)
     marked = [muted("tag "), Span(run.tag, Tone.LINK) if run.tag else muted(glyphs.dash), muted("   note ")]
     return (
         line(strong(f"#{run.id}  "), Span(f"{glyphs.state(state)} {word}", TONES[state]), f"  {said}"),
@@ -199,7 +200,7 @@ def _state(run: RunRow) -> tuple[State, str]:
         return State.FLAGGED, "flagged"
     if run.outcome is not None:
         return state_of(run.outcome), outcome_words(run.outcome)
-    return (State.VERIFYING, "goes on") if run.state is RunState.RUNNING else (State.IDLE, "cut short")
+    return (State.VERIFYING, "goes on") if run.state is RunState.RUNNING else (State.CUT_SHORT, "cut short")
 
 
 def _comparable(way: Sequence[Milestone]) -> list[Milestone]:

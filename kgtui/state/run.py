@@ -78,7 +78,8 @@ class RunView:
     """All that the events of one run have said so far; the empty one is "no run yet".
 
     `holder` is who holds the device while the benchmark waits for it; `other_digest` the hash of the candidate that
-    this one was timed interleaved with, as the baseline "other".
+    this one was timed interleaved with, as the baseline "other".  `cut_short` is what the store knows and no event
+    says: the program that asked for the run ended before it.
     """
 
     problem: str = ""
@@ -107,6 +108,7 @@ class RunView:
     verdict: Verdict | None = None
     finished_s: float | None = None
     ports: Ports = NOT_PORTED
+    cut_short: bool = False
 
     @property
     def started(self) -> bool:
@@ -115,8 +117,8 @@ class RunView:
 
     @property
     def running(self) -> bool:
-        """Whether the run has begun and no verdict has come."""
-        return self.started and self.verdict is None
+        """Whether the run has begun and its verdict is still to come."""
+        return self.started and self.verdict is None and not self.cut_short
 
     @property
     def active(self) -> StageView | None:

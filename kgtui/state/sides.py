@@ -114,6 +114,5 @@ def refuse_strangers(sides: Sequence[Side]) -> None:
 
 def _why(beside: int, current: int, *, is_best: bool, is_right: bool) -> str:
     """Why another version stands beside the current one, in a sentence."""
-    best = f"#{current} is the best run so far" if is_best else "there is no best run yet"
-    version = f"#{beside} is the newest other version"
-    return f"{version} that is right; {best}" if is_right else f"{version}, and no other is right; {best}"
+    best = f"#{current} is the best run so far" if is_best else "no best run yet"
+    return f"{best}; #{beside} is the newest other{' that is right' if is_right else ', and no other is right'}"

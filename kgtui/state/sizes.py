@@ -102,7 +102,7 @@ def plot_lines(
     if not points:
         return (line(muted(_nothing(lens))),)
     y = _y_axis(points, lens, most=max(_LEAST_TICKS, height // _ROWS_A_TICK))
-    x = _x_axis(problem, points, lens, columns=width)
+    x = _x_axis(problem, points, lens, columns=width, glyphs=glyphs)
     drawn = draw(series, x, y, width=width, height=height, glyphs=glyphs, marked=marked)
     return drawn or (line(muted("too small for a plot; the table has all of it")),)
 
@@ -162,11 +162,11 @@ def _y_axis(points: list[Point], lens: Lens, *, most: int) -> Axis:
     return linear_axis(highest, numbers.tick, most=most)
 
 
-def _x_axis(problem: Problem, points: list[Point], lens: Lens, *, columns: int) -> Axis:
+def _x_axis(problem: Problem, points: list[Point], lens: Lens, *, columns: int, glyphs: Glyphs) -> Axis:
     if lens.over is Over.ORDER:
         cases = bench_cases(problem)
         room = max(4, columns // max(1, len(cases)) - 2)
-        ticks = tuple((float(place), _cut(case.name, room)) for place, case in enumerate(cases))
+        ticks = tuple((float(place), _cut(case.name, room, glyphs)) for place, case in enumerate(cases))
         return Axis(low=-0.5, high=max(1, len(cases)) - 0.5, ticks=ticks)
     sizes = [point.x for point in points]
     return log_axis(
@@ -174,5 +174,5 @@ def _x_axis(problem: Problem, points: list[Point], lens: Lens, *, columns: int) 
     )
 
 
-def _cut(text: str, room: int) -> str:
-    return text if len(text) <= room else f"{text[: room - 1]}~"
+def _cut(text: str, room: int, glyphs: Glyphs) -> str:
+    return text if len(text) <= room else f"{text[: room - 1]}{glyphs.cut}"

@@ -32,6 +32,7 @@ class Desk:
     """What surrounds the run on the screen.
 
     `content_digest` is the hash of what the file holds now; `unsaved` says that the editor holds something else.
+    `waiting` says that a run was asked for, `begun` that it has begun and said nothing yet.
     `elapsed_s` is the time since the save for a run that goes on.  `number` is the run's in the store, None when
     nothing is kept; `cached` says that it was answered from the store, `opened` that it is an old run looked at.
     """
@@ -42,6 +43,7 @@ class Desk:
     paused: bool = False
     unsaved: bool = False
     waiting: bool = False
+    begun: bool = False
     content_digest: str = ""
     device: str = "cpu"
     target: str | None = None
@@ -67,9 +69,9 @@ class Status:
 
 def status_of(view: RunView, desk: Desk) -> Status:
     """The one state that the strip shows."""
-    if view.running and not desk.opened:
+    if view.running:
         return _running(view)
-    if desk.waiting:
+    if desk.waiting or desk.begun:
         return Status(state=State.STARTING)
     if desk.opened:
         return _finished(view)
@@ -110,7 +112,7 @@ def _running(view: RunView) -> Status:
 def _finished(view: RunView) -> Status:
     verdict = view.verdict
     if verdict is None:
-        return Status(state=State.IDLE)
+        return Status(state=State.CUT_SHORT if view.cut_short else State.IDLE)
     if verdict.flagged and verdict.outcome is Outcome.PASS:
         return Status(state=State.FLAGGED)
     return Status(state=state_of(verdict.outcome))

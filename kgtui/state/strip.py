@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from engine.model import Outcome, Stage
 from kgtui.seams import INTERPRETED_DEVICE
 from kgtui.state.benchmarks import awaited
@@ -15,7 +17,11 @@ _STAGE_WORDS = {
     Stage.STATIC: "read", Stage.LOAD: "load", Stage.VERIFY: "verify", Stage.PROBE: "probe",
     Stage.COMPILE: "compile", Stage.BENCHMARK: "bench",
 }  # fmt: skip
+_WRONG = frozenset({
+    Outcome.WRONG_VALUE, Outcome.WRONG_SHAPE, Outcome.WRONG_DTYPE, Outcome.NONFINITE, Outcome.MUTATED_INPUT,
+})  # fmt: skip
 _STARTING_SENTENCE = "the file is judged as soon as the engine is there"
+_BEGINNING_SENTENCE = "the run begins"
 _IDLE_SENTENCE = "save the file to judge it"
 _PAUSED_SENTENCE = "saves are not judged"
 
@@ -67,6 +73,10 @@ def sentence(view: RunView, desk: Desk) -> Line:
         return line(Span(_PAUSED_SENTENCE, Tone.WARN), last)
     if view.verdict is not None:
         return line(_ended(view))
+    if view.cut_short:
+        return line(f"no verdict: {_judged(view)}")
+    if view.running and desk.opened:
+        return line(muted(f"as far as it was when it was opened: {_judged(view)}"))
     if view.failed:
         first = view.failed[0]
         so_far = f"{len(view.failed)} failed so far, first {first.case}: {first.message or first.outcome}"
@@ -83,7 +93,7 @@ def sentence(view: RunView, desk: Desk) -> Line:
         return line(muted(f"right on all {len(view.cases)} cases; compiling what they launched for {view.target}"))
     if view.running:
         return line(muted(f"{len(view.cases)} of {view.planned} cases judged, none failed"))
-    return line(muted(_STARTING_SENTENCE if desk.waiting else _IDLE_SENTENCE))
+    return line(muted(_BEGINNING_SENTENCE if desk.begun else _STARTING_SENTENCE if desk.waiting else _IDLE_SENTENCE))
 
 
 def pressed(key: str, words: str) -> Line:
@@ -100,7 +110,7 @@ def title(view: RunView, desk: Desk, glyphs: Glyphs) -> str:
 def elapsed(status: Status, view: RunView, desk: Desk) -> str:
     """How long the run takes or took; nothing when none did."""
     if status.busy:
-        return seconds(desk.elapsed_s)
+        return "" if desk.opened else seconds(desk.elapsed_s)
     if view.finished_s is None or status.state in (State.EDITED, State.PAUSED):
         return ""
     return seconds(view.finished_s)
@@ -132,14 +142,19 @@ def _explained(text: str, view: RunView) -> str:
     return text
 
 
+def _judged(view: RunView) -> str:
+    """How far the cases of a run without an end of its own are."""
+    amiss = f", {len(view.failed)} of them {_amiss_word([case.outcome for case in view.failed])}" if view.failed else ""
+    return f"{len(view.cases)} of {view.planned} cases were judged{amiss}"
+
+
 def _ended(view: RunView) -> str:
     """What the run came to; one that was cancelled says how far it was."""
     verdict = view.verdict
     if verdict is None:
         return ""
     if verdict.outcome is Outcome.CANCELLED:
-        wrong = f", {len(view.failed)} of them wrong" if view.failed else ""
-        return f"cancelled: {len(view.cases)} of {view.planned} cases were judged{wrong}"
+        return f"cancelled: {_judged(view)}"
     flagged = "flagged: " if verdict.flagged else ""
     return f"{flagged}{_place(view)}{_explained(verdict.sentence, view)}"
 
@@ -147,7 +162,7 @@ def _ended(view: RunView) -> str:
 def _place(view: RunView) -> str:
     """Where the file itself is at fault; the cases that fail name their lines in the table."""
     place = view.verdict.location if view.verdict and not view.failed else None
-    if place is None:
+    if view.verdict is None or place is None or f"line {place.line}:" in view.verdict.sentence:
         return ""
     return f"line {place.line}, column {place.column}: " if place.column else f"line {place.line}: "
 
@@ -167,7 +182,7 @@ def _stage(stage: Stage, view: RunView, glyphs: Glyphs, *, timed: bool) -> tuple
         return (muted(f"{word} {glyphs.dash}"),)
     count = _count(stage, view, seen)
     outcome = seen.outcome
-    if outcome is None and view.verdict is not None:
+    if outcome is None and not view.running:
         outcome = Outcome.CANCELLED  # the run ended while this stage went on
     if outcome is None:
         return (Span(f"{word.upper()} {count}".rstrip(), Tone.BUSY),)
@@ -181,13 +196,18 @@ def _stage(stage: Stage, view: RunView, glyphs: Glyphs, *, timed: bool) -> tuple
 
 def _count(stage: Stage, view: RunView, seen: StageView) -> str:
     """How many of how many are done, the same as the state says; and apart from it how many did not go well."""
-    outcomes, planned, bad = {
-        Stage.VERIFY: ([case.outcome for case in view.cases], view.planned, "wrong"),
-        Stage.COMPILE: ([kernel.outcome for kernel in view.kernels], view.kernels_planned, "failed"),
-        Stage.BENCHMARK: ([one.outcome for one in view.benchmarks], view.benchmarks_planned, "failed"),
-    }.get(stage, ([], 0, ""))
+    outcomes, planned = {
+        Stage.VERIFY: ([case.outcome for case in view.cases], view.planned),
+        Stage.COMPILE: ([kernel.outcome for kernel in view.kernels], view.kernels_planned),
+        Stage.BENCHMARK: ([one.outcome for one in view.benchmarks], view.benchmarks_planned),
+    }.get(stage, ([], 0))
     total = seen.total or planned
     if not total:
         return ""
-    amiss = sum(outcome is not Outcome.PASS for outcome in outcomes)
-    return f"{len(outcomes)}/{total}" + (f" {amiss} {bad}" if amiss else "")
+    amiss = [outcome for outcome in outcomes if outcome is not Outcome.PASS]
+    return f"{len(outcomes)}/{total}" + (f" {len(amiss)} {_amiss_word(amiss)}" if amiss else "")
+
+
+def _amiss_word(outcomes: Sequence[Outcome]) -> str:
+    """What to call those that did not go well: wrong are answers; what crashed or never came is none."""
+    return "wrong" if all(outcome in _WRONG for outcome in outcomes) else "failed"

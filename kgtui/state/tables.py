@@ -130,6 +130,15 @@ def ago(then: datetime, now: datetime) -> str:
     return f"{then:%Y-%m-%d}"
 
 
+def ending_of(run: PastRun) -> tuple[State, str]:
+    """What a run came to, as a sign and in words."""
+    if run.flagged:
+        return State.FLAGGED, "flagged"
+    if run.outcome is not None:
+        return state_of(run.outcome), outcome_words(run.outcome)
+    return (State.VERIFYING, "goes on") if run.goes_on else (State.CUT_SHORT, "cut short")
+
+
 def _kernel_cells(kernel: CompiledKernel, glyphs: Glyphs) -> tuple[Span, ...]:
     launch, dash, occupied = kernel.launch, glyphs.dash, occupancy(kernel)
     word = Span(f"{glyphs.outcome(kernel.outcome)} {outcome_words(kernel.outcome)}", outcome_tone(kernel.outcome))
@@ -174,8 +183,7 @@ def _spill_tone(spill_bytes: int | None) -> Tone:
 
 
 def _run_cells(run: PastRun, glyphs: Glyphs, now: datetime, *, is_current: bool, is_marked: bool) -> tuple[Span, ...]:
-    state = State.FLAGGED if run.flagged else state_of(run.outcome)
-    word = "flagged" if run.flagged else outcome_words(run.outcome) if run.outcome else "cut short"
+    state, word = ending_of(run)
     where = f"{run.device} to {run.target}" if run.target else run.device
     return (
         Span(f"{glyphs.marked if is_marked else ''}#{run.number}", Tone.STRONG if is_current else Tone.PLAIN),

@@ -15,8 +15,12 @@ def why_nothing_failed(bench: Workbench, name: str | None) -> str:
     other = "; n shows a case that failed" if view.failed else ""
     if view.case(name) is not None:
         return f"{name} did not fail{other}"
+    if not view.started and (bench.waiting or bench.shown.begun):
+        return f"{name} was not judged yet: the run begins"
     if not view.started:
         return f"{name} was not judged: no run has begun; r judges the file"
+    if view.cut_short:
+        return f"{name} was not judged: the run was cut short before{other}"
     if view.verdict is None:
         return (
             f"{name} was not judged yet: the run goes on, {len(view.cases)} of {view.planned} cases are judged{other}"

@@ -31,12 +31,16 @@ class Wish(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """A run on the screen: what it said, its number in the store, whether it was answered from there."""
+    """A run on the screen: what it said, its number in the store, whether it was answered from there.
+
+    `begun` is false where no run was asked for yet.
+    """
 
     view: RunView = NO_RUN
     number: int | None = None
     cached: bool = False
     began_s: float = 0.0
+    begun: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +79,11 @@ class Workbench:
     def view(self) -> RunView:
         """What that run said."""
         return self.shown.view
+
+    @property
+    def known_before(self) -> RunView:
+        """What earlier runs said of each case; nothing beside a past run, which is shown as it was."""
+        return NO_RUN if self.old is not None else self.before
 
     @property
     def can_time(self) -> bool:
@@ -130,8 +139,8 @@ class Workbench:
             operator=self.problem.name, filename=self.path.name, mode=self.mode, paused=self.paused,
             unsaved=self.unsaved, waiting=self.waiting, content_digest=self.content_digest,
             device=self.view.device or self.device, target=self.view.target if self.view.started else self.target,
-            number=shown.number, cached=shown.cached, opened=self.old is not None,
-            elapsed_s=max(0.0, now_s - shown.began_s), notice=self.trouble or self.notice,
+            begun=shown.begun and not self.view.started, number=shown.number, cached=shown.cached,
+            opened=self.old is not None, elapsed_s=max(0.0, now_s - shown.began_s), notice=self.trouble or self.notice,
         )  # fmt: skip
 
     def ordered(self, now_s: float) -> Workbench:
@@ -140,7 +149,7 @@ class Workbench:
 
     def run_began(self, *, number: int | None, cached: bool) -> Workbench:
         """The events from here on are of a new run; the cases of the runs before are remembered."""
-        live = Shown(number=number, cached=cached, began_s=self.live.began_s)
+        live = Shown(number=number, cached=cached, began_s=self.live.began_s, begun=True)
         timed = measured(self.live.view, number=self.live.number).over(self.timed_before, self.live.view)
         before = _remembered(self.before, self.live.view)
         return replace(self, waiting=False, before=before, timed_before=timed, live=live)
@@ -149,9 +158,15 @@ class Workbench:
         """More events of the newest run."""
         return replace(self, live=replace(self.live, view=reduce_all(self.live.view, events)))
 
-    def opened(self, number: int, events: Sequence[Event]) -> Workbench:
-        """Look at a past run as it was."""
-        return replace(self, old=Shown(view=reduce_all(NO_RUN, events), number=number))
+    def not_begun(self) -> Workbench:
+        """What was asked for was withdrawn before it began."""
+        return replace(self, waiting=False)
+
+    def opened(self, number: int, events: Sequence[Event], *, goes_on: bool = False) -> Workbench:
+        """Look at a past run as it was; one without a verdict was cut short, unless it still `goes_on`."""
+        view = reduce_all(NO_RUN, events)
+        view = replace(view, cut_short=view.verdict is None and not goes_on)
+        return replace(self, old=Shown(view=view, number=number))
 
     def next_target(self) -> Workbench:
         """Compile for the next target of the list from now on."""

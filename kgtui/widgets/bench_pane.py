@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 
 from kgtui.seams import INTERPRETED_DEVICE
-from kgtui.state.bench_detail import bench_detail
+from kgtui.state.bench_detail import LABEL, bench_detail
 from kgtui.state.benchmarks import bench_cases, bench_columns, bench_rows, summary_lines, trouble, why_nothing
 from kgtui.state.lines import Line, Span, Tone, line, muted, plain_text
 from kgtui.state.measurements import Measurement
@@ -27,7 +27,7 @@ class BenchPane(DetailedPane):
         yield Lines(id="bench-note")
         yield Grid(COLUMNS, id="bench-table")
         with VerticalScroll(id="bench-scroll", can_focus=True):
-            yield Lines(id="bench-detail")
+            yield Lines(id="bench-detail", indent=LABEL)
 
     @property
     def current(self) -> Measurement | None:

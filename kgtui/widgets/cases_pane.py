@@ -36,7 +36,7 @@ class CasesPane(DetailedPane):
             return None
         view = scene.bench.view
         waits = view.running or scene.stale
-        return view.case(name) or (scene.bench.before.case(name) if waits else None)
+        return view.case(name) or (scene.bench.known_before.case(name) if waits else None)
 
     @property
     def current_name(self) -> str | None:
@@ -48,7 +48,7 @@ class CasesPane(DetailedPane):
         self.scene = scene
         bench, view = scene.bench, scene.bench.view
         planned = tuple(case for case in bench.problem.cases if case.tier in DEFAULT_TIERS)
-        rows = case_rows(planned, view, bench.before, glyphs=scene.glyphs, wanted=scene.wanted, stale=scene.stale)
+        rows = case_rows(planned, view, bench.known_before, glyphs=scene.glyphs, wanted=scene.wanted, stale=scene.stale)
         self.query_one(Grid).set_columns(case_columns(planned))
         self.query_one(Grid).show(rows)
         self.set_class(not rows, "-none")

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import DataTable
 
-from engine.model import CompiledKernel
+from engine.model import CompiledKernel, Outcome
 from kgtui.state.code import lines_from
 from kgtui.state.lines import Line
 from kgtui.state.resources import resource_words
@@ -182,4 +182,5 @@ class IrPane(Pane):
 
     def _show_resources(self) -> None:
         kernel = self.current
+        self.set_class(kernel is not None and kernel.outcome is not Outcome.PASS, "-unbuilt")
         self.query_one("#kernel-resources", Lines).show((resource_words(kernel),) if kernel else ())

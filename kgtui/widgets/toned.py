@@ -11,7 +11,7 @@ from textual.widget import Widget
 from textual.widgets import DataTable, Static
 
 from kgtui.highlighting.cleaning import harmless, harmless_lines
-from kgtui.state.lines import Column, Line, Placed, Row, Span, Tone, laid_out
+from kgtui.state.lines import Column, Line, Placed, Row, Span, Tone, hung, laid_out
 
 TONE_CLASSES = frozenset({f"tone--{tone}" for tone in Tone})
 
@@ -36,12 +36,13 @@ def shortened(widget: Widget, line: Line, *, cells: int) -> Content:
 
 
 class Lines(Static):
-    """Some lines of toned text; what does not fit is wrapped."""
+    """Some lines of toned text; what does not fit is wrapped, behind an `indent` where there is one."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+    def __init__(self, *, id: str | None = None, classes: str | None = None, indent: int = 0) -> None:
         super().__init__("", id=id, classes=classes, markup=False)
+        self._indent = indent
         self._lines: tuple[Line, ...] = ()
 
     @property
@@ -53,13 +54,24 @@ class Lines(Static):
         """Draw these lines instead; nothing happens when they are the same."""
         if lines != self._lines:
             self._lines = lines
-            self.update(content_of(self, *lines))
+            self._fill()
+
+    def on_resize(self) -> None:
+        """Wrap for another width."""
+        if self._indent:
+            self._fill()
 
     def notify_style_update(self) -> None:
         """Draw again in the colours of the new theme."""
         super().notify_style_update()
         if self._lines:
-            self.update(content_of(self, *self._lines))
+            self._fill()
+
+    def _fill(self) -> None:
+        lines, width = self._lines, self.content_size.width
+        if self._indent and width:
+            lines = tuple(piece for one in lines for piece in hung(one, width=width, indent=self._indent))
+        self.update(content_of(self, *lines))
 
 
 class Grid(DataTable[Text]):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from engine.benchmark import CaseBenchmark, Comparison, Interval, Standing, Summary
@@ -289,6 +291,29 @@ def test_a_run_that_goes_on_has_no_verdict_and_says_so():
     inspection = inspect(going_on, problem=PROBLEM, source=SOURCE, claim=Claim(speedup=2.0))
     assert inspection.headline == "no verdict yet: the run goes on"
     assert {one.why for one in inspection.unchecked} == {"the run goes on", "1 of 2: the run goes on"}
+    sections = {section.title: section for section in page_of(inspection).sections}
+    assert (sections["Findings"].note, sections["Cases"].note) == ("none so far", "1 of 2 judged")
+
+
+def test_of_a_run_that_goes_on_the_cases_that_failed_are_counted_apart():
+    done = evidence(cases=(result("a"), result("b", outcome=Outcome.WRONG_VALUE)), layers=())
+    sections = {
+        section.title: section
+        for section in page_of(
+            inspect(replace(done, verdict=None, elapsed_s=None, planned=3), problem=PROBLEM, source=SOURCE)
+        ).sections
+    }
+    assert sections["Cases"].note == "2 of 3 judged, 1 failed"
+
+
+def test_a_run_that_was_cut_short_has_no_verdict_and_does_not_go_on():
+    done = evidence(cases=(result("a"),), layers=(report(Layer.STATIC),))
+    inspection = inspect(replace(done, verdict=None, elapsed_s=None, cut_short=True), problem=PROBLEM, source=SOURCE)
+    page = page_of(inspection)
+    assert (page.word, inspection.headline) == ("cut short", "no verdict: the run was cut short before")
+    assert {one.why for one in inspection.unchecked} == {
+        "the run was cut short before", "1 of 2: the run was cut short before",
+    }  # fmt: skip
 
 
 # Findings

@@ -426,7 +426,7 @@ async def test_search_in_the_source_goes_from_match_to_match(make_bench: Any) ->
         await pilot.press("slash", *"tl.load", "enter")
         assert workbench(bench).source.line == 12
         await pilot.press("slash")
-        workbench(bench).query_one("#search", Input).value = "axis"
+        workbench(bench).query_one("#search Input", Input).value = "axis"
         await pilot.press("enter", "n")
         assert workbench(bench).source.line == 15
         await pilot.press("N")
@@ -646,3 +646,19 @@ async def test_it_is_told_once_that_the_start_is_over_when_catalogue_store_and_e
         await bench.until(pilot, lambda: told != [])
         await bench.settled(pilot)
     assert told == [(True, True)]
+
+
+async def test_a_run_is_called_off_before_the_engine_is_there(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(fakes.all_pass)
+    bench.engine.starts = False
+    async with bench.app.run_test() as pilot:
+        await bench.until(
+            pilot,
+            lambda: (
+                bench.app.workbench is not None
+                and strip(bench)[-1] == "the file is judged as soon as the engine is there"
+            ),
+        )
+        await pilot.press("escape")
+        assert strip(bench)[-1] == "save the file to judge it"
+        assert not bench.app.busy

@@ -356,6 +356,31 @@ def test_without_a_clock_the_work_of_each_bench_case_is_shown(problem: Problem, 
         ["4096x781 f32", "24 MiB", "16.0 M", "0.625", "12 MiB", "12 MiB"],
     ]
     assert plain_text(static_lines(timed("verified_only"))) == (
-        "softmax_kernel  4 warps, 3 stages, sm_90\n40 registers, no spills, 16 B shared, occupancy 75% by registers"
+        "softmax_kernel  4 warps, 3 stages, sm_90\n"
+        "          40 registers, no spills, 16 B shared, occupancy 75% by registers"
     )
     assert "not known" in plain_text(static_lines(NO_RUN))
+
+
+def test_specialisations_that_take_the_same_are_told_once_and_those_that_take_most_first(
+    fakes: ModuleType, timed: Any
+) -> None:
+    small = fakes.compiled()
+    large, broken = replace(small, registers=90), replace(
+        small, outcome=Outcome.COMPILE_ERROR, message="no such instruction", registers=None, spill_bytes=None
+    )  # fmt: skip
+    view = replace(timed("verified_only"), kernels=(small, large, small, broken, small))
+    assert plain_text(static_lines(view)).splitlines() == [
+        "softmax_kernel  4 warps, 3 stages, sm_90  5 specialisations, those that take most first",
+        "1 of 5    does not build: no such instruction",
+        "1 of 5    90 registers, no spills, 16 B shared, occupancy 31% by registers",
+        "3 of 5    40 registers, no spills, 16 B shared, occupancy 75% by registers",
+    ]
+
+
+def test_of_many_specialisations_those_that_take_least_are_counted_only(fakes: ModuleType, timed: Any) -> None:
+    kernels = tuple(replace(fakes.compiled(), registers=count) for count in (*range(20, 30), 20))
+    told = plain_text(static_lines(replace(timed("verified_only"), kernels=kernels))).splitlines()
+    assert (told[1].split()[:4], told[-1]) == (
+        ["1", "of", "11", "29"], "          and 5 that take less, which the IR tab lists",
+    )  # fmt: skip

@@ -27,6 +27,7 @@ from kgtui.state.failed_case import failed_case
 from kgtui.state.glyphs import ASCII, UNICODE
 from kgtui.state.lines import plain_text
 from kgtui.state.suspects import Suspects
+from kgtui.widgets.bars import Bar
 from kgtui.widgets.toned import Lines
 
 TAIL = Diagnosis(
@@ -282,3 +283,23 @@ def test_a_failed_case_in_ascii_looks_as_before(make_bench: Any, some_explained:
         await opened(bench, pilot)
 
     assert snap_compare(bench.app, terminal_size=(80, 24), run_before=drive)
+
+
+def offered(bench: Any) -> list[str]:
+    return [plain_text((segment.line,)) for segment in bench.app.screen.query_one("#keys", Bar).segments]
+
+
+async def test_only_keys_that_do_something_are_offered(make_bench: Any, some_explained: Any, fakes: ModuleType) -> None:
+    bench = make_bench(fakes.all_pass)
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        await bench.settled(pilot)
+        await pilot.press("1", "W")
+        assert offered(bench) == ["a case alone", "r run", "esc back", "? help", "ctrl+q quit"]
+        await pilot.press("escape")
+        bench.engine.script = some_explained
+        bench.watcher.save(b"# another\n" + fakes.SOURCE)
+        await bench.settled(pilot)
+        await pilot.press("W")
+        assert offered(bench) == [
+            "n next", "enter to its line", "a case alone", "w write script", "esc back", "? help", "ctrl+q quit",
+        ]  # fmt: skip

@@ -82,10 +82,10 @@ class TestWhichRuns:
     @pytest.mark.parametrize(
         ("best", "outcome", "why"),
         [
-            (BEST, Outcome.PASS, "#1 is the newest other version that is right; #2 is the best run so far"),
-            (BEST, Outcome.CRASHED, "#1 is the newest other version, and no other is right; #2 is the best run so far"),
-            (None, Outcome.PASS, "#1 is the newest other version that is right; there is no best run yet"),
-            (None, Outcome.CRASHED, "#1 is the newest other version, and no other is right; there is no best run yet"),
+            (BEST, Outcome.PASS, "#2 is the best run so far; #1 is the newest other that is right"),
+            (BEST, Outcome.CRASHED, "#2 is the best run so far; #1 is the newest other, and no other is right"),
+            (None, Outcome.PASS, "no best run yet; #1 is the newest other that is right"),
+            (None, Outcome.CRASHED, "no best run yet; #1 is the newest other, and no other is right"),
         ],
     )
     def test_why_these_two_is_a_sentence(self, best: BestRun | None, outcome: Outcome, why: str) -> None:
@@ -97,7 +97,7 @@ class TestWhichRuns:
         found = chosen((), current=4, digest="d", runs=runs)
         assert (found.numbers, found.why) == (
             (2, 4),
-            "#2 is the newest other version, and no other is right; there is no best run yet",
+            "no best run yet; #2 is the newest other, and no other is right",
         )
 
     def test_a_text_that_is_alone_says_what_to_do(self) -> None:

@@ -120,9 +120,7 @@ async def test_c_compares_the_last_other_text_that_was_right_with_the_current_on
         await ready(bench, pilot)
         current = bench.app.workbench.bench.shown.number
         await pressed(bench, pilot, "c")
-        assert heads(bench)[0] == (
-            "Compare aten::softmax  #4 is the newest other version that is right; there is no best run yet"
-        )
+        assert heads(bench)[0] == ("Compare aten::softmax  no best run yet; #4 is the newest other that is right")
         assert [line[:2] for line in heads(bench)[1:]] == ["#4", f"#{current}"]
 
 

@@ -16,6 +16,7 @@ from kgtui.recording import StoreRecording
 from kgtui.screens.history import HistoryScreen
 from kgtui.state.lines import plain_text
 from kgtui.state.paging import MOST
+from kgtui.state.past_runs import counted
 from kgtui.state.status import Mode
 from kgtui.widgets.ask import Ask
 from kgtui.widgets.bars import Strip
@@ -180,7 +181,7 @@ async def test_typing_narrows_the_list(looking_back: Any, some: Past, text: str,
         screen = await history(bench, pilot)
         await typed(bench, pilot, text)
         assert listed(screen) == found
-        assert head(screen).startswith(f"History  {len(found)} runs")
+        assert head(screen).startswith(f"History  {counted(len(found), 'run')} ")
 
 
 async def test_the_filter_is_typed_and_cleared_by_keys(looking_back: Any, some: Past) -> None:
@@ -252,7 +253,7 @@ async def test_a_tag_is_one_word_and_nothing_takes_it_away(looking_back: Any, so
         await settled(bench, pilot)
         await said(bench, pilot, "a tag is one word, 'old two' is 2; n writes a note of many")
         await pilot.press("t")
-        screen.query_one("#entry", Input).value = ""
+        screen.query_one("#entry Input", Input).value = ""
         await pilot.press("enter")
         await settled(bench, pilot)
         assert some.store.run(4).tag is None

@@ -6,7 +6,6 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from textual.widgets import Input
 
 from kgtui.screens.inspect import InspectScreen
 from kgtui.screens.workbench import WorkbenchScreen
@@ -110,12 +109,12 @@ async def test_what_is_no_claim_is_told_and_can_be_mended_or_left(make_bench: An
         await bench.settled(pilot)
         await pilot.press("I", "c", *"fast", "enter")
         assert said(bench)[0].startswith("'fast' is no claim: expected a speed-up above 0")
-        assert bench.app.screen.query_one("#claim", Input).display
+        assert bench.app.screen.query_one("#claim").display
         await pilot.press(*["backspace"] * 4, *"2x", "enter")
-        assert not bench.app.screen.query_one("#claim", Input).display
+        assert not bench.app.screen.query_one("#claim").display
         assert any(one.startswith("the claim of 2x against eager was not measured: ") for one in text(bench))
         await pilot.press("c", "escape")
-        assert not bench.app.screen.query_one("#claim", Input).display
+        assert not bench.app.screen.query_one("#claim").display
         assert isinstance(bench.app.screen, InspectScreen)
 
 

@@ -36,6 +36,8 @@ KNOWN = [
     (ended(Outcome.PASS), DESK, State.PASSED, "workbench.inspect"),
     (ended(Outcome.PASS, flagged=True), DESK, State.FLAGGED, "workbench.inspect"),
     (ended(Outcome.COMPILE_ERROR), DESK, State.FAILED, "workbench.edit"),
+    (NO_RUN, replace(DESK, begun=True), State.STARTING, "workbench.escape"),
+    (replace(RUNNING, cut_short=True), replace(DESK, opened=True), State.CUT_SHORT, "workbench.escape"),
     (ended(Outcome.CANCELLED), DESK, State.CANCELLED, "workbench.run"),
     (ended(Outcome.UNSUPPORTED), DESK, State.UNSUPPORTED, "everywhere.doctor"),
     (ended(Outcome.ENGINE_ERROR), DESK, State.ENGINE_ERROR, "workbench.tab-log"),

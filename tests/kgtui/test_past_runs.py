@@ -71,7 +71,7 @@ def test_a_speed_up_that_may_be_none_is_not_green() -> None:
         ({"outcome": Outcome.WRONG_VALUE}, "✗ wrong value"),
         ({"outcome": Outcome.CANCELLED}, "⊘ cancelled"),
         ({"outcome": None, "state": RunState.RUNNING}, "⟳ goes on"),
-        ({"outcome": None, "state": RunState.INTERRUPTED}, "· cut short"),
+        ({"outcome": None, "state": RunState.INTERRUPTED}, "⊘ cut short"),
     ],
 )
 def test_every_state_is_a_sign_and_a_word(fields: dict[str, Any], state: str) -> None:

@@ -606,3 +606,57 @@ def test_probes_that_ran_stand_in_the_strip_where_there_is_room(bench_fakes: Mod
         "verify 8/8 0.14s ✔ ▸ probe 50ms ✔ ▸ compile 1/1 0.22s ✔ ▸ BENCH 2/5"
     )
     assert plain_text((progress(view, UNICODE, short=True, timed=False),)) == "verify 8/8 ✔ ▸ compile 1/1 ✔ ▸ BENCH 2/5"
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "told"),
+    [
+        ((Outcome.WRONG_VALUE, Outcome.NONFINITE), "VERIFY 8/8 2 wrong"),
+        ((Outcome.CRASHED,), "VERIFY 8/8 1 failed"),
+        ((Outcome.RUNTIME_ERROR, Outcome.WRONG_VALUE), "VERIFY 8/8 2 failed"),
+    ],
+)
+def test_what_came_to_no_answer_failed_and_is_not_wrong(
+    outcomes: tuple[Outcome, ...], told: str, fakes: ModuleType, candidate: Candidate, plan: Plan
+) -> None:
+    results = [fakes.passed(case) for case in plan.cases]
+    for place, outcome in enumerate(outcomes):
+        results[place] = replace(results[place], outcome=outcome)
+    assert told in plain_text((progress(view_of(fakes.run_events(candidate, plan, results)), UNICODE),))
+
+
+def test_a_run_that_was_cut_short_says_so_and_how_far_it_was(
+    fakes: ModuleType, candidate: Candidate, plan: Plan
+) -> None:
+    view = replace(view_of(fakes.stops_half_way(candidate, plan)), cut_short=True)
+    desk = replace(DESK, opened=True)
+    assert (status_of(view, desk).state, view.running) == (State.CUT_SHORT, False)
+    assert plain_text((progress(view, UNICODE, short=True), sentence(view, desk))) == (
+        "VERIFY 5/8 1 wrong ⊘ ▸ compile –\nno verdict: 5 of 8 cases were judged, 1 of them wrong"
+    )
+
+
+def test_a_past_run_that_still_goes_on_is_shown_as_far_as_it_was(
+    fakes: ModuleType, candidate: Candidate, plan: Plan
+) -> None:
+    view, desk = view_of(fakes.stops_half_way(candidate, plan)), replace(DESK, opened=True, elapsed_s=3e5)
+    assert plain_text((head(view, desk, UNICODE)[0], sentence(view, desk))) == (
+        "⟳ verifying 5/8 · aten::softmax · softmax.py · cpu to sm_90\n"
+        "as far as it was when it was opened: 5 of 8 cases were judged, 1 of them wrong"
+    )
+
+
+def test_a_run_that_has_said_nothing_yet_begins() -> None:
+    desk = replace(DESK, begun=True)
+    assert status_of(NO_RUN, desk).state is State.STARTING
+    assert plain_text((sentence(NO_RUN, desk),)) == "the run begins"
+
+
+def test_the_line_at_fault_is_named_once(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+    view = view_of(fakes.all_pass(candidate, plan))
+    for said, told in (
+        ("syntax error: '(' was never closed", "line 14: syntax error: '(' was never closed"),
+        ("not run: (library call, line 14: torch.softmax)", "not run: (library call, line 14: torch.softmax)"),
+    ):
+        verdict = Verdict(outcome=Outcome.COMPILE_ERROR, sentence=said, passed=0, total=8, location=Location(line=14))
+        assert plain_text((sentence(replace(view, verdict=verdict), DESK),)) == told

@@ -22,8 +22,9 @@ class Page:
 
     `script` is what the engine says of the file that is open, `then` what it says of the next save; `store` is what the
     store holds, `marked` which of its runs are marked.  `timed` is for a device that can time.  `ends_cancelled` waits
-    for the verdict that the last key asked for; `overtaken` has another program write the file last.  `state` is the
-    state of the workbench, where it is one.
+    for the verdict that the last key asked for; `overtaken` has another program write the file last, `gone` has it
+    take the file away.  `ports_only` is how many events the engine tells of what it compiles for other targets.
+    `state` is the state of the workbench, where it is one.
     """
 
     name: str
@@ -40,12 +41,16 @@ class Page:
     content: bytes | None = None
     ends_cancelled: bool = False
     overtaken: bool = False
+    gone: bool = False
+    ports_only: int | None = None
     engine_starts: bool = True
     sizes: tuple[tuple[int, int], ...] = SIZES
 
 
 _RUNNING = (
     Page(name="nothing-ran", screen="workbench", state=State.IDLE, says=("· idle", "save the file"),
+         engine_starts=False, keys=("escape",)),
+    Page(name="beginning", screen="workbench", state=State.STARTING, says=("⟳ starting", "the run begins"),
          script="never_begins"),
     Page(name="starting", screen="workbench", state=State.STARTING, says=("⟳ starting",), engine_starts=False),
     Page(name="reading", screen="workbench", state=State.LOADING, says=("⟳ loading",), script="parsing"),
@@ -76,7 +81,7 @@ _ENDED = (
          keys=("1",)),
     Page(name="timed-out", screen="workbench", state=State.FAILED, says=("✗ failed", "✗ timeout"), script="timed_out",
          keys=("1",)),
-    Page(name="no-Python", screen="workbench", state=State.FAILED, says=("✗ failed", "line 14"),
+    Page(name="no-Python", screen="workbench", state=State.FAILED, says=("✗ failed", "line 14, column 5: syntax error"),
          script="does_not_parse"),
     Page(name="does-not-build", screen="workbench", state=State.FAILED, says=("✗ failed", "does not build"),
          script="does_not_build", keys=("4",)),
@@ -92,8 +97,8 @@ _ENDED = (
          script="engine_broke"),
     Page(name="paused", screen="workbench", state=State.PAUSED, says=("‖ paused",), keys=("p",)),
     Page(name="edited", screen="workbench", state=State.EDITED, says=("~ edited", "EDIT"), keys=("e", "x")),
-    Page(name="cut-short", screen="workbench", state=State.IDLE, says=("· idle", "#1"), store="cut_short",
-         script="never_begins", keys=("5", "enter")),
+    Page(name="cut-short", screen="workbench", state=State.CUT_SHORT, says=("⊘ cut short", "5 of 8 cases", "#1"),
+         store="cut_short", script="never_begins", keys=("5", "enter")),
     Page(name="the-store-in-trouble", screen="workbench", state=State.PASSED, says=("no space left",), store="broken"),
 )  # fmt: skip
 _PANES = (
@@ -122,6 +127,9 @@ _PANES = (
     Page(name="log", screen="workbench", says=("engine line 19",), script="talkative", keys=("6", "G")),
     Page(name="unsaved-leaving", screen="workbench", says=("unsaved text", "save first", "discard"),
          keys=("e", "x", "ctrl+q")),
+    Page(name="unsaved-switching", screen="workbench", says=("unsaved text", "save first", "discard"),
+         keys=("e", "x", "escape", "shift+tab", "j", "enter"), sizes=SIZES[::-1]),
+    Page(name="gone", screen="workbench", says=("softmax.py is gone",), gone=True),
     Page(name="overtaken", screen="workbench", says=("also changed on disk", "keep mine"), keys=("e", "x"),
          overtaken=True),
 )  # fmt: skip
@@ -139,6 +147,7 @@ _OVER = (
     Page(name="case-not-failed", screen="case", says=("did not fail",), keys=("1", "W")),
     Page(name="case-not-judged", screen="case", says=("not",), script="never_begins", keys=("1", "W")),
     Page(name="targets", screen="targets", says=("gfx950", "✗"), keys=("T", *"jjjjjj")),
+    Page(name="targets-half-way", screen="targets", says=("sm_90", "gfx1100"), keys=("T",), ports_only=4),
     Page(name="targets-before-a-run", screen="targets", says=("as soon as it has its",),
          script="never_begins", keys=("T",)),
     Page(name="differences", screen="differences", says=("#1", "#2"), then="all_pass", keys=("D",)),
@@ -183,6 +192,8 @@ _COMPARE = (
     Page(name="compared-findings", screen="compare", says=("handler",), store="four", marked=(1, 3, 4),
          keys=("c", "5")),
     Page(name="compared-costs", screen="compare", says=("tokens",), store="four", marked=(1, 3, 4), keys=("c", "6")),
+    Page(name="the-best-and-the-current", screen="compare", says=("best",), store="two_timed", script="all_timed",
+         timed=True, marked=(1, 2), keys=("c", "b")),
     Page(name="nothing-to-compare", screen="compare", says=("space",), store="empty", keys=("c",)),
 )  # fmt: skip
 _PAST = (

@@ -17,9 +17,11 @@ from textual.widgets import Input, TextArea
 
 from engine.events import Event, RunFinished
 from kgtui.state.run import NO_RUN, reduce_all
+from kgtui.watching.records import TroubleKind, WatchTrouble
 from tests.kgtui.pages.catalogue import Page
 from tests.kgtui.pages.drawing import Shot, shot_of
 
+_GONE = "softmax.py is gone from kernels; it is watched until it returns"  # the watcher's words
 _ENDLESS = {"loop"}  # the worker that judges, as long as the application lives
 
 
@@ -35,9 +37,9 @@ class Driven:
         """Do all that leads to the page."""
         bench = self.bench
         await bench.until(self.pilot, lambda: bench.app.problems != () and bench.engine.started is page.engine_starts)
-        if not page.engine_starts:
-            return
-        await self._said()
+        if page.engine_starts:
+            await self._said()
+        bench.engine.ports_only = page.ports_only
         if page.then:
             bench.engine.script = self.scripts(page.then)
             await self._save_another()
@@ -47,6 +49,9 @@ class Driven:
             await self._settled()
         if page.overtaken:
             await self._save_another()
+        if page.gone:
+            bench.watcher.on_trouble(WatchTrouble(kind=TroubleKind.GONE, path=bench.path, message=_GONE))
+            await self.pilot.pause()
         if page.ends_cancelled:
             await bench.until(self.pilot, lambda: bench.app.workbench.bench.view.verdict is not None)
         await self._settled()
@@ -110,6 +115,9 @@ class Driven:
         app, judged = self.bench.app, self.bench.engine.judged
         if any(worker.is_running and worker.group not in _ENDLESS for worker in app.workers):
             return True
+        expected = self.bench.engine.ports_only
+        if expected is not None and self.bench.engine.ported:
+            return len(app.workbench.bench.view.ports.kernels) < expected - 1  # the first says that it begins
         return app.busy and judged != [] and self._has_verdict(self._events())
 
 

@@ -51,6 +51,7 @@ def full(folder: Path, device: str) -> Kept:
     runs.judge(hinted, FOURTH, filename=_STRANGE)
     later = runs.store.begin_session("an evening [bold]", environment={"device": "NVIDIA H100", "torch": "2.13.0"})
     runs.judge(stops_half_way, b"# cut short\n" + SOURCE, session=later)
+    runs.store.end_session(later)
     runs.store.set_tag(4, "日本語")
     runs.store.set_note(4, "[bold]形状[/] 🚀 " + "and what else there is to say of it " * 4)
     runs.store.set_tag(2, "keep")
@@ -68,6 +69,7 @@ def cut_short(folder: Path, device: str) -> Kept:
     """The only run ended without a verdict, with the program that asked for it."""
     runs = Runs(folder, device=device)
     runs.judge(stops_half_way, SECOND)
+    runs.store.end_session(runs.session)
     return runs.recording
 
 

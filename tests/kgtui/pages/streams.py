@@ -130,8 +130,8 @@ def timed_out(candidate: Candidate, plan: Plan) -> list[Event]:
 
 def does_not_parse(candidate: Candidate, plan: Plan) -> list[Event]:
     """The file is no Python."""
-    place = Location(line=14)
-    message = "line 14: '(' was never closed"
+    place = Location(line=14, column=5)
+    message = "syntax error: '(' was never closed"
     ended = StageFinished(at_s=0.004, stage=Stage.PARSE, outcome=Outcome.COMPILE_ERROR, elapsed_s=0.003,
                           message=message, location=place)  # fmt: skip
     return _stopped([*parsing(candidate, plan), ended], plan, Outcome.COMPILE_ERROR, message, place)
