@@ -12,6 +12,7 @@ from kgtui.state.lines import Line, Span, Tone, line, muted, strong
 from kgtui.state.numbers import seconds
 from kgtui.state.run import RunView, StageView
 from kgtui.state.status import Desk, Status, is_stale, status_of
+from kgtui.state.tables import findings_in_order
 
 _STAGE_WORDS = {
     Stage.STATIC: "read", Stage.LOAD: "load", Stage.VERIFY: "verify", Stage.PROBE: "probe",
@@ -155,8 +156,19 @@ def _ended(view: RunView) -> str:
         return ""
     if verdict.outcome is Outcome.CANCELLED:
         return f"cancelled: {_judged(view)}"
-    flagged = "flagged: " if verdict.flagged else ""
-    return f"{flagged}{_place(view)}{_explained(verdict.sentence, view)}"
+    if verdict.flagged and (why := _doubt(view, verdict.sentence)):
+        return why
+    return f"{_place(view)}{_explained(verdict.sentence, view)}"
+
+
+def _doubt(view: RunView, sentence: str) -> str:
+    """What makes a right run not credible, before how right it is: of a long sentence the end is cut."""
+    for found in findings_in_order(view)[:1]:
+        before, said, after = sentence.partition(found.message)
+        if said:
+            place = f", line {found.location.line}" if found.location else ""
+            return f"not credible{place}: {found.message}{after}; {before.partition(',')[0]}"
+    return ""
 
 
 def _place(view: RunView) -> str:

@@ -53,7 +53,7 @@ def finding_rows(view: RunView, *, glyphs: Glyphs, stale: bool = False) -> tuple
                 Span(str(found.location.line) if found.location else glyphs.dash, Tone.LINK),
                 Span(found.severity, _WEIGHTS[found.severity]),
                 Span(found.check),
-                Span(f"{found.case}: {found.message}" if found.case else found.message),
+                Span(f"{found.message}, in {found.case}" if found.case else found.message),
             ),
         )
         for place, found in enumerate(findings_in_order(view))

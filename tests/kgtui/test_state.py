@@ -660,3 +660,10 @@ def test_the_line_at_fault_is_named_once(fakes: ModuleType, candidate: Candidate
     ):
         verdict = Verdict(outcome=Outcome.COMPILE_ERROR, sentence=said, passed=0, total=8, location=Location(line=14))
         assert plain_text((sentence(replace(view, verdict=verdict), DESK),)) == told
+
+
+def test_what_makes_a_right_run_not_credible_stands_first(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+    assert plain_text((sentence(view_of(fakes.suspicious(candidate, plan)), DESK),)) == (
+        "not credible, line 22: torch.softmax computes the answer; the kernel's own result is not used; "
+        "right on 8 of 8 cases"
+    )
