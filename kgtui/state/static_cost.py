@@ -47,7 +47,7 @@ def _specialisations(kernels: Sequence[CompiledKernel]) -> Iterator[Line]:
     heading, _ = kernel_lines(kernels[0].launch, kernels[0])
     counted = Counter(resource_words(kernel) for kernel in sorted(kernels, key=_takes_most_first))
     if len(kernels) > 1:
-        heading = (*heading, muted(f"  {len(kernels)} specialisations, those that take most first"))
+        heading = (*heading, muted(f"  {len(kernels)} specialisations, largest first"))
     yield heading
     for words, count in list(counted.items())[:_MOST_LINES]:
         label = f"{count} of {len(kernels)}" if len(kernels) > 1 else ""

@@ -371,7 +371,7 @@ def test_specialisations_that_take_the_same_are_told_once_and_those_that_take_mo
     )  # fmt: skip
     view = replace(timed("verified_only"), kernels=(small, large, small, broken, small))
     assert plain_text(static_lines(view)).splitlines() == [
-        "softmax_kernel  4 warps, 3 stages, sm_90  5 specialisations, those that take most first",
+        "softmax_kernel  4 warps, 3 stages, sm_90  5 specialisations, largest first",
         "1 of 5    does not build: no such instruction",
         "1 of 5    90 registers, no spills, 16 B shared, occupancy 31% by registers",
         "3 of 5    40 registers, no spills, 16 B shared, occupancy 75% by registers",
