@@ -14,7 +14,7 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.widgets import ContentSwitcher, DataTable, Input
 
 from engine.errors import UsageError
@@ -45,6 +45,7 @@ from kgtui.widgets.ir_pane import CodePane, IrPane
 from kgtui.widgets.log_pane import LogPane
 from kgtui.widgets.pane import Pane, Scene
 from kgtui.widgets.source_pane import SourcePane
+from kgtui.widgets.titled import Titled
 from kgtui.widgets.toned import Grid, Lines
 from kgtui.widgets.too_small import TooSmall
 
@@ -85,7 +86,7 @@ class WorkbenchScreen(ReadingScreen):
         with Horizontal(id="body"):
             yield Grid(RAIL_COLUMNS, header=False, id="rail")
             yield SourcePane(id="source-pane")
-            with Vertical(id="results"):
+            with Titled(id="results"):
                 yield Bar(gap=" ", id="tabs")
                 with ContentSwitcher(initial=self.tab, id="panes"):
                     yield CasesPane(id="cases")

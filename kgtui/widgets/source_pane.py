@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import TextArea
 
@@ -14,9 +13,10 @@ from kgtui import disk
 from kgtui.state.lines import Span, Tone, line, muted, strong
 from kgtui.widgets.bars import Strip
 from kgtui.widgets.editor import WRONG, SourceEditor
+from kgtui.widgets.titled import Titled
 
 
-class SourcePane(Vertical):
+class SourcePane(Titled):
     """Holds the editor and says which lines went wrong; it never touches the file itself."""
 
     class Edited(Message):
