@@ -20,6 +20,7 @@ from engine import tensors, wire
 from engine.device_memory import DeviceBlock, DeviceMemoryError
 from engine.judge.compare import of_another_kind
 from engine.judge.copies import private_copies
+from engine.judge.measures import raw
 from engine.judge.taken import CopiedArena
 from engine.model import Case, Outcome, OutputReport, Problem, Tier
 from engine.untrusted import read_untrusted
@@ -287,6 +288,16 @@ def output_names(problem: Problem, specs: tuple[wire.ValueSpec, ...]) -> list[st
         name for name in problem.outputs
         if name not in problem.mutates or isinstance(spec_by_name[name], wire.TensorSpec)
     ]  # fmt: skip
+
+
+def is_idle(problem: Problem, content: Content) -> bool:
+    """Whether the reference changes nothing: it returns nothing, and what it writes in place was there before."""
+    if problem.returns or problem.written_only:
+        return False
+    before = dict(zip(problem.arguments, content.inputs, strict=True))
+    names = output_names(problem, content.specs)
+    pairs = [(before[name], expected) for name, expected in zip(names, content.expected, strict=True)]
+    return all(isinstance(old, torch.Tensor) and torch.equal(raw(old), raw(new)) for old, new in pairs)
 
 
 def mutated(

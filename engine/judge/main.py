@@ -132,6 +132,7 @@ class _Judge:
         problem = self._problem(command.origin)
         case = problem.case(command.case)
         content = self._contents.of_case(problem, case, command.seed)
+        idle = cases.is_idle(problem, content)
         self._let_go()
         arena: cases.Arena
         if command.arena_path is None:
@@ -142,8 +143,9 @@ class _Judge:
         self._place.hand = cases.CaseInHand(problem=problem, case=case, arena=arena, base=content, content=content)
         cases.fill(self._place.hand, content, command.poison)
         return wire.Prepared(
-            id=command.id, arguments=content.specs, arena=arena.spec, elapsed_s=time.perf_counter() - started
-        )
+            id=command.id, arguments=content.specs, arena=arena.spec, elapsed_s=time.perf_counter() - started,
+            idle=idle,
+        )  # fmt: skip
 
     def _describe(self, command: wire.Describe) -> wire.Described:
         problem = self._problem(command.origin)

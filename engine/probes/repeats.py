@@ -33,6 +33,7 @@ _CHECK = "repeats"
 _POISONS = (0xFF, 0x7B)
 _REPEATS = 8  # on a device
 _MOST_CASES = 4
+_MOST_IDLE = 6
 _CALLS_PER_CASE = 7  # that were verified, for a larger one to be called too: after a few small ones somebody waits
 
 
@@ -40,11 +41,13 @@ _CALLS_PER_CASE = 7  # that were verified, for a larger one to be called too: af
 class _Facts:
     """What is known so far.
 
-    `reordered` counts the launches that ran in another order, `waited` says in which case one never ended, and
-    `why` what could not be checked otherwise.
+    `reordered` counts the launches that ran in another order, `idle` the cases in which nothing is to be written, so
+    that no order can be wrong; `waited` says in which case a call never ended, and `why` what could not be checked
+    otherwise.
     """
 
     calls: int = 0
+    idle: int = 0
     reordered: int = 0
     varied: list[Fact] = field(default_factory=list)
     found: bool = False
@@ -56,11 +59,15 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     """Call the smallest cases again that together spread each kernel along each axis of its grid, and a larger one."""
     facts = _Facts(why="" if lab.passed else "no case was right")
     cases, left_out = _cases(lab)
-    for one in cases:
-        had_waited = facts.waited
+    others = [one for one in smallest_first(lab) if one not in cases]
+    while cases:
+        one = cases.pop(0)
+        had_waited, had_idled = facts.waited, facts.idle
         found = await _in_case(lab, one, facts)
         if facts.waited != had_waited:
             found = await _in_case(lab, one, facts)
+        if facts.idle != had_idled and others and facts.idle <= _MOST_IDLE:
+            cases.insert(0, others.pop(0))
         if found is not None:
             facts.found = True
             yield found
@@ -72,6 +79,9 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
 async def _in_case(lab: Lab, one: Passed, facts: _Facts) -> Finding | None:
     """The same content again, in other orders unless a kernel waits, and at last new content."""
     async with lab.at(one.case) as bench:
+        if bench.prepared.idle:
+            facts.idle += 1
+            return None
         first = await _call(bench, facts, keep=True)
         if first.trouble or first.wrong:
             return _found(bench, first, "right when it was verified, but not in a later call")

@@ -182,11 +182,15 @@ class Loaded(Reply, tag="loaded", frozen=True):
 
 
 class Prepared(Reply, tag="prepared", frozen=True):
-    """Inputs lie in the arena.  The seed stays with the judge until the case has ended."""
+    """Inputs lie in the arena.  The seed stays with the judge until the case has ended.
+
+    An `idle` case is one in which the reference changes nothing.
+    """
 
     arguments: tuple[ValueSpec, ...]
     arena: ArenaSpec
     elapsed_s: float
+    idle: bool = False
 
 
 class Shape(Message, frozen=True):

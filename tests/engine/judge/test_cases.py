@@ -12,8 +12,9 @@ import torch
 
 from engine import wire
 from engine.device_memory import DeviceMemoryError
-from engine.judge.cases import Content, Contents, Memory, expected_outputs, take
+from engine.judge.cases import Content, Contents, Memory, expected_outputs, is_idle, take
 from engine.model import Case, Cost, DType, Outcome, OutputReport, Problem, Tier, Tolerance
+from problems import find
 
 CASES = tuple(Case(name=name, dtype=DType.UINT8, tier=Tier.SMOKE, params={}) for name in "abcd")
 MIB = 1 << 20
@@ -173,3 +174,18 @@ def test_a_claim_of_more_elements_than_numbers_reach_is_a_report_that_travels() 
     report = take("x", spec, torch.zeros(16, dtype=torch.uint8), torch.zeros(4))
     assert isinstance(report, OutputReport)
     assert (report.outcome, report.total) == (Outcome.WRONG_SHAPE, 2**63 - 1)
+
+
+@pytest.mark.parametrize(
+    ("operator", "name", "idle"),
+    [
+        ("vllm::reshape_and_cache", "20x2x64 to 4x16 bf16 20 skipped", True),
+        ("vllm::reshape_and_cache", "20x2x64 to 4x16 bf16 1 skipped", False),
+        ("vllm::fused_add_rms_norm", "5x497 bf16", False),
+        ("aten::softmax", "0x5 f32", False),
+    ],
+)
+def test_a_case_is_idle_when_the_reference_leaves_everything_as_it_was(operator: str, name: str, idle: bool) -> None:
+    problem = find(operator)
+    content = Contents(torch.device("cpu")).of_case(problem, problem.case(name), 7)
+    assert is_idle(problem, content) is idle

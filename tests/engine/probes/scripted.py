@@ -81,7 +81,7 @@ def passed(name: str, *grids: tuple[int, ...], size: int = 1, elements: int = 10
 class ScriptedLab:
     """Stands for a Lab; `called` are the calls that were made, `gauges` what the judge says of precision in turn.
 
-    What is `ordered` has one program in every grid.
+    What is `ordered` has one program in every grid.  In cases that are `idle` nothing is to be written.
     """
 
     passed: Sequence[Passed]
@@ -89,6 +89,7 @@ class ScriptedLab:
     gauges: list[tuple[wire.Gauging, ...]] = field(default_factory=list)
     interpreted: bool = True
     ordered: bool = False
+    idle: frozenset[str] = frozenset()
     apart: bool = False
     called: list[Called] = field(default_factory=list)
     recalled: list[float] = field(default_factory=list)
@@ -115,7 +116,7 @@ class ScriptedLab:
     @contextlib.asynccontextmanager
     async def at(self, case: Case) -> AsyncIterator[ScriptedBench]:
         spec = wire.TensorSpec(storage=0, dtype="float32", shape=(1000,), strides=(1,), first=0)
-        prepared = wire.Prepared(id="p", arguments=(spec,), arena=ARENA, elapsed_s=0.0)
+        prepared = wire.Prepared(id="p", arguments=(spec,), arena=ARENA, elapsed_s=0.0, idle=case.name in self.idle)
         yield ScriptedBench(lab=self, case=case, prepared=prepared)
 
     async def ask(self, command: wire.AnyCommand) -> wire.AnyReply:

@@ -199,6 +199,14 @@ async def test_where_every_grid_has_one_program_no_second_order_is_asked_for() -
     assert report.facts[1] == Fact(name="order", value="every grid has one program")
 
 
+async def test_a_case_in_which_nothing_is_written_is_replaced_by_the_next_one() -> None:
+    cases = [passed(name, *grids, size=size) for name, grids, size in (("a", [(4,)], 1), ("b", [], 2), ("c", [], 3))]
+    lab = ScriptedLab(passed=cases, idle=frozenset("ab"))
+    _, report = await observed(repeats.probe, lab)
+    assert {call.case for call in lab.called} == {"c"}
+    assert report.coverage is Coverage.CHECKED
+
+
 async def test_without_a_right_case_nothing_was_checked() -> None:
     _, report = await observed(repeats.probe, ScriptedLab(passed=[]))
     assert (report.coverage, report.why) == (Coverage.NOT_CHECKED, "no case was right")
