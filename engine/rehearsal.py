@@ -85,11 +85,9 @@ class Rehearsal:
 
     def call_s(self, case: Case) -> float:
         """How long a call of this case may take: all that the limits give where it may have something to compile."""
-        if self._is_unreturned:
-            return min(self._most_s, _UNRETURNED_S)
         launches = self._launches.get(case.name)
         if launches is None or case.name in self._stumbled or not self._ready[case.name].done():
-            return self._most_s
+            return min(self._most_s, _UNRETURNED_S) if self._is_unreturned else self._most_s
         return min(self._most_s, _CALL_S + _LAUNCH_S * len(launches))
 
     async def close(self) -> None:

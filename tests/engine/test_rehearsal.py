@@ -326,6 +326,23 @@ async def test_a_candidate_whose_rehearsal_did_not_return_has_a_minute(
     assert [stage.rehearsal.call_s(case) for case in CASES] == [60.0] * 4
 
 
+async def test_what_was_rehearsed_before_one_that_did_not_return_keeps_its_own_time(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = stage.desk.ask
+
+    async def late(command: wire.AnyCommand, *, deadline_s: float) -> wire.AnyReply:
+        if isinstance(command, wire.Rehearse) and command.case == "b":
+            raise DeadlineError(f"the worker did not reply within {deadline_s:g} s")
+        return await ask(command, deadline_s=deadline_s)
+
+    monkeypatch.setattr(stage.desk, "ask", late)
+    await stage.rehearsal.run()
+    stage.compiled("k")
+    await stage.ready(A)
+    assert [stage.rehearsal.call_s(case) for case in (A, B)] == [11.0, 60.0]
+
+
 async def test_no_call_has_more_time_than_the_limits_give(stage: Stage) -> None:
     stage.kernels["a"] = "k" * 111
     await stage.rehearsal.run()
