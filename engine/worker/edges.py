@@ -76,7 +76,7 @@ class Edges(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves
             whole = torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(storage)
             content = Base.narrow(whole, 0, needed, ZONE_BYTES)
             Base.fill_(content, self.pattern)
-        made = f"a {_type(tensor)} tensor of {tuple(tensor.shape)}"
+        made = f"a tensor of {tuple(tensor.shape)} {_type(tensor)}"
         self._zones.append(_Zone(storage=storage, size_bytes=needed, content=content, made=made))
         self._bytes += needed
 
@@ -100,7 +100,7 @@ class Edges(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves
         for zone, count in zip(zones, counts, strict=True):
             if count:
                 raise StrayStoreError(
-                    f"memory past the end of {zone.made}, which the entry made, was written ({int(count)} bytes): "
+                    f"memory past the end of {zone.made}, which the entry made, was written (bytes: {int(count)}): "
                     "a store without a mask, or with a wrong one"
                 )
 
