@@ -74,13 +74,13 @@ class Driven:
     # What is waited for
 
     def until(self, seen: Callable[[Any], bool]) -> None:
-        """Read until the screen is so.
+        """Read until the screen is so, between two frames.
 
         Raises:
             AssertionError: the program ended, or nothing came of it.
         """
         deadline_s = time.monotonic() + PATIENCE_S
-        while not seen(self.screen):
+        while not (self.screen.whole and seen(self.screen)):
             if not self._read(timeout_s=max(0.0, deadline_s - time.monotonic())):
                 ended = "the program ended" if self._has_ended() else f"nothing within {PATIENCE_S:.0f} s"
                 raise AssertionError(f"{ended}; the terminal shows\n{self.screen.text}\n{self.screen.outside}")

@@ -14,6 +14,7 @@ from rich.cells import get_character_cell_size
 SHOWN_CURSOR, WRAPPING = 25, 7
 AS_BEFORE = frozenset({SHOWN_CURSOR, WRAPPING})
 ALTERNATE = 1049
+FRAME = 2026
 TITLE = "a shell"
 
 _PIECE = re.compile(
@@ -61,6 +62,11 @@ class EmulatedTerminal:
     def text(self) -> str:
         """The whole screen as text."""
         return "\n".join(self.lines)
+
+    @property
+    def whole(self) -> bool:
+        """Whether what is there is a frame and not the beginning of one, which a terminal would not show yet."""
+        return FRAME not in self.modes
 
     @property
     def restored(self) -> bool:
@@ -113,7 +119,7 @@ class EmulatedTerminal:
                 self._reset(numbers)
             case "?", "$", "p":
                 # It keeps a frame back until it is whole, and does not tell of its size.
-                self.replies += f"\x1b[?{numbers[0]};{2 if numbers[0] == 2026 else 0}$y".encode()
+                self.replies += f"\x1b[?{numbers[0]};{2 if numbers[0] == FRAME else 0}$y".encode()
             case ">", "", "u":
                 self.kitty_depth += 1
             case "<", "", "u":
