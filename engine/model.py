@@ -358,13 +358,16 @@ class BenchmarkPlan:
     """Which cases are timed once the candidate is right, against which baselines.
 
     `baselines` are names that the device's judge knows: "eager", "compile", "compile-max", "cublas", "vllm".
-    `case_s` is how long one case may take, verification of its timed calls included.
+    `case_s` is how long one case may take, verification of its timed calls included.  `ends_s`, after the start of
+    the run, is when somebody who waits for it wants it to end: no case but the first is begun that would end later if
+    it took as long as the longest so far.  None times every case.
     """
 
     cases: tuple[Case, ...]
     cache: CacheState = CacheState.COLD
     baselines: tuple[str, ...] = ("eager",)
     case_s: float = 1.1
+    ends_s: float | None = None
 
     def __post_init__(self) -> None:
         if self.case_s <= 0:

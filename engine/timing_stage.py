@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import random
 import secrets
 from collections import Counter
@@ -72,12 +73,14 @@ class TimingStage:
             stored=self._metrology.stored(self._problem.name, self._plan.cache.value),
             free_bytes=self._metrology.free_bytes(), on_case=self._case, on_finding=self._told.find,
             on_work=self._profile.note, launches=self._launches, own=self._own,
-            reload=lambda: _reload(self._desk), reload_other=lambda: _reload(self._other),
+            reload=lambda: _reload(self._desk), reload_other=lambda: _reload(self._other), end_s=self._end_s,
         )  # fmt: skip
         await bench.run()
         if summaries := bench.summaries():
             self._told.tell(events.BenchmarkSummarised(at_s=self._told.now(), summaries=summaries))
         self._told.report(_report(self._timed_cases))
+        if bench.left_out:
+            self._told.report(_left_out(len(bench.left_out), of=len(self._plan.cases)))
         self._told.end(Stage.BENCHMARK, began, self._outcome, self._message)
 
     @property
@@ -86,6 +89,13 @@ class TimingStage:
         if self._outcome in _NOT_ITS_FAULT:
             return None
         return Stop(outcome=self._outcome, message=self._message)
+
+    @property
+    def _end_s(self) -> float:
+        """When the run is wanted to end, by the clock."""
+        if self._plan.ends_s is None:
+            return math.inf
+        return self._clock() - self._told.now() + self._plan.ends_s
 
     async def _loaded_other(self) -> Desk | None:
         if self._other is None:
@@ -140,6 +150,12 @@ def _report(timed: Sequence[CaseBenchmark]) -> LayerReport:
         why = f"{imprecise} of {len(right)} cases have no record of the device's own"
     coverage = Coverage.NOT_CHECKED if why else Coverage.CHECKED
     return LayerReport(layer=Layer.TIMING, by=_CHECK, coverage=coverage, why=why, facts=facts)
+
+
+def _left_out(cases: int, *, of: int) -> LayerReport:
+    """The report on cases for which no time was left."""
+    why = f"{cases} of {of} cases were not timed, so that the run ends soon; `kgtui bench` times all of them"
+    return LayerReport(layer=Layer.TIMING, by="cases left out", coverage=Coverage.NOT_ASKED, why=why)
 
 
 async def _reload(desk: Desk | None) -> Desk | None:

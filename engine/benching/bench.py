@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -52,6 +53,7 @@ class Bench:
     `stored` knows the times of baselines from earlier runs, in microseconds, by case and baseline.
     `own` are the names of kernels that the candidate launched in other cases, `launches` what it launches in one.
     `on_work` hears what each exchange was for, and when it began and ended by `clock`.
+    `end_s` by `clock` is when the run is wanted to end: cases that would end later are `left_out`.
     """
 
     def __init__(
@@ -63,7 +65,7 @@ class Bench:
         on_work: Callable[[str, float, float], None] = _nothing,
         reload: Reload | None = None, reload_other: Reload | None = None,
         launches: Callable[[str], tuple[Launch, ...]] = lambda _: (), own: frozenset[str] = frozenset(),
-        deadline_s: float = _DEADLINE_S,
+        end_s: float = math.inf, deadline_s: float = _DEADLINE_S,
     ) -> None:  # fmt: skip
         self._plan = plan
         self._problem = problem
@@ -78,12 +80,18 @@ class Bench:
         self._on_finding = on_finding
         self._launches = launches
         self._own = own
+        self._end_s = end_s
         self._deadline_s = deadline_s
+        self._longest_s = 0.0
+        self.left_out: tuple[Case, ...] = ()
         self._comparisons: dict[str, dict[str, Comparison]] = {}
 
     async def run(self) -> None:
-        """Time every case; stops early when a worker has died and there is no other."""
-        for case in self._plan.cases:
+        """Time every case; stops early when a worker has died and there is no other, or when the time is up."""
+        for number, case in enumerate(self._plan.cases):
+            if number and self._exchange.clock() + self._longest_s > self._end_s:
+                self.left_out = self._plan.cases[number:]
+                break
             for seat in self._seats:
                 await seat.refill()
             if self._seats[0].side is None:
@@ -93,6 +101,7 @@ class Bench:
                 self._comparisons.setdefault(comparison.baseline, {})[case.name] = comparison
             for finding in findings:
                 self._on_finding(finding)
+            self._longest_s = max(self._longest_s, benchmark.elapsed_s)
             self._on_case(benchmark)
 
     def summaries(self) -> tuple[Summary, ...]:

@@ -10,12 +10,13 @@ import argparse
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from engine.claim import DEFAULT_BASELINE, Backing, Claim, parse_claim
+from engine.claim import Backing, Claim, parse_claim
 from engine.devices import platform_named
 from engine.inspection import Inspection, evidence_of, inspect
 from engine.inspection_page import page_of
+from engine.inspection_plan import benchmark_plan
 from engine.judge.baselines import baseline_names
-from engine.model import BenchmarkPlan, Policy, Problem, Tier
+from engine.model import Policy, Tier
 from engine.report import CollectedRun
 from engine.report_inspection import as_json, as_markdown, page_lines
 from engine.report_inspection_html import as_html
@@ -31,7 +32,6 @@ from kgtui.commands.surroundings import environment_of
 LABEL = "inspect"
 
 _VERIFIED = (Tier.SMOKE, Tier.FULL)
-_TIMED_S = 2.0  # for all cases together: an inspection is waited for
 _WIDEST = 100  # longer lines are hard to read
 
 
@@ -66,7 +66,7 @@ def read_request(options: argparse.Namespace, console: Console, claim: Claim | N
     """
     file, problem = kernel_and_problem(options, console)
     device, target = place_for(options, console, file=file)
-    plan = None if platform_named(device.platform).INTERPRETED else _plan(problem, claim)
+    plan = None if platform_named(device.platform).INTERPRETED else benchmark_plan(problem, claim)
     return Request(
         label=LABEL, file=file, problem=problem, device=device,
         target=target, tiers=_VERIFIED,
@@ -81,18 +81,6 @@ def text_of(file: KernelFile) -> str:
         return decode(file.content, file.shown)
     except SourceError:
         return ""
-
-
-def _plan(problem: Problem, claim: Claim | None) -> BenchmarkPlan | None:
-    """The bench cases against eager, and against what the claim names; None where the operator has no such cases."""
-    cases = tuple(case for case in problem.cases if case.tier is Tier.BENCH)
-    if not cases:
-        return None
-    named = (claim.baseline,) if claim is not None else ()
-    return BenchmarkPlan(
-        cases=cases, baselines=tuple(dict.fromkeys((DEFAULT_BASELINE, *named))),
-        case_s=min(BenchmarkPlan.case_s, _TIMED_S / len(cases)),
-    )  # fmt: skip
 
 
 def _say(options: argparse.Namespace, console: Console, inspection: Inspection) -> None:

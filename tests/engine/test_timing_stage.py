@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from engine.desk import Desk
 from engine.device_lock import DeviceLock, occupancy
 from engine.devices import Device
 from engine.errors import UnsupportedError
+from engine.layers import Coverage
 from engine.metrology import Metrology
 from engine.model import BenchmarkPlan, Candidate, Case, Cost, DType, Limits, Problem, Tier, Tolerance
 from engine.narration import Narrator
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 GPU = Device(platform="cuda", index=0, name="a GPU", target="sm_90")
 LOCK = "GPU-1a20"
+NOTHING = BenchmarkPlan(cases=())
 CASE = Case(name="c", dtype=DType.FLOAT32, tier=Tier.BENCH, params={})
 
 
@@ -45,9 +48,12 @@ class DriverError(Exception):
 
 
 class Stage:
-    """A timing stage of no case, on a device whose memory `ask_memory` tells; `asked` says whether we held the lock."""
+    """A timing stage, on a device whose memory `ask_memory` tells; `asked` says whether we held the lock."""
 
-    def __init__(self, employ: Employ, locks: Path, *, other: Candidate | None = None) -> None:
+    def __init__(
+        self, employ: Employ, locks: Path, *, other: Candidate | None = None,
+        plan: BenchmarkPlan = NOTHING,
+    ) -> None:  # fmt: skip
         self.locks = locks
         self.asked: list[bool] = []
         self.failure: Exception | None = None
@@ -63,7 +69,7 @@ class Stage:
             return Desk(candidate=candidate, entry="f", spare=staff.worker, limits=Limits(), on_log=lambda *_: None)
 
         self.stage = TimingStage(
-            plan=BenchmarkPlan(cases=()), problem=PROBLEM, staff=staff, device=GPU,
+            plan=plan, problem=PROBLEM, staff=staff, device=GPU,
             desk=desk(Candidate(source=b"", problem=PROBLEM.name)), other=desk(other) if other is not None else None,
             metrology=Metrology(
                 device=GPU, staff=staff, peaks_folder=None,
@@ -142,3 +148,23 @@ async def test_of_one_that_does_not_load_only_that_is_told(employ: Employ, tmp_p
     [note] = [event.finding for event in told if isinstance(event, events.FindingRaised)]
     assert note.check == "compare"
     assert note.message.startswith("the other candidate could not be loaded")
+
+
+async def test_cases_for_which_no_time_was_left_are_told_as_not_asked_for(employ: Employ, tmp_path: Path) -> None:
+    plan = BenchmarkPlan(cases=(CASE, replace(CASE, name="d"), replace(CASE, name="e")), ends_s=1e-9)
+    stage = Stage(employ, tmp_path / "locks", plan=plan)
+    await stage.stage.run()
+    told = await stage.told()
+    reports = [event.report for event in told if isinstance(event, events.LayerChecked)]
+    assert [event.benchmark.case for event in told if isinstance(event, events.CaseBenchmarked)] == ["c"]
+    assert [(report.by, report.coverage) for report in reports][1:] == [("cases left out", Coverage.NOT_ASKED)]
+    assert reports[1].why == ("2 of 3 cases were not timed, so that the run ends soon; `kgtui bench` times all of them")
+
+
+async def test_with_time_enough_no_case_is_left_out(employ: Employ, tmp_path: Path) -> None:
+    plan = BenchmarkPlan(cases=(CASE, replace(CASE, name="d")), ends_s=1e9)
+    stage = Stage(employ, tmp_path / "locks", plan=plan)
+    await stage.stage.run()
+    told = await stage.told()
+    assert [event.benchmark.case for event in told if isinstance(event, events.CaseBenchmarked)] == ["c", "d"]
+    assert [event.report.by for event in told if isinstance(event, events.LayerChecked)] == ["timing"]

@@ -29,6 +29,7 @@ from typing import IO
 
 from engine.artefacts import ArtefactStore
 from engine.benchmark import Span
+from engine.claim import DEFAULT_BASELINE, Claim
 from engine.engine import Engine
 from engine.events import (
     CaseBenchmarked,
@@ -40,6 +41,7 @@ from engine.events import (
     RunFinished,
     StageFinished,
 )
+from engine.inspection_plan import benchmark_plan
 from engine.layers import Coverage
 from engine.model import BenchmarkPlan, Candidate, Finding, Plan, Severity, Stage, Tier, Verdict
 from engine.source import directives
@@ -98,18 +100,16 @@ class Inspected:
 
 async def inspected(
     engine: Engine, name: str, content: bytes, operator: str, *, tiers: tuple[Tier, ...] = (Tier.SMOKE, Tier.FULL),
-    timed: int = 0, case_s: float = 1.1, limit_s: float = 120.0,
+    benchmark: BenchmarkPlan | None = None, limit_s: float = 120.0,
 ) -> Inspected:  # fmt: skip
-    """One file, judged by every layer, and timed on the first `timed` cases for that.
+    """One file, judged by every layer, and timed as `benchmark` says.
 
     Raises:
         NotJudgedError: no verdict within `limit_s` seconds.
     """
     problem = find(operator)
     plan = Plan.for_tiers(problem, tiers=tiers, device=engine.device.platform, target=engine.device.target)
-    if timed:
-        cases = tuple(case for case in problem.cases if case.tier is Tier.BENCH)[:timed]
-        plan = dataclasses.replace(plan, benchmark=BenchmarkPlan(cases=cases, case_s=case_s))
+    plan = dataclasses.replace(plan, benchmark=benchmark)
     await engine.wait_until_warm()
     started = time.perf_counter()
     seen: list[Event] = []
@@ -132,25 +132,28 @@ async def inspected(
 
 
 async def speed(engine: Engine, saves: int, log: IO[str]) -> list[str]:
-    """The sample inspected again and again: without times, and with those of all of its bench cases."""
+    """The sample inspected again and again: without times, as `kgtui inspect` does, and as it does with a claim."""
     lines: list[str] = []
-    timed_ways: tuple[tuple[int, float], ...] = ((0, 0.0),)
+    ways: dict[str, BenchmarkPlan | None] = {"not timed": None}
     if engine.device.platform != "cpu":
         await engine.measure_peaks()
-        timed_ways = ((0, 0.0), (5, 0.4))
-    for timed, case_s in timed_ways:
+        problem = find("aten::softmax")
+        ways["timed"] = benchmark_plan(problem, None)
+        ways["timed for a claim"] = benchmark_plan(problem, Claim(speedup=1.0, baseline=DEFAULT_BASELINE))
+    for label, benchmark in ways.items():
         done = []
         for number in range(saves):
-            content = SAMPLE.read_bytes() + f"\n# inspection {number} {timed} {case_s}\n".encode()
-            done.append(
-                await inspected(engine, "softmax.py", content, "aten::softmax", timed=timed, case_s=case_s or 1.1)
-            )
-        label = f"timed on {timed} cases of {case_s:g} s" if timed else "not timed"
+            content = SAMPLE.read_bytes() + f"\n# inspection {number} {label}\n".encode()
+            done.append(await inspected(engine, "softmax.py", content, "aten::softmax", benchmark=benchmark))
         lines.append(f"{saves} inspections of the sample, {done[0].verdict.total} cases, {label}, warm spare, s:")
         lines.append(row("all cases judged", [one.after(CaseFinished) for one in done]))
         lines.append(row("probes done", [one.after(StageFinished, Stage.PROBE) for one in done]))
         lines.append(row("verdict", [one.seconds for one in done]))
         lines += [f"  verdicts {Counter(told(one) for one in done)}"]
+        if benchmark is not None:
+            counts = Counter(sum(isinstance(event, CaseBenchmarked) for event in one.events) for one in done)
+            of = len(benchmark.cases)
+            lines += [f"  cases timed {', '.join(f'{count} of {of} x{times}' for count, times in counts.items())}"]
         for span in done[-1].spans:
             log.write(
                 f"{label}: {span.name} {span.count} x busy {span.busy_s:.3f} {span.began_s:.3f}-{span.ended_s:.3f}\n"
@@ -176,6 +179,12 @@ def row(label: str, values: Sequence[float | None]) -> str:
 # ------------------------------------------------------------ corpus
 
 
+def first_case(operator: str) -> BenchmarkPlan:
+    """The first bench case of an operator, with time enough for every check of the clock."""
+    cases = tuple(case for case in find(operator).cases if case.tier is Tier.BENCH)[:1]
+    return BenchmarkPlan(cases=cases, case_s=1.5)
+
+
 async def corpus(engine: Engine, kind: str, names: Sequence[str], log: IO[str], *, limit_s: float) -> list[str]:
     """Every file of one kind, or those of these names: as stated or not, and the files by id."""
     judged: list[tuple[Inspected, dict[str, str]]] = []
@@ -184,13 +193,14 @@ async def corpus(engine: Engine, kind: str, names: Sequence[str], log: IO[str], 
         if names and path.stem not in names:
             continue
         stated = directives(path.read_text(errors="replace"))
-        timed = kind in TIMED  # these are right on the smallest cases, and cheat at the clock
-        tiers = (Tier.SMOKE,) if timed else (Tier.SMOKE, Tier.FULL)
+        # The timed ones are right on the smallest cases, and cheat at the clock.
+        tiers = (Tier.SMOKE,) if kind in TIMED else (Tier.SMOKE, Tier.FULL)
         content = path.read_bytes()
         try:
             one = await inspected(
-                engine, path.name, content, stated["op"], tiers=tiers, timed=int(timed), case_s=1.5, limit_s=limit_s
-            )
+                engine, path.name, content, stated["op"], tiers=tiers, limit_s=limit_s,
+                benchmark=first_case(stated["op"]) if kind in TIMED else None,
+            )  # fmt: skip
         except NotJudgedError as error:
             given_up.append(path.name)
             log.write(f"LATE {kind}/{path.name} {error}\n")

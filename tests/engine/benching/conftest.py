@@ -7,6 +7,7 @@ calls and checks outputs, and writes down what it was asked.
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -386,6 +387,7 @@ class Lab:
         cache: CacheState = CacheState.COLD, case_s: float = 2.0, peaks: Peaks | None = PEAKS,
         stored: Callable[[str, str], float | None] = lambda *_: None, other: Worker | None = None,
         reload: Callable[[], Awaitable[Worker | None]] | None = None, own: frozenset[str] = frozenset(),
+        end_s: float = math.inf,
     ) -> Bench:  # fmt: skip
         """A benchmark of the worker."""
         return Bench(
@@ -394,7 +396,7 @@ class Lab:
             rng=random.Random(self.seed), device=Device(platform="cuda", index=0, name="H100"), state=self.state,
             peaks=peaks, stored=stored, free_bytes=60 << 30, on_case=self.cases.append,
             on_finding=self.findings.append, on_work=lambda doing, *_: self.work.append(doing), reload=reload,
-            own=own,
+            own=own, end_s=end_s,
         )  # fmt: skip
 
     async def run(self, **options: Any) -> CaseBenchmark:

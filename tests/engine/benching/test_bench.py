@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -489,6 +491,23 @@ async def test_no_cases_are_no_messages_and_no_summaries(make_lab):
     bench = lab.bench(cases=())
     await bench.run()
     assert (lab.cases, lab.findings, lab.judge.asked, bench.summaries()) == ([], [], {}, ())
+
+
+@pytest.mark.parametrize(("end_s", "timed"), [(0.0, 1), (1.9, 1), (2.1, 2), (2.9, 2), (math.inf, 3)])
+async def test_no_case_but_the_first_is_begun_that_would_end_too_late(make_lab, end_s, timed):
+    lab = make_lab()
+    cases = (lab.case, replace(lab.case, name="second"), replace(lab.case, name="third"))
+    began = lab.device.clock()
+    bench = lab.bench(cases=cases, case_s=1.0, end_s=began + end_s * await a_case_s(make_lab))
+    await bench.run()
+    assert [case.case for case in lab.cases] == [case.name for case in cases[:timed]]
+    assert bench.left_out == cases[timed:]
+    assert [(summary.cases, summary.planned) for summary in bench.summaries()] == [(timed, 3)]
+
+
+async def a_case_s(make_lab: Any) -> float:
+    """What the first case takes, as the benchmark itself tells."""
+    return (await make_lab().run(case_s=1.0)).elapsed_s
 
 
 @pytest.mark.parametrize("after", [1, 5, 40, 200])
