@@ -44,7 +44,7 @@ class OperatorsScreen(KgtuiScreen):
     def __init__(self) -> None:
         super().__init__()
         self._facets = Facets()
-        self._choices: tuple[Choice, ...] = ()
+        self._choices: dict[str, Choice] = {}
         self._previewed: Choice | None = None
 
     def compose(self) -> ComposeResult:
@@ -71,11 +71,16 @@ class OperatorsScreen(KgtuiScreen):
     def draw(self) -> None:
         """Show the catalogue as it is narrowed now."""
         host = self.host
-        self._choices = choices(host.problems, host.past.recent_files, host.past.last_runs, self._facets)
-        operators = sum(choice.file is None for choice in self._choices)
+        chosen = choices(host.problems, host.past.recent_files, host.past.last_runs, self._facets)
+        self._choices = {choice.key: choice for choice in chosen}
+        operators = sum(choice.file is None for choice in chosen)
         title = line(strong("Operators  "), *facet_line(self._facets, operators, len(host.problems)))
         self.query_one(Strip).show(((title, line(muted("kgtui"))),))
-        self.query_one(Grid).show(operator_rows(self._choices, host.past.last_runs, glyphs=host.glyphs, now=host.now()))
+        grid = self.query_one(Grid)
+        at_the_top = grid.cursor_row == 0
+        grid.show(operator_rows(chosen, host.past.last_runs, glyphs=host.glyphs, now=host.now()))
+        if at_the_top:
+            grid.move_cursor(row=0)  # files that were worked on last come from the store after the operators
         self.show_trouble()
         self._preview()
 
@@ -83,7 +88,7 @@ class OperatorsScreen(KgtuiScreen):
     def current(self) -> Choice | None:
         """The choice under the cursor."""
         key = self.query_one(Grid).current
-        return self._choices[int(key)] if key is not None else None
+        return self._choices[key] if key is not None else None
 
     def action_open(self) -> None:
         """Open the file of the choice, or put the sample there first."""

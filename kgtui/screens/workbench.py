@@ -143,8 +143,8 @@ class WorkbenchScreen(ReadingScreen):
         self.draw()
 
     def on_resize(self) -> None:
-        """The strip has fewer rows on a low terminal."""
-        self.call_after_refresh(drawing.draw_strip, self)
+        """The strip has fewer rows on a low terminal, and a wide one has room for code beside the tabs."""
+        self.call_after_refresh(drawing.draw_all, self)
 
     def tick(self) -> None:
         """Let the elapsed time of a run go on; the clock may still tick when the screen is already taken down."""

@@ -74,6 +74,11 @@ class Choice:
     file: Path | None = None
     judged_at: datetime | None = None
 
+    @property
+    def key(self) -> str:
+        """What tells this row from every other, wherever it stands."""
+        return self.problem.name if self.file is None else f"{self.problem.name} {self.file}"
+
 
 def choices(
     problems: tuple[Problem, ...], recent: tuple[RecentFile, ...], last: dict[str, LastRun], facets: Facets
@@ -107,13 +112,13 @@ def choices(
 def operator_rows(
     chosen: tuple[Choice, ...], last: dict[str, LastRun], *, glyphs: Glyphs, now: datetime
 ) -> tuple[Row, ...]:
-    """A row for every choice; its key is its place."""
+    """A row for every choice, under the key of the choice."""
     rows = []
-    for place, choice in enumerate(chosen):
+    for choice in chosen:
         name = Span(f"{glyphs.then} {choice.file.name}", Tone.LINK) if choice.file else Span(choice.problem.name)
         rows.append(
             Row(
-                key=str(place),
+                key=choice.key,
                 cells=(
                     name,
                     muted(choice.problem.source),

@@ -518,7 +518,9 @@ async def test_operators_are_listed_filtered_and_opened(make_bench: Any, fakes: 
         await pilot.pause()
         screen = bench.app.screen
         assert isinstance(screen, OperatorsScreen)
-        assert [row.key for row in screen.query_one("#operators", Grid).shown] == ["0", "1", "2"]
+        assert [row.key for row in screen.query_one("#operators", Grid).shown] == [
+            problem.name for problem in sorted(bench.app.problems, key=lambda problem: problem.name)
+        ]
         await pilot.press("slash", *"softm", "enter", "enter")
         await bench.until(pilot, lambda: isinstance(bench.app.screen, WorkbenchScreen))
         await bench.settled(pilot)
@@ -546,6 +548,32 @@ async def test_a_new_file_is_made_beside_the_one_that_is_there(make_bench: Any) 
         await bench.settled(pilot)
         assert workbench(bench).bench.path.name == "softmax_2.py"
         assert workbench(bench).bench.path.read_text() == "# kgtui: op=aten::softmax\n"
+
+
+async def test_the_cursor_stays_on_its_operator_when_another_order_comes(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(opened=False)
+    async with bench.app.run_test() as pilot:
+        await bench.until(pilot, lambda: bench.app.problems != ())
+        screen = bench.app.screen
+        assert isinstance(screen, OperatorsScreen)
+        last = max(problem.name for problem in bench.app.problems)
+        screen.query_one("#operators", Grid).go_to(last)
+        bench.app.past.recent_files = (fakes.RecentFile(path=bench.path, problem="aten::softmax", judged_at=fakes.NOW),)
+        screen.draw()
+        await pilot.pause()
+        assert (screen.current.problem.name, screen.current.file) == (last, None)
+
+
+async def test_recent_files_that_come_late_find_the_cursor_at_the_top(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(opened=False)
+    async with bench.app.run_test() as pilot:
+        await bench.until(pilot, lambda: bench.app.problems != ())
+        screen = bench.app.screen
+        assert isinstance(screen, OperatorsScreen)
+        bench.app.past.recent_files = (fakes.RecentFile(path=bench.path, problem="aten::softmax", judged_at=fakes.NOW),)
+        screen.draw()
+        await pilot.pause()
+        assert screen.current.file == bench.path
 
 
 async def test_files_that_are_gone_and_our_own_sample_are_not_offered(make_bench: Any, fakes: ModuleType) -> None:

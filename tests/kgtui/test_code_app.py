@@ -49,6 +49,15 @@ async def test_moving_in_the_source_points_out_the_code(make_bench: Any) -> None
         assert view.cursor_line == min(EXP_PLACES)
 
 
+async def test_a_terminal_that_grows_wide_shows_the_code_at_once(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=NARROW) as pilot:
+        screen = await opened(bench, pilot)
+        await pilot.resize_terminal(*WIDE)
+        await bench.settled(pilot)
+        assert screen.query_one("#ir-side", CodePane).view.line_count > 0
+
+
 async def test_moving_in_the_code_points_out_the_source_and_leaves_its_cursor(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=MEDIUM) as pilot:
