@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kgtui.screens.host import Host
 
 _NOT_SCREENS = frozenset({
-    "base", "code", "drawing", "file", "historian", "host", "judging", "marking", "palette", "search",
+    "base", "code", "drawing", "file", "historian", "host", "judging", "marking", "palette", "search", "styled",
 })  # fmt: skip
 _REQUIRED = ("PLACE", "make")
 

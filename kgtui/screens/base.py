@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import ClassVar, cast
 
-from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import DataTable
 
 from kgtui.keys import Where, actions_of, first_key, key_while_typing
 from kgtui.screens.host import Host
+from kgtui.screens.styled import StyledScreen
 from kgtui.state.lines import Span, Tone, line, muted
 from kgtui.widgets.bars import Bar, Segment
 from kgtui.widgets.toned import Lines
@@ -26,7 +26,7 @@ _MOVES = {
 }
 
 
-class KgtuiScreen(Screen[None]):
+class KgtuiScreen(StyledScreen):
     """A screen that knows its host and its size class.
 
     That the abstract part is there is checked by mypy alone: Textual's metaclass is none of `abc`.

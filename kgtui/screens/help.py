@@ -17,6 +17,7 @@ from kgtui.keys import ACTIONS, Action, Where, bindings_of, shown_keys
 from kgtui.screens import Place
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
+from kgtui.screens.styled import StyledScreen
 from kgtui.state.lines import Line, Span, Tone, line, muted, plain_text, strong
 from kgtui.widgets.toned import Lines
 
@@ -39,7 +40,7 @@ def make(host: Host) -> HelpScreen:
     return HelpScreen(host)
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(ModalScreen[None], StyledScreen):
     """Closes with its own key and with the one that opened it."""
 
     WHERE = Where.HELP
