@@ -327,6 +327,22 @@ def a_launch_that_fails_is_recorded_too() -> Any:
 
 
 @triton.jit
+def copy_by_cast_numbers(x, y, rows, cols, block: tl.constexpr):
+    at = tl.arange(0, block)
+    for row in tl.range(tl.program_id(0), rows, tl.num_programs(0)):
+        for start in range(0, cols, block):
+            there = row.to(tl.int64) * cols + start.to(tl.int64) + at
+            tl.store(y + there, tl.load(x + there, mask=start + at < cols), mask=start + at < cols)
+
+
+@scenario
+def numbers_of_loops_are_cast() -> Any:
+    y = torch.zeros(3, 5)
+    copy_by_cast_numbers[(2,)](torch.arange(15.0), y, 3, 5, block=4)
+    return y.flatten().tolist()
+
+
+@triton.jit
 def take_ticket(tickets, counter):
     tl.store(tickets + tl.program_id(0), tl.atomic_add(counter, 1))
 

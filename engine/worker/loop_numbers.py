@@ -1,0 +1,53 @@
+"""The number of a loop in an interpreted kernel, which in compiled code is a tensor and can be cast.
+
+`row.to(tl.int64)` in a loop over rows is how kernels keep offsets from overflowing.  Triton's interpreter has
+the loop count in Python, whose numbers have no `to`, and would refuse what compiles.  Patches the interpreter for
+triton 3.6 to 3.9; never used outside a worker.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from triton.runtime import interpreter as triton_interpreter
+
+_COUNTED = "loop_numbers"
+_RANGES = frozenset({"range"})  # not static_range: what that counts is no tensor in compiled code either
+
+
+class LoopNumber(int):
+    """A number that can be cast as a tensor can."""
+
+    def to(self, dtype: Any, *args: Any, **options: Any) -> Any:  # Any: Triton's interpreter is not typed
+        """The number as a scalar tensor of this type."""
+        return triton_interpreter.interpreter_semantic.to_tensor(int(self)).to(dtype, *args, **options)
+
+
+def loop_numbers(counted: Iterable[object]) -> Iterator[object]:
+    """What a loop counts, with numbers that can be cast."""
+    return (LoopNumber(one) if type(one) is int else one for one in counted)
+
+
+def install() -> None:
+    """Have the loops of kernels that are interpreted from now on count such numbers."""
+    # The interpreter gives kernels every name of its own module that theirs lacks.
+    setattr(triton_interpreter, _COUNTED, loop_numbers)
+    triton_interpreter.FunctionRewriter.ast_transformer = _Loops()
+
+
+class _Loops(triton_interpreter.ASTTransformer):  # type: ignore[misc]  # Triton's interpreter is not typed
+    """What Triton changes in a kernel before it interprets it, and the ranges of its loops."""
+
+    def visit_For(self, node: ast.For) -> ast.For:  # noqa: N802  # the name that ast looks for
+        """`for i in range(n)` becomes `for i in loop_numbers(range(n))`."""
+        self.generic_visit(node)
+        if isinstance(node.iter, ast.Call) and _name(node.iter.func) in _RANGES:
+            counted = ast.Call(func=ast.Name(id=_COUNTED, ctx=ast.Load()), args=[node.iter], keywords=[])
+            node.iter = ast.copy_location(counted, node.iter)
+        return node
+
+
+def _name(function: ast.expr) -> str:
+    return getattr(function, "id", "") or getattr(function, "attr", "")
