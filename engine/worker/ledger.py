@@ -63,6 +63,9 @@ _KINDS = {
 }
 # Methods of the class beneath torch.Tensor, which nobody can replace.
 _elements, _storage = torch._C.TensorBase.numel, torch._C.TensorBase.untyped_storage
+_dtype, _is_meta = torch._C.TensorBase.dtype.__get__, torch._C.TensorBase.is_meta.__get__  # type: ignore[attr-defined]
+_OF_BITS = frozenset(getattr(torch.ops.aten, f"bitwise_{name}") for name in ("and", "or", "xor", "not"))
+"""On booleans these are questions, as the logical ones are; `&` and `|` between comparisons are written so."""
 _TOLD_BY_CASE = frozenset({OperatorKind.LIGHT, OperatorKind.COMPUTE})
 _MAKES_NO_CONTENT = frozenset({OperatorKind.VIEW, OperatorKind.METADATA})
 _CARRYING_OUT: dict[Any, str] = {  # Any: methods of C and of Python have no type in common that can be named
@@ -224,8 +227,11 @@ def _dispatch(
     reads = mode.reads(taken)  # before it is called: it may write what it takes
     result = operator(*args, **(kwargs or {}))
     made = (result,) if type(result) is torch.Tensor else tuple(_tensors((result,)))
-    mode.note(packet, kind, taken, made, reads)
-    return result
+    if packet in _OF_BITS and _are_booleans((*taken, *made)):
+        kind = OperatorKind.QUESTION
+    if not made or not all(type(one) is torch.Tensor and _is_meta(one) for one in made):
+        mode.note(packet, kind, taken, made, reads)
+    return result  # what is on the meta device has a shape and a type, and no content
 
 
 # Not a method in the class body: torch wraps those, and the wrapper's first call imports torch's whole compiler.
@@ -280,6 +286,10 @@ def _tensors(values: Iterable[object]) -> Iterator[torch.Tensor]:
             yield from _tensors(value)
         elif isinstance(value, dict):
             yield from _tensors(value.values())
+
+
+def _are_booleans(tensors: Iterable[torch.Tensor]) -> bool:
+    return all(_dtype(tensor) is torch.bool for tensor in tensors)
 
 
 def _address(tensor: torch.Tensor) -> int:

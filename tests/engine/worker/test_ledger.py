@@ -39,6 +39,10 @@ def seen(call: Callable[[torch.Tensor], object], *, times: int = 1) -> dict[str,
         (lambda x: torch.cat([x, x]), {OperatorKind.COPY}),
         (lambda x: torch.randn(3), {OperatorKind.RANDOM}),
         (lambda x: bool((x > 70).any()), {OperatorKind.QUESTION, OperatorKind.METADATA}),
+        (lambda x: bool(((x < 0) | (x >= 64)).any()), {OperatorKind.QUESTION, OperatorKind.METADATA}),
+        (lambda x: ~x.isnan() & (x != 1), {OperatorKind.QUESTION}),
+        (lambda x: x.int() & 1, {OperatorKind.COPY, OperatorKind.COMPUTE}),
+        (lambda x: torch.bitwise_or(x.int(), x > 3), {OperatorKind.COPY, OperatorKind.QUESTION, OperatorKind.COMPUTE}),
         (lambda x: x + x, {OperatorKind.LIGHT}),
         (lambda x: x.sum(0), {OperatorKind.LIGHT}),
         (lambda x: torch.softmax(x, -1), {OperatorKind.COMPUTE}),
@@ -52,6 +56,14 @@ def seen(call: Callable[[torch.Tensor], object], *, times: int = 1) -> dict[str,
 def test_an_operator_is_of_its_kind(call: Callable[[torch.Tensor], object], kinds: set[OperatorKind]) -> None:
     told = {one.kind for one in seen(call).values()}
     assert kinds - {OperatorKind.VIEW} <= told <= kinds
+
+
+def test_what_torch_says_of_shapes_and_types_on_the_meta_device_is_no_work() -> None:
+    assert seen(lambda x: torch.softmax(torch.empty_like(x, device="meta") @ x.to("meta"), -1)) == {}
+
+
+def test_work_that_is_moved_to_the_meta_device_is_work() -> None:
+    assert "aten::exp" in seen(lambda x: x.exp().to("meta"))
 
 
 def test_uses_and_elements_are_counted() -> None:
