@@ -18,7 +18,10 @@ from engine.reading.scopes import Binding, Function, Scope, lay_out
 from engine.reading.tensors import Tensors
 
 Node = TypeVar("Node", bound=ast.AST)
-_QUIET_DECORATORS = ("functools.", "builtins.", "torch.no_grad", "torch.inference_mode", "contextlib.", "dataclasses.")
+_QUIET_DECORATORS = (
+    "functools.", "builtins.", "torch.no_grad", "torch.inference_mode", "contextlib.", "dataclasses.",
+    "triton.testing.perf_report", "pytest.",
+)  # fmt: skip
 
 
 class Reading:

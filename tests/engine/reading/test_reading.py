@@ -25,6 +25,7 @@ def called_in_host_code(text: str, entry: str | None = "f") -> set[str]:
         "f = make()\ndef make():\n    seen()",
         "class M:\n    def go(self):\n        seen()\ndef f():\n    M()",
         "import m\n@m.register\ndef g():\n    seen()\ndef f():\n    pass",
+        "import triton\n@triton.testing.perf_report([])\ndef g(n):\n    seen()\ndef f():\n    g.run()",
         "def f():\n    globals()['g']()\ndef g():\n    seen()",
         "def f():\n    def inner():\n        seen()\n    return inner",
         "def f():\n    return lambda: g()\ndef g():\n    seen()",
@@ -42,6 +43,8 @@ def test_what_the_entry_leads_to_is_host_code(text: str) -> None:
         "def f():\n    pass\ndef g():\n    seen()\nif '__main__' == __name__:\n    g()",
         "import triton\ndef f():\n    k[(1,)]()\n@triton.jit\ndef k():\n    seen()",
         "class T:\n    def test(self):\n        seen()\ndef f():\n    pass",
+        "import triton\n@triton.testing.perf_report([])\ndef bench(n):\n    seen()\ndef f():\n    pass",
+        "import pytest\n@pytest.mark.parametrize('n', [1])\ndef test(n):\n    seen()\ndef f():\n    pass",
     ],
 )
 def test_kernels_scripts_and_what_nobody_calls_are_no_host_code(text: str) -> None:
