@@ -25,6 +25,13 @@ def typical(sizes: torch.Tensor, count: torch.Tensor | int) -> torch.Tensor:
     return scale * norm / (math.sqrt(count) if isinstance(count, int) else count.double().sqrt())
 
 
+def typical_each(sizes: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
+    """As `typical`, of each row of `sizes`, (n, k) float64; `counts` and the answer are (n, 1)."""
+    scales = sizes.amax(dim=1, keepdim=True).clamp(min=sys.float_info.min)
+    norms: torch.Tensor = torch.linalg.vector_norm(sizes / scales, dim=1, keepdim=True)
+    return scales * norms / counts.double().sqrt()
+
+
 def ulps(here: torch.Tensor, there: torch.Tensor) -> torch.Tensor:
     """How many representable numbers lie between, in float64; both as `ordered` counts them."""
     # On one side of zero exactly in int64; across it the sum may need one bit more than that has.

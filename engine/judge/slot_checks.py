@@ -1,12 +1,13 @@
 """What a timed call left in its slot, held against what the judge wrote there.
 
-First a look, whose answer stays on the device so that a whole chunk is waited for once; then, only for
-what that look suspects, the full reports.  Both see the same private copy of the slot: the worker may
-still be writing to its own.
+First a look at several calls together, whose answer stays on the device so that a whole chunk is waited
+for once; then, only for what that look suspects, the full reports.  Both see the same private copy of the
+slot: the worker may still be writing to its own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,8 +16,9 @@ import torch
 from engine import tensors, wire
 from engine.judge import cases
 from engine.judge.compare import compare
-from engine.judge.quick import wrong_anywhere
-from engine.model import Case, Outcome, OutputReport, Problem
+from engine.judge.measures import raw
+from engine.judge.quick import wrong_among
+from engine.model import Case, Outcome, OutputReport, Problem, Tolerance
 
 
 @dataclass(frozen=True)
@@ -68,12 +70,11 @@ class Written:
 
 @dataclass(frozen=True, kw_only=True)
 class Left:
-    """What a call left, and what should have come of it; `suspect` is a boolean on the device."""
+    """What a call left, and what should have come of it."""
 
     written: Written
     got: tuple[torch.Tensor | OutputReport, ...]
     expected: tuple[torch.Tensor, ...]
-    suspect: torch.Tensor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,24 +90,22 @@ class Explained:
         return self.trouble is not None or any(report.outcome is not Outcome.PASS for report in self.reports)
 
 
-def look(layout: Layout, written: Written, returned: tuple[wire.ReturnedSpec, ...]) -> Left:
-    """Work out what should have come of the call, and hold everything against it without waiting."""
-    problem = layout.problem
-    storages, final = layout.parts(written.image), layout.parts(written.final)
-    arguments = tuple(tensors.value_of(spec, storages) for spec in layout.specs)
-    expected = cases.expected_outputs(problem, arguments)
-    got = (
-        *cases.returned_values(problem, returned, expected, lambda: tensors.part(written.final, layout.outputs)),
-        *cases.written_values(problem, layout.specs, final),
-    )
-    tolerance = problem.tolerance(layout.case)
-    suspects = [_changed(layout, written)]
-    for value, wanted in zip(got, expected, strict=True):
-        if isinstance(value, OutputReport) or value.dtype != wanted.dtype or value.shape != wanted.shape:
-            suspects.append(torch.ones((), dtype=torch.bool, device=written.final.device))
-        else:
-            suspects.append(wrong_anywhere(value, wanted, tolerance))
-    return Left(written=written, got=got, expected=expected, suspect=torch.stack(suspects).any())
+def look(
+    layout: Layout, written: Sequence[Written], finals: torch.Tensor,
+    returned: Sequence[tuple[wire.ReturnedSpec, ...]],
+) -> tuple[list[Left], torch.Tensor]:  # fmt: skip
+    """Work out what should have come of each call, and hold everything against it without waiting.
+
+    `finals`, (n, bytes) uint8, are the `final` of all n calls.  The second are the suspects: (n,) booleans on the
+    device.
+    """
+    left = [_left(layout, one, specs) for one, specs in zip(written, returned, strict=True)]
+    suspects = _changed(layout, written, finals)
+    tolerance = layout.problem.tolerance(layout.case)
+    outputs = (zip(*(one.got for one in left), strict=True), zip(*(one.expected for one in left), strict=True))
+    for got, expected in zip(*outputs, strict=True):
+        suspects |= _wrong(got, expected, tolerance)
+    return left, suspects
 
 
 def explain(layout: Layout, left: Left) -> Explained:
@@ -124,16 +123,53 @@ def explain(layout: Layout, left: Left) -> Explained:
     return Explained(reports=reports, trouble=_overrun(layout, left.written) or mutated)
 
 
-def _changed(layout: Layout, written: Written) -> torch.Tensor:
-    """Whether anything changed but what the entry may write: one boolean on the device."""
-    allowed = written.image.clone()
-    tensors.part(allowed, layout.outputs).copy_(tensors.part(written.final, layout.outputs))
-    final, parts = layout.parts(written.final), layout.parts(allowed)
+def _left(layout: Layout, written: Written, returned: tuple[wire.ReturnedSpec, ...]) -> Left:
+    """What one call left where, and what should be there."""
+    problem = layout.problem
+    storages, final = layout.parts(written.image), layout.parts(written.final)
+    arguments = tuple(tensors.value_of(spec, storages) for spec in layout.specs)
+    expected = cases.expected_outputs(problem, arguments)
+    got = (
+        *cases.returned_values(problem, returned, expected, lambda: tensors.part(written.final, layout.outputs)),
+        *cases.written_values(problem, layout.specs, final),
+    )
+    return Left(written=written, got=got, expected=expected)
+
+
+def _wrong(
+    got: Sequence[torch.Tensor | OutputReport], expected: Sequence[torch.Tensor], tolerance: Tolerance
+) -> torch.Tensor:
+    """Whether this output of each call is wrong: the values of all together, and another type or shape in any case."""
+    alike = {
+        number: (value, wanted)
+        for number, (value, wanted) in enumerate(zip(got, expected, strict=True))
+        if isinstance(value, torch.Tensor) and (value.dtype, value.shape) == (wanted.dtype, wanted.shape)
+    }
+    wrong = torch.ones(len(got), dtype=torch.bool, device=expected[0].device)
+    if not alike:
+        return wrong
+    # As raw bytes where any byte may be a boolean, which a copy need not keep.
+    values, wanted = (torch.stack([raw(value) for value in those]) for those in zip(*alike.values(), strict=True))
+    found = wrong_among(values, wanted, tolerance)
+    if len(alike) == len(got):  # nearly always, and then the device need not be told which
+        return found
+    wrong[list(alike)] = found
+    return wrong
+
+
+def _changed(layout: Layout, written: Sequence[Written], finals: torch.Tensor) -> torch.Tensor:
+    """Whether anything changed but what the entry may write: a boolean for each call, on the device."""
+    allowed = torch.stack([one.image for one in written])
+    outputs = slice(layout.outputs.offset, layout.outputs.offset + layout.outputs.bytes)
+    allowed[:, outputs] = finals[:, outputs]
     for name, spec in zip(layout.problem.arguments, layout.specs, strict=True):
-        if name in layout.problem.mutates:
+        if name not in layout.problem.mutates:
+            continue
+        for one, row in zip(written, allowed, strict=True):
+            final, parts = layout.parts(one.final), layout.parts(row)
             for part in cases.tensor_specs(spec):
                 tensors.view(part, parts[part.storage]).copy_(tensors.view(part, final[part.storage]))
-    return (written.final != allowed).any()
+    return (finals != allowed).any(dim=1)
 
 
 def _overrun(layout: Layout, written: Written) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 _LEAST_SLOTS = 4
 _TIMES_THE_CACHE = 5
-_LOOKED_AT_BYTES = 1 << 30  # private copies of what calls left, at a time
+_WAITED_FOR_BYTES = 1 << 30  # private copies of what calls left, until the device is waited for
+_TOGETHER_BYTES = 1 << 27  # of them, what one look is for: in between everything is there several times, in float64
 _BEYOND_THIS_MACHINE = (UnsupportedError, UsageError, BaselineError, DeviceMemoryError, torch.OutOfMemoryError)
 
 
@@ -177,15 +178,9 @@ class Slots:
         self._equipped().synchronise()
         right = 0
         first: tuple[int, slot_checks.Explained] | None = None
-        at_a_time = max(1, _LOOKED_AT_BYTES // arranged.layout.bytes)
-        for begin in range(0, len(command.slots), at_a_time):
-            some = slice(begin, begin + at_a_time)
-            left = [
-                self._look(arranged, command.block, number, returned)
-                for number, returned in zip(command.slots[some], command.returned[some], strict=True)
-            ]
-            suspects = torch.stack([one.suspect for one in left]).tolist()  # the one time that we wait for the device
-            for position, (one, suspect) in enumerate(zip(left, suspects, strict=True), start=begin):
+        for some in _groups(range(len(command.slots)), at_a_time=_WAITED_FOR_BYTES // arranged.layout.bytes):
+            left, suspects = self._look(arranged, command, some)
+            for position, one, suspect in zip(some, left, suspects.tolist(), strict=True):  # the one time that we wait
                 found = slot_checks.explain(arranged.layout, one) if suspect else None
                 if found is None or not found.is_wrong:
                     right += 1
@@ -199,14 +194,24 @@ class Slots:
         )
 
     def _look(
-        self, arranged: _Arranged, block: int, number: int, returned: tuple[wire.ReturnedSpec, ...]
-    ) -> slot_checks.Left:
-        written = Written(
-            image=arranged.images[number], final=arranged.slot(number, block).clone(),
-            poison=arranged.poisons[number][1],
-        )  # fmt: skip
-        with self._device:
-            return slot_checks.look(arranged.layout, written, returned)
+        self, arranged: _Arranged, command: wire.Check, some: range
+    ) -> tuple[list[slot_checks.Left], torch.Tensor]:
+        """What these calls left, by their positions in the command, and which of them are suspects."""
+        left: list[slot_checks.Left] = []
+        suspects: list[torch.Tensor] = []
+        for group in _groups(some, at_a_time=_TOGETHER_BYTES // arranged.layout.bytes):
+            numbers = [command.slots[position] for position in group]
+            finals = torch.stack([arranged.slot(number, command.block) for number in numbers])
+            written = [
+                Written(image=arranged.images[number], final=final, poison=arranged.poisons[number][1])
+                for number, final in zip(numbers, finals, strict=True)
+            ]
+            with self._device:
+                returned = [command.returned[position] for position in group]
+                found, suspicious = slot_checks.look(arranged.layout, written, finals, returned)
+            left += found
+            suspects.append(suspicious)
+        return left, torch.cat(suspects)
 
     def _inputs(self, problem: Problem, case: Case) -> Arguments:
         """Inputs that nobody has seen, made on the device."""
@@ -266,3 +271,9 @@ def slots_for(layout: Layout, *, cache_bytes: int, most_slots: int, most_bytes: 
         )
     wanted = math.ceil(_TIMES_THE_CACHE * cache_bytes / max(1, layout.content_bytes))
     return min(max(_LEAST_SLOTS, wanted), fitting)
+
+
+def _groups(positions: range, *, at_a_time: int) -> Iterator[range]:
+    """So many of them at a time, at least one."""
+    step = max(1, at_a_time)
+    return (positions[begin : begin + step] for begin in range(0, len(positions), step))

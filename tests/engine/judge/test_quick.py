@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from engine.judge.compare import compare, count_wrong
-from engine.judge.quick import wrong_anywhere
+from engine.judge.quick import wrong_among, wrong_anywhere
 from engine.model import Outcome, Tolerance
 
 EXACT = Tolerance(relative=0.0, absolute=0.0)
@@ -65,6 +65,13 @@ def test_tensors_that_are_not_contiguous() -> None:
     plane = torch.arange(12.0).view(3, 4)
     agree(plane.T, plane.T.clone(), EXACT)
     agree(plane[:, ::2], plane[:, 1::2], EXACT)
+
+
+def test_each_of_several_is_answered_for_itself_by_its_own_typical_size() -> None:
+    expected = torch.tensor([[0.0, 10.0], [0.0, 1.0], [NAN, 1.0], [0.0, 10.0]], dtype=torch.bfloat16)
+    got = torch.tensor([[0.3, 10.0], [0.3, 1.0], [NAN, 1.0], [NAN, 10.0]], dtype=torch.bfloat16)
+    assert wrong_among(got, expected, SCALED).tolist() == [False, True, False, True]
+    assert wrong_among(torch.tensor([[1], [2]]), torch.tensor([[1], [3]]), EXACT).tolist() == [False, True]
 
 
 def agree(got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> None:

@@ -13,6 +13,7 @@ from engine import tensors, wire
 from engine.clock.scripted import ScriptedBlock, ScriptedDevice
 from engine.device_memory import DeviceMemoryError
 from engine.judge import cases
+from engine.judge import slots as judged_slots
 from engine.judge.slots import Slots, memory_by_block
 from engine.model import CacheState, Case, Cost, DType, Outcome, Problem, Tier, Tolerance
 from engine.worker.timing import Stopwatch
@@ -267,6 +268,27 @@ def test_a_wrong_output_is_found_among_right_ones() -> None:
     assert (report.name, report.outcome, report.mismatched, report.first_wrong) == (
         "return", Outcome.WRONG_VALUE, 1, (7,)
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("together", [1, 3, 100], ids=["one by one", "three and two", "all"])
+@pytest.mark.parametrize("waited_for", [1, 5, 100], ids=["each", "five and three", "once"])
+def test_the_same_is_found_however_many_calls_are_looked_at_together(
+    monkeypatch: pytest.MonkeyPatch, together: int, waited_for: int
+) -> None:
+    bench = Bench(DOUBLE)
+    stride = bench.arranged.layouts[0].stride
+    monkeypatch.setattr(judged_slots, "_TOGETHER_BYTES", together * stride)
+    monkeypatch.setattr(judged_slots, "_WAITED_FOR_BYTES", waited_for * stride)
+    bench.entry = lambda x: x * 2 + (bench.number_of(x) in (2, 6))
+    checked = bench.run(7, 5, 6, 0, 1, 3, 4, 2)
+    assert (checked.right, checked.first_wrong) == (6, 2)
+
+
+def test_an_output_of_another_kind_is_found_among_those_that_are_compared() -> None:
+    bench = Bench(DOUBLE)
+    bench.entry = nth_call(2, lambda x: (x * 2).half(), nth_call(4, lambda x: x * 2 + 1, lambda x: x * 2))
+    checked = bench.run(*EIGHT)
+    assert (checked.right, checked.first_wrong, checked.reports[0].outcome) == (6, 2, Outcome.WRONG_DTYPE)
 
 
 def test_the_first_of_several_wrong_slots_is_told_and_all_are_counted() -> None:
