@@ -92,7 +92,7 @@ class TimingStage:
 
     @property
     def _end_s(self) -> float:
-        """When the run is wanted to end, by the clock."""
+        """When timing should end, by the clock."""
         if self._plan.ends_s is None:
             return math.inf
         return self._clock() - self._told.now() + self._plan.ends_s

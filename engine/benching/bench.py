@@ -53,7 +53,7 @@ class Bench:
     `stored` knows the times of baselines from earlier runs, in microseconds, by case and baseline.
     `own` are the names of kernels that the candidate launched in other cases, `launches` what it launches in one.
     `on_work` hears what each exchange was for, and when it began and ended by `clock`.
-    `end_s` by `clock` is when the run is wanted to end: cases that would end later are `left_out`.
+    `end_s` by `clock` is when timing should end: cases that would end later are `left_out`.
     """
 
     def __init__(
