@@ -79,10 +79,16 @@ class _Parser(argparse.ArgumentParser):
         self.color = False  # Python 3.14 would colour the help, and the README is made from it
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
-        """A word that is no command is a file, or a command mistyped; argparse would list them all."""
-        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
+        """A word that is no command is a file, or a command mistyped; argparse would list them all.
+
+        Other choices are listed as they are typed; argparse would show those of an enum as Python does.
+        """
+        if action.choices is None or value in action.choices:
+            return
+        if isinstance(action, argparse._SubParsersAction):
             raise UsageError(_no_command(str(value), tuple(action.choices)))
-        super()._check_value(action, value)
+        known = ", ".join(repr(str(choice)) for choice in action.choices)
+        raise argparse.ArgumentError(action, f"invalid choice: {value!r} (choose from {known})")
 
     def error(self, message: str) -> NoReturn:
         """Raises UsageError; the exit is decided in one place."""
@@ -267,12 +273,12 @@ def _add_sessions(commands: _Commands[_Parser]) -> _Parser:
     parser = _add(commands, "sessions", usage, "Ask the session store: what was judged, and what came of it.")
     actions = ("list", "show", "export", "tag", "note", "restore", "delete", "compact")
     parser.add_argument("action", metavar="ACTION", nargs="?", choices=actions, help="one of these (default: list)")
-    parser.add_argument("number", metavar="NUMBER", nargs="?", type=int, help="of a run; of a session to export")
+    parser.add_argument("number", metavar="NUMBER", nargs="?", type=_count, help="of a run; of a session to export")
     parser.add_argument("text", metavar="TEXT", nargs="?", help="the tag or note, none takes it away; the file to make")
-    parser.add_argument("--run", metavar="RUN", type=int, help="export this run instead of a session")
+    parser.add_argument("--run", metavar="RUN", type=_count, help="export this run instead of a session")
     parser.add_argument("--runs", action="store_true", help="list runs instead of sessions")
     parser.add_argument("--find", metavar="FILTER", help="list the runs that match, such as 'op:softmax is:failed'")
-    parser.add_argument("--session", metavar="SESSION", type=int, help="delete this session with all its runs")
+    parser.add_argument("--session", metavar="SESSION", type=_count, help="delete this session with all its runs")
     parser.add_argument("--yes", action="store_true", help="deleting is meant")
     parser.add_argument("--limit", metavar="COUNT", type=_count, help="how many to list (default: 20)")
     parser.add_argument("--format", choices=("json", "jsonl", "markdown", "csv"), help="of an export (default: json)")

@@ -23,6 +23,7 @@ from kgtui.commands.console import Console, Exit
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Carry out what was typed; the exit code."""
+    _open_what_is_closed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # an ASCII locale must not end a run
@@ -57,6 +58,13 @@ def run(arguments: Sequence[str], console: Console) -> int:
         hint = "" if wants_trace else "; --debug shows the traceback"
         _complain(console, f"failed: {type(error).__name__}: {lines[0]}{hint}", wants_trace=wants_trace)
         return Exit.ENGINE
+
+
+def _open_what_is_closed() -> None:
+    """Streams that the caller closed lead nowhere; else the next file that is opened would be written to as one."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  # open until the end
 
 
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace:

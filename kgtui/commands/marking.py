@@ -59,12 +59,18 @@ def compact(console: Console, *, paths: Paths) -> None:
     """
     open_store(paths.sessions, read_only=True).close()  # a store that is not there is not made
     with open_store(paths.sessions) as store:
-        before_bytes = paths.sessions.stat().st_size
+        before_bytes = _size_bytes(paths)
         is_done = store.compact()
-        after_bytes = paths.sessions.stat().st_size
+        after_bytes = _size_bytes(paths)
     sizes = f"{bytes_of(before_bytes)} before, {bytes_of(after_bytes)} now"
     rest = "" if is_done else "; it gets shorter when the other program that has it open ends"
     console.say(f"{paths.sessions}: {sizes}{rest}")
+
+
+def _size_bytes(paths: Paths) -> int:
+    """What the store takes up, with what was written last: that waits in a file of its own until it is moved over."""
+    waiting = paths.sessions.with_name(f"{paths.sessions.name}-wal")
+    return sum(file.stat().st_size for file in (paths.sessions, waiting) if file.exists())
 
 
 def restore(options: argparse.Namespace, console: Console, *, store: Reader) -> None:

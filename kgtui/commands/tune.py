@@ -79,7 +79,9 @@ def read_values(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
         try:
             values[name] = tuple(int(one) for one in given.split(","))
         except ValueError as error:
-            raise UsageError(f"{printable(text)!r} should name values: num_warps=2,4,8") from error
+            raise UsageError(
+                f"{printable(text)!r} should be a name and whole numbers, such as num_warps=2,4,8"
+            ) from error
     return values
 
 

@@ -21,6 +21,8 @@ from kgtui.state.measurements import Trust
 from kgtui.state.sides import Side
 from kgtui.state.versus import Versus, device_time
 
+JSON_SCHEMA = "kgtui.compare/1"
+
 _CONTEXT = 3
 
 
@@ -65,6 +67,7 @@ def as_markdown(sides: Sequence[Side], stands: Sequence[Versus], alignment: Alig
 def as_json(sides: Sequence[Side], stands: Sequence[Versus], alignment: Alignment) -> str:
     """The same as one document; what was not measured is null."""
     document = {
+        "schema": JSON_SCHEMA,
         "problem": sides[0].run.problem,
         "reference": sides[0].run.id,
         "sides": [_side(side) for side in sides],

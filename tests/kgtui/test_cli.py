@@ -49,6 +49,14 @@ def run(tmp_path, environment):
     return started
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_streams_that_the_caller_closed_lead_nowhere(environment, tmp_path, closed):
+    typed = f"{sys.executable} -m kgtui check nothing.py {closed}; echo $?"
+    ended = subprocess.run(["sh", "-c", typed], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    said = "kgtui: " in ended.stderr
+    assert (ended.stdout, said) == ("2\n", "2>" not in closed)
+
+
 def test_the_sample_passes_in_the_real_engine(run):
     ended = run("check", "--sample", "--cases", "smoke", "--json", "--device", "cpu")
     document = json.loads(ended.stdout)

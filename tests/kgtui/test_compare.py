@@ -374,6 +374,7 @@ class TestReports:
             timed.side(timed.judge(compare_fakes.faster(1.2), compare_fakes.SECOND)),
         ]
         document = json.loads(as_json(sides, *self.report(sides)))
+        assert document["schema"] == "kgtui.compare/1"
         (found,) = document["versus"]
         assert found["standing"] == "faster"
         assert found["cases"][0]["how"] == "by baseline"

@@ -427,7 +427,7 @@ def test_the_policy_reaches_the_plan(checked, engine, kernel, typed_policy, poli
 def test_a_policy_that_there_is_not_is_refused(typed, kernel):
     ended = typed("check", "silu.py", "--policy", "lenient")
     assert ended.exit_code == 2
-    assert "invalid choice: 'lenient'" in ended.err
+    assert "invalid choice: 'lenient' (choose from 'default', 'strict', 'facts-only')" in ended.err
 
 
 def test_a_file_that_does_not_parse_is_judged_under_its_policy_too(typed, folder):

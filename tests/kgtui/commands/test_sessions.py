@@ -12,6 +12,7 @@ from engine.events import CaseBenchmarked
 from engine.model import CacheState, Outcome
 from kgtui.commands import sessions
 from kgtui.state.numbers import bytes_of
+from sessions import open_store
 
 
 @pytest.fixture
@@ -37,6 +38,8 @@ def test_without_a_store_the_next_step_is_named(typed, home):
      (["--output", "x"], "--output is an option of `kgtui sessions export`, not of `kgtui sessions list`"),
      (["show", "--runs"], "--runs is an option of `kgtui sessions list`, not of `kgtui sessions show`"),
      (["compact", "1"], "`kgtui sessions compact` takes no number: it makes the whole file shorter"),
+     (["show", "abc"], "argument NUMBER: expected a number from 1 on, got 'abc'; "
+                       "`kgtui sessions --help` shows what can be typed"),
      (["list", "--limit", "0"], "argument --limit: expected a number from 1 on, got '0'; "
                                 "`kgtui sessions --help` shows what can be typed")],
 )  # fmt: skip
@@ -205,6 +208,15 @@ def test_what_deleted_runs_took_up_is_given_back_to_the_disk(typed, checked, ker
     assert after < before - 150_000
     assert ended.out == f"{home}/sessions.db: {bytes_of(before)} before, {bytes_of(after)} now\n"
     assert typed("sessions", "--runs").out.splitlines()[1].startswith("#1 ")
+
+
+def test_what_was_written_last_counts_as_taken_up_before(typed, checked, kernel, home):
+    checked("silu.py", "--cases", "smoke")
+    with open_store(home / "sessions.db") as busy:  # as long as somebody has it open, what comes waits in its file
+        busy.begin_session("workbench", environment={})
+        checked("silu.py", "--cases", "smoke")
+        before = sum((home / name).stat().st_size for name in ("sessions.db", "sessions.db-wal"))
+        assert f"{home}/sessions.db: {bytes_of(before)} before, " in typed("sessions", "compact").out
 
 
 def test_a_store_that_is_not_there_is_not_made_to_be_shorter(typed, home):
