@@ -78,6 +78,7 @@ class CodeLoader:
         self._digest = ""
         self._text = ""
         self._origins: tuple[int | None, ...] = ()
+        self._awaited_line: int | None = None
 
     @property
     def kernels(self) -> tuple[CompiledKernel, ...]:
@@ -130,9 +131,7 @@ class CodeLoader:
 
     def refresh(self) -> None:
         """Show the code of the kernel under the cursor, reading it first when it is another."""
-        kernel = self.kernel
-        form = nearest_form(kernel, self._form) if kernel else None
-        artefact = artefact_of(kernel, form) if kernel and form else None
+        kernel, form, artefact = self._chosen()
         heading = forms_line(kernel, form, foreign=bool(self.foreign_target))
         if artefact is None:
             self._digest = ""
@@ -156,16 +155,20 @@ class CodeLoader:
             self._screen.source.link(pane.source_line)
 
     def follow(self, source_line: int) -> None:
-        """Go to the code that a source line became."""
+        """Go to the code that a source line became, once that is read."""
         screen = self._screen
-        pane = self.seen
-        if pane is None:
+        if self.seen is None:
             screen.action_tab("ir")
-            pane = screen.query_one(IrPane).code
+        kernel, _, artefact = self._chosen()
+        if artefact is not None and artefact.digest != self._digest:
+            self._awaited_line = source_line
+            return
+        pane = self.seen or screen.query_one(IrPane).code
         if pane.follow(source_line):
             screen.set_focus(pane.view)
         else:
-            screen.notify(f"no compiled code is known to come from line {source_line}", markup=False)
+            code = f"code of {kernel.launch.kernel}" if kernel else "compiled code"
+            screen.notify(f"no {code} is known to come from line {source_line}", markup=False)
 
     def follow_back(self, pane: CodePane) -> None:
         """Go to the source line that the code under the cursor came from."""
@@ -182,6 +185,15 @@ class CodeLoader:
         self._origins = tuple(await asyncio.to_thread(source_lines, text, form=artefact.kind))
         self._text, self._digest = text, artefact.digest
         self.refresh()
+        awaited, self._awaited_line = self._awaited_line, None
+        if awaited is not None:
+            self.follow(awaited)
+
+    def _chosen(self) -> tuple[CompiledKernel | None, str | None, Artefact | None]:
+        """The kernel that is to be read, the form in which it can be, and where that is kept."""
+        kernel = self.kernel
+        form = nearest_form(kernel, self._form) if kernel else None
+        return kernel, form, artefact_of(kernel, form) if kernel and form else None
 
     def _show(self, code: Code) -> None:
         for pane in self._screen.query(CodePane):

@@ -85,6 +85,28 @@ async def test_enter_goes_from_the_code_to_its_line_and_back(make_bench: Any) ->
         assert screen.focused is code.view
 
 
+async def test_enter_on_a_line_goes_to_its_code_when_that_is_still_to_be_read(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=MEDIUM) as pilot:
+        screen = await opened(bench, pilot)
+        screen.source.go_to(EXP_LINE)
+        await pilot.press("enter")
+        code = screen.query_one(IrPane).code
+        await bench.until(pilot, lambda: code.view.has_focus)
+        assert code.view.cursor_line == min(EXP_PLACES)
+
+
+async def test_a_line_without_code_is_told_with_the_kernel_that_has_none_of_it(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=MEDIUM, notifications=True) as pilot:
+        screen = await opened(bench, pilot)
+        screen.source.go_to(1)
+        await pilot.press("enter")
+        await bench.until(pilot, lambda: bool(bench.app._notifications))
+        words = [toast.message for toast in bench.app._notifications]
+        assert words == ["no code of softmax_kernel is known to come from line 1"]
+
+
 async def test_the_pane_beside_the_results_is_searched_and_followed_where_it_has_the_focus(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=WIDE) as pilot:
