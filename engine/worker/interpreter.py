@@ -242,6 +242,9 @@ class _Kept:
 def _patch_once(patch: Callable[..., Any]) -> Callable[..., Any]:
     """Triton's language patched once, not before every launch, where it takes 5 ms of doing the same again."""
     patched: set[frozenset[int]] = set()
+    # As they are before the first patch: a module's own name for one of them, `exp = tl.exp`, would stay with it.
+    originals = {id(value): name for name, value in vars(tl).items() if callable(value)}
+    renewed: set[tuple[int, int]] = set()
 
     def patch_unless_patched(function: Any) -> _Kept:
         visible = frozenset(id(value) for value in function.__globals__.values() if value in (tl, tl.core))
@@ -250,6 +253,10 @@ def _patch_once(patch: Callable[..., Any]) -> Callable[..., Any]:
             patched.add(visible)
             # Triton 3.6 says int(data), which numpy refuses since 2.4 for what is no 0-d array.
             tl.tensor.__index__ = lambda scalar: int(scalar.handle.data.squeeze())
+        names: dict[str, Any] = function.__globals__
+        if (id(names), len(names)) not in renewed:
+            renewed.add((id(names), len(names)))
+            names.update({name: getattr(tl, originals[id(of)]) for name, of in names.items() if id(of) in originals})
         return _Kept()
 
     return patch_unless_patched

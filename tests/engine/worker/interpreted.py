@@ -342,6 +342,23 @@ def numbers_of_loops_are_cast() -> Any:
     return y.flatten().tolist()
 
 
+double_of, of_largest, each = tl.exp2, tl.max, tl.range
+
+
+@triton.jit
+def use_names_of_its_own(x, y, n, block: tl.constexpr):
+    at = tl.arange(0, block)
+    for i in each(0, n):
+        tl.store(y + i, of_largest(double_of(tl.load(x + at)), 0))
+
+
+@scenario
+def a_function_of_the_language_by_another_name() -> Any:
+    y = torch.zeros(2)
+    use_names_of_its_own[(1,)](torch.arange(4.0), y, 2, block=4)
+    return y.tolist()
+
+
 @triton.jit
 def take_ticket(tickets, counter):
     tl.store(tickets + tl.program_id(0), tl.atomic_add(counter, 1))

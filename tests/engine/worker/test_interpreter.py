@@ -60,6 +60,7 @@ def test_the_message_is_a_sentence_with_all_of_it(interpreted: Scenarios) -> Non
         ("an_address_from_memory_is_followed_where_it_is_allowed", [7.0]),
         ("a_tensor_of_the_case_is_written_through_its_address", [2.0] + [0.0] * 7 + [7.0] * 7 + [2.0]),
         ("numbers_of_loops_are_cast", [float(i) for i in range(15)]),
+        ("a_function_of_the_language_by_another_name", [8.0, 8.0]),
     ],
 )
 def test_an_access_inside_is_left_alone(interpreted: Scenarios, scenario: str, value: list[float]) -> None:
