@@ -20,7 +20,7 @@ from triton.runtime import interpreter as triton_interpreter
 from triton.runtime.autotuner import Autotuner
 
 from engine.model import Location, OutOfBounds
-from engine.worker import bfloat16, loop_numbers
+from engine.worker import bfloat16, libdevice, loop_numbers
 from engine.worker.disorder import Disorder
 from engine.worker.launches import LaunchBook, bound_arguments
 from engine.worker.meetings import Deed, Meetings
@@ -71,6 +71,7 @@ class Guard:
         """Patch Triton's interpreter and autotuner in this process."""
         bfloat16.install()
         loop_numbers.install()
+        libdevice.install()
         builder = triton_interpreter.InterpreterBuilder
         for name, access, pointer_at, mask_at in (
             ("create_masked_load", "load", 0, 1),

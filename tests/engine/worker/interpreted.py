@@ -17,6 +17,7 @@ import msgspec
 import torch
 import triton
 import triton.language as tl
+from triton.language.extra import libdevice
 
 from engine import wire
 from engine.worker.disorder import Disorder
@@ -357,6 +358,31 @@ def a_function_of_the_language_by_another_name() -> Any:
     y = torch.zeros(2)
     use_names_of_its_own[(1,)](torch.arange(4.0), y, 2, block=4)
     return y.tolist()
+
+
+@triton.jit
+def use_libdevice(x, y, block: tl.constexpr):
+    at = tl.arange(0, block)
+    v = tl.load(x + at)
+    tl.store(y + at, libdevice.rsqrt(v) + libdevice.fast_expf(v * 0.0) + libdevice.pow(v, 2.0))
+    tl.store(y + 4, libdevice.erf(0.0) + libdevice.isinf(1.0 / tl.load(x + 4)))
+
+
+@triton.jit
+def use_what_is_missing(x):
+    tl.store(x, libdevice.cyl_bessel_i0(tl.load(x)))
+
+
+@scenario
+def functions_of_libdevice() -> Any:
+    y = torch.zeros(5)
+    use_libdevice[(1,)](torch.tensor([1.0, 4.0, 16.0, 0.25, 0.0]), y, block=4)
+    return y.tolist()
+
+
+@scenario
+def a_function_that_libdevice_has_and_the_interpreter_has_not() -> Any:
+    use_what_is_missing[(1,)](torch.ones(1))
 
 
 @triton.jit
