@@ -24,7 +24,7 @@ def untouched_outputs(
     With `filled`, a tensor that is only filled with one value counts too.  Returns where there is nothing to do
     are left out, and so are functions whose result the file itself uses: those allocate for others.
     """
-    used = used_here(reading)
+    used = used_here(reading) | _used_methods(reading)
     for function in reading.host(ast.FunctionDef):
         registered = bool(function.decorator_list) and function.name != reading.entry
         if reading.function(function) is not None or function.name in used or registered:
@@ -48,6 +48,17 @@ def used_here(reading: Reading, *, through_variables: bool = False) -> set[str]:
         for definition in reading.definitions(node.func if isinstance(node, ast.Call) else node)
     }
     return used - {reading.entry or ""}
+
+
+def _used_methods(reading: Reading) -> set[str]:
+    """Methods of this file's classes that are called somewhere for more than to return what they return."""
+    methods = {node.name for node in reading.all(ast.FunctionDef) if isinstance(reading.parent(node), ast.ClassDef)}
+    called = {
+        call.func.attr
+        for call in reading.host(ast.Call)
+        if isinstance(call.func, ast.Attribute) and not _is_returned(reading, call, through_variables=False)
+    }
+    return called & methods - {reading.entry or ""}
 
 
 def _is_returned(reading: Reading, node: ast.expr, through_variables: bool) -> bool:
