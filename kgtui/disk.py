@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 from engine.errors import UsageError
+from engine.source import MAX_SOURCE_BYTES
 
 BOM = b"\xef\xbb\xbf"
 
@@ -20,16 +21,20 @@ def read(path: Path) -> bytes:
     """The content of the kernel file.
 
     Raises:
-        UsageError: it is missing, a folder, or not readable; says what to do.
+        UsageError: it is missing, a folder, not readable, or too large for a source; says what to do.
     """
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read(MAX_SOURCE_BYTES + 1)
     except FileNotFoundError as error:
         raise UsageError(f"{path} does not exist; make it with `kgtui new`, or name another file") from error
     except IsADirectoryError as error:
         raise UsageError(f"{path} is a folder; a candidate is one Python file") from error
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}; check its permissions") from error
+    if len(content) > MAX_SOURCE_BYTES:
+        raise UsageError(f"{path} has more than {MAX_SOURCE_BYTES:,} bytes; a candidate is one Python file")
+    return content
 
 
 def editable_text(content: bytes) -> str | None:

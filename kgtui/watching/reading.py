@@ -12,7 +12,8 @@ import warnings
 from pathlib import Path
 from typing import TypeAlias
 
-LARGEST_BYTES = 16 << 20
+from engine.source import MAX_SOURCE_BYTES
+
 MOST_LINKS = 40
 
 Signature: TypeAlias = tuple[int, int, int, int]
@@ -37,8 +38,9 @@ def read_unchanged(path: Path, signature: Signature) -> bytes | None:
     Raises:
         OSError: it cannot be read, or is too large to be a kernel.
     """
-    if signature[2] > LARGEST_BYTES:
-        raise OSError(0, f"it has {signature[2]:,} bytes, and a source file has at most {LARGEST_BYTES:,}")
+    if signature[2] > MAX_SOURCE_BYTES:
+        # What is larger is refused anyway, and to parse and to show it would take gigabytes and minutes first.
+        raise OSError(0, f"it has {signature[2]:,} bytes, and a source file has at most {MAX_SOURCE_BYTES:,}")
     try:
         content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import UsageError
+from engine.source import MAX_SOURCE_BYTES
 from kgtui import disk
 
 
@@ -101,3 +102,12 @@ def test_a_new_file_is_made_and_one_that_is_there_is_left_alone(tmp_path: Path) 
     assert disk.write_new(path, b"first\n")
     assert not disk.write_new(path, b"second\n")
     assert path.read_bytes() == b"first\n"
+
+
+@pytest.mark.parametrize("endless", [False, True], ids=["a file", "a device"])
+def test_what_is_too_large_for_a_source_is_refused_before_it_is_all_read(tmp_path: Path, endless: bool) -> None:
+    path = Path("/dev/zero") if endless else tmp_path / "k.py"
+    if not endless:
+        path.write_bytes(b"#" * (MAX_SOURCE_BYTES + 1))
+    with pytest.raises(UsageError, match="has more than 4,194,304 bytes; a candidate is one Python file"):
+        disk.read(path)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kgtui.watching.reading import LARGEST_BYTES, parses, places_of
+from engine.source import MAX_SOURCE_BYTES
+from kgtui.watching.reading import parses, places_of
 from kgtui.watching.records import Delays
 from kgtui.watching.tracked import Report, Sight, TrackedFile
 
@@ -129,10 +130,10 @@ def test_the_same_content_under_a_new_inode_is_no_news(file: TrackedFile, path: 
 
 def test_a_file_too_large_for_a_source_is_unreadable_and_is_never_read(file: TrackedFile, path: Path) -> None:
     with path.open("r+b") as sparse:
-        sparse.truncate(LARGEST_BYTES + 1)
+        sparse.truncate(MAX_SOURCE_BYTES + 1)
     file.notice(1.0, final=True)
     (report,) = file.look(1.0)
-    assert (report.sight, "16,777,217 bytes" in report.reason) == (Sight.UNREADABLE, True)
+    assert (report.sight, "4,194,305 bytes" in report.reason) == (Sight.UNREADABLE, True)
     path.write_bytes(b"VALUE = 1\n")
     file.notice(2.0, final=True)
     assert sights(file.look(2.0)) == [Sight.BACK]
