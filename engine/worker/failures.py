@@ -25,6 +25,11 @@ _COMPILE_ERRORS = (CompilationError, OutOfResources, PTXASError)
 _CPU_ALLOCATION_WORDS = ("DefaultCPUAllocator", "can't allocate memory", "not enough memory")
 
 
+_FIRST_ASKED = ("_lazy_init", "_create_driver")
+"""The functions of torch and of Triton that everything that needs a device goes through."""
+_NO_GPU = " (it asks for a GPU, and none is here: judge it where there is one, or ask inside of a try)"
+
+
 def failure(identifier: str, error: BaseException, filename: str) -> wire.Failed:
     """The reply for this exception; lines are looked for in `filename`, deepest frame first."""
     chain = list(_causes(error))
@@ -99,8 +104,10 @@ def _kind(chain: list[BaseException]) -> wire.FailureKind:
         return wire.FailureKind.EXITED
     if isinstance(root, NoEntryError):
         return wire.FailureKind.NO_ENTRY
-    if isinstance(root, InterpreterLimitError) or (
-        isinstance(root, NotImplementedError) and _raised_in(root, "triton/runtime/interpreter.py")
+    if (
+        isinstance(root, InterpreterLimitError)
+        or (isinstance(root, NotImplementedError) and _raised_in(root, "triton/runtime/interpreter.py"))
+        or _asks_for_a_gpu(root)
     ):
         return wire.FailureKind.UNSUPPORTED
     if any(isinstance(part, _COMPILE_ERRORS) for part in chain):
@@ -113,6 +120,16 @@ def _raised_in(error: BaseException, file: str) -> bool:
     return bool(frames) and frames[-1].filename.endswith(file)
 
 
+def _asks_for_a_gpu(error: BaseException) -> bool:
+    """Whether torch or Triton was asked for a GPU, and none is here."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames or torch.cuda.is_available():
+        return False
+    return frames[-1].filename.endswith(("torch/cuda/__init__.py", "triton/runtime/driver.py")) and (
+        frames[-1].name in _FIRST_ASKED
+    )
+
+
 def _message(error: BaseException) -> str:
     told = getattr(error, "error_message", None) if isinstance(error, CompilationError) else None
     text = _words(str, told or error).strip()
@@ -120,7 +137,8 @@ def _message(error: BaseException) -> str:
         return f"it called sys.exit({_words(repr, error.code)}); a candidate returns, it does not exit"
     if isinstance(getattr(error, "report", None), OutOfBounds) or isinstance(error, NoEntryError | StrayStoreError):
         return text
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+    told = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return f"{told}{_NO_GPU}" if _asks_for_a_gpu(error) else told
 
 
 def _words(show: Callable[[object], str], value: object) -> str:

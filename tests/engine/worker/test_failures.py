@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from triton.compiler.errors import CompilationError
 
 from engine import wire
@@ -43,6 +44,28 @@ def test_the_way_to_an_error_is_told_in_the_authors_files_only() -> None:
     places = [line.strip() for line in told.trace.splitlines() if line.lstrip().startswith("File ")]
     assert places[-2:] == ['File "kernel.py", line 4, in <module>', 'File "kernel.py", line 3, in read']
     assert not any("decoder.py" in place for place in places)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU, so nobody asks for one in vain")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "torch.empty(3, device='cuda')",
+        "torch.cuda.get_device_properties(0)",
+        "triton.runtime.driver.active.get_active_torch_device()",
+    ],
+)
+def test_a_question_to_a_gpu_that_is_not_here_is_not_supported_rather_than_wrong(line: str) -> None:
+    told = failed(f"import torch, triton\n{line}\n")
+    assert (told.kind, told.line) == (Kind.UNSUPPORTED, 2)
+    assert told.message.endswith(
+        "(it asks for a GPU, and none is here: judge it where there is one, or ask inside of a try)"
+    )
+
+
+def test_an_error_of_that_kind_from_elsewhere_is_an_error() -> None:
+    told = failed("def _lazy_init():\n    raise AssertionError('Torch not compiled with CUDA enabled')\n_lazy_init()\n")
+    assert told.kind is Kind.RAISED
 
 
 def test_an_exception_without_words_is_its_type() -> None:
