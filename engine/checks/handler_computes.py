@@ -35,6 +35,8 @@ SPARES = (
     "try:\n    sms = torch.cuda.get_device_properties(0).multi_processor_count\nexcept Exception:\n"
     "    sms = int('108')\n",
     "try:\n    from triton.language.extra import libdevice\nexcept ImportError:\n    libdevice = fallback()\n",
+    "def f(n, pool):\n    try:\n        return Lease(pool, torch.empty(n))\n    except torch.OutOfMemoryError:\n"
+    "        pool.clear()\n        return Lease(pool, torch.empty(n))\n",
     "def f(x, y):\n    try:\n        k[(1,)](x, y)\n    except triton.runtime.errors.OutOfResources:\n"
     "        k[(2,)](x, y)\n",
 )
@@ -90,14 +92,19 @@ def _takes_what_was_tried(reading: Reading, statement: ast.stmt, part: ast.expr)
     attempt = next((above for above in reading.ancestors(statement) if isinstance(above, ast.Try)), None)
     if attempt is None or not isinstance(part, ast.Call):
         return False
+    if ast.unparse(part.func) in {ast.unparse(call.func) for tried in attempt.body for call in _calls(tried)}:
+        return False  # the same once more, with other settings or after memory was freed
     tried = {name for tried in attempt.body for name in _given(tried)}
     return bool(tried & set(_given(part)))
 
 
 def _given(node: ast.AST) -> Iterator[str]:
-    for call in ast.walk(node):
-        if isinstance(call, ast.Call):
-            yield from (item.id for item in call.args if isinstance(item, ast.Name))
+    for call in _calls(node):
+        yield from (item.id for item in call.args if isinstance(item, ast.Name))
+
+
+def _calls(node: ast.AST) -> Iterator[ast.Call]:
+    return (part for part in ast.walk(node) if isinstance(part, ast.Call))
 
 
 def _calls_the_unknown(reading: Reading, part: ast.expr) -> bool:

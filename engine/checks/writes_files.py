@@ -19,6 +19,7 @@ CATCHES = (
     "from pathlib import Path as P\ndef f(x):\n    P('seen.txt').write_text('1')\n",
     "import numpy as np\ndef f(x):\n    np.save('a.npy', x)\n",
     "import os\ndef f(x):\n    os.rename('a', 'b')\n",
+    "from shutil import copyfile as put\ndef f(x):\n    put('a', '/tmp/b')\n",
     "import sqlite3\nDB = sqlite3.connect('a.db')\n",
     "def f(x):\n    with open(NAME, mode='w+') as file:\n        file.write('1')\n",
 )
@@ -29,10 +30,12 @@ SPARES = (
     "import io\ndef f(x):\n    return io.StringIO('w').read()\n",
     "if __name__ == '__main__':\n    open('times.csv', 'w').write('1')\n",
     "def f(x, mode='w'):\n    return x\n",
+    "import shutil\nHAS_TOOL = shutil.which('nvidia-smi') is not None\n",
 )
 _WRITERS = words(
     "numpy.save numpy.savez numpy.savetxt sqlite3.connect os.rename os.replace os.remove os.unlink os.link os.symlink "
-    "os.mkfifo shutil. os.truncate dbm. h5py.File safetensors.torch.save_file os.chmod"
+    "os.mkfifo shutil.copy shutil.copy2 shutil.copyfile shutil.copyfileobj shutil.copytree shutil.move shutil.rmtree "
+    "shutil.make_archive shutil.unpack_archive os.truncate dbm. h5py.File safetensors.torch.save_file os.chmod"
 )
 _METHODS = frozenset({"write_text", "write_bytes", "tofile", "symlink_to", "hardlink_to"})
 
