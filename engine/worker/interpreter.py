@@ -20,7 +20,7 @@ from triton.runtime import interpreter as triton_interpreter
 from triton.runtime.autotuner import Autotuner
 
 from engine.model import Location, OutOfBounds
-from engine.worker import bfloat16, libdevice, loop_numbers
+from engine.worker import bfloat16, handles, libdevice, loop_numbers
 from engine.worker.disorder import Disorder
 from engine.worker.launches import LaunchBook, bound_arguments
 from engine.worker.meetings import Deed, Meetings
@@ -72,6 +72,7 @@ class Guard:
         bfloat16.install()
         loop_numbers.install()
         libdevice.install()
+        handles.install()
         builder = triton_interpreter.InterpreterBuilder
         for name, access, pointer_at, mask_at in (
             ("create_masked_load", "load", 0, 1),

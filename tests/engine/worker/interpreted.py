@@ -385,6 +385,21 @@ def a_function_that_libdevice_has_and_the_interpreter_has_not() -> Any:
     use_what_is_missing[(1,)](torch.ones(1))
 
 
+@scenario
+def a_kernel_that_was_warmed_up_is_launched() -> Any:
+    y = torch.zeros(6)
+    handle = copy.warmup(torch.ones(6), y, 6, 0, block=4, masked=True, grid=(1,))
+    handle._init_handles()
+    handle[(1, 1, 1)](torch.ones(6), y, 6, 0, 4, True)
+    handle[(1, 1, 1)](torch.ones(6), y, 6, 4)
+    return [*y.tolist(), getattr(handle, "n_regs", 0.5)]
+
+
+@scenario
+def a_figure_of_a_kernel_that_was_warmed_up() -> Any:
+    return copy.warmup(torch.ones(6), torch.zeros(6), 6, 0, block=4, masked=True, grid=(1,)).n_spills
+
+
 @triton.jit
 def take_ticket(tickets, counter):
     tl.store(tickets + tl.program_id(0), tl.atomic_add(counter, 1))
