@@ -1,6 +1,7 @@
 """The cases of a run: one row each, and why a failed one failed.
 
-A case that this run has not judged yet keeps the row of the run before it, marked as stale.
+A case that this run has not judged yet keeps the row of the run before it, marked as stale; one that it
+ended without judging says what it was before.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def case_rows(
         elif name in earlier and (view.running or stale):
             row = _row(name, earlier[name], glyphs, stale=True)
         else:
-            row = _row(name, None, glyphs, stale=False)
+            row = _unjudged(name, earlier.get(name), glyphs)
         if wanted.lower() in " ".join(cell.text for cell in row.cells).lower():
             rows.append(row)
     return tuple(rows[:MAX_ROWS])
@@ -130,11 +131,19 @@ def reading(report: OutputReport) -> str:
     return ""
 
 
-def _row(name: str, result: CaseResult | None, glyphs: Glyphs, *, stale: bool) -> Row:
+def _unjudged(name: str, before: CaseResult | None, glyphs: Glyphs) -> Row:
+    note = f"before: {_word(before, glyphs).text}" if before is not None else ""
+    cells = (Span(name), muted(f"{glyphs.outcome(None)} not judged"), *[muted(glyphs.dash)] * 5, muted(note))
+    return Row(key=name, cells=cells)
+
+
+def _word(result: CaseResult, glyphs: Glyphs) -> Span:
+    return Span(f"{glyphs.outcome(result.outcome)} {outcome_words(result.outcome)}", outcome_tone(result.outcome))
+
+
+def _row(name: str, result: CaseResult, glyphs: Glyphs, *, stale: bool) -> Row:
     dash = muted(glyphs.dash)
-    if result is None:
-        return Row(key=name, cells=(Span(name), muted(f"{glyphs.outcome(None)} not judged"), *[dash] * 5, Span("")))
-    word = Span(f"{glyphs.outcome(result.outcome)} {outcome_words(result.outcome)}", outcome_tone(result.outcome))
+    word = _word(result, glyphs)
     wrong = sum(report.mismatched for report in result.outputs)
     seen = _diagnosis(result)
     kind = f"{seen.kind.value.replace('_', ' ')}; " if seen else ""

@@ -426,6 +426,21 @@ def test_a_run_of_some_cases_does_not_dress_the_others_in_old_results(
     assert [row.cells[1].text for row in rows][:2] == ["✔ pass", "· not judged"]
 
 
+def test_a_case_that_a_run_ended_without_says_what_it_was_before(
+    fakes: ModuleType, candidate: Candidate, plan: Plan
+) -> None:
+    before = view_of(fakes.some_fail(candidate, plan))
+    now = view_of(fakes.run_events(candidate, plan, [fakes.passed(plan.cases[0])]))
+    rows = {row.key: row for row in case_rows(plan.cases, now, before, glyphs=UNICODE)}
+    said = {name: (rows[name].cells[1].text, rows[name].cells[-1].text) for name in ("127x128 f32", "128x127 f16")}
+    assert said == {
+        "127x128 f32": ("· not judged", "before: ✗ wrong value"),
+        "128x127 f16": ("· not judged", "before: ✔ pass"),
+    }
+    alone = case_rows(plan.cases, now, NO_RUN, glyphs=UNICODE)
+    assert {row.cells[-1].text for row in alone[1:]} == {""}
+
+
 def test_ten_thousand_cases_stay_a_table_of_three_hundred(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     results = [replace(fakes.passed(plan.cases[0]), case=f"case {number}") for number in range(10_000)]
     view = view_of([started(candidate), *(CaseFinished(at_s=0.1, number=1, total=1, result=one) for one in results)])
