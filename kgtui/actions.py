@@ -65,7 +65,7 @@ ACTIONS = (
     Action(id="palette", keys=("ctrl+p",), label="palette", help="find an action by its name", group="Screens",
            where=Where.EVERYWHERE, call="app.command_palette", priority=True, listed=False),
     Action(id="quit", keys=("ctrl+q",), label="quit", help="leave; asks once when there is unsaved text",
-           group="Screens", where=Where.EVERYWHERE, call="app.leave", bar=True, priority=True, keep=3),
+           group="Screens", where=Where.EVERYWHERE, call="app.quit", bar=True, priority=True, keep=3),
     Action(id="suspend", keys=("ctrl+z",), label="suspend", help="back to the shell, fg returns; in text: undo",
            group="Screens", where=Where.EVERYWHERE, call="app.suspend"),
     # Operators

@@ -32,7 +32,7 @@ from kgtui.file_watch import FileSaved, FileWatch, WatchTroubled
 from kgtui.gathering import Gathering, finish
 from kgtui.judging_service import JudgingService
 from kgtui.kernels import KernelFolder
-from kgtui.keys import Action, Where, bindings_of
+from kgtui.keys import Action, Where, bindings_of, first_key
 from kgtui.loop import RunHeader
 from kgtui.navigation import Navigation
 from kgtui.past import Past
@@ -349,8 +349,8 @@ class WorkbenchApp(TerminalApp):
         except KgtuiError as error:
             self.notify(str(error), severity="error", markup=False)
 
-    def action_leave(self) -> None:
-        """Quit; with unsaved text ask once."""
+    async def action_quit(self) -> None:
+        """Quit; with unsaved text ask once.  Textual's key for it may be the one that is left when ours has another."""
         workbench = self.workbench
         if workbench is None or not workbench.unsaved or workbench.asked_to_leave:
             self.exit()
@@ -358,9 +358,10 @@ class WorkbenchApp(TerminalApp):
         self.action_show("workbench")
         workbench.ask_to_leave()
 
-    async def action_quit(self) -> None:
-        """As our own way to leave: Textual's key may be the one that is left when ours has another."""
-        self.action_leave()
+    def action_help_quit(self) -> None:
+        """ctrl+c ends nothing here: say what does."""
+        leaving = next(action for action in self.actions if action.call == "app.quit")
+        self.notify(f"ctrl+c copies what is selected, and nothing is; {first_key(leaving)} leaves", markup=False)
 
     # Inside
 

@@ -399,6 +399,17 @@ async def test_the_key_bar_offers_no_letters_while_letters_are_text(make_bench: 
         assert keys == ["F5 run", "ctrl+s save", "F4 editor", "esc back", "ctrl+o operators", "F1 help", "ctrl+q quit"]
 
 
+async def test_ctrl_c_says_how_to_leave(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(notifications=True) as pilot:
+        await bench.settled(pilot)
+        await pilot.press("ctrl+c")
+        assert [toast.message for toast in bench.app._notifications] == [
+            "ctrl+c copies what is selected, and nothing is; ctrl+q leaves"
+        ]
+        assert bench.app.is_running
+
+
 async def test_leaving_twice_discards_the_text(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
