@@ -62,6 +62,9 @@ def write(path: Path, content: bytes) -> None:
         UsageError: the disk is full, or the file may not be written; the caller still has the text.
     """
     target = path.resolve()
+    if not _mode(target) & 0o222:
+        # A rename would replace it all the same: that asks for the folder's permissions, not for the file's.
+        raise UsageError(f"{path} was not saved: it is read-only, chmod u+w lets it be written; the text is still here")
     try:
         if _keeps_identity(target) and _replace(target, content):
             return

@@ -64,6 +64,15 @@ def test_a_folder_that_cannot_be_written_gets_the_file_in_place(
     assert (path.read_bytes(), path.stat().st_ino) == (b"new", node)
 
 
+def test_a_file_that_is_marked_as_read_only_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "k.py"
+    path.write_bytes(b"old")
+    path.chmod(0o444)
+    with pytest.raises(UsageError, match=r"k\.py was not saved: it is read-only, chmod u\+w lets it be written"):
+        disk.write(path, b"new")
+    assert path.read_bytes() == b"old"
+
+
 def test_a_full_disk_changes_nothing_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "k.py"
     path.write_bytes(b"old")
