@@ -1,8 +1,10 @@
-"""When Python looks for garbage in cycles: all of it only while nobody waits.
+"""When Python looks for garbage in cycles: often, among few objects; all of it only while nobody is there.
 
-Looking through every object that there is takes a quarter of a second once some screens were opened, and nothing else
-runs meanwhile.  So that is done after a moment without a key, and what was looked through is put aside: the next time
-only what has come since costs anything.  What becomes garbage after it was put aside is found when much lies there.
+Looking through every object that there is takes a fifth of a second once some screens were opened, and nothing else
+runs meanwhile.  So what has come is looked through after a moment without a key, and before it is much, whoever
+waits.  What stays of it is put aside once it is many, so that no portion grows.  It is not put aside at once, for
+what is drawn lives for a moment only, and what becomes garbage after it was put aside is found late: when much lies
+there, and nobody has done anything for long.
 
 Changes the whole process: only a process that is the application may call it.
 """
@@ -18,12 +20,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kgtui.app import WorkbenchApp
 
-LOOK_S, REST_S, LONG_REST_S = 0.1, 0.4, 5.0
-RUN_S = 2.0  # in a run that goes on, what has come is looked through as often as that
-# So many collections of the younger objects before Python looks through all by itself, for somebody who never rests.
+LOOK_S, REST_S, LONG_REST_S = 0.1, 0.4, 60.0
+# So many collections of the younger objects before Python looks through the older ones by itself.
 SELDOM = 1_000
-# So many objects, some tens of megabytes, may be put aside before they are looked through again.
-MOST_ASIDE = 300_000
+# A portion: looking through so many objects, most of them garbage, costs about as much as drawing the screen.
+MOST_AT_ONCE = 20_000
+# So many that are left are put aside.  What is on the screen has to be fewer, or it would be put aside each time.
+MANY_LEFT = 14_000
+# So many objects, some megabytes, may be put aside before they are looked through again.
+MOST_ASIDE = 100_000
 
 
 class Garbage:
@@ -35,28 +40,38 @@ class Garbage:
         self._aside = 0
 
     def hold_back(self) -> None:
-        """Let Python look through all objects seldom, from before the start on."""
+        """Let Python look through the older objects seldom, from before the start on."""
         young, middle, _ = gc.get_threshold()
         gc.set_threshold(young, middle, SELDOM)
 
     def begin(self, app: WorkbenchApp) -> None:
-        """What was imported and made by now stays as long as the application; look now and then whether it rests."""
+        """What was imported and made by now stays as long as the application; look now and then how much has come."""
         gc.freeze()
         app.set_interval(LOOK_S, partial(self.look, app))
 
     def look(self, app: WorkbenchApp) -> None:
-        """Collect what has come, once after each time that somebody did something; all of it in a longer rest."""
+        """Collect what has come: once after each time that somebody did something, and whenever it is a portion."""
         now_s = self._clock()
         self._disturbed_s = now_s if app.busy else max(self._disturbed_s, app.touched_s)
-        untouched_s, rest_s = now_s - app.touched_s, now_s - self._disturbed_s
-        is_time = now_s - self._collected_s > RUN_S if app.busy else rest_s > REST_S
-        if self._disturbed_s > self._collected_s and untouched_s > REST_S and is_time:
-            gc.collect()
-            self._aside += len(gc.get_objects(generation=2))  # Python's own count of what is frozen goes through it
-            gc.freeze()
-            self._collected_s = now_s
+        rest_s = now_s - self._disturbed_s
+        rests = self._disturbed_s > self._collected_s and rest_s > REST_S
+        if rests or _older() > MOST_AT_ONCE:
+            self._collect()
+            self._collected_s = now_s if rests else self._collected_s
         elif self._aside > MOST_ASIDE and rest_s > LONG_REST_S:
             gc.unfreeze()
             gc.collect()
             gc.freeze()
             self._aside = 0
+
+    def _collect(self) -> None:
+        gc.collect()
+        left = _older()  # Python's own count of what is frozen goes through it
+        if left > MANY_LEFT:
+            gc.freeze()
+            self._aside += left
+
+
+def _older() -> int:
+    """How many objects outlived the collections of the younger ones."""
+    return len(gc.get_objects(generation=2))

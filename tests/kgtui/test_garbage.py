@@ -1,4 +1,4 @@
-"""Garbage is looked for while nobody waits, and never twice among what was looked through."""
+"""Garbage is looked for in portions, and what stays is put aside; all is looked through while nobody is there."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kgtui.garbage import LONG_REST_S, MOST_ASIDE, REST_S, RUN_S, SELDOM, Garbage
+from kgtui.garbage import LONG_REST_S, MANY_LEFT, MOST_ASIDE, MOST_AT_ONCE, REST_S, SELDOM, Garbage
 
 
 @dataclass
@@ -83,10 +83,12 @@ def test_what_the_start_made_is_put_aside_and_python_seldom_looks_through_all_by
     assert begun.gc.threshold == (700, 10, SELDOM)
 
 
-def test_somebody_who_goes_on_is_never_held_up(begun: Begun) -> None:
+def test_somebody_who_goes_on_waits_for_no_more_than_a_portion(begun: Begun) -> None:
     for second in range(1, 60):
         begun.app.touched_s = second - REST_S / 2
-        assert begun.at(second, more=1000) == []
+        begun.at(second, more=MANY_LEFT + 1)
+    assert begun.gc.looked_through == [2 * (MANY_LEFT + 1)] * 29
+    assert 2 * (MANY_LEFT + 1) > MOST_AT_ONCE >= MANY_LEFT + 1
 
 
 def test_after_a_moment_of_rest_it_is_done_once_until_something_happens_again(begun: Begun) -> None:
@@ -94,17 +96,23 @@ def test_after_a_moment_of_rest_it_is_done_once_until_something_happens_again(be
     assert begun.at(5.0 + 2 * REST_S, more=30) == [30]
     assert begun.at(60.0, more=7) == [30]
     begun.app.touched_s = 61.0
-    assert begun.at(61.0 + 2 * REST_S, more=20) == [30, 27]
+    assert begun.at(61.0 + 2 * REST_S, more=20) == [30, 57]
 
 
-def test_while_a_run_goes_on_it_is_done_now_and_then_but_not_while_keys_are_pressed(begun: Begun) -> None:
+def test_what_is_left_is_put_aside_only_when_it_is_many(begun: Begun) -> None:
+    begun.app.touched_s = 5.0
+    begun.at(5.0 + 2 * REST_S, more=MANY_LEFT)
+    assert begun.gc.aside == 100
+    begun.app.touched_s = 7.0
+    begun.at(7.0 + 2 * REST_S, more=1)
+    assert begun.gc.aside == 100 + MANY_LEFT + 1
+
+
+def test_a_run_that_goes_on_waits_for_no_more_than_a_portion_either(begun: Begun) -> None:
     begun.app.busy = True
-    assert begun.at(RUN_S / 2, more=50) == []
-    begun.app.touched_s = 2 * RUN_S
-    assert begun.at(2 * RUN_S + REST_S / 2, more=50) == []
-    assert begun.at(2 * RUN_S + 2 * REST_S) == [100]
-    assert begun.at(2 * RUN_S + 3 * REST_S, more=5) == [100]
-    assert begun.at(4 * RUN_S) == [100, 5]
+    assert begun.at(10.0, more=MOST_AT_ONCE) == []
+    assert begun.at(10.1, more=1) == [MOST_AT_ONCE + 1]
+    assert begun.at(20.0, more=MOST_AT_ONCE) == [MOST_AT_ONCE + 1]
 
 
 def test_a_run_that_has_just_ended_is_shown_first(begun: Begun) -> None:
@@ -115,15 +123,15 @@ def test_a_run_that_has_just_ended_is_shown_first(begun: Begun) -> None:
     assert begun.at(1.0 + 2 * REST_S) == [50]
 
 
-def test_what_was_put_aside_is_looked_through_again_when_it_is_much_and_the_rest_is_long(begun: Begun) -> None:
+def test_what_was_put_aside_is_looked_through_again_when_it_is_much_and_nobody_is_there(begun: Begun) -> None:
     much = MOST_ASIDE // 2 + 1
-    for minute in (1, 2):
+    for minute in (1, 3):
         begun.app.touched_s = 60.0 * minute
         begun.at(begun.app.touched_s + 2 * REST_S, more=much)
         begun.at(begun.app.touched_s + LONG_REST_S - REST_S, more=1)
     assert begun.gc.looked_through == [much, much + 1]
-    assert begun.at(120.0 + 2 * LONG_REST_S) == [much, much + 1, 100 + 2 * much + 2]
-    assert begun.at(120.0 + 3 * LONG_REST_S, more=1) == [much, much + 1, 100 + 2 * much + 2]
+    assert begun.at(180.0 + 2 * LONG_REST_S) == [much, much + 1, 100 + 2 * much + 2]
+    assert begun.at(180.0 + 3 * LONG_REST_S, more=1) == [much, much + 1, 100 + 2 * much + 2]
 
 
 async def test_the_application_knows_when_a_key_was_pressed_last(make_bench: Any) -> None:
