@@ -85,7 +85,7 @@ class SideBySide(ScrollView, can_focus=True):
     def go_to(self, row: int) -> None:
         """Put the cursor on a row and show it; beyond the ends is at the ends."""
         self._cursor = max(0, min(row, len(self._alignment.rows) - 1))
-        height, top = self.size.height, self.scroll_offset.y
+        height, top = self._room.height, self.scroll_offset.y
         if height and not top <= self._cursor < top + height:
             near = top - 1 <= self._cursor <= top + height
             place = self._cursor - (0 if self._cursor < top else height - 1) if near else self._cursor - height // 3
@@ -105,7 +105,7 @@ class SideBySide(ScrollView, can_focus=True):
 
     def action_page(self, pages: int) -> None:
         """Move the cursor by what fits on the screen."""
-        self.go_to(self._cursor + pages * max(1, self.size.height - 1))
+        self.go_to(self._cursor + pages * max(1, self._room.height - 1))
 
     def action_first(self) -> None:
         """Go to the first row."""
@@ -130,9 +130,14 @@ class SideBySide(ScrollView, can_focus=True):
         self._resize()
         self.go_to(self._cursor)
 
+    def watch_show_horizontal_scrollbar(self) -> None:
+        """The bar takes a row: keep the cursor above it."""
+        if self.is_mounted:
+            self.call_after_refresh(self.on_resize)
+
     def render_line(self, y: int) -> Strip:
         """One row of the screen."""
-        place, width, base = self.scroll_offset.y + y, self.size.width, self.rich_style
+        place, width, base = self.scroll_offset.y + y, self._room.width, self.rich_style
         if place >= len(self._alignment.rows) or not self._columns:
             return Strip.blank(width, base)
         cells, widths = self._alignment.rows[place].cells, self._widths
@@ -150,8 +155,14 @@ class SideBySide(ScrollView, can_focus=True):
     def _widths(self) -> tuple[int, ...]:
         """How wide each column is; what cannot be shared is the last one's."""
         count = len(self._columns)
-        share = self.size.width // count
-        return (*[share - 1] * (count - 1), self.size.width - share * (count - 1))
+        width = self._room.width
+        share = width // count
+        return (*[share - 1] * (count - 1), width - share * (count - 1))
+
+    @property
+    def _room(self) -> Size:
+        """What the scroll bars leave."""
+        return self.scrollable_content_region.size
 
     @property
     def _gutter_cells(self) -> int:
@@ -193,7 +204,7 @@ class SideBySide(ScrollView, can_focus=True):
 
     def _resize(self) -> None:
         """As wide as the longest line needs in the narrowest column, so that scrolling reaches its end."""
-        if not self._columns or not self.size.width:
+        if not self._columns or not self._room.width:
             return
         beyond = max(0, self._alignment.longest - (min(self._widths) - self._gutter_cells))
-        self.virtual_size = Size(self.size.width + beyond, len(self._alignment.rows))
+        self.virtual_size = Size(self._room.width + beyond, len(self._alignment.rows))

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from engine.benchmark import Interval
@@ -15,6 +16,7 @@ from engine.model import Candidate
 from kgtui.screens.compare import CompareScreen
 from kgtui.screens.workbench import WorkbenchScreen
 from kgtui.seams import BestRun
+from kgtui.state.alignment import aligned
 from kgtui.state.lines import plain_text
 from kgtui.widgets.bars import Bar, Strip
 from kgtui.widgets.side_by_side import SideBySide
@@ -122,6 +124,24 @@ async def test_c_compares_the_last_other_text_that_was_right_with_the_current_on
         await pressed(bench, pilot, "c")
         assert heads(bench)[0] == ("Compare aten::softmax  no best run yet; #4 is the newest other that is right")
         assert [line[:2] for line in heads(bench)[1:]] == ["#4", f"#{current}"]
+
+
+async def test_the_last_line_is_seen_above_the_bar_that_scrolls_to_the_side() -> None:
+    class Bench(App[None]):
+        CSS = "SideBySide { height: 1fr; scrollbar-size: 1 1; }"
+
+        def compose(self) -> ComposeResult:
+            yield SideBySide()
+
+    text = tuple("long " * 30 for _ in range(60))
+    app = Bench()
+    async with app.run_test(size=(80, 20)) as pilot:
+        view = app.query_one(SideBySide)
+        view.show(aligned([text, (*text, "the last")]), columns=(0, 1), colours=(lambda _: (), lambda _: ()))
+        view.next_difference(1)
+        await pilot.pause()
+        assert view.show_horizontal_scrollbar
+        assert view.cursor_row - round(view.scroll_y) < view.scrollable_content_region.height
 
 
 async def test_c_compares_the_best_with_the_current_one(
