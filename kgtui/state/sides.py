@@ -93,7 +93,7 @@ def chosen(
             why=f"#{best.number}, the best run so far, against #{current}, the current run",
         )
     others = [run for run in runs if run.number != current and run.digest != digest]
-    right = [run for run in others if run.outcome is Outcome.PASS and not run.flagged]
+    right = _most_judged([run for run in others if run.outcome is Outcome.PASS and not run.flagged])
     if not others:
         raise UsageError(_ALONE)
     beside = (right or others)[0].number
@@ -110,6 +110,12 @@ def refuse_strangers(sides: Sequence[Side]) -> None:
     if len(problems) > 1:
         of = ", ".join(f"{side.name} of {side.run.problem}" for side in sides)
         raise UsageError(f"{of}: only runs of one operator have the same cases; mark such")
+
+
+def _most_judged(runs: Sequence[PastRun]) -> list[PastRun]:
+    """Those on the most cases: one that judged a picked case alone says little of the others."""
+    most = max((run.total or 0 for run in runs), default=0)
+    return [run for run in runs if (run.total or 0) == most]
 
 
 def _why(beside: int, current: int, *, is_best: bool, is_right: bool) -> str:

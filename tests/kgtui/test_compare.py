@@ -40,11 +40,12 @@ def timed(compare_fakes: ModuleType, tmp_path: Path) -> Any:
 
 
 def past_run(
-    number: int, *, digest: str = "", outcome: Outcome | None = Outcome.PASS, flagged: bool = False
-) -> PastRun:
+    number: int, *, digest: str = "", outcome: Outcome | None = Outcome.PASS, flagged: bool = False,
+    total: int | None = None,
+) -> PastRun:  # fmt: skip
     return PastRun(
         number=number, problem="p", digest=digest or str(number), filename="k.py", device="cpu", target=None,
-        started_at=datetime(2026, 3, 14, tzinfo=UTC), outcome=outcome, flagged=flagged,
+        started_at=datetime(2026, 3, 14, tzinfo=UTC), outcome=outcome, flagged=flagged, total=total,
     )  # fmt: skip
 
 
@@ -99,6 +100,10 @@ class TestWhichRuns:
             (2, 4),
             "no best run yet; #2 is the newest other, and no other is right",
         )
+
+    def test_a_run_of_a_picked_case_does_not_stand_for_a_whole_one(self) -> None:
+        runs = (past_run(5, digest="d"), past_run(4, total=1), past_run(3, total=8), past_run(2, total=8))
+        assert chosen((), current=5, digest="d", runs=runs).numbers == (3, 5)
 
     def test_a_text_that_is_alone_says_what_to_do(self) -> None:
         with pytest.raises(UsageError, match="save another one, or mark two runs with space in the history"):
