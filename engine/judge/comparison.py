@@ -11,10 +11,11 @@ from functools import cached_property
 
 import torch
 
-from engine.diagnosis import Clue, Symptom
+from engine.diagnosis import Clue
 from engine.judge.compare import judge
 from engine.judge.measures import raw, typical
 from engine.model import Tolerance
+from engine.symptoms import Symptom
 
 _SLACK = 2.0  # a guess is rounded by itself
 _GUESSES, _MOST_CHANCE = 64, 0.1  # how many are made of one output, and how often one may fit by chance
@@ -72,15 +73,16 @@ class Comparison:
     @cached_property
     def scale(self) -> torch.Tensor:
         """The typical size of what was expected."""
-        sizes = self.expected64.abs().nan_to_num(nan=0.0, posinf=0.0)
-        return typical(sizes, self.expected64.isfinite().sum().clamp(min=1))
+        return _typical_size(self.expected64)
 
     def agrees(self, guess: torch.Tensor) -> torch.Tensor:
         """Which elements of what was got are those of `guess`, a tensor of the same shape."""
         if self.is_exact:
             return raw(self.got) == raw(guess.to(self.got.dtype))
         guess64 = guess.to(self._wide)
-        allowed = self.tolerance.relative * guess64.abs() + self.tolerance.absolute * self.scale
+        # A guess of small numbers is not as good as any other small number because large ones were expected.
+        size = torch.minimum(self.scale, _typical_size(guess64))
+        allowed = self.tolerance.relative * guess64.abs() + self.tolerance.absolute * size
         same_nonfinite = (self.got64 == guess64) | (self.got64.isnan() & guess64.isnan())
         return ((self.got64 - guess64).abs() <= _SLACK * allowed.nan_to_num(nan=0.0, posinf=0.0)) | same_nonfinite
 
@@ -95,9 +97,17 @@ class Comparison:
             if not may_be_plain:
                 fits = fits & (guess.isfinite() | ~self.wrong)
         hit = self.wrong & fits
-        if not (may_be_plain or bool((hit & (guess != 0)).any())) or not self._is_telling(int(hit.sum())):
+        hits = int(hit.sum())
+        is_plain = not may_be_plain and (self._plain_hits >= hits or not bool((hit & (guess != 0)).any()))
+        if is_plain or not self._is_telling(hits):
             return Clue(symptom=symptom, explained=0)
         return self.counted(symptom, fits, **facts)
+
+    @cached_property
+    def _plain_hits(self) -> int:
+        """How many wrong elements are so small that 0 predicts them."""
+        near = self.got64.abs() <= 0.5 * (self.got64 - self.expected64).abs()
+        return int((self.wrong & near & self.agrees(torch.zeros_like(self.expected))).sum())
 
     def _is_telling(self, hits: int) -> bool:
         """Whether so many elements are seldom predicted by a wrong guess."""
@@ -123,3 +133,8 @@ class Comparison:
     @property
     def _wide(self) -> torch.dtype:
         return torch.complex128 if self.got.is_complex() else torch.float64
+
+
+def _typical_size(values: torch.Tensor) -> torch.Tensor:
+    """Root mean square of what is finite."""
+    return typical(values.abs().nan_to_num(nan=0.0, posinf=0.0), values.isfinite().sum().clamp(min=1))

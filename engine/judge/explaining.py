@@ -15,21 +15,25 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine import tensors, wire
-from engine.diagnosis import Clue, Symptom, diagnose, ranked, says_cause
+from engine.diagnosis import Clue, diagnose, ranked, says_cause
 from engine.judge import cases
 from engine.judge.comparison import Comparison
 from engine.judge.feeding import feeding
+from engine.judge.known_factors import with_origin
 from engine.judge.lines import line_clues
+from engine.judge.measures import raw
 from engine.judge.patterns import patterns
-from engine.judge.whatif import Supposition, suppositions
+from engine.judge.supposition import Supposition
+from engine.judge.whatif import suppositions
 from engine.model import Diagnosis, Explanation, Outcome, OutputReport, Problem, WrongElement
+from engine.symptoms import Symptom
 
 if TYPE_CHECKING:
     from engine.model import Arguments
 
 _MOST_ELEMENTS = 1 << 22  # of all arguments and outputs, to be computed again
 _MOST_WORK = 1 << 26  # elements times computations
-_MOST_TRIALS = 120
+_MOST_TRIALS = 200
 _MOST_UNTRIED = 300  # characters
 _NOT_ASKED = "only the first wrong cases of a run are looked into; judge this one alone to have it explained"
 _VALUES_ARE_WRONG = (Outcome.WRONG_VALUE, Outcome.NONFINITE)
@@ -67,6 +71,7 @@ class Explainer:
         best = next(iter(ranked(clues, wrong=comparison.wrong_count)), None)
         if best is not None and _is_perfect(best, comparison):
             self._last = problem.origin, best.symptom
+        clues = [with_origin(clue, problem, inputs, comparison.got.dtype) for clue in clues]
         return diagnose(clues, wrong=comparison.wrong_count)
 
     def _explanation(
@@ -170,4 +175,8 @@ def _guess(problem: Problem, supposition: Supposition, number: int, comparison: 
         guess = torch.cat((guess, rest.to(guess.device)[guess.numel() :]))
     if any(one < other for one, other in zip(guess.shape, expected.shape, strict=True)):
         return None
-    return guess[tuple(slice(size) for size in expected.shape)]
+    guess = guess[tuple(slice(size) for size in expected.shape)]
+    if comparison.before is None or supposition.facts.get("argument") not in problem.mutates:
+        return guess
+    # What is to be left as it was is left so by this mistake too, although it was supposed to hold something else.
+    return torch.where(raw(expected) == raw(comparison.before), comparison.before, guess)

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from engine.diagnosis import Clue, Facts, Symptom
+from engine.diagnosis import Clue, Facts
 from engine.judge.comparison import Comparison
 from engine.model import Problem
+from engine.symptoms import Symptom
 
 if TYPE_CHECKING:
     from engine.model import Arguments

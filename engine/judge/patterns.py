@@ -11,9 +11,10 @@ from collections.abc import Iterator
 
 import torch
 
-from engine.diagnosis import Clue, Symptom
+from engine.diagnosis import Clue
 from engine.judge.comparison import Comparison
 from engine.judge.measures import raw
+from engine.symptoms import Symptom
 from engine.tensors import dtype_name
 
 _BLOCKS = tuple(1 << power for power in range(14, 3, -1))
@@ -81,14 +82,37 @@ def _moved(comparison: Comparison) -> Iterator[Clue]:
     maps = [(f"element {stride} * i", numbers * stride) for stride in strides]
     maps += [(f"element i {'+-'[step < 0]} {abs(step)}", numbers + step) for step in (1, -1)]
     for text, source in maps:
-        inside = (source >= 0) & (source < count)
+        inside = ((source >= 0) & (source < count)).view(comparison.expected.shape)
         guess = expected[source.clamp(0, count - 1)].view(comparison.expected.shape)
-        fits = comparison.agrees(guess) & inside.view(guess.shape)
-        outside = ~inside.view(guess.shape)
-        explained = int((comparison.wrong & fits).sum())
-        if explained >= _LEAST_IN_LINE:
-            contradicted = int((~comparison.wrong & ~fits & ~outside).sum())
-            yield Clue(symptom=Symptom.MOVED, explained=explained, contradicted=contradicted, facts={"map": text})
+        yield from _from_elsewhere(comparison, guess, inside, text)
+    for dim, size in enumerate(comparison.expected.shape):
+        if size > 1:
+            yield from _moved_along(comparison, dim, size)
+
+
+def _moved_along(comparison: Comparison, dim: int, size: int) -> Iterator[Clue]:
+    """Elements that hold what belongs to their neighbour along a dimension, or to its other end."""
+    everywhere = torch.ones_like(comparison.wrong)
+    turned = comparison.expected.flip(dim)
+    yield from _from_elsewhere(comparison, turned, everywhere, f"element {size - 1} - i of dimension {dim}")
+    for step, end, word in ((1, 0, "first"), (-1, size - 1, "last")):
+        guess = comparison.expected.roll(step, dim)
+        guess.select(dim, end).zero_()  # as of a sum that leaves out the element itself
+        is_zero = bool((raw(comparison.got).select(dim, end) == 0).all())
+        inside = everywhere.clone()
+        inside.select(dim, end).fill_(is_zero)
+        begun = f", and the {word} is 0" if is_zero else ""
+        text = f"element i {'-+'[step < 0]} 1 of dimension {dim}{begun}"
+        yield from _from_elsewhere(comparison, guess, inside, text)
+
+
+def _from_elsewhere(comparison: Comparison, guess: torch.Tensor, inside: torch.Tensor, text: str) -> Iterator[Clue]:
+    """A clue of elements that hold those of `guess`, which says nothing where there are none `inside`."""
+    fits = comparison.agrees(guess) & inside
+    explained = int((comparison.wrong & fits).sum())
+    if explained >= _LEAST_IN_LINE:
+        contradicted = int((~comparison.wrong & ~fits & inside).sum())
+        yield Clue(symptom=Symptom.MOVED, explained=explained, contradicted=contradicted, facts={"map": text})
 
 
 def _tails(comparison: Comparison) -> Iterator[Clue]:

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
-from torch.overrides import TorchFunctionMode
 
-from engine.diagnosis import Facts, Symptom
+from engine.diagnosis import Facts
+from engine.judge.misread import misreadings
+from engine.judge.supposition import Supposition, changed, replaced, tensor_at
 from engine.model import Problem
+from engine.symptoms import Symptom
 from engine.tensors import dtype_name
 
 if TYPE_CHECKING:
@@ -26,34 +27,8 @@ if TYPE_CHECKING:
 _BLOCKS = tuple(1 << power for power in range(4, 13))
 _NARROW = (torch.float16, torch.bfloat16)
 _MOST_STRETCH, _SMALL = 16, 1 << 16  # times the elements of a tensor, and elements, that a supposition may need
+_TRANSPOSITIONS = ("N", "T", "C")
 _STRIDE_NAMES = ("inc", "ld", "stride")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Supposition:
-    """A mistake and the arguments that it amounts to.
-
-    `arithmetic` is the type that all is computed in, if another; then it is only this mistake when numbers
-    become infinite on the way where it `overflows`, and none do where it does not.
-    """
-
-    symptom: Symptom
-    arguments: Callable[[], Arguments]
-    facts: Facts = field(default_factory=dict)
-    arithmetic: torch.dtype | None = None
-    overflows: bool = False
-
-    def outcome(self, compute: Callable[[Arguments], tuple[torch.Tensor, ...]]) -> tuple[torch.Tensor, ...] | None:
-        """What comes of it by the reference `compute`; None when it says nothing."""
-        arguments = self.arguments()
-        if self.arithmetic is None:
-            outputs = compute(arguments)
-            # A factor of 0 makes 0 of everything, whatever the mistake was.
-            is_telling = self.symptom is not Symptom.ZEROS or any(bool((output != 0).any()) for output in outputs)
-            return outputs if is_telling else None
-        with NarrowArithmetic(self.arithmetic) as narrow:
-            outputs = compute(arguments)
-        return outputs if narrow.overflown is self.overflows else None
 
 
 def suppositions(problem: Problem, inputs: Arguments, shape: torch.Size) -> Iterator[Supposition]:
@@ -63,36 +38,28 @@ def suppositions(problem: Problem, inputs: Arguments, shape: torch.Size) -> Iter
     for place, value in enumerate(inputs):
         if not isinstance(value, torch.Tensor):
             yield from _scalars(problem, inputs, place)
+            yield from _products(problem, inputs, place)
     yield from _all_strides(problem, inputs)
     for place in read:
         yield from _layouts(problem, inputs, place, shape)
     if len(read) > 1:
         for place in read:
             yield from _constants(problem, inputs, place)
+    yield from misreadings(problem, inputs, read)
     yield from _precisions(inputs, read)
     yield from _paddings(inputs, places)
     for place in read:
+        if len(read) == 1 or tensor_at(inputs, place).is_floating_point():  # an index of 0 is not left out
+            yield from _ends(problem, inputs, place)
         yield from _parts(problem, inputs, place)
-
-
-def _with(inputs: Arguments, place: int, value: Value) -> Arguments:
-    return (*inputs[:place], value, *inputs[place + 1 :])
-
-
-def _changed(inputs: Arguments, place: int, change: Callable[..., torch.Tensor], *options: object) -> Arguments:
-    return _with(inputs, place, change(_tensor(inputs, place), *options))
-
-
-def _tensor(inputs: Arguments, place: int) -> torch.Tensor:
-    value = inputs[place]
-    assert isinstance(value, torch.Tensor)
-    return value
 
 
 def _scalars(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
     """Another value in place of an argument that is no tensor."""
     name, given = problem.arguments[place], inputs[place]
     others: list[Value] = []
+    if isinstance(given, str) and given in _TRANSPOSITIONS:
+        others = ["T" if given == "N" else "N"]
     if isinstance(given, bool):
         others = [not given]
     elif isinstance(given, int):
@@ -107,9 +74,20 @@ def _scalars(problem: Problem, inputs: Arguments, place: int) -> Iterator[Suppos
             symptom = Symptom.STRIDE_ARGUMENT if is_stride else Symptom.ARGUMENT
             if isinstance(given, float) and other == 1.0:
                 symptom = Symptom.ONES
-            yield Supposition(symptom=symptom, arguments=partial(_with, inputs, place, other), facts=facts)
+            yield Supposition(symptom=symptom, arguments=partial(replaced, inputs, place, other), facts=facts)
             if is_stride and isinstance(given, int) and isinstance(other, int) and 0 < other < given:
                 yield from _narrower(inputs, place, given, other, facts)
+
+
+def _products(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
+    """A factor multiplied by another one that has nothing to do with it."""
+    name, given = problem.arguments[place], inputs[place]
+    for other, value in zip(problem.arguments, inputs, strict=True):
+        if other != name and isinstance(given, float) and isinstance(value, float) and value != 1.0:
+            facts: Facts = {"argument": name, "given": str(given), "value": f"{other} * {name} ({value * given:g})"}
+            yield Supposition(
+                symptom=Symptom.ARGUMENT, arguments=partial(replaced, inputs, place, value * given), facts=facts
+            )
 
 
 def _is_stride(name: str, value: Value) -> bool:
@@ -120,9 +98,9 @@ def _narrower(inputs: Arguments, place: int, given: int, other: int, facts: Fact
     """As many columns a shorter stride apart: a buffer of fewer elements, for references that look at its size."""
     for at, value in enumerate(inputs):
         if isinstance(value, torch.Tensor) and value.dim() == 1 and value.numel() % given == 0:
-            shorter = _with(inputs, at, value[: value.numel() // given * other])
+            shorter = replaced(inputs, at, value[: value.numel() // given * other])
             yield Supposition(
-                symptom=Symptom.STRIDE_ARGUMENT, arguments=partial(_with, shorter, place, other), facts=facts
+                symptom=Symptom.STRIDE_ARGUMENT, arguments=partial(replaced, shorter, place, other), facts=facts
             )
 
 
@@ -140,12 +118,12 @@ def _all_strides(problem: Problem, inputs: Arguments) -> Iterator[Supposition]:
 
 def _layouts(problem: Problem, inputs: Arguments, place: int, shape: torch.Size) -> Iterator[Supposition]:
     """A tensor read with other strides than it has."""
-    tensor, name = _tensor(inputs, place), problem.arguments[place]
+    tensor, name = tensor_at(inputs, place), problem.arguments[place]
 
     def supposed(
         symptom: Symptom, change: Callable[..., torch.Tensor], *options: object, **facts: str | int | float
     ) -> Supposition:
-        arguments = partial(_changed, inputs, place, change, *options)
+        arguments = partial(changed, inputs, place, change, *options)
         return Supposition(symptom=symptom, arguments=arguments, facts={"argument": name, **facts})
 
     if not tensor.is_contiguous():
@@ -155,6 +133,7 @@ def _layouts(problem: Problem, inputs: Arguments, place: int, shape: torch.Size)
         for dim in range(tensor.dim()):
             yield supposed(Symptom.FIRST_ROW, _first_line, dim, dim=dim)
         yield from _row_strides(inputs, tensor, supposed, shape)
+        yield from _steps(tensor, supposed)
         rows, columns = tensor.shape[-2:]
         if min(rows, columns) > 1 and tensor.dim() == 2:
             yield supposed(Symptom.TRANSPOSED_INPUT, _read_as, tensor.shape, (1, rows))
@@ -177,6 +156,14 @@ def _row_strides(
     for other in sorted(others - {given, 0})[:8]:
         strides = (other, *tensor.stride()[1:])
         yield supposed(Symptom.ROW_STRIDE, _read_as, tensor.shape, strides, stride=other, right=given)
+
+
+def _steps(tensor: torch.Tensor, supposed: Callable[..., Supposition]) -> Iterator[Supposition]:
+    """One dimension walked in the steps of another."""
+    for dim, right in enumerate(tensor.stride()):
+        for other in sorted(set(tensor.stride()) - {right, 0}):
+            strides = tuple(other if at == dim else stride for at, stride in enumerate(tensor.stride()))
+            yield supposed(Symptom.STEP, _read_as, tensor.shape, strides, dim=dim, stride=other, right=right)
 
 
 def _plain_strides(shape: torch.Size) -> tuple[int, ...]:
@@ -211,19 +198,19 @@ def _repeated(tensor: torch.Tensor, shape: torch.Size) -> torch.Tensor:
 
 def _constants(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
     """A tensor that takes no part."""
-    tensor = _tensor(inputs, place)
+    tensor = tensor_at(inputs, place)
     if tensor.is_floating_point():
         facts: Facts = {"argument": problem.arguments[place]}
         for symptom, make in ((Symptom.ONES, torch.ones_like), (Symptom.ZEROS, torch.zeros_like)):
-            yield Supposition(symptom=symptom, arguments=partial(_changed, inputs, place, make), facts=facts)
+            yield Supposition(symptom=symptom, arguments=partial(changed, inputs, place, make), facts=facts)
 
 
 def _precisions(inputs: Arguments, read: Sequence[int]) -> Iterator[Supposition]:
     """Inputs rounded to a narrow type, and all of the arithmetic in one."""
-    floats = [place for place in read if _tensor(inputs, place).is_floating_point()]
+    floats = [place for place in read if tensor_at(inputs, place).is_floating_point()]
     for narrow in _NARROW:
         facts: Facts = {"dtype": dtype_name(narrow)}
-        if any(_tensor(inputs, place).dtype.itemsize > narrow.itemsize for place in floats):
+        if any(tensor_at(inputs, place).dtype.itemsize > narrow.itemsize for place in floats):
             rounded = partial(_rounded, inputs, floats, narrow)
             yield Supposition(symptom=Symptom.ROUNDED_INPUTS, arguments=rounded, facts=facts)
         largest = f"{torch.finfo(narrow).max:g}"
@@ -242,7 +229,7 @@ def _rounded(inputs: Arguments, floats: Sequence[int], narrow: torch.dtype) -> A
 
 def _paddings(inputs: Arguments, places: Sequence[int]) -> Iterator[Supposition]:
     """A dimension that is as long as the block that was to be masked, wherever it occurs."""
-    sizes = {size for place in places for size in _tensor(inputs, place).shape if size > 1}
+    sizes = {size for place in places for size in tensor_at(inputs, place).shape if size > 1}
     for size in sorted(sizes):
         for width in sorted({-(-size // block) * block for block in _BLOCKS} | {1 << (size - 1).bit_length()}):
             if size < width <= 4 * size:
@@ -264,19 +251,24 @@ def _padded(inputs: Arguments, size: int, width: int) -> Arguments:
     return tuple(wide(value) for value in inputs)
 
 
+def _ends(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
+    """A dimension of which the first or the last element takes no part."""
+    for words, dim, size in _sizes(tensor_at(inputs, place)):
+        for symptom, left_out in ((Symptom.LAST_ONE, size - 1), (Symptom.FIRST_ONE, 0)):
+            if size < 2 or (left_out and left_out % _BLOCKS[0] == 0):
+                continue  # a last block of one element is told as such
+            for fill in _fills(tensor_at(inputs, place)):
+                facts: Facts = {"argument": problem.arguments[place], "dim": words, "fill": f"{fill:g}", "size": size}
+                arguments = partial(changed, inputs, place, _filled, dim, left_out, 1, fill)
+                yield Supposition(symptom=symptom, arguments=arguments, facts=facts)
+
+
 def _parts(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
     """A dimension of which only the beginning, or only the last block, takes part."""
-    tensor = _tensor(inputs, place)
-    fills = (0.0, -math.inf) if tensor.is_floating_point() else (0,)
-    sizes: list[tuple[str, int | None, int]] = [
-        (f"dimension {dim}", dim, size) for dim, size in enumerate(tensor.shape)
-    ]
-    if tensor.dim() > 1:
-        sizes.append(("all elements", None, tensor.numel()))
-    for words, dim, size in sizes:
+    for words, dim, size in _sizes(tensor_at(inputs, place)):
         starts = {(size - 1) // block * block: block for block in _BLOCKS if block < size}
         for start, block in sorted(starts.items(), reverse=True):
-            for fill in fills:
+            for fill in _fills(tensor_at(inputs, place)):
                 facts: Facts = {
                     "argument": problem.arguments[place], "dim": words, "start": start, "block": block,
                     "size": size, "fill": f"{fill:g}",
@@ -284,8 +276,21 @@ def _parts(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposit
                 for symptom, first, length in (
                     (Symptom.ENDED, start, size - start), (Symptom.LAST_BLOCK, 0, start),
                 ):  # fmt: skip
-                    arguments = partial(_changed, inputs, place, _filled, dim, first, length, fill)
+                    arguments = partial(changed, inputs, place, _filled, dim, first, length, fill)
                     yield Supposition(symptom=symptom, arguments=arguments, facts=facts)
+
+
+def _sizes(tensor: torch.Tensor) -> list[tuple[str, int | None, int]]:
+    """The dimensions in words, each with its number and length, and all elements in one row."""
+    sizes: list[tuple[str, int | None, int]] = [
+        (f"dimension {dim}", dim, size) for dim, size in enumerate(tensor.shape)
+    ]
+    return [*sizes, ("all elements", None, tensor.numel())] if tensor.dim() > 1 else sizes
+
+
+def _fills(tensor: torch.Tensor) -> tuple[float, ...]:
+    """What stands in the place of an element that takes no part."""
+    return (0.0, -math.inf) if tensor.is_floating_point() else (0,)
 
 
 def _filled(tensor: torch.Tensor, dim: int | None, first: int, length: int, fill: float) -> torch.Tensor:
@@ -293,28 +298,3 @@ def _filled(tensor: torch.Tensor, dim: int | None, first: int, length: int, fill
     part = copy.view(-1) if dim is None else copy
     part.narrow(dim or 0, first, length).fill_(fill)
     return copy
-
-
-class NarrowArithmetic(TorchFunctionMode):
-    """While active, what asks for double precision gets `dtype` instead."""
-
-    def __init__(self, dtype: torch.dtype) -> None:
-        super().__init__()
-        self.dtype = dtype
-        self.overflown = False
-
-    def __torch_function__(
-        self,
-        function: Any,  # torch has no type for what it may be asked to call
-        types: Sequence[type],
-        args: tuple[Any, ...] = (),  # Any: the function's own
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:
-        """Call the function, with the narrow type where it would widen."""
-        if function is torch.Tensor.double:
-            return args[0].to(self.dtype)
-        result = function(*args, **(kwargs or {}))
-        if isinstance(result, torch.Tensor) and result.dtype == self.dtype and not self.overflown:
-            with torch._C.DisableTorchFunction():
-                self.overflown = bool(result.isinf().any())
-        return result

@@ -6,15 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from engine.diagnosis import _WORDS, Clue, Symptom, diagnose
+from engine.diagnosis import Clue, diagnose
 from engine.model import Diagnosis, DiagnosisKind
+from engine.symptoms import WORDS, Symptom
 
 POISON = Clue(symptom=Symptom.POISON, explained=24, facts={"byte": "0xFF", "where": " from column 64 on"})
 TAIL = Clue(symptom=Symptom.TAIL, explained=24, facts={"dim": 1, "start": 64, "block": 64, "size": 88})
 
 
 def test_every_symptom_has_words():
-    assert set(_WORDS) == set(Symptom)
+    assert set(WORDS) == set(Symptom)
 
 
 def test_the_symptom_that_says_most_comes_first_and_each_says_what_was_counted():
