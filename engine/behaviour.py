@@ -28,6 +28,11 @@ _SYMBOLS = re.compile(
 )
 _CARRIED_OUT = "Tensor."
 """How entries of the ledger begin that took content out of torch; those of operators begin with a namespace."""
+_UNSEEN = "Memory."
+"""How entries begin that came into memory without anybody who was seen."""
+_PIECES = ("aten::cat", "aten::stack", "aten::copy_")
+_MOST_PIECES = 16
+_QUESTIONS = 8  # times all inputs and outputs: more than any mask has
 _TAMPERING = re.compile(r"dlsym (?:mprotect|pkey_mprotect|ptrace|process_vm_\w+|cudaDeviceSetLimit|cuCtxSetLimit)")
 _FILES = frozenset({wire.DeedKind.FILE_READ, wire.DeedKind.FILE_WRITTEN})
 _TOOLS = re.compile(
@@ -59,10 +64,11 @@ _CHANGES = {
 
 @dataclass(frozen=True, kw_only=True)
 class _Weight:
-    """How much a case asks for: elements of its largest output, and of inputs and outputs together."""
+    """How much a case asks for: elements of its largest output, of inputs and outputs together, and operations."""
 
     largest_output: int
     whole: float
+    operations: float
 
 
 def findings(problem: Problem, results: Iterable[CaseResult], observed: wire.Observed) -> Iterator[Finding]:
@@ -95,30 +101,86 @@ def _weights(problem: Problem, results: Iterable[CaseResult]) -> dict[str, _Weig
         weight_by_case[case.name] = _Weight(
             largest_output=max((output.total for output in result.outputs), default=0),
             whole=(cost.bytes_read + cost.bytes_written) / case.dtype.bytes,
+            operations=cost.flops,
         )
     return weight_by_case
 
 
 def _of_operators(weights: Mapping[str, _Weight], seen: Sequence[wire.OperatorSeen]) -> Iterator[Finding]:
     """Operators that made as much as the answer: computed from the inputs, or finished what a kernel had left."""
-    large = [one for one in seen if one.case in weights and _is_comparable(one, weights[one.case])]
-    carried = [one for one in large if one.name.startswith(_CARRIED_OUT)]
-    if carried:
-        message = f"it took as much as the answer out of torch, where other code can compute it: {_uses(carried)}"
-        yield Finding(check=CHECK, severity=Severity.SUSPECT, message=message, case=carried[0].case)
-    computed = [one for one in large if one.kind is wire.OperatorKind.COMPUTE or _is_light_on_inputs(one)]
-    computed = [one for one in computed if one not in carried]
-    if computed:
-        message = f"torch computed it: {_uses(computed)}"
-        yield Finding(check=CHECK, severity=Severity.SUSPECT, message=message, case=computed[0].case)
-    finished = [one for one in large if one.kind is wire.OperatorKind.LIGHT and not one.reads_inputs]
+    told = [one for one in seen if one.case in weights and weights[one.case].whole >= _LEAST_ELEMENTS]
+    for what, which in (
+        ("it took as much as the answer out of torch, where other code can compute it", _took_out),
+        ("as much as the answer came into memory, and nobody was seen to write it", _is_unseen),
+        ("it brought as much as the answer in from outside of torch", _brought_in),
+        ("torch put the answer together of many pieces", _joined),
+        ("torch answered more questions of yes and no than there are numbers", _asked),
+        ("torch computed it", _computed),
+    ):
+        found = [one for one in told if which(one, weights[one.case])]
+        if found:
+            message = f"{what}: {_uses(found)}"
+            yield Finding(check=CHECK, severity=Severity.SUSPECT, message=message, case=found[0].case)
+    finished = [one for one in told if _is_left(one) and _is_comparable(one, weights[one.case])]
     if finished:
-        message = f"torch finished what its kernels left: {_uses(finished)}"
-        yield Finding(check=CHECK, severity=Severity.NOTE, message=message, case=finished[0].case)
+        is_all = _did_it_all([one for one in told if _is_left(one)], weights)
+        what = "torch did the arithmetic on what its kernels left" if is_all else "torch finished what its kernels left"
+        severity = Severity.SUSPECT if is_all else Severity.NOTE
+        yield Finding(check=CHECK, severity=severity, message=f"{what}: {_uses(finished)}", case=finished[0].case)
+
+
+def _took_out(one: wire.OperatorSeen, weight: _Weight) -> bool:
+    return one.name.startswith(_CARRIED_OUT) and _is_comparable(one, weight)
+
+
+def _is_unseen(one: wire.OperatorSeen, weight: _Weight) -> bool:
+    return one.name.startswith(_UNSEEN) and 2 * one.total_out >= weight.largest_output
+
+
+def _brought_in(one: wire.OperatorSeen, weight: _Weight) -> bool:
+    """Numbers of Python and numpy, in one piece or one after another."""
+    is_single = one.name == "aten::fill_" and one.uses >= _MOST_PIECES and 2 * one.uses >= one.total_out
+    return (one.name == "aten::lift_fresh" or is_single) and 2 * one.total_out >= weight.largest_output
+
+
+def _joined(one: wire.OperatorSeen, weight: _Weight) -> bool:
+    is_in_pieces = one.name in _PIECES and one.uses >= _MOST_PIECES
+    return is_in_pieces and one.reads_inputs and _is_comparable(one, weight)
+
+
+def _asked(one: wire.OperatorSeen, weight: _Weight) -> bool:
+    return one.kind is wire.OperatorKind.QUESTION and one.total_out >= _QUESTIONS * weight.whole
+
+
+def _computed(one: wire.OperatorSeen, weight: _Weight) -> bool:
+    if one.name.startswith((_CARRIED_OUT, _UNSEEN)):
+        return False
+    if one.kind is wire.OperatorKind.COMPUTE:
+        return _is_comparable(one, weight) or (one.reads_inputs and _reduces_all(one, weight))
+    return _is_light_on_inputs(one) and _is_comparable(one, weight)
+
+
+def _reduces_all(one: wire.OperatorSeen, weight: _Weight) -> bool:
+    """Whether it went through all of the inputs for a number of each row; one number of all may be a question."""
+    return one.total_out > one.uses and 4 * one.total_in >= weight.whole
+
+
+def _is_left(one: wire.OperatorSeen) -> bool:
+    return one.kind is wire.OperatorKind.LIGHT and not one.reads_inputs
+
+
+def _did_it_all(left: Sequence[wire.OperatorSeen], weights: Mapping[str, _Weight]) -> bool:
+    """Whether this was, in many of the cases, as much arithmetic as half of what the operator takes."""
+    work = Counter[str]()
+    for one in left:
+        work[one.case] += max(one.total_in, one.total_out)
+    asking = [case for case, weight in weights.items() if weight.operations and weight.whole >= _LEAST_ELEMENTS]
+    done = [case for case in asking if 2 * work[case] >= weights[case].operations]
+    return len(done) > 1 and 4 * len(done) >= len(asking)
 
 
 def _is_comparable(one: wire.OperatorSeen, weight: _Weight) -> bool:
-    if weight.whole < _LEAST_ELEMENTS or not weight.largest_output:
+    if not weight.largest_output:
         return False
     # In all uses together: who works row by row or number by number computes no less.  One call of a case is noted.
     return 2 * one.total_out >= weight.largest_output and 4 * (one.total_in + one.total_out) >= weight.whole

@@ -24,6 +24,7 @@ from engine.worker import bfloat16, handles, libdevice, loop_numbers
 from engine.worker.disorder import Disorder
 from engine.worker.launches import LaunchBook, bound_arguments
 from engine.worker.meetings import Deed, Meetings
+from engine.worker.provenance import Provenance
 from engine.worker.withholding import Withholding
 
 # Triton's interpreter is not typed: what is taken from it or handed to it is Any throughout this file.
@@ -55,12 +56,13 @@ class Guard:
 
     def __init__(
         self, book: LaunchBook, withholding: Withholding | None = None, disorder: Disorder | None = None,
-        meetings: Meetings | None = None,
+        meetings: Meetings | None = None, provenance: Provenance | None = None,
     ) -> None:  # fmt: skip
         self._book = book
         self._withholding = withholding or Withholding()
         self._disorder = disorder or Disorder(torch.device("cpu"))
         self._meetings = meetings or Meetings()
+        self._provenance = provenance or Provenance()
         self._filename = ""
         self._kernel = ""
         self._extents: tuple[_Extent, ...] = ()
@@ -110,13 +112,16 @@ class Guard:
             )
             self._meetings.begin_launch()
             try:
-                with self._withholding.launching(executor.fn, bound.values()):
+                values = bound.values()
+                with self._provenance.launch(values), self._withholding.launching(executor.fn, values):
                     result = call(executor, *args, **kwargs)
             except Exception as error:
                 if _caused_by_bounds(error):  # anything else may be a configuration that autotuning passes over
                     self._book.record(executor.fn, args, kwargs, grid)
                 raise
             finally:
+                if self._made_pointers:
+                    self._provenance.lose_sight()
                 self._kernel, self._extents = outer
             self._book.record(executor.fn, args, kwargs, grid)
             return result

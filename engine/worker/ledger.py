@@ -20,6 +20,7 @@ from torch.utils._python_dispatch import _disable_current_modes as disabled_mode
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack as dispatch_modes
 
 from engine.wire.observing import MOST_OPERATORS, OperatorKind, OperatorSeen
+from engine.worker.provenance import Provenance
 
 _MOST_NAMES = 256
 _NAMES = {
@@ -43,8 +44,8 @@ _NAMES = {
         "repeat_interleave"
     ),
     OperatorKind.RANDOM: (
-        "rand randn randint randperm rand_like randn_like randint_like bernoulli bernoulli_ uniform_ normal_ normal "
-        "random_ exponential_ multinomial native_dropout dropout geometric_ cauchy_ log_normal_"
+        "rand randn randint randperm rand_like randn_like randint_like uniform_ normal_ random_ exponential_ "
+        "geometric_ cauchy_ log_normal_"
     ),
     OperatorKind.QUESTION: (
         "eq ne lt le gt ge equal any all isnan isinf isfinite logical_and logical_or logical_not logical_xor "
@@ -66,13 +67,22 @@ _elements, _storage = torch._C.TensorBase.numel, torch._C.TensorBase.untyped_sto
 _dtype, _is_meta = torch._C.TensorBase.dtype.__get__, torch._C.TensorBase.is_meta.__get__  # type: ignore[attr-defined]
 _OF_BITS = frozenset(getattr(torch.ops.aten, f"bitwise_{name}") for name in ("and", "or", "xor", "not"))
 """On booleans these are questions, as the logical ones are; `&` and `|` between comparisons are written so."""
-_TOLD_BY_CASE = frozenset({OperatorKind.LIGHT, OperatorKind.COMPUTE})
+_TOLD_BY_CASE = frozenset({OperatorKind.LIGHT, OperatorKind.COMPUTE, OperatorKind.QUESTION})
+_JOINING = frozenset(getattr(torch.ops.aten, name) for name in ("cat", "stack"))
+_TOLD_BY_CASE_TOO = _JOINING | {getattr(torch.ops.aten, name) for name in ("copy_", "fill_", "lift_fresh")}
+"""What brings numbers in from outside of torch, or puts an answer together of many pieces."""
+_SETTING = torch.ops.aten.set_
+_RESIZING = frozenset(getattr(torch.ops.aten, name) for name in ("resize_", "resize_as_"))
 _MAKES_NO_CONTENT = frozenset({OperatorKind.VIEW, OperatorKind.METADATA})
 _CARRYING_OUT: dict[Any, str] = {  # Any: methods of C and of Python have no type in common that can be named
     torch._C.TensorBase.numpy: "Tensor.numpy", torch._C.TensorBase.tolist: "Tensor.tolist",
     torch.Tensor.__array__: "Tensor.__array__", torch.Tensor.__dlpack__: "Tensor.__dlpack__",
+    torch._C.TensorBase.apply_: "Tensor.apply_", torch._C.TensorBase.map_: "Tensor.map_",
+    torch._C.TensorBase.map2_: "Tensor.map2_",
 }  # fmt: skip
-"""What makes arrays and numbers of a tensor; `engine.behaviour` knows these entries by "Tensor."."""
+"""What makes arrays and numbers of a tensor, or gives them to Python; `engine.behaviour` knows these by "Tensor."."""
+_UNSEEN = "Memory.unseen"
+"""The entry of what came into memory though nobody was seen to write it; `engine.behaviour` knows it too."""
 _NUMBER_OF_ONE = torch.ops.aten._local_scalar_dense
 _ASKING: frozenset[Any] = frozenset({torch.isfinite, torch.Tensor.isfinite, torch.isinf, torch.Tensor.isinf})
 """Questions that torch answers by arithmetic on all that is asked about."""
@@ -92,27 +102,31 @@ class _Entry:
 class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves its base untyped
     """While active, notes the operators that this thread calls."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: Provenance | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
+        self.memory = memory or Provenance()
         self._entries: dict[tuple[Any, str, bool], _Entry] = {}  # Any: an OpOverloadPacket, which has no public name
         self._packets: set[Any] = set()
         self._case = ""
         self._inputs: set[int] = set()
-        self._is_on = False
+        self._is_on = self._is_noting = False
         self._followed: set[str] = set()
         self.overfull = False
 
     @contextlib.contextmanager
-    def of_call(self, case: str, arguments: Iterable[object]) -> Iterator[None]:
-        """The ledger, active for one call of the entry with these arguments."""
+    def of_call(self, case: str, arguments: Sequence[object], *, notes: bool = True) -> Iterator[None]:
+        """The ledger, active for one call of the entry with these arguments.
+
+        It is active as well in a call of which it `notes` nothing: none may know which it will be.
+        """
         self._case = case
         self._inputs = {address for tensor in _tensors(arguments) if (address := _address(tensor))}
-        self._is_on = True
+        self._is_on, self._is_noting = True, notes
         try:
-            with self, _Departures(self):
+            with self.memory.of_call(arguments) if notes else contextlib.nullcontext(), self, _Departures(self):
                 yield
         finally:
-            self._is_on = False
+            self._is_on = self._is_noting = False
 
     @contextlib.contextmanager
     def beside(self) -> Iterator[None]:
@@ -124,6 +138,16 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
     def is_on(self) -> bool:
         """Whether the entry is being called, and what happens is noted."""
         return self._is_on
+
+    def handed_over(self, values: Iterable[object]) -> None:
+        """What the entry returned is about to be taken: what nobody was seen to write is noted."""
+        self.memory.taken(_tensors(values))
+        changed = self.memory.take_changed()
+        entry = self.entry(_UNSEEN, OperatorKind.COMPUTE) if changed else None
+        if entry is not None:
+            entry.uses += 1
+            entry.total_out += changed
+            entry.largest_out = max(entry.largest_out, changed)
 
     @contextlib.contextmanager
     def asked(self) -> Iterator[None]:
@@ -166,7 +190,9 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
 
     def entry(self, packet: Any, kind: OperatorKind, *, reads: bool = False) -> _Entry | None:
         """The entry of an operator that `reads` the entry's arguments or not; None when there is no room for it."""
-        by_case = kind in _TOLD_BY_CASE or isinstance(packet, str)
+        if not self._is_noting:
+            return None
+        by_case = kind in _TOLD_BY_CASE or packet in _TOLD_BY_CASE_TOO or isinstance(packet, str)
         key = (packet, self._case if by_case else "", by_case and reads)
         entry = self._entries.get(key)
         if entry is None:
@@ -186,7 +212,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         entry = self.entry(packet, kind, reads=reads)
         if entry is not None:
             elements_in, elements_out = sum(map(_elements, taken)), sum(map(_elements, made))
-            entry.uses += 1
+            entry.uses += len(taken) if packet in _JOINING else 1
             entry.total_in += elements_in
             entry.total_out += elements_out
             entry.largest_in = max(entry.largest_in, elements_in)
@@ -222,16 +248,43 @@ def _dispatch(
     if kind in _MAKES_NO_CONTENT:  # most of all that is called: counted, and no more
         if (entry := mode.entry(packet, kind)) is not None:
             entry.uses += 1
-        return operator(*args, **(kwargs or {}))
+        if packet is _SETTING and len(args) > 1:
+            mode.memory.made_of(args[1])
+        result = _carry_out(mode, operator, types, args, kwargs)
+        if packet in _RESIZING:
+            mode.memory.left(_tensors((result,)))
+        return result
     taken = () if kind is OperatorKind.ALLOCATION else tuple(_tensors((args, kwargs)))
     reads = mode.reads(taken)  # before it is called: it may write what it takes
-    result = operator(*args, **(kwargs or {}))
+    mode.memory.taken(taken)
+    result = _carry_out(mode, operator, types, args, kwargs)
     made = (result,) if type(result) is torch.Tensor else tuple(_tensors((result,)))
+    mode.memory.left((*made, *taken) if operator._schema.is_mutable else made)
     if packet in _OF_BITS and _are_booleans((*taken, *made)):
         kind = OperatorKind.QUESTION
     if not made or not all(type(one) is torch.Tensor and _is_meta(one) for one in made):
         mode.note(packet, kind, taken, made, reads)
     return result  # what is on the meta device has a shape and a type, and no content
+
+
+def _carry_out(
+    mode: Ledger, operator: Any, types: Sequence[type], args: Sequence[Any], kwargs: dict[str, Any] | None
+) -> Any:  # Any: as above
+    """Call the operator; where a kind of tensor has code of its own for it, what that does is noted too."""
+    tensors = _tensors((args, kwargs)) if types else ()
+    owner = next((type(one) for one in tensors if _has_own(type(one), "__torch_dispatch__")), None)
+    if owner is not None:
+        with mode.within():
+            result = owner.__torch_dispatch__(operator, types, tuple(args), kwargs or {})
+        if result is not NotImplemented:
+            return result
+    return operator(*args, **(kwargs or {}))
+
+
+def _has_own(kind: type, method: str) -> bool:
+    """Whether a kind of tensor, or an object that stands for one, has code of its own for what torch does with it."""
+    mine, torchs = getattr(kind, method, None), getattr(torch.Tensor, method)
+    return mine is not None and getattr(mine, "__func__", mine) is not getattr(torchs, "__func__", torchs)
 
 
 # Not a method in the class body: torch wraps those, and the wrapper's first call imports torch's whole compiler.
@@ -271,6 +324,12 @@ class _Departures(TorchFunctionMode):
         how = _CARRYING_OUT.get(function) if getattr(function, "__hash__", None) else None
         if how is not None and self._ledger.is_on and args and isinstance(args[0], torch.Tensor):
             self._ledger.carried_out(how, args[0])
+        owner = next((one for one in types if _has_own(one, "__torch_function__")), None)
+        if owner is not None and torch._C._is_torch_function_enabled():
+            with self._ledger.within():
+                result = owner.__torch_function__(function, types, args, kwargs or {})  # type: ignore[attr-defined]
+            if result is not NotImplemented:
+                return result
         is_asking = getattr(function, "__hash__", None) is not None and function in _ASKING
         if is_asking and args and type(args[0]) is torch.Tensor:  # another type could compute in the meantime
             with self._ledger.asked():

@@ -25,10 +25,11 @@ from engine.worker.edges import Edges
 from engine.worker.interpreter import Guard
 from engine.worker.launches import LaunchBook
 from engine.worker.meetings import Meetings
-from engine.worker.memory import CallMemory
+from engine.worker.memory import CallMemory, values_of
 from engine.worker.observer import Observer
 from engine.worker.own_kernels import OwnKernels
 from engine.worker.poison import Poison
+from engine.worker.provenance import Provenance
 from engine.worker.recalls import Recalls
 from engine.worker.recorder import LaunchRecorder
 from engine.worker.rehearsal import Rehearsal
@@ -63,11 +64,14 @@ class _Worker:
         self._withholding = Withholding()
         self._disorder = Disorder(device)
         self._meetings = Meetings()
+        self._provenance = Provenance()
         self._guard: Guard | None = None
         self._tuning: Tuning | None = None
         self._recorder: LaunchRecorder | None = None
         if device.type == "cpu":
-            self._guard = Guard(self._book, self._withholding, self._disorder, self._meetings)
+            self._guard = Guard(
+                self._book, self._withholding, self._disorder, self._meetings, self._provenance
+            )  # fmt: skip
             self._guard.install()
             torch.set_num_threads(1)  # small tensors; the other cores belong to the judge, the compiler and the user
         else:
@@ -81,7 +85,7 @@ class _Worker:
         self._filename = ""
         self._memory = CallMemory(device)
         self._recalls = Recalls(self._memory)
-        self._observer = Observer(device)
+        self._observer = Observer(device, self._provenance)
         self._rehearsal: Rehearsal | None = None
         self._stopwatch = Stopwatch(device, self._loaded_entry)
         self._own_kernels = OwnKernels()
@@ -165,13 +169,14 @@ class _Worker:
             self._disorder.during(command.disorder),
             self._meetings.during(command.disorder),
             self._withholding.during(command.withhold),
-            self._observer.calling(command.case, arguments, operators=command.observe),
             edges or contextlib.nullcontext(),
             Poison(command.poison),
+            self._observer.calling(command.case, arguments, operators=command.observe),
         ):
             returned = entry(*arguments)
-        # Before any waiting: work on a stream that the current one does not wait for is not in what is copied.
-        handed_back = self._recalls.hand_back(command, arguments, returned)
+            self._observer.handed_over((*values_of(returned), *arguments))
+            # Before any waiting: work on a stream that the current one does not wait for is not in what is copied.
+            handed_back = self._recalls.hand_back(command, arguments, returned)
         self._wait_for_device()
         elapsed_s = time.perf_counter() - started
         if edges is not None:

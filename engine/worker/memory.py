@@ -81,8 +81,14 @@ class CallMemory:
 
 
 def values_of(returned: object) -> tuple[object, ...]:
-    """What an entry returned as a tuple, cut at a count that no operator reaches."""
-    return tuple(returned[:_MOST_RETURNED]) if isinstance(returned, tuple | list) else (returned,)
+    """What an entry returned as a tuple, cut at a count that no operator reaches.
+
+    By the base class: a kind of list may have methods of its own, which would work when they are called here.
+    """
+    first = slice(_MOST_RETURNED)
+    if isinstance(returned, tuple):
+        return tuple.__getitem__(returned, first)
+    return tuple(list.__getitem__(returned, first)) if isinstance(returned, list) else (returned,)
 
 
 def copy_out(values: tuple[object, ...], place: torch.Tensor) -> tuple[tuple[wire.ReturnedSpec, ...], int]:
@@ -138,12 +144,14 @@ def _write_out(
                 specs.append(wire.ReturnedSpec(type_name=f"Tensor on {value.device.type}"))
                 continue
             # By the base class: a tensor may have methods of its own, which would work when they are called here.
-            content = Base.contiguous(Base.resolve_neg(Base.resolve_conj(Base.cpu(Base.detach(value)))))
-            size = _size_bytes(content)
-            if offset + size > most_bytes:
-                raise MemoryError(f"the candidate returned more than {most_bytes} bytes")
-            raw = content.view(-1).view(torch.uint8) if content.numel() else content.new_empty(0, dtype=torch.uint8)
-            file.write(raw.numpy().tobytes())
+            with unheard():
+                content = Base.contiguous(Base.resolve_neg(Base.resolve_conj(Base.cpu(Base.detach(value)))))
+                size = _size_bytes(content)
+                if offset + size > most_bytes:
+                    raise MemoryError(f"the candidate returned more than {most_bytes} bytes")
+                flat = Base.view(Base.view(content, (-1,)), torch.uint8) if size else torch.empty(0, dtype=torch.uint8)
+                raw = Base.numpy(flat).tobytes()
+            file.write(raw)
             specs.append(_spec(value, offset, size))
             padding = -size % 16  # so that every tensor begins at a multiple of its element's size
             file.write(bytes(padding))

@@ -13,6 +13,7 @@ from engine.wire.observing import MOST_CHANGES, ChangeSeen, Observed
 from engine.worker import doors, planted
 from engine.worker.audit import Audit
 from engine.worker.ledger import Ledger
+from engine.worker.provenance import Provenance
 from engine.worker.watch import Watch
 
 _T = TypeVar("_T")
@@ -25,10 +26,11 @@ class Observer:
     To be made before there is one, when all that is ours has been put in place.
     """
 
-    def __init__(self, device: torch.device) -> None:
+    def __init__(self, device: torch.device, memory: Provenance | None = None) -> None:
         self._watch = Watch(device)
         self._audit = Audit()
-        self._ledger = Ledger()
+        self._ledger = Ledger(memory)
+        self._memory = self._ledger.memory
         self._unchecked: list[str] = []
         doors.hang_bells()
         doors.follow_threads(self._ledger.beside)
@@ -46,15 +48,22 @@ class Observer:
 
     @contextlib.contextmanager
     def calling(self, case: str, arguments: Sequence[object], *, operators: bool) -> Iterator[None]:
-        """The entry is called within, on these arguments; `operators` has those of torch noted too."""
-        noting = self._ledger.of_call(case, arguments) if operators else contextlib.nullcontext()
-        with self._audit.on(), noting:
+        """The entry is called within, on these arguments; `operators` has those of torch noted too.
+
+        What it returned is to be taken within as well: who computes when somebody looks at it does so then.
+        """
+        with self._audit.on(), self._ledger.of_call(case, arguments, notes=operators):
             yield
+
+    def handed_over(self, returned: Sequence[object]) -> None:
+        """The entry has returned these."""
+        self._ledger.handed_over(returned)
 
     def observed(self, identifier: str) -> Observed:
         """The reply to an Observe of this id."""
         self._unchecked += ["more operators were called than are noted"] if self._ledger.overfull else []
         self._unchecked += ["more was done than is noted"] if self._audit.overfull else []
+        self._unchecked += ["calls left more in memory than is kept"] if self._memory.overfull else []
         changes: tuple[ChangeSeen, ...] = self._try("what has changed", self._watch.changes, ())
         imported: tuple[ChangeSeen, ...] = self._try("what is imported", lambda: planted.changes(self._modules), ())
         changes += (*self._audit.doors(), *imported)

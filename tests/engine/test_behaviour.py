@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from engine import wire
@@ -83,7 +85,14 @@ def test_numbers_that_were_taken_one_by_one_are_as_much_as_the_answer() -> None:
 @pytest.mark.parametrize(
     "operator",
     [
-        used(made=499),
+        used(taken=400, made=499),
+        used(made=1),
+        used("Memory.unseen", taken=0, made=499, reads=False),
+        used("aten::lift_fresh", kind=wire.OperatorKind.ALLOCATION, taken=0, made=499),
+        used("aten::fill_", kind=wire.OperatorKind.ALLOCATION, taken=0, uses=15),
+        used("aten::cat", kind=wire.OperatorKind.COPY, uses=15),
+        used("aten::copy_", kind=wire.OperatorKind.COPY, reads=False, uses=16),
+        used("aten::eq", kind=wire.OperatorKind.QUESTION, made=15999),
         used("Tensor.item", kind=wire.OperatorKind.METADATA, taken=40, made=40, uses=40),
         used(taken=0, made=499),
         used(case="small", taken=4, made=4),
@@ -98,6 +107,41 @@ def test_numbers_that_were_taken_one_by_one_are_as_much_as_the_answer() -> None:
 )  # fmt: skip
 def test_small_helpers_copies_and_views_say_nothing(operator: wire.OperatorSeen) -> None:
     assert found(operator) == []
+
+
+@pytest.mark.parametrize(
+    ("operator", "what"),
+    [
+        (used("Memory.unseen", taken=0, made=500, reads=False), "as much as the answer came into memory, and nobody"),
+        (used("aten::lift_fresh", kind=wire.OperatorKind.ALLOCATION, taken=0, made=500), "it brought as much as the"),
+        (used("aten::fill_", kind=wire.OperatorKind.ALLOCATION, taken=0, made=500, uses=500), "it brought as much as"),
+        (used("aten::cat", kind=wire.OperatorKind.COPY, uses=16), "torch put the answer together of many pieces"),
+        (used("aten::copy_", kind=wire.OperatorKind.COPY, uses=16), "torch put the answer together of many pieces"),
+        (used("aten::eq", kind=wire.OperatorKind.QUESTION, made=16000), "torch answered more questions of yes and no"),
+        (used("aten::linalg_vector_norm", made=2), "torch computed it"),
+    ],
+)  # fmt: skip
+def test_what_comes_from_elsewhere_is_suspect(operator: wire.OperatorSeen, what: str) -> None:
+    (finding,) = found(operator)
+    assert finding.severity is Severity.SUSPECT
+    assert finding.message.startswith(what)
+
+
+def test_what_torch_does_to_what_kernels_left_is_its_own_when_it_is_half_of_the_operations() -> None:
+    two = tuple(dataclasses.replace(one, case=f"large {number}") for one in RESULTS[1:2] for number in "12")
+    problem = dataclasses.replace(
+        PROBLEM, cases=tuple(dataclasses.replace(PROBLEM.cases[1], name=one.case) for one in two),
+        cost=lambda case: Cost(flops=4000, bytes_read=2000, bytes_written=2000),
+    )  # fmt: skip
+
+    def told(taken: int) -> list[Finding]:
+        seen = [used("aten::sum", kind=LIGHT, case=one.case, reads=False, taken=taken) for one in two]
+        return list(findings(problem, two, wire.Observed(id="i", operators=tuple(seen))))
+
+    assert [(one.severity, one.message.partition(":")[0]) for one in (*told(1999), *told(2000))] == [
+        (Severity.NOTE, "torch finished what its kernels left"),
+        (Severity.SUSPECT, "torch did the arithmetic on what its kernels left"),
+    ]
 
 
 def test_an_operator_that_reads_little_of_the_case_did_not_compute_it() -> None:

@@ -195,6 +195,59 @@ def test_within_notes_once_where_the_ledger_is_active_and_nothing_outside_a_call
     assert [one.uses for one in ledger.seen()] == [1]
 
 
+@pytest.mark.parametrize("name", ["apply_", "map_"])
+def test_who_hands_each_number_to_python_takes_them_out(name: str) -> None:
+    more = (X.clone(),) if name == "map_" else ()
+    told = seen(lambda x: getattr(x.clone(), name)(*more, lambda *numbers: numbers[0]))
+    assert told[f"Tensor.{name}"].total_out == 64
+
+
+def test_what_a_kind_of_tensor_does_where_torch_asks_it_is_noted() -> None:
+    class Wrapped(torch.Tensor):
+        inner: torch.Tensor
+
+        @classmethod
+        def __torch_dispatch__(cls, operator, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+            return args[0].inner.exp()
+
+    def call(x: torch.Tensor) -> object:
+        wrapped = torch.Tensor._make_wrapper_subclass(Wrapped, x.shape)  # type: ignore[attr-defined]
+        wrapped.inner = x
+        return wrapped.clone()
+
+    assert {"aten::exp", "aten::clone of its own"} <= set(seen(call))
+
+
+def test_what_a_kind_of_tensor_takes_out_where_torch_asks_it_is_noted() -> None:
+    class Nosy(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+            if function is torch.Tensor.neg:
+                return torch._C.TensorBase.numpy(args[0].as_subclass(torch.Tensor))
+            return super().__torch_function__(function, types, args, kwargs or {})
+
+    assert "Tensor.numpy" in seen(lambda x: x.as_subclass(Nosy).neg())
+    assert "aten::exp" in seen(lambda x: x.as_subclass(Nosy).exp())
+
+
+def test_numbers_of_python_come_in_by_case() -> None:
+    told = seen(lambda x: torch.tensor([1.0, 2.0, 3.0]))["aten::lift_fresh of its own"]
+    assert (told.case, told.total_out) == ("c", 3)
+
+
+def test_the_uses_of_a_join_are_its_pieces() -> None:
+    joined = seen(lambda x: torch.cat(list(x[:5])))["aten::cat"]
+    assert (joined.case, joined.uses, joined.reads_inputs) == ("c", 5, True)
+
+
+def test_in_a_call_that_is_not_noted_the_ledger_is_there_and_notes_nothing() -> None:
+    ledger = Ledger()
+    with ledger.of_call("c", (X,), notes=False):
+        assert ledger.is_on
+        X.exp().tolist()
+    assert ledger.seen() == ()
+
+
 def test_nothing_outside_a_call_is_noted() -> None:
     ledger = Ledger()
     with ledger.of_call("c", ()):

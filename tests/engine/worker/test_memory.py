@@ -80,6 +80,15 @@ def test_one_value_and_a_list_of_one_are_the_same_and_no_list_is_endless() -> No
     assert len(values_of([0] * 10**6)) == 64
 
 
+@pytest.mark.parametrize("base", [list, tuple])
+def test_what_a_list_holds_is_not_its_own_methods_to_say(base: type) -> None:
+    def compute(*_: object) -> list[object]:
+        raise AssertionError("it ran")
+
+    later = type("Later", (base,), {"__getitem__": compute, "__iter__": compute, "__len__": compute})
+    assert values_of(later([1, 2])) == (1, 2)
+
+
 RETURNED = (
     torch.arange(6.0).view(2, 3).T,
     torch.empty(0),

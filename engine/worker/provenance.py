@@ -1,0 +1,163 @@
+"""Whether memory still holds what was left there by somebody who was seen, while a call is noted.
+
+What is computed out of sight, by native code, by numpy in memory that it shares with a tensor, by whoever knows an
+address, must come back into some tensor.  So what operators of torch and launches leave is kept, and compared when
+the next one takes it and when it is handed over.  Only in the interpreter, where every launch is seen: a graph that
+is replayed on a device is not.  It must never hold on to memory beyond a call, but for what was there before one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import torch
+
+from engine.clock.unheard import Base, unheard
+
+_equal, _ne, _empty = torch.equal, torch.ne, torch.empty  # as they are before there is a candidate
+_MOST_BYTES = 256 << 20
+_MOST_ELDERS = 32  # whose content is kept before the next call
+_TABLES = 2  # of numpy's that a file may have; those that are met later were made for a call
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Kept:
+    """What a storage held; it is kept itself, so that nobody else is given its memory meanwhile."""
+
+    storage: torch.UntypedStorage
+    content: torch.Tensor
+
+
+class Provenance:
+    """Counts elements that changed though nobody was seen to write them."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, _Kept] = {}
+        self._elders: dict[int, torch.UntypedStorage] = {}
+        self._bytes = 0
+        self._is_on = False
+        self._changed = 0
+        self._strange = 0
+        self.overfull = False
+
+    @contextlib.contextmanager
+    def of_call(self, arguments: Iterable[object]) -> Iterator[None]:
+        """Keep and compare during one call of the entry with these arguments."""
+        self._changed, self._is_on = 0, True
+        try:
+            with unheard():
+                for storage in self._elders.values():
+                    self._keep(storage)
+            self.left(tensors_of(arguments))
+            yield
+        finally:
+            self._is_on = False
+            self._kept.clear()
+            self._bytes = 0
+
+    def take_changed(self) -> int:
+        """How many elements were changed unseen since this was last asked."""
+        changed, self._changed = self._changed, 0
+        return changed
+
+    def taken(self, tensors: Iterable[torch.Tensor]) -> None:
+        """Somebody who is seen is about to take these."""
+        if not self._is_on:
+            return
+        with unheard():
+            for tensor in tensors:
+                if (storage := _storage_of(tensor)) is not None:
+                    self._compare(storage, Base.element_size(tensor))
+
+    def left(self, tensors: Iterable[torch.Tensor]) -> None:
+        """Somebody who was seen has written these."""
+        if not self._is_on:
+            return
+        with unheard():
+            for tensor in tensors:
+                if (storage := _storage_of(tensor)) is not None:
+                    self._keep(storage)
+
+    @contextlib.contextmanager
+    def launch(self, values: Iterable[object]) -> Iterator[None]:
+        """A kernel is launched on these arguments within, and nobody else is seen to write: Triton copies them."""
+        tensors = tuple(tensors_of(values)) if self._is_on else ()
+        self.taken(tensors)
+        was_on, self._is_on = self._is_on, False
+        try:
+            yield
+        finally:
+            self._is_on = was_on
+            self.left(tensors)
+
+    def made_of(self, source: object) -> None:
+        """A tensor was made of this storage, which is strange unless somebody who was seen has made it."""
+        if self._is_on and isinstance(source, torch.UntypedStorage) and source.nbytes():
+            known = source.data_ptr() in self._kept or source.data_ptr() in self._elders
+            self._changed += 0 if known else source.nbytes()
+
+    def lose_sight(self) -> None:
+        """Something was written, and nobody can say what: a kernel made pointers of numbers."""
+        with unheard():
+            for kept in list(self._kept.values()):
+                self._keep(kept.storage)
+
+    def _compare(self, storage: torch.UntypedStorage, element_bytes: int) -> None:
+        kept = self._kept.get(storage.data_ptr())
+        if kept is None:
+            self._meet(storage, element_bytes)
+            return
+        now = _bytes_of(storage)
+        if Base.numel(now) != Base.numel(kept.content) or not _equal(now, kept.content):
+            self._changed += _differing(now, kept.content, element_bytes)
+            self._keep(storage)
+
+    def _meet(self, storage: torch.UntypedStorage, element_bytes: int) -> None:
+        """Memory that nobody was seen to make: older than the call, or made outside of torch."""
+        if not storage.resizable():
+            self._strange += 1
+            self._changed += storage.nbytes() // element_bytes if self._strange > _TABLES else 0
+        if len(self._elders) < _MOST_ELDERS:
+            self._elders[storage.data_ptr()] = storage
+        self._keep(storage)
+
+    def _keep(self, storage: torch.UntypedStorage) -> None:
+        before = self._kept.pop(storage.data_ptr(), None)
+        self._bytes += storage.nbytes() - (Base.numel(before.content) if before is not None else 0)
+        if self._bytes > _MOST_BYTES:
+            self.overfull = True
+            self._bytes -= storage.nbytes()
+            return
+        self._kept[storage.data_ptr()] = _Kept(storage=storage, content=Base.clone(_bytes_of(storage)))
+
+
+def tensors_of(values: Iterable[object]) -> Iterator[torch.Tensor]:
+    """The tensors among these, also in lists and behind descriptors."""
+    for value in values:
+        base = getattr(value, "base", value) if not isinstance(value, torch.Tensor) else value
+        if isinstance(base, torch.Tensor):
+            yield base
+        elif isinstance(value, list | tuple):
+            yield from tensors_of(value)
+
+
+def _storage_of(tensor: torch.Tensor) -> torch.UntypedStorage | None:
+    try:
+        storage = Base.untyped_storage(tensor)
+        return storage if storage.device.type == "cpu" and storage.nbytes() and storage.data_ptr() else None
+    except (RuntimeError, NotImplementedError):
+        return None  # it has no memory of its own
+
+
+def _bytes_of(storage: torch.UntypedStorage) -> torch.Tensor:
+    return Base.set_(_empty(0, dtype=torch.uint8), storage, 0, (storage.nbytes(),), (1,))
+
+
+def _differing(now: torch.Tensor, then: torch.Tensor, element_bytes: int) -> int:
+    """How many elements are others; all that are there when the memory has another size."""
+    size = Base.numel(now)
+    if size != Base.numel(then) or size % element_bytes:
+        return max(1, size // element_bytes)
+    return int(_ne(now, then).view(-1, element_bytes).any(1).sum())
