@@ -72,8 +72,9 @@ def run_details(listed: ListedRun, way: Sequence[Milestone], *, file: str, glyph
         line(run.problem, muted(dot), file, muted(f"{dot}{where}{dot}{cases}{dot}{run.policy} policy")),
         line(muted(f"judged {run.started_at:%Y-%m-%d %H:%M} UTC in {numbers.seconds(run.elapsed_s)}{dot}"
                    f"session {run.session}{dot}source {run.digest[:12]}")),
-        way_line(way, glyphs=glyphs),
+        # What the user wrote goes before what may be too long for a low terminal.
         line(*marked, Span(one_line(run.note)) if run.note else muted(glyphs.dash)),
+        way_line(way, glyphs=glyphs),
     )  # fmt: skip
 
 

@@ -432,7 +432,7 @@ async def test_the_way_of_a_file_is_drawn_of_the_run_under_the_cursor(looking_ba
         screen = await history(bench, pilot)
         await pilot.press("j")
         await settled(bench, pilot)
-        assert details(screen).splitlines()[-2] == ("best ▆█ 8 of 8 cases right at best, of 2 runs; nothing was timed")
+        assert details(screen).splitlines()[-1] == ("best ▆█ 8 of 8 cases right at best, of 2 runs; nothing was timed")
 
 
 async def test_a_run_that_is_judged_meanwhile_comes_on_top(looking_back: Any, some: Past) -> None:

@@ -104,8 +104,8 @@ def test_the_details_say_all_that_the_row_has_no_room_for() -> None:
         "#42  ✔ pass  right on 8 of 8 cases",
         "aten::softmax · kernels/softmax.py · A GPU to sm_90 · smoke+full · strict policy",
         "judged 2026-03-14 15:09 UTC in 1.25 s · session 7 · source dddddddddddd",
-        "best █ 8 of 8 cases right at best, of 1 run; nothing was timed",
         "tag keep   note tail mask",
+        "best █ 8 of 8 cases right at best, of 1 run; nothing was timed",
     ]
 
 
