@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console, ConsoleOptions
+from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 from textual.content import Content
@@ -15,7 +20,7 @@ from kgtui.state.lines import Column, Line, Placed, Row, Span, Tone, hung, laid_
 
 TONE_CLASSES = frozenset({f"tone--{tone}" for tone in Tone})
 
-_ASCII_CUT = "~"  # stands where a text was cut
+_CUT, _ASCII_CUT = "…", "~"  # stand where a text was cut
 
 
 def content_of(widget: Widget, *lines: Line) -> Content:
@@ -74,7 +79,22 @@ class Lines(Static):
         self.update(content_of(self, *lines))
 
 
-class Grid(DataTable[Text]):
+@dataclass(frozen=True)
+class Cell:
+    """What stands in one cell of a table, cut to its width: Rich would wrap and measure a text for each drawing.
+
+    Without a width of its own: the columns of a `Grid` have theirs.
+    """
+
+    text: str
+    style: Style
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[Segment]:
+        """Called by Rich for each drawing."""
+        yield Segment(self.text, self.style)
+
+
+class Grid(DataTable[Cell]):
     """A table of toned rows, drawn by what has changed; its columns are laid out for the width that there is."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
@@ -84,6 +104,7 @@ class Grid(DataTable[Text]):
         self._columns = columns
         self._placed: tuple[Placed, ...] = ()
         self._shown: tuple[Row, ...] = ()
+        self._styles: Mapping[Tone, Style] = {}
         self._lay_out()
 
     @property
@@ -102,6 +123,7 @@ class Grid(DataTable[Text]):
             return
         current = self.current
         before, self._shown = self._shown, rows
+        self._styles = self._styles_of(rows)
         common = 0
         while common < min(len(rows), len(before)) and rows[common].key == before[common].key:
             common += 1
@@ -143,6 +165,9 @@ class Grid(DataTable[Text]):
     def notify_style_update(self) -> None:
         """Draw again in the colours of the new theme."""
         super().notify_style_update()
+        before, self._styles = self._styles, self._styles_of(self._shown)
+        if self._styles == before:
+            return  # as when the focus comes or goes
         for row in self._shown:
             for placed in self._placed:
                 self.update_cell(row.key, str(placed.place), self._cell(row, placed))
@@ -161,16 +186,22 @@ class Grid(DataTable[Text]):
             if row.stale != before.stale or row.cells[placed.place] != before.cells[placed.place]:
                 self.update_cell(row.key, str(placed.place), self._cell(row, placed))
 
-    def _cell(self, row: Row, placed: Placed) -> Text:
-        span: Span = row.cells[placed.place]
-        # Without the background: a cell of its own background would cut a hole into the cursor's row.
-        full = self.get_visual_style("tone--stale" if row.stale else f"tone--{span.tone}").rich_style
-        style = Style(color=full.color, bold=full.bold, italic=full.italic, dim=full.dim)
-        words = harmless(span.text.replace("\n", " "))
-        text = Text(words, style=style, no_wrap=True, overflow="ellipsis", end="")
-        room = placed.width - 1
-        if text.cell_len > room and self.app.has_class("-ascii"):
-            text.truncate(room - len(_ASCII_CUT), overflow="crop")
-            text.append(_ASCII_CUT)
-        text.truncate(room, overflow="ellipsis")
-        return text
+    def _styles_of(self, rows: Iterable[Row]) -> Mapping[Tone, Style]:
+        """The style of every tone in these rows, asked for once: for each cell the style sheets answer too slowly."""
+        styles = {}
+        for tone in {_tone_of(row, span) for row in rows for span in row.cells}:
+            full = self.get_visual_style(f"tone--{tone}").rich_style
+            # Without the background: a cell of its own background would cut a hole into the cursor's row.
+            styles[tone] = Style(color=full.color, bold=full.bold, italic=full.italic, dim=full.dim)
+        return styles
+
+    def _cell(self, row: Row, placed: Placed) -> Cell:
+        span = row.cells[placed.place]
+        words, room = harmless(span.text.replace("\n", " ")), placed.width - 1
+        if cell_len(words) > room:
+            words = set_cell_size(words, max(0, room - 1)) + (_ASCII_CUT if self.app.has_class("-ascii") else _CUT)
+        return Cell(words, self._styles[_tone_of(row, span)])
+
+
+def _tone_of(row: Row, span: Span) -> Tone:
+    return Tone.STALE if row.stale else span.tone

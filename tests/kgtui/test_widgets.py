@@ -85,6 +85,29 @@ async def test_only_what_changed_is_drawn_anew(monkeypatch: pytest.MonkeyPatch) 
         assert changed == [("b", "1")]
 
 
+async def test_a_table_is_drawn_anew_in_the_colours_of_another_theme_and_not_when_the_focus_comes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+    def colour(grid: Grid) -> str:
+        return next(str(part.style.color) for part in grid.render_line(1) if "ok" in part.text and part.style)
+
+    async with Stage().run_test() as pilot:
+        grid = pilot.app.query_one(Grid)
+        grid.show(rows("a"))
+        await pilot.pause()
+        dark, changed = colour(grid), []
+        with monkeypatch.context() as watched:
+            watched.setattr(grid, "update_cell", lambda row, column, cell: changed.append((row, column)))
+            grid.focus()
+            await pilot.pause()
+        assert changed == []
+        pilot.app.theme = "textual-light"
+        await pilot.pause()
+        assert colour(grid) != dark
+
+
 async def test_a_table_that_shrinks_and_grows_keeps_its_keys() -> None:
     async with Stage().run_test() as pilot:
         grid = pilot.app.query_one(Grid)
