@@ -220,6 +220,11 @@ class _Draft:
 
     def take(self, event: Event) -> None:
         match event:
+            # First those that come in thousands: each kind before them is another question.
+            case CaseFinished():
+                self._cases.append(event.result)
+            case LogWritten():
+                self._log.append(LogLine(at_s=event.at_s, stream=event.stream, text=event.text))
             case RunStarted():
                 self._start(_begun(event))
             case StageStarted():
@@ -230,8 +235,6 @@ class _Draft:
                 self._findings.append(event.finding)
             case LayerChecked():
                 self._layers.append(event.report)
-            case CaseFinished():
-                self._cases.append(event.result)
             case KernelLaunched():
                 self._launches.append(event.launch)
             case KernelCompiled():
@@ -244,8 +247,6 @@ class _Draft:
                 self._other_digest = event.digest
             case DeviceAwaited() | CaseBenchmarked() | BenchmarkSummarised() | ProfileTaken():
                 self._measured(event)
-            case LogWritten():
-                self._log.append(LogLine(at_s=event.at_s, stream=event.stream, text=event.text))
             case RunFinished():
                 self._verdict = event.verdict
                 self._finished_s = event.at_s
