@@ -90,12 +90,12 @@ async def test_a_table_is_drawn_anew_in_the_colours_of_another_theme_and_not_whe
 ) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
 
-    def colour(grid: Grid) -> str:
-        return next(str(part.style.color) for part in grid.render_line(1) if "ok" in part.text and part.style)
+    def colour(grid: Grid) -> str:  # of the row below the cursor's, which has a colour of its own
+        return next(str(part.style.color) for part in grid.render_line(2) if "ok" in part.text and part.style)
 
     async with Stage().run_test() as pilot:
         grid = pilot.app.query_one(Grid)
-        grid.show(rows("a"))
+        grid.show(rows("a", "b"))
         await pilot.pause()
         dark, changed = colour(grid), []
         with monkeypatch.context() as watched:
