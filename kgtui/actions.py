@@ -346,6 +346,10 @@ ACTIONS = (
            call="screen.scroll('down')", listed=False),
     Action(id="up", keys=("k",), label="up", help="scroll up", group="Help", where=Where.HELP,
            call="screen.scroll('up')", listed=False),
+    Action(id="top", keys=("g",), label="top", help="scroll to the top", group="Help", where=Where.HELP,
+           call="screen.scroll('home')", listed=False),
+    Action(id="bottom", keys=("G",), label="bottom", help="scroll to the bottom", group="Help", where=Where.HELP,
+           call="screen.scroll('end')", listed=False),
     *(
         Action(id=f"move-{name}", keys=(key,), label=name, help=f"move {name}", group="In a pane", where=where,
                call=f"screen.move('{name}')", listed=False)

@@ -23,6 +23,7 @@ from kgtui.widgets.toned import Lines
 
 PLACE = Place.OVER
 
+_KEYS_WIDTH = 16
 _CONCEPTS = (
     ("problem", "an operator with its cases, reference, tolerance and cost"),
     ("candidate", "the text of your file, known by its hash"),
@@ -61,7 +62,7 @@ class HelpScreen(ModalScreen[None], StyledScreen):
     def compose(self) -> ComposeResult:
         """The keys by group, then the words of the screen; a line to search in when it is asked for."""
         with VerticalScroll(id="help"):
-            yield Lines(id="help-text")
+            yield Lines(id="help-text", indent=_KEYS_WIDTH + 2)
         yield Input(placeholder="letters of a key, an action or a word", id="help-search", compact=True)
 
     def on_screen_resume(self) -> None:
@@ -75,7 +76,7 @@ class HelpScreen(ModalScreen[None], StyledScreen):
         self.query_one("#help").focus()
 
     async def action_scroll(self, direction: str) -> None:
-        """Scroll by a line."""
+        """Scroll by a line, or to an end."""
         await self.query_one("#help").run_action(f"scroll_{direction}")
 
     def action_find(self) -> None:
@@ -122,7 +123,7 @@ def help_lines(
         found = [shown for one in members if _has(shown := _line(one), sought, also=one.label)]
         if found:
             lines += [line(strong(group), muted(f"  {where}")), *found, ()]
-    words = [line(Span(f"  {word:<16}", Tone.LINK), meaning) for word, meaning in _CONCEPTS]
+    words = [line(Span(f"  {word:<{_KEYS_WIDTH}}", Tone.LINK), meaning) for word, meaning in _CONCEPTS]
     if found := [one for one in words if _has(one, sought)]:
         lines += [line(strong("Words")), *found]
     return tuple(lines) or (line(muted("nothing here has these letters; esc shows all")),)
@@ -134,4 +135,4 @@ def _has(one: Line, sought: list[str], *, also: str = "") -> bool:
 
 
 def _line(action: Action) -> Line:
-    return line(Span(f"  {shown_keys(action):<16}", Tone.LINK), action.help)
+    return line(Span(f"  {shown_keys(action):<{_KEYS_WIDTH}}", Tone.LINK), action.help)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -651,6 +652,22 @@ async def test_help_lists_the_keys_and_closes(make_bench: Any) -> None:
         assert "judge only the cases that failed" in plain_text(bench.app.screen.query_one("#help-text", Lines).lines)
         await pilot.press("escape")
         assert state(bench) is State.PASSED
+
+
+async def test_help_goes_to_its_end_and_back_and_wraps_behind_its_keys(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=(80, 24)) as pilot:
+        await bench.settled(pilot)
+        await pilot.press("f1")
+        page = bench.app.screen.query_one("#help")
+        lines = str(bench.app.screen.query_one("#help-text", Lines).render()).splitlines()
+        assert next(after for line, after in pairwise(lines) if "on a" in line).index("screen of its own") == 18
+        await pilot.press("G")
+        await pilot.pause()
+        assert page.scroll_y == page.max_scroll_y > 0
+        await pilot.press("g")
+        await pilot.pause()
+        assert page.scroll_y == 0
 
 
 async def test_the_palette_runs_any_action(make_bench: Any) -> None:
