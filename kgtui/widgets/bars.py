@@ -14,12 +14,15 @@ from textual.widget import Widget
 from kgtui.state.lines import Line, Span
 from kgtui.widgets.toned import TONE_CLASSES, content_of, shortened
 
+_KEEP_ACTIVE = 9  # above all that a segment may say
+
 
 @dataclass(frozen=True, kw_only=True)
 class Segment:
     """A part of a bar that can be clicked; `key` is what the click stands for.
 
-    Where not all fit, those with the least `keep` are left out first, of equal ones the last.
+    Where not all fit, those with the least `keep` are left out first, of equal ones the last; one that is `active`
+    stays before any other.
     """
 
     key: str
@@ -68,7 +71,7 @@ class Bar(Widget):
         gap = Content.styled(self._gap, self.get_visual_style("bar--gap", partial=True))
         parts = [content_of(self, segment.line) for segment in self._segments]
         widths = [part.cell_length for part in parts]
-        keeps = [segment.keep for segment in self._segments]
+        keeps = [_KEEP_ACTIVE if segment.active else segment.keep for segment in self._segments]
         drawn, width, self._ends = Content(""), 0, []
         for place in kept(widths, keeps, gap=gap.cell_length, room=self.size.width):
             segment, part = self._segments[place], parts[place]

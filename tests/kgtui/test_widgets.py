@@ -136,6 +136,15 @@ async def test_a_bar_leaves_out_what_does_not_fit_and_says_what_was_clicked() ->
         assert app.chosen == ["second"]
 
 
+async def test_a_bar_keeps_the_segment_that_is_active() -> None:
+    async with Stage().run_test(size=(20, 10)) as pilot:
+        bar = pilot.app.query_one(Bar)
+        names = ("first", "second", "third", "fourth")
+        bar.show(tuple(Segment(key=name, line=line(name), active=name == "fourth") for name in names))
+        await pilot.pause()
+        assert bar.render_line(0).text.rstrip() == "first second fourth"
+
+
 @pytest.mark.parametrize(
     ("width", "drawn_line"),
     [
