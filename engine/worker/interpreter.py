@@ -22,7 +22,7 @@ from triton.runtime.autotuner import Autotuner
 from engine.model import Location, OutOfBounds
 from engine.worker import bfloat16, handles, libdevice, loop_numbers
 from engine.worker.disorder import Disorder
-from engine.worker.launches import LaunchBook, bound_arguments
+from engine.worker.launches import LaunchBook, bound_arguments, parts_of
 from engine.worker.meetings import Deed, Meetings
 from engine.worker.provenance import Provenance
 from engine.worker.withholding import Withholding
@@ -107,12 +107,13 @@ class Guard:
             grid = executor.grid(bound) if callable(executor.grid) else executor.grid
             outer = self._kernel, self._extents
             self._kernel, self._made_pointers = executor.fn.__name__, False
+            parts = dict(part for name, value in bound.items() for part in parts_of(name, value))
             self._extents = tuple(
-                _extent(name, base) for name, value in bound.items() if (base := _tensor_of(value)) is not None
+                _extent(name, base) for name, value in parts.items() if (base := _tensor_of(value)) is not None
             )
             self._meetings.begin_launch()
             try:
-                values = bound.values()
+                values = parts.values()
                 with self._provenance.launch(values), self._withholding.launching(executor.fn, values):
                     result = call(executor, *args, **kwargs)
             except Exception as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -63,6 +63,15 @@ def bound_arguments(
     return dict(bound.arguments)
 
 
+def parts_of(name: str, value: Any) -> Iterator[tuple[str, Any]]:  # Any: kernels take everything
+    """An argument by its name, or what a tuple holds by the name and the place in it: "sizes.2"."""
+    if isinstance(value, tuple):
+        for place, part in enumerate(value):
+            yield from parts_of(f"{name}.{place}", part)
+    else:
+        yield name, value
+
+
 def describe(
     function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], grid: tuple[int, ...]
 ) -> Launch:
@@ -76,11 +85,12 @@ def describe(
             constants[name] = _literal(value)
             continue
         types[name] = str(mangle_type(value))
-        if isinstance(value, int) and not isinstance(value, bool) and value == 1:
-            constants[name] = "1"
-        address = value.data_ptr() if hasattr(value, "data_ptr") else value
-        if isinstance(address, int) and not isinstance(address, bool) and address % 16 == 0:
-            divisible.append(name)
+        for path, part in parts_of(name, value):
+            if part is None or (isinstance(part, int) and not isinstance(part, bool) and part == 1):
+                constants[path] = _literal(part)
+            address = part.data_ptr() if hasattr(part, "data_ptr") else part
+            if isinstance(address, int) and not isinstance(address, bool) and address % 16 == 0:
+                divisible.append(path)
     code = function.__code__
     return Launch(
         kernel=function.__name__,

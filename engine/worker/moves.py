@@ -6,7 +6,7 @@ looked at, in the order of the elements, and never who made it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -28,9 +28,18 @@ def before(values: Iterable[object]) -> Look:
     if torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
         return Look(tensors=(), before=())
     with unheard():
-        named = (getattr(value, "base", value) for value in values)
+        named = (getattr(value, "base", value) for value in _parts(values))
         tensors = tuple(value for value in named if isinstance(value, torch.Tensor) and is_plain_tensor(value))
         return Look(tensors=tensors, before=tuple(_flat(tensor) for tensor in tensors))
+
+
+def _parts(values: Iterable[object]) -> Iterator[object]:
+    """The arguments, and what lies in those that are tuples."""
+    for value in values:
+        if isinstance(value, tuple):
+            yield from _parts(value)
+        else:
+            yield value
 
 
 def only_moved(look: Look) -> bool:

@@ -114,9 +114,30 @@ def test_a_constant_that_triton_does_not_name_is_not_captured() -> None:
         constant("tl.no_such_type")
 
 
-def test_a_tuple_argument_is_not_captured() -> None:
-    launch = replace(LAUNCH, signature={**LAUNCH.signature, "n": "('i32', 'i32')"})
-    with pytest.raises(UnsupportedError, match="argument n of kernel is a tuple, which is not captured"):
+def test_what_a_tuple_holds_goes_to_its_places() -> None:
+    launch = replace(
+        LAUNCH, signature={**LAUNCH.signature, "n": "('constexpr', 'i64', ('*fp16', 'constexpr'))"},
+        constants={**LAUNCH.constants, "n.0": "1", "n.2.1": "None"}, divisible_by_16=("n.1", "n.2.0"),
+    )  # fmt: skip
+    special = specialise(kernel, launch, find)
+    assert special.signature["n"] == ("constexpr", "i64", ("*fp16", "constexpr"))
+    assert special.constants == {(1, 0): 1, (1, 2, 1): None, (3,): 128, (4,): helper}
+    assert special.attributes == {(1, 1): [["tt.divisibility", 16]], (1, 2, 0): [["tt.divisibility", 16]]}
+
+
+def test_a_tuple_with_names_keeps_them() -> None:
+    launch = replace(
+        LAUNCH, signature={**LAUNCH.signature, "n": "P(rows='constexpr', x=('*fp16',))"},
+        constants={**LAUNCH.constants, "n.0": "1"}, divisible_by_16=("n.1.0",),
+    )  # fmt: skip
+    special = specialise(kernel, launch, find)
+    assert repr(special.signature["n"]) == "P(rows='constexpr', x=('*fp16',))"
+    assert (special.constants[(1, 0)], special.attributes) == (1, {(1, 1, 0): [["tt.divisibility", 16]]})
+
+
+def test_a_tuple_of_what_has_no_type_is_not_captured() -> None:
+    launch = replace(LAUNCH, signature={**LAUNCH.signature, "n": "(<object>, 'i32')"})
+    with pytest.raises(UnsupportedError, match=r"a tuple of types .* is not captured"):
         specialise(kernel, launch, find)
 
 

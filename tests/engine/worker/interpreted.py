@@ -401,6 +401,24 @@ def a_figure_of_a_kernel_that_was_warmed_up() -> Any:
 
 
 @triton.jit
+def copy_of_two(tensors, n, block: tl.constexpr):
+    at = tl.arange(0, block)
+    tl.store(tensors[1] + at, tl.load(tensors[0] + at, mask=at < n), mask=at < n)
+
+
+@scenario
+def tensors_in_a_tuple() -> Any:
+    y = torch.zeros(3)
+    copy_of_two[(1,)]((torch.arange(3.0), y), 3, block=4)
+    return y.tolist()
+
+
+@scenario
+def past_the_end_of_a_tensor_in_a_tuple() -> Any:
+    copy_of_two[(1,)]((torch.arange(3.0), torch.zeros(4)), 4, block=4)
+
+
+@triton.jit
 def take_ticket(tickets, counter):
     tl.store(tickets + tl.program_id(0), tl.atomic_add(counter, 1))
 

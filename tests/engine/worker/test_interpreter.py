@@ -62,6 +62,7 @@ def test_the_message_is_a_sentence_with_all_of_it(interpreted: Scenarios) -> Non
         ("numbers_of_loops_are_cast", [float(i) for i in range(15)]),
         ("a_function_of_the_language_by_another_name", [8.0, 8.0]),
         ("a_kernel_that_was_warmed_up_is_launched", [1.0] * 6 + [0.5]),
+        ("tensors_in_a_tuple", [0.0, 1.0, 2.0]),
         ("functions_of_libdevice", [3.0, 17.5, 257.25, 3.0625, 1.0]),
     ],
 )
@@ -72,6 +73,11 @@ def test_an_access_inside_is_left_alone(interpreted: Scenarios, scenario: str, v
 def test_a_function_of_libdevice_that_cannot_be_interpreted_is_named(interpreted: Scenarios) -> None:
     error = interpreted["a_function_that_libdevice_has_and_the_interpreter_has_not"]["error"]
     assert "the interpreter has no libdevice.cyl_bessel_i0; judge this kernel on a GPU" in error
+
+
+def test_a_tensor_in_a_tuple_has_an_end_too(interpreted: Scenarios) -> None:
+    message = interpreted["past_the_end_of_a_tensor_in_a_tuple"]["message"]
+    assert message.startswith("out-of-bounds load in copy_of_two: tensors.0[3], but tensors.0 has 3 elements")
 
 
 def test_who_asks_for_figures_of_compiled_code_is_told_that_there_are_none(interpreted: Scenarios) -> None:

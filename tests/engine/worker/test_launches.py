@@ -46,6 +46,13 @@ def test_a_launch_is_noted_with_everything_that_compiles_it_again() -> None:
     )  # fmt: skip
 
 
+def test_what_a_tuple_holds_is_noted_by_its_place() -> None:
+    noted = launch(ALIGNED, (1, 32, (ALIGNED[2:], None)))
+    assert noted.signature["n"] == "('constexpr', 'i32', ('*fp32', 'constexpr'))"
+    assert noted.constants == {"n.0": "1", "n.2.1": "None", "block": "64", "act": "None"}
+    assert noted.divisible_by_16 == ("x", "n.1")
+
+
 @pytest.mark.parametrize(
     ("value", "kind", "constant", "divisible"),
     [

@@ -32,6 +32,13 @@ def test_a_copy_to_another_shape_and_of_another_layout_only_moves() -> None:
     assert moved(lambda x, y: y.copy_(x.reshape(-1)), x, torch.zeros(20))
 
 
+def test_a_copy_between_tensors_in_a_tuple_only_moves() -> None:
+    x, y = torch.randn(20), torch.zeros(20)
+    look = before(((x, 3), (y,)))
+    y.copy_(x)
+    assert only_moved(look)
+
+
 def test_nan_and_infinite_numbers_are_moved_like_others() -> None:
     x = torch.tensor([float("nan"), float("inf"), -float("inf"), 1.0])
     assert moved(lambda x, y: y.copy_(x), x, torch.zeros(4))
