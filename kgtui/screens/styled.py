@@ -7,8 +7,7 @@ size, both in one turn of the loop: longer than a key may wait.  Nothing here dr
 from __future__ import annotations
 
 from textual import on
-from textual.events import Resize, ScreenResume
-from textual.geometry import Size
+from textual.events import ScreenResume
 from textual.screen import Screen
 
 
@@ -20,12 +19,12 @@ class StyledScreen(Screen[None]):
     def on_compose(self) -> None:
         """What will be in it is styled as it comes, so the classes must be those of the size by then."""
         self._styled_for = self._surroundings
-        self._take_classes_of(self.app.size)
-
-    @on(Resize)
-    def _resized(self, event: Resize) -> None:
-        """Before Textual lays it out for another size: it would do so by the classes of the old one, and show that."""
-        self._take_classes_of(event.size)
+        width, height = self.app.size
+        classes = (
+            *_classes_of(width, self.HORIZONTAL_BREAKPOINTS or []),
+            *_classes_of(height, self.VERTICAL_BREAKPOINTS or []),
+        )
+        self.add_class(*classes)
 
     @on(ScreenResume)
     def _resumed(self, event: ScreenResume) -> None:
@@ -38,13 +37,8 @@ class StyledScreen(Screen[None]):
         """All that style sheets can ask about the application."""
         return self.app.classes, self.app.pseudo_classes
 
-    def _take_classes_of(self, size: Size) -> None:
-        across = _class_by_breakpoint(size.width, self.HORIZONTAL_BREAKPOINTS or [])
-        down = _class_by_breakpoint(size.height, self.VERTICAL_BREAKPOINTS or [])
-        self.update_classes(across | down, animate=False)
 
-
-def _class_by_breakpoint(cells: int, breakpoints: list[tuple[int, str]]) -> dict[str, bool]:
-    """Each class, and whether it is that of the last breakpoint that so many cells reach."""
-    reached = max((breakpoint for breakpoint in breakpoints if cells >= breakpoint[0]), default=None)
-    return {breakpoint[1]: breakpoint == reached for breakpoint in breakpoints}
+def _classes_of(cells: int, breakpoints: list[tuple[int, str]]) -> tuple[str, ...]:
+    """The class of the last breakpoint that so many cells reach."""
+    reached = [breakpoint for breakpoint in breakpoints if cells >= breakpoint[0]]
+    return (max(reached)[1],) if reached else ()

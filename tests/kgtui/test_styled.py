@@ -7,10 +7,8 @@ from typing import Any
 import pytest
 from textual.app import App, ComposeResult
 from textual.dom import DOMNode
-from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.screen import Screen
-from textual.strip import Strip
 from textual.widgets import Static
 
 from kgtui.screens import screen_ids
@@ -62,29 +60,16 @@ async def test_a_screen_that_comes_back_is_not_styled_again(whole: tuple[Any, li
         assert styled == []
 
 
-class Drawn(Static):
-    """Notes at which width it is drawn, and whether that is broad by the classes of its screen."""
-
-    def render_lines(self, crop: Region) -> list[Strip]:
-        assert isinstance(self.screen, Sized)
-        self.screen.drawn.append((self.size.width, self.screen.has_class("-broad")))
-        return super().render_lines(crop)
-
-
 class Sized(StyledScreen):
-    """Notes which classes it has when it is asked what is in it, and when that is drawn."""
+    """Notes which classes it has when it is asked what is in it."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-broad")]  # noqa: RUF012  # Textual declares it as it is
     VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-high")]  # noqa: RUF012
     seen: frozenset[str] | None = None
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.drawn: list[tuple[int, bool]] = []
-
     def compose(self) -> ComposeResult:
         self.seen = self.classes
-        yield Drawn()
+        yield Static()
 
 
 @pytest.mark.parametrize(("size", "classes"), [((99, 30), {"-narrow", "-high"}), ((100, 29), {"-broad", "-low"})])
@@ -96,16 +81,6 @@ async def test_the_classes_are_those_of_the_size_before_anything_is_in_the_scree
         screen = Sized()
         await app.push_screen(screen)
         assert (screen.seen, screen.classes) == (classes, classes)
-
-
-async def test_a_screen_is_drawn_at_another_size_by_the_classes_of_that_size_alone() -> None:
-    app: App[None] = App()
-    async with app.run_test(size=(120, 36)) as pilot:
-        screen = Sized()
-        await app.push_screen(screen)
-        await pilot.resize_terminal(80, 24)
-        await pilot.resize_terminal(120, 36)
-        assert set(screen.drawn) == {(80, False), (120, True)}
 
 
 async def test_a_screen_that_lay_elsewhere_when_the_colours_changed_comes_back_in_the_new_ones(
