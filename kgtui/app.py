@@ -137,6 +137,7 @@ class WorkbenchApp(TerminalApp):
         self._read_artefact = read_artefact
         self._diagnose = diagnose
         self._settings = settings
+        self.place = f"{settings.device} to {settings.target}" if settings.target else settings.device
         self._start = start
         self._started = started
         self.clock = clock

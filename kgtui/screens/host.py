@@ -86,6 +86,10 @@ class Host(Protocol):
         """The watcher of the open file; what it hears comes to the workbench."""
 
     @property
+    def place(self) -> str:
+        """Where files are judged, and what they are compiled for."""
+
+    @property
     def opened(self) -> Workbench | None:
         """The first file that was opened, as it was then; None before one is."""
 

@@ -75,7 +75,7 @@ class OperatorsScreen(KgtuiScreen):
         self._choices = {choice.key: choice for choice in chosen}
         operators = sum(choice.file is None for choice in chosen)
         title = line(strong("Operators  "), *facet_line(self._facets, operators, len(host.problems)))
-        self.query_one(Strip).show(((title, line(muted("kgtui"))),))
+        self.query_one(Strip).show(((title, line(muted(host.place))),))
         grid = self.query_one(Grid)
         at_the_top = grid.cursor_row == 0
         grid.show(operator_rows(chosen, host.past.last_runs, glyphs=host.glyphs, now=host.now()))

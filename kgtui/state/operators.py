@@ -148,7 +148,7 @@ def facet_line(facets: Facets, shown: int, total: int) -> Line:
         ("d", "dtype", facets.dtype),
     ):
         parts += [Span(key, Tone.LINK), muted(f" {name} "), strong(value) if value else muted("all"), Span("   ")]
-    return tuple(parts)
+    return tuple(parts[:-1])
 
 
 def preview(choice: Choice, *, file: str, file_exists: bool, sample: bool) -> tuple[Line, ...]:

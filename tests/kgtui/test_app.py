@@ -530,6 +530,7 @@ async def test_operators_are_listed_filtered_and_opened(make_bench: Any, fakes: 
         await pilot.pause()
         screen = bench.app.screen
         assert isinstance(screen, OperatorsScreen)
+        assert plain_text((screen.query_one("#head", Strip).rows[0][1],)) == "cpu to sm_90"
         assert [row.key for row in screen.query_one("#operators", Grid).shown] == [
             problem.name for problem in sorted(bench.app.problems, key=lambda problem: problem.name)
         ]
