@@ -55,6 +55,9 @@ _SAME_AS = {
 _QUESTIONS: dict[str, Callable[..., Any]] = {
     "isnan": np.isnan, "isinf": np.isinf, "finitef": np.isfinite, "isfinited": np.isfinite, "signbit": np.signbit,
 }  # fmt: skip
+# As on a device, where nothing else compiles; and the places of arguments that may be integers.
+_FLOATS = (tl.float32, tl.float64)
+_INTEGERS = {"abs": (0,), "pow": (1,)}
 
 
 def install() -> None:
@@ -72,16 +75,20 @@ def _known() -> Iterator[tuple[str, Callable[..., Any]]]:
     formulas |= {name: np.vectorize(function, otypes=[np.float64]) for name, function in _ONE_BY_ONE.items()}
     formulas |= {name: formulas[other] for name, other in _SAME_AS.items()}
     for name, formula in formulas.items():
-        yield name, _elementwise(formula, asks=False)
+        yield name, _elementwise(name, formula, asks=False)
     for name, formula in _QUESTIONS.items():
-        yield name, _elementwise(formula, asks=True)
+        yield name, _elementwise(name, formula, asks=True)
 
 
-def _elementwise(formula: Callable[..., Any], *, asks: bool) -> Callable[..., Any]:
+def _elementwise(name: str, formula: Callable[..., Any], *, asks: bool) -> Callable[..., Any]:
     """A function of blocks of one type, from one of arrays; what `asks` something answers 0 or 1."""
+    integers = _INTEGERS.get(name, ())
 
     def compute(*args: Any, _semantic: object = None) -> Any:
         blocks = [triton_interpreter.interpreter_semantic.to_tensor(arg) for arg in args]
+        for number, block in enumerate(blocks):
+            if block.dtype not in _FLOATS and not (number in integers and block.dtype in (tl.int32, tl.int64)):
+                raise TypeError(f"libdevice.{name} takes no {block.dtype}: cast what it is given, x.to(tl.float32)")
         model = max(blocks, key=lambda block: len(block.shape))
         scalar = tl.int32 if asks else model.dtype
         with np.errstate(all="ignore"):

@@ -386,6 +386,11 @@ def a_function_that_libdevice_has_and_the_interpreter_has_not() -> Any:
 
 
 @scenario
+def a_type_that_libdevice_does_not_take() -> Any:
+    use_libdevice[(1,)](torch.ones(5, dtype=torch.bfloat16), torch.zeros(5), block=4)
+
+
+@scenario
 def a_kernel_that_was_warmed_up_is_launched() -> Any:
     y = torch.zeros(6)
     handle = copy.warmup(torch.ones(6), y, 6, 0, block=4, masked=True, grid=(1,))

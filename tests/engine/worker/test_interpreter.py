@@ -70,6 +70,11 @@ def test_an_access_inside_is_left_alone(interpreted: Scenarios, scenario: str, v
     assert interpreted[scenario] == {"value": value}
 
 
+def test_a_type_that_libdevice_refuses_on_a_device_is_refused_with_what_to_do(interpreted: Scenarios) -> None:
+    error = interpreted["a_type_that_libdevice_does_not_take"]["error"]
+    assert "libdevice.rsqrt takes no bf16: cast what it is given, x.to(tl.float32)" in error
+
+
 def test_a_function_of_libdevice_that_cannot_be_interpreted_is_named(interpreted: Scenarios) -> None:
     error = interpreted["a_function_that_libdevice_has_and_the_interpreter_has_not"]["error"]
     assert "the interpreter has no libdevice.cyl_bessel_i0; judge this kernel on a GPU" in error
