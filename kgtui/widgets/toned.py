@@ -94,6 +94,14 @@ class Cell:
         yield Segment(self.text, self.style)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Look:
+    """What makes cells look as they do: the sign that stands where one was cut, and the style of each tone."""
+
+    cut: str
+    styles: Mapping[Tone, Style]
+
+
 class Grid(DataTable[Cell]):
     """A table of toned rows, drawn by what has changed; its columns are laid out for the width that there is."""
 
@@ -104,7 +112,7 @@ class Grid(DataTable[Cell]):
         self._columns = columns
         self._placed: tuple[Placed, ...] = ()
         self._shown: tuple[Row, ...] = ()
-        self._styles: Mapping[Tone, Style] = {}
+        self._look = _Look(cut=_CUT, styles={})
         self._lay_out()
 
     @property
@@ -123,7 +131,7 @@ class Grid(DataTable[Cell]):
             return
         current = self.current
         before, self._shown = self._shown, rows
-        self._styles = self._styles_of(rows)
+        self._look = self._look_of(rows)
         common = 0
         while common < min(len(rows), len(before)) and rows[common].key == before[common].key:
             common += 1
@@ -165,8 +173,8 @@ class Grid(DataTable[Cell]):
     def notify_style_update(self) -> None:
         """Draw again in the colours of the new theme."""
         super().notify_style_update()
-        before, self._styles = self._styles, self._styles_of(self._shown)
-        if self._styles == before:
+        before, self._look = self._look, self._look_of(self._shown)
+        if self._look == before:
             return  # as when the focus comes or goes
         for row in self._shown:
             for placed in self._placed:
@@ -186,21 +194,21 @@ class Grid(DataTable[Cell]):
             if row.stale != before.stale or row.cells[placed.place] != before.cells[placed.place]:
                 self.update_cell(row.key, str(placed.place), self._cell(row, placed))
 
-    def _styles_of(self, rows: Iterable[Row]) -> Mapping[Tone, Style]:
-        """The style of every tone in these rows, asked for once: for each cell the style sheets answer too slowly."""
+    def _look_of(self, rows: Iterable[Row]) -> _Look:
+        """Asked for once for all these rows: for each cell the style sheets answer too slowly."""
         styles = {}
         for tone in {_tone_of(row, span) for row in rows for span in row.cells}:
             full = self.get_visual_style(f"tone--{tone}").rich_style
             # Without the background: a cell of its own background would cut a hole into the cursor's row.
             styles[tone] = Style(color=full.color, bold=full.bold, italic=full.italic, dim=full.dim)
-        return styles
+        return _Look(cut=_ASCII_CUT if self.app.has_class("-ascii") else _CUT, styles=styles)
 
     def _cell(self, row: Row, placed: Placed) -> Cell:
         span = row.cells[placed.place]
         words, room = harmless(span.text.replace("\n", " ")), placed.width - 1
         if cell_len(words) > room:
-            words = set_cell_size(words, max(0, room - 1)) + (_ASCII_CUT if self.app.has_class("-ascii") else _CUT)
-        return Cell(words, self._styles[_tone_of(row, span)])
+            words = set_cell_size(words, max(0, room - 1)) + self._look.cut
+        return Cell(words, self._look.styles[_tone_of(row, span)])
 
 
 def _tone_of(row: Row, span: Span) -> Tone:

@@ -110,6 +110,16 @@ async def test_a_table_is_drawn_anew_when_its_styles_bring_other_colours_and_onl
         assert colour(grid) != dark
 
 
+async def test_a_table_cuts_with_another_sign_once_signs_are_ascii() -> None:
+    async with Stage().run_test() as pilot:
+        pilot.app.query_one(Grid).show(rows("a name too long"))
+        await pilot.pause()
+        assert drawn(pilot) == ["a name… ok"]
+        pilot.app.add_class("-ascii")
+        await pilot.pause()
+        assert drawn(pilot) == ["a name~ ok"]
+
+
 async def test_a_table_that_shrinks_and_grows_keeps_its_keys() -> None:
     async with Stage().run_test() as pilot:
         grid = pilot.app.query_one(Grid)
