@@ -50,8 +50,8 @@ class SourceEditor(TextArea):
         Binding("j", "cursor_down", "Down", id="source.down", show=False),
         Binding("k", "cursor_up", "Up", id="source.up", show=False),
         Binding("l", "cursor_right", "Right", id="source.right", show=False),
-        Binding("g", "first_line", "First line", id="source.first", show=False),
-        Binding("G", "last_line", "Last line", id="source.last", show=False),
+        Binding("g,ctrl+home", "first_line", "First line", id="source.first", show=False),
+        Binding("G,ctrl+end", "last_line", "Last line", id="source.last", show=False),
     ]
 
     def __init__(

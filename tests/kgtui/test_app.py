@@ -400,6 +400,17 @@ async def test_the_key_bar_offers_no_letters_while_letters_are_text(make_bench: 
         assert keys == ["F5 run", "ctrl+s save", "F4 editor", "esc back", "ctrl+o operators", "F1 help", "ctrl+q quit"]
 
 
+async def test_ctrl_end_and_ctrl_home_go_to_the_ends_of_the_text_that_is_edited(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        source = workbench(bench).source
+        await pilot.press("e", "ctrl+end")
+        assert source.line == source.editor.document.line_count > 1
+        await pilot.press("ctrl+home")
+        assert source.line == 1
+
+
 async def test_ctrl_c_says_how_to_leave(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(notifications=True) as pilot:
