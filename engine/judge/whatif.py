@@ -28,6 +28,7 @@ _BLOCKS = tuple(1 << power for power in range(4, 13))
 _NARROW = (torch.float16, torch.bfloat16)
 _MOST_STRETCH, _SMALL = 16, 1 << 16  # times the elements of a tensor, and elements, that a supposition may need
 _TRANSPOSITIONS = ("N", "T", "C")
+_EPSILONS = (1e-5, 1e-6, 1e-8, 1e-12)  # that are written down where the one that was given should stand
 _STRIDE_NAMES = ("inc", "ld", "stride")
 
 
@@ -66,7 +67,9 @@ def _scalars(problem: Problem, inputs: Arguments, place: int) -> Iterator[Suppos
         sizes = {value for value in inputs if isinstance(value, int) and not isinstance(value, bool)}
         others = [-1, 0, 1, -given, *sorted(sizes)]
     elif isinstance(given, float):
-        others = [1.0, 0.0, -given]
+        others = [1.0, 0.0, -given, float(int(given))]
+        if name.startswith("eps"):
+            others += _EPSILONS
     is_stride = _is_stride(name, given)
     for other in dict.fromkeys(others):
         if other != given:

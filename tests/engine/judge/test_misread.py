@@ -151,6 +151,19 @@ def test_a_factor_that_multiplies_the_other_one_too():
     )  # fmt: skip
 
 
+def test_a_factor_that_is_cut_to_a_whole_number():
+    x, y = normal(9, 40), normal(9, 40, seed=4)
+    words = "this is the answer for 2.0 in place of 2.75 as alpha"
+    assert told(ADD, (x, y, 2.75), ADD.reference(x, y, 2.0)) == (K.IGNORED_ARGUMENT, words)
+
+
+def test_an_epsilon_that_is_written_down():
+    norm = operator("x, epsilon", lambda x, epsilon: x / (x.square().mean(-1, keepdim=True) + epsilon).sqrt())
+    x = normal(9, 40) * torch.logspace(-4, 0, 9).view(9, 1)
+    words = "this is the answer for 1e-06 in place of 0.001 as epsilon"
+    assert told(norm, (x, 1e-3), norm.reference(x, 1e-6)) == (K.IGNORED_ARGUMENT, words)
+
+
 def test_a_transposition_that_is_not_asked_for():
     x, y = normal(9, 9), normal(9, 5, seed=4)
     assert told(PRODUCT, ("T", x, y), x @ y) == (
