@@ -264,7 +264,8 @@ def _patch_once(patch: Callable[..., Any]) -> Callable[..., Any]:
         names: dict[str, Any] = function.__globals__
         if (id(names), len(names)) not in renewed:
             renewed.add((id(names), len(names)))
-            names.update({name: getattr(tl, originals[id(of)]) for name, of in names.items() if id(of) in originals})
+            held = tuple(names.items())  # at once: a thread of the candidate may define something meanwhile
+            names.update({name: getattr(tl, originals[id(of)]) for name, of in held if id(of) in originals})
         return _Kept()
 
     return patch_unless_patched
