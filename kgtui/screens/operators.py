@@ -65,7 +65,6 @@ class OperatorsScreen(KgtuiScreen):
     def on_mount(self) -> None:
         """Start on the list: letters are commands until the filter is asked for."""
         self.set_focus(self.query_one(Grid))
-        self.show_keys(_KEYS)
         self.draw()
 
     def draw(self) -> None:
@@ -81,6 +80,8 @@ class OperatorsScreen(KgtuiScreen):
         grid.show(operator_rows(chosen, host.past.last_runs, glyphs=host.glyphs, now=host.now()))
         if at_the_top:
             grid.move_cursor(row=0)  # files that were worked on last come from the store after the operators
+        leads_back = host.workbench is not None or self._facets != Facets()
+        self.show_keys(_KEYS if leads_back else _KEYS - {"back"})
         self.show_trouble()
         self._preview()
 

@@ -552,6 +552,18 @@ async def test_operators_are_listed_filtered_and_opened(make_bench: Any, fakes: 
         assert state(bench) is State.PASSED
 
 
+async def test_the_first_screen_offers_a_way_back_only_where_there_is_one(make_bench: Any) -> None:
+    bench = make_bench(opened=False)
+    async with bench.app.run_test() as pilot:
+        await bench.until(pilot, lambda: bench.app.problems != ())
+        bar = bench.app.screen.query_one("#keys", Bar)
+        assert "esc back" not in [plain_text((segment.line,)) for segment in bar.segments]
+        await pilot.press("s")
+        assert "esc back" in [plain_text((segment.line,)) for segment in bar.segments]
+        await pilot.press("escape")
+        assert "esc back" not in [plain_text((segment.line,)) for segment in bar.segments]
+
+
 async def test_the_preview_shows_the_reference_as_text(make_bench: Any) -> None:
     bench = make_bench(opened=False)
     async with bench.app.run_test(size=(120, 36)) as pilot:
