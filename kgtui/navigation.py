@@ -26,7 +26,11 @@ class Navigation:
         self._made: dict[str, Screen[None]] = {}
 
     async def prepare(self) -> None:
-        """Import every screen, beside the loop, and read its styles: the first key that opens one would wait for it."""
+        """Import every screen, beside the loop, and read its styles: the first key that opens one would wait for it.
+
+        So would the first text of a kind for its lexer.
+        """
+        await asyncio.to_thread(_make_lexers)
         for screen_id in screen_ids():
             await asyncio.to_thread(screen_module, screen_id)
         for path in sorted(_STYLES.glob("*.tcss")):
@@ -70,3 +74,9 @@ class Navigation:
             self._app.push_screen(screen)
         while self._app.screen is not screen:
             self._app.pop_screen()
+
+
+def _make_lexers() -> None:
+    from kgtui.highlighting.lexers import make_lexers
+
+    make_lexers()

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from pygments.lexer import ExtendedRegexLexer, LexerContext  # type: ignore[import-untyped]  # Pygments has no types
 
 from kgtui.highlighting.inks import Span, spans_of
-from kgtui.highlighting.lexers import LONGEST_COLOURED_LINE, PythonLineLexer
+from kgtui.highlighting.lexers import LONGEST_COLOURED_LINE, TextKind, lexer_for
 
 Stack: TypeAlias = tuple[str, ...]
 
@@ -42,7 +42,7 @@ class IncrementalLexer:
     """
 
     def __init__(self, lexer: ExtendedRegexLexer | None = None) -> None:
-        self._lexer = lexer or PythonLineLexer()
+        self._own_lexer = lexer
         self._lines: list[str] = []
         self._stacks: list[Stack] = [ROOT]
         self._spans: list[tuple[Span, ...]] = []
@@ -97,7 +97,9 @@ class IncrementalLexer:
         if len(line) > LONGEST_COLOURED_LINE:
             return (), stack
         context = LexerContext(line + "\n", 0, stack=list(stack))
-        spans = spans_of(self._lexer.get_tokens_unprocessed(context=context))
+        lexer = self._own_lexer or lexer_for(TextKind.PYTHON)
+        assert lexer is not None
+        spans = spans_of(lexer.get_tokens_unprocessed(context=context))
         return spans, tuple(context.stack)
 
 

@@ -2,13 +2,15 @@
 
 All of them see one line at a time, so that a view can colour the lines on the screen and no others.
 Pygments has lexers for PTX, LLVM and diffs; those for Triton's IR and for GPU machine code are here.
+Making one compiles its patterns, which takes longer than drawing a screen: what can wait has it made
+in a thread, and whatever asks meanwhile waits for that one.
 """
 
 from __future__ import annotations
 
 import enum
+import threading
 from collections.abc import Callable
-from functools import cache
 from typing import Any, TypeAlias
 
 # Pygments has no types; what is taken from it is annotated where it is used.
@@ -60,23 +62,29 @@ class TextKind(enum.StrEnum):
         return cls.PLAIN
 
 
-@cache
+# Made once for the process.  One at a time: two threads in Pygments' making of one lexer would mix up its states.
+_MADE: dict[TextKind, Lexer | None] = {}
+_MAKING = threading.Lock()
+
+
 def lexer_for(kind: TextKind) -> Lexer | None:
     """The lexer of a kind of text; None where there is nothing to colour."""
-    from pygments.lexers import DiffLexer, LlvmLexer, PtxLexer  # type: ignore[import-untyped]
+    if kind not in _MADE:
+        with _MAKING:
+            if kind not in _MADE:
+                _MADE[kind] = _new_lexer(kind)
+    return _MADE[kind]
 
-    makers: dict[TextKind, Callable[[], Lexer]] = {
-        TextKind.PYTHON: PythonLineLexer,
-        TextKind.TTIR: lambda: _by_rules(_TRITON_IR),
-        TextKind.TTGIR: lambda: _by_rules(_TRITON_IR),
-        TextKind.LLIR: LlvmLexer,
-        TextKind.PTX: PtxLexer,
-        TextKind.AMDGCN: lambda: _by_rules(_AMDGCN),
-        TextKind.SASS: lambda: _by_rules(_SASS),
-        TextKind.LOG: lambda: _by_rules(_LOG),
-        TextKind.DIFF: DiffLexer,
-    }
-    return makers[kind]() if kind in makers else None
+
+def is_made(kind: TextKind) -> bool:
+    """Whether the lexer of this kind is there, so that nobody has to wait for it."""
+    return kind in _MADE
+
+
+def make_lexers() -> None:
+    """Make every lexer that is not there yet; for a thread, beside a screen that is not to wait."""
+    for kind in TextKind:
+        lexer_for(kind)
 
 
 def spans_of_line(line: str, kind: TextKind) -> tuple[Span, ...]:
@@ -105,6 +113,23 @@ class PythonLineLexer(ExtendedRegexLexer, PythonLexer):  # type: ignore[misc]  #
         "docstring-double": [(r'"""', String.Doc, "#pop"), (r'[^"\n]+|"|\n', String.Doc)],
         "docstring-single": [(r"'''", String.Doc, "#pop"), (r"[^'\n]+|'|\n", String.Doc)],
     }
+
+
+def _new_lexer(kind: TextKind) -> Lexer | None:
+    from pygments.lexers import DiffLexer, LlvmLexer, PtxLexer  # type: ignore[import-untyped]
+
+    makers: dict[TextKind, Callable[[], Lexer]] = {
+        TextKind.PYTHON: PythonLineLexer,
+        TextKind.TTIR: lambda: _by_rules(_TRITON_IR),
+        TextKind.TTGIR: lambda: _by_rules(_TRITON_IR),
+        TextKind.LLIR: LlvmLexer,
+        TextKind.PTX: PtxLexer,
+        TextKind.AMDGCN: lambda: _by_rules(_AMDGCN),
+        TextKind.SASS: lambda: _by_rules(_SASS),
+        TextKind.LOG: lambda: _by_rules(_LOG),
+        TextKind.DIFF: DiffLexer,
+    }
+    return makers[kind]() if kind in makers else None
 
 
 def _by_rules(rules: tuple[Rule, ...]) -> Lexer:

@@ -2,12 +2,14 @@
 
 A TextArea coloured by the incremental lexer instead of a parse of the whole file.  This touches
 three private members of TextArea (`_build_highlight_map`, `_highlights`, `_line_cache`); where a
-version of Textual has them no longer, the source stays plain and everything else works.  The editor
-never reads or writes a file.
+version of Textual has them no longer, the source stays plain and everything else works.  The lexer is
+made in a thread: until then the source is plain, so that nothing waits for it.  The editor never reads
+or writes a file.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from itertools import accumulate
 
@@ -22,9 +24,11 @@ from textual.timer import Timer
 from textual.widgets import TextArea
 from textual.widgets.text_area import Selection, TextAreaTheme
 
+from kgtui.background import in_background
 from kgtui.highlighting.cleaning import made_visible
 from kgtui.highlighting.incremental import IncrementalLexer, Splice
 from kgtui.highlighting.inks import Span, ThemedInks, rich_style
+from kgtui.highlighting.lexers import TextKind, is_made, lexer_for
 from kgtui.highlighting.marks import Mark
 from kgtui.highlighting.searching import occurrences
 
@@ -60,6 +64,7 @@ class SourceEditor(TextArea):
         # Before TextArea's own beginnings, which load the text and colour it.
         self._colours = IncrementalLexer()
         self._slice: Timer | None = None
+        self._awaits_lexer = False
         self._mark_by_row: dict[int, Mark] = {}
         self._linked_row: int | None = None
         self._sought = ""
@@ -168,14 +173,26 @@ class SourceEditor(TextArea):
             return
         splice = self._colours.replace(self.document.lines)
         self._move_marks(splice)
-        self._colours.advance(SLICE_CHARACTERS)
+        if is_made(TextKind.PYTHON):
+            self._colours.advance(SLICE_CHARACTERS)
         self._line_cache.clear()
         self._highlights = _Highlights(self.document.lines, self._colours)
         self._colour_later()
 
     def _colour_later(self) -> None:
-        if self.is_running and self._slice is None and not self._colours.is_finished:
+        if not self.is_running or self._colours.is_finished:
+            return
+        if not is_made(TextKind.PYTHON):
+            if not self._awaits_lexer:
+                self._awaits_lexer = True
+                # Once the source is seen: a thread that is busy takes its share of the first paint.
+                self.call_after_refresh(in_background, self, self._make_lexer, group="lexer")
+        elif self._slice is None:
             self._slice = self.set_timer(SLICE_PAUSE_S, self._colour_on)
+
+    async def _make_lexer(self) -> None:
+        await asyncio.to_thread(lexer_for, TextKind.PYTHON)
+        self._colour_later()
 
     def _colour_on(self) -> None:
         """Colour one more slice; the keys that came meanwhile are answered before the next."""

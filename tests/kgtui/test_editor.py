@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +11,7 @@ from textual.binding import Binding
 from textual.widgets import TextArea
 
 from kgtui.highlighting.inks import Ink, Span
+from kgtui.highlighting.lexers import TextKind, lexer_for
 from kgtui.highlighting.marks import Mark
 from kgtui.widgets.editor import PRIVATE_MEMBERS, SourceEditor, in_bytes
 
@@ -58,7 +60,9 @@ def drawn(app: Bench) -> None:
 
 @pytest.fixture(autouse=True)
 def colourful(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """With the lexer made, as it is a moment after the start."""
     monkeypatch.delenv("NO_COLOR", raising=False)
+    lexer_for(TextKind.PYTHON)
     yield
 
 
@@ -123,6 +127,24 @@ async def test_a_large_file_is_coloured_to_its_end_without_a_key() -> None:
         await pilot.pause()
         drawn(app)
         assert all(len(app.colours(row)) > 1 for row in range(app.editor.size.height - 1))
+
+
+async def test_until_the_lexer_is_made_the_source_is_plain_and_can_be_edited(monkeypatch: pytest.MonkeyPatch) -> None:
+    may_go_on = threading.Event()
+    monkeypatch.setattr("kgtui.highlighting.lexers._MADE", {})
+    monkeypatch.setattr("kgtui.widgets.editor.lexer_for", lambda kind: may_go_on.wait() and lexer_for(kind))
+    app = Bench(read_only=False)
+    async with app.run_test() as pilot:
+        await pilot.press("y", "enter")
+        drawn(app)
+        assert [app.row(row).split(maxsplit=1)[1].rstrip() for row in (0, 1)] == ["y", "import triton"]
+        assert [*app.colours(4)] == ["5", "return x + 1  # note"]
+        may_go_on.set()
+        while not app.editor.is_coloured:
+            await pilot.pause()
+        drawn(app)
+        assert {"return", "# note"} <= set(app.colours(4))
+        assert app.colours(4)["return"] != app.colours(4)["x +"]
 
 
 def test_places_are_counted_in_bytes() -> None:

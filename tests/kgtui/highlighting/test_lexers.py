@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import pytest
 from pygments.token import Token
 
+from kgtui.highlighting.incremental import IncrementalLexer
 from kgtui.highlighting.inks import Ink
-from kgtui.highlighting.lexers import LONGEST_COLOURED_LINE, TextKind, lexer_for, spans_of_line
+from kgtui.highlighting.lexers import (
+    LONGEST_COLOURED_LINE,
+    PythonLineLexer,
+    TextKind,
+    is_made,
+    lexer_for,
+    make_lexers,
+    spans_of_line,
+)
 
 TTGIR = '    %x_5 = tt.load %x_4, %mask : tensor<1024x!tt.ptr<f32>, #blocked> loc(callsite(#loc1 at "k.py":3:1))'
 SASS = "        /*0170*/              @!P0 LDG.E.128 R6, desc[UR6][R18.64+0x400] ;    /* 0x0000000612067981 */"
@@ -80,3 +92,37 @@ def test_real_lines_have_no_part_that_the_lexer_does_not_know(kind: TextKind, li
     lexer = lexer_for(kind)
     assert lexer is not None
     assert Token.Error not in {token for _, token, _ in lexer.get_tokens_unprocessed(line)}
+
+
+@pytest.fixture
+def none_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As at the start of the process."""
+    monkeypatch.setattr("kgtui.highlighting.lexers._MADE", {})
+    for name in ("_tokens", "_all_tokens"):
+        if name in vars(PythonLineLexer):
+            monkeypatch.delattr(PythonLineLexer, name)
+
+
+@pytest.mark.usefixtures("none_made")
+def test_threads_that_ask_at_once_get_one_lexer_and_it_is_whole() -> None:
+    start = Barrier(4)
+
+    def asked() -> object:
+        start.wait()
+        return lexer_for(TextKind.PYTHON)
+
+    with ThreadPoolExecutor(4) as threads:
+        lexers = [future.result() for future in [threads.submit(asked) for _ in range(4)]]
+    assert lexers == [lexers[0]] * 4
+    assert words("@jit", TextKind.PYTHON) == [("@jit", Ink.DECORATOR)]
+
+
+@pytest.mark.usefixtures("none_made")
+def test_a_lexer_is_made_when_the_first_line_is_coloured_or_beforehand() -> None:
+    lexer = IncrementalLexer()
+    lexer.replace(["import triton"])
+    assert not is_made(TextKind.PYTHON)
+    lexer.advance(1)
+    assert [kind for kind in TextKind if is_made(kind)] == [TextKind.PYTHON]
+    make_lexers()
+    assert all(map(is_made, TextKind))
