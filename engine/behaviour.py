@@ -43,6 +43,7 @@ _DEEDS = {
     wire.DeedKind.PROCESS: (Severity.SUSPECT, "it started or signalled processes"),
     wire.DeedKind.FRAMES: (Severity.SUSPECT, "it looked at the frames of who calls it"),
     wire.DeedKind.OBJECTS: (Severity.SUSPECT, "it searched all live objects"),
+    wire.DeedKind.HOST_CODE: (Severity.SUSPECT, "its kernels call Python, which no device runs"),
     wire.DeedKind.EXEC: (Severity.HINT, "it ran code that it made at run time"),
     wire.DeedKind.LIBRARY: (Severity.HINT, "it opened native libraries"),
     wire.DeedKind.MEMORY: (Severity.HINT, "it read memory by address"),
@@ -101,7 +102,7 @@ def _weights(problem: Problem, results: Iterable[CaseResult]) -> dict[str, _Weig
         weight_by_case[case.name] = _Weight(
             largest_output=max((output.total for output in result.outputs), default=0),
             whole=(cost.bytes_read + cost.bytes_written) / case.dtype.bytes,
-            operations=cost.flops,
+            operations=cost.flops or (cost.bytes_read + cost.bytes_written) / case.dtype.bytes,  # of who only looks up
         )
     return weight_by_case
 

@@ -34,7 +34,10 @@ class OperatorKind(enum.StrEnum):
 
 
 class DeedKind(enum.StrEnum):
-    """What code of the candidate did in the process, as Python's audit events tell it."""
+    """What code of the candidate did in the process, as Python's audit events tell it.
+
+    HOST_CODE is Python that a kernel calls, which only an interpreter runs.
+    """
 
     FILE_READ = "file_read"
     FILE_WRITTEN = "file_written"
@@ -46,6 +49,7 @@ class DeedKind(enum.StrEnum):
     FRAMES = "frames"
     OBJECTS = "objects"
     IMPORT = "import"
+    HOST_CODE = "host_code"
 
 
 class ChangeKind(enum.StrEnum):

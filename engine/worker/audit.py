@@ -33,7 +33,10 @@ _READABLE = tuple({
 })  # fmt: skip
 _SHARED = "/dev/shm/"
 _MEASURES = re.compile(r"/proc/(?:cpuinfo|meminfo|driver/.*|(?:self|\d+)/(?:statm?|status|limits|cgroup))")
-_DOORS = re.compile(r"/torch/(?:serialization|hub|storage|utils/cpp_extension|multiprocessing/)")
+_DOORS = re.compile(
+    r"/torch/(?:serialization|hub|storage|utils/cpp_extension|multiprocessing/|_inductor/(?:codecache|cpp_builder))"
+    r"|/triton/runtime/build\.py"
+)
 _UNUSUAL = frozenset({
     "apex", "cuda", "cudnn", "cupy", "cutlass", "deepspeed", "fla", "flash_attn", "flashinfer", "jax", "numba",
     "pycuda", "requests", "tensorflow", "vllm", "xformers",
@@ -44,7 +47,7 @@ _PROCESSES = frozenset({
 })  # fmt: skip
 _FRAMES = frozenset({
     "sys._getframe", "sys._current_frames", "sys._current_exceptions", "sys.settrace", "sys.setprofile",
-    "sys.addaudithook",
+    "sys.addaudithook", "sys.monitoring.register_callback",
 })  # fmt: skip
 _KINDS: dict[str, DeedKind] = {
     "open": DeedKind.FILE_READ,
@@ -131,7 +134,8 @@ class Audit:
         return hook
 
     def _note(self, event: str, args: tuple[Any, ...]) -> None:
-        frame = self._author(_caller(), directly=event in _ONLY_DIRECTLY)
+        is_native = event == "import" and len(args) > 1 and isinstance(args[1], str)
+        frame = self._author(_caller(), directly=event in _ONLY_DIRECTLY, importing=is_native)
         if frame is None or (deed := self._deed(event, args)) is None:
             return
         kind, detail = deed
@@ -150,8 +154,11 @@ class Audit:
             line = frame.f_lineno if frame.f_code.co_filename == self._path else None
             self._doors.setdefault(name[:_DETAIL_CHARACTERS], line)
 
-    def _author(self, frame: FrameType | None, *, directly: bool) -> FrameType | None:
-        """The candidate's frame that did it, None when somebody stands between or it was nobody of the candidate's."""
+    def _author(self, frame: FrameType | None, *, directly: bool, importing: bool = False) -> FrameType | None:
+        """The candidate's frame that did it, None when somebody stands between or it was nobody of the candidate's.
+
+        Python's own importer stands between where a native module is loaded by `importing`.
+        """
         for _ in range(_MOST_FRAMES):
             if frame is None:
                 return None
@@ -160,7 +167,7 @@ class Audit:
                 return frame
             if directly and not file.endswith(_GO_BETWEENS) and not _is_made_up(file):
                 return None
-            if file.startswith("<frozen importlib") or _is_machinery(file):
+            if (file.startswith("<frozen importlib") and not importing) or _is_machinery(file):
                 return None
             frame = frame.f_back
         return None
@@ -177,7 +184,9 @@ class Audit:
                 target = str(Path(f"/proc/self/fd/{int(args[0])}").readlink()) if int(args[0]) >= 0 else ""
                 return (kind, f"mmap of {target}") if target.startswith(("/proc", "/dev")) else None
             case "import":
-                name = str(args[0])
+                name, file = str(args[0]), args[1] if len(args) > 1 else None
+                if isinstance(file, str) and file.startswith((self._room, self._folder, *self._writable)):
+                    return DeedKind.LIBRARY, f"dlopen of its own {file}"
                 return (kind, name) if name.partition(".")[0] in _UNUSUAL else None
             case "exec":
                 return kind, "code made at run time"

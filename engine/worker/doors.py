@@ -33,12 +33,19 @@ _DOORS: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
         "ExcludeDispatchKeyGuard", "_AutoDispatchBelowADInplaceOrView", "_dispatch_tls_set_dispatch_key_excluded",
         "_dispatch_tls_set_dispatch_key_included", "_pop_torch_dispatch_stack", "_set_dispatch_mode",
         "_unset_dispatch_mode", "DisableTorchFunction", "_pop_torch_function_stack", "_to_dlpack",
+        "_to_dlpack_versioned", "_dispatch_library", "_len_torch_dispatch_stack", "_get_dispatch_stack_at",
+        "_get_dispatch_mode", "_len_torch_function_stack", "_get_function_stack_at",
     )),
     ("torch.utils.dlpack", torch.utils.dlpack, ("to_dlpack",)),
     ("torch.utils._python_dispatch", torch.utils._python_dispatch, (
-        "_disable_current_modes", "_pop_mode", "_pop_mode_temporarily",
+        "_disable_current_modes", "_pop_mode", "_pop_mode_temporarily", "_get_current_dispatch_mode",
+        "_get_current_dispatch_mode_stack", "is_in_torch_dispatch_mode", "_len_torch_dispatch_stack",
+        "_get_dispatch_stack_at",
     )),
-    ("torch.overrides", torch.overrides, ("_pop_mode", "_pop_mode_temporarily")),
+    ("torch.overrides", torch.overrides, (
+        "_pop_mode", "_pop_mode_temporarily", "_get_current_function_mode", "_get_current_function_mode_stack",
+        "_len_torch_function_stack", "_get_function_stack_at",
+    )),
     ("torch._ops.OpOverload", torch._ops.OpOverload, ("redispatch",)),
 )  # fmt: skip
 
@@ -71,7 +78,8 @@ def follow_threads(noting: Callable[[], AbstractContextManager[object]]) -> None
 def follow_operators(follow: Callable[[str], None], noting: Callable[[], AbstractContextManager[object]]) -> None:
     """Have Python that is registered as an operator from now on run within what `noting` makes; for good.
 
-    `follow` is told which operator it is.  Torch's own operators stay what they are, whoever gives them code.
+    `follow` is told which operator it is.  Torch's own operators stay what they are, whoever gives them code; what
+    that does is noted as well.
     """
     registered: Callable[..., Any] = torch.library.Library.impl
 
@@ -79,12 +87,18 @@ def follow_operators(follow: Callable[[str], None], noting: Callable[[], Abstrac
     def impl(library: Any, op_name: Any, fn: Any, *args: Any, **kwargs: Any) -> Any:
         namespace, _, name = str(getattr(op_name, "_name", op_name)).rpartition("::")
         namespace = namespace or library.ns
-        if isinstance(fn, FunctionType) and fn is not torch.library.fallthrough_kernel and namespace != "aten":
+        if namespace == "aten":
+            fn = fn if _is_torchs(fn) else _noted(fn, noting)
+        elif isinstance(fn, FunctionType) and fn is not torch.library.fallthrough_kernel:
             follow(f"{namespace}::{name.partition('.')[0]}")
             fn = _noted(fn, noting)
         return registered(library, op_name, fn, *args, **kwargs)
 
     torch.library.Library.impl = impl  # type: ignore[assignment, method-assign]
+
+
+def _is_torchs(function: Any) -> bool:
+    return str(getattr(function, "__module__", "")).partition(".")[0] == "torch"
 
 
 def _noted(function: Callable[..., Any], noting: Callable[[], AbstractContextManager[object]]) -> Callable[..., Any]:

@@ -20,8 +20,9 @@ from triton.runtime import interpreter as triton_interpreter
 from triton.runtime.autotuner import Autotuner
 
 from engine.model import Location, OutOfBounds
-from engine.worker import bfloat16, handles, libdevice, loop_numbers
+from engine.worker import bfloat16, float_arguments, handles, libdevice, loop_numbers
 from engine.worker.disorder import Disorder
+from engine.worker.host_code import HostCode
 from engine.worker.launches import LaunchBook, bound_arguments, parts_of
 from engine.worker.meetings import Deed, Meetings
 from engine.worker.provenance import Provenance
@@ -57,12 +58,14 @@ class Guard:
     def __init__(
         self, book: LaunchBook, withholding: Withholding | None = None, disorder: Disorder | None = None,
         meetings: Meetings | None = None, provenance: Provenance | None = None,
+        host_code: HostCode | None = None,
     ) -> None:  # fmt: skip
         self._book = book
         self._withholding = withholding or Withholding()
         self._disorder = disorder or Disorder(torch.device("cpu"))
         self._meetings = meetings or Meetings()
         self._provenance = provenance or Provenance()
+        self._host_code = host_code or HostCode()
         self._filename = ""
         self._kernel = ""
         self._extents: tuple[_Extent, ...] = ()
@@ -72,6 +75,7 @@ class Guard:
     def install(self) -> None:
         """Patch Triton's interpreter and autotuner in this process."""
         bfloat16.install()
+        float_arguments.install()
         loop_numbers.install()
         libdevice.install()
         handles.install()
@@ -103,8 +107,10 @@ class Guard:
         def recorded(executor: Any, *args: Any, **kwargs: Any) -> Any:
             if self._withholding.withholds(executor.fn):
                 return None
+            self._host_code.look(executor.fn)
             bound = bound_arguments(executor.fn, args, kwargs)
             grid = executor.grid(bound) if callable(executor.grid) else executor.grid
+            executor.grid = grid = tuple(int(size) for size in grid)  # nothing of the candidate's runs in the launch
             outer = self._kernel, self._extents
             self._kernel, self._made_pointers = executor.fn.__name__, False
             parts = dict(part for name, value in bound.items() for part in parts_of(name, value))

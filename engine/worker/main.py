@@ -22,6 +22,7 @@ from engine.processes.service import Line
 from engine.worker import failures, loader, published
 from engine.worker.disorder import Disorder
 from engine.worker.edges import Edges
+from engine.worker.host_code import HostCode
 from engine.worker.interpreter import Guard
 from engine.worker.launches import LaunchBook
 from engine.worker.meetings import Meetings
@@ -65,12 +66,13 @@ class _Worker:
         self._disorder = Disorder(device)
         self._meetings = Meetings()
         self._provenance = Provenance()
+        self._host_code = HostCode()
         self._guard: Guard | None = None
         self._tuning: Tuning | None = None
         self._recorder: LaunchRecorder | None = None
         if device.type == "cpu":
             self._guard = Guard(
-                self._book, self._withholding, self._disorder, self._meetings, self._provenance
+                self._book, self._withholding, self._disorder, self._meetings, self._provenance, self._host_code
             )  # fmt: skip
             self._guard.install()
             torch.set_num_threads(1)  # small tensors; the other cores belong to the judge, the compiler and the user
@@ -85,7 +87,7 @@ class _Worker:
         self._filename = ""
         self._memory = CallMemory(device)
         self._recalls = Recalls(self._memory)
-        self._observer = Observer(device, self._provenance)
+        self._observer = Observer(device, self._provenance, self._host_code)
         self._rehearsal: Rehearsal | None = None
         self._stopwatch = Stopwatch(device, self._loaded_entry)
         self._own_kernels = OwnKernels()

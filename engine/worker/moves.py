@@ -1,6 +1,7 @@
 """Whether a launch only moved: left in its tensors what another of them held before, perhaps as another type.
 
-Whoever computes elsewhere has a kernel copy the answer, so that nothing is right without that kernel.  Content is
+Whoever computes elsewhere has a kernel copy the answer, or store numbers that it is given, so that nothing is right
+without that kernel.  Content is
 looked at, in the order of the elements, and never who made it.
 """
 
@@ -17,10 +18,11 @@ from engine.worker.memory import is_plain_tensor
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """The tensors of a launch, and what each held before it; none where nobody could look."""
+    """The tensors of a launch, what each held before it, and its numbers; none where nobody could look."""
 
     tensors: tuple[torch.Tensor, ...]
     before: tuple[torch.Tensor, ...]
+    numbers: tuple[float, ...] = ()
 
 
 def before(values: Iterable[object]) -> Look:
@@ -28,9 +30,12 @@ def before(values: Iterable[object]) -> Look:
     if torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
         return Look(tensors=(), before=())
     with unheard():
-        named = (getattr(value, "base", value) for value in _parts(values))
+        parts = tuple(_parts(values))
+        named = (getattr(value, "base", value) for value in parts)
         tensors = tuple(value for value in named if isinstance(value, torch.Tensor) and is_plain_tensor(value))
-        return Look(tensors=tensors, before=tuple(_flat(tensor) for tensor in tensors))
+        constants = (getattr(value, "value", value) for value in parts)
+        numbers = tuple(value for value in constants if type(value) is float)
+        return Look(tensors=tensors, before=tuple(_flat(tensor) for tensor in tensors), numbers=numbers)
 
 
 def _parts(values: Iterable[object]) -> Iterator[object]:
@@ -50,13 +55,23 @@ def only_moved(look: Look) -> bool:
             for now, then in zip(map(_flat, look.tensors), look.before, strict=True)
             if bool((now_differs := _differs(now, then)).any())
         ]
-        return bool(changed) and all(_is_given(now, differs, look.before) for now, differs in changed)
+        return bool(changed) and all(
+            _is_given(now, differs, look.before) or _is_told(now, differs, look.numbers) for now, differs in changed
+        )
 
 
 def _is_given(now: torch.Tensor, changed: torch.Tensor, given: Sequence[torch.Tensor]) -> bool:
     """Whether one of the given tensors has, at all places that were changed, what is there now."""
     alike = (one for one in given if Base.numel(one) == Base.numel(now) and one.is_complex() == now.is_complex())
     return any(not bool((_differs(now, one) & changed).any()) for one in alike)
+
+
+def _is_told(now: torch.Tensor, changed: torch.Tensor, numbers: Sequence[float]) -> bool:
+    """Whether each element that was changed is a number that the launch was given, but for a rounding."""
+    if not now.is_floating_point() or not numbers:
+        return False
+    told = Base.to(torch.tensor(numbers, dtype=torch.float64, device=now.device), now.dtype)
+    return any(not bool((_differs(now, Base.expand_as(one, now)) & changed).any()) for one in told)
 
 
 def _differs(now: torch.Tensor, then: torch.Tensor) -> torch.Tensor:

@@ -9,9 +9,10 @@ from typing import TypeVar
 
 import torch
 
-from engine.wire.observing import MOST_CHANGES, ChangeSeen, Observed
+from engine.wire.observing import MOST_CHANGES, MOST_DEEDS, ChangeSeen, Observed
 from engine.worker import doors, planted
 from engine.worker.audit import Audit
+from engine.worker.host_code import HostCode
 from engine.worker.ledger import Ledger
 from engine.worker.provenance import Provenance
 from engine.worker.watch import Watch
@@ -26,9 +27,12 @@ class Observer:
     To be made before there is one, when all that is ours has been put in place.
     """
 
-    def __init__(self, device: torch.device, memory: Provenance | None = None) -> None:
+    def __init__(
+        self, device: torch.device, memory: Provenance | None = None, host_code: HostCode | None = None
+    ) -> None:
         self._watch = Watch(device)
         self._audit = Audit()
+        self._host_code = host_code or HostCode()
         self._ledger = Ledger(memory)
         self._memory = self._ledger.memory
         self._unchecked: list[str] = []
@@ -64,11 +68,12 @@ class Observer:
         self._unchecked += ["more operators were called than are noted"] if self._ledger.overfull else []
         self._unchecked += ["more was done than is noted"] if self._audit.overfull else []
         self._unchecked += ["calls left more in memory than is kept"] if self._memory.overfull else []
+        deeds = (*self._host_code.seen(), *self._audit.seen())
         changes: tuple[ChangeSeen, ...] = self._try("what has changed", self._watch.changes, ())
         imported: tuple[ChangeSeen, ...] = self._try("what is imported", lambda: planted.changes(self._modules), ())
         changes += (*self._audit.doors(), *imported)
         return Observed(
-            id=identifier, operators=self._ledger.seen(), deeds=self._audit.seen(), changes=changes[:MOST_CHANGES],
+            id=identifier, operators=self._ledger.seen(), deeds=deeds[:MOST_DEEDS], changes=changes[:MOST_CHANGES],
             unchecked=tuple(self._unchecked[:16]),
         )  # fmt: skip
 

@@ -18,7 +18,7 @@ from engine.clock.unheard import Base, unheard
 
 _equal, _ne, _empty = torch.equal, torch.ne, torch.empty  # as they are before there is a candidate
 _MOST_BYTES = 256 << 20
-_MOST_ELDERS = 32  # whose content is kept before the next call
+_MOST_ELDERS, _MOST_BYTES_OF_AN_ELDER = 32, 4 << 20  # whose content is kept before the next call
 _TABLES = 2  # of numpy's that a file may have; those that are met later were made for a call
 
 
@@ -68,7 +68,7 @@ class Provenance:
             return
         with unheard():
             for tensor in tensors:
-                if (storage := _storage_of(tensor)) is not None:
+                if self._is_on and (storage := _storage_of(tensor)) is not None:
                     self._compare(storage, Base.element_size(tensor))
 
     def left(self, tensors: Iterable[torch.Tensor]) -> None:
@@ -77,7 +77,7 @@ class Provenance:
             return
         with unheard():
             for tensor in tensors:
-                if (storage := _storage_of(tensor)) is not None:
+                if self._is_on and (storage := _storage_of(tensor)) is not None:
                     self._keep(storage)
 
     @contextlib.contextmanager
@@ -119,16 +119,16 @@ class Provenance:
         if not storage.resizable():
             self._strange += 1
             self._changed += storage.nbytes() // element_bytes if self._strange > _TABLES else 0
-        if len(self._elders) < _MOST_ELDERS:
+        if len(self._elders) < _MOST_ELDERS and storage.nbytes() <= _MOST_BYTES_OF_AN_ELDER:
             self._elders[storage.data_ptr()] = storage
         self._keep(storage)
 
     def _keep(self, storage: torch.UntypedStorage) -> None:
         before = self._kept.pop(storage.data_ptr(), None)
         self._bytes += storage.nbytes() - (Base.numel(before.content) if before is not None else 0)
-        if self._bytes > _MOST_BYTES:
-            self.overfull = True
-            self._bytes -= storage.nbytes()
+        if self._bytes > _MOST_BYTES:  # nothing can be told of the rest of this call, and of what came before it
+            self.overfull, self._is_on = True, False
+            self._changed = 0
             return
         self._kept[storage.data_ptr()] = _Kept(storage=storage, content=Base.clone(_bytes_of(storage)))
 

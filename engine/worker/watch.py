@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import gc
+import io
 import math
 import os
+import pathlib
 import random
+import signal
 import statistics
 import sys
 import threading
@@ -26,7 +30,9 @@ import numpy as np
 import torch
 import triton
 import triton.language as tl
-from triton.runtime import autotuner, jit
+from torch.overrides import _get_current_function_mode_stack as _function_modes
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack as _dispatch_modes
+from triton.runtime import autotuner, interpreter, jit
 
 from engine.wire.observing import MOST_CHANGES, ChangeKind, ChangeSeen
 from engine.worker.code_pages import CodePages, code_pages, rewritten
@@ -38,6 +44,7 @@ _MISSING = object()
 _FOLLOWS_A_SETTING = frozenset({"torch.Storage"})  # it is that of the default dtype
 _PRELOADING = ("LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH")
 _LOOK_S, _BUSY_SHARE = 0.03, 0.1  # only where threads were left; a thread that waits uses nothing
+_OURS = f"{Path(__file__).parent}{os.sep}"
 _LIBRARIES = tuple(f"{Path(str(module.__file__)).parent}{os.sep}" for module in (torch, triton, np))
 
 
@@ -49,6 +56,7 @@ class _Snapshot:
     codes: Mapping[int, CodeType]
     settings: Mapping[str, str]
     preloading: Mapping[str, str | None]
+    callbacks: Mapping[str, tuple[Any, ...]]
     random_states: Mapping[str, bytes]
     threads: frozenset[int]
     children: frozenset[int]
@@ -73,7 +81,7 @@ class Watch:
         }
         self._before = _Snapshot(
             callables=callables, codes=codes, settings=_settings(), preloading=_preloading(),
-            random_states=self._random_states(), threads=frozenset(sys._current_frames()),
+            callbacks=_callbacks(), random_states=self._random_states(), threads=frozenset(sys._current_frames()),
             children=_child_pids(), code=code_pages(),
         )  # fmt: skip
 
@@ -83,7 +91,7 @@ class Watch:
         if before is None:
             return ()
         looks: tuple[Callable[[_Snapshot], Iterator[ChangeSeen]], ...] = (
-            _replaced, _rewritten, _changed_settings, _preloaded, self._drawn, _new_threads, _children,
+            _replaced, _called_back, _rewritten, _changed_settings, _preloaded, self._drawn, _new_threads, _children,
         )  # fmt: skip
         return tuple(change for look in looks for change in look(before))[:MOST_CHANGES]
 
@@ -106,8 +114,17 @@ def _namespaces() -> Iterator[tuple[str, Any]]:
         ("torch.nn.functional", torch.nn.functional), ("torch.linalg", torch.linalg),
         ("torch.testing", torch.testing), ("triton", triton), ("triton.testing", sys.modules.get("triton.testing")),
         ("triton.language", tl), ("triton.runtime.jit", jit), ("triton.JITFunction", jit.JITFunction),
-        ("triton.Autotuner", autotuner.Autotuner), ("builtins", builtins), ("time", time), ("statistics", statistics),
+        ("triton.Autotuner", autotuner.Autotuner), ("triton.language.core", tl.core), ("triton.language.math", tl.math),
+        ("triton.language.standard", tl.standard), ("triton.language.tensor", tl.tensor),
+        ("triton.runtime.interpreter", interpreter), ("triton.InterpreterBuilder", interpreter.InterpreterBuilder),
+        ("triton.interpreter_builder", interpreter.interpreter_builder),
+        ("triton.GridExecutor", interpreter.GridExecutor),
+        ("triton.InterpretedFunction", interpreter.InterpretedFunction), ("builtins", builtins), ("time", time),
+        ("statistics", statistics),
         ("numpy", np), ("os", os), ("math", math), ("random", random), ("timeit", timeit),
+        ("contextlib", contextlib), ("contextlib.ExitStack", contextlib.ExitStack), ("pathlib.Path", pathlib.Path),
+        ("contextlib._GeneratorContextManager", contextlib._GeneratorContextManager), ("io", io),
+        ("os.path", os.path), ("gc", gc), ("threading", threading), ("threading.Thread", threading.Thread),
         ("numpy.testing", sys.modules.get("numpy.testing")), ("torch.random", torch.random),
     ):  # fmt: skip
         if owner is not None:
@@ -131,9 +148,27 @@ def _replaced(before: _Snapshot) -> Iterator[ChangeSeen]:
                 yield _change(f"{place}.{name}", f"its code is now {_origin(old)}")
         for name in space.keys() - known.keys():
             # Methods of torch written in C are those of a base that nobody can change, only hide.
-            bases = owner.__mro__[1:] if isinstance(owner, type) else ()
+            bases = owner.__mro__[1:] if isinstance(owner, type) else type(owner).__mro__
             if any(name in vars(base) for base in bases) and callable(space[name]):
                 yield _change(f"{place}.{name}", _origin(space[name]))
+
+
+def _called_back(before: _Snapshot) -> Iterator[ChangeSeen]:
+    for name, new in _callbacks().items():
+        old = before.callbacks[name]
+        if len(new) > len(old) or any(one is not other for one, other in zip(new, old, strict=False)):
+            yield _change(name, _origin(new[-1]))
+
+
+def _callbacks() -> dict[str, tuple[Any, ...]]:
+    """What is called without anybody calling it: by the collector, upon signals, for operators."""
+    signals = [number for number in signal.Signals if number in signal.valid_signals()]
+    return {
+        "gc.callbacks": tuple(gc.callbacks),
+        "the modes of functions": tuple(_function_modes()),  # type: ignore[no-untyped-call]
+        "the modes of operators": tuple(_dispatch_modes()),
+        **{f"the handler of {number.name}": (signal.getsignal(number),) for number in signals},
+    }  # fmt: skip
 
 
 def _rewritten(before: _Snapshot) -> Iterator[ChangeSeen]:
@@ -147,7 +182,10 @@ def _is_libraries_own(name: str, old: Any, new: Any) -> bool:
     """Whether a library put this there: Triton's interpreter does with its language, torch with what it wraps."""
     if name == "static_print" and new is print:
         return True
-    code = getattr(getattr(new, "func", new), "__code__", None)  # of a partial, that of its function
+    inner = getattr(new, "fget", None) or getattr(new, "func", new)  # of a partial, its function
+    code = getattr(inner, "__code__", None)
+    if isinstance(code, CodeType) and code.co_filename.startswith(_OURS):
+        return True  # what Triton's interpreter lacks is put there before a launch
     if not isinstance(code, CodeType) or not code.co_filename.startswith(_LIBRARIES):
         return False
     is_language = code.co_filename.endswith("runtime/interpreter.py")

@@ -47,7 +47,10 @@ async def test_the_wait_is_shorter_in_the_interpreter_where_verifying_was(
 async def test_arguments_that_the_entry_writes_are_watched() -> None:
     lab = later(Came())
     await observed(deferred.probe, lab)
-    assert [(call.fresh, call.watch) for call in lab.called] == [(True, wire.Watch(positions=(0,))), (True, None)]
+    assert [(call.fresh, call.watch) for call in lab.called] == [
+        (True, wire.Watch(positions=(0,))),
+        *[(True, None)] * 4,
+    ]
 
 
 async def test_an_output_that_is_spoiled_later_is_suspect() -> None:
@@ -91,28 +94,28 @@ async def test_the_smallest_case_with_enough_elements_is_called_and_on_a_device_
         assert list(dict.fromkeys(call.case for call in lab.called)) == expected
 
 
-def after_the_next(came: Came, called_again: Came | None = None) -> ScriptedLab:
-    """A lab in which this is seen of an answer when another call was made after it."""
+def after_others(came: Came, called_again: Came | None = None) -> ScriptedLab:
+    """A lab in which this is seen of an answer when other calls were made after it."""
     calls: list[Called] = []
 
     def script(called: Called | wire.Recall, _: int) -> Came:
         if isinstance(called, wire.Recall):
-            return came if len(calls) == 2 else Came()
+            return came if len(calls) > 1 else Came()
         calls.append(called)
-        return (called_again or Came()) if len(calls) == 2 else Came()
+        return (called_again or Came()) if len(calls) > 1 else Came()
 
     return ScriptedLab(passed=[passed("c")], script=script)
 
 
-async def test_an_answer_that_the_next_call_changes_is_suspect() -> None:
-    ((finding,), report) = await observed(deferred.probe, after_the_next(Came(changed=1000)))
+async def test_an_answer_that_a_later_call_changes_is_suspect() -> None:
+    ((finding,), report) = await observed(deferred.probe, after_others(Came(changed=1000)))
     assert (finding.severity, report.coverage) == (Severity.SUSPECT, Coverage.CHECKED)
     assert finding.message == (
-        "the next call changed the answer of the one before, 1000 of 1000 elements of return are changed: "
-        "return memory of its own each time"
+        "a later call changed an answer that was handed over, 1000 of 1000 elements of return are changed: "
+        "return new memory each time"
     )
 
 
-async def test_trouble_in_the_next_call_is_not_innocence() -> None:
-    findings, report = await observed(deferred.probe, after_the_next(Came(), Came(trouble="it raised")))
+async def test_trouble_in_a_later_call_is_not_innocence() -> None:
+    findings, report = await observed(deferred.probe, after_others(Came(), Came(trouble="it raised")))
     assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "it raised")

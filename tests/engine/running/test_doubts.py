@@ -141,4 +141,4 @@ def silu(self):
     judged = await judging(SILU + source)
     ((finding,), report) = said(judged, "deferred")
     assert (finding.severity, report.coverage) == (Severity.SUSPECT, Coverage.CHECKED)
-    assert finding.message.startswith("the next call changed the answer of the one before, 585 of 585 elements")
+    assert finding.message.startswith("a later call changed an answer that was handed over, 585 of 585 elements")

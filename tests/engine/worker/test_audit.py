@@ -66,6 +66,13 @@ def deeds(tmp_path: Path) -> Callable[..., Deeds]:
         ("import inspect\ndef entry(): inspect.currentframe()\n", "frames", "sys._getframe"),
         ("import sys\ndef entry(): sys.settrace(None)\n", "frames", "sys.settrace"),
         ("import gc\ndef entry(): gc.get_objects()\n", "objects", "gc.get_objects"),
+        (
+            "import importlib.util\nfrom pathlib import Path\n"
+            "def entry():\n    file = str(Path(__file__).with_name('native.so'))\n"
+            "    try:\n        importlib.util.module_from_spec(importlib.util.spec_from_file_location('native', file))\n"
+            "    except ImportError:\n        pass\n",
+            "library", "dlopen of its own /",
+        ),
         ("import gc\ndef entry(): gc.get_referrers([])\n", "objects", "gc.get_referrers"),
         ("import socket\ndef entry(): socket.socket(socket.AF_UNIX).close()\n", "socket", "socket.__new__"),
         ("import subprocess\ndef entry(): subprocess.run(['true'])\n", "process", "subprocess true"),

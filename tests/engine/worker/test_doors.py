@@ -84,3 +84,14 @@ def test_an_operator_that_is_registered_runs_within(register: str, told: str) ->
     program = OPERATORS.replace("{register}", register)
     done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == told
+
+
+def test_code_for_an_operator_of_torch_runs_within_and_is_not_followed() -> None:
+    register = (
+        "library = torch.library.Library('aten', 'IMPL');"
+        "library.impl('flip', __import__('functools').partial(lambda x, dims: x), 'CPU', allow_override=True)"
+    )
+    program = OPERATORS.replace("{register}", register).replace("torch.ops.toy.twice(torch.ones(2))", "{call}")
+    program = program.replace("{call}", "torch.ones(2).flip(0)").replace('"toy::twice"', '"aten::flip"')
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['within']"

@@ -39,6 +39,14 @@ def test_a_copy_between_tensors_in_a_tuple_only_moves() -> None:
     assert only_moved(look)
 
 
+@pytest.mark.parametrize(("numbers", "told"), [((0.1, 2.5), True), ((0.1,), False), ((), False), ((2,), False)])
+def test_who_stores_a_number_that_it_was_given_only_moves(numbers: tuple[float, ...], told: bool) -> None:
+    y = torch.zeros(20)
+    look = before((y, numbers))
+    y[7] = 2.5 if told else 2.0
+    assert only_moved(look) is told
+
+
 def test_nan_and_infinite_numbers_are_moved_like_others() -> None:
     x = torch.tensor([float("nan"), float("inf"), -float("inf"), 1.0])
     assert moved(lambda x, y: y.copy_(x), x, torch.zeros(4))

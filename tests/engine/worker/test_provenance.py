@@ -106,10 +106,15 @@ def test_nothing_is_kept_outside_of_a_call(memory: Provenance) -> None:
 
 def test_more_than_is_kept_is_said(memory: Provenance, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(provenance, "_MOST_BYTES", 40)
-    with memory.of_call([torch.ones(8)]):
+    x = torch.ones(8)
+    with memory.of_call([x]):
+        behind_its_back(x, 5.0)
+        memory.taken([x])
         assert not memory.overfull
         memory.left([torch.ones(8)])
+        memory.taken([x])
     assert memory.overfull
+    assert memory.take_changed() == 0
 
 
 def test_a_ledger_keeps_what_operators_leave_and_notes_what_came_from_nobody() -> None:

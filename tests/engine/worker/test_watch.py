@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import ctypes
+import gc
 import hashlib
 import math
 import mmap
+import pathlib
 import random
+import signal
 import statistics
 import subprocess
 import sys
@@ -20,6 +24,8 @@ from collections.abc import Callable, Iterator
 import pytest
 import torch
 import triton
+from torch.overrides import BaseTorchFunctionMode
+from triton.runtime import interpreter
 
 from engine.wire.observing import ChangeKind, ChangeSeen
 from engine.worker.code_pages import code_pages
@@ -44,7 +50,10 @@ def watch() -> Watch:
         (torch, "allclose"), (torch.Tensor, "equal"), (torch.cuda, "synchronize"), (torch.cuda.Event, "elapsed_time"),
         (torch.nn.functional, "softmax"), (triton, "cdiv"), (triton.runtime.jit.JITFunction, "run"),
         (builtins, "print"), (time, "perf_counter"), (statistics, "median"), (math, "fsum"),
-        (timeit, "default_timer"), (random, "random"), (torch.random, "fork_rng"),
+        (timeit, "default_timer"), (random, "random"), (torch.random, "fork_rng"), (pathlib.Path, "rename"),
+        (contextlib._GeneratorContextManager, "__exit__"), (triton.language.core, "load"),
+        (triton.language.tensor, "__add__"), (interpreter.InterpreterBuilder, "create_fadd"),
+        (interpreter.GridExecutor, "__call__"),
     ],
 )  # fmt: skip
 def test_a_replaced_function_is_told(
@@ -56,6 +65,40 @@ def test_a_replaced_function_is_told(
     assert [(one.kind, one.name.rpartition(".")[2]) for one in changes] == [(ChangeKind.FUNCTION, attribute)]
     assert changes[0].detail.startswith("pretend in line ")
     assert watch.changes() == ()
+
+
+def test_an_operation_that_only_the_builder_in_use_has_is_told(watch: Watch) -> None:
+    interpreter.interpreter_builder.create_fadd = pretend
+    try:
+        names = [one.name for one in watch.changes()]
+    finally:
+        del interpreter.interpreter_builder.create_fadd
+    assert names == ["triton.interpreter_builder.create_fadd"]
+
+
+def test_a_callback_of_the_collector_is_told(watch: Watch) -> None:
+    gc.callbacks.append(pretend)
+    try:
+        changes = watch.changes()
+    finally:
+        gc.callbacks.remove(pretend)
+    assert [one.name for one in changes] == ["gc.callbacks"]
+    assert changes[0].detail.startswith("pretend in line ")
+
+
+def test_a_handler_of_a_signal_is_told(watch: Watch) -> None:
+    before = signal.signal(signal.SIGALRM, lambda *_: None)
+    try:
+        names = [one.name for one in watch.changes()]
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert names == ["the handler of SIGALRM"]
+
+
+def test_a_mode_that_was_left_on_is_told(watch: Watch) -> None:
+    with BaseTorchFunctionMode():
+        names = [one.name for one in watch.changes()]
+    assert names == ["the modes of functions"]
 
 
 def test_a_function_with_other_code_is_told(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
