@@ -155,10 +155,11 @@ class WorkbenchApp(TerminalApp):
 
     # The first second
 
-    def on_mount(self) -> None:
+    async def on_mount(self) -> None:  # type: ignore[override]  # Textual waits for either kind of handler
         """Paint first; everything slow begins after that."""
         self.wishes.dress()
         self._attention.begin()
+        await asyncio.sleep(0)  # the style sheets were read in this turn of the loop; the import has one of its own
         if self._start is not None:
             self.open_file(self._start.problem, self._start.path)
         else:
