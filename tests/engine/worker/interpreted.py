@@ -424,6 +424,20 @@ def past_the_end_of_a_tensor_in_a_tuple() -> Any:
 
 
 @triton.jit
+def scale_by(x, y, alpha, block: tl.constexpr):
+    at = tl.arange(0, block)
+    tl.store(y + at, tl.load(x + at) * alpha)
+    tl.store(y + 2, alpha.to(tl.int32))
+
+
+@scenario
+def a_float_is_an_argument_of_float32() -> Any:
+    y = torch.zeros(3)
+    scale_by[(1,)](torch.tensor([1.0, 3.0], dtype=torch.float16), y, 2.0009765625, block=2)
+    return y.tolist()
+
+
+@triton.jit
 def take_ticket(tickets, counter):
     tl.store(tickets + tl.program_id(0), tl.atomic_add(counter, 1))
 

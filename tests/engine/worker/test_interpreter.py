@@ -62,6 +62,7 @@ def test_the_message_is_a_sentence_with_all_of_it(interpreted: Scenarios) -> Non
         ("numbers_of_loops_are_cast", [float(i) for i in range(15)]),
         ("a_function_of_the_language_by_another_name", [8.0, 8.0]),
         ("a_kernel_that_was_warmed_up_is_launched", [1.0] * 6 + [0.5]),
+        ("a_float_is_an_argument_of_float32", [2.0009765625, 6.0029296875, 2.0]),
         ("tensors_in_a_tuple", [0.0, 1.0, 2.0]),
         ("functions_of_libdevice", [3.0, 17.5, 257.25, 3.0625, 1.0]),
     ],
