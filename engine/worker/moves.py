@@ -34,7 +34,8 @@ def before(values: Iterable[object]) -> Look:
         named = (getattr(value, "base", value) for value in parts)
         tensors = tuple(value for value in named if isinstance(value, torch.Tensor) and is_plain_tensor(value))
         constants = (getattr(value, "value", value) for value in parts)
-        numbers = tuple(value for value in constants if type(value) is float)
+        # Anybody stores zeros and ones, as a product over nothing does that is told a factor of 0.
+        numbers = tuple(value for value in constants if type(value) is float and value not in (0.0, 1.0))
         return Look(tensors=tensors, before=tuple(_flat(tensor) for tensor in tensors), numbers=numbers)
 
 

@@ -47,6 +47,14 @@ def test_who_stores_a_number_that_it_was_given_only_moves(numbers: tuple[float, 
     assert only_moved(look) is told
 
 
+@pytest.mark.parametrize("number", [0.0, 1.0])
+def test_a_product_over_nothing_is_no_number_that_was_given(number: float) -> None:
+    y = torch.full((20,), 7.0)
+    look = before((y, number))
+    y.fill_(number)
+    assert not only_moved(look)
+
+
 def test_nan_and_infinite_numbers_are_moved_like_others() -> None:
     x = torch.tensor([float("nan"), float("inf"), -float("inf"), 1.0])
     assert moved(lambda x, y: y.copy_(x), x, torch.zeros(4))
