@@ -59,6 +59,7 @@ class Symptom(enum.StrEnum):
     ENDED = "ended"
     LAST_ONE = "last_one"
     FIRST_ONE = "first_one"
+    TWICE = "twice"
     NEGATIVE_AS_ZERO = "negative_as_zero"
     SMALL_ERRORS = "small_errors"
     SCALE = "scale"
@@ -307,6 +308,11 @@ WORDS = {
         _K.TAIL_MASK,
         "the first element of {dim} of {argument} is left out: something begins one element late",
         "{counted} come out when that one, of {size}, is {fill}",
+    ),
+    Symptom.TWICE: Words(
+        _K.TAIL_MASK,
+        "what lies from {start} on in {dim} of {argument} counts twice: blocks or programs overlap",
+        "{counted} come out when it is doubled there",
     ),
     Symptom.NEGATIVE_AS_ZERO: Words(
         _K.ZEROED,

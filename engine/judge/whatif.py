@@ -270,6 +270,10 @@ def _parts(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposit
     """A dimension of which only the beginning, or only the last block, takes part."""
     for words, dim, size in _sizes(tensor_at(inputs, place)):
         starts = {(size - 1) // block * block: block for block in _BLOCKS if block < size}
+        for start in sorted(starts, reverse=True) if tensor_at(inputs, place).is_floating_point() else ():
+            doubled = partial(changed, inputs, place, _doubled, dim, start)
+            where: Facts = {"argument": problem.arguments[place], "dim": words, "start": start}
+            yield Supposition(symptom=Symptom.TWICE, arguments=doubled, facts=where)
         for start, block in sorted(starts.items(), reverse=True):
             for fill in _fills(tensor_at(inputs, place)):
                 facts: Facts = {
@@ -294,6 +298,13 @@ def _sizes(tensor: torch.Tensor) -> list[tuple[str, int | None, int]]:
 def _fills(tensor: torch.Tensor) -> tuple[float, ...]:
     """What stands in the place of an element that takes no part."""
     return (0.0, -math.inf) if tensor.is_floating_point() else (0,)
+
+
+def _doubled(tensor: torch.Tensor, dim: int | None, start: int) -> torch.Tensor:
+    copy = tensor.clone(memory_format=torch.contiguous_format)
+    part = copy.view(-1) if dim is None else copy
+    part.narrow(dim or 0, start, part.shape[dim or 0] - start).mul_(2)
+    return copy
 
 
 def _filled(tensor: torch.Tensor, dim: int | None, first: int, length: int, fill: float) -> torch.Tensor:

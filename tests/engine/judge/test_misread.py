@@ -214,6 +214,14 @@ def test_one_element_that_is_left_out_at_an_end(left_out, words):
     assert told(SUM, (x,), SUM.reference(part)) == (K.TAIL_MASK, words)
 
 
+def test_a_tail_that_counts_twice():
+    x = normal(9, 40)
+    more = x.clone()
+    more[:, 32:] *= 2
+    words = "what lies from 32 on in dimension 1 of x counts twice: blocks or programs overlap"
+    assert told(SUM, (x,), SUM.reference(more)) == (K.TAIL_MASK, words)
+
+
 def test_a_last_block_of_one_element_is_told_as_a_block():
     x = normal(9, 33)
     part = x.clone()
