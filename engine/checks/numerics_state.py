@@ -33,6 +33,7 @@ SPARES = (
     "import torch\ndef f(x):\n    with torch.no_grad():\n        return launch(x)\n",
     "import torch\ntorch.backends.cuda.matmul.allow_tf32 = False\ntorch.set_float32_matmul_precision('highest')\n",
     "class M:\n    def __init__(self):\n        self.allow_tf32 = True\n",
+    "import torch\n@torch.autocast('cuda', enabled=False)\ndef f(x):\n    return launch(x)\n",
 )
 _SETTERS = words(
     "torch.set_float32_matmul_precision torch.set_default_dtype torch.set_default_tensor_type torch.set_default_device "
@@ -48,7 +49,10 @@ _SETTERS = words(
 def check(reading: Reading) -> Iterator[Finding]:
     """A hint for every setter, and for every store into torch.backends, but not where full precision is asked for."""
     for node, name in reading.mentions(*_SETTERS):
-        if not _asks_for_full_precision(reading, node, name):
+        if name.endswith("autocast"):
+            if not _is_disabled(node):
+                yield hint("numerics_state", node, f"{name} has torch compute in lower precision within")
+        elif not _asks_for_full_precision(reading, node, name):
             yield hint("numerics_state", node, f"{name} changes the numerics of the whole process")
     for attribute in reading.host(ast.Attribute):
         if isinstance(attribute.ctx, ast.Store) and not _is_switched_off(reading, attribute):
@@ -64,6 +68,14 @@ def check(reading: Reading) -> Iterator[Finding]:
 def _asks_for_full_precision(reading: Reading, node: ast.expr, name: str) -> bool:
     given = reading.names.text(node.args[0]) if isinstance(node, ast.Call) and node.args else None
     return name == "torch.set_float32_matmul_precision" and given == "highest"
+
+
+def _is_disabled(node: ast.expr) -> bool:
+    keywords = node.keywords if isinstance(node, ast.Call) else []
+    return any(
+        keyword.arg == "enabled" and isinstance(keyword.value, ast.Constant) and keyword.value.value is False
+        for keyword in keywords
+    )
 
 
 def _is_switched_off(reading: Reading, attribute: ast.Attribute) -> bool:
