@@ -150,8 +150,8 @@ def _write_out(
                 if offset + size > most_bytes:
                     raise MemoryError(f"the candidate returned more than {most_bytes} bytes")
                 flat = Base.view(Base.view(content, (-1,)), torch.uint8) if size else torch.empty(0, dtype=torch.uint8)
-                raw = Base.numpy(flat).tobytes()
-            file.write(raw)
+                raw = Base.numpy(Base.clone(flat))  # of a copy: memory that numpy has seen can grow no more
+            file.write(raw.data)
             specs.append(_spec(value, offset, size))
             padding = -size % 16  # so that every tensor begins at a multiple of its element's size
             file.write(bytes(padding))

@@ -69,7 +69,8 @@ def deeds(tmp_path: Path) -> Callable[..., Deeds]:
         (
             "import importlib.util\nfrom pathlib import Path\n"
             "def entry():\n    file = str(Path(__file__).with_name('native.so'))\n"
-            "    try:\n        importlib.util.module_from_spec(importlib.util.spec_from_file_location('native', file))\n"
+            "    spec = importlib.util.spec_from_file_location('native', file)\n"
+            "    try:\n        importlib.util.module_from_spec(spec)\n"
             "    except ImportError:\n        pass\n",
             "library", "dlopen of its own /",
         ),
