@@ -147,7 +147,9 @@ def _snapshot(folder: Path, candidate: Candidate) -> Path:
     # A folder of its own, so that nothing else the child writes is importable beside the candidate.
     place = folder / "candidate"
     place.mkdir(mode=0o755, exist_ok=True)
-    path = place / (Path(candidate.filename).name or "kernel.py")
+    # The name stands in the assembly code of its kernels, and ptxas refuses some that are not ASCII.
+    name = "".join(sign if sign.isascii() and sign.isprintable() else "_" for sign in Path(candidate.filename).name)
+    path = place / (name or "kernel.py")
     path.write_bytes(candidate.source)
     path.chmod(0o644)
     return path

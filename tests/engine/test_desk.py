@@ -52,6 +52,26 @@ async def test_the_worker_is_told_the_entry_the_folder_and_where_compiled_kernel
     await desk.clear()
 
 
+@pytest.mark.parametrize(
+    ("filename", "name"),
+    [("soft max.py", "soft max.py"), ("漢é🚀.py", "___.py"), ("a\nb.py", "a_b.py"), ("", "kernel.py")],
+)
+async def test_the_snapshot_has_a_name_that_assemblers_take(employ: Employ, filename: str, name: str) -> None:
+    paths: list[str] = []
+
+    def load(kind: str, command: wire.AnyCommand) -> wire.AnyReply:
+        assert isinstance(command, wire.Load)
+        paths.append(command.path)
+        return wire.Loaded(id=command.id)
+
+    _, staff = employ(load)
+    candidate = Candidate(source=b"", problem="toy::twice", filename=filename)
+    desk = Desk(candidate=candidate, entry="f", spare=staff.worker, limits=Limits(), on_log=lambda *_: None)
+    await desk.load()
+    assert [Path(path).name for path in paths] == [name]
+    await desk.clear()
+
+
 async def test_a_worker_that_died_while_loading_leaves_a_desk_that_can_be_cleared(employ: Employ) -> None:
     fake, staff = employ(lambda kind, command: fake.die(fake.youngest))
     candidate = Candidate(source=b"", problem="toy::twice")
