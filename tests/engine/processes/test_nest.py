@@ -12,7 +12,7 @@ import pytest
 
 from engine.errors import EngineError
 from engine.processes.child import Child
-from engine.processes.nest import Nest
+from engine.processes.nest import Nest, telling_line
 
 
 class Nursery:
@@ -100,3 +100,19 @@ async def test_a_refusal_answers_the_fork_that_was_asked_first(nursery: Nursery)
     nursery.report(b'{"type":"refused","reason":"no"}')
     nursery.report(b'{"type":"forked","pid":222}')
     assert (await second).pid == 222
+
+
+@pytest.mark.parametrize(
+    ("printed", "line"),
+    [
+        ("knobs.py:504: UserWarning: unset\n\n'sm_999' is no processor\nLLVM ERROR: Cannot select: %1\n #0 0x55\n",
+         "LLVM ERROR: Cannot select: %1"),
+        ("Traceback (most recent call last):\n  import torch\nModuleNotFoundError: No module named 'torch'",
+         "ModuleNotFoundError: No module named 'torch'"),
+        ("Killed\n\n", "Killed"),
+        ("x" * 600, "x" * 500),
+        (" \n", ""),
+    ],
+)  # fmt: skip
+def test_of_all_that_was_printed_the_line_that_says_why_is_told(printed: str, line: str) -> None:
+    assert telling_line(printed) == line
