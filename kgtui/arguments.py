@@ -21,9 +21,10 @@ _EXIT_CODES = """\
 exit codes: 0 passed, 1 the candidate failed, 2 usage, 3 engine error or unsupported here,
 4 flagged (right but not credible, or caught cheating), 130 interrupted"""
 _CLAIM_EXITS = """\
-the page is the output, and progress goes to the error stream. A claim never changes the verdict, but the
-exit code of a kernel that is right and credible: 0 the claim is supported or exceeded, 1 it is not
-supported, 3 it was not measured. The others are those of every command: 1 failed, 4 flagged."""
+the page is the output, and progress goes to the error stream. A claim never changes the verdict,
+but the exit code of a kernel that is right and credible: 0 the claim is supported or exceeded,
+1 it is not supported, 3 it was not measured. The others are those of every command: 1 failed,
+4 flagged."""
 
 
 def build_parser() -> argparse.ArgumentParser:

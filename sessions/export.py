@@ -11,6 +11,7 @@ import csv
 import io
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -84,7 +85,7 @@ def as_markdown(store: Reader, subject: Subject) -> str:
     lines = [
         f"# Session {subject.id}: {_cell(subject.label)}",
         "",
-        f"Started {subject.started_at.isoformat()}. Runs: {subject.runs}, of them {subject.passed} passed and "
+        f"Started {_moment(subject.started_at)}. Runs: {subject.runs}, of them {subject.passed} passed and "
         f"{subject.flagged} flagged. Operators: {subject.problems}.",
         "",
         *_table(("environment", "value"), [(name, value) for name, value in environment.items()]),
@@ -141,6 +142,11 @@ def _shown(path: Path) -> str:
     return os.fsencode(path).decode(errors="replace")
 
 
+def _moment(moment: datetime) -> str:
+    """For somebody who reads: to the second."""
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
 def _run_page(store: Reader, run: RunRow, *, heading: str) -> list[str]:
     details = store.details(run.id)
     told = CollectedRun(file="", events=tuple(store.events(run.id)), number=run.id)
@@ -153,7 +159,7 @@ def _run_page(store: Reader, run: RunRow, *, heading: str) -> list[str]:
         ("device", f"{run.device}: {run.device_name}" if run.device_name else run.device),
         ("compiled for", run.target),
         ("policy", run.policy if run.policy is not Policy.DEFAULT else None),
-        ("started", run.started_at.isoformat()),
+        ("started", _moment(run.started_at)),
         ("took", f"{run.elapsed_s:.2f} s"),
         ("note", run.note),
         ("tag", run.tag),

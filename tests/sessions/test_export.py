@@ -86,7 +86,7 @@ def test_markdown_of_a_run(store, run):
 | source | SHA-256 {run.digest} |
 | device | cpu: A CPU |
 | compiled for | sm_90 |
-| started | 2026-01-02T03:04:05.678000+00:00 |
+| started | 2026-01-02 03:04:05 UTC |
 | took | 1.25 s |
 | note | tail \\| mask is &lt;b>wrong&lt;/b> |
 
@@ -130,7 +130,7 @@ def test_markdown_of_a_session_has_a_part_for_each_run(store, session_id, run, j
         "## Run #1: aten::softmax: wrong_value",
         "## Run #2: aten::softmax: pass",
     ]
-    assert "Started 2026-01-02T03:04:05.678000+00:00. Runs: 2, of them 0 passed and 1 flagged. Operators: 1." in page
+    assert "Started 2026-01-02 03:04:05 UTC. Runs: 2, of them 0 passed and 1 flagged. Operators: 1." in page
     assert "| triton | 3.9.0 |" in page
     assert "| state | finished, flagged |" in page
 
