@@ -20,6 +20,7 @@ from kgtui.screens.host import Host
 from kgtui.screens.styled import StyledScreen
 from kgtui.state.lines import Line, Span, Tone, line, muted, plain_text, strong
 from kgtui.widgets.toned import Lines
+from kgtui.widgets.tones import TONE_CLASSES
 
 PLACE = Place.OVER
 
@@ -45,6 +46,7 @@ class HelpScreen(ModalScreen[None], StyledScreen):
     """Closes with its own key and with the one that opened it."""
 
     WHERE = Where.HELP
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)  # Textual asks the first base alone for them
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of(Where.HELP),
         *(

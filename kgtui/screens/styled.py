@@ -6,13 +6,19 @@ size, both in one turn of the loop: longer than a key may wait.  Nothing here dr
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from textual import on
 from textual.events import ScreenResume
 from textual.screen import Screen
 
+from kgtui.widgets.tones import TONE_CLASSES
+
 
 class StyledScreen(Screen[None]):
-    """Takes the classes of its size before there is anything in it."""
+    """Takes the classes of its size before there is anything in it, and has the tones for all that is."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
 
     _styled_for: tuple[frozenset[str], frozenset[str]] | None = None
 

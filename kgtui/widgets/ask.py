@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from textual import events
 from textual.content import Content
 from textual.message import Message
-from textual.widget import Widget
 
 from kgtui.state.lines import Span, Tone
-from kgtui.widgets.toned import TONE_CLASSES, content_of, shortened
+from kgtui.widgets.toned import content_of, shortened
+from kgtui.widgets.tones import Toned
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,10 +21,8 @@ class Answer:
     label: str
 
 
-class Ask(Widget, can_focus=True):
+class Ask(Toned, can_focus=True):
     """Takes the keys until it is answered; esc is the answer that changes nothing."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
 
     class Answered(Message):
         """The user chose; `key` is "escape" when nothing is to change."""

@@ -9,10 +9,10 @@ from typing import ClassVar
 from textual import events
 from textual.content import Content
 from textual.message import Message
-from textual.widget import Widget
 
 from kgtui.state.lines import Line, Span
-from kgtui.widgets.toned import TONE_CLASSES, content_of, shortened
+from kgtui.widgets.toned import content_of, shortened
+from kgtui.widgets.tones import Toned
 
 _KEEP_ACTIVE = 9  # above all that a segment may say
 
@@ -31,10 +31,10 @@ class Segment:
     keep: int = 1
 
 
-class Bar(Widget):
+class Bar(Toned):
     """Segments side by side; those that do not fit are left out, never cut in two."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {*TONE_CLASSES, "bar--active", "bar--gap"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"bar--active", "bar--gap"}
 
     class Chosen(Message):
         """A segment was clicked."""
@@ -99,10 +99,8 @@ def kept(widths: Sequence[int], keeps: Sequence[int], *, gap: int, room: int) ->
     return places
 
 
-class Strip(Widget):
+class Strip(Toned):
     """Rows with a left part, cut where room ends, and a right part that is always whole."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

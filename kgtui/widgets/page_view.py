@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from kgtui.state.inspect import PageRow
 from kgtui.state.lines import plain_text
-from kgtui.widgets.toned import TONE_CLASSES, content_of
+from kgtui.widgets.toned import content_of
+from kgtui.widgets.tones import Toned
 
 
-class PageView(OptionList):
+class PageView(OptionList, Toned):
     """One line of the page is one option."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
 
     def __init__(self, *, id: str) -> None:
         self._rows: tuple[PageRow, ...] = ()  # before super().__init__, which draws in the colours of the theme

@@ -22,17 +22,17 @@ from textual.strip import Strip
 
 from kgtui.highlighting.cleaning import harmless
 from kgtui.state.lines import Column, Row, Tone
-from kgtui.widgets.toned import TONE_CLASSES
+from kgtui.widgets.tones import TONE_CLASSES, Toned
 
 _NEAR = 20
 _HEADER = "paged--header"
 _CURSOR = "paged--cursor"
 
 
-class PagedGrid(ScrollView, can_focus=True):
+class PagedGrid(ScrollView, Toned, can_focus=True):
     """Rows under a header that stays; asks for more when the cursor, or what is seen, comes near an end of the rows."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {*TONE_CLASSES, _HEADER, _CURSOR}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {_HEADER, _CURSOR}
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "cursor_up", show=False),
         Binding("down", "cursor_down", show=False),

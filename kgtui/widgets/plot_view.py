@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from textual.content import Content
-from textual.widget import Widget
 
 from engine.model import Problem
 from kgtui.state.glyphs import UNICODE, Glyphs
 from kgtui.state.plot import Series
 from kgtui.state.sizes import Lens, plot_lines
-from kgtui.widgets.toned import TONE_CLASSES, content_of
+from kgtui.widgets.toned import content_of
+from kgtui.widgets.tones import Toned
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,10 +25,8 @@ class Picture:
     glyphs: Glyphs = UNICODE
 
 
-class PlotView(Widget):
+class PlotView(Toned):
     """Draws the newest picture at its own size."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)

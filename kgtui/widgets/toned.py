@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console, ConsoleOptions
@@ -17,8 +16,7 @@ from textual.widgets import DataTable, Static
 
 from kgtui.highlighting.cleaning import harmless, harmless_lines
 from kgtui.state.lines import Column, Line, Placed, Row, Span, Tone, hung, laid_out
-
-TONE_CLASSES = frozenset({f"tone--{tone}" for tone in Tone})
+from kgtui.widgets.tones import Toned
 
 _CUT, _ASCII_CUT = "…", "~"  # stand where a text was cut
 
@@ -40,10 +38,8 @@ def shortened(widget: Widget, line: Line, *, cells: int) -> Content:
     return content.truncate(max(0, cells - len(_ASCII_CUT))) + Content(_ASCII_CUT[:cells])
 
 
-class Lines(Static):
+class Lines(Static, Toned):
     """Some lines of toned text; what does not fit is wrapped, behind an `indent` where there is one."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
 
     def __init__(self, *, id: str | None = None, classes: str | None = None, indent: int = 0) -> None:
         super().__init__("", id=id, classes=classes, markup=False)
@@ -102,10 +98,8 @@ class _Look:
     styles: Mapping[Tone, Style]
 
 
-class Grid(DataTable[Cell]):
+class Grid(DataTable[Cell], Toned):
     """A table of toned rows, drawn by what has changed; its columns are laid out for the width that there is."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
 
     def __init__(self, columns: tuple[Column, ...], *, header: bool = True, id: str | None = None) -> None:
         super().__init__(cursor_type="row", cell_padding=0, show_header=header, id=id)

@@ -15,6 +15,7 @@ from textual.widgets import DataTable
 from engine.events import Event, KernelCompiled, KernelLaunched, LogWritten, RunFinished
 from engine.model import Finding, Location, Problem, Severity, Stream
 from kgtui.screens import screen_ids
+from kgtui.screens.styled import StyledScreen
 from kgtui.state.lines import Column, Row, Span
 from kgtui.state.tabs import TABS
 from kgtui.widgets.paged_grid import PagedGrid
@@ -144,6 +145,9 @@ async def test_a_table_of_pages_draws_any_text_as_it_is() -> None:
     columns = (Column(label="name", width=20), Column(label="note", width=20))
 
     class Table(App[None]):
+        def get_default_screen(self) -> StyledScreen:
+            return StyledScreen()  # it has the tones
+
         def compose(self) -> ComposeResult:
             yield PagedGrid(columns)
 

@@ -8,6 +8,7 @@ import pytest
 from textual.app import App, ComposeResult
 
 from engine.model import Outcome
+from kgtui.screens.styled import StyledScreen
 from kgtui.state.cases import case_columns
 from kgtui.state.lines import Column, Row, Span, laid_out
 from kgtui.state.tables import HISTORY_COLUMNS, kernel_columns
@@ -79,6 +80,9 @@ class Stage(App[None]):
     """A table that is as wide as the terminal."""
 
     CSS_PATH = "../../kgtui/styles/app.tcss"
+
+    def get_default_screen(self) -> StyledScreen:
+        return StyledScreen()  # it has the tones
 
     def compose(self) -> ComposeResult:
         yield Grid(COLUMNS)

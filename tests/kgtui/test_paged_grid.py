@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.strip import Strip
 
+from kgtui.screens.styled import StyledScreen
 from kgtui.state.lines import Column, Row, Span, Tone
 from kgtui.widgets.paged_grid import PagedGrid
 
@@ -26,6 +27,9 @@ class Table(App[None]):
     def __init__(self) -> None:
         super().__init__()
         self.heard: list[str] = []
+
+    def get_default_screen(self) -> StyledScreen:
+        return StyledScreen()  # it has the tones
 
     def compose(self) -> ComposeResult:
         yield PagedGrid(COLUMNS)
