@@ -20,6 +20,7 @@ from engine.tensors import dtype_name
 _BLOCKS = tuple(1 << power for power in range(14, 3, -1))
 _LEAST_IN_LINE = 4  # wrong elements that keep a factor of their own, for that to mean anything
 _ROUNDINGS = ((torch.float16, 2.0**-11), (torch.bfloat16, 2.0**-8))
+_SIGNIFICANDS = (("float64", 53), ("float32", 24))  # bits, the hidden one too
 _MOST_SMALL = 2.0**-4
 _WRAPS = {8: torch.int8, 16: torch.int16, 32: torch.int32}
 
@@ -158,15 +159,21 @@ def _integers(comparison: Comparison) -> Iterator[Clue]:
     for bits, narrow in _WRAPS.items():
         if torch.iinfo(comparison.got.dtype).bits > bits:
             yield comparison.clue(Symptom.WRAPPED, expected.to(narrow), bits=bits)
-    spacing = torch.exp2(expected.abs().double().clamp(min=1).log2().floor() - 23)
-    near = (comparison.got64 - comparison.expected64).abs() <= 4 * spacing
-    exact = spacing < 1
-    if bool((comparison.wrong & near & ~exact).any()):
-        error = float(((comparison.got64 - comparison.expected64).abs() / comparison.scale)[comparison.wrong].max())
-        yield _only(
-            comparison, Symptom.SMALL_ERRORS, near & ~exact, dtype="float32", largest=error, typical=error,
-            rounding=2.0**-24,
-        )  # fmt: skip
+    yield from _held_in_floats(comparison, expected)
+
+
+def _held_in_floats(comparison: Comparison, expected: torch.Tensor) -> Iterator[Clue]:
+    """Integers with the error of a float that cannot hold them, of the widest that explains most of them."""
+    difference = (comparison.got.long() - expected).abs()  # in float64 large integers are all the same
+    error = float((difference.double() / comparison.scale)[comparison.wrong].max())
+    for dtype, bits in _SIGNIFICANDS:
+        spacing = torch.exp2(expected.abs().double().clamp(min=1).log2().floor() + 1 - bits)
+        near = (difference <= 4 * spacing) & (spacing >= 1)
+        if 2 * int((comparison.wrong & near).sum()) >= comparison.wrong_count:
+            yield _only(
+                comparison, Symptom.SMALL_ERRORS, near, dtype=dtype, largest=error, typical=error, rounding=2.0**-bits
+            )
+            return
 
 
 def _factors(comparison: Comparison) -> Iterator[Clue]:

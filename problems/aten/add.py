@@ -88,7 +88,8 @@ def _values(shape: tuple[int, ...], dtype: DType, rng: torch.Generator) -> torch
     """Integers that no alpha here lets overflow; mixed magnitudes only where one rounding of them is small."""
     if dtype in FLOATS:
         return mixed(shape, dtype, rng) if dtype is F32 else normal(shape, dtype, rng)
-    return integers(shape, dtype, rng, low=-(2**28), high=2**28)
+    bound = 2**59 if dtype is DType.INT64 else 2**28  # what float64 does not tell apart, and float32
+    return integers(shape, dtype, rng, low=-bound, high=bound)
 
 
 def _broadcast(case: Case) -> tuple[int, ...]:

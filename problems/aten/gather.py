@@ -18,6 +18,7 @@ CASES = (
            dtype=F32),
     *_over(Tier.FULL, "{shape}[{index}] dim {dim} {dtype}", shape=(16, 1023), index=(16, 1025), dim=-1, dtype=FLOATS),
     *_over(Tier.FULL, "{shape}[{index}] dim {dim} {dtype}", shape=(33, 17), index=(65, 13), dim=0, dtype=[F32, BF16]),
+    *_over(Tier.FULL, "{shape}[{index}] dim {dim} {dtype}", shape=(65, 3), index=(4099, 3), dim=0, dtype=F32),
     *_over(Tier.FULL, "{shape}[{index}] dim {dim} {dtype}", shape=(16, 12, 31), index=(16, 12, 31), dim=[0, 1, 2],
            dtype=FLOATS),
     *_over(Tier.FULL, "{shape}[{index}] dim {dim} {dtype}", shape=(5, 4, 7, 6), index=(4, 9, 5, 3), dim=1, dtype=F32),
@@ -36,8 +37,10 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     shape, dim = case.shape("shape"), case.size("dim")
     if case.dtype in FLOATS:
         x = mixed(shape, case.dtype, rng)
-    else:
+    elif case.dtype is DType.UINT8:
         x = integers(shape, case.dtype, rng, low=0, high=256)
+    else:
+        x = integers(shape, case.dtype, rng, low=-(2**62), high=2**62)
     index = integers(case.shape("index"), DType.INT64, rng, low=0, high=shape[dim])
     return laid_out(x, case.word("layout")), dim, index, False
 

@@ -25,7 +25,7 @@ EQUIVALENT = _by_name(
             add_into_a_copy:13:change_constant add_into_a_copy:14:change_constant
             cublas_saxpy_logging_thread:19:change_constant cublas_saxpy_logging_thread:20:change_constant
             cublas_sgemm:27:change_constant
-            embedding:16:change_constant
+            embedding:16:change_constant gather_tuple_arguments:23:change_constant
             fused_add_rms_norm:24:change_constant fused_add_rms_norm_module:19:change_constant
             fused_add_rms_norm_two_kernels:24:change_constant fused_add_rms_norm_two_passes:29:change_constant
             mm_autotune_reset:26:change_constant mm_autotune_reset:27:change_constant
@@ -41,6 +41,8 @@ EQUIVALENT = _by_name(
             rms_norm_workspace_pool:30:change_constant rms_norm_workspace_pool:31:change_constant
             silu_autotune_key:29:change_constant silu_kernel_factory:17:change_constant
             softmax_autotune:37:change_constant softmax_heuristics:37:change_constant
+            rotary_embedding_join_split:16:change_constant rotary_embedding_join_split:19:change_constant
+            rotary_embedding_join_split:20:change_constant silu_libdevice:17:change_constant
             softmax_skips_rescaling:26:change_constant softmax_three_passes:30:change_constant
             topk_softmax_logits_first:15:change_constant
         """,
@@ -49,7 +51,7 @@ EQUIVALENT = _by_name(
             softmax_split_rows:29:change_constant
         """,
         "what pads the end of a row comes after everything that is stored of its running sum": """
-            cumsum:23:change_constant cumsum_associative_scan:20:change_constant
+            cumsum:23:change_constant cumsum_associative_scan:20:change_constant cumsum_look_back:16:change_constant
             cumsum_three_launches:15:change_constant cumsum_three_launches:24:change_constant
         """,
         "exp of -inf is 0 whatever finite number is subtracted first": """
@@ -65,7 +67,12 @@ EQUIVALENT = _by_name(
             reshape_and_cache:19:drop_condition:4 reshape_and_cache:19:swap_operator
         """,
         "the address is inside without the mask as well: a remainder, or a cosine with the sines behind it": """
-            add_fast_path:30:drop_mask rotary_embedding:17:drop_mask rotary_embedding_one_launch:31:drop_mask
+            add_fast_path:30:drop_mask
+            gather_tuple_arguments:23:drop_mask gather_tuple_arguments:23:swap_operator:2
+            gather_tuple_arguments:25:drop_mask:2 gather_tuple_arguments:25:swap_operator:3
+            rotary_embedding_join_split:19:drop_mask rotary_embedding_join_split:19:swap_operator:3
+            rotary_embedding_join_split:33:drop_mask rotary_embedding_join_split:33:swap_operator:3
+            rotary_embedding:17:drop_mask rotary_embedding_one_launch:31:drop_mask
             rotary_embedding_scratch:17:drop_mask rotary_embedding_scratch:17:swap_operator
         """,
         "experts that do not exist weigh 0 and stand behind all that do, of which there are enough": """
@@ -90,6 +97,11 @@ EQUIVALENT = _by_name(
             add:27:force_branch mm_autotune_reset:30:force_branch:2 softmax_autotune:21:swap_operator
             softmax_heuristics:20:force_branch:2
         """,
+        "any number but 0 is a raised flag": "cumsum_look_back:25:change_constant",
+        "a step more, with nothing left to divide": """
+            gather_tuple_arguments:17:change_constant:2 gather_tuple_arguments:17:skip_last
+        """,
+        "a grid of one program stays one": "silu_warmed_handle:30:skip_last:3 silu_warmed_handle:30:skip_last:4",
         "a loop over no heads, or an increment of 0, which BLAS does not define": """
             rotary_embedding_one_launch:34:force_branch rotary_embedding_one_launch:34:swap_operator
             cublas_saxpy_quick_return:18:swap_operator:3 cublas_saxpy_quick_return:19:swap_operator:3
@@ -104,10 +116,10 @@ UNSEEN = _by_name(
             mm_autotune_reset:29:drop_condition mm_autotune_reset:29:swap_operator:2
             mm_autotune_reset:31:drop_mask mm_autotune_reset:31:shift_index mm_autotune_reset:31:swap_operator
             mm_autotune_reset:31:swap_operator:2 mm_autotune_reset:31:swap_operator:3
-            mm_autotune_reset:33:swap_operator:3 mm_autotune_reset:46:skip_last:4
+            mm_autotune_reset:33:swap_operator:3 mm_autotune_reset:46:skip_last:4 softmax_autotune:22:drop_term
         """,
         "a race: the interpreter runs the programs in order, so that the last one sees all": """
-            sum_last_program:19:force_branch
+            cumsum_look_back:20:change_constant:2 sum_last_program:19:force_branch
         """,
         "the tolerance allows a product that was rounded to half precision before the sum": """
             add:24:force_branch:2 add_fast_path:13:force_branch:2 add_fast_path:13:narrow

@@ -1,5 +1,5 @@
 # kgtui: op=aten::softmax expect=pass
-"""Softmax as a torch.autograd.Function with forward and backward kernels; only forward is asked for here."""
+"""Softmax as a torch.autograd.Function that has a forward kernel and, being for inference, no backward one."""
 
 import torch
 import triton
@@ -19,18 +19,6 @@ def _fwd(x_ptr, y_ptr, sx_o, sx_n, sx_i, inner, n, BLOCK: tl.constexpr):
     tl.store(y_ptr + (o * n + k) * inner + i, y, mask=k < n)
 
 
-@triton.jit
-def _bwd(y_ptr, dy_ptr, dx_ptr, inner, n, BLOCK: tl.constexpr):
-    pid = tl.program_id(0).to(tl.int64)
-    o = pid // inner
-    i = pid % inner
-    k = tl.arange(0, BLOCK)
-    at = (o * n + k) * inner + i
-    y = tl.load(y_ptr + at, mask=k < n, other=0.0).to(tl.float32)
-    dy = tl.load(dy_ptr + at, mask=k < n, other=0.0).to(tl.float32)
-    tl.store(dx_ptr + at, y * (dy - tl.sum(y * dy, 0)), mask=k < n)
-
-
 class Softmax(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, dim, out_dtype):
@@ -43,19 +31,11 @@ class Softmax(torch.autograd.Function):
             _fwd[(x3.shape[0] * x3.shape[2],)](
                 x3, y, x3.stride(0), x3.stride(1), x3.stride(2), x3.shape[2], n, BLOCK=triton.next_power_of_2(n)
             )
-        ctx.save_for_backward(y)
-        ctx.dim = dim
         return y
 
     @staticmethod
     def backward(ctx, dy):
-        (y,) = ctx.saved_tensors
-        dx = torch.empty_like(y)
-        n = y.shape[ctx.dim]
-        inner = y.shape[ctx.dim + 1 :].numel()
-        if y.numel():
-            _bwd[(y.numel() // n,)](y, dy.contiguous(), dx, inner, n, BLOCK=triton.next_power_of_2(n))
-        return dx, None, None
+        raise NotImplementedError("this one is for inference")
 
 
 def softmax(self, dim, dtype=None):

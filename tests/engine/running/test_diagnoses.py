@@ -21,6 +21,7 @@ K = DiagnosisKind
 TRUTH = {
     "add_ignores_alpha": (K.MISSING_SCALE, "9x65 + 65 f32 alpha -0.999"),
     "add_integers_in_float32": (K.PRECISION, "700 i32 alpha 1"),
+    "add_integers_in_float64": (K.PRECISION, "700 i64 alpha 1"),
     "add_repeats_the_vector": (K.WRONG_STRIDE, "33x1 + 33x65 f32"),
     "cublas_saxpy_ignores_increments": (K.WRONG_STRIDE, "497 alpha 0.5 inc 2 3"),
     "cublas_saxpy_subtracts": (K.IGNORED_ARGUMENT, "1024 alpha -0.999 inc 1 1"),
