@@ -159,7 +159,7 @@ class WorkbenchApp(TerminalApp):
         """Paint first; everything slow begins after that."""
         self.wishes.dress()
         self._attention.begin()
-        await asyncio.sleep(0)  # the style sheets were read in this turn of the loop; the import has one of its own
+        await self._navigation.fetch("workbench" if self._start is not None else "operators")
         if self._start is not None:
             self.open_file(self._start.problem, self._start.path)
         else:

@@ -32,13 +32,17 @@ class Navigation:
         """
         await asyncio.to_thread(_make_lexers)
         for screen_id in screen_ids():
-            await asyncio.to_thread(screen_module, screen_id)
+            await self.fetch(screen_id)
         for path in sorted(_STYLES.glob("*.tcss")):
             # A screen that brings a file of its own makes Textual parse all of them anew; parsing one costs a moment.
             if not self._app.stylesheet.has_source(str(path)):
                 self._app.stylesheet.read(path)
                 self._app.stylesheet.parse()
                 await asyncio.sleep(0)
+
+    async def fetch(self, screen_id: str) -> None:
+        """Import one screen beside the loop, which has its turns meanwhile."""
+        await asyncio.to_thread(screen_module, screen_id)
 
     def made(self, screen_id: str) -> Screen[None] | None:
         """The screen, if it was ever shown."""

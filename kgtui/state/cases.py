@@ -16,7 +16,7 @@ from kgtui.state.numbers import error, seconds
 from kgtui.state.run import RunView
 from kgtui.state.suspects import Suspects
 
-MAX_ROWS = 300
+MAX_ROWS = 200  # three times as many as any operator has: so many are put into the table within one turn of the loop
 _CASE_WIDTHS = range(10, 23)
 _FAILED_OUTPUTS_SHOWN = 4
 
