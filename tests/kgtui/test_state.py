@@ -441,11 +441,11 @@ def test_a_case_that_a_run_ended_without_says_what_it_was_before(
     assert {row.cells[-1].text for row in alone[1:]} == {""}
 
 
-def test_ten_thousand_cases_stay_a_table_of_three_hundred(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_ten_thousand_cases_stay_a_table_of_two_hundred(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     results = [replace(fakes.passed(plan.cases[0]), case=f"case {number}") for number in range(10_000)]
     view = view_of([started(candidate), *(CaseFinished(at_s=0.1, number=1, total=1, result=one) for one in results)])
     assert len(view.cases) == 10_000
-    assert len(case_rows(plan.cases, view, NO_RUN, glyphs=UNICODE)) == 300
+    assert len(case_rows(plan.cases, view, NO_RUN, glyphs=UNICODE)) == 200
 
 
 def test_cases_are_filtered_by_any_word_of_their_row(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
