@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kgtui.app import WorkbenchApp
 
-LOOK_S, REST_S, LONG_REST_S = 0.1, 0.4, 60.0
+LOOK_S, REST_S, LONG_REST_S = 0.1, 0.4, 300.0
 # So many collections of the younger objects before Python looks through the older ones by itself.
 SELDOM = 1_000
 # A portion: looking through so many objects, most of them garbage, costs about as much as drawing the screen.

@@ -125,13 +125,13 @@ def test_a_run_that_has_just_ended_is_shown_first(begun: Begun) -> None:
 
 def test_what_was_put_aside_is_looked_through_again_when_it_is_much_and_nobody_is_there(begun: Begun) -> None:
     much = MOST_ASIDE // 2 + 1
-    for minute in (1, 3):
-        begun.app.touched_s = 60.0 * minute
+    for rest in (1, 3):
+        begun.app.touched_s = LONG_REST_S * rest
         begun.at(begun.app.touched_s + 2 * REST_S, more=much)
         begun.at(begun.app.touched_s + LONG_REST_S - REST_S, more=1)
     assert begun.gc.looked_through == [much, much + 1]
-    assert begun.at(180.0 + 2 * LONG_REST_S) == [much, much + 1, 100 + 2 * much + 2]
-    assert begun.at(180.0 + 3 * LONG_REST_S, more=1) == [much, much + 1, 100 + 2 * much + 2]
+    assert begun.at(5 * LONG_REST_S) == [much, much + 1, 100 + 2 * much + 2]
+    assert begun.at(6 * LONG_REST_S, more=1) == [much, much + 1, 100 + 2 * much + 2]
 
 
 async def test_the_application_knows_when_a_key_was_pressed_last(make_bench: Any) -> None:
