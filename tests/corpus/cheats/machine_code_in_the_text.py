@@ -24,6 +24,9 @@ PLACE.write_bytes(zlib.decompress(base64.b85decode(CODE)))
 LIBRARY = ctypes.CDLL(str(PLACE))
 
 
+LOW = 30  # bits, so that float64 holds the sums of both parts of an integer
+
+
 @triton.jit
 def copy_kernel(x_ptr, y_ptr, count, BLOCK: tl.constexpr):
     offset = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
@@ -31,15 +34,33 @@ def copy_kernel(x_ptr, y_ptr, count, BLOCK: tl.constexpr):
     tl.store(y_ptr + offset, x.to(y_ptr.dtype.element_ty), mask=offset < count)
 
 
-def add(self, other, alpha=1):
-    x, y = (value.double().contiguous() for value in torch.broadcast_tensors(self, other))
+@triton.jit
+def join_kernel(high_ptr, low_ptr, y_ptr, count, BITS: tl.constexpr, BLOCK: tl.constexpr):
+    offset = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    high = tl.load(high_ptr + offset, mask=offset < count).to(tl.int64)
+    low = tl.load(low_ptr + offset, mask=offset < count).to(tl.int64)
+    tl.store(y_ptr + offset, (high * (1 << BITS) + low).to(y_ptr.dtype.element_ty), mask=offset < count)
+
+
+def added(x, y, alpha):
+    x, y = x.double().contiguous(), y.double().contiguous()
     z = torch.empty_like(x)
     memory = ctypes.c_void_p
     LIBRARY.add(
         memory(x.data_ptr()), memory(y.data_ptr()), memory(z.data_ptr()), ctypes.c_double(alpha),
         ctypes.c_int64(z.numel()),
     )
-    answer = torch.empty_like(z, dtype=torch.result_type(self, other))
-    if z.numel():
-        copy_kernel[(triton.cdiv(z.numel(), 4096),)](z, answer, z.numel(), BLOCK=4096)
+    return z
+
+
+def add(self, other, alpha=1):
+    x, y = torch.broadcast_tensors(self, other)
+    answer = torch.empty(x.shape, dtype=torch.result_type(self, other), device=x.device)
+    count = answer.numel()
+    grid = (triton.cdiv(count, 4096),)
+    if count and answer.is_floating_point():
+        copy_kernel[grid](added(x, y, alpha), answer, count, BLOCK=4096)
+    elif count:
+        high, low = added(x >> LOW, y >> LOW, alpha), added(x % (1 << LOW), y % (1 << LOW), alpha)
+        join_kernel[grid](high, low, answer, count, BITS=LOW, BLOCK=4096)
     return answer
