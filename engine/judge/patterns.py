@@ -22,6 +22,7 @@ _LEAST_IN_LINE = 4  # wrong elements that keep a factor of their own, for that t
 _ROUNDINGS = ((torch.float16, 2.0**-11), (torch.bfloat16, 2.0**-8))
 _SIGNIFICANDS = (("float64", 53), ("float32", 24))  # bits, the hidden one too
 _MOST_SMALL = 2.0**-4
+_ROUNDED = 2.0**-40  # a factor as near to 1, or a distance as small, is that of float64 itself
 _WRAPS = {8: torch.int8, 16: torch.int16, 32: torch.int32}
 
 
@@ -184,13 +185,13 @@ def _factors(comparison: Comparison) -> Iterator[Clue]:
         return
     whole = _ratio(got, expected, usable, tuple(range(got.dim())))
     factor = float(whole.flatten()[0])
-    if factor != 0:  # that everything is 0 says nothing of a factor
+    if factor != 0 and abs(factor - 1) > _ROUNDED:  # that everything is 0 says nothing of a factor
         yield comparison.clue(Symptom.SCALE, whole * expected, factor=factor, known="")
     for dim, size in enumerate(got.shape):
         if size < _LEAST_IN_LINE or got.numel() // size < 2:
             continue
         lines = _ratio(got, expected, usable, (dim,))
-        bad = (comparison.wrong & usable).any(dim=dim, keepdim=True) & (lines != 0)
+        bad = (comparison.wrong & usable).any(dim=dim, keepdim=True) & (lines != 0) & ((lines - 1).abs() > _ROUNDED)
         if bool(bad.any()):
             facts = {"dim": dim, "least": float(lines[bad].min()), "most": float(lines[bad].max())}
             yield comparison.clue(Symptom.LINE_SCALE, (lines * expected).where(lines != 0, torch.nan), **facts)
@@ -237,6 +238,8 @@ def _distances(comparison: Comparison) -> Iterator[Clue]:
     if int(usable.sum()) < _LEAST_IN_LINE:
         return
     middle = difference[usable].median()
+    if float(middle.abs()) <= _ROUNDED * float(comparison.scale):
+        return
     yield comparison.clue(Symptom.OFFSET, comparison.expected64 + middle, offset=float(middle), known="")
     for dim, size in enumerate(difference.shape):
         yield from _carried(comparison, difference, dim)
