@@ -261,7 +261,7 @@ def _patch_once(patch: Callable[..., Any]) -> Callable[..., Any]:
     renewed: set[tuple[int, int]] = set()
 
     def patch_unless_patched(function: Any) -> _Kept:
-        visible = frozenset(id(value) for value in function.__globals__.values() if value in (tl, tl.core))
+        visible = frozenset(id(value) for value in list(function.__globals__.values()) if value in (tl, tl.core))
         if not visible or visible not in patched:
             patch(function)
             patched.add(visible)

@@ -48,7 +48,7 @@ class Provenance:
         self._changed, self._is_on = 0, True
         try:
             with unheard():
-                for storage in self._elders.values():
+                for storage in list(self._elders.values()):  # a thread of the candidate may add to them
                     self._keep(storage)
             self.left(tensors_of(arguments))
             yield
