@@ -126,7 +126,7 @@ async def test_no_child_outlives_a_killed_parent(tmp_path):
     parent.wait()
     parent.stdout.close()
     for pid, handle in handles.items():
-        ended, _, _ = select.select([handle], [], [], 60)
+        ended, _, _ = select.select([handle], [], [], 20)
         os.close(handle)
         assert ended, f"process {pid} outlived its parent"
     assert _own_folders(parent.pid) == []
