@@ -18,6 +18,8 @@ from tests.kgtui.standalone.test_script import ended, said
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 LIMITS = Limits(load_s=5.0, case_s=20.0, memory_bytes=2 << 30)
+SUMS_OF_PRODUCTS = {"cublas_sgemm_leading_dimension_is_m"}
+"""Of these a run and a script were seen to differ in the last digit of a float32, once in six times."""
 
 
 @pytest.mark.parametrize(
@@ -43,11 +45,12 @@ async def test_a_script_finds_the_worst_element_of_its_run(engine, tmp_path, nam
     found = ended(script)
     wrong = [report.message for report in result.outputs if report.outcome is not Outcome.PASS]
     assert (found.returncode, found.stderr) == (1, "")
-    assert [_to_five_digits(line) for line in found.stdout.splitlines()] == [_to_five_digits(one) for one in wrong]
+    alike = _to_five_digits if name in SUMS_OF_PRODUCTS else said
+    assert [alike(line) for line in found.stdout.splitlines()] == [alike(message) for message in wrong]
 
 
 def _to_five_digits(message: str) -> str:
-    """What is said, but for the last digits: products of matrices are summed up as their addresses are aligned."""
+    """What is said, but for the last digits."""
     return re.sub(r"-?\d+\.\d+", lambda number: f"{float(number[0]):.5g}", said(message))
 
 
