@@ -12,7 +12,6 @@ from engine.device_record import strange_kernels
 from engine.floors import faster_than_physics, permitted_precision
 from engine.model import Finding, Problem, Severity
 from engine.timing_checks import (
-    STREAM_SLACK_US,
     contention,
     differs_from_stored_baseline,
     noisy,
@@ -23,6 +22,7 @@ from engine.timing_checks import (
 
 UNEVEN_FACTOR = 1.15  # what a chunk's mean may lie above or below the median of its round
 UNEVEN_SHARE = 2 / 3  # of the chunks: an outlier in every other one is still none of the candidate's doing
+EVENTS_SLACK_US = 5.0  # events are no better for short kernels
 EARLY_SHARE = 0.1  # of the calls: the median does not move for fewer
 
 
@@ -108,7 +108,7 @@ def uneven_calls(facts: CaseFacts) -> Finding | None:
     method = facts.candidate.method
     if method is None:
         return None
-    slack_us = STREAM_SLACK_US if method is Method.EVENTS else 0.0
+    slack_us = EVENTS_SLACK_US if method is Method.EVENTS else 0.0
     uneven_means: list[tuple[float, float]] = []
     chunks = 0
     for pair in facts.candidate.batches_us(method):

@@ -20,6 +20,7 @@ from engine.clock.instruments import HOLD, Event, Graph, Instruments
 
 METHOD = "cupti"
 _FIRST_HOLD_NS, _LONGEST_HOLD_NS = 100_000, 1_000_000
+_AMPLE = 2  # times what launching takes: on another stream work begins some time after it was launched
 _PATIENCE = 3  # calls that outlast the longest hold: they wait for the device themselves
 _EARLY_NS = 1_000  # before the hold ends: a kernel may begin while the one ahead of it retires
 _GAP_NS = 12_000  # between windows: the record and the host agree on the time only so far
@@ -198,11 +199,12 @@ class Calls:
         chunk.holds.append(bool(hold_ns))
 
     def _adapt(self, hold_ns: int, launching_ns: int) -> None:
-        """Hold the next call for as long as this one took to launch, or not at all if it waits for the device."""
-        if not hold_ns or launching_ns < hold_ns:
+        """Hold the next call amply longer than this one took to launch, or not at all if it waits for the device."""
+        if not hold_ns or _AMPLE * launching_ns < hold_ns:
             self._outlasted = 0
             return
-        self._outlasted += hold_ns >= _LONGEST_HOLD_NS
+        outlasts = min(hold_ns, launching_ns) >= _LONGEST_HOLD_NS
+        self._outlasted = self._outlasted + 1 if outlasts else 0
         self._hold_ns = 0 if self._outlasted >= _PATIENCE else min(2 * hold_ns, _LONGEST_HOLD_NS)
 
     def _boundary(self, chunk: _Chunk) -> int:

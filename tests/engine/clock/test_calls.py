@@ -176,6 +176,27 @@ def test_a_kernel_is_early_when_it_begins_long_before_the_hold_ends(ahead_ns: in
     assert (record.calls[0].early, record.calls[0].activities) == (early, 1)
 
 
+@pytest.mark.parametrize(
+    ("launching_ns", "held_ns"),
+    [(49_000, [100_000] * 4), (50_000, [100_000] + [200_000] * 3), (300_000, [100_000, 200_000, 400_000, 800_000])],
+)
+def test_a_call_is_held_for_twice_as_long_as_launching_takes(
+    launching_ns: int, held_ns: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device = ScriptedDevice()
+    held: list[int] = []
+    instruments = device.instruments()
+
+    def hold(duration_ns: int) -> None:
+        held.append(duration_ns)
+        instruments.hold(duration_ns)
+
+    ticking = itertools.count(0, launching_ns)
+    monkeypatch.setattr("engine.clock.calls.time.perf_counter_ns", lambda: next(ticking))
+    single(device, *[lambda: device.put("k", 100)] * 4, calls=Calls(replace(instruments, hold=hold)))
+    assert held == held_ns
+
+
 def test_calls_that_wait_for_the_device_are_held_no_longer_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     device = ScriptedDevice()
     calls = Calls(device.instruments())
