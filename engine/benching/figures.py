@@ -96,17 +96,26 @@ def beside_s(many: Sequence[Stretch], one: Sequence[Stretch], round_trips_s: Seq
     return statistics.median(round_trips_s) if round_trips_s else 0.0
 
 
-def believed_us(stretch: Stretch, fixed_s: float, *, trusted: bool) -> float | None:
-    """One call of this stretch.  An untrusted side's claim counts only while the parent's clock bears it out."""
+def believed_us(stretches: Sequence[Stretch], fixed_s: float, *, trusted: bool) -> list[float | None]:
+    """One call of each of these stretches; None where it is lost in the exchange.
+
+    An untrusted side's claim counts only while the parent's clock bears it out.  Nobody is quicker than the
+    quickest of these stretches, so that alone tells whether a claim is too short: the parent has a screen to
+    draw, and whatever keeps it busy makes a stretch longer by its clock.
+    """
     if trusted:
-        return stretch.claimed_us
-    needed_s = stretch.wall_s - fixed_s
+        return [stretch.claimed_us for stretch in stretches]
+    quickest_us = min(((stretch.wall_s - fixed_s) / stretch.calls for stretch in stretches), default=0.0) * 1e6
+    return [_believed_us(stretch, fixed_s, quickest_us) for stretch in stretches]
+
+
+def _believed_us(stretch: Stretch, fixed_s: float, quickest_us: float) -> float | None:
     if stretch.claimed_us is not None:
-        claimed_s = stretch.claimed_us * stretch.calls * 1e-6
-        too_long = claimed_s > CLOCK_MARGIN * stretch.wall_s
-        too_short = needed_s - claimed_s > max((1 - _CLAIMED_SHARE) * needed_s, _CLAIM_SLACK_S)
-        if not too_long and not too_short:
+        too_long = stretch.claimed_us * stretch.calls * 1e-6 > CLOCK_MARGIN * stretch.wall_s
+        slack_us = max((1 - _CLAIMED_SHARE) * quickest_us, _CLAIM_SLACK_S / stretch.calls * 1e6)
+        if not too_long and quickest_us - stretch.claimed_us <= slack_us:
             return stretch.claimed_us
+    needed_s = stretch.wall_s - fixed_s
     return needed_s / stretch.calls * 1e6 if needed_s > 0 else None
 
 
@@ -137,7 +146,7 @@ def _call_interval(side: SideFacts, notes: list[str], rng: random.Random) -> Int
         notes.append("no time of a whole call: calls return the same memory, so only the last could be verified")
         return None
     exchange_s = beside_s(side.bursts, side.short_bursts, side.round_trips_s)
-    each_us = [believed_us(stretch, exchange_s, trusted=side.trusted) for stretch in side.bursts]
+    each_us = believed_us(side.bursts, exchange_s, trusted=side.trusted)
     if any(time != stretch.claimed_us for time, stretch in zip(each_us, side.bursts, strict=True)):
         notes.append("the time of a whole call is by the parent's clock: the worker's own did not agree with it")
     usable = [[time] for time in each_us if time is not None and time > 0]
@@ -150,7 +159,7 @@ def _call_interval(side: SideFacts, notes: list[str], rng: random.Random) -> Int
 def _graph_interval(side: SideFacts, notes: list[str], rng: random.Random) -> Interval | None:
     """One call inside a replayed graph: by events, or by the parent's clock where that says otherwise."""
     launch_s = beside_s(side.replays, side.short_replays, side.round_trips_s)
-    each_us = [believed_us(stretch, launch_s, trusted=side.trusted) for stretch in side.replays]
+    each_us = believed_us(side.replays, launch_s, trusted=side.trusted)
     if any(time != stretch.claimed_us for time, stretch in zip(each_us, side.replays, strict=True)):
         notes.append("the time in a graph is by the parent's clock: the worker's own did not agree with it")
     usable = [[time] for time in each_us if time is not None and time > 0]

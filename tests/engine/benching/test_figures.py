@@ -87,11 +87,22 @@ def test_graphs_of_two_lengths_tell_what_a_launch_takes():
 )
 def test_a_claim_counts_while_the_parents_clock_bears_it_out(claimed_us, expected_us):
     stretch = Stretch(calls=50, wall_s=100e-6 + 50 * 20e-6, claimed_us=claimed_us)
-    assert believed_us(stretch, 100e-6, trusted=False) == pytest.approx(expected_us)
+    assert believed_us([stretch], 100e-6, trusted=False) == [pytest.approx(expected_us)]
+
+
+def test_a_claim_is_held_against_the_quickest_stretch_for_a_busy_parent_makes_others_longer():
+    delays_s = (0.030, 0.0, 0.004)
+    stretches = [Stretch(calls=50, wall_s=100e-6 + 50 * 20e-6 + delay_s, claimed_us=20.0) for delay_s in delays_s]
+    assert believed_us(stretches, 100e-6, trusted=False) == [20.0, 20.0, 20.0]
+
+
+def test_a_claim_that_no_stretch_bears_out_is_replaced_by_what_each_took():
+    stretches = [Stretch(calls=50, wall_s=100e-6 + 50 * took_s, claimed_us=5.0) for took_s in (20e-6, 30e-6)]
+    assert believed_us(stretches, 100e-6, trusted=False) == [pytest.approx(20.0), pytest.approx(30.0)]
 
 
 def test_the_judges_claim_always_counts():
-    assert believed_us(Stretch(calls=1, wall_s=9.0, claimed_us=5.0), 0.0, trusted=True) == 5.0
+    assert believed_us([Stretch(calls=1, wall_s=9.0, claimed_us=5.0)], 0.0, trusted=True) == [5.0]
 
 
 def test_the_step_of_a_clock_shows_in_its_times():
