@@ -1,10 +1,11 @@
-"""When Python looks for garbage in cycles: often, among few objects; all of it only while nobody is there.
+"""When Python looks for garbage in cycles: often, among few objects; all of it only while nobody looks.
 
 Looking through every object that there is takes a fifth of a second once some screens were opened, and nothing else
 runs meanwhile.  So what has come is looked through after a moment without a key, and before it is much, whoever
 waits.  What stays of it is put aside once it is many, so that no portion grows.  It is not put aside at once, for
 what is drawn lives for a moment only, and what becomes garbage after it was put aside is found late: when much lies
-there, and nobody has done anything for long.
+there, and the terminal says that its user has gone elsewhere.  Not every terminal says so; there it is found once it
+is very much, and nobody has done anything for long.
 
 Changes the whole process: only a process that is the application may call it.
 """
@@ -20,15 +21,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kgtui.app import WorkbenchApp
 
-LOOK_S, REST_S, LONG_REST_S = 0.1, 0.4, 300.0
+LOOK_S, REST_S, AWAY_S, LONG_REST_S = 0.1, 0.4, 60.0, 300.0
 # So many collections of the younger objects before Python looks through the older ones by itself.
 SELDOM = 1_000
-# A portion: looking through so many objects, most of them garbage, costs about as much as drawing the screen.
-MOST_AT_ONCE = 20_000
+# A portion: looking through so many objects costs about as much as drawing the screen.
+MOST_AT_ONCE = 36_000
 # So many that are left are put aside.  What is on the screen has to be fewer, or it would be put aside each time.
-MANY_LEFT = 14_000
-# So many objects, some megabytes, may be put aside before they are looked through again.
-MOST_ASIDE = 100_000
+MANY_LEFT = 30_000
+# So many objects, some tens of megabytes, may be put aside before they are looked through again: with the user gone,
+# and with a user who may be there.
+MOST_ASIDE, MOST_ASIDE_EVER = 100_000, 1_000_000
 
 
 class Garbage:
@@ -58,11 +60,16 @@ class Garbage:
         if rests or _older() > MOST_AT_ONCE:
             self._collect()
             self._collected_s = now_s if rests else self._collected_s
-        elif self._aside > MOST_ASIDE and rest_s > LONG_REST_S:
+        elif self._aside > MOST_ASIDE and self._is_alone(app, rest_s):
             gc.unfreeze()
             gc.collect()
             gc.freeze()
             self._aside = 0
+
+    def _is_alone(self, app: WorkbenchApp, rest_s: float) -> bool:
+        if not app.app_focus:
+            return rest_s > AWAY_S
+        return self._aside > MOST_ASIDE_EVER and rest_s > LONG_REST_S
 
     def _collect(self) -> None:
         gc.collect()

@@ -1,4 +1,4 @@
-"""Garbage is looked for in portions, and what stays is put aside; all is looked through while nobody is there."""
+"""Garbage is looked for in portions, and what stays is put aside; all is looked through while nobody looks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,17 @@ from typing import Any
 
 import pytest
 
-from kgtui.garbage import LONG_REST_S, MANY_LEFT, MOST_ASIDE, MOST_AT_ONCE, REST_S, SELDOM, Garbage
+from kgtui.garbage import (
+    AWAY_S,
+    LONG_REST_S,
+    MANY_LEFT,
+    MOST_ASIDE,
+    MOST_ASIDE_EVER,
+    MOST_AT_ONCE,
+    REST_S,
+    SELDOM,
+    Garbage,
+)
 
 
 @dataclass
@@ -42,10 +52,11 @@ class Collector:
 
 @dataclass
 class App:
-    """Stands for the application: when it was touched last, and whether a run goes on."""
+    """Stands for the application: when it was touched last, whether a run goes on, and whether its terminal is used."""
 
     touched_s: float = 0.0
     busy: bool = False
+    app_focus: bool = True
     looks: list[Any] = field(default_factory=list)
 
     def set_interval(self, seconds: float, look: Any) -> None:
@@ -123,15 +134,38 @@ def test_a_run_that_has_just_ended_is_shown_first(begun: Begun) -> None:
     assert begun.at(1.0 + 2 * REST_S) == [50]
 
 
-def test_what_was_put_aside_is_looked_through_again_when_it_is_much_and_nobody_is_there(begun: Begun) -> None:
+def test_what_was_put_aside_is_looked_through_again_when_it_is_much_and_the_user_has_gone(begun: Begun) -> None:
     much = MOST_ASIDE // 2 + 1
-    for rest in (1, 3):
-        begun.app.touched_s = LONG_REST_S * rest
-        begun.at(begun.app.touched_s + 2 * REST_S, more=much)
-        begun.at(begun.app.touched_s + LONG_REST_S - REST_S, more=1)
-    assert begun.gc.looked_through == [much, much + 1]
-    assert begun.at(5 * LONG_REST_S) == [much, much + 1, 100 + 2 * much + 2]
-    assert begun.at(6 * LONG_REST_S, more=1) == [much, much + 1, 100 + 2 * much + 2]
+    for second in (1.0, 2.0):
+        begun.app.touched_s = second
+        begun.at(second + 2 * REST_S, more=much)
+    assert begun.at(100.0 + LONG_REST_S, more=1) == [much, much]  # for all that is known, somebody looks
+    begun.app.app_focus = False
+    begun.app.touched_s = 500.0
+    assert begun.at(500.0 + REST_S / 2) == [much, much]
+    begun.at(500.0 + 2 * REST_S)
+    assert begun.at(500.0 + AWAY_S - 1, more=3) == [much, much, 1]
+    assert begun.at(500.0 + AWAY_S + 1) == [much, much, 1, 100 + 2 * much + 4]
+    assert begun.at(900.0, more=1) == [much, much, 1, 100 + 2 * much + 4]
+
+
+def test_a_run_is_not_kept_waiting_though_the_user_has_gone(begun: Begun) -> None:
+    begun.app.touched_s = 1.0
+    begun.at(1.0 + 2 * REST_S, more=MOST_ASIDE + 1)
+    begun.app.app_focus, begun.app.busy = False, True
+    assert begun.at(1_000.0) == [MOST_ASIDE + 1]
+
+
+def test_a_terminal_that_never_tells_has_very_much_looked_through_once_nobody_did_anything_for_long(
+    begun: Begun,
+) -> None:
+    begun.app.touched_s = 1.0
+    begun.at(1.0 + 2 * REST_S, more=MOST_ASIDE_EVER)
+    assert begun.at(2.0 + LONG_REST_S) == [MOST_ASIDE_EVER]
+    begun.app.touched_s = 400.0
+    begun.at(400.0 + 2 * REST_S, more=MANY_LEFT + 1)
+    assert begun.at(400.0 + LONG_REST_S - 1) == [MOST_ASIDE_EVER, MANY_LEFT + 1]
+    assert begun.at(401.0 + LONG_REST_S)[2:] == [100 + MOST_ASIDE_EVER + MANY_LEFT + 1]
 
 
 async def test_the_application_knows_when_a_key_was_pressed_last(make_bench: Any) -> None:
