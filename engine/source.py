@@ -11,6 +11,7 @@ import difflib
 import io
 import re
 import tokenize
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from engine.model import Candidate, Location
 from engine.parsing import parse
 
 MAX_SOURCE_BYTES = 4 << 20
+_IMPORT, _WORD = re.compile(r"\b(?:from|import)\b(.*)"), re.compile(r"\w+")
+_JOINED = re.compile(r"\\(?:\r\n?|\n)")  # lines that a backslash joins
 _DIRECTIVE = re.compile(r"^#\s*kgtui:\s*(.*)$")
 
 
@@ -91,6 +94,8 @@ def directives(text: str) -> dict[str, str]:
 
 def imported_files(content: bytes, folder: Path) -> tuple[Path, ...]:
     """Files beside a candidate that it imports; none while it does not parse."""
+    if not _names_a_sibling(content, folder):
+        return ()
     try:
         return sibling_imports(parse(content), folder)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -106,6 +111,16 @@ def sibling_imports(tree: ast.Module, folder: Path) -> tuple[Path, ...]:
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
             names.add(node.module.partition(".")[0])
     return tuple(path for name in sorted(names) if (path := folder / f"{name}.py").is_file())
+
+
+def _names_a_sibling(content: bytes, folder: Path) -> bool:
+    """Whether a file of the folder may be imported; parsing a long text only to see that none is takes long."""
+    text = unicodedata.normalize("NFKC", _JOINED.sub(" ", content.decode(errors="replace")))  # as Python reads it
+    words = {word for imported in _IMPORT.findall(text) for word in _WORD.findall(imported)}
+    try:
+        return any(path.suffix == ".py" and path.stem in words for path in folder.iterdir())
+    except OSError:
+        return False
 
 
 def _declared_encoding(content: bytes) -> str:

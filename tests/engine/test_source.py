@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 
 from engine.model import Candidate, Location
-from engine.source import MAX_SOURCE_BYTES, Source, SourceError, directives, read_source, sibling_imports
+from engine.source import (
+    MAX_SOURCE_BYTES,
+    Source,
+    SourceError,
+    directives,
+    imported_files,
+    read_source,
+    sibling_imports,
+)
 
 ENTRY = b"def softmax(x):\n    return x\n"
 
@@ -158,3 +166,26 @@ def test_siblings_are_the_files_beside_that_are_imported_by_name(tmp_path: Path)
 
 def test_nothing_is_a_sibling_in_a_folder_that_is_gone(tmp_path: Path) -> None:
     assert sibling_imports(ast.parse("import helpers"), tmp_path / "gone") == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import helpers", "import os, helpers", "import os; import helpers", "import os, \\\n    helpers as h",
+        "from helpers import (\n    tile,\n)", "from helpers.parts import x", "def f():\n    if x: import helpers",
+        "from\thelpers import x", "import ｈelpers", "import os, \\\r\n    helpers",
+    ],
+)  # fmt: skip
+def test_files_beside_a_candidate_are_found_however_they_are_imported(text: str, tmp_path: Path) -> None:
+    (tmp_path / "helpers.py").touch()
+    assert imported_files(text.encode(), tmp_path) == (tmp_path / "helpers.py",)
+
+
+@pytest.mark.parametrize("text", ["from helpers import", "import other", "helpers = 1", "# import helpers", ""])
+def test_a_file_that_is_only_named_or_whose_import_does_not_parse_is_none_of_them(text: str, tmp_path: Path) -> None:
+    (tmp_path / "helpers.py").touch()
+    assert imported_files(text.encode(), tmp_path) == ()
+
+
+def test_a_folder_that_has_gone_has_no_files(tmp_path: Path) -> None:
+    assert imported_files(b"import helpers", tmp_path / "gone") == ()
