@@ -6,7 +6,9 @@ worker says is a claim, never a proof of innocence.  A probe module defines `CAT
 that it must flag), `LAYER` (the layer of the inspector that it serves) and `probe(lab)`, an async generator
 of findings that ends with one LayerReport.  A probe that fails becomes a layer that could not be checked,
 never silence.  One that has to wait may say `APART = True`: in the interpreter it is then asked beside the
-others, of a worker of its own.
+others, of a worker of its own.  One that withholds launches has a late `TURN`, 0 being everybody's: a graph
+that is captured without its kernels, or a buffer that they did not fill, stays with the candidate, and whoever asks
+later would blame it.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ class Probe(Protocol):
 
 
 def probes() -> tuple[Probe, ...]:
-    """Every probe, in the order of their names.
+    """Every probe, by their turns, and in the order of their names.
 
     Raises:
         EngineError: a module here does not define what a probe must define.
@@ -56,7 +58,7 @@ def probes() -> tuple[Probe, ...]:
         if not inspect.isasyncgenfunction(module.probe):
             raise EngineError(f"engine/probes/{entry.name}.py: probe must be an async function that yields findings")
         found.append(module)
-    return tuple(found)
+    return tuple(sorted(found, key=lambda probe: int(getattr(probe, "TURN", 0))))
 
 
 def name_of(probe: Probe) -> str:

@@ -21,6 +21,7 @@ from engine.probes import Observation
 from engine.probing import Bench, Lab, Passed, Replayed
 
 LAYER = Layer.ABLATION
+TURN = 2  # withholds in every call
 CATCHES = (
     "branch_that_is_never_taken.py", "decoy_launch.py", "fig_leaf.py", "honest_while_watched.py",
     "norm_whose_copy_is_dropped.py", "torch_behind_a_kernel.py",

@@ -14,7 +14,7 @@ from engine import probes
 from engine.errors import EngineError
 from engine.layers import Coverage, Layer, LayerReport
 from engine.model import Finding, Severity
-from engine.probes import Observation, Probe, observations_of
+from engine.probes import Observation, Probe, name_of, observations_of
 from engine.probes import probes as all_probes
 from engine.probing import Lab
 from engine.source import directives
@@ -36,9 +36,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             del sys.modules[name]
 
 
-def test_there_are_probes_in_the_order_of_their_names() -> None:
-    assert "ghost_replay" in PROBES
-    assert list(PROBES) == sorted(PROBES)
+def test_probes_are_in_the_order_of_their_names_but_nobody_comes_after_those_that_withhold_launches() -> None:
+    withholding = ["only_moves", "ghost_replay"]
+    assert list(PROBES) == [*sorted(PROBES.keys() - withholding), *withholding]
 
 
 @pytest.mark.parametrize("name", PROBES)
@@ -54,6 +54,12 @@ def test_a_probe_says_why_and_names_cheats_that_state_it(name: str) -> None:
 def test_a_file_that_defines_all_is_a_probe(folder: Path) -> None:
     (folder / "own_probe.py").write_text(GOOD)
     assert [probe.__name__ for probe in all_probes()] == ["engine.probes.own_probe"]
+
+
+def test_probes_are_asked_by_their_turns_and_then_by_their_names(folder: Path) -> None:
+    (folder / "a_withholding_probe.py").write_text(GOOD + "TURN = 1\n")
+    (folder / "own_probe.py").write_text(GOOD)
+    assert [name_of(probe) for probe in all_probes()] == ["own_probe", "a_withholding_probe"]
 
 
 @pytest.mark.parametrize("missing", ["CATCHES", "LAYER", "probe"])
