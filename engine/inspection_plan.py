@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from engine.claim import DEFAULT_BASELINE, Claim
 from engine.model import BenchmarkPlan, Case, Problem, Tier
 
-ENDS_S = 3.9  # an answer is wanted within 5 s, and what is timed is probed afterwards
+ENDS_S = 4.8  # an answer is wanted within 5 s
 _TIMED_S = 2.0  # for all cases together
 
 

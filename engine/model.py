@@ -359,8 +359,8 @@ class BenchmarkPlan:
 
     `baselines` are names that the device's judge knows: "eager", "compile", "compile-max", "cublas", "vllm".
     `case_s` is how long one case may take, verification of its timed calls included.  `ends_s`, after the start of
-    the run, is when timing should end for somebody who waits: no case but the first is begun that would end later if
-    it took as long as the longest so far.  None times every case.
+    the run, is when it should be over for somebody who waits: no case but the first is begun that would leave less
+    time for the probes than judging the cases took, if it took as long as the longest so far.  None times every case.
     """
 
     cases: tuple[Case, ...]

@@ -48,6 +48,7 @@ class TimingStage:
         self._launches = launches
         self._own = own
         self._number = 0
+        self._judged_s = told.now()
         self._outcome = Outcome.PASS
         self._message = ""
         self._timed_cases: list[CaseBenchmark] = []
@@ -92,10 +93,10 @@ class TimingStage:
 
     @property
     def _end_s(self) -> float:
-        """When timing should end, by the clock."""
+        """When timing should end, by the clock: the probes that follow take about as long as judging did."""
         if self._plan.ends_s is None:
             return math.inf
-        return self._clock() - self._told.now() + self._plan.ends_s
+        return self._clock() - self._told.now() + self._plan.ends_s - self._judged_s
 
     async def _loaded_other(self) -> Desk | None:
         if self._other is None:

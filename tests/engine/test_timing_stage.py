@@ -52,7 +52,7 @@ class Stage:
 
     def __init__(
         self, employ: Employ, locks: Path, *, other: Candidate | None = None,
-        plan: BenchmarkPlan = NOTHING,
+        plan: BenchmarkPlan = NOTHING, judged_s: float = 0.0,
     ) -> None:  # fmt: skip
         self.locks = locks
         self.asked: list[bool] = []
@@ -62,7 +62,7 @@ class Stage:
             nvmlDeviceGetHandleByIndex=lambda index: index, nvmlDeviceGetMemoryInfo=self._ask_memory,
         )  # fmt: skip
         loop = asyncio.get_running_loop()
-        self._told = Narrator(loop.time, started=loop.time())
+        self._told = Narrator(loop.time, started=loop.time() - judged_s)
         _, staff = employ(_load_what_is_text, target="sm_90")
 
         def desk(candidate: Candidate) -> Desk:
@@ -159,6 +159,14 @@ async def test_cases_for_which_no_time_was_left_are_told_as_not_asked_for(employ
     assert [event.benchmark.case for event in told if isinstance(event, events.CaseBenchmarked)] == ["c"]
     assert [(report.by, report.coverage) for report in reports][1:] == [("cases left out", Coverage.NOT_ASKED)]
     assert reports[1].why == ("2 of 3 cases were not timed, so that the run ends soon; `kgtui bench` times all of them")
+
+
+async def test_as_much_time_as_judging_took_is_left_for_the_probes(employ: Employ, tmp_path: Path) -> None:
+    plan = BenchmarkPlan(cases=(CASE, replace(CASE, name="d")), ends_s=5_000.0)
+    for judged_s, timed in ((1_000.0, ["c", "d"]), (2_600.0, ["c"])):
+        stage = Stage(employ, tmp_path / "locks", plan=plan, judged_s=judged_s)
+        await stage.stage.run()
+        assert [each.benchmark.case for each in await stage.told() if isinstance(each, events.CaseBenchmarked)] == timed
 
 
 async def test_with_time_enough_no_case_is_left_out(employ: Employ, tmp_path: Path) -> None:
