@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.devices import platform_named
-from engine.devices.targets import target_named
+from engine.devices.targets import asked_target
 from engine.errors import KgtuiError
 from kgtui.config import OPTIONS, Asked, Config, Notify, Theme, Value, toml
 from kgtui.state.glyphs import has_signs
@@ -166,7 +166,7 @@ def _usable(config: Config) -> tuple[Asked, tuple[str, ...]]:
             asked = replace(asked, device=None)
     if asked.target is not None and asked.target != NO_TARGET:
         try:
-            target_named(asked.target)
+            asked_target(asked.target)
         except KgtuiError as error:
             problems.append(f"{config.path}, target: {error}")
             asked = replace(asked, target=None)

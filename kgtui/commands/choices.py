@@ -14,7 +14,7 @@ from pathlib import Path
 
 import problems
 from engine.devices import Device, detect_all, platform_named
-from engine.devices.targets import DEFAULT_TARGET, target_named
+from engine.devices.targets import DEFAULT_TARGET, asked_target
 from engine.errors import UnsupportedError, UsageError
 from engine.model import Candidate, Case, Problem, Tier
 from engine.report import printable
@@ -169,8 +169,15 @@ def target_for(
         UsageError: there is no such target.
     """
     directive = file.directives.get("target") if file is not None else None
-    name = typed or directive or preferred or device.target or DEFAULT_TARGET
-    return None if name == NO_TARGET else target_named(name).name
+    asked = typed or directive or preferred
+    if asked is None:
+        return device.target or DEFAULT_TARGET
+    try:
+        return None if asked == NO_TARGET else asked_target(asked).name
+    except UsageError as error:
+        if typed or file is None or directive is None:
+            raise
+        raise UsageError(f"{file.shown}, its `# kgtui:` line: {error}") from error
 
 
 def _is_text(name: str) -> bool:

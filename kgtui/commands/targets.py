@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.devices.targets import target_named
+from engine.devices.targets import asked_target
 from engine.errors import UsageError
 from engine.model import Outcome
 from engine.porting import PORTABILITY_TARGETS
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
 
 def _targets(names: Sequence[str]) -> tuple[str, ...]:
     """The targets that were typed, each once."""
-    return tuple(dict.fromkeys(target_named(name).name for name in names))
+    return tuple(dict.fromkeys(asked_target(name).name for name in names))
 
 
 def _exit_of(console: Console, run: CollectedRun, ports: Ports) -> int:

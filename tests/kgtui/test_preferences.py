@@ -77,6 +77,7 @@ def test_what_the_file_asked_for_in_vain_is_known() -> None:
         ("device = 'tpu'", "config.toml, device: 'tpu' is no device: use one of"),
         ("device = 'rocm'", "config.toml, device: "),
         ("target = 'sm_9'", "config.toml, target: "),
+        ("target = 'sm_999'", "config.toml, target: 'sm_999' is no target that Triton compiles for; use one of sm_75"),
     ],
 )
 def test_a_device_or_a_target_that_there_is_not_is_told_and_another_source_decides(text: str, problem: str) -> None:

@@ -114,6 +114,20 @@ def test_an_unknown_target_suggests_the_nearest(typed, kernel):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("command", [("check",), ("bench",), ("inspect",), ("tune",), ("targets",)])
+def test_a_target_that_no_triton_compiles_for_is_refused_by_every_command(typed, kernel, command):
+    ended = typed(*command, "silu.py", "--target", "sm_999", "--device", "cpu")
+    assert (ended.exit_code, ended.out) == (2, "")
+    assert ended.err.startswith("kgtui: 'sm_999' is no target that Triton compiles for; use one of sm_75, sm_80, ")
+
+
+def test_a_target_that_the_kernel_file_names_in_vain_is_told_with_its_file(typed, folder):
+    (folder / "k.py").write_text("# kgtui: op=aten::silu target=sm_999\ndef silu(self): ...\n")
+    ended = typed("check", "k.py", "--device", "cpu")
+    assert ended.exit_code == 2
+    assert ended.err.startswith("kgtui: k.py, its `# kgtui:` line: 'sm_999' is no target that Triton compiles for; ")
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
