@@ -52,7 +52,6 @@ from kgtui.seams import (
 from kgtui.state.glyphs import ASCII, UNICODE, Glyphs
 from kgtui.state.strip import title
 from kgtui.terminal import TerminalApp
-from kgtui.watching.records import TroubleKind
 from kgtui.wishes import Wishes
 
 if TYPE_CHECKING:
@@ -336,7 +335,7 @@ class WorkbenchApp(TerminalApp):
         """The watcher lost the file, or found it again."""
         workbench, trouble = self.workbench, message.trouble
         if workbench is not None and message.watch == self.file_watch.number:
-            workbench.notice("" if trouble.kind is TroubleKind.BACK else trouble.message)
+            workbench.watch_troubled(trouble)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """A fault of ours in the background is seen, instead of a screen that waits for ever."""

@@ -22,6 +22,8 @@ from kgtui.widgets.toned import Grid
 if TYPE_CHECKING:
     from kgtui.screens.workbench import WorkbenchScreen
 
+_EDIT_KEYS = frozenset({"save", "editor", "run", "escape", "operators", "help", "quit"})
+
 
 def draw_strip(screen: WorkbenchScreen) -> None:
     """State, stages and sentence; on the lowest terminals the stages give way to the sentence.
@@ -57,8 +59,9 @@ def _step(screen: WorkbenchScreen) -> Line:
 
 
 def draw_all(screen: WorkbenchScreen) -> None:
-    """The strip, the marks in the source, the tabs, and the pane that is to be seen."""
+    """The strip, the keys, the marks in the source, the tabs, and the pane that is to be seen."""
     draw_strip(screen)
+    _draw_keys(screen)
     bench, host = screen.bench, screen.host
     scene = scene_of(screen)
     marks = {} if scene.stale else bench.view.error_notes
@@ -72,6 +75,17 @@ def draw_all(screen: WorkbenchScreen) -> None:
     if screen.code.wanted:
         screen.query_one(IrPane).show(scene)
         screen.code.refresh()
+
+
+def _draw_keys(screen: WorkbenchScreen) -> None:
+    """The keys that do something now: what is no text, or is past, is not edited here."""
+    bench = screen.bench
+    if bench.mode is Mode.EDIT:
+        screen.show_keys(_EDIT_KEYS, typing=True)
+    elif bench.is_text and bench.old is None:
+        screen.show_keys()
+    else:
+        screen.show_keys(frozenset(action.id for action in screen.host.actions if action.bar) - {"edit"})
 
 
 def scene_of(screen: WorkbenchScreen) -> Scene:

@@ -15,6 +15,7 @@ from kgtui import disk
 from kgtui.background import in_background
 from kgtui.external import Opening
 from kgtui.state.status import Mode
+from kgtui.watching.records import TroubleKind, WatchTrouble
 from kgtui.widgets.ask import Answer, Ask
 
 if TYPE_CHECKING:
@@ -53,12 +54,22 @@ class FileKeeper:
         else:
             screen.judge(again=siblings_changed)
 
+    def watch_troubled(self, trouble: WatchTrouble) -> None:
+        """Say what keeps the watcher from the file for as long as it does: a run of its last text changes nothing."""
+        screen = self._screen
+        if trouble.kind is TroubleKind.POLLING:
+            screen.bench = replace(screen.bench, notice=trouble.message)
+        else:
+            message = "" if trouble.kind is TroubleKind.BACK else trouble.message
+            screen.bench = replace(screen.bench, trouble=message)
+        screen.draw()
+
     def edit(self) -> None:
         """Let letters be text."""
         screen = self._screen
         if screen.bench.old is not None:
             screen.notify("this is a past run; esc returns to the file", markup=False)
-        elif not screen.source.editable:
+        elif not screen.bench.is_text:
             name = screen.bench.path.name
             screen.notify(f"{name} is not UTF-8 text; editing it here would damage it", markup=False)
         else:
@@ -75,7 +86,8 @@ class FileKeeper:
             disk.write(screen.bench.path, content)
         except UsageError as error:
             screen.notify(str(error), severity="error", markup=False)
-            screen.notice(str(error))
+            screen.bench = replace(screen.bench, notice=str(error))
+            screen.draw()
             return False
         screen.bench = replace(screen.bench, saved=content, unsaved=False, overtaking=None, notice="")
         screen.source.accept()

@@ -34,6 +34,7 @@ from kgtui.state.operators import RAIL_COLUMNS
 from kgtui.state.status import Mode, status_of
 from kgtui.state.tabs import turned
 from kgtui.state.workbench import Workbench
+from kgtui.watching.records import WatchTrouble
 from kgtui.widgets.ask import Ask
 from kgtui.widgets.bars import Bar, Strip
 from kgtui.widgets.bench_pane import BenchPane
@@ -50,8 +51,6 @@ from kgtui.widgets.toned import Grid, Lines
 from kgtui.widgets.too_small import TooSmall
 
 PLACE = Place.GROUND
-
-_EDIT_KEYS = frozenset({"save", "editor", "run", "escape", "operators", "help", "quit"})
 
 
 def make(host: Host) -> WorkbenchScreen:
@@ -137,10 +136,9 @@ class WorkbenchScreen(ReadingScreen):
         """The file has new content."""
         self._file.saved(content, siblings_changed=siblings_changed)
 
-    def notice(self, message: str) -> None:
-        """Something that stays true until the next run, such as a file that is gone."""
-        self.bench = replace(self.bench, notice=message)
-        self.draw()
+    def watch_troubled(self, trouble: WatchTrouble) -> None:
+        """The watcher lost the file, or found it again."""
+        self._file.watch_troubled(trouble)
 
     def on_resize(self) -> None:
         """The strip has fewer rows on a low terminal, and a wide one has room for code beside the tabs."""
@@ -231,7 +229,6 @@ class WorkbenchScreen(ReadingScreen):
     def _set_mode(self, mode: Mode) -> None:
         self.bench = replace(self.bench, mode=mode)
         self.source.edit(on=mode is Mode.EDIT)
-        self.show_keys(_EDIT_KEYS if mode is Mode.EDIT else None, typing=mode is Mode.EDIT)
 
     # Actions: the file
 

@@ -24,6 +24,7 @@ class NextStep:
 _CANCEL = NextStep(binding="workbench.escape", words="cancels")
 _BACK = NextStep(binding="workbench.escape", words="back")
 _EDIT = NextStep(binding="workbench.edit", words="edits")
+_EDITOR = NextStep(binding="workbench.editor", words="opens $EDITOR")
 _RUN = NextStep(binding="workbench.run", words="runs it")
 _STEPS: Mapping[State, NextStep] = {
     **dict.fromkeys(BUSY, _CANCEL),
@@ -46,5 +47,5 @@ def next_step(view: RunView, desk: Desk) -> NextStep:
     if desk.opened or (desk.mode is Mode.EDIT and state is not State.EDITED):
         return _BACK
     if state is State.FAILED and not view.failed:
-        return _EDIT  # the text itself is at fault; no case can be looked at
+        return _EDIT if desk.is_text else _EDITOR  # the text itself is at fault; no case can be looked at
     return _STEPS[state]

@@ -9,10 +9,12 @@ import enum
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from engine.events import Event
 from engine.model import BenchmarkPlan, CaseResult, Problem, Tier
+from kgtui.disk import editable_text
 from kgtui.seams import INTERPRETED_DEVICE, Order
 from kgtui.state.measurements import NOTHING_MEASURED, Measurements, measured
 from kgtui.state.run import NO_RUN, RunView, reduce_all
@@ -50,7 +52,7 @@ class Workbench:
     `saved` is what the file holds as far as is known.  `overtaking` is content that another program wrote while
     the editor held unsaved text: both are kept until the user has chosen.  `before` remembers what earlier runs
     said of each case, `timed_before` what they measured; `old` is a past run that is being looked at instead of
-    the newest.
+    the newest.  A `notice` holds until the next run, a `trouble` with the file until it is told that it is over.
     """
 
     problem: Problem
@@ -104,6 +106,11 @@ class Workbench:
             return now
         return now.over(self.timed_before, self.view).beside(self.content_digest)
 
+    @cached_property
+    def is_text(self) -> bool:
+        """Whether what the file holds can be edited here and written back as it was."""
+        return editable_text(self.saved) is not None
+
     @property
     def content_digest(self) -> str:
         """The hash of what the file holds."""
@@ -141,6 +148,7 @@ class Workbench:
             device=self.view.device or self.device, target=self.view.target if self.view.started else self.target,
             begun=shown.begun and not self.view.started, number=shown.number, cached=shown.cached,
             opened=self.old is not None, elapsed_s=max(0.0, now_s - shown.began_s), notice=self.trouble or self.notice,
+            is_text=self.is_text,
         )  # fmt: skip
 
     def ordered(self, now_s: float) -> Workbench:

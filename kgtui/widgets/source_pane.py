@@ -37,7 +37,6 @@ class SourcePane(Titled):
         super().__init__(id=id)
         self._loaded = ""
         self._like = b""
-        self._editable = True
         self._unsaved = False
         self._line = 1
 
@@ -50,11 +49,6 @@ class SourcePane(Titled):
     def editor(self) -> SourceEditor:
         """The text widget."""
         return self.query_one(SourceEditor)
-
-    @property
-    def editable(self) -> bool:
-        """Whether the file is text that can be written back as it was."""
-        return self._editable
 
     @property
     def line(self) -> int:
@@ -74,7 +68,7 @@ class SourcePane(Titled):
     def load(self, content: bytes, *, from_the_top: bool = False) -> None:
         """Show this content; the cursor stays where it is unless this is another file."""
         text = disk.editable_text(content)
-        self._like, self._editable = content, text is not None
+        self._like = content
         if from_the_top:
             self.editor.goto(1)
         self.editor.reload(content.decode("utf-8", errors="replace") if text is None else text)

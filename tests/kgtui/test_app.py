@@ -48,6 +48,10 @@ def strip(bench: Any) -> list[str]:
     return [plain_text((left,)) for left, _ in workbench(bench).query_one("#verdict", Strip).rows]
 
 
+def offered_keys(bench: Any) -> list[str]:
+    return [segment.key for segment in workbench(bench).query_one("#keys", Bar).segments]
+
+
 async def test_opening_a_file_judges_it_without_a_key(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
@@ -660,12 +664,56 @@ async def test_a_file_that_is_gone_is_said_and_one_that_is_back_no_longer(make_b
             await bench.until(pilot, lambda words=shown: strip(bench)[2] == words)  # type: ignore[misc]
 
 
+async def test_that_a_file_is_gone_is_said_through_every_run_of_its_last_text(make_bench: Any) -> None:
+    from kgtui.watching.records import TroubleKind, WatchTrouble
+
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        gone = WatchTrouble(kind=TroubleKind.GONE, path=bench.path, message="softmax.py is gone")
+        bench.watcher.on_trouble(gone)
+        await bench.until(pilot, lambda: strip(bench)[2] == "softmax.py is gone")
+        await pilot.press("r")
+        await bench.settled(pilot)
+        assert len(bench.engine.judged) == 2
+        assert strip(bench)[2] == "softmax.py is gone"
+
+
+async def test_that_a_file_is_polled_is_said_until_the_next_run(make_bench: Any) -> None:
+    from kgtui.watching.records import TroubleKind, WatchTrouble
+
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        polled = WatchTrouble(kind=TroubleKind.POLLING, path=bench.path, message="softmax.py is polled")
+        bench.watcher.on_trouble(polled)
+        await bench.until(pilot, lambda: strip(bench)[2] == "softmax.py is polled")
+        await pilot.press("r")
+        await bench.settled(pilot)
+        assert strip(bench)[2] == "right on 8 of 8 cases"
+
+
 async def test_bytes_that_are_no_text_are_shown_and_cannot_be_edited(make_bench: Any) -> None:
     bench = make_bench(content=b"\x00\xff[red]")
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
         await pilot.press("e")
         assert workbench(bench).bench.mode is Mode.WATCH
+
+
+async def test_editing_is_offered_where_it_can_be_done_and_nowhere_else(make_bench: Any) -> None:
+    bench = make_bench(content=b"\x00\xff[red]")
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        assert "screen.edit" not in offered_keys(bench)
+        bench.watcher.save(b"x = 1\n")
+        await bench.settled(pilot)
+        assert "screen.edit" in offered_keys(bench)
+        await pilot.press("5", "j", "enter")
+        await bench.until(pilot, lambda: workbench(bench).bench.old is not None)
+        assert "screen.edit" not in offered_keys(bench)
+        await pilot.press("escape")
+        assert "screen.edit" in offered_keys(bench)
 
 
 async def test_help_lists_the_keys_and_closes(make_bench: Any) -> None:

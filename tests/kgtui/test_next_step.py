@@ -10,7 +10,7 @@ import pytest
 from engine.model import Outcome, Stage, Verdict
 from kgtui.keys import ACTIONS, binding_id
 from kgtui.state.glyphs import State
-from kgtui.state.next_step import _BACK, _EDIT, _STEPS, next_step
+from kgtui.state.next_step import _BACK, _EDIT, _EDITOR, _STEPS, next_step
 from kgtui.state.run import NO_RUN, RunView, StageView
 from kgtui.state.status import Desk, Mode, status_of
 
@@ -49,6 +49,10 @@ def test_a_state_names_what_helps(view: RunView, desk: Desk, state: State, bindi
     assert (status_of(view, desk).state, next_step(view, desk).binding) == (state, binding)
 
 
+def test_bytes_that_cannot_be_edited_here_are_left_to_another_editor() -> None:
+    assert next_step(ended(Outcome.COMPILE_ERROR), replace(DESK, is_text=False)).binding == "workbench.editor"
+
+
 def test_a_failed_case_can_be_looked_at(fakes: ModuleType) -> None:
     problem = fakes.softmax_problem()
     failed = replace(ended(Outcome.WRONG_VALUE), cases=(fakes.wrong(problem.cases[0]),))
@@ -67,5 +71,5 @@ def test_an_old_run_offers_the_way_back() -> None:
 
 def test_every_state_has_a_step_and_every_step_a_key() -> None:
     assert set(_STEPS) == set(State)
-    bindings = {step.binding for step in (*_STEPS.values(), _EDIT, _BACK)}
+    bindings = {step.binding for step in (*_STEPS.values(), _EDIT, _EDITOR, _BACK)}
     assert bindings - {binding_id(action) for action in ACTIONS} == set()
