@@ -20,7 +20,7 @@ from triton.runtime import interpreter as triton_interpreter
 from triton.runtime.autotuner import Autotuner
 
 from engine.model import Location, OutOfBounds
-from engine.worker import bfloat16, float_arguments, handles, libdevice, loop_numbers
+from engine.worker import bfloat16, combining, float_arguments, handles, libdevice, loop_numbers
 from engine.worker.disorder import Disorder
 from engine.worker.host_code import HostCode
 from engine.worker.launches import LaunchBook, bound_arguments, parts_of
@@ -75,6 +75,7 @@ class Guard:
     def install(self) -> None:
         """Patch Triton's interpreter and autotuner in this process."""
         bfloat16.install()
+        combining.install()
         float_arguments.install()
         loop_numbers.install()
         libdevice.install()

@@ -437,6 +437,65 @@ def a_float_is_an_argument_of_float32() -> Any:
     return y.tolist()
 
 
+CALLS: list[int] = []
+
+
+@triton.jit
+def larger_of_two(value, index, other_value, other_index):
+    CALLS.append(1)
+    is_other = other_value > value
+    return tl.where(is_other, other_value, value), tl.where(is_other, other_index, index)
+
+
+@triton.jit
+def first_then_second(slope, start, other_slope, other_start):
+    return slope * other_slope, start * other_slope + other_start
+
+
+@triton.jit
+def larger_by_asking(a, b):
+    return a if a > b else b
+
+
+@triton.jit
+def find_largest(x, y, rows: tl.constexpr, cols: tl.constexpr):
+    at = tl.arange(0, rows)[:, None] * cols + tl.arange(0, cols)[None, :]
+    value, index = tl.reduce((tl.load(x + at), tl.broadcast_to(tl.arange(0, cols)[None, :], (rows, cols))), 1,
+                             larger_of_two)  # fmt: skip
+    tl.store(y + tl.arange(0, rows), value + index)
+    of_all, where = tl.reduce((tl.load(x + at), at), None, larger_of_two)
+    tl.store(y + rows, of_all + where)
+    tl.store(y + rows + 1, tl.max(tl.reduce(tl.load(x + at), 0, larger_by_asking, keep_dims=True)))
+
+
+@triton.jit
+def recur(slopes, starts, y, rows: tl.constexpr, cols: tl.constexpr, backwards: tl.constexpr):
+    at = tl.arange(0, rows)[:, None] * cols + tl.arange(0, cols)[None, :]
+    _, scan = tl.associative_scan((tl.load(slopes + at), tl.load(starts + at)), 0, first_then_second, reverse=backwards)
+    tl.store(y + at, scan)
+
+
+@scenario
+def a_reduction_by_a_function_of_its_own() -> Any:
+    y, x = torch.zeros(4), torch.tensor([1.0, 5.0, 2.0, 5.0, 8.0, -1.0, 8.0, 0.0])
+    CALLS.clear()
+    find_largest[(1,)](x, y, rows=2, cols=4)
+    return [*y.tolist(), len(CALLS)]
+
+
+@scenario
+def a_scan_by_a_function_that_does_not_commute() -> Any:
+    slopes, starts = torch.arange(16.0).view(8, 2) / 4, torch.arange(16.0).view(8, 2) - 5
+    differences = []
+    for backwards in (False, True):
+        y, expected, row = torch.zeros(8, 2), torch.zeros(8, 2), torch.zeros(2)
+        for i in reversed(range(8)) if backwards else range(8):
+            row = expected[i] = row * slopes[i] + starts[i]
+        recur[(1,)](slopes, starts, y, rows=8, cols=2, backwards=backwards)
+        differences.append((y - expected).abs().max().item())
+    return differences
+
+
 @triton.jit
 def take_ticket(tickets, counter):
     tl.store(tickets + tl.program_id(0), tl.atomic_add(counter, 1))
