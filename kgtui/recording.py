@@ -82,7 +82,12 @@ class StoreRecording:
         )  # fmt: skip
         if found is None:
             return None
-        return BestRun(number=found.run.id, baseline=found.summary.baseline, speedup=found.summary.speedup)
+        then = self._store.environment(found.run.session)
+        changed = {name for name, _ in then.items() ^ self._environment.items()}
+        return BestRun(
+            number=found.run.id, baseline=found.summary.baseline, speedup=found.summary.speedup,
+            changed=tuple(sorted(changed)),
+        )  # fmt: skip
 
     def last_runs(self) -> dict[str, LastRun]:
         """The newest run of every operator that has one."""

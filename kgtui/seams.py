@@ -92,11 +92,15 @@ class LastRun:
 
 @dataclass(frozen=True, kw_only=True)
 class BestRun:
-    """The run that made a file fastest so far, and the mean of its speed-ups over a baseline."""
+    """The run that made a file fastest so far, and the mean of its speed-ups over a baseline.
+
+    `changed` names what is another version by now, "torch": the baseline may have another speed under it.
+    """
 
     number: int
     baseline: str
     speedup: Interval
+    changed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

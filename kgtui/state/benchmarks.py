@@ -91,13 +91,18 @@ def headline(measurements: Measurements, *, glyphs: Glyphs) -> Line:
 
 
 def best_line(best: BestRun | None, *, shown: int | None, glyphs: Glyphs) -> Line:
-    """The run to beat and its mean speed-up, or that the run with the number `shown` is it; nothing without one."""
+    """The run to beat and its mean speed-up, or that the run with the number `shown` is it; nothing without one.
+
+    What was measured under other versions than those of today says so.
+    """
     if best is None:
         return ()
+    others = best.changed[0] if len(best.changed) == 1 else f"{len(best.changed)} versions"
+    changed = (Span(f" ({others} changed since)", Tone.WARN),) if best.changed else ()
     if best.number == shown:
-        return line(Span("best so far", Tone.GOOD))
+        return line(Span("best so far", Tone.GOOD), *changed)
     return line(muted("best "), strong(f"#{best.number}"), f" {numbers.factor(best.speedup, glyphs=glyphs)}",
-                muted(f" {best.baseline}"))  # fmt: skip
+                muted(f" {best.baseline}"), *changed)  # fmt: skip
 
 
 def comparison_span(comparison: Comparison, trust: Trust, glyphs: Glyphs) -> Span:

@@ -97,6 +97,20 @@ def test_the_run_to_beat_is_named_unless_it_is_the_one_that_is_shown(
     assert best_line(None, shown=shown, glyphs=UNICODE) == ()
 
 
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        (("torch",), "best #38 1.32× ±0.03 eager (torch changed since)"),
+        (("driver", "torch"), "best #38 1.32× ±0.03 eager (2 versions changed since)"),
+    ],
+)
+def test_a_run_to_beat_that_was_measured_under_other_versions_says_so(
+    bench_fakes: ModuleType, changed: tuple[str, ...], words: str
+) -> None:
+    best = BestRun(number=38, baseline="eager", speedup=bench_fakes.summary().speedup, changed=changed)
+    assert plain_text((best_line(best, shown=42, glyphs=UNICODE),)) == words
+
+
 def test_the_summary_counts_what_is_how_much_faster(timed: Any) -> None:
     assert plain_text(summary_lines(measured(timed("all_timed"), number=1), glyphs=UNICODE)) == (
         "▲ 1.32× ±0.03 eager, geomean of 5/5 · fast_1 4/5 · fast_1.5 2/5 · fast_2 0/5"

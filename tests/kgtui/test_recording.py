@@ -115,6 +115,10 @@ def test_the_run_to_beat_is_the_fastest_of_this_file_on_this_device(order: Order
     assert recording.best(replace(timed, benchmark=None)) is None
     elsewhere = StoreRecording(store, label="test", environment={"device": "A GPU"})
     assert elsewhere.best(timed) is None
+    older = StoreRecording(store, label="test", environment={"device": "Triton interpreter", "torch": "2.9.0"})
+    assert older.best(timed) == BestRun(
+        number=number, baseline="eager", speedup=bench_fakes.summary().speedup, changed=("torch",)
+    )
 
 
 def test_the_cases_that_failed_are_known_by_file(recording: StoreRecording, order: Order, fakes: ModuleType) -> None:
