@@ -219,8 +219,8 @@ class Engine:
             await nest.close()
         self._nests = ()
         if self._lodging is not None:
-            self._lodging.close()
-            self._lodging = None
+            lodging, self._lodging = self._lodging, None
+            await asyncio.to_thread(lodging.close)
 
     async def __aenter__(self) -> Engine:
         await self.start()

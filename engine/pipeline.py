@@ -145,7 +145,7 @@ class Run:
             used = [used for used in (self._desk, self._other, *self._builders()) if used is not None]
             cleared = await asyncio.gather(*(one.clear() for one in used), return_exceptions=True)
             if self._shelf is not None:
-                self._staff.lodging.clear_shelf(self._shelf)
+                await asyncio.to_thread(self._staff.lodging.clear_shelf, self._shelf)
             self._staff.worker.prepare()
             self._staff.compiler.prepare()
             for trouble in cleared:

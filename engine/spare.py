@@ -23,7 +23,7 @@ class Hand:
     async def dismiss(self) -> None:
         """Kill the child, wait until it is gone, and remove its folders.  Safe to call twice."""
         await self.child.kill()
-        self.room.remove()
+        await asyncio.to_thread(self.room.remove)
 
 
 class Spare:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine.errors import EngineError
-from engine.lodging import Lodging
+from engine.lodging import Lodging, Room
 from engine.spare import Hand, Spare
 
 if TYPE_CHECKING:
@@ -152,3 +153,21 @@ async def test_a_dismissed_child_leaves_neither_process_nor_folder(pair: Pair) -
     await hand.dismiss()
     assert not hand.child.alive
     assert [Path(folder).exists() for folder in (hand.room.folder, hand.room.shared)] == [False, False]
+
+
+async def test_the_room_of_a_dismissed_child_is_removed_beside_the_loop_which_others_share(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand = await pair.take()
+    removed_in: list[int] = []
+    remove = Room.remove
+
+    def observed(room: Room) -> None:
+        removed_in.append(threading.get_ident())
+        remove(room)
+
+    monkeypatch.setattr(Room, "remove", observed)
+    await hand.dismiss()
+    assert not hand.room.folder.exists()
+    assert len(removed_in) == 1
+    assert removed_in[0] != threading.get_ident()
