@@ -64,9 +64,7 @@ def _reduced(operation: Any, given: Any) -> list[Any]:
     blocks = [one.handle.data if axis is not None else one.handle.data.reshape(-1) for one in given]
     along, dtypes = axis or 0, [one.dtype for one in given]
     while blocks[0].shape[along] > 1:
-        first, second, last = _pairs(blocks, along)
-        paired = _combined(operation, first, second, dtypes)
-        blocks = [np.concatenate(both, axis=along) for both in zip(paired, last, strict=True)]
+        blocks = _combined(operation, _every_second(blocks, along, 0), _every_second(blocks, along, 1), dtypes)
     if axis is not None and not operation.keep_dims:
         blocks = [block.squeeze(along) for block in blocks]
     elif axis is None:
@@ -76,41 +74,35 @@ def _reduced(operation: Any, given: Any) -> list[Any]:
 
 
 def _scanned(operation: Any, given: Any) -> list[Any]:
-    dtypes = [one.dtype for one in given]
-    axis = operation.axis % len(given[0].handle.data.shape)
+    dtypes, axis = [one.dtype for one in given], operation.axis
 
     def scanned(blocks: Sequence[Any]) -> list[Any]:
         if blocks[0].shape[axis] == 1:
             return list(blocks)
-        first, second, last = _pairs(blocks, axis)
+        first, second = _every_second(blocks, axis, 0), _every_second(blocks, axis, 1)
         odd = scanned(_combined(operation, first, second, dtypes))
-        later = [np.concatenate(both, axis=axis) for both in zip(first, last, strict=True)]
-        later = [_cut(block, axis, 1, None) for block in later]
-        before = [_cut(block, axis, 0, later[0].shape[axis]) for block in odd]
-        even = _combined(operation, before, later, dtypes) if later[0].shape[axis] else later
-        return [_woven(*three, axis) for three in zip(blocks, odd, even, strict=True)]
+        # Whole blocks, as their sizes are powers of two: what comes before the very first is thrown away.
+        even = _combined(operation, [np.roll(block, 1, axis) for block in odd], first, dtypes)
+        return [_woven(*three, axis) for three in zip(blocks, even, odd, strict=True)]
 
     scans = scanned([one.handle.data for one in given])
     return [operation.to_tensor(scan, dtype) for scan, dtype in zip(scans, dtypes, strict=True)]
 
 
-def _pairs(blocks: Sequence[Any], axis: int) -> tuple[list[Any], list[Any], list[Any]]:
-    """The first of every pair of neighbours, the second of every pair, and what has no neighbour."""
-    even = blocks[0].shape[axis] // 2 * 2
-    first = [_cut(block, axis, 0, even, 2) for block in blocks]
-    second = [_cut(block, axis, 1, even, 2) for block in blocks]
-    return first, second, [_cut(block, axis, even, None) for block in blocks]
+def _every_second(blocks: Sequence[Any], axis: int, start: int) -> list[Any]:
+    return [_cut(block, axis, start) for block in blocks]
 
 
-def _cut(block: Any, axis: int, start: int, stop: int | None, step: int = 1) -> Any:
-    return block[(slice(None),) * axis + (slice(start, stop, step),)]
+def _cut(block: Any, axis: int, start: int) -> Any:
+    """Every second element along an axis from there on, as a view."""
+    return block[tuple(slice(start, None, 2) if axis % block.ndim == one else slice(None) for one in range(block.ndim))]
 
 
-def _woven(source: Any, odd: Any, even: Any, axis: int) -> Any:
-    """A scan by its parts: its first element is the source's."""
-    scan = source.copy()
-    _cut(scan, axis, 1, None, 2)[...] = odd
-    _cut(scan, axis, 2, None, 2)[...] = even
+def _woven(source: Any, even: Any, odd: Any, axis: int) -> Any:
+    """A scan by its two halves; its first element is the source's."""
+    scan = np.empty_like(source)
+    _cut(scan, axis, 0)[...], _cut(scan, axis, 1)[...] = even, odd
+    np.moveaxis(scan, axis, 0)[0] = np.moveaxis(source, axis, 0)[0]
     return scan
 
 
