@@ -15,9 +15,10 @@ from typing import Protocol
 
 from engine.errors import KgtuiError, StoreError
 from engine.events import CaseFinished, Event, PortingFinished, RunFinished, RunStarted
-from engine.model import Outcome, Plan, Verdict
+from engine.model import CaseResult, Outcome, Plan, Verdict
 from engine.source import imported_files
 from kgtui.seams import GridOrder, Judging, Order, PortOrder, Recording
+from kgtui.state.suspects import suspects
 
 # An engine with thousands of events ready never suspends by itself; the screen must get its turn in between.
 _TURN_S = 0.01
@@ -145,20 +146,20 @@ class Loop:
         failed: list[str] = []
 
         def heed(batch: Sequence[Event]) -> None:
-            failed.extend(_failed_in(batch))
+            failed.extend(result.case for result in _failed_in(batch))
             if any(map(_says_of_the_candidate, batch)):
                 self._failed_cases[order.problem.name] = tuple(failed)
             if stops_at_verdict and any(isinstance(event, RunFinished) for event in batch):
                 cancelled.set()
 
-        await self._tell(self._events(order, plan, cancelled), number, audience, heed=heed)
+        await self._tell(self._events(order, plan, cancelled), number, audience, heed=heed, source=order.content)
 
     async def _port(self, order: PortOrder, cancelled: asyncio.Event) -> None:
         await self._tell(self._port_events(order, cancelled), order.number, self._audience)
 
     async def _tell(
         self, events: AsyncGenerator[Event, None], number: int | None, audience: Audience, *,
-        heed: Callable[[Sequence[Event]], None] = lambda batch: None,
+        heed: Callable[[Sequence[Event]], None] = lambda batch: None, source: bytes = b"",
     ) -> None:  # fmt: skip
         """Record the events in batches, and tell each to the audience before the next."""
         inbox = _Inbox()
@@ -166,6 +167,7 @@ class Loop:
         try:
             while batch := await inbox.take():
                 number = await self._record(number, batch)
+                await _read_ahead(batch, source)
                 audience.events_happened(batch)
                 heed(batch)
             await reading
@@ -262,6 +264,7 @@ class Loop:
         except StoreError as error:
             self._audience.trouble_arose(str(error))
             return False
+        await _read_ahead(events, order.content)
         audience.run_began(RunHeader(number=number, cached=True, digest=order.candidate.digest))
         audience.events_happened(events)
         return True
@@ -325,9 +328,15 @@ async def _pass_on(stopped: asyncio.Event, over: asyncio.Event) -> None:
     over.set()
 
 
-def _failed_in(events: Sequence[Event]) -> list[str]:
+def _failed_in(events: Sequence[Event]) -> list[CaseResult]:
     results = (event.result for event in events if isinstance(event, CaseFinished))
-    return [result.case for result in results if result.outcome is not Outcome.PASS]
+    return [result for result in results if result.outcome is not Outcome.PASS]
+
+
+async def _read_ahead(events: Sequence[Event], source: bytes) -> None:
+    """Have the lines found that failed cases point to, which are kept: the screen would wait for a long text."""
+    if failed := _failed_in(events):
+        await asyncio.to_thread(lambda: [suspects(result, source) for result in failed])
 
 
 def _says_of_the_candidate(event: Event) -> bool:

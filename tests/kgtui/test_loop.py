@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from types import ModuleType
@@ -12,7 +13,7 @@ import pytest
 
 from engine.errors import EngineError
 from engine.events import CaseFinished, Event, PortingFinished, RunFinished, RunStarted
-from engine.model import Outcome
+from engine.model import CaseResult, Outcome
 from kgtui.loop import Loop, RunHeader
 from kgtui.seams import GridOrder, Order, PortOrder
 
@@ -117,6 +118,29 @@ async def test_a_run_that_timed_nothing_is_no_answer_where_times_are_asked_for(
         (2, False),
         (2, True),
     ]
+
+
+async def test_the_lines_that_failed_cases_point_to_are_looked_for_beside_the_loop_before_the_cases_are_shown(
+    setting: Setting, fakes: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_for: list[tuple[str, int, bool]] = []
+
+    def suspects(result: CaseResult, source: bytes) -> None:
+        assert source == fakes.SOURCE
+        shown = any(isinstance(event, CaseFinished) and event.result == result for event in setting.listener.events)
+        looked_for.append((result.case, threading.get_ident(), shown))
+
+    monkeypatch.setattr("kgtui.loop.suspects", suspects)
+    setting.engine.script = fakes.some_fail
+    for again in (True, False):
+        looked_for.clear()
+        setting.listener.events.clear()
+        setting.loop.submit(replace(setting.order, again=again))
+        await setting.listener.verdict()
+        failed = [event.result for event in setting.listener.events if isinstance(event, CaseFinished)]
+        cases = [result.case for result in failed if result.outcome is not Outcome.PASS]
+        assert [case for case, _, _ in looked_for] == cases != []
+        assert {(thread == threading.get_ident(), shown) for _, thread, shown in looked_for} == {(False, False)}
 
 
 async def test_running_again_judges_the_same_content_anew(setting: Setting) -> None:
