@@ -25,6 +25,7 @@ from engine.profile import Profile
 from engine.staff import Staff
 
 _CALL_S = 3.0  # a call without its kernels takes less than with them, unless it waits for what never comes
+_SLOWER = 2.0  # than when its case was verified, by more calls than one: a probe watches, and others run beside it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,8 +98,10 @@ class Lab:
         cost = self.problem.cost(case)
         return cost.flops + cost.bytes_read + cost.bytes_written
 
-    async def ask(self, command: wire.AnyCommand) -> wire.AnyReply:
+    async def ask(self, command: wire.AnyCommand, *, verified_s: float = 0.0) -> wire.AnyReply:
         """Have the worker that verified, or the one after it, carry out a command.
+
+        `verified_s` is how long its case took when the candidate was verified: what is slow there may be slow again.
 
         Raises:
             EngineError: it could not be loaded, or did not answer properly; it is gone then.
@@ -107,7 +110,8 @@ class Lab:
             if not self.desk.occupied:
                 await self.desk.load()
             # A first call imports, tunes and compiles, and took as long as that when the candidate was verified.
-            deadline_s = self.limits.case_s if self.desk.untried else min(self.limits.case_s, _CALL_S)
+            patience_s = self.limits.case_s if self.desk.untried else max(_CALL_S, _SLOWER * verified_s)
+            deadline_s = min(self.limits.case_s, patience_s)
             return await self.desk.ask(command, deadline_s=deadline_s)
         except EngineError:
             await self.desk.clear()
@@ -180,7 +184,7 @@ class Bench:
         )  # fmt: skip
         try:
             with self.lab.profile.span("probe"):
-                recorded = await self.lab.ask(command)
+                recorded = await self.lab.ask(command, verified_s=self._verified_s)
         except EngineError as error:
             return Taped(trouble=str(error))
         if isinstance(recorded, wire.Failed):
@@ -212,7 +216,7 @@ class Bench:
         )  # fmt: skip
         try:
             with lab.profile.span("probe"):
-                called = await lab.ask(command)
+                called = await lab.ask(command, verified_s=self._verified_s)
         except EngineError as error:
             return Replayed(trouble=str(error), lost=True, silent=isinstance(error, DeadlineError))
         if isinstance(called, wire.Failed):
@@ -222,6 +226,11 @@ class Bench:
         if not isinstance(called, wire.Called):
             return Replayed(trouble=f"a call was answered with {type(called).__name__}")
         return called
+
+    @property
+    def _verified_s(self) -> float:
+        """How long the case took when it was verified; nothing when it was not."""
+        return max((one.result.elapsed_s for one in self.lab.passed if one.case == self.case), default=0.0)
 
     async def _refill(self, *, fresh: bool, poison: int) -> None:
         refill = wire.Refill(id=wire.new_id(), fresh=fresh, poison=poison, apart=self.lab.apart)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
@@ -147,6 +148,27 @@ async def test_a_call_gets_new_content_in_the_same_memory_and_is_weighed(stand: 
 async def test_the_first_call_of_a_worker_has_as_long_as_a_verified_one(
     stand: Stand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    deadlines = noted_deadlines(stand, monkeypatch)
+    await stand.call()
+    await stand.call()
+    await stand.lab.renew()
+    await stand.call()
+    assert deadlines == [Limits().case_s, 3.0, Limits().case_s]
+
+
+@pytest.mark.parametrize(("verified_s", "deadline_s"), [(1.4, 3.0), (2.5, 5.0), (9.0, Limits().case_s)])
+async def test_a_call_of_a_case_that_was_slow_when_it_was_verified_has_twice_as_long(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch, verified_s: float, deadline_s: float
+) -> None:
+    stand.lab = replace(stand.lab, passed=passed_of((CASE,), (replace(RESULT, elapsed_s=verified_s),), {}))
+    deadlines = noted_deadlines(stand, monkeypatch)
+    await stand.call()
+    await stand.call()
+    assert deadlines[1] == deadline_s
+
+
+def noted_deadlines(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The deadlines of everything that the desk is asked from now on."""
     deadlines: list[float] = []
     ask = stand.desk.ask
 
@@ -155,11 +177,7 @@ async def test_the_first_call_of_a_worker_has_as_long_as_a_verified_one(
         return await ask(command, deadline_s=deadline_s)
 
     monkeypatch.setattr(stand.desk, "ask", noting)
-    await stand.call()
-    await stand.call()
-    await stand.lab.renew()
-    await stand.call()
-    assert deadlines == [Limits().case_s, 3.0, Limits().case_s]
+    return deadlines
 
 
 async def test_a_call_may_be_on_content_as_before_in_another_order_and_watched(stand: Stand) -> None:
