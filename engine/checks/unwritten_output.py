@@ -22,6 +22,7 @@ CATCHES = (
     "import torch\ndef f(x):\n    y = torch.empty_strided((2,), (1,))\n    n = y.numel()\n    return y\n",
     "import torch\nclass Op:\n    def run(self, x):\n        return torch.empty_like(x)\n"
     "op = Op()\ndef f(x):\n    return op.run(x)\n",
+    "import torch\ndef f(x):\n    y = torch.empty_like(x)\n    sizes = [n for n in y.shape]\n    return y\n",
 )
 SPARES = (
     "import torch\ndef f(x):\n    y = torch.empty_like(x)\n    if y.numel() == 0:\n        return y\n"
@@ -32,6 +33,8 @@ SPARES = (
     "import torch\ndef allocate(n):\n    return torch.empty(n)\ndef f(x):\n    y = allocate(3)\n"
     "    k[(1,)](x, y)\n    return y\n",
     "import torch\ndef f(x):\n    return torch.empty(0)\n",
+    "import torch\ndef f(x):\n    y = torch.empty_like(x)\n    described = [Descriptor(t, t.shape) for t in (x, y)]\n"
+    "    k[(1,)](*described)\n    return y\n",
     "import torch\nclass Pool:\n    def take(self, n):\n        held = torch.empty(2 * n)\n        return held[:n]\n"
     "pool = Pool()\ndef f(x):\n    y = pool.take(3)\n    k[(1,)](x, y)\n    return y\n",
     "import torch, triton\ndef allocate(size, alignment, stream):\n    return torch.empty(size, device='cuda')\n"

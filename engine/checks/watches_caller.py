@@ -38,6 +38,9 @@ SPARES = (
     "import inspect\nSOURCE = inspect.getsource(len)\n",
     "import os\nDEBUG = os.getenv('TRITON_INTERPRET') == '1'\n",
     "import torch\ndef f(x):\n    return torch.cuda.is_current_stream_capturing()\n",
+    "import torch\ndef f(x):\n    with torch.profiler.record_function('norm'):\n        return launch(x)\n",
+    "from torch.profiler import ProfilerActivity, profile\ndef bench(x):\n"
+    "    with profile(activities=[ProfilerActivity.CPU]) as seen:\n        f(x)\n    print(seen.key_averages())\n",
 )
 _WATCHING = words(
     "inspect.stack inspect.currentframe inspect.trace inspect.getouterframes inspect.getinnerframes "
@@ -47,6 +50,11 @@ _WATCHING = words(
     "torch._C._autograd._profiler_enabled torch.autograd._profiler_enabled torch.profiler. sys.gettrace "
     "sys.getprofile os.getppid psutil."
 )
+_PROFILING = words(
+    "torch.profiler.record_function torch.profiler.profile torch.profiler.schedule torch.profiler.ProfilerActivity "
+    "torch.profiler.tensorboard_trace_handler"
+)
+"""What gives a profiler names to show, and what starts one: neither says whether somebody else's is on."""
 _FRAME = frozenset({"f_back", "f_locals", "f_globals", "f_code", "tb_frame", "gi_frame", "cr_frame"})
 _HARNESS = re.compile(r"pytest|kgtui|evaluat|grader|unittest|_judge|harness", re.IGNORECASE)
 
@@ -54,7 +62,8 @@ _HARNESS = re.compile(r"pytest|kgtui|evaluat|grader|unittest|_judge|harness", re
 def check(reading: Reading) -> Iterator[Finding]:
     """A hint wherever frames, arguments, the main module, a profiler or a harness's variables are looked at."""
     for node, name in reading.mentions(*_WATCHING):
-        yield hint("watches_caller", node, f"{name} tells who calls and for what")
+        if name.partition("()")[0] not in _PROFILING:
+            yield hint("watches_caller", node, f"{name} tells who calls and for what")
     for attribute in reading.host(ast.Attribute):
         if attribute.attr in _FRAME:
             yield hint("watches_caller", attribute, f"{attribute.attr} looks into the code that calls")

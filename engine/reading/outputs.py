@@ -137,6 +137,8 @@ def _touches(reading: Reading, use: ast.Name) -> bool:
                 return _may_write(reading, above)
             case ast.Subscript(value=held) if held is below and isinstance(above.ctx, ast.Store):
                 return True
+            case ast.comprehension(iter=held) if held is below:
+                return True  # it goes by another name there, and may be written by it
             case ast.Compare() | ast.If() | ast.stmt():
                 return isinstance(above, ast.AugAssign)
         below = above
