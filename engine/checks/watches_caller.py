@@ -62,7 +62,7 @@ _HARNESS = re.compile(r"pytest|kgtui|evaluat|grader|unittest|_judge|harness", re
 def check(reading: Reading) -> Iterator[Finding]:
     """A hint wherever frames, arguments, the main module, a profiler or a harness's variables are looked at."""
     for node, name in reading.mentions(*_WATCHING):
-        if name.partition("()")[0] not in _PROFILING:
+        if not any(name == one or name.startswith(f"{one}.") for one in _PROFILING):
             yield hint("watches_caller", node, f"{name} tells who calls and for what")
     for attribute in reading.host(ast.Attribute):
         if attribute.attr in _FRAME:
