@@ -13,8 +13,11 @@ from pathlib import Path
 
 from engine.errors import UsageError
 from engine.source import MAX_SOURCE_BYTES
+from kgtui.highlighting.cleaning import VISIBLE
 
 BOM = b"\xef\xbb\xbf"
+# What ends a line for a text widget, and none for Python.
+_RARE_SEPARATORS = "\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
 def read(path: Path) -> bytes:
@@ -39,12 +42,27 @@ def read(path: Path) -> bytes:
 
 def editable_text(content: bytes) -> str | None:
     """The text of a file that can be edited here and written back as it was; None for any other content."""
-    if b"\0" in content:
-        return None
+    return None if why_not_editable(content) else content.decode("utf-8-sig")
+
+
+def why_not_editable(content: bytes) -> str:
+    """What an editor that has one kind of line end would do to this content; nothing where it keeps all of it."""
     try:
-        return content.decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return None
+        return "is not UTF-8 text; editing it here would damage it"
+    if "\0" in text:
+        return "is a binary file; editing it here would damage it"
+    if any(map(text.__contains__, _RARE_SEPARATORS)):
+        return "holds a form feed or another rare separator of lines, which editing it here would replace"
+    both = text.count("\r\n")
+    kinds = [kind for kind in (both, text.count("\n") - both, text.count("\r") - both) if kind]
+    return "mixes several kinds of line ends, of which editing it here would leave one" if len(kinds) > 1 else ""
+
+
+def shown_text(content: bytes) -> str:
+    """What can be shown of any content, in the lines that Python counts."""
+    return content.decode("utf-8", errors="replace").translate(dict.fromkeys(map(ord, _RARE_SEPARATORS), VISIBLE))
 
 
 def encoded(text: str, *, like: bytes) -> bytes:

@@ -78,11 +78,11 @@ def draw_all(screen: WorkbenchScreen) -> None:
 
 
 def _draw_keys(screen: WorkbenchScreen) -> None:
-    """The keys that do something now: what is no text, or is past, is not edited here."""
+    """The keys that do something now: what could not be written back as it was, or is past, is not edited here."""
     bench = screen.bench
     if bench.mode is Mode.EDIT:
         screen.show_keys(_EDIT_KEYS, typing=True)
-    elif bench.is_text and bench.old is None:
+    elif bench.old is None and not bench.why_not_editable:
         screen.show_keys()
     else:
         screen.show_keys(frozenset(action.id for action in screen.host.actions if action.bar) - {"edit"})

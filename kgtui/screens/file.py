@@ -69,9 +69,8 @@ class FileKeeper:
         screen = self._screen
         if screen.bench.old is not None:
             screen.notify("this is a past run; esc returns to the file", markup=False)
-        elif not screen.bench.is_text:
-            name = screen.bench.path.name
-            screen.notify(f"{name} is not UTF-8 text; editing it here would damage it", markup=False)
+        elif why := screen.bench.why_not_editable:
+            screen.notify(f"{screen.bench.path.name} {why}", markup=False)
         else:
             screen.set_mode(Mode.EDIT)
 

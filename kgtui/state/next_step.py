@@ -47,5 +47,5 @@ def next_step(view: RunView, desk: Desk) -> NextStep:
     if desk.opened or (desk.mode is Mode.EDIT and state is not State.EDITED):
         return _BACK
     if state is State.FAILED and not view.failed:
-        return _EDIT if desk.is_text else _EDITOR  # the text itself is at fault; no case can be looked at
+        return _EDIT if desk.editable else _EDITOR  # the text itself is at fault; no case can be looked at
     return _STEPS[state]

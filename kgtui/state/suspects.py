@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from engine.model import CaseResult, DiagnosisKind
 from engine.parsing import parse
+from kgtui.disk import shown_text
 
 _MOST_LINES = 4
 _REDUCTIONS = {
@@ -50,7 +51,7 @@ def _suspects(kind: DiagnosisKind, source: bytes) -> Suspects | None:
         return None
     kernels = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and _is_kernel(node)]
     what, numbers = _lines_of(kind, kernels)
-    written = text.splitlines()
+    written = shown_text(source).splitlines()
     lines = tuple((number, written[number - 1].strip()) for number in sorted(set(numbers))[:_MOST_LINES])
     return Suspects(what=what, lines=lines) if lines else None
 

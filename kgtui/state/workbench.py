@@ -14,7 +14,7 @@ from pathlib import Path
 
 from engine.events import Event
 from engine.model import BenchmarkPlan, CaseResult, Problem, Tier
-from kgtui.disk import editable_text
+from kgtui.disk import why_not_editable
 from kgtui.seams import INTERPRETED_DEVICE, Order
 from kgtui.state.measurements import NOTHING_MEASURED, Measurements, measured
 from kgtui.state.run import NO_RUN, RunView, reduce_all
@@ -107,9 +107,9 @@ class Workbench:
         return now.over(self.timed_before, self.view).beside(self.content_digest)
 
     @cached_property
-    def is_text(self) -> bool:
-        """Whether what the file holds can be edited here and written back as it was."""
-        return editable_text(self.saved) is not None
+    def why_not_editable(self) -> str:
+        """Why what the file holds cannot be edited here and written back as it was; nothing where it can."""
+        return why_not_editable(self.saved)
 
     @property
     def content_digest(self) -> str:
@@ -148,7 +148,7 @@ class Workbench:
             device=self.view.device or self.device, target=self.view.target if self.view.started else self.target,
             begun=shown.begun and not self.view.started, number=shown.number, cached=shown.cached,
             opened=self.old is not None, elapsed_s=max(0.0, now_s - shown.began_s), notice=self.trouble or self.notice,
-            is_text=self.is_text,
+            editable=not self.why_not_editable,
         )  # fmt: skip
 
     def ordered(self, now_s: float) -> Workbench:

@@ -71,7 +71,7 @@ class SourcePane(Titled):
         self._like = content
         if from_the_top:
             self.editor.goto(1)
-        self.editor.reload(content.decode("utf-8", errors="replace") if text is None else text)
+        self.editor.reload(disk.shown_text(content) if text is None else text)
         self._loaded = self.editor.text
         self._tell()
 

@@ -12,6 +12,9 @@ from engine.errors import UsageError
 from engine.source import MAX_SOURCE_BYTES
 from kgtui import disk
 
+SEPARATED = "holds a form feed or another rare separator of lines, which editing it here would replace"
+MIXED = "mixes several kinds of line ends, of which editing it here would leave one"
+
 
 def test_a_file_is_replaced_whole_and_keeps_its_permissions(tmp_path: Path) -> None:
     path = tmp_path / "k.py"
@@ -97,6 +100,30 @@ def test_only_utf8_text_can_be_edited() -> None:
     assert disk.editable_text("é".encode()) == "é"
     assert disk.editable_text(b"a\0b") is None
     assert disk.editable_text(b"\xff\xfe") is None
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", ""),
+        (b"a\nb\n", ""),
+        (b"a\r\nb", ""),
+        (b"a\rb\r", ""),
+        (b"a\r\nb\n", MIXED),
+        (b"a\rb\n", MIXED),
+        (b"a\n\x0cb\n", SEPARATED),
+        ("# a\u2028b\n".encode(), SEPARATED),
+        (b"a\0b", "is a binary file; editing it here would damage it"),
+        (b"\xff", "is not UTF-8 text; editing it here would damage it"),
+    ],
+)  # fmt: skip
+def test_what_editing_would_change_elsewhere_in_the_file_is_left_to_another_editor(content: bytes, words: str) -> None:
+    assert disk.why_not_editable(content) == words
+    assert (disk.editable_text(content) is None) == bool(words)
+
+
+def test_any_content_is_shown_in_the_lines_that_python_counts() -> None:
+    assert disk.shown_text(b"a\n\x0cb \xff\n").splitlines() == ["a", "\ufffdb \ufffd"]
 
 
 def test_a_byte_order_mark_survives_an_edit() -> None:

@@ -50,7 +50,7 @@ def test_a_state_names_what_helps(view: RunView, desk: Desk, state: State, bindi
 
 
 def test_bytes_that_cannot_be_edited_here_are_left_to_another_editor() -> None:
-    assert next_step(ended(Outcome.COMPILE_ERROR), replace(DESK, is_text=False)).binding == "workbench.editor"
+    assert next_step(ended(Outcome.COMPILE_ERROR), replace(DESK, editable=False)).binding == "workbench.editor"
 
 
 def test_a_failed_case_can_be_looked_at(fakes: ModuleType) -> None:

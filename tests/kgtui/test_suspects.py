@@ -55,6 +55,12 @@ def test_padding_that_takes_part_is_a_load_that_goes_into_a_reduction() -> None:
     assert found.what == "a masked load that puts a number where the mask is off, and goes into a reduction"
 
 
+def test_lines_are_those_that_python_counts() -> None:
+    found = suspects(failed(DiagnosisKind.REDUCTION_IDENTITY), b"# a\x0cb \xe2\x80\xa8 c" + KERNEL)
+    assert found is not None
+    assert found.lines == ((14, "x = tl.load(x_ptr + col, mask=col < cols, other=0.0)"),)
+
+
 def test_without_a_reduction_every_padded_load_is_named() -> None:
     source = KERNEL.replace(b"total += tl.sum(power)", b"print(power)")
     assert numbers(DiagnosisKind.REDUCTION_IDENTITY, source) == [14, 18]
