@@ -193,7 +193,7 @@ class Watcher:
                 TroubleKind.GONE, path, f"{path.name} is gone from {path.parent}; it is watched until it returns"
             )
         elif report.sight is Sight.UNREADABLE:
-            message = f"{path} cannot be read: {report.reason}; it is tried again when it changes"
+            message = f"{path.name} cannot be read: {report.reason}; it is tried again when it changes"
             self._tell(TroubleKind.UNREADABLE, path, message)
         else:
             self._tell(TroubleKind.BACK, path, f"{path.name} is back")

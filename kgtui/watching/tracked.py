@@ -47,7 +47,7 @@ class TrackedFile:
         self._event_s = 0.0
         self._missing_since_s: float | None = None
         self._doubted_since_s: float | None = None
-        self._lost = False
+        self._lost: tuple[Sight, str] | None = None  # how, and the system's word; None where the file is there
 
     def begin(self, now_s: float) -> None:
         """Take what is there as known; what differs from a digest given beforehand will be reported."""
@@ -105,7 +105,7 @@ class TrackedFile:
         self._doubted_since_s = None
         self.content, self.digest = content, digest
         back = (Report(sight=Sight.BACK, at_s=self._event_s),) if self._lost else ()
-        self._lost = False
+        self._lost = None
         return (*back, Report(sight=Sight.CHANGED, at_s=self._event_s)) if is_new else back
 
     def _is_doubtful(self, content: bytes, now_s: float) -> bool:
@@ -126,7 +126,8 @@ class TrackedFile:
 
     def _missing(self, now_s: float) -> tuple[Report, ...]:
         self._signature = self._awaited = None
-        if self._lost:
+        gone = (Sight.GONE, "")
+        if self._lost == gone:
             return ()
         if self._missing_since_s is None:
             self._missing_since_s = self._event_s
@@ -134,15 +135,17 @@ class TrackedFile:
         if now_s < deadline_s:
             self.due_s = deadline_s
             return ()
-        self._lost = True
+        self._lost = gone
         return (Report(sight=Sight.GONE, at_s=self._event_s),)
 
     def _unreadable(self, error: OSError) -> tuple[Report, ...]:
         self._signature = self._status()
-        if self._lost:
+        self._missing_since_s = None
+        reason = error.strerror or str(error)
+        if self._lost == (Sight.UNREADABLE, reason):
             return ()
-        self._lost = True
-        return (Report(sight=Sight.UNREADABLE, at_s=self._event_s, reason=error.strerror or str(error)),)
+        self._lost = (Sight.UNREADABLE, reason)
+        return (Report(sight=Sight.UNREADABLE, at_s=self._event_s, reason=reason),)
 
     def _status(self) -> Signature | None:
         try:

@@ -344,7 +344,26 @@ def test_a_folder_in_the_place_of_the_file_is_said_to_be_unreadable(kernel: Path
     word = ear.next()
     assert isinstance(word, WatchTrouble)
     assert (word.kind, word.kind.is_notice) == (TroubleKind.UNREADABLE, False)
-    assert os.strerror(errno.EISDIR) in word.message
+    reason = os.strerror(errno.EISDIR)
+    assert word.message == f"{kernel.name} cannot be read: {reason}; it is tried again when it changes"
+
+
+def test_what_keeps_the_file_from_being_read_is_told_again_when_it_is_something_else(
+    kernel: Path, watch: Watch
+) -> None:
+    ear = watch(kernel)
+    kernel.unlink()
+    kernel.mkdir()
+    assert ear.next_trouble() is TroubleKind.UNREADABLE
+    kernel.rmdir()
+    assert ear.next_trouble() is TroubleKind.GONE
+    kernel.mkdir()
+    assert ear.next_trouble() is TroubleKind.UNREADABLE
+    kernel.rmdir()
+    assert ear.next_trouble() is TroubleKind.GONE
+    by_rename(kernel, BEFORE)
+    assert ear.next_trouble() is TroubleKind.BACK
+    ear.hears_nothing_but(kernel)
 
 
 def test_saves_are_seen_after_the_whole_folder_was_replaced(tmp_path: Path, watch: Watch) -> None:
