@@ -23,6 +23,7 @@ from kgtui.screens.host import Host
 from kgtui.seams import PortOrder
 from kgtui.state.lines import Line, line, muted, strong
 from kgtui.state.porting import TARGET_COLUMNS, ports_line, target_detail, target_rows
+from kgtui.state.tables import nothing_launched
 from kgtui.widgets.bars import Bar
 from kgtui.widgets.toned import Grid, Lines
 from kgtui.widgets.too_small import TooSmall
@@ -136,7 +137,7 @@ class TargetsScreen(KgtuiScreen):
         if view.verdict is None or bench.waiting:
             return "what the run launches is compiled for other targets as soon as it has its verdict"
         if not view.launches:
-            return "the candidate launched no Triton kernel, so there is nothing to compile"
+            return nothing_launched(view)
         return ""
 
     def _ask(self) -> None:

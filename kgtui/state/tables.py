@@ -101,8 +101,15 @@ def kernel_note(view: RunView) -> Line:
     if view.running:
         return line(muted("the launches are compiled after the cases"))
     if view.started and not view.launches:
-        return line(muted("the candidate launched no Triton kernel, so there is nothing to compile"))
+        return line(muted(nothing_launched(view)))
     return line(muted("no kernel was compiled yet; r judges the file"))
+
+
+def nothing_launched(view: RunView) -> str:
+    """Why a run without launches has nothing to compile; one that ended in an error may have begun some."""
+    if view.failed:
+        return "no launch of a Triton kernel came to its end, so there is nothing to compile"
+    return "the candidate launched no Triton kernel, so there is nothing to compile"
 
 
 def history_rows(

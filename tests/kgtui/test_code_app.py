@@ -210,6 +210,18 @@ async def test_a_run_that_launched_nothing_has_nothing_to_compile(make_bench: An
         assert bench.engine.ported == []
 
 
+async def test_of_a_kernel_that_fails_it_is_not_said_that_none_was_launched(make_bench: Any, fakes: Any) -> None:
+    def fails(candidate: Any, plan: Any) -> list[Any]:
+        events = fakes.some_fail(candidate, plan)
+        return [event for event in events if not isinstance(event, fakes.KernelLaunched | fakes.KernelCompiled)]
+
+    words = "no launch of a Triton kernel came to its end, so there is nothing to compile"
+    bench = make_bench(fails)
+    async with bench.app.run_test(size=MEDIUM) as pilot:
+        screen = await opened(bench, pilot, "T")
+        assert text_of(screen, "#ports") == words
+
+
 # What changed
 
 
