@@ -70,11 +70,11 @@ class Ask(Toned, can_focus=True):
         return shortened(self, (Span(f" {self._question}"),), cells=room) + keys
 
     def on_key(self, event: events.Key) -> None:
-        """Answer with one of the offered keys; any other is ignored."""
+        """Answer with one of the offered keys; no other that would act on what is asked about does anything."""
         if event.key in {answer.key for answer in self._answers}:
             event.stop()
             subject = self._subject
             self.close()
             self.post_message(self.Answered(subject, event.key))
-        elif event.is_printable:
+        elif event.is_printable or event.key == "enter":
             event.stop()

@@ -360,6 +360,18 @@ async def test_a_run_is_deleted_only_after_the_question(looking_back: Any, some:
         assert head(screen).startswith("History  3 runs")
 
 
+async def test_a_question_is_not_left_standing_by_a_key_that_opens_something_else(
+    looking_back: Any, some: Past
+) -> None:
+    bench = looking_back(some)
+    async with bench.app.run_test() as pilot:
+        screen = await history(bench, pilot)
+        await pilot.press("d", "enter")
+        await settled(bench, pilot)
+        assert bench.app.screen is screen
+        assert screen.query_one(Ask).subject == "delete"
+
+
 async def test_compiled_code_that_no_run_uses_any_more_goes_too(looking_back: Any, past: Past) -> None:
     past.judge("softmax.py")
     bench = looking_back(past)
