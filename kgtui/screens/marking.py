@@ -46,7 +46,7 @@ class Marker:
     def tag(self, listed: ListedRun | None) -> None:
         """Let the user type the tag of this run."""
         if listed is not None:
-            hint = "one word; nothing takes it away"
+            hint = "one word; an empty line takes it away"
             self._enter(listed, f"tag of #{listed.run.id}", _set_tag, hint=hint, value=listed.run.tag)
         else:
             self._refuse("tag")
@@ -54,7 +54,7 @@ class Marker:
     def note(self, listed: ListedRun | None) -> None:
         """Let the user type the note to this run."""
         if listed is not None:
-            hint = "nothing takes it away"
+            hint = "an empty line takes it away"
             self._enter(listed, f"note to #{listed.run.id}", Archive.set_note, hint=hint, value=listed.run.note)
         else:
             self._refuse("note")

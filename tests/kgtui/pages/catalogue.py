@@ -205,7 +205,7 @@ _PAST = (
          keys=("f8", "slash", *"failed", "enter")),
     Page(name="history-none-matches", screen="history", says=("nothing",), store="full", opened=False,
          keys=("f8", "slash", *"nothing", "enter")),
-    Page(name="history-a-note", screen="history", says=("nothing takes it away",), store="full", opened=False,
+    Page(name="history-a-note", screen="history", says=("an empty line takes it away",), store="full", opened=False,
          keys=("f8", "j", "j", "n")),
     Page(name="history-deleting", screen="history", says=("for good?", "delete", "stay"), store="full",
          opened=False, keys=("f8", "d")),
