@@ -52,6 +52,8 @@ def target_detail(report: TargetReport | None) -> tuple[Line, ...]:
     if report is None:
         return ()
     failed = [kernel for kernel in report.kernels if kernel.outcome is not Outcome.PASS]
+    if not report.kernels:
+        return (line(strong(report.target), muted("  nothing was compiled yet")),)
     if not failed:
         told = f"  {len(report.kernels)} of {report.launches} compiled, none failed; enter shows the code"
         return (line(strong(report.target), muted(told)),)

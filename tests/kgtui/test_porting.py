@@ -122,3 +122,7 @@ def test_the_detail_tells_each_error_once_and_how_often_it_came(kernel: Compiled
         "sm_80  softmax_kernel line 9: no [such] thing  (2 launches)"
     )
     assert target_detail(None) == ()
+
+
+def test_of_a_target_that_was_not_begun_no_code_is_offered() -> None:
+    assert plain_text(target_detail(ports_of([STARTED]).of("sm_80"))) == "sm_80  nothing was compiled yet"
