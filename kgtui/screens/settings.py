@@ -122,6 +122,7 @@ class SettingsScreen(KgtuiScreen):
         if not self.host.wishes.changes:
             self.notify("nothing was changed here, so there is nothing to write", markup=False)
             return
+        self.app.clear_notifications()  # they would lie over the question
         self.query_one(Ask).ask(_WRITE, "Write these lines?", (Answer(key="y", label="write them"),))
         self._draw_about()
 
@@ -227,6 +228,7 @@ class SettingsScreen(KgtuiScreen):
         except UsageError as error:
             self.notify(str(error), severity="error", markup=False)
             return False
+        self.app.clear_notifications()  # what was refused before is mended
         self.host.wishes_changed()
         return True
 
@@ -245,6 +247,7 @@ class SettingsScreen(KgtuiScreen):
 
     def _ask_for(self, subject: str, *, hint: str, value: str) -> None:
         self._typing_for = ""
+        self.app.clear_notifications()  # they would lie over the line
         self._entry.ask(subject.removeprefix(f"{KEYS_TABLE}."), hint=hint, value=value)
         self._typing_for = subject
 

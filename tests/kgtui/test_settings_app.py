@@ -83,6 +83,18 @@ async def test_what_cannot_be_is_said_and_changes_nothing(make_bench: Any) -> No
         assert bench.app.wishes.changes == {}
 
 
+async def test_what_was_refused_no_longer_lies_over_the_screen_once_it_is_mended(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(notifications=True) as pilot:
+        screen = await opened(bench, pilot, "f2")
+        screen.query_one(Grid).go_to("target")
+        await pilot.press("enter")
+        await type_into(bench, pilot, "sm_9")
+        assert len(bench.app._notifications) == 1
+        await type_into(bench, pilot, "sm_80")
+        assert len(bench.app._notifications) == 0
+
+
 async def test_a_key_that_is_changed_works_and_is_shown_everywhere(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
