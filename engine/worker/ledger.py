@@ -71,6 +71,10 @@ _TOLD_BY_CASE = frozenset({OperatorKind.LIGHT, OperatorKind.COMPUTE, OperatorKin
 _JOINING = frozenset(getattr(torch.ops.aten, name) for name in ("cat", "stack"))
 _TOLD_BY_CASE_TOO = _JOINING | {getattr(torch.ops.aten, name) for name in ("copy_", "fill_", "lift_fresh")}
 """What brings numbers in from outside of torch, or puts an answer together of many pieces."""
+_LOOKING_UP = frozenset(
+    getattr(torch.ops.aten, name) for name in ("index", "index_select", "gather", "embedding", "take")
+)
+"""What takes elements out of its first argument as they are, where the others say; `engine.behaviour` knows them."""
 _SETTING = torch.ops.aten.set_
 _RESIZING = frozenset(getattr(torch.ops.aten, name) for name in ("resize_", "resize_as_"))
 _MAKES_NO_CONTENT = frozenset({OperatorKind.VIEW, OperatorKind.METADATA})
@@ -212,6 +216,8 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         entry = self.entry(packet, kind, reads=reads)
         if entry is not None:
             elements_in, elements_out = sum(map(_elements, taken)), sum(map(_elements, made))
+            if packet in _LOOKING_UP and taken:  # of a table it reads what it makes
+                elements_in -= max(0, _elements(taken[0]) - elements_out)
             entry.uses += len(taken) if packet in _JOINING else 1
             entry.total_in += elements_in
             entry.total_out += elements_out

@@ -76,6 +76,20 @@ def test_an_operator_that_made_the_answer_row_by_row_computed_it() -> None:
     assert finding.message == "torch computed it: aten::_softmax 100 times, up to 1000 elements (1 cases)"
 
 
+def test_rows_of_a_table_are_an_answer_in_more_than_one_case_or_without_arithmetic() -> None:
+    lookup, case = used("aten::index_select", taken=1010), dataclasses.replace(PROBLEM.cases[1], name="larger")
+    assert found(lookup) == []
+    assert len(found(lookup, used())) == 1
+    moving = dataclasses.replace(PROBLEM, cost=lambda _: Cost(flops=0, bytes_read=2000, bytes_written=2000))
+    assert len(list(findings(moving, RESULTS, wire.Observed(id="i", operators=(lookup,))))) == 1
+    more = dataclasses.replace(
+        PROBLEM, cases=(*PROBLEM.cases, case), cost=lambda _: Cost(flops=1, bytes_read=2000, bytes_written=2000)
+    )
+    results = (*RESULTS, dataclasses.replace(RESULTS[1], case="larger"))
+    both = (lookup, used("aten::index_select", case="larger", taken=1010))
+    assert len(list(findings(more, results, wire.Observed(id="i", operators=both)))) == 1
+
+
 def test_numbers_that_were_taken_one_by_one_are_as_much_as_the_answer() -> None:
     (finding,) = found(used("Tensor.item", kind=wire.OperatorKind.METADATA, uses=1000))
     assert finding.severity is Severity.SUSPECT

@@ -73,6 +73,22 @@ def test_uses_and_elements_are_counted() -> None:
     assert (product.total_in, product.total_out) == (2 * (128 + 80), 2 * (64 + 16))
 
 
+@pytest.mark.parametrize(
+    ("call", "taken"),
+    [
+        (lambda x: x.index_select(0, torch.tensor([2, 1])), 16 + 2),
+        (lambda x: x[torch.tensor([2])], 8 + 1),
+        (lambda x: torch.nn.functional.embedding(torch.tensor([2, 1]), x), 16 + 2),
+        (lambda x: x[:1].index_select(0, torch.zeros(4, dtype=torch.int64)), 8 + 4),
+    ],
+)
+def test_what_is_looked_up_in_a_table_is_all_that_is_read_of_it(
+    call: Callable[[torch.Tensor], object], taken: int
+) -> None:
+    (lookup,) = (one for one in seen(call).values() if one.kind is OperatorKind.COMPUTE)
+    assert lookup.total_in == taken
+
+
 def test_what_is_made_of_an_input_by_torch_alone_reads_inputs() -> None:
     told = seen(lambda x: torch.softmax((x.double() * 2).t().contiguous(), -1))
     assert {"aten::mul", "aten::_softmax"} <= set(told)
