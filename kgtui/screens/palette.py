@@ -31,7 +31,8 @@ class Actions(Provider):
         matcher = self.matcher(query)
         for action in self._actions():
             words = self._words(action)
-            score = max(matcher.match(words), matcher.match(action.help))
+            # Who types the name of an action means that one, whatever the sentences of others say.
+            score = max(matcher.match(words), matcher.match(action.help) * 0.4)
             if score > 0:
                 here = 1.0 if action.where in self._near else 0.5
                 yield Hit(score * here, matcher.highlight(words), self._run(action), help=action.help)

@@ -18,6 +18,7 @@ from kgtui.kernels import SAMPLES
 from kgtui.keys import ACTIONS
 from kgtui.screens.case import CaseScreen
 from kgtui.screens.operators import OperatorsScreen
+from kgtui.screens.palette import Actions
 from kgtui.screens.workbench import WorkbenchScreen
 from kgtui.state.glyphs import State
 from kgtui.state.lines import plain_text
@@ -740,6 +741,15 @@ async def test_help_goes_to_its_end_and_back_and_wraps_behind_its_keys(make_benc
         await pilot.press("g")
         await pilot.pause()
         assert page.scroll_y == 0
+
+
+async def test_the_palette_takes_the_name_of_an_action_before_the_words_of_others(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        found = [hit async for hit in Actions(bench.app.screen).search("comp")]
+        best = max(found, key=lambda hit: hit.score)
+        assert str(best.match_display) == "compare  (c)"
 
 
 async def test_the_palette_runs_any_action(make_bench: Any) -> None:
