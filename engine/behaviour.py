@@ -157,7 +157,7 @@ def _asked(one: wire.OperatorSeen, weight: _Weight) -> bool:
 
 
 def _computed(one: wire.OperatorSeen, weight: _Weight) -> bool:
-    if one.name.startswith((_CARRIED_OUT, _UNSEEN)):
+    if one.name.startswith((_CARRIED_OUT, _UNSEEN)) or _is_of_a_table(one, weight):
         return False
     if one.kind is wire.OperatorKind.COMPUTE:
         return _is_comparable(one, weight) or (one.reads_inputs and _reduces_all(one, weight))
@@ -167,6 +167,11 @@ def _computed(one: wire.OperatorSeen, weight: _Weight) -> bool:
 def _reduces_all(one: wire.OperatorSeen, weight: _Weight) -> bool:
     """Whether it went through all of the inputs for a number of each row; one number of all may be a question."""
     return one.total_out > one.uses and 4 * one.total_in >= weight.whole
+
+
+def _is_of_a_table(one: wire.OperatorSeen, weight: _Weight) -> bool:
+    """Whether it looked up less than there is in the answer, for arithmetic that has to follow."""
+    return one.name in _LOOKING_UP and weight.has_arithmetic and one.total_out < weight.largest_output
 
 
 def _is_a_small_lookup(found: Sequence[wire.OperatorSeen], weights: Mapping[str, _Weight]) -> bool:
