@@ -208,6 +208,8 @@ class WorkbenchApp(TerminalApp):
         """A run begins; its first event is shown at once."""
         self._gathering.run_began()
         self._attention.run_began(is_cached=header.cached)
+        if header.number is not None and self._troubles.pop("store", ""):
+            self._redraw()  # this run is kept
         if self.workbench is not None:
             self.workbench.run_began(header)
 

@@ -347,6 +347,21 @@ async def test_a_store_that_cannot_be_opened_is_said_all_the_time_and_the_loop_w
         assert plain_text(banner.lines) == "nothing is kept: /home/me/kgtui.db is damaged"
 
 
+async def test_that_a_run_is_not_kept_is_said_until_one_is_kept_again(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        banner = workbench(bench).query_one("#banner", Lines)
+        bench.recording.refuses = "the disk is full"
+        await pilot.press("r")
+        await bench.settled(pilot)
+        assert (banner.display, plain_text(banner.lines)) == (True, "this run is not kept: the disk is full")
+        bench.recording.refuses = ""
+        await pilot.press("r")
+        await bench.settled(pilot)
+        assert not banner.display
+
+
 async def test_an_engine_that_cannot_start_is_said(make_bench: Any, fakes: ModuleType) -> None:
     class Refusing(fakes.FakeEngine):  # type: ignore[misc, name-defined]  # the doubles are not typed here
         async def start(self) -> None:
