@@ -250,6 +250,11 @@ def _dispatch(
         return operator(*args, **(kwargs or {}))
     if mode.follows(packet):
         return operator(*args, **(kwargs or {}))
+    if packet not in _KINDS:  # in inference mode torch hands over whole what is made of others
+        with _Beside(mode), torch._C.DisableTorchFunction():
+            result = operator.decompose(*args, **(kwargs or {}))
+        if result is not NotImplemented:
+            return result
     kind = _KINDS.get(packet, OperatorKind.COMPUTE)
     if kind in _MAKES_NO_CONTENT:  # most of all that is called: counted, and no more
         if (entry := mode.entry(packet, kind)) is not None:

@@ -74,6 +74,28 @@ def test_uses_and_elements_are_counted() -> None:
 
 
 @pytest.mark.parametrize(
+    ("call", "kinds"),
+    [
+        (lambda x: x.to(torch.float16), {OperatorKind.COPY}),
+        (lambda x: torch.concat([x, x]), {OperatorKind.COPY}),
+        (lambda x: x.ravel().is_floating_point(), {OperatorKind.VIEW}),
+        (lambda x: torch.multiply(x, x), {OperatorKind.LIGHT}),
+        (lambda x: torch.matmul(x, x), {OperatorKind.COMPUTE}),
+    ],
+)
+def test_an_operator_made_of_others_is_those_in_inference_mode_too(
+    call: Callable[[torch.Tensor], object], kinds: set[OperatorKind]
+) -> None:
+    def inferring(x: torch.Tensor) -> None:
+        with torch.inference_mode():
+            call(x)
+
+    noted = seen(inferring)
+    assert {one.kind for one in noted.values()} - {OperatorKind.METADATA} == kinds
+    assert not {"aten::concat", "aten::matmul"} & set(noted)
+
+
+@pytest.mark.parametrize(
     ("call", "taken"),
     [
         (lambda x: x.index_select(0, torch.tensor([2, 1])), 16 + 2),
