@@ -6,12 +6,14 @@ oldest of many may come last; and nobody tells it of a terminal that was closed.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
 import sys
+import termios
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from types import FrameType
 
@@ -37,6 +39,7 @@ class TerminalApp(App[None]):
     """What was raised and ended it."""
 
     _painted = False
+    _lent = False  # while another program has the terminal
     _wanted_end: Callable[[], None] | None = None
     touched_s = 0.0  # when a key was last pressed, or the mouse moved, by the clock that only goes forward
 
@@ -66,6 +69,16 @@ class TerminalApp(App[None]):
             super().exit(result, return_code, message)
         else:
             self._wanted_end = partial(self.exit, result, return_code, message)
+
+    @contextlib.contextmanager
+    def suspend(self) -> Iterator[None]:
+        """Lend the terminal for as long as the block lasts."""
+        self._lent = True
+        try:
+            with super().suspend():
+                yield
+        finally:
+            self._lent = False
 
     def action_suspend(self) -> None:
         """Give the terminal back to the shell until that starts this again; without such a shell, only say so."""
@@ -109,6 +122,10 @@ class TerminalApp(App[None]):
             # Reading from one that was closed would keep a core busy for ever.
             self.exit(return_code=HUNG_UP)
             return
+        if not self._lent and _reads_lines():
+            with self.suspend():  # leave what is left of our mode, and begin anew
+                pass
+            self.refresh(layout=True)
         size = Size(*shutil.get_terminal_size())
         if size != self.size:
             self.post_message(Resize(size, size))
@@ -145,6 +162,19 @@ def _is_job() -> bool:
     Such a shell gives each job a group of processes of its own, and leads the session itself.
     """
     return os.getpgrp() != os.getsid(0)
+
+
+def _reads_lines() -> bool:
+    """Whether the terminal is ours and yet as a shell wants it, with lines that are echoed.
+
+    So it is after a SIGSTOP, of which no program is told, once the shell has brought it back.
+    """
+    try:
+        terminal = sys.__stdin__.fileno() if sys.__stdin__ is not None else -1
+        local_modes: int = termios.tcgetattr(terminal)[3]
+        return bool(local_modes & termios.ICANON) and os.tcgetpgrp(terminal) == os.getpgrp()
+    except (OSError, ValueError, termios.error):
+        return False
 
 
 def _has_terminal() -> bool:

@@ -85,6 +85,10 @@ class Driven:
                 ended = "the program ended" if self._has_ended() else f"nothing within {PATIENCE_S:.0f} s"
                 raise AssertionError(f"{ended}; the terminal shows\n{self.screen.text}\n{self.screen.outside}")
 
+    def take_settings_back(self) -> None:
+        """Let the terminal echo and read lines as before the program was started, as a shell does for itself."""
+        termios.tcsetattr(self._slave, termios.TCSANOW, self._settings_before)
+
     def until_text(self, text: str) -> None:
         """Read until the text is somewhere on the screen."""
         self.until(lambda screen: text in screen.text)

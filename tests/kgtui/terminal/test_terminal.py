@@ -246,6 +246,26 @@ def test_stopped_by_the_shell_it_lends_the_terminal_and_draws_all_of_it_when_it_
     assert as_before(program)
 
 
+def test_stopped_by_a_signal_that_it_is_not_told_of_it_takes_the_terminal_back_from_the_shell(
+    start_application: Starter,
+) -> None:
+    program = start_application()
+    program.until(is_settled)
+    shown = program.screen.text
+    program.signal(signal.SIGSTOP)
+    program.until_stopped()
+    program.take_settings_back()
+    program.signal(signal.SIGCONT)
+    program.until(lambda screen: not program.keeps_settings)
+    program.press("6")
+    program.until_text("loaded [BLOCK] with 形状 🚀")
+    program.press("1")
+    program.until(lambda screen: screen.text == shown)
+    program.press(QUIT)
+    assert program.exit_status() == 0
+    assert as_before(program)
+
+
 def test_its_own_key_gives_the_terminal_back_to_the_shell_and_no_key_is_lost_on_a_command(
     start_application: Starter,
 ) -> None:
