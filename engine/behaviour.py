@@ -30,7 +30,12 @@ _CARRIED_OUT = "Tensor."
 """How entries of the ledger begin that took content out of torch; those of operators begin with a namespace."""
 _UNSEEN = "Memory."
 """How entries begin that came into memory without anybody who was seen."""
-_PIECES = ("aten::cat", "aten::stack", "aten::copy_")
+_GIVEN = "Launch."
+"""How entries begin of the different numbers that kernels were given beside their tensors."""
+_PIECES = frozenset(
+    f"aten::{name}" for name in ("cat", "stack", "copy_", "_foreach_copy_", "slice_scatter", "select_scatter")
+)
+_MADE_OF_NUMBERS = frozenset({wire.OperatorKind.ALLOCATION, wire.OperatorKind.COPY, wire.OperatorKind.LIGHT})
 _MOST_PIECES = 16
 _LOOKING_UP = frozenset(f"aten::{name}" for name in ("index", "index_select", "gather", "embedding", "take"))
 _QUESTIONS = 8  # times all inputs and outputs: more than any mask has
@@ -116,6 +121,7 @@ def _of_operators(weights: Mapping[str, _Weight], seen: Sequence[wire.OperatorSe
     for what, which in (
         ("it took as much as the answer out of torch, where other code can compute it", _took_out),
         ("as much as the answer came into memory, and nobody was seen to write it", _is_unseen),
+        ("its kernels were given the answer in numbers", _handed),
         ("it brought as much as the answer in from outside of torch", _brought_in),
         ("torch put the answer together of many pieces", _joined),
         ("torch answered more questions of yes and no than there are numbers", _asked),
@@ -141,9 +147,14 @@ def _is_unseen(one: wire.OperatorSeen, weight: _Weight) -> bool:
     return one.name.startswith(_UNSEEN) and 2 * one.total_out >= weight.largest_output
 
 
+def _handed(one: wire.OperatorSeen, weight: _Weight) -> bool:
+    return one.name.startswith(_GIVEN) and 2 * one.largest_out >= weight.largest_output
+
+
 def _brought_in(one: wire.OperatorSeen, weight: _Weight) -> bool:
-    """Numbers of Python and numpy, in one piece or one after another."""
-    is_single = one.name == "aten::fill_" and one.uses >= _MOST_PIECES and 2 * one.uses >= one.total_out
+    """Numbers of Python and numpy, in one piece or one after another, by whatever makes or changes one element."""
+    is_of_numbers = one.kind in _MADE_OF_NUMBERS and (one.name == "aten::fill_" or not one.reads_inputs)
+    is_single = is_of_numbers and one.uses >= _MOST_PIECES and 2 * one.uses >= one.total_out
     return (one.name == "aten::lift_fresh" or is_single) and 2 * one.total_out >= weight.largest_output
 
 
@@ -157,15 +168,19 @@ def _asked(one: wire.OperatorSeen, weight: _Weight) -> bool:
 
 
 def _computed(one: wire.OperatorSeen, weight: _Weight) -> bool:
-    if one.name.startswith((_CARRIED_OUT, _UNSEEN)) or _is_of_a_table(one, weight):
+    if one.name.startswith((_CARRIED_OUT, _UNSEEN, _GIVEN)) or _is_of_a_table(one, weight):
         return False
     if one.kind is wire.OperatorKind.COMPUTE:
-        return _is_comparable(one, weight) or (one.reads_inputs and _reduces_all(one, weight))
-    return _is_light_on_inputs(one) and _is_comparable(one, weight)
+        return _is_comparable(one, weight) or _reduces_all(one, weight)
+    is_reduced = one.total_in >= 2 * one.total_out and _reduces_all(one, weight)
+    return _is_light_on_inputs(one) and (_is_comparable(one, weight) or is_reduced)
 
 
 def _reduces_all(one: wire.OperatorSeen, weight: _Weight) -> bool:
-    """Whether it went through all of the inputs for a number of each row; one number of all may be a question."""
+    """Whether it went through all of the inputs for a number of each row; one number of all may be a question.
+
+    So it does where a kernel has copied or scaled them before.
+    """
     return one.total_out > one.uses and 4 * one.total_in >= weight.whole
 
 

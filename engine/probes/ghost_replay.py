@@ -32,6 +32,7 @@ _POISONS = (0xFF, 0x7B)
 _MOST_CASES = 8  # a kernel that none of so many cases launches is said not to have been checked
 _MOST_KERNELS = 16  # withheld alone
 _MOSTLY, _PARTLY = 0.9, 0.5
+_SOME = 0.1  # of one output: the rest of it is a kernel's
 _ENOUGH = 256  # elements of outputs: with fewer one that a kernel writes for show is a large part
 
 
@@ -40,8 +41,9 @@ class _Facts:
     """What is known so far.
 
     `share` is, by kernel, how much of the answer is right without it, and in which case; `together` the same
-    without any of them, where it is most.  Where a worker was `lost` no other is tried: that takes long.
-    A case `tells` where not all of its answer is right without computing.
+    without any of them, where it is most, and `torn` that of one output which is right in part.  Where a worker
+    was `lost` no other is tried: that takes long.  A case `tells` where not all of its answer is right without
+    computing.
     """
 
     share: dict[wire.Kernel, tuple[float, str]] = field(default_factory=dict)
@@ -49,6 +51,7 @@ class _Facts:
     survived: Finding | None = None
     lost: str = ""
     together: tuple[float, str] = (0.0, "")
+    torn: tuple[float, str] = (0.0, "")
     withheld: int = 0
     launches: int = 0
     tells: bool = False
@@ -89,6 +92,7 @@ async def _in_case(lab: Lab, one: Passed, facts: _Facts, settled: set[wire.Kerne
         facts.withheld += sum(entry.withheld for replay in together for entry in replay.ledger)
         if _share(together) < _MOSTLY:
             facts.together = max(facts.together, (_share(together), one.case.name))
+            facts.torn = max(facts.torn, (_torn(together), one.case.name))
             await _alone(bench, [kernel for kernel in met if kernel not in settled], together, facts)
             return {kernel for kernel in met if facts.share.get(kernel, (0.0, ""))[0] < 1.0}
     facts.survived = await _confirmed(lab, one, met, facts)
@@ -179,6 +183,17 @@ def _share_of(replay: Replayed) -> float:
     return right / telling if telling else 0.0
 
 
+def _torn(replays: Sequence[Replayed]) -> float:
+    """The largest share of an output of which a part, and not all, is right beyond what is right without computing."""
+    shares = [0.0]
+    for outputs in zip(*(replay.outputs for replay in replays), strict=False):
+        telling = min(output.total - output.trivial for output in outputs)
+        share = min(max(0, output.right - output.trivial) / max(1, telling) for output in outputs)
+        if telling >= _ENOUGH and share < 1.0:
+            shares.append(share)
+    return max(shares)
+
+
 def _percent(share: float) -> str:
     """Never rounded up: nearly everything is not everything."""
     return f"{math.floor(1000 * share) / 10:g}%"
@@ -186,11 +201,13 @@ def _percent(share: float) -> str:
 
 def _findings(facts: _Facts) -> Iterator[Finding]:
     """What is said when the answer depends on some kernel."""
-    share, case = facts.together
-    if share >= _PARTLY:
-        message = (
-            f"{_percent(share)} of the answer is right with every launch withheld: something else computes that part"
-        )
+    what = "with every launch withheld: something else computes that part"
+    (torn, torn_case), (share, case) = facts.torn, facts.together
+    if torn >= _SOME:
+        message = f"{_percent(torn)} of an output is right {what}"
+        yield Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=torn_case)
+    elif share >= _PARTLY:
+        message = f"{_percent(share)} of the answer is right {what}"
         yield Finding(check=_CHECK, severity=Severity.HINT, message=message, case=case)
     for kernel, (share, case) in facts.share.items():
         if share == 1.0:

@@ -82,12 +82,13 @@ def follow_operators(follow: Callable[[str], None], noting: Callable[[], Abstrac
     that does is noted as well.
     """
     registered: Callable[..., Any] = torch.library.Library.impl
+    known = frozenset(name.partition(".")[0] for name in torch._C._dispatch_get_all_op_names())
 
     @functools.wraps(registered)
     def impl(library: Any, op_name: Any, fn: Any, *args: Any, **kwargs: Any) -> Any:
         namespace, _, name = str(getattr(op_name, "_name", op_name)).rpartition("::")
         namespace = namespace or library.ns
-        if namespace == "aten":
+        if namespace == "aten" or f"{namespace}::{name.partition('.')[0]}" in known:
             fn = fn if _is_torchs(fn) else _noted(fn, noting)
         elif isinstance(fn, FunctionType) and fn is not torch.library.fallthrough_kernel:
             follow(f"{namespace}::{name.partition('.')[0]}")

@@ -262,7 +262,8 @@ def _patch_once(patch: Callable[..., Any]) -> Callable[..., Any]:
     renewed: set[tuple[int, int]] = set()
 
     def patch_unless_patched(function: Any) -> _Kept:
-        visible = frozenset(id(value) for value in list(function.__globals__.values()) if value in (tl, tl.core))
+        languages = {id(tl), id(tl.core)}  # an array would answer whether it equals one of them with an array
+        visible = frozenset(languages.intersection(map(id, list(function.__globals__.values()))))
         if not visible or visible not in patched:
             patch(function)
             patched.add(visible)

@@ -68,8 +68,11 @@ _dtype, _is_meta = torch._C.TensorBase.dtype.__get__, torch._C.TensorBase.is_met
 _OF_BITS = frozenset(getattr(torch.ops.aten, f"bitwise_{name}") for name in ("and", "or", "xor", "not"))
 """On booleans these are questions, as the logical ones are; `&` and `|` between comparisons are written so."""
 _TOLD_BY_CASE = frozenset({OperatorKind.LIGHT, OperatorKind.COMPUTE, OperatorKind.QUESTION})
-_JOINING = frozenset(getattr(torch.ops.aten, name) for name in ("cat", "stack"))
-_TOLD_BY_CASE_TOO = _JOINING | {getattr(torch.ops.aten, name) for name in ("copy_", "fill_", "lift_fresh")}
+_JOINING = frozenset(getattr(torch.ops.aten, name) for name in ("cat", "stack", "_foreach_copy_"))
+_OF_NUMBERS = "copy_ fill_ lift_fresh full full_like new_full scalar_tensor linspace arange constant_pad_nd"
+_TOLD_BY_CASE_TOO = _JOINING | {
+    getattr(torch.ops.aten, name) for name in (*_OF_NUMBERS.split(), "slice_scatter", "select_scatter")
+}
 """What brings numbers in from outside of torch, or puts an answer together of many pieces."""
 _LOOKING_UP = frozenset(
     getattr(torch.ops.aten, name) for name in ("index", "index_select", "gather", "embedding", "take")
@@ -87,6 +90,9 @@ _CARRYING_OUT: dict[Any, str] = {  # Any: methods of C and of Python have no typ
 """What makes arrays and numbers of a tensor, or gives them to Python; `engine.behaviour` knows these by "Tensor."."""
 _UNSEEN = "Memory.unseen"
 """The entry of what came into memory though nobody was seen to write it; `engine.behaviour` knows it too."""
+_GIVEN = "Launch.numbers"
+"""The entry of the numbers that kernels were given; `engine.behaviour` knows it by "Launch."."""
+_MANY_NUMBERS = 64  # more than sizes and strides
 _NUMBER_OF_ONE = torch.ops.aten._local_scalar_dense
 _ASKING: frozenset[Any] = frozenset({torch.isfinite, torch.Tensor.isfinite, torch.isinf, torch.Tensor.isinf})
 """Questions that torch answers by arithmetic on all that is asked about."""
@@ -146,12 +152,13 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
     def handed_over(self, values: Iterable[object]) -> None:
         """What the entry returned is about to be taken: what nobody was seen to write is noted."""
         self.memory.taken(_tensors(values))
-        changed = self.memory.take_changed()
-        entry = self.entry(_UNSEEN, OperatorKind.COMPUTE) if changed else None
-        if entry is not None:
-            entry.uses += 1
-            entry.total_out += changed
-            entry.largest_out = max(entry.largest_out, changed)
+        for name, elements in ((_UNSEEN, self.memory.take_changed()), (_GIVEN, self.memory.numbers())):
+            is_told = elements >= _MANY_NUMBERS if name == _GIVEN else elements
+            entry = self.entry(name, OperatorKind.COMPUTE) if is_told else None
+            if entry is not None:
+                entry.uses += 1
+                entry.total_out += elements
+                entry.largest_out = max(entry.largest_out, elements)
 
     @contextlib.contextmanager
     def asked(self) -> Iterator[None]:
@@ -218,7 +225,8 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
             elements_in, elements_out = sum(map(_elements, taken)), sum(map(_elements, made))
             if packet in _LOOKING_UP and taken:  # of a table it reads what it makes
                 elements_in -= max(0, _elements(taken[0]) - elements_out)
-            entry.uses += len(taken) if packet in _JOINING else 1
+            pieces = len(taken) if len(made) == 1 else len(made)
+            entry.uses += pieces if packet in _JOINING else 1
             entry.total_in += elements_in
             entry.total_out += elements_out
             entry.largest_in = max(entry.largest_in, elements_in)
@@ -271,6 +279,8 @@ def _dispatch(
     result = _carry_out(mode, operator, types, args, kwargs)
     made = (result,) if type(result) is torch.Tensor else tuple(_tensors((result,)))
     mode.memory.left((*made, *taken) if operator._schema.is_mutable else made)
+    if not made and operator._schema.is_mutable:
+        made = tuple(_tensors(_written(operator, args, kwargs or {})))
     if packet in _OF_BITS and _are_booleans((*taken, *made)):
         kind = OperatorKind.QUESTION
     if not made or not all(type(one) is torch.Tensor and _is_meta(one) for one in made):
@@ -290,6 +300,13 @@ def _carry_out(
         if result is not NotImplemented:
             return result
     return operator(*args, **(kwargs or {}))
+
+
+def _written(operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[object]:
+    """The arguments that an operator writes to; those of many tensors in place return none."""  # Any: as above
+    for place, argument in enumerate(operator._schema.arguments):
+        if argument.alias_info is not None and argument.alias_info.is_write:
+            yield args[place] if place < len(args) else kwargs.get(argument.name)
 
 
 def _has_own(kind: type, method: str) -> bool:

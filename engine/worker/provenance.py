@@ -18,7 +18,8 @@ from engine.clock.unheard import Base, unheard
 
 _equal, _ne, _empty = torch.equal, torch.ne, torch.empty  # as they are before there is a candidate
 _MOST_BYTES = 256 << 20
-_MOST_ELDERS, _MOST_BYTES_OF_AN_ELDER = 32, 4 << 20  # whose content is kept before the next call
+_MOST_ELDERS = 1024  # whose content is kept before the next call
+_MOST_NUMBERS = 1 << 20
 _TABLES = 2  # of numpy's that a file may have; those that are met later were made for a call
 
 
@@ -39,6 +40,7 @@ class Provenance:
         self._bytes = 0
         self._is_on = False
         self._changed = 0
+        self._numbers: set[float] = set()
         self._strange = 0
         self.overfull = False
 
@@ -46,6 +48,7 @@ class Provenance:
     def of_call(self, arguments: Iterable[object]) -> Iterator[None]:
         """Keep and compare during one call of the entry with these arguments."""
         self._changed, self._is_on = 0, True
+        self._numbers.clear()
         try:
             with unheard():
                 for storage in list(self._elders.values()):  # a thread of the candidate may add to them
@@ -61,6 +64,10 @@ class Provenance:
         """How many elements were changed unseen since this was last asked."""
         changed, self._changed = self._changed, 0
         return changed
+
+    def numbers(self) -> int:
+        """How many different numbers launches of this call were given, beside tensors and constants."""
+        return len(self._numbers)
 
     def taken(self, tensors: Iterable[torch.Tensor]) -> None:
         """Somebody who is seen is about to take these."""
@@ -83,7 +90,10 @@ class Provenance:
     @contextlib.contextmanager
     def launch(self, values: Iterable[object]) -> Iterator[None]:
         """A kernel is launched on these arguments within, and nobody else is seen to write: Triton copies them."""
+        values = tuple(values)
         tensors = tuple(tensors_of(values)) if self._is_on else ()
+        if self._is_on and len(self._numbers) < _MOST_NUMBERS:
+            self._numbers.update(value for value in values if isinstance(value, int | float))
         self.taken(tensors)
         was_on, self._is_on = self._is_on, False
         try:
@@ -119,8 +129,10 @@ class Provenance:
         if not storage.resizable():
             self._strange += 1
             self._changed += storage.nbytes() // element_bytes if self._strange > _TABLES else 0
-        if len(self._elders) < _MOST_ELDERS and storage.nbytes() <= _MOST_BYTES_OF_AN_ELDER:
+        if len(self._elders) < _MOST_ELDERS:
             self._elders[storage.data_ptr()] = storage
+        else:
+            self.overfull = True
         self._keep(storage)
 
     def _keep(self, storage: torch.UntypedStorage) -> None:

@@ -266,3 +266,41 @@ def test_the_facts_count_what_was_seen() -> None:
 
 def test_a_reply_without_anything_says_nothing() -> None:
     assert found() == []
+
+
+@pytest.mark.parametrize(
+    ("operator", "what"),
+    [
+        (used("aten::linalg_vector_norm", reads=False, taken=1000, made=10), "torch computed it"),
+        (used("aten::amax", kind=LIGHT, taken=1000, made=10), "torch computed it"),
+        (
+            used("aten::_foreach_copy_", kind=wire.OperatorKind.COPY, uses=16),
+            "torch put the answer together of many pieces",
+        ),
+        (
+            used("aten::add_", kind=LIGHT, reads=False, uses=1000),
+            "it brought as much as the answer in from outside of torch",
+        ),
+        (
+            used("aten::full", kind=wire.OperatorKind.ALLOCATION, reads=False, taken=0, uses=1000),
+            "it brought as much as the answer in from outside of torch",
+        ),
+        (used("Launch.numbers", taken=0, reads=False), "its kernels were given the answer in numbers"),
+    ],
+)
+def test_what_an_answer_is_made_of_by_other_ways_is_told(operator: wire.OperatorSeen, what: str) -> None:
+    finding = found(operator)[0]
+    assert (finding.severity, finding.message.partition(":")[0]) == (Severity.SUSPECT, what)
+
+
+@pytest.mark.parametrize(
+    "operator",
+    [
+        used("aten::linalg_vector_norm", reads=False, taken=400, made=10),
+        used("aten::sum", kind=LIGHT, reads=False, taken=1000, made=10),
+        used("aten::add", kind=LIGHT, reads=False, uses=15, taken=15, made=15),
+        used("Launch.numbers", taken=0, made=499, reads=False),
+    ],
+)
+def test_parts_and_few_numbers_are_no_answer(operator: wire.OperatorSeen) -> None:
+    assert Severity.SUSPECT not in severities(found(operator))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
@@ -244,12 +245,22 @@ async def test_an_output_of_few_elements_is_not_chosen_where_there_are_larger_on
     assert {name for name, *_ in lab.called} == {"many"}
 
 
-async def test_half_of_an_answer_without_any_kernel_is_a_hint() -> None:
-    lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(0.6, A))
+async def test_one_of_two_outputs_without_any_kernel_is_a_hint() -> None:
+    outputs = (*right(1.0).outputs, *right(0.0).outputs)
+    lab = FakeLab(
+        passed=(case("c", launches=[A]),), script=lambda *_: dataclasses.replace(right(0, A), outputs=outputs)
+    )
     (hint,) = await messages(lab)
     assert hint == (
-        Severity.HINT, "60% of the answer is right with every launch withheld: something else computes that part"
+        Severity.HINT, "50% of the answer is right with every launch withheld: something else computes that part"
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(("share", "trivial", "found"), [(0.6, 0, "60%"), (0.3, 200, "12.5%"), (0.09, 0, "")])
+async def test_a_part_of_an_output_without_any_kernel_is_suspect(share: float, trivial: int, found: str) -> None:
+    lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(share, A, trivial=trivial))
+    suspicion = f"{found} of an output is right with every launch withheld: something else computes that part"
+    assert await messages(lab) == ([(Severity.SUSPECT, suspicion)] if found else [])
 
 
 @pytest.mark.parametrize("lost", [True, False])

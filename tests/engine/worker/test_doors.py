@@ -95,3 +95,14 @@ def test_code_for_an_operator_of_torch_runs_within_and_is_not_followed() -> None
     program = program.replace("{call}", "torch.ones(2).flip(0)").replace('"toy::twice"', '"aten::flip"')
     done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "['within']"
+
+
+def test_code_for_an_operator_of_another_library_of_torch_does_not_make_it_followed() -> None:
+    register = (
+        "library = torch.library.Library('mkldnn', 'IMPL');"
+        "library.impl('_linear_pointwise', lambda *args: None, 'Meta')"
+    )
+    program = OPERATORS.replace("{register}", register).replace("torch.ops.toy.twice(torch.ones(2))", "")
+    program = program.replace('"toy::twice"', '"mkldnn::_linear_pointwise"')
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -301,3 +301,10 @@ def test_more_cases_than_fit_are_left_out_and_said() -> None:
             X.exp()
     assert len(ledger.seen()) == 1024
     assert ledger.overfull
+
+
+def test_what_operators_on_lists_write_in_place_is_counted() -> None:
+    made = [torch.zeros(8), torch.zeros(8)]
+    told = seen(lambda x: (torch._foreach_copy_(made, [x[0], x[1]]), torch._foreach_exp_(made)))
+    copied, computed = told["aten::_foreach_copy_"], told["aten::_foreach_exp_"]
+    assert (copied.uses, copied.total_out, computed.uses, computed.total_out) == (2, 16, 1, 16)

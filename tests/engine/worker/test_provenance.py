@@ -132,3 +132,26 @@ def test_a_ledger_keeps_what_operators_leave_and_notes_what_came_from_nobody() -
         ledger.handed_over([y])
     (unseen,) = (one for one in ledger.seen() if one.name == "Memory.unseen")
     assert (unseen.case, unseen.total_out) == ("c", 1)
+
+
+def test_memory_that_is_older_is_known_however_large_and_whatever_else_there_is(memory: Provenance) -> None:
+    large, others = torch.ones(2 << 20), [torch.ones(8) for _ in range(64)]
+    with memory.of_call([]):
+        memory.taken([*others, large])
+    with memory.of_call([]):
+        for tensor in (large, others[-1]):
+            behind_its_back(tensor, 5.0)
+        memory.taken([large, others[-1]])
+    assert memory.take_changed() == 2
+
+
+def test_the_different_numbers_that_launches_of_a_call_are_given_are_counted(memory: Provenance) -> None:
+    with memory.of_call([]):
+        with memory.launch([torch.ones(8), 1, 0.5, "x"]):
+            pass
+        with memory.launch([0.5, 2.5, None]):
+            pass
+    assert memory.numbers() == 3
+    with memory.of_call([]):
+        pass
+    assert memory.numbers() == 0
