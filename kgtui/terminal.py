@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import FrameType
+from typing import Any
 
 from rich.console import RenderableType
 from textual.app import App
@@ -26,6 +27,7 @@ from textual.notifications import SeverityLevel
 from kgtui.highlighting.cleaning import harmless_lines
 
 LOOK_S = 0.2
+BRACKETED_PASTE = "\x1b[?2004h"
 HUNG_UP = 129  # what a shell calls death by SIGHUP
 
 
@@ -40,12 +42,15 @@ class TerminalApp(App[None]):
 
     _painted = False
     _lent = False  # while another program has the terminal
+    _key_modes: list[Any] | None = None  # of the terminal while it is ours; Any: numbers and a list of them
     _wanted_end: Callable[[], None] | None = None
     touched_s = 0.0  # when a key was last pressed, or the mouse moved, by the clock that only goes forward
 
     def on_mount(self) -> None:
         """Begin to look."""
         if not self.is_headless:
+            with contextlib.suppress(termios.error, ValueError):
+                self._key_modes = termios.tcgetattr(_keyboard())
             self.set_interval(LOOK_S, self._look)
             _go_on_only_when_stopped()
         self.call_after_refresh(self._first_painted)
@@ -122,13 +127,22 @@ class TerminalApp(App[None]):
             # Reading from one that was closed would keep a core busy for ever.
             self.exit(return_code=HUNG_UP)
             return
-        if not self._lent and _reads_lines():
-            with self.suspend():  # leave what is left of our mode, and begin anew
-                pass
-            self.refresh(layout=True)
+        if self._key_modes is not None and not self._lent and _reads_lines():
+            self._take_back(self._key_modes)
         size = Size(*shutil.get_terminal_size())
         if size != self.size:
             self.post_message(Resize(size, size))
+
+    def _take_back(self, key_modes: list[Any]) -> None:
+        """Read keys again instead of lines, and draw all anew.
+
+        Not by lending the terminal for a moment: that waits for the thread that reads keys, which waits for a line.
+        """
+        with contextlib.suppress(termios.error):
+            termios.tcsetattr(_keyboard(), termios.TCSANOW, key_modes)
+        if self._driver is not None:
+            self._driver.write(BRACKETED_PASTE)  # which a shell turns off before it starts something
+        self.refresh()
 
 
 def _go_on_only_when_stopped() -> None:
@@ -170,9 +184,8 @@ def _reads_lines() -> bool:
     So it is after a SIGSTOP, of which no program is told, once the shell has brought it back.
     """
     try:
-        terminal = sys.__stdin__.fileno() if sys.__stdin__ is not None else -1
-        local_modes: int = termios.tcgetattr(terminal)[3]
-        return bool(local_modes & termios.ICANON) and os.tcgetpgrp(terminal) == os.getpgrp()
+        local_modes: int = termios.tcgetattr(_keyboard())[3]
+        return bool(local_modes & termios.ICANON) and os.tcgetpgrp(_keyboard()) == os.getpgrp()
     except (OSError, ValueError, termios.error):
         return False
 
@@ -180,7 +193,12 @@ def _reads_lines() -> bool:
 def _has_terminal() -> bool:
     """Whether what we read keys from is still there; a terminal that was closed answers no more."""
     try:
-        os.get_terminal_size(sys.__stdin__.fileno() if sys.__stdin__ is not None else -1)
+        os.get_terminal_size(_keyboard())
     except (OSError, ValueError):
         return False
     return True
+
+
+def _keyboard() -> int:
+    """What keys are read from."""
+    return sys.__stdin__.fileno() if sys.__stdin__ is not None else -1
