@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.model import Stage
-from kgtui.keys import binding_id, first_key, key_while_typing
+from kgtui.keys import Where, binding_id, first_key, key_while_typing
 from kgtui.state.benchmarks import best_line, headline
 from kgtui.state.glyphs import TONES
 from kgtui.state.lines import Line, Span, Tone
@@ -85,7 +85,9 @@ def _draw_keys(screen: WorkbenchScreen) -> None:
     elif bench.old is None and not bench.why_not_editable:
         screen.show_keys()
     else:
-        screen.show_keys(frozenset(action.id for action in screen.host.actions if action.bar) - {"edit"})
+        here = (screen.WHERE, Where.EVERYWHERE)
+        offered = (action.id for action in screen.host.actions if action.bar and action.where in here)
+        screen.show_keys(frozenset(offered) - {"edit"})
 
 
 def scene_of(screen: WorkbenchScreen) -> Scene:
