@@ -22,7 +22,7 @@ from problems.kit import (
     torch,
 )
 
-_over = partial(cases_over, alpha=1, layout=Layout.CONTIGUOUS)
+_over = partial(cases_over, alpha=1, layout=Layout.CONTIGUOUS, other_layout=Layout.CONTIGUOUS)
 
 CASES = (
     *_over(Tier.SMOKE, "{shape} {dtype}", shape=(1000,), other=(1000,), dtype=[F32, BF16]),
@@ -43,6 +43,10 @@ CASES = (
     *_over(Tier.FULL, "{shape} + {other} {dtype}", shape=(40, 31), other=(), dtype=F32, alpha=0.5),
     *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(33, 65), other=(33, 65), dtype=[F32, BF16],
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET]),
+    *_over(Tier.FULL, "{shape} {dtype} other {other_layout}", shape=(33, 65), other=(33, 65), dtype=F32,
+           other_layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.PADDED]),
+    *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(5, 7, 9), other=(5, 7, 9), dtype=F32,
+           layout=[Layout.TRANSPOSED, Layout.PADDED]),
     *_over(Tier.FULL, "{shape} {dtype} alpha {alpha}", shape=(700,), other=(700,), alpha=[1, -3],
            dtype=[DType.INT32, DType.INT64]),
     *_over(Tier.BENCH, "{shape} {dtype}", shape=(1024, 1024), other=(1024, 1024), dtype=[F32, BF16]),
@@ -51,10 +55,10 @@ CASES = (
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self: `shape`, other: `other`, which broadcast; `layout` is that of self."""
+    """self: `shape`, other: `other`, which broadcast, each in its layout."""
     left, right = (_values(case.shape(key), case.dtype, rng) for key in ("shape", "other"))
     alpha = int(case.number("alpha")) if case.number("alpha").is_integer() else case.number("alpha")
-    return laid_out(left, case.word("layout")), right, alpha
+    return laid_out(left, case.word("layout")), laid_out(right, case.word("other_layout")), alpha
 
 
 def reference(x: torch.Tensor, other: torch.Tensor, alpha: float = 1) -> torch.Tensor:

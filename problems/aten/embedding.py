@@ -8,7 +8,7 @@ from functools import partial
 from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
 from problems.kit import BF16, EXACT, F32, FLOATS, Arguments, Layout, cases_over, integers, laid_out, mixed, torch
 
-_over = partial(cases_over, padding_idx=-1, layout=Layout.CONTIGUOUS, index="int64")
+_over = partial(cases_over, padding_idx=-1, layout=Layout.CONTIGUOUS, index="int64", index_layout=Layout.CONTIGUOUS)
 
 CASES = (
     *_over(Tier.SMOKE, "{rows}x{width}[{indices}] {dtype}", rows=11, width=33, indices=(8,), dtype=[F32, BF16]),
@@ -24,7 +24,9 @@ CASES = (
     *_over(Tier.FULL, "{rows}x{width}[{indices}] {dtype} padding {padding_idx}", rows=8, width=65, indices=(31,),
            dtype=[F32, BF16], padding_idx=[1, 2]),
     *_over(Tier.FULL, "{rows}x{width}[{indices}] {dtype} weight {layout}", rows=40, width=65, indices=(31,),
-           dtype=[F32, BF16], layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.OFFSET]),
+           dtype=[F32, BF16], layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.OFFSET, Layout.PADDED]),
+    *_over(Tier.FULL, "{rows}x{width}[{indices}] {dtype} indices {index_layout}", rows=40, width=65, indices=(5, 7),
+           dtype=F32, index_layout=[Layout.TRANSPOSED, Layout.STRIDED]),
     *_over(Tier.BENCH, "{rows}x{width}[{indices}] {dtype}", rows=4096, width=[128, 4096], indices=(4, 8),
            dtype=[F32, BF16]),
 )  # fmt: skip
@@ -34,6 +36,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """weight: (rows, width), indices: any shape, with repetitions."""
     weight = mixed((case.size("rows"), case.size("width")), case.dtype, rng)
     indices = integers(case.shape("indices"), DType(case.word("index")), rng, low=0, high=case.size("rows"))
+    indices = laid_out(indices, case.word("index_layout"))
     return laid_out(weight, case.word("layout")), indices, case.size("padding_idx"), False, False
 
 

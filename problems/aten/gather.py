@@ -8,7 +8,7 @@ from functools import partial
 from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
 from problems.kit import BF16, EXACT, F32, FLOATS, Arguments, Layout, cases_over, integers, laid_out, mixed, torch
 
-_over = partial(cases_over, layout=Layout.CONTIGUOUS)
+_over = partial(cases_over, layout=Layout.CONTIGUOUS, index_layout=Layout.CONTIGUOUS)
 
 CASES = (
     *_over(Tier.SMOKE, "{shape} dim {dim} {dtype}", shape=(9, 65), index=(9, 33), dim=1, dtype=[F32, BF16]),
@@ -26,6 +26,8 @@ CASES = (
            dtype=[DType.INT64, DType.UINT8]),
     *_over(Tier.FULL, "{shape} dim {dim} {dtype} {layout}", shape=(33, 65), index=(33, 65), dim=[0, 1], dtype=F32,
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET]),
+    *_over(Tier.FULL, "{shape} dim {dim} {dtype} index {index_layout}", shape=(33, 65), index=(33, 65), dim=-2,
+           dtype=F32, index_layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.PADDED]),
     *_over(Tier.BENCH, "{shape} dim {dim} {dtype}", shape=(512, 128, 32), index=(512, 128, 32), dim=[0, 2], dtype=F32),
     *_over(Tier.BENCH, "{shape} dim {dim} {dtype}", shape=(1024, 64, 16), index=(1024, 64, 16), dim=1, dtype=BF16),
     *_over(Tier.BENCH, "{shape} dim {dim} {dtype}", shape=(128, 32, 256), index=(128, 32, 256), dim=2, dtype=BF16),
@@ -42,7 +44,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     else:
         x = integers(shape, case.dtype, rng, low=-(2**62), high=2**62)
     index = integers(case.shape("index"), DType.INT64, rng, low=0, high=shape[dim])
-    return laid_out(x, case.word("layout")), dim, index, False
+    return laid_out(x, case.word("layout")), dim, laid_out(index, case.word("index_layout")), False
 
 
 def reference(x: torch.Tensor, dim: int, index: torch.Tensor, sparse_grad: bool = False) -> torch.Tensor:

@@ -37,7 +37,7 @@ CASES = (
     *_over(Tier.FULL, f"{_MKN} {{dtype}} {{layout}}", m=40, k=71, n=48, dtype=[F32, BF16],
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET, Layout.PADDED]),
     *_over(Tier.FULL, f"{_MKN} {{dtype}} mat2 {{mat2_layout}}", m=40, k=71, n=48, dtype=[F32, BF16],
-           mat2_layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.OFFSET]),
+           mat2_layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.OFFSET, Layout.PADDED]),
     *_over(Tier.FULL, f"{_MKN} {{dtype}} both {{layout}}", m=40, k=71, n=48, dtype=F32,
            layout="transposed", mat2_layout="transposed"),
     *_over(Tier.BENCH, f"{_MKN} {{dtype}}", m=15, k=1024, n=160, dtype=F32),

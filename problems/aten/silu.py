@@ -19,6 +19,9 @@ CASES = (
     *_over(Tier.FULL, "{shape} {dtype} up to 2^{octaves}", shape=(3000,), dtype=FLOATS, octaves=7),
     *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(33, 65), dtype=[F32, BF16],
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET]),
+    *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(5, 7, 9), dtype=F32,
+           layout=[Layout.TRANSPOSED, Layout.PADDED]),
+    *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(700,), dtype=F32, layout=Layout.STRIDED),
     *_over(Tier.BENCH, "{shape} {dtype}", shape=[(1024, 1024), (16, 128, 64, 60)], dtype=[F32, BF16]),
 )  # fmt: skip
 

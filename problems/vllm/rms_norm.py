@@ -20,6 +20,8 @@ CASES = (
     *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=2, width=4999, dtype=F32),
     *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=64, width=512, dtype=[F32, BF16]),
     *_over(Tier.FULL, "{rows}x{width} {dtype} weight {weight}", rows=7, width=497, dtype=FLOATS, weight="ones"),
+    *_over(Tier.FULL, "{rows}x{width} {dtype} weight {weight}", rows=7, width=497, dtype=F32,
+           weight="ones at the ends"),
     *_over(Tier.FULL, "{rows}x{width} {dtype} epsilon {epsilon}", rows=7, width=497, dtype=FLOATS, magnitude=1e-3,
            epsilon=[1e-5, 1e-6]),
     *_over(Tier.FULL, "{rows}x{width} {dtype} magnitude {magnitude}", rows=7, width=497, dtype=FLOATS,
@@ -33,10 +35,15 @@ CASES = (
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """out: (M, N), overwritten, input: (M, N), weight: (N,); small inputs make epsilon count."""
+    """out: (M, N), overwritten, input: (M, N), weight: (N,); small inputs make epsilon count.
+
+    "ones at the ends" is a weight that only a look at all of it tells from one of ones.
+    """
     shape = (case.size("rows"), case.size("width"))
     x = mixed(shape, case.dtype, rng) * case.number("magnitude")
     weight = normal(shape[1:], case.dtype, rng)
+    if case.word("weight") == "ones at the ends":
+        weight[0] = weight[-1] = 1.0
     out = normal(shape, case.dtype, rng)
     return (
         out,
