@@ -10,7 +10,9 @@ from functools import partial
 from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
 from problems.kit import BF16, EXACT, F16, Arguments, Layout, cases_over, distinct, laid_out, mixed, torch
 
-_over = partial(cases_over, heads=2, head_size=64, blocks=4, block_size=16, skipped=0, layout=Layout.CONTIGUOUS)
+_over = partial(
+    cases_over, heads=2, head_size=64, blocks=4, block_size=16, skipped=0, layout=Layout.CONTIGUOUS, slots="any"
+)  # fmt: skip
 _SIZES = "{tokens}x{heads}x{head_size} to {blocks}x{block_size}"
 
 CASES = (
@@ -25,6 +27,7 @@ CASES = (
     *_over(Tier.FULL, f"{_SIZES} {{dtype}}", tokens=5, heads=9, head_size=128, blocks=2, block_size=8, dtype=BF16),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} every slot", tokens=64, heads=2, dtype=F16),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{skipped}} skipped", tokens=20, skipped=[1, 20], dtype=[F16, BF16]),
+    *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{slots}}", tokens=15, dtype=BF16, slots="a row by its ends"),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{layout}}", tokens=13, dtype=[F16, BF16], layout=Layout.PADDED),
     *_over(Tier.BENCH, f"{_SIZES} {{dtype}}", tokens=128, heads=8, head_size=64, blocks=64, dtype=F16),
     *_over(Tier.BENCH, f"{_SIZES} {{dtype}}", tokens=256, heads=16, head_size=128, blocks=64, dtype=[F16, BF16]),
@@ -37,7 +40,8 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """key, value: (T, H, D), key_cache: (blocks, H, D/x, B, x), value_cache: (blocks, H, D, B), slot_mapping: (T,).
 
     No slot is written twice; `skipped` tokens have the slot -1 and leave no trace.  "padded" cuts key
-    and value out of wider projections.  The scales, one element each, count for nothing under "auto".
+    and value out of wider projections; "a row by its ends" has all slots but the first and the last in disorder.
+    The scales, one element each, count for nothing under "auto".
     """
     tokens, heads, head_size = case.size("tokens"), case.size("heads"), case.size("head_size")
     blocks, block_size = case.size("blocks"), case.size("block_size")
@@ -46,6 +50,8 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     key_cache = mixed((blocks, heads, head_size // group, block_size, group), case.dtype, rng)
     value_cache = mixed((blocks, heads, head_size, block_size), case.dtype, rng)
     slots = distinct(tokens, blocks * block_size, rng)
+    if case.word("slots") == "a row by its ends":
+        slots = torch.cat((torch.tensor([0]), 1 + distinct(tokens - 2, tokens - 2, rng), torch.tensor([tokens - 1])))
     slots[distinct(case.size("skipped"), tokens, rng)] = -1
     k_scale, v_scale = (torch.rand(1, generator=rng) + 0.5 for _ in range(2))
     return key, value, key_cache, value_cache, slots, "auto", k_scale, v_scale

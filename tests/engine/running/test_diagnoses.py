@@ -53,6 +53,7 @@ TRUTH = {
     "mm_transposed_store": (K.TRANSPOSED_INDEX, "33x65x40 f32"),
     "reshape_and_cache_clamps_slot": (K.RACE, "20x2x64 to 4x16 f16 20 skipped"),
     "reshape_and_cache_ignores_strides": (K.WRONG_STRIDE, "13x2x64 to 4x16 f16 padded"),
+    "reshape_and_cache_row_by_its_ends": (K.IGNORED_ARGUMENT, "15x2x64 to 4x16 bf16 a row by its ends"),
     "rms_norm_epsilon_outside_root": (K.MISSING_SCALE, "7x497 f32 epsilon 1e-05"),
     "rms_norm_mean_over_block": (K.REDUCTION_IDENTITY, "5x497 f32"),
     "rms_norm_squares_in_half": (K.OVERFLOW, "7x497 f16 magnitude 1000"),
