@@ -25,7 +25,8 @@ EQUIVALENT = _by_name(
             add_into_a_copy:13:change_constant add_into_a_copy:14:change_constant
             cublas_saxpy_logging_thread:19:change_constant cublas_saxpy_logging_thread:20:change_constant
             cublas_sgemm:27:change_constant
-            embedding:16:change_constant gather_tuple_arguments:23:change_constant
+            embedding:16:change_constant embedding_in_a_library:19:change_constant
+            gather_tuple_arguments:23:change_constant
             fused_add_rms_norm:24:change_constant fused_add_rms_norm_module:19:change_constant
             fused_add_rms_norm_two_kernels:24:change_constant fused_add_rms_norm_two_passes:29:change_constant
             mm_autotune_reset:26:change_constant mm_autotune_reset:27:change_constant
@@ -56,6 +57,7 @@ EQUIVALENT = _by_name(
         """,
         "exp of -inf is 0 whatever finite number is subtracted first": """
             softmax_autotune:31:change_constant:2 softmax_skips_rescaling:15:change_constant:2
+            softmax_reduces_pairs:12:change_constant:2
             softmax_skips_rescaling:22:change_constant:2 softmax_split_rows:17:change_constant:2
         """,
         "rows past the last may hold anything, nan too; they are stored nowhere": """
