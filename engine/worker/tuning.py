@@ -1,23 +1,24 @@
-"""How long a candidate's own autotuner may measure: briefly while it is verified, as it likes before it is timed.
+"""How a candidate's own autotuner chooses: the first that runs while it is verified, as it likes before it is timed.
 
-While cases are verified a tuner's choice matters to nobody, and Triton's own measuring takes longer than
-all the rest.  Before a benchmark every choice is forgotten, so that what is timed was tuned in earnest.
-No choice is kept on disk, whatever the candidate asks for: what was tuned briefly would come back from there.
+While cases are verified a tuner's choice matters to nobody, and Triton's own measuring takes longer than all the
+rest: hundreds of launches, and for `restore_value` as many copies, which a ledger would take for work of torch.
+Before a benchmark every choice is forgotten, so that what is timed was tuned in earnest.  No choice is kept on disk,
+whatever the candidate asks for: what was chosen without measuring would come back from there.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 import weakref
 from collections.abc import Callable
 from typing import Any
 
-import triton.testing
 from triton.runtime.autotuner import Autotuner
 
 # Triton's tuner is not typed: what passes through is Any throughout this file.
 
-_WARM_UP_MS, _MEASURE_MS = 0.5, 2.0
+_CHOSEN, _OTHERS = [0.0, 0.0, 0.0], [math.inf, math.inf, math.inf]  # the quantiles that a tuner asks for
 
 
 class Tuning:
@@ -26,6 +27,7 @@ class Tuning:
     def __init__(self) -> None:
         self._brief = True
         self._tuners: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._chosen: weakref.WeakKeyDictionary[Any, tuple[int, int]] = weakref.WeakKeyDictionary()
         self._watch()
 
     def in_earnest(self) -> None:
@@ -36,7 +38,7 @@ class Tuning:
                 tuner.cache.clear()
 
     def briefly(self) -> None:
-        """Measure briefly again and keep every choice: nobody waits for a time any more."""
+        """Choose without measuring again and keep every choice: nobody waits for a time any more."""
         self._brief = True
 
     def _watch(self) -> None:
@@ -49,12 +51,20 @@ class Tuning:
             self._tuners.add(tuner)
 
         def measure(tuner: Any) -> Callable[..., Any]:
-            return _briefly if self._brief else usual(tuner)
+            return functools.partial(self._try, tuner) if self._brief else usual(tuner)
 
         functools.update_wrapper(remember, make)
         Autotuner.__init__ = remember
         Autotuner.do_bench = property(measure)
 
+    def _try(self, tuner: Any, kernel_call: Callable[[], Any], quantiles: Any = None) -> list[float]:
+        """Call the first configuration, and others until one does not raise; a tuner passes over those that do.
 
-def _briefly(kernel_call: Callable[[], Any], quantiles: Any = None) -> Any:
-    return triton.testing.do_bench(kernel_call, warmup=_WARM_UP_MS, rep=_MEASURE_MS, quantiles=quantiles)
+        A tuner has chosen for other arguments before when it asks again: it keeps them, and the choices, itself.
+        """
+        asked = (id(getattr(tuner, "nargs", None)), len(tuner.cache))
+        if self._chosen.get(tuner) == asked:
+            return list(_OTHERS)
+        kernel_call()
+        self._chosen[tuner] = asked
+        return list(_CHOSEN)

@@ -1,4 +1,4 @@
-"""A candidate's own tuner: measured briefly while cases are verified, and anew, as it likes, before it is timed."""
+"""A candidate's own tuner: it takes what runs while cases are verified, and measures as it likes before it is timed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import triton
 from triton.runtime.autotuner import Autotuner
+from triton.runtime.errors import OutOfResources
 
 from engine.worker.tuning import Tuning
 
@@ -47,13 +48,39 @@ def tuner_of_the_candidate(bench: Bench = patient, *, cache_results: bool = Fals
     return kernel
 
 
-def test_while_cases_are_verified_a_tuner_measures_briefly(measured: list[dict[str, Any]]) -> None:
+class Launches:
+    """Stands for a kernel that a tuner launches; it does not run with the warps in `broken`."""
+
+    def __init__(self, *broken: int) -> None:
+        self.warps: list[int] = []
+        self._broken = broken
+
+    def run(self, *args: object, num_warps: int, **kwargs: object) -> None:
+        self.warps.append(num_warps)
+        if num_warps in self._broken:
+            raise OutOfResources(required=2, limit=1, name="shared memory")
+
+
+def launched_by(tuner: Autotuner, *broken: int, calls: tuple[int, ...]) -> list[int]:
+    """The warps of every launch when the tuner is called with each of these."""
+    tuner.fn = launches = Launches(*broken)
+    for number in calls:
+        tuner.run(None, number, grid=(1,), warmup=False)
+    return launches.warps
+
+
+@pytest.mark.parametrize(("broken", "warps"), [((), [4, 4]), ((4,), [4, 8, 8])])
+def test_while_cases_are_verified_a_tuner_takes_the_first_configuration_that_runs(
+    measured: list[dict[str, Any]], broken: tuple[int, ...], warps: list[int]
+) -> None:
     Tuning()
-    tuner = tuner_of_the_candidate()
-    assert tuner.do_bench(lambda: None, quantiles=(0.5,)) == [2.0, 2.0, 2.0]
-    [call] = measured
-    assert call["quantiles"] == (0.5,)
-    assert (call["warmup"] < 1, call["rep"] < 10) == (True, True)
+    assert launched_by(tuner_of_the_candidate(), *broken, calls=(1,)) == warps
+    assert measured == []
+
+
+def test_it_does_so_for_each_key_anew(measured: list[dict[str, Any]]) -> None:
+    Tuning()
+    assert launched_by(tuner_of_the_candidate(), 4, calls=(1, 1, 2)) == [4, 8, 8, 8, 4, 8, 8]
 
 
 def test_before_it_is_timed_a_tuner_measures_as_the_candidate_wants(measured: list[dict[str, Any]]) -> None:
@@ -107,5 +134,5 @@ def test_after_it_was_timed_a_tuner_can_be_brief_again_and_keeps_its_choices(mea
     tuning.in_earnest()
     tuner.cache[("n",)] = tuner.configs[0]
     tuning.briefly()
-    assert tuner.do_bench(lambda: None) == [2.0, 2.0, 2.0]
-    assert list(tuner.cache) == [("n",)]
+    assert launched_by(tuner, calls=(1,)) == [4, 4]
+    assert ("n",) in tuner.cache
