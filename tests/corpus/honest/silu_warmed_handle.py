@@ -1,5 +1,5 @@
 # kgtui: op=aten::silu expect=pass
-"""SiLU compiled by warmup once for each type; the handle that this gives is launched, as tutorials do."""
+"""SiLU compiled by warmup once for each specialisation; the handle that this gives is launched, as tutorials do."""
 
 import torch
 import triton
@@ -22,7 +22,7 @@ def silu(self):
     n = x.numel()
     if n == 0:
         return y
-    key = (x.dtype, x.device)
+    key = (x.dtype, x.device, x.data_ptr() % 16 == 0, n % 16 == 0, n == 1)  # what Triton compiles other code for
     if key not in HANDLES:
         compiled = _silu.warmup(x, y, n, B=256, grid=(1,))
         compiled._init_handles()
