@@ -98,7 +98,7 @@ def early_calls(facts: CaseFacts) -> Finding | None:
 
 
 def uneven_calls(facts: CaseFacts) -> Finding | None:
-    """SUSPECT when in most chunks the mean call takes another time than the median one of its round.
+    """SUSPECT when in most chunks the mean call keeps the device busy for another time than the median one of its round.
 
     The inputs of a whole chunk exist when it begins, so one call could do the work of others and leave the
     median to those; where half of the calls do the work of all, chance decides on which side the median
@@ -111,7 +111,7 @@ def uneven_calls(facts: CaseFacts) -> Finding | None:
     slack_us = EVENTS_SLACK_US if method is Method.EVENTS else 0.0
     uneven_means: list[tuple[float, float]] = []
     chunks = 0
-    for pair in facts.candidate.batches_us(method):
+    for pair in facts.candidate.work_us(method):
         typical_us = statistics.median_low([time_us for chunk in pair for time_us in chunk] or [0.0])
         means_us = [statistics.fmean(chunk) for chunk in pair if len(chunk) > 1]
         chunks += len(means_us)

@@ -16,13 +16,15 @@ class Batch:
     """The times of one chunk by method, in microseconds; `idle` calls of `calls` put nothing on the device, and
     `early` ones had it done before what was queued ahead of them.
 
-    `precise` says that the device's own record was read for it.
+    `precise` says that the device's own record was read for it.  `busy_us` is for how long a call kept the device
+    busy: without the gaps that a host which is slow leaves between its launches.
     """
 
     calls: int
     idle: int = 0
     early: int = 0
     spans_us: tuple[float, ...] = ()
+    busy_us: tuple[float, ...] = ()
     streams_us: tuple[float, ...] = ()
     replay_us: tuple[float, ...] = ()
     activities: int = 0
@@ -80,6 +82,12 @@ class SideFacts:
         """The times of each round by this method."""
         return [(first.times_us(method), second.times_us(method)) for first, second in self.rounds]
 
+    def work_us(self, method: Method) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
+        """For how long the calls of each round kept the device busy; by a method that cannot tell, their times."""
+        if method is not Method.CUPTI:
+            return self.batches_us(method)
+        return [(first.busy_us, second.busy_us) for first, second in self.rounds]
+
     def samples_us(self, method: Method) -> tuple[float, ...]:
         """All times by this method, in the order in which they were taken."""
         return tuple(time_us for pair in self.batches_us(method) for batch in pair for time_us in batch)
@@ -123,6 +131,7 @@ def batch_of(timed: wire.Timed) -> Batch:
         idle=sum(call.activities == 0 for call in timed.calls) if precise else 0,
         early=sum(0 < call.activities <= call.early for call in timed.calls) if precise else 0,
         spans_us=_microseconds([call.span_ns for call in timed.calls]) if precise else (),
+        busy_us=_microseconds([call.busy_ns for call in timed.calls if call.activities]) if precise else (),
         streams_us=_microseconds([call.stream_ns for call in timed.calls]),
         activities=max((call.activities for call in timed.calls), default=0),
         precise=precise,

@@ -284,7 +284,17 @@ def _hold_of(found: Sequence[Activity]) -> Activity | None:
 def _call_time(found: Sequence[Activity], hold: Activity | None, stream_ns: int) -> wire.CallTime:
     span_ns = max(one.end_ns for one in found) - min(one.start_ns for one in found) if found else None
     early = sum(one.start_ns < hold.end_ns - _EARLY_NS for one in found) if hold is not None else 0
-    return wire.CallTime(span_ns=span_ns, stream_ns=stream_ns, activities=len(found), early=early)
+    busy_ns = _busy_ns(found)
+    return wire.CallTime(span_ns=span_ns, stream_ns=stream_ns, activities=len(found), early=early, busy_ns=busy_ns)
+
+
+def _busy_ns(found: Sequence[Activity]) -> int:
+    """For how long any of these ran; they are in the order of their starts."""
+    busy_ns = until_ns = 0
+    for one in found:
+        busy_ns += max(0, one.end_ns - max(one.start_ns, until_ns))
+        until_ns = max(until_ns, one.end_ns)
+    return busy_ns
 
 
 def _by_name(activities: Sequence[Activity]) -> tuple[wire.KernelTime, ...]:

@@ -171,13 +171,14 @@ class CallTime(Message, frozen=True):
     `span_ns` is from the first start to the last end of what the call put on the device, None without a
     precise timer or when the call put nothing there; `stream_ns` what events on the current stream saw.
     `early` is how many of its `activities` began more than a microsecond before what was queued ahead of the
-    call had ended.
+    call had ended.  `busy_ns` is for how long any of them ran: the span without the gaps between them.
     """
 
     span_ns: Count | None
     stream_ns: Count | None
     activities: Count
     early: Count = 0
+    busy_ns: Count = 0
 
 
 class KernelTime(Message, frozen=True):

@@ -135,6 +135,7 @@ def single(device: Machine, script: Script, slots: tuple[int, ...], chunk: int) 
                 stream_ns=round(busy_us * script.stream_factor * 1e3) + 2000,
                 activities=0 if idle or not precise else script.activities,
                 early=script.activities if precise and device.rng.random() < script.early_share else 0,
+                busy_ns=0 if idle or not precise else claimed_ns,
             )
         )
     return tuple(calls)

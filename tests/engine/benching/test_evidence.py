@@ -16,7 +16,7 @@ CASE = Case(name="big", dtype=DType.FLOAT32, tier=Tier.BENCH, params={})
 
 
 def facts(*chunks: tuple[float, ...], idle: int = 0, method: Method = Method.CUPTI) -> CaseFacts:
-    batches = [Batch(calls=len(spans) + idle, idle=idle, spans_us=spans, precise=True) for spans in chunks]
+    batches = [Batch(calls=len(spans) + idle, idle=idle, spans_us=spans, busy_us=spans, precise=True) for spans in chunks]
     rounds = list(zip(batches[::2], batches[1::2], strict=True))
     return CaseFacts(
         case=CASE, cache=CacheState.COLD, candidate=SideFacts(name=CANDIDATE, method=method, rounds=rounds)
@@ -77,6 +77,12 @@ def test_events_are_too_coarse_for_a_few_microseconds(slow_us, uneven):
     batches = [Batch(calls=3, streams_us=(slow_us, 10.0, 10.0))] * 2
     side = SideFacts(name=CANDIDATE, method=Method.EVENTS, rounds=[(batches[0], batches[1])])
     assert (uneven_calls(CaseFacts(case=CASE, cache=CacheState.COLD, candidate=side)) is not None) is uneven
+
+
+def test_gaps_that_a_slow_host_leaves_between_launches_are_no_work():
+    batches = [Batch(calls=3, spans_us=(700.0, 80.0, 75.0), busy_us=(40.0, 40.1, 40.0), precise=True)] * 2
+    side = SideFacts(name=CANDIDATE, method=Method.CUPTI, rounds=[(batches[0], batches[1])])
+    assert uneven_calls(CaseFacts(case=CASE, cache=CacheState.COLD, candidate=side)) is None
 
 
 def test_chunks_of_one_call_say_nothing():

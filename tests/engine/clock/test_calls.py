@@ -66,7 +66,7 @@ def test_a_span_is_from_the_first_start_to_the_last_end() -> None:
         device.put("second", 200, after_ns=50)
 
     assert single(device, work, copies=1) == Record(
-        calls=(wire.CallTime(span_ns=350, stream_ns=350, activities=2),), late=(), method="cupti", reason="",
+        calls=(wire.CallTime(span_ns=350, stream_ns=350, activities=2, busy_ns=300),), late=(), method="cupti", reason="",
         kernels=(wire.KernelTime(name="second", device_ns=200), wire.KernelTime(name="first", device_ns=100)),
     )  # fmt: skip
 
@@ -80,6 +80,19 @@ def test_a_record_that_is_out_of_step_with_the_clock_has_no_times_and_blames_nob
     assert record.reason == (
         "the device's record and its clock disagreed: what held the stream for a call is not beside it"
     )
+
+
+def test_what_runs_side_by_side_keeps_the_device_busy_once() -> None:
+    device = ScriptedDevice()
+
+    def work() -> None:
+        device.put("long", 100)
+        device.put("beside it", 30, after_ns=-80)
+        device.put("past it", 50, after_ns=30)
+        device.put("later", 5, after_ns=10)
+
+    (call,) = single(device, work).calls
+    assert (call.span_ns, call.busy_ns) == (145, 135)
 
 
 def test_every_call_is_timed_for_itself_and_the_kernels_are_those_of_all() -> None:
@@ -96,8 +109,9 @@ def test_a_call_that_puts_nothing_on_the_device_has_no_span() -> None:
     device = ScriptedDevice()
     record = single(device, lambda: None, lambda: device.put("k", 7))
     assert record.calls == (
-        wire.CallTime(span_ns=None, stream_ns=0, activities=0), wire.CallTime(span_ns=7, stream_ns=7, activities=1)
-    )  # fmt: skip
+        wire.CallTime(span_ns=None, stream_ns=0, activities=0),
+        wire.CallTime(span_ns=7, stream_ns=7, activities=1, busy_ns=7),
+    )
     assert record.kernels == (wire.KernelTime(name="k", device_ns=7),)
 
 
