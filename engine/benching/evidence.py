@@ -98,7 +98,7 @@ def early_calls(facts: CaseFacts) -> Finding | None:
 
 
 def uneven_calls(facts: CaseFacts) -> Finding | None:
-    """SUSPECT when in most chunks the mean call keeps the device busy for another time than the median one of its round.
+    """SUSPECT when in most chunks the mean call keeps the device busy for another time than the round's median one.
 
     The inputs of a whole chunk exist when it begins, so one call could do the work of others and leave the
     median to those; where half of the calls do the work of all, chance decides on which side the median

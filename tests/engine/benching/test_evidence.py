@@ -16,7 +16,9 @@ CASE = Case(name="big", dtype=DType.FLOAT32, tier=Tier.BENCH, params={})
 
 
 def facts(*chunks: tuple[float, ...], idle: int = 0, method: Method = Method.CUPTI) -> CaseFacts:
-    batches = [Batch(calls=len(spans) + idle, idle=idle, spans_us=spans, busy_us=spans, precise=True) for spans in chunks]
+    batches = [
+        Batch(calls=len(spans) + idle, idle=idle, spans_us=spans, busy_us=spans, precise=True) for spans in chunks
+    ]
     rounds = list(zip(batches[::2], batches[1::2], strict=True))
     return CaseFacts(
         case=CASE, cache=CacheState.COLD, candidate=SideFacts(name=CANDIDATE, method=method, rounds=rounds)

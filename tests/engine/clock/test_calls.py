@@ -66,7 +66,8 @@ def test_a_span_is_from_the_first_start_to_the_last_end() -> None:
         device.put("second", 200, after_ns=50)
 
     assert single(device, work, copies=1) == Record(
-        calls=(wire.CallTime(span_ns=350, stream_ns=350, activities=2, busy_ns=300),), late=(), method="cupti", reason="",
+        calls=(wire.CallTime(span_ns=350, stream_ns=350, activities=2, busy_ns=300),),
+        late=(), method="cupti", reason="",
         kernels=(wire.KernelTime(name="second", device_ns=200), wire.KernelTime(name="first", device_ns=100)),
     )  # fmt: skip
 
