@@ -45,6 +45,7 @@ CASES = (
     *_over(Tier.FULL, "{shape} {dtype} to {result}", shape=(16, 200), dtype=[F16, BF16], result="float32"),
     *_over(Tier.FULL, "{shape} {dtype}", shape=(17, 200), result="int64",
            dtype=[DType.INT16, DType.INT32, DType.INT64]),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=(3, 2500), result="int64", dtype=DType.INT32),
     *_over(Tier.BENCH, "{shape} {dtype}", shape=(4096, 256), dtype=[F32, BF16]),
     *_over(Tier.BENCH, "{shape} {dtype}", shape=(2637,), dtype=F32),
     *_over(Tier.BENCH, "{shape} dim {dim} {dtype}", shape=[(16, 1025, 255), (200, 40999, 3)], dim=1, dtype=BF16),
