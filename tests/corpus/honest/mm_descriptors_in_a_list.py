@@ -54,7 +54,8 @@ def _aligned(x):
 def mm(self, mat2):
     M, K = self.shape
     N = mat2.shape[1]
-    c = torch.empty_strided((M, N), (triton.cdiv(N, 16) * 16, 1), dtype=self.dtype, device=self.device)
+    # Whole rows, the last one too: a device stores a tile in units of 16 bytes.
+    c = torch.empty((M, triton.cdiv(N, 16) * 16), dtype=self.dtype, device=self.device)[:, :N]
     if M == 0 or N == 0 or K == 0:
         return c.fill_(0)
     a, b = _aligned(self), _aligned(mat2)
