@@ -141,7 +141,7 @@ async def _chunk(table: Table, entrant: Entrant, slots: tuple[int, ...], *, is_g
     facts.replays.append(stretch)
     entrant.party.costs.add(stretch.calls, table.clock() - began)
     beside_s = statistics.median(facts.round_trips_s) if facts.round_trips_s else 0.0
-    (each_us,) = believed_us([stretch], beside_s, trusted=facts.trusted)
+    each_us = believed_us(facts.replays, beside_s, trusted=facts.trusted)[-1]
     return Batch(calls=stretch.calls, replay_us=() if each_us is None else (each_us,))
 
 
