@@ -58,9 +58,9 @@ class Tuning:
         Autotuner.do_bench = property(measure)
 
     def _try(self, tuner: Any, kernel_call: Callable[[], Any], quantiles: Any = None) -> list[float]:
-        """Call the first configuration, and others until one does not raise; a tuner passes over those that do.
+        """Call the configurations of one choice until one does not raise: that one is the fastest, and no other runs.
 
-        A tuner has chosen for other arguments before when it asks again: it keeps them, and the choices, itself.
+        A tuner keeps every choice, so that all of one are asked for under the same arguments and as many choices.
         """
         asked = (id(getattr(tuner, "nargs", None)), len(tuner.cache))
         if self._chosen.get(tuner) == asked:
