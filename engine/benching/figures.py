@@ -99,24 +99,29 @@ def beside_s(many: Sequence[Stretch], one: Sequence[Stretch], round_trips_s: Seq
 def believed_us(stretches: Sequence[Stretch], fixed_s: float, *, trusted: bool) -> list[float | None]:
     """One call of each of these stretches; None where it is lost in the exchange.
 
-    An untrusted side's claim counts only while the parent's clock bears it out.  Nobody is quicker than the
-    quickest of these stretches, so that alone tells whether a claim is too short: the parent has a screen to
-    draw, and whatever keeps it busy makes a stretch longer by its clock.
+    An untrusted side's claim counts only while the parent's clock bears it out.  The parent may have a screen to
+    draw, which makes a stretch longer by its clock: where most claims are borne out, another counts as well if it
+    is no shorter than the quickest stretch allows.
     """
     if trusted:
         return [stretch.claimed_us for stretch in stretches]
-    quickest_us = min(((stretch.wall_s - fixed_s) / stretch.calls for stretch in stretches), default=0.0) * 1e6
-    return [_believed_us(stretch, fixed_s, quickest_us) for stretch in stretches]
+    needed_us = [(stretch.wall_s - fixed_s) / stretch.calls * 1e6 for stretch in stretches]
+    borne_out = [_is_borne_out(stretch, least_us) for stretch, least_us in zip(stretches, needed_us, strict=True)]
+    if 2 * sum(borne_out) >= len(stretches) > 0:
+        borne_out = [_is_borne_out(stretch, min(needed_us)) for stretch in stretches]
+    return [
+        stretch.claimed_us if is_borne_out else time_us if time_us > 0 else None
+        for stretch, is_borne_out, time_us in zip(stretches, borne_out, needed_us, strict=True)
+    ]
 
 
-def _believed_us(stretch: Stretch, fixed_s: float, quickest_us: float) -> float | None:
-    if stretch.claimed_us is not None:
-        too_long = stretch.claimed_us * stretch.calls * 1e-6 > CLOCK_MARGIN * stretch.wall_s
-        slack_us = max((1 - _CLAIMED_SHARE) * quickest_us, _CLAIM_SLACK_S / stretch.calls * 1e6)
-        if not too_long and quickest_us - stretch.claimed_us <= slack_us:
-            return stretch.claimed_us
-    needed_s = stretch.wall_s - fixed_s
-    return needed_s / stretch.calls * 1e6 if needed_s > 0 else None
+def _is_borne_out(stretch: Stretch, needed_us: float) -> bool:
+    """Whether what a side claims is neither longer than the whole stretch nor shorter than a call needs."""
+    if stretch.claimed_us is None:
+        return False
+    too_long = stretch.claimed_us * stretch.calls * 1e-6 > CLOCK_MARGIN * stretch.wall_s
+    slack_us = max((1 - _CLAIMED_SHARE) * needed_us, _CLAIM_SLACK_S / stretch.calls * 1e6)
+    return not too_long and needed_us - stretch.claimed_us <= slack_us
 
 
 def tick_us(samples: Sequence[float]) -> float | None:

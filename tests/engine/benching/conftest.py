@@ -77,7 +77,7 @@ class Script:
     late: tuple[str, ...] = ()
     first_does_all: bool = False
     capturable: bool = True
-    held_up_s: float = 0.0  # by this the parent sees every second replay end later, having a screen to draw
+    held_up_s: float = 0.0  # by this the parent sees every third replay end later, having a screen to draw
     old_content_factor: float = 1.0  # what a replay takes on content that it has met before
     launch_us: float = LAUNCH_US
     early_share: float = 0.0
@@ -235,7 +235,7 @@ class Worker:
                 factor = script.old_content_factor if met else 1.0
                 busy_us = sum(device.busy_us(script) * factor + GRAPH_GAP_US for _ in command.slots)
                 busy_us += self._first_us(command)
-                device.clock.work(20e-6 + busy_us * 1e-6 + (0.0 if self.replays % 2 else script.held_up_s))
+                device.clock.work(20e-6 + busy_us * 1e-6 + (0.0 if self.replays % 3 else script.held_up_s))
                 return wire.Timed(id=command.id, elapsed_ns=round(busy_us * script.claim_factor * 1e3))
 
     def _first_us(self, command: wire.TimeCalls) -> float:

@@ -312,8 +312,7 @@ async def test_a_parent_that_is_busy_with_a_screen_does_not_make_a_graph_slower(
     lab = make_lab(device_us=20.0, held_up_s=0.03, baselines={"eager": {"device_us": 40.0, **missing}}, **missing)
     case = await lab.run()
     assert case.timing.method is Method.GRAPH
-    # Only the first replay has no other that its time could be held against.
-    assert [time_us for time_us in case.timing.samples_us[1:] if time_us > 25.0] == []
+    assert max(case.timing.samples_us) < 25.0
     assert case.timing.device_us.high < 22.0
 
 

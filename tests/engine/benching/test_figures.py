@@ -90,10 +90,23 @@ def test_a_claim_counts_while_the_parents_clock_bears_it_out(claimed_us, expecte
     assert believed_us([stretch], 100e-6, trusted=False) == [pytest.approx(expected_us)]
 
 
-def test_a_claim_is_held_against_the_quickest_stretch_for_a_busy_parent_makes_others_longer():
-    delays_s = (0.030, 0.0, 0.004)
-    stretches = [Stretch(calls=50, wall_s=100e-6 + 50 * 20e-6 + delay_s, claimed_us=20.0) for delay_s in delays_s]
-    assert believed_us(stretches, 100e-6, trusted=False) == [20.0, 20.0, 20.0]
+def held_up(*delays_s: float) -> list[Stretch]:
+    return [Stretch(calls=50, wall_s=100e-6 + 50 * 20e-6 + delay_s, claimed_us=20.0) for delay_s in delays_s]
+
+
+def test_where_most_claims_are_borne_out_a_parent_that_was_busy_now_and_then_contradicts_none():
+    assert believed_us(held_up(0.030, 0.0, 0.0, 0.004), 100e-6, trusted=False) == [20.0] * 4
+
+
+def test_where_most_claims_are_not_borne_out_each_is_held_against_its_own_stretch():
+    believed = believed_us(held_up(0.030, 0.0, 0.004), 100e-6, trusted=False)
+    assert believed == [pytest.approx(620.0), 20.0, pytest.approx(100.0)]
+
+
+def test_a_claim_that_is_shorter_than_the_quickest_stretch_allows_never_counts():
+    honest = Stretch(calls=50, wall_s=100e-6 + 50 * 20e-6, claimed_us=20.0)
+    forged = Stretch(calls=50, wall_s=100e-6 + 50 * 30e-6, claimed_us=15.0)
+    assert believed_us([honest, honest, forged], 100e-6, trusted=False) == [20.0, 20.0, pytest.approx(30.0)]
 
 
 def test_a_claim_that_no_stretch_bears_out_is_replaced_by_what_each_took():
