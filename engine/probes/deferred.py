@@ -2,19 +2,22 @@
 
 Whoever reads a clock, or uses the answer, does so when the call has returned.  A thread, a timer or a stream
 that nobody waits for may still be writing then.  And whoever has the answer keeps it: a few calls follow, which
-must not change what was returned before.  An honest kernel changes no output that it has handed
+must not change what was returned before; where something did, the call is made again and left alone for as long,
+for a slow thread of the candidate may have been at it meanwhile.  An honest kernel changes no output that it has handed
 over; memory that it reuses is copied from, or is its own; arguments, and what views them, are the caller's.
 Nothing else may be called meanwhile: some late writers give up when the next call comes.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
+from dataclasses import dataclass, field, replace
 
 from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.model import Finding, Severity
 from engine.probes import Observation
-from engine.probing import Lab, Passed, Replayed
+from engine.probing import Bench, Lab, Passed, Replayed
 from engine.recalling import Contrasting, recalled, smallest_first, watched
 
 LAYER = Layer.INPUTS
@@ -26,6 +29,21 @@ _POISON = 0x7B
 _MORE = 4  # calls before it is looked at again: who has a few buffers takes each in turn
 _PAUSE_S = 0.1  # after the device is idle
 _LEAST_PAUSE_S, _SHARE_OF_VERIFYING = 0.03, 0.75  # in the interpreter, after a few small cases
+_LONGER = 2.0  # times as long as the later calls took: whether it also comes without them
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Looked:
+    """What was seen of an answer: at the return, left alone for a while, and after other calls."""
+
+    before: Contrasting
+    after: Contrasting
+    later: Contrasting = field(default_factory=Contrasting)
+    alone_s: float = 0.0
+
+    @property
+    def trouble(self) -> str:
+        return self.before.trouble or self.after.trouble or self.later.trouble
 
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
@@ -34,38 +52,46 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     why = "" if lab.passed else "no case was right"
     pause_s = _pause_s(lab)
     for one in _cases(lab):
-        before, after, next_one = await _looks(lab, one, pause_s)
-        why = before.trouble or after.trouble or next_one.trouble
+        looked = await _looks(lab, one, pause_s)
+        why = looked.trouble
         if why:
             break
-        reused = next_one.changed
-        if after.changed:
-            message = f"the output changed after the call had returned: {after.changed}{_course(before, after)}"
+        changed, reused = looked.after.changed, looked.later.changed
+        if changed:
+            message = f"the output changed after the call had returned: {changed}{_course(looked)}"
             yield Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
         elif reused:
             message = f"a later call changed an answer that was handed over, {reused}: return new memory each time"
             yield Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
-        elements = sum(output.total for output in after.outputs)
-        held = after.changed or f"none of {elements} elements changed"
-        facts.append(Fact(name=one.case.name, value=f"{held} within {1000 * pause_s:.0f} ms of the return"))
+        elements = sum(output.total for output in looked.after.outputs)
+        held = changed or f"none of {elements} elements changed"
+        facts.append(Fact(name=one.case.name, value=f"{held} within {1000 * looked.alone_s:.0f} ms of the return"))
     coverage = Coverage.NOT_CHECKED if why else Coverage.CHECKED
     yield LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=why, facts=tuple(facts))
 
 
-async def _looks(lab: Lab, one: Passed, pause_s: float) -> tuple[Contrasting, Contrasting, Contrasting]:
-    """The outputs of one call at its return, later, and after other calls; trouble comes in each."""
+async def _looks(lab: Lab, one: Passed, pause_s: float) -> _Looked:
     async with lab.at(one.case) as bench:
-        before = await watched(bench, poison=_POISON, fresh=True, keep=True)
-        if before.trouble:
-            return before, before, before
-        after = await recalled(bench, pause_s=pause_s)
-        if after.trouble or after.changed:
-            return before, after, after
+        began_s = time.monotonic()
+        alone = await _left_alone(bench, pause_s)
+        if alone.trouble or alone.after.changed:
+            return alone
         for _ in range(_MORE):
             called = await bench.make(poison=_POISON)
             if isinstance(called, Replayed):
-                return before, after, Contrasting(trouble=called.trouble)
-        return before, after, await recalled(bench, pause_s=0.0)
+                return replace(alone, later=Contrasting(trouble=called.trouble))
+        later = await recalled(bench, pause_s=0.0)
+        if later.changed:
+            longer = await _left_alone(bench, _LONGER * (time.monotonic() - began_s))
+            if longer.after.changed:
+                return longer
+        return replace(alone, later=later)
+
+
+async def _left_alone(bench: Bench, pause_s: float) -> _Looked:
+    before = await watched(bench, poison=_POISON, fresh=True, keep=True)
+    after = before if before.trouble else await recalled(bench, pause_s=pause_s)
+    return _Looked(before=before, after=after, alone_s=pause_s)
 
 
 def _pause_s(lab: Lab) -> float:
@@ -76,7 +102,8 @@ def _pause_s(lab: Lab) -> float:
     return min(_PAUSE_S, max(_LEAST_PAUSE_S, _SHARE_OF_VERIFYING * verifying_s))
 
 
-def _course(before: Contrasting, after: Contrasting) -> str:
+def _course(looked: _Looked) -> str:
+    before, after = looked.before, looked.after
     if before.wrong and not after.wrong:
         return "; it was not ready when the call returned"
     return "; it was right when the call returned, and is not any more" if after.wrong and not before.wrong else ""

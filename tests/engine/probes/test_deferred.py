@@ -100,7 +100,7 @@ def after_others(came: Came, called_again: Came | None = None) -> ScriptedLab:
 
     def script(called: Called | wire.Recall, _: int) -> Came:
         if isinstance(called, wire.Recall):
-            return came if len(calls) > 1 else Came()
+            return came if len(calls) > 1 and not called.pause_s else Came()
         calls.append(called)
         return (called_again or Came()) if len(calls) > 1 else Came()
 
@@ -114,6 +114,25 @@ async def test_an_answer_that_a_later_call_changes_is_suspect() -> None:
         "a later call changed an answer that was handed over, 1000 of 1000 elements of return are changed: "
         "return new memory each time"
     )
+
+
+async def test_a_thread_too_slow_for_the_first_look_is_not_taken_for_a_later_call() -> None:
+    recalls: list[wire.Recall] = []
+
+    def script(called: Called | wire.Recall, _: int) -> Came:
+        if not isinstance(called, wire.Recall):
+            return Came()
+        recalls.append(called)
+        return Came(wrong=3, changed=3) if len(recalls) > 1 else Came()
+
+    lab = ScriptedLab(passed=[passed("c")], script=script)
+    ((finding,), report) = await observed(deferred.probe, lab)
+    assert [call.watch is not None for call in lab.called] == [True, False, False, False, False, True]
+    assert finding.message == (
+        "the output changed after the call had returned: 3 of 1000 elements of return are changed; "
+        "it was right when the call returned, and is not any more"
+    )
+    assert report.facts[0].value.startswith("3 of 1000 elements of return are changed within ")
 
 
 async def test_trouble_in_a_later_call_is_not_innocence() -> None:

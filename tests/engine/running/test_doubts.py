@@ -112,12 +112,14 @@ async def test_a_program_that_takes_its_number_from_a_counter_runs_in_any_order(
     assert facts(report)["order"].endswith("launches with their programs in another order")
 
 
-async def test_a_thread_that_writes_after_the_return_is_seen(judging):
-    source = """
+@pytest.mark.parametrize("late_s", [0.05, 0.14], ids=["while it is left alone", "while later calls are made"])
+async def test_a_thread_that_writes_after_the_return_is_seen(judging, late_s):
+    source = f"""
 def silu(self):
+    time.sleep(0.02)  # an answer is left alone for 100 ms after cases that took as long, then four calls follow
     y = computed(self.contiguous())
     def spoil():
-        time.sleep(0.05)
+        time.sleep({late_s})
         y.view(-1)[:3] = 7.0
     threading.Thread(target=spoil, daemon=True).start()
     return y
