@@ -103,5 +103,5 @@ def read_only(where: str) -> StoreReadOnlyError:
 def full(where: str) -> StoreFullError:
     """Says what was lost: only what came after the disk was full."""
     return StoreFullError(
-        f"{where}: no space left on the disk, where what was recorded before is kept; free some and start again"
+        f"{where}: no space left on the disk, where what was recorded before is kept; free some, then try again"
     )

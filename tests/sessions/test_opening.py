@@ -293,7 +293,7 @@ class TestFullDisk:
     def test_writing_says_what_is_kept_and_goes_on_when_there_is_room(self, disk):
         open_store(disk.path).close()
         disk.fill()
-        with pytest.raises(StoreFullError, match="where what was recorded before is kept; free some and start again"):
+        with pytest.raises(StoreFullError, match="where what was recorded before is kept; free some, then try again"):
             open_store(disk.path)
         disk.free()
         with open_store(disk.path) as store:
