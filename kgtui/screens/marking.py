@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _DELETE = "delete"
 _RESTORE = "restore"
+_TAG_HINT = "one word; an empty line takes it away"
 
 T = TypeVar("T")
 
@@ -46,8 +47,7 @@ class Marker:
     def tag(self, listed: ListedRun | None) -> None:
         """Let the user type the tag of this run."""
         if listed is not None:
-            hint = "one word; an empty line takes it away"
-            self._enter(listed, f"tag of #{listed.run.id}", _set_tag, hint=hint, value=listed.run.tag)
+            self._enter(listed, f"tag of #{listed.run.id}", Archive.set_tag, hint=_TAG_HINT, value=listed.run.tag)
         else:
             self._refuse("tag")
 
@@ -60,10 +60,15 @@ class Marker:
             self._refuse("note")
 
     def entered(self, text: str) -> None:
-        """Keep what was typed."""
+        """Keep what was typed; a tag that is none is asked for again, as what is typed next would be commands."""
         listed, mark = self._subject, self._mark
-        self._entry.close()
-        if isinstance(listed, ListedRun) and mark is not None:
+        if not isinstance(listed, ListedRun) or mark is None:
+            return
+        words = len(text.split())
+        if mark is Archive.set_tag and words > 1:
+            self._entry.ask(f"tag of #{listed.run.id}, one word and not {words}", hint=_TAG_HINT, value=text)
+        else:
+            self._entry.close()
             in_background(self._screen, partial(self._keep, listed.run.id, text.strip() or None, mark), group="mark")
 
     def ask_to_delete(self, subject: ListedRun | SessionRow | None) -> None:
@@ -171,9 +176,3 @@ class Marker:
         except (UsageError, StoreError) as error:
             self._screen.notify(str(error), severity="error", markup=False)
             return None
-
-
-def _set_tag(archive: Archive, number: int, tag: str | None) -> ListedRun:
-    if tag is not None and len(tag.split()) > 1:
-        raise UsageError(f"a tag is one word, {tag!r} is {len(tag.split())}; n writes a note of many")
-    return archive.set_tag(number, tag)
