@@ -114,8 +114,9 @@ class Strip(Toned):
     def show(self, rows: tuple[tuple[Line, Line], ...]) -> None:
         """Show these rows instead."""
         if rows != self._rows:
+            higher_or_lower = len(rows) != len(self._rows)
             self._rows = rows
-            self.refresh()
+            self.refresh(layout=higher_or_lower)
 
     def render(self) -> Content:
         """The rows at the width that there is."""

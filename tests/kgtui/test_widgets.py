@@ -140,6 +140,16 @@ async def test_a_strip_cuts_its_left_part_and_keeps_the_right_one_whole() -> Non
         assert strip.render_line(0).text == "a long sent… run #42"
 
 
+async def test_a_strip_is_as_high_as_it_has_rows() -> None:
+    async with Stage().run_test() as pilot:
+        strip = pilot.app.query_one(Strip)
+        strip.styles.height = "auto"
+        for words in (("a", "b"), ("a", "b", "c", "d"), ("a",)):
+            strip.show(tuple((line(word), ()) for word in words))
+            await pilot.pause()
+            assert strip.size.height == len(words)
+
+
 async def test_a_bar_leaves_out_what_does_not_fit_and_says_what_was_clicked() -> None:
     app = Stage()
     async with app.run_test(size=(20, 10)) as pilot:
