@@ -25,6 +25,8 @@ CATCHES = (
     "def f(x, w):\n    try:\n        y = launch(x, w)\n    except Exception:\n        if x.is_cuda:\n"
     "            y = x @ w\n"
     "    return y\n",
+    "class Plain:\n    def view(self, x):\n        return slow(x)\n"
+    "def f(x, plain):\n    try:\n        return kernel(x)\n    except RuntimeError:\n        return plain.view(x)\n",
 )
 SPARES = (
     "try:\n    import tma\nexcept ImportError:\n    tma = None\n",
@@ -39,6 +41,8 @@ SPARES = (
     "        pool.clear()\n        return Lease(pool, torch.empty(n))\n",
     "def f(x, y):\n    try:\n        k[(1,)](x, y)\n    except triton.runtime.errors.OutOfResources:\n"
     "        k[(2,)](x, y)\n",
+    "def f(x, n):\n    rows = x.permute(1, 0)\n    try:\n        rows = rows.view(n, -1)\n    except RuntimeError:\n"
+    "        rows = rows.contiguous().view(n, -1)\n    return launch(rows)\n",
 )
 _ASKING = frozenset({"ImportError", "ModuleNotFoundError", "KeyError", "AttributeError", "StopIteration", "IndexError"})
 
@@ -114,5 +118,7 @@ def _calls_the_unknown(reading: Reading, part: ast.expr) -> bool:
     names = reading.names.of(part.func)
     if any(name.startswith("builtins.") or name.rpartition(".")[2] in PLAIN for name in names):
         return False
+    if not names and isinstance(part.func, ast.Attribute) and part.func.attr in PLAIN:
+        return any(node.name == part.func.attr for node in reading.all(ast.FunctionDef))
     launching = reading.launches.launching
     return not any(function in launching for function in reading.definitions(part.func))

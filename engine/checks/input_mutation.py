@@ -16,6 +16,12 @@ from engine.reading import Reading
 from engine.reading.tensors import Flow, same_values
 
 _KERNEL = "@triton.jit\ndef k(x, y):\n    tl.store(y, tl.load(x))\n"
+_EPILOGUE = (
+    "@triton.jit\ndef e(v, y, s):\n    return v * s + tl.load(y)\n"
+    "@triton.jit\ndef g(v, y, s):\n    return v\n"
+    "@triton.jit\ndef h(v, y, s):\n    tl.store(s, v)\n    return v\n"
+    "@triton.jit\ndef k(x, y, s, END: tl.constexpr):\n    tl.store(y, END(tl.load(x), y, s))\n"
+)
 
 STRICT = "Inputs are read and never written."
 CATCHES = (
@@ -25,10 +31,15 @@ CATCHES = (
     "import torch\ndef f(x, w):\n    x.data = w\n    return launch(w)\n",
     _KERNEL + "def f(x, w):\n    y = torch.empty_like(x)\n    k[(1,)](x, y)\n    k[(1,)](y, w)\n    return y\n",
     "import torch\ndef f(x, w):\n    torch.add(w, 1, out=x)\n    return launch(w)\n",
+    _EPILOGUE + "def f(a, y, w):\n    k[(1,)](a, y, w, END=g if a.is_cuda else h)\n    return y\n",
+    _EPILOGUE + "def f(a, y, w, end):\n    k[(1,)](a, y, w, end)\n    return y\n",
 )
 SPARES = (
     "import torch\ndef f(x, out):\n    out.copy_(x)\n    return out\n",
     "import torch\ndef f(x, residual):\n    x.add_(residual)\n",
+    "import torch\ndef f(x, w):\n    if w.numel() == 0:\n        return None\n    x.add_(w)\n    return None\n",
+    _EPILOGUE + "def f(a, y, scale):\n    k[(1,)](a, y, scale, END=e if scale else g)\n    return y\n",
+    _EPILOGUE + "def f(a, y, scale):\n    k[(1,)](a, y, scale, g)\n    return y\n",
     _KERNEL + "def f(n, x, y):\n    k[(1,)](x, y)\n    return y\n",
     _KERNEL
     + "def f(x, kv_cache):\n    y = torch.empty_like(x)\n    k[(1,)](x, kv_cache)\n    k[(1,)](x, y)\n    return y\n",
@@ -52,13 +63,18 @@ def check(reading: Reading) -> Iterator[Finding]:
         functions = [node for node in reading.host(ast.FunctionDef) if node.name == reading.entry]
     for function in functions:
         flow = reading.tensors.flow(function)
-        if not flow.returns or function.name.endswith("_"):
+        returned = [value for value in flow.returns if not _is_none(value)]
+        if not returned or function.name.endswith("_"):
             continue
         inputs = {name for name in flow.parameters if not _MEANT.search(name) and not _is_rebound(flow, name)}
-        inputs -= {name for value in flow.returns for name in same_values(value)}
+        inputs -= {name for value in returned for name in same_values(value)}
         for node, name in _writes(reading, flow):
             if name in inputs:
                 yield hint("input_mutation", node, f"the input {name} is written to, and something else is returned")
+
+
+def _is_none(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
 
 
 def _is_rebound(flow: Flow, name: str) -> bool:

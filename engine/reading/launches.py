@@ -140,7 +140,7 @@ class Launches:
             if isinstance(node, ast.Assign | ast.AugAssign | ast.For):
                 self._note_sources(node, sources)
             elif isinstance(node, ast.Call):
-                found |= self._stored_by(node, depth)
+                found |= self._stored_by(kernel, node, depth)
         waiting, reached = [*found], set[str]()
         while waiting:
             name = waiting.pop()
@@ -157,7 +157,7 @@ class Launches:
                     if isinstance(part, ast.Name):
                         sources.setdefault(part.id, set()).update(_pointers(node.value))
 
-    def _stored_by(self, call: ast.Call, depth: int) -> set[str]:
+    def _stored_by(self, kernel: Function, call: ast.Call, depth: int) -> set[str]:
         last = _last(call.func)
         if last in _STORES:
             holder = call.func.value if isinstance(call.func, ast.Attribute) else None
@@ -166,6 +166,7 @@ class Launches:
         if last in _HARMLESS or depth == 0:
             return set()
         helpers = [node for node in self._reading.definitions(call.func) if node in self._reading.kernels]
+        helpers = helpers or self._handed_on(kernel, last)
         if helpers:
             stored: set[str] = set()
             for helper in helpers:
@@ -176,6 +177,33 @@ class Launches:
             return stored
         known = any(name.startswith(("triton.", "tl.", "builtins.")) for name in self._reading.names.of(call.func))
         return _names(call.args) if not known or "asm" in last else set()
+
+    def _handed_on(self, kernel: Function, parameter: str) -> list[Function]:
+        """The helpers that a kernel gets for a parameter that it calls; none if one of them cannot be seen."""
+        parameters = _parameters(kernel)
+        if parameter not in parameters:
+            return []
+        place, found = parameters.index(parameter), list[Function]()
+        for call in self._calls_of.get(kernel, ()):
+            handed = [item.value for item in call.keywords if item.arg == parameter] or call.args[place : place + 1]
+            seen = [node for node in self._reading.definitions(handed[0] if handed else None) if self._is_kernel(node)]
+            if not seen or any(isinstance(item, ast.Starred) for item in call.args[: place + 1]):
+                return []
+            found += seen
+        return found
+
+    def _is_kernel(self, node: Function) -> bool:
+        return node in self._reading.kernels
+
+    @cached_property
+    def _calls_of(self) -> dict[Function, list[ast.Call]]:
+        """Every launch and call of the kernels of this file."""
+        found: dict[Function, list[ast.Call]] = {}
+        for call in self._reading.all(ast.Call):
+            holder = call.func.value if isinstance(call.func, ast.Subscript | ast.Attribute) else call.func
+            for node in self._reading.definitions(holder):
+                found.setdefault(node, []).append(call)
+        return found
 
 
 def _parameters(kernel: Function) -> list[str]:
