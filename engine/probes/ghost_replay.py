@@ -238,11 +238,16 @@ def _report(facts: _Facts, wanted: Set[wire.Kernel]) -> LayerReport:
 
 
 def _smallest_first(lab: Lab) -> list[Passed]:
-    """The smallest case with enough elements, those where a kernel was seen first, and the rest that has outputs."""
+    """The smallest case with enough elements, one for each kernel, those where one was seen first, and the rest."""
     counted = [one for one in lab.passed if one.elements]
     by_size = sorted(counted, key=lambda one: (one.elements < _ENOUGH, lab.size_of(one.case)))
     first_seen = [one for one in by_size if one.launches]
-    return list({one.case.name: one for one in (*by_size[:1], *first_seen, *by_size)}.values())
+    by_kernel: dict[tuple[int, str], Passed] = {}
+    for one in first_seen:
+        for launch in one.launches:
+            by_kernel.setdefault((launch.line, launch.kernel), one)
+    order = (*by_size[:1], *by_kernel.values(), *first_seen, *by_size)
+    return list({one.case.name: one for one in order}.values())
 
 
 def _order(kernel: wire.Kernel) -> tuple[int, str]:

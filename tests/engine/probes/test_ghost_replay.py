@@ -239,6 +239,16 @@ async def test_a_kernel_of_another_case_is_withheld_there() -> None:
     assert [name for name, *_ in lab.called] == ["small", "small", "large", "large"]
 
 
+async def test_a_kernel_that_only_the_largest_case_launches_is_met_before_more_cases_of_the_others() -> None:
+    """A specialisation for each of many small cases must not use up the calls."""
+    cases = [*(case(f"small {size}", size=size, launches=[A]) for size in range(1, 12)),
+             case("large", size=99, launches=[B])]  # fmt: skip
+    lab = FakeLab(passed=tuple(cases), script=lambda name, *_: right(0, B if name == "large" else A))
+    assert [value.partition(" is")[0] for _, value in (await facts(lab))[:2]] == [
+        "line 3: 0% of the answer of small 1", "line 9: 0% of the answer of large"
+    ]  # fmt: skip
+
+
 async def test_an_output_of_few_elements_is_not_chosen_where_there_are_larger_ones() -> None:
     lab = FakeLab(passed=(case("one", elements=1, launches=[A]), case("many", size=9)), script=lambda *_: right(0, A))
     await found(lab)
