@@ -72,12 +72,14 @@ def kernel_columns(kernels: Sequence[CompiledKernel]) -> tuple[Column, ...]:
     """The columns for these kernels; where there is no room, what was built and what it takes up goes first."""
     longest = max((len(kernel.launch.kernel) for kernel in kernels), default=0)
     failed = any(kernel.outcome is not Outcome.PASS for kernel in kernels)
+    spill = max((len(_memory(kernel.spill_bytes)) for kernel in kernels), default=0)
+    shared = max((len(_memory(kernel.shared_bytes)) for kernel in kernels), default=0)
     return (
         Column(label="kernel", width=min(max(longest + 1, 8), _WIDEST_KERNEL), least=12),
         Column(label="built", width=17 if failed else 8),
         Column(label="regs", width=5),
-        Column(label="spill", width=6),
-        Column(label="shared", width=9, rank=1),
+        Column(label="spill", width=max(spill + 1, 6)),
+        Column(label="shared", width=max(shared + 1, 9), rank=1),
         Column(label="occup.", width=7, rank=1),
         Column(label="specialised on", width=27, least=12, rank=2),
         Column(label="warps", width=6, rank=4),
@@ -153,8 +155,8 @@ def _kernel_cells(kernel: CompiledKernel, glyphs: Glyphs) -> tuple[Span, ...]:
         Span(launch.kernel),
         word,
         Span(dash if kernel.registers is None else str(kernel.registers)),
-        Span(dash if kernel.spill_bytes is None else f"{kernel.spill_bytes} B", _spill_tone(kernel.spill_bytes)),
-        Span(dash if kernel.shared_bytes is None else f"{kernel.shared_bytes:,} B"),
+        Span(_memory(kernel.spill_bytes) or dash, _spill_tone(kernel.spill_bytes)),
+        Span(_memory(kernel.shared_bytes) or dash),
         Span(dash if occupied is None else percent(occupied.percent)),
         Span(_chosen(launch)),
         Span(str(launch.num_warps)),
@@ -183,6 +185,10 @@ def _found(launch: Launch) -> str:
         if launch.signature.get(name, "constexpr") != "constexpr"
     ]
     return " ".join(ones)
+
+
+def _memory(count: int | None) -> str:
+    return "" if count is None else f"{count:,} B"
 
 
 def _spill_tone(spill_bytes: int | None) -> Tone:

@@ -55,6 +55,8 @@ class Sorting:
 
 def trial_columns(grid: VariantGrid, *, timed: bool, room: int, glyphs: Glyphs) -> tuple[TrialColumn, ...]:
     """The columns of this grid, times only where something is `timed`; the number of the run where it fits."""
+    spill = 1 + max((len(_bytes(one.spill_bytes, glyphs).text) for one in grid.tried), default=0)
+    spill = max(spill, len("spill") + 1)
     times = (
         TrialColumn(id=TIME, label=f"device {glyphs.micro}s", width=13, value=_time, cell=lambda one: _us(one, glyphs)),
         TrialColumn(id=RATIO, label=f"{glyphs.times} file", width=12, value=_ratio,
@@ -68,7 +70,7 @@ def trial_columns(grid: VariantGrid, *, timed: bool, room: int, glyphs: Glyphs) 
         *(times if timed else ()),
         TrialColumn(id=REGISTERS, label="regs", width=6, value=lambda one: one.registers,
                     cell=lambda one: _count(one.registers, glyphs)),
-        TrialColumn(id=SPILL, label="spill", width=6, value=lambda one: one.spill_bytes,
+        TrialColumn(id=SPILL, label="spill", width=spill, value=lambda one: one.spill_bytes,
                     cell=lambda one: _bytes(one.spill_bytes, glyphs, tone=Tone.WARN)),
         TrialColumn(id=SHARED, label="shared", width=8, value=lambda one: one.shared_bytes,
                     cell=lambda one: _bytes(one.shared_bytes, glyphs)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import ModuleType
 
 import pytest
@@ -10,8 +11,9 @@ from textual.app import App, ComposeResult
 from engine.model import Outcome
 from kgtui.screens.styled import StyledScreen
 from kgtui.state.cases import case_columns
+from kgtui.state.glyphs import UNICODE
 from kgtui.state.lines import Column, Row, Span, laid_out
-from kgtui.state.tables import HISTORY_COLUMNS, kernel_columns
+from kgtui.state.tables import HISTORY_COLUMNS, kernel_columns, kernel_rows
 from kgtui.widgets.toned import Grid
 
 COLUMNS = (
@@ -63,6 +65,13 @@ def test_the_cases_at_80_columns_say_what_went_wrong_and_how_much(fakes: ModuleT
 def test_the_kernels_at_80_columns_say_what_they_take_up(fakes: ModuleType) -> None:
     seen = [label for label, _ in labels(kernel_columns((fakes.compiled(),)), SEEN_AT_80)]
     assert seen == ["kernel", "built", "regs", "spill", "shared", "occup.", "specialised on"]
+
+
+def test_the_kernels_have_their_memory_whole_at_80_columns(fakes: ModuleType) -> None:
+    heavy = replace(fakes.compiled(), spill_bytes=14264, shared_bytes=232448)
+    widths = dict(labels(kernel_columns((fakes.compiled(), heavy)), SEEN_AT_80))
+    assert {"14,264 B", "232,448 B"} <= {cell.text for cell in kernel_rows((heavy,), glyphs=UNICODE)[0].cells}
+    assert (widths["spill"], widths["shared"]) == (len("14,264 B") + 1, len("232,448 B") + 1)
 
 
 def test_kernels_of_which_one_is_not_built_say_why_at_80_columns(fakes: ModuleType) -> None:

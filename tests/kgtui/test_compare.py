@@ -276,6 +276,14 @@ class TestFacts:
         assert cells(table, "1")[1:3] == ["–", "90 64 B 16 B 31%"]
         assert about(table, "1")[0] == "#1    no such kernel"
 
+    def test_long_sizes_leave_room_for_what_stands_behind_them(self, runs: Any, fakes: ModuleType) -> None:
+        one = runs.side(runs.judge(fakes.all_pass))
+        heavy = replace(one.view.kernels[0], registers=255, spill_bytes=4264, shared_bytes=196608)
+        table = resources_table((replace(one, view=replace(one.view, kernels=(heavy,))), one), glyphs=UNICODE)
+        cell, column = table.rows[0].cells[1].text, table.columns[1]
+        assert cell.split() == ["255", "4,264", "B", "192", "KiB", "6.2%"]
+        assert len(cell) < column.width, "the last of them would be cut"
+
     def test_findings_stand_by_their_check_with_the_lines_of_each_side(
         self, runs: Any, fakes: ModuleType, compare_fakes: ModuleType
     ) -> None:

@@ -285,6 +285,14 @@ def test_what_is_wrong_or_flagged_has_no_ratio(tried: Any, fakes: ModuleType) ->
     assert [row[2:5] for row in cells(grid)[2:]] == [["x wrong value", "-", "-"], ["! flagged", "-", "-"]]
 
 
+def test_a_spill_of_thousands_of_bytes_is_not_cut(tried: Any) -> None:
+    grid = tried(grid_of(64))
+    heavy = replace(grid, tried=tuple(replace(one, spill_bytes=4264) for one in grid.tried))
+    widths = {one.label: one.width for one in trial_columns(heavy, timed=False, room=77, glyphs=ASCII)}
+    assert cells(heavy, timed=False)[1][4] == "4,264 B"
+    assert widths["spill"] == len("4,264 B") + 1
+
+
 def test_where_nothing_is_timed_there_are_no_columns_of_times(tried: Any) -> None:
     assert cells(tried(grid_of(64)), timed=False)[0] == [
         "", "BLOCK", "verdict", "regs", "spill", "shared", "occup.", "run",
