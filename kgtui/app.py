@@ -374,7 +374,7 @@ class WorkbenchApp(TerminalApp):
 
     def _redraw(self) -> None:
         for screen in self.screen_stack:
-            if isinstance(screen, KgtuiScreen) and screen.is_mounted:
+            if isinstance(screen, KgtuiScreen) and screen.is_drawable:
                 screen.host_changed()
 
     def _show_events(self, events: Sequence[Event]) -> None:
@@ -392,7 +392,7 @@ class WorkbenchApp(TerminalApp):
 
     def _tick(self) -> None:
         for screen in self.screen_stack[-1:]:  # none is left while the application is taken down
-            if isinstance(screen, KgtuiScreen):
+            if isinstance(screen, KgtuiScreen) and screen.is_drawable:
                 screen.tick()
 
     def _show_title(self, bench: Workbench) -> None:

@@ -47,6 +47,11 @@ class KgtuiScreen(StyledScreen):
         """The application."""
         return cast(Host, self.app)  # Textual types the app as any App; ours keeps to the protocol
 
+    @property
+    def is_drawable(self) -> bool:
+        """Whether there is something to draw on: not before it is mounted, nor while the application ends."""
+        return self.is_mounted and self.app.is_running
+
     @abstractmethod
     def draw(self) -> None:
         """Draw what has changed."""
@@ -67,7 +72,7 @@ class KgtuiScreen(StyledScreen):
         """The workbench, over which this screen lies, has drawn itself anew; most screens show nothing of it."""
 
     def tick(self) -> None:
-        """A moment has passed: let elapsed time go on; it may still come when the screen is taken down."""
+        """A moment has passed: let elapsed time go on."""
 
     def action_close(self) -> None:
         """Back to the screen over which this one lies."""

@@ -93,8 +93,8 @@ class BenchScreen(KgtuiScreen):
         self.draw()
 
     def tick(self) -> None:
-        """Let the elapsed time of a run go on; the clock may still tick when the screen is already taken down."""
-        if self.query("#state") and self._workbench.busy:
+        """Let the elapsed time of a run go on."""
+        if self._workbench.busy:
             self._draw_state()
 
     def action_measure(self) -> None:

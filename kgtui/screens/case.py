@@ -102,7 +102,7 @@ class CaseScreen(KgtuiScreen):
 
     def tick(self) -> None:
         """Let the elapsed time of a run go on."""
-        if self.query("#state") and self._workbench.busy:
+        if self._workbench.busy:
             self._draw_state()
 
     def action_other_case(self, step: int) -> None:

@@ -71,7 +71,7 @@ class DoctorScreen(KgtuiScreen):
 
     def tick(self) -> None:
         """Let the elapsed time go on."""
-        if self._began is not None and self.query("#page"):
+        if self._began is not None:
             self.draw()
 
     def action_again(self) -> None:

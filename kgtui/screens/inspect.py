@@ -99,7 +99,7 @@ class InspectScreen(KgtuiScreen):
 
     def tick(self) -> None:
         """Let the elapsed time of a run go on."""
-        if self.query("#state") and self._workbench.busy:
+        if self._workbench.busy:
             self._draw_state()
 
     def action_finding(self, step: int) -> None:

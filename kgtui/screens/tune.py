@@ -134,7 +134,7 @@ class TuneScreen(KgtuiScreen):
     def tick(self) -> None:
         """Let the time that is left go on."""
         grid = self._grid
-        if self.query("#plan") and grid is not None and grid.current is not None:
+        if grid is not None and grid.current is not None:
             self._draw_plan()
             self._draw_variants()
 

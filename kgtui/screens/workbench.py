@@ -123,6 +123,8 @@ class WorkbenchScreen(ReadingScreen):
     def events_happened(self, events: Sequence[Event]) -> None:
         """More of the newest run."""
         self.bench = self.bench.happened(events)
+        if not self.is_drawable:
+            return
         self.draw()
         if any(isinstance(event, RunFinished) for event in events):
             self._show_error_line()
@@ -145,8 +147,8 @@ class WorkbenchScreen(ReadingScreen):
         self.call_after_refresh(drawing.draw_all, self)
 
     def tick(self) -> None:
-        """Let the elapsed time of a run go on; the clock may still tick when the screen is already taken down."""
-        if self.query("#verdict") and self.busy:
+        """Let the elapsed time of a run go on."""
+        if self.busy:
             drawing.draw_strip(self)
 
     # Drawing
@@ -201,7 +203,7 @@ class WorkbenchScreen(ReadingScreen):
         """Draw what has changed, on the screen that lies over this one too."""
         drawing.draw_all(self)
         for front in self.app.screen_stack[-1:]:  # none is left while the application is taken down
-            if front is not self and isinstance(front, KgtuiScreen):
+            if front is not self and isinstance(front, KgtuiScreen) and front.is_drawable:
                 front.workbench_changed()
 
     def host_changed(self) -> None:

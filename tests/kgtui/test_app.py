@@ -377,14 +377,6 @@ async def test_an_engine_that_cannot_start_is_said(make_bench: Any, fakes: Modul
         )
 
 
-async def test_the_clock_may_tick_when_the_screen_is_taken_down_under_a_run(make_bench: Any, fakes: ModuleType) -> None:
-    bench = make_bench(fakes.stops_half_way)
-    async with bench.app.run_test() as pilot:
-        await bench.until(pilot, lambda: "verifying" in strip(bench)[0])
-        await workbench(bench).query_one("#verdict").remove()
-        workbench(bench).tick()
-
-
 async def test_leaving_with_unsaved_text_asks_once(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
