@@ -35,6 +35,7 @@ class Symptom(enum.StrEnum):
     SHIFTED_INDEX = "shifted_index"
     OWN_NUMBER = "own_number"
     EXCHANGED = "exchanged"
+    WHOLE_SCALED = "whole_scaled"
     ONES = "ones"
     ZEROS = "zeros"
     BASE_TWO = "base_two"
@@ -56,8 +57,10 @@ class Symptom(enum.StrEnum):
     BLOCK_SCALE = "block_scale"
     ROUNDED_INPUTS = "rounded_inputs"
     LOW_ARITHMETIC = "low_arithmetic"
+    SIZE_ENDED = "size_ended"
     ENDED = "ended"
     LAST_ONE = "last_one"
+    LAST_FEW = "last_few"
     FIRST_ONE = "first_one"
     TWICE = "twice"
     NEGATIVE_AS_ZERO = "negative_as_zero"
@@ -187,6 +190,11 @@ WORDS = {
         "{argument} and {other} are taken for each other",
         "{counted} come out when they are exchanged",
     ),
+    Symptom.WHOLE_SCALED: Words(
+        _K.MISSING_SCALE,
+        "everything is multiplied by {argument}, which belongs to a part of it",
+        "{counted} come out when the answer for {argument} = 1 is multiplied by {argument}, {given}",
+    ),
     Symptom.ONES: Words(
         _K.MISSING_SCALE,
         "{argument} is not multiplied in",
@@ -244,7 +252,7 @@ WORDS = {
     ),
     Symptom.EXPONENT: Words(
         _K.OVERFLOW,
-        "exp of the values themselves leaves the range of float32: subtract the maximum first",
+        "exp of the values themselves leaves the range of float32: subtract the maximum of the whole line first",
         "{counted} lie in lines of {argument} whose largest value is above 88 or below -87",
     ),
     Symptom.MAXIMUM_FROM_ZERO: Words(
@@ -294,6 +302,12 @@ WORDS = {
         "it is computed in {dtype}, which is too narrow here",
         "{counted} come out when all is computed in {dtype}",
     ),
+    Symptom.SIZE_ENDED: Words(
+        _K.TAIL_MASK,
+        "what lies from {value} on, of the {given} that {argument} says, is left out: the tail after the last whole "
+        "block of {block}",
+        "{counted} come out for {argument} = {value}",
+    ),
     Symptom.ENDED: Words(
         _K.TAIL_MASK,
         "what lies from {start} on in {dim} of {argument} is left out: the tail after the last whole block of {block}",
@@ -303,6 +317,12 @@ WORDS = {
         _K.TAIL_MASK,
         "the last element of {dim} of {argument} is left out: a mask ends one element early",
         "{counted} come out when that one, of {size}, is {fill}",
+    ),
+    Symptom.LAST_FEW: Words(
+        _K.TAIL_MASK,
+        "the last {count} elements of {dim} of {argument} are left out: look for a division that rounds down where it "
+        "is shared out",
+        "{counted} come out when those of {size} are {fill}",
     ),
     Symptom.FIRST_ONE: Words(
         _K.TAIL_MASK,

@@ -29,6 +29,7 @@ _NARROW = (torch.float16, torch.bfloat16)
 _MOST_STRETCH, _SMALL = 16, 1 << 16  # times the elements of a tensor, and elements, that a supposition may need
 _TRANSPOSITIONS = ("N", "T", "C")
 _EPSILONS = (1e-5, 1e-6, 1e-8, 1e-12)  # that are written down where the one that was given should stand
+_MOST_OVER = 15  # elements that a division leaves over
 _STRIDE_NAMES = ("inc", "ld", "stride")
 
 
@@ -40,6 +41,8 @@ def suppositions(problem: Problem, inputs: Arguments, shape: torch.Size) -> Iter
         if not isinstance(value, torch.Tensor):
             yield from _scalars(problem, inputs, place)
             yield from _products(problem, inputs, place)
+            yield from _cut_sizes(problem, inputs, place)
+    yield from _wholes(problem, inputs)
     yield from _all_strides(problem, inputs)
     for place in read:
         yield from _layouts(problem, inputs, place, shape)
@@ -53,6 +56,9 @@ def suppositions(problem: Problem, inputs: Arguments, shape: torch.Size) -> Iter
         if len(read) == 1 or tensor_at(inputs, place).is_floating_point():  # an index of 0 is not left out
             yield from _ends(problem, inputs, place)
         yield from _parts(problem, inputs, place)
+    for place in read:
+        if tensor_at(inputs, place).is_floating_point():
+            yield from _shared_out(problem, inputs, place)
 
 
 def _scalars(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
@@ -82,6 +88,28 @@ def _scalars(problem: Problem, inputs: Arguments, place: int) -> Iterator[Suppos
                 yield from _narrower(inputs, place, given, other, facts)
 
 
+def _cut_sizes(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
+    """A size that is an argument, of which only the whole blocks are looked at."""
+    name, given = problem.arguments[place], inputs[place]
+    if isinstance(given, int) and not _is_stride(name, given):
+        for cut, block in sorted({given // block * block: block for block in _BLOCKS}.items(), reverse=True):
+            if 0 < cut < given:
+                facts: Facts = {"argument": name, "given": given, "value": cut, "block": block}
+                for buffers in (inputs, _shorter_buffers(inputs, given, cut)):  # a reference may look at their size
+                    arguments = partial(replaced, buffers, place, cut)
+                    yield Supposition(symptom=Symptom.SIZE_ENDED, arguments=arguments, facts=facts)
+
+
+def _shorter_buffers(inputs: Arguments, given: int, cut: int) -> Arguments:
+    """Flat buffers of `given` columns with only the first `cut` of them."""
+    return tuple(
+        value[: value.numel() // given * cut]
+        if isinstance(value, torch.Tensor) and value.dim() == 1 and value.numel() % given == 0
+        else value
+        for value in inputs
+    )
+
+
 def _products(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
     """A factor multiplied by another one that has nothing to do with it."""
     name, given = problem.arguments[place], inputs[place]
@@ -91,6 +119,21 @@ def _products(problem: Problem, inputs: Arguments, place: int) -> Iterator[Suppo
             yield Supposition(
                 symptom=Symptom.ARGUMENT, arguments=partial(replaced, inputs, place, value * given), facts=facts
             )
+
+
+def _wholes(problem: Problem, inputs: Arguments) -> Iterator[Supposition]:
+    """A factor of a part that multiplies all of the answer."""
+    for place, given in enumerate(inputs):
+        if isinstance(given, float) and given not in (0.0, 1.0):
+            yield Supposition(
+                symptom=Symptom.WHOLE_SCALED, arguments=partial(replaced, inputs, place, 1.0),
+                after=partial(_scaled, factor=given),
+                facts={"argument": problem.arguments[place], "given": f"{given:g}"},
+            )  # fmt: skip
+
+
+def _scaled(values: torch.Tensor, *, factor: float) -> torch.Tensor:
+    return (values.double() * factor).to(values.dtype)
 
 
 def _is_stride(name: str, value: Value) -> bool:
@@ -285,6 +328,17 @@ def _parts(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposit
                 ):  # fmt: skip
                     arguments = partial(changed, inputs, place, _filled, dim, first, length, fill)
                     yield Supposition(symptom=symptom, arguments=arguments, facts=facts)
+
+
+def _shared_out(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
+    """A dimension whose last elements take no part: as many as are over when it is shared out."""
+    for words, dim, size in _sizes(tensor_at(inputs, place)):
+        for count in range(2, _MOST_OVER + 1) if size > 2 * _MOST_OVER else ():
+            facts: Facts = {
+                "argument": problem.arguments[place], "dim": words, "count": count, "size": size, "fill": "0",
+            }  # fmt: skip
+            arguments = partial(changed, inputs, place, _filled, dim, size - count, count, 0.0)
+            yield Supposition(symptom=Symptom.LAST_FEW, arguments=arguments, facts=facts)
 
 
 def _sizes(tensor: torch.Tensor) -> list[tuple[str, int | None, int]]:

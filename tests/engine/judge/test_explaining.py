@@ -95,6 +95,34 @@ def test_a_tail_of_the_reduced_dimension_is_found_by_leaving_it_out():
     assert kinds(SUM, (x,), got) == [K.TAIL_MASK]
 
 
+def test_a_tail_of_what_an_argument_counts_is_told_by_that_argument():
+    """In a buffer of BLAS the tail of the inner dimension is no end of a dimension."""
+    problem = operator("a, b, k", lambda a, b, k: (a.double().view(20, 65).narrow(1, 0, k) @ b[:k].double()).float())
+    a, b = normal(1300), normal(65, seed=4)
+    comparison = compared(problem, (a, b, 65), problem.reference(a, b, 64))
+    found = Explainer().diagnoses(problem, (a, b, 65), 0, comparison)[0]
+    assert (found.kind, found.sentence) == (
+        K.TAIL_MASK,
+        "what lies from 64 on, of the 65 that k says, is left out: the tail after the last whole block of 64",
+    )  # fmt: skip
+
+
+def test_the_elements_that_are_over_when_a_row_is_shared_out_are_a_tail():
+    x = normal(3, 1001)
+    found = Explainer().diagnoses(SUM, (x,), 0, compared(SUM, (x,), SUM.reference(x[:, :-5])))[0]
+    assert (found.kind, found.sentence.partition(":")[0]) == (
+        K.TAIL_MASK, "the last 5 elements of dimension 1 of x are left out"
+    )  # fmt: skip
+
+
+def test_a_factor_of_a_part_that_multiplies_everything_is_told():
+    x, y = normal(40, 9), normal(40, 9, seed=4)
+    found = Explainer().diagnoses(ADD, (x, y, -0.75), 0, compared(ADD, (x, y, -0.75), (x + y) * -0.75))[0]
+    assert (found.kind, found.sentence) == (
+        K.MISSING_SCALE, "everything is multiplied by alpha, which belongs to a part of it"
+    )  # fmt: skip
+
+
 def test_only_the_last_block_that_counts_is_a_race():
     x = normal(7, 300) + 1
     assert kinds(SUM, (x,), SUM.reference(x[:, 256:])) == [K.RACE]
