@@ -32,9 +32,6 @@ _UNSEEN = "Memory."
 """How entries begin that came into memory without anybody who was seen."""
 _GIVEN = "Launch."
 """How entries begin of the different numbers that kernels were given beside their tensors."""
-_PIECES = frozenset(
-    f"aten::{name}" for name in ("cat", "stack", "copy_", "_foreach_copy_", "slice_scatter", "select_scatter")
-)
 _MADE_OF_NUMBERS = frozenset({wire.OperatorKind.ALLOCATION, wire.OperatorKind.COPY, wire.OperatorKind.LIGHT})
 _MOST_PIECES = 16
 _LOOKING_UP = frozenset(f"aten::{name}" for name in ("index", "index_select", "gather", "embedding", "take"))
@@ -153,13 +150,14 @@ def _handed(one: wire.OperatorSeen, weight: _Weight) -> bool:
 
 def _brought_in(one: wire.OperatorSeen, weight: _Weight) -> bool:
     """Numbers of Python and numpy, in one piece or one after another, by whatever makes or changes one element."""
-    is_of_numbers = one.kind in _MADE_OF_NUMBERS and (one.name == "aten::fill_" or not one.reads_inputs)
+    overwrites = one.name == "aten::fill_" or one.kind is wire.OperatorKind.RANDOM  # whatever was there before
+    is_of_numbers = overwrites or (one.kind in _MADE_OF_NUMBERS and not one.reads_inputs)
     is_single = is_of_numbers and one.uses >= _MOST_PIECES and 2 * one.uses >= one.total_out
     return (one.name == "aten::lift_fresh" or is_single) and 2 * one.total_out >= weight.largest_output
 
 
 def _joined(one: wire.OperatorSeen, weight: _Weight) -> bool:
-    is_in_pieces = one.name in _PIECES and one.uses >= _MOST_PIECES
+    is_in_pieces = one.kind is wire.OperatorKind.COPY and one.uses >= _MOST_PIECES
     return is_in_pieces and one.reads_inputs and _is_comparable(one, weight)
 
 

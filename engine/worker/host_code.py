@@ -7,13 +7,20 @@ resolves them; nothing of a kernel is called or evaluated.
 
 from __future__ import annotations
 
+import array
+import builtins
 import dis
+import enum
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+import numpy as np
+import torch
+import triton.language as tl
 from triton.runtime.jit import KernelInterface
 
 from engine.wire.observing import DeedKind, DeedSeen
@@ -22,6 +29,13 @@ from engine.wire.observing import DeedKind, DeedSeen
 
 _BEHIND = "handle"
 """Behind what a block of the interpreter keeps its numbers; the compiler's has none."""
+_REACHING = (getattr, setattr, vars, eval, exec, globals, locals, compile, __import__, open)
+"""Functions of Python's own that lead to what a device has not."""
+_HOLDING = (list, dict, set, bytearray, array.array, np.ndarray, torch.Tensor)
+"""What holds content that can be another in every call; Triton takes none of it as a constant."""
+_CONSTANT = (int, float, list, tuple, tl.constexpr)
+_KNOWN_TYPES = frozenset({"builtins", "torch", "triton"})
+_IS_NEXT = frozenset({"PUSH_NULL", "CACHE"})
 _MOST_FUNCTIONS, _MOST_TOLD = 64, 64
 _MISSING = object()
 
@@ -32,10 +46,19 @@ class HostCode:
     def __init__(self) -> None:
         self._looked_at: set[CodeType] = set()
         self._seen: dict[tuple[str, int], None] = {}
+        self._constants: dict[CodeType, tuple[object, ...]] = {}
 
-    def look(self, kernel: Callable[..., Any]) -> None:
-        """Look at the plain Python function of a kernel, and at the functions of Triton that it calls; once each."""
+    def look(self, kernel: Callable[..., Any], arguments: Mapping[str, Any] | None = None) -> None:
+        """Look at the plain Python function of a kernel, and at the functions of Triton that it calls; once each.
+
+        Of the arguments of a launch those are looked at that a kernel could call.
+        """
         waiting = [kernel]
+        for name, value in (arguments or {}).items():
+            if isinstance(inner := _of_triton(value), FunctionType):
+                waiting.append(inner)
+            elif isinstance(value, np.ndarray) or _is_python(value):
+                self._seen.setdefault((name, kernel.__code__.co_firstlineno))
         while waiting and len(self._looked_at) < _MOST_FUNCTIONS:
             function = waiting.pop()
             code = getattr(function, "__code__", None)
@@ -45,8 +68,18 @@ class HostCode:
             for name, line, value in _named(function, code):
                 if isinstance(inner := _of_triton(value), FunctionType):
                     waiting.append(inner)
-                elif value is _BEHIND or _is_python(value):
+                elif value is _BEHIND or _is_python(value) or isinstance(value, _HOLDING):
                     self._seen.setdefault((name, line))
+
+    def news(self, kernel: Callable[..., Any]) -> tuple[object, ...]:
+        """What the constants that a kernel names stand for now, where they are not what they were the first time.
+
+        A device is given them once, when the kernel is compiled.
+        """
+        now = tuple(_constants(kernel))
+        first = self._constants.setdefault(kernel.__code__, now)
+        is_the_same = len(now) == len(first) and all(one is other for one, other in zip(now, first, strict=True))
+        return () if is_the_same else now
 
     def seen(self) -> tuple[DeedSeen, ...]:
         """What was found up to now."""
@@ -58,21 +91,85 @@ class HostCode:
 
 def _named(function: Any, code: CodeType) -> Iterator[tuple[str, int, Any]]:
     """Every name that the code takes from outside, its line, and what it stands for; attributes are followed."""
-    outside = {**function.__globals__, **_closure(function, code)}
-    line, path, value = code.co_firstlineno, "", _MISSING
-    for step in dis.get_instructions(code):
-        line = _line(step) or line
-        if step.opname in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME"):
-            path, value = str(step.argval), outside.get(step.argval, _MISSING)
-        elif step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-            if step.argval == _BEHIND:
-                yield f"{path}.{_BEHIND}" if path else _BEHIND, line, _BEHIND
-            path, value = f"{path}.{step.argval}", _attribute(value, str(step.argval))
-        elif step.opname not in ("PUSH_NULL", "CACHE"):
-            path, value = "", _MISSING
+    outside = _outside(function, code)
+    for names, line, is_of_module in _paths(code):
+        value = _resolved(outside, names)
+        path = ".".join(name for name in names if name)
+        if len(names) > 1 and (names[-1] == _BEHIND or _is_dunder(names[-1])):
+            yield path, line, _BEHIND
+        if value is getattr and is_of_module and isinstance(_resolved(outside, is_of_module), ModuleType):
             continue
         if value is not _MISSING:
             yield path, line, value
+
+
+def _constants(kernel: Callable[..., Any]) -> Iterator[object]:
+    """What the names in a kernel, and in those of the candidate that it calls, stand for, if it is a number or several.
+
+    Asked for at every launch.
+    """
+    waiting, looked_at = [kernel], set[CodeType]()
+    while waiting and len(looked_at) < _MOST_FUNCTIONS:
+        function = waiting.pop()
+        code = getattr(function, "__code__", None)
+        if not isinstance(code, CodeType) or code in looked_at or _is_tritons(function):
+            continue
+        looked_at.add(code)
+        outside = _outside(function, code)
+        for names, _, _ in _paths(code):
+            value = _resolved(outside, names)
+            if isinstance(value, _CONSTANT):
+                yield value
+            elif isinstance(inner := _of_triton(value), FunctionType):
+                waiting.append(inner)
+
+
+@functools.lru_cache(maxsize=1024)
+def _paths(code: CodeType) -> tuple[tuple[tuple[str, ...], int, tuple[str, ...]], ...]:
+    """Every name that the code takes from outside, followed by attributes, its line, and the name that comes next.
+
+    What is inside, such as an argument, has an empty name.
+    """
+    found: list[tuple[tuple[str, ...], int, tuple[str, ...]]] = []
+    for part in _codes(code):
+        steps = [step for step in dis.get_instructions(part) if step.opname not in _IS_NEXT]
+        line = part.co_firstlineno
+        path: tuple[str, ...] = ("",)
+        for step, then in zip(steps, (*steps[1:], None), strict=True):
+            line = _line(step) or line
+            if step.opname in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME"):
+                path = (str(step.argval),)
+            elif step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+                path = (*path, str(step.argval))
+            else:
+                path = ("",)
+                continue
+            is_name = then is not None and then.opname == "LOAD_GLOBAL"
+            found.append((path, line, (str(then.argval),) if then is not None and is_name else ()))
+    return tuple(found)
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """The code and what is defined in it: a comprehension is a function of its own."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def _outside(function: Any, code: CodeType) -> Mapping[str, Any]:
+    return ChainMap(_closure(function, code), function.__globals__, vars(builtins))
+
+
+def _resolved(outside: Mapping[str, Any], names: Sequence[str]) -> Any:
+    value = outside.get(names[0], _MISSING)
+    for name in names[1:]:
+        value = _attribute(value, name)
+    return value
+
+
+def _is_dunder(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
 
 
 def _line(step: dis.Instruction) -> int | None:
@@ -116,12 +213,25 @@ def _is_tritons(value: Any) -> bool:
 
 
 def _is_python(value: Any) -> bool:
-    """Whether this is code that a device cannot run: no type, no constant, nothing of Triton's or of `math`."""
-    if isinstance(value, type | ModuleType) or _is_tritons(value) or _is_tritons(type(value)) or _is_ours(value):
+    """Whether this is code that a device cannot run: no constant, nothing of Triton's or of `math`."""
+    if isinstance(value, type):
+        return _is_made_by_python(value)
+    if isinstance(value, ModuleType) or _is_tritons(value) or _is_tritons(type(value)) or _is_ours(value):
         return False
+    if any(value is one for one in _REACHING):
+        return True
     if isinstance(value, FunctionType | BuiltinFunctionType | MethodType | staticmethod | classmethod):
         return getattr(value, "__module__", None) not in ("builtins", math.__name__)
     return callable(value)
+
+
+def _is_made_by_python(kind: type) -> bool:
+    """Whether to make an object of a type is code that a device cannot run; tuples with names are none."""
+    if issubclass(kind, tuple | enum.Enum) or "__triton_aggregate__" in vars(kind):
+        return False
+    if kind.__module__.partition(".")[0] in _KNOWN_TYPES:
+        return False
+    return kind.__init__ is not object.__init__ or kind.__new__ is not object.__new__
 
 
 def _is_ours(value: Any) -> bool:

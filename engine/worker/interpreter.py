@@ -108,8 +108,8 @@ class Guard:
         def recorded(executor: Any, *args: Any, **kwargs: Any) -> Any:
             if self._withholding.withholds(executor.fn):
                 return None
-            self._host_code.look(executor.fn)
             bound = bound_arguments(executor.fn, args, kwargs)
+            self._host_code.look(executor.fn, bound)
             grid = executor.grid(bound) if callable(executor.grid) else executor.grid
             executor.grid = grid = tuple(int(size) for size in grid)  # nothing of the candidate's runs in the launch
             outer = self._kernel, self._extents
@@ -121,7 +121,9 @@ class Guard:
             self._meetings.begin_launch()
             try:
                 values = parts.values()
-                with self._provenance.launch(values), self._withholding.launching(executor.fn, values):
+                told = (*values, *self._host_code.news(executor.fn))
+                name = executor.fn.__name__
+                with self._provenance.launch(told, name), self._withholding.launching(executor.fn, values):
                     result = call(executor, *args, **kwargs)
             except Exception as error:
                 if _caused_by_bounds(error):  # anything else may be a configuration that autotuning passes over

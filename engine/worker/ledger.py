@@ -67,13 +67,13 @@ _elements, _storage = torch._C.TensorBase.numel, torch._C.TensorBase.untyped_sto
 _dtype, _is_meta = torch._C.TensorBase.dtype.__get__, torch._C.TensorBase.is_meta.__get__  # type: ignore[attr-defined]
 _OF_BITS = frozenset(getattr(torch.ops.aten, f"bitwise_{name}") for name in ("and", "or", "xor", "not"))
 """On booleans these are questions, as the logical ones are; `&` and `|` between comparisons are written so."""
-_TOLD_BY_CASE = frozenset({OperatorKind.LIGHT, OperatorKind.COMPUTE, OperatorKind.QUESTION})
+_TOLD_BY_CASE = frozenset({
+    OperatorKind.LIGHT, OperatorKind.COMPUTE, OperatorKind.QUESTION, OperatorKind.COPY, OperatorKind.RANDOM,
+})  # fmt: skip
 _JOINING = frozenset(getattr(torch.ops.aten, name) for name in ("cat", "stack", "_foreach_copy_"))
-_OF_NUMBERS = "copy_ fill_ lift_fresh full full_like new_full scalar_tensor linspace arange constant_pad_nd"
-_TOLD_BY_CASE_TOO = _JOINING | {
-    getattr(torch.ops.aten, name) for name in (*_OF_NUMBERS.split(), "slice_scatter", "select_scatter")
-}
-"""What brings numbers in from outside of torch, or puts an answer together of many pieces."""
+_OF_NUMBERS = "fill_ lift_fresh full full_like new_full scalar_tensor linspace arange"
+_TOLD_BY_CASE_TOO = frozenset(getattr(torch.ops.aten, name) for name in _OF_NUMBERS.split())
+"""What brings numbers in from outside of torch."""
 _LOOKING_UP = frozenset(
     getattr(torch.ops.aten, name) for name in ("index", "index_select", "gather", "embedding", "take")
 )
@@ -220,6 +220,8 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
     ) -> None:
         """Note one use of an operator that made content."""
         self._follow(made, reads)
+        if kind is OperatorKind.COPY and self.memory.is_launching:
+            return  # Triton's interpreter copies the tensors of a launch, there and back
         entry = self.entry(packet, kind, reads=reads)
         if entry is not None:
             elements_in, elements_out = sum(map(_elements, taken)), sum(map(_elements, made))

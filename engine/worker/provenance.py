@@ -13,8 +13,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import torch
+import triton.language as tl
 
 from engine.clock.unheard import Base, unheard
+from engine.worker.memory import is_plain_tensor
 
 _equal, _ne, _empty = torch.equal, torch.ne, torch.empty  # as they are before there is a candidate
 _MOST_BYTES = 256 << 20
@@ -39,8 +41,11 @@ class Provenance:
         self._elders: dict[int, torch.UntypedStorage] = {}
         self._bytes = 0
         self._is_on = False
+        self.is_launching = False
         self._changed = 0
         self._numbers: set[float] = set()
+        self._steps: set[float] = set()
+        self._told: dict[tuple[str, int], float] = {}
         self._strange = 0
         self.overfull = False
 
@@ -49,6 +54,8 @@ class Provenance:
         """Keep and compare during one call of the entry with these arguments."""
         self._changed, self._is_on = 0, True
         self._numbers.clear()
+        self._steps.clear()
+        self._told.clear()
         try:
             with unheard():
                 for storage in list(self._elders.values()):  # a thread of the candidate may add to them
@@ -66,8 +73,11 @@ class Provenance:
         return changed
 
     def numbers(self) -> int:
-        """How many different numbers launches of this call were given, beside tensors and constants."""
-        return len(self._numbers)
+        """How many different numbers launches of this call were given: as arguments, by name, by where a view begins.
+
+        Numbers of evenly spaced steps, as the rows of one launch after another have them, are one.
+        """
+        return min(len(self._numbers), len(self._steps))
 
     def taken(self, tensors: Iterable[torch.Tensor]) -> None:
         """Somebody who is seen is about to take these."""
@@ -88,18 +98,19 @@ class Provenance:
                     self._keep(storage)
 
     @contextlib.contextmanager
-    def launch(self, values: Iterable[object]) -> Iterator[None]:
+    def launch(self, values: Iterable[object], kernel: str = "") -> Iterator[None]:
         """A kernel is launched on these arguments within, and nobody else is seen to write: Triton copies them."""
         values = tuple(values)
         tensors = tuple(tensors_of(values)) if self._is_on else ()
         if self._is_on and len(self._numbers) < _MOST_NUMBERS:
-            self._numbers.update(value for value in values if isinstance(value, int | float))
+            self._tell(kernel, values, tensors)
         self.taken(tensors)
-        was_on, self._is_on = self._is_on, False
+        before = self._is_on, self.is_launching
+        self._is_on, self.is_launching = False, True
         try:
             yield
         finally:
-            self._is_on = was_on
+            self._is_on, self.is_launching = before
             self.left(tensors)
 
     def made_of(self, source: object) -> None:
@@ -113,6 +124,13 @@ class Provenance:
         with unheard():
             for kept in list(self._kept.values()):
                 self._keep(kept.storage)
+
+    def _tell(self, kernel: str, values: Iterable[object], tensors: Iterable[torch.Tensor]) -> None:
+        offsets = [int(Base.storage_offset(tensor)) for tensor in tensors if is_plain_tensor(tensor)]
+        for place, number in enumerate((*numbers_of(values), *(one for one in offsets if one))):
+            self._steps.add(number - self._told.get((kernel, place), 0))
+            self._told[kernel, place] = number
+            self._numbers.add(number)
 
     def _compare(self, storage: torch.UntypedStorage, element_bytes: int) -> None:
         kept = self._kept.get(storage.data_ptr())
@@ -153,6 +171,16 @@ def tensors_of(values: Iterable[object]) -> Iterator[torch.Tensor]:
             yield base
         elif isinstance(value, list | tuple):
             yield from tensors_of(value)
+
+
+def numbers_of(values: Iterable[object]) -> Iterator[float]:
+    """The numbers among these, also in what holds several of them, and constants."""
+    for value in values:
+        plain = getattr(value, "value", value) if type(value) is tl.constexpr else value
+        if isinstance(plain, int | float):
+            yield plain
+        elif isinstance(plain, list | tuple):
+            yield from numbers_of(plain)
 
 
 def _storage_of(tensor: torch.Tensor) -> torch.UntypedStorage | None:

@@ -285,6 +285,14 @@ def test_a_reply_without_anything_says_nothing() -> None:
             used("aten::full", kind=wire.OperatorKind.ALLOCATION, reads=False, taken=0, uses=1000),
             "it brought as much as the answer in from outside of torch",
         ),
+        (
+            used("aten::uniform_", kind=wire.OperatorKind.RANDOM, uses=1000),
+            "it brought as much as the answer in from outside of torch",
+        ),
+        (
+            used("aten::clone", kind=wire.OperatorKind.COPY, uses=16),
+            "torch put the answer together of many pieces",
+        ),
         (used("Launch.numbers", taken=0, reads=False), "its kernels were given the answer in numbers"),
     ],
 )

@@ -6,7 +6,8 @@ import functools
 import math
 import operator
 from collections.abc import Callable
-from typing import Any
+from types import FunctionType
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -37,6 +38,17 @@ class Caller:
 CALLER = Caller()
 BOUND = CALLER.method
 PARTIAL = functools.partial(helper, 1)
+TABLE = np.zeros(4)
+NUMBERS = [1.0, 2.0]
+
+
+class Doer:
+    def __new__(cls, x: Any) -> Any:
+        return x
+
+
+class Shape(NamedTuple):
+    rows: int
 
 
 @triton.jit
@@ -80,6 +92,15 @@ def in_a_closure() -> Callable[..., Any]:
         (lambda x: tl.load(x).handle.data.sort(), ["handle"]),
         (in_a_closure(), ["helping"]),
         (lambda x: outer(x), ["helper"]),
+        (lambda x: [helper(one) for one in (x,)], ["helper"]),
+        (lambda x: getattr(getattr(x, "handle"), "data"), ["getattr"]),  # noqa: B009  # what is tested
+        (lambda x: vars(x), ["vars"]),
+        (lambda x: x.__dict__["handle"], ["__dict__"]),
+        (lambda x: x.to.__func__, ["to.__func__"]),
+        (lambda x: x + TABLE, ["TABLE"]),
+        (lambda x: x * NUMBERS[0], ["NUMBERS"]),
+        (lambda x: Doer(x), ["Doer"]),
+        (lambda x: operator.attrgetter("handle")(x), ["operator.attrgetter"]),
     ],
 )
 def test_python_is_told(kernel: Callable[..., Any], names: list[str]) -> None:
@@ -95,10 +116,29 @@ def test_python_is_told(kernel: Callable[..., Any], names: list[str]) -> None:
         lambda x: math.pi * math.ceil(x) + torch.iinfo(torch.int32).max,
         lambda x: isinstance(x, tl.tensor) and x.sum(0) and triton.cdiv(x, 2),
         lambda x: print(x) or range(x) or tl.static_range(x),
+        lambda x: getattr(tl, "exp")(x),  # noqa: B009  # what is tested
+        lambda x: [inner(one) for one in (x, Shape(x).rows)],
     ],
 )
 def test_what_triton_compiles_is_not_told(kernel: Callable[..., Any]) -> None:
     assert told(kernel) == []
+
+
+def test_what_a_launch_is_given_is_looked_at_as_well() -> None:
+    host_code = HostCode()
+    given = {"x": torch.ones(1), "n": 4, "KIND": tl.float32, "of": inner, "WIDTH": WIDTH, "table": TABLE, "OF": helper}
+    host_code.look(lambda x: x, given)
+    assert [deed.detail for deed in host_code.seen()] == ["table", "OF"]
+
+
+def test_constants_that_a_kernel_names_are_news_once_they_are_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    host_code = HostCode()
+    names = {"WIDTH": WIDTH, "tl": tl, "inner": inner, "several": (1.0, 2.0)}
+    kernel = FunctionType((lambda x: tl.load(x) * WIDTH + inner(several[0])).__code__, names)  # type: ignore[name-defined]  # noqa: F821
+    assert host_code.news(kernel) == ()
+    assert host_code.news(kernel) == ()
+    names["several"] = (3.0, 4.0)
+    assert host_code.news(kernel) == (WIDTH, (3.0, 4.0))
 
 
 def test_an_attribute_is_not_asked_of_its_owner() -> None:

@@ -273,6 +273,19 @@ def test_numbers_of_python_come_in_by_case() -> None:
     assert (told.case, told.total_out) == ("c", 3)
 
 
+def test_copies_and_random_numbers_are_told_by_case() -> None:
+    told = seen(lambda x: torch.empty(1).uniform_(2.0, 2.0) + torch.ops.aten.clone.out(x[0], out=torch.empty(8)).sum())
+    assert {told[f"aten::{name}"].case for name in ("uniform_ of its own", "clone")} == {"c"}
+
+
+def test_copies_of_a_launch_are_not_the_candidates() -> None:
+    ledger = Ledger()
+    with ledger.of_call("c", (X,)), ledger.memory.launch([X]):
+        torch.empty_like(X).copy_(X)
+        X.exp()
+    assert {one.name for one in ledger.seen()} == {"aten::empty_like", "aten::exp"}
+
+
 def test_the_uses_of_a_join_are_its_pieces() -> None:
     joined = seen(lambda x: torch.cat(list(x[:5])))["aten::cat"]
     assert (joined.case, joined.uses, joined.reads_inputs) == ("c", 5, True)

@@ -7,6 +7,7 @@ import ctypes
 import numpy as np
 import pytest
 import torch
+import triton.language as tl
 
 from engine.worker import provenance
 from engine.worker.ledger import Ledger
@@ -155,3 +156,23 @@ def test_the_different_numbers_that_launches_of_a_call_are_given_are_counted(mem
     with memory.of_call([]):
         pass
     assert memory.numbers() == 0
+
+
+def test_numbers_in_constants_and_in_where_views_begin_count_as_well(memory: Provenance) -> None:
+    line = torch.ones(64)
+    with memory.of_call([]):
+        for number in (3, 8, 29):
+            with memory.launch([tl.constexpr((number / 2, number / 4)), line[number:], line]):
+                pass
+    assert memory.numbers() == 9
+
+
+def test_rows_that_are_launched_one_after_another_are_no_numbers_of_an_answer(memory: Provenance) -> None:
+    rows = torch.ones(200, 4)
+    with memory.of_call([]):
+        for row in range(200):
+            with memory.launch([rows[row], rows, row, 4], "kernel"):
+                pass
+            with memory.launch([row * 4], "other"):
+                pass
+    assert memory.numbers() <= 8
