@@ -47,6 +47,8 @@ CASES = (
            other_layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.PADDED]),
     *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(5, 7, 9), other=(5, 7, 9), dtype=F32,
            layout=[Layout.TRANSPOSED, Layout.PADDED]),
+    *_over(Tier.FULL, "{shape} {dtype} other {other_layout}", shape=(5, 7, 9), other=(5, 7, 9), dtype=F32,
+           other_layout=[Layout.TRANSPOSED, Layout.PADDED]),
     *_over(Tier.FULL, "{shape} {dtype} alpha {alpha}", shape=(700,), other=(700,), alpha=[1, -3],
            dtype=[DType.INT32, DType.INT64]),
     *_over(Tier.BENCH, "{shape} {dtype}", shape=(1024, 1024), other=(1024, 1024), dtype=[F32, BF16]),

@@ -21,7 +21,7 @@ CASES = (
     *_over(Tier.FULL, _LABEL, n=[1023, 1025, 4096, 4113, 5333], alpha=100.001),
     *_over(Tier.FULL, _LABEL, n=160, alpha=[0.0, 1.0, 0.001, -111.999], incy=2),
     *_over(Tier.FULL, _LABEL, n=1025, alpha=-0.5, incx=[1, 2, 3], incy=[1, 2, 3]),
-    *_over(Tier.FULL, _LABEL, n=300, incx=[-2, 1], incy=[-1, 3]),
+    *_over(Tier.FULL, _LABEL, n=300, incx=[-2, 1], incy=[-1, 3, -3]),
     *_over(Tier.FULL, f"{_LABEL} tail {{tail}}", n=[129, 1025], incx=[1, -3], incy=[1, 2], tail=0),
     *_over(Tier.BENCH, _LABEL, n=5333),
     *_over(Tier.BENCH, _LABEL, n=1 << 24, incx=1, incy=1),

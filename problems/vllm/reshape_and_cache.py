@@ -13,6 +13,7 @@ from problems.kit import BF16, EXACT, F16, Arguments, Layout, cases_over, distin
 _over = partial(
     cases_over, heads=2, head_size=64, blocks=4, block_size=16, skipped=0, layout=Layout.CONTIGUOUS, slots="any"
 )  # fmt: skip
+_VALUES_PADDED = "only values padded"
 _SIZES = "{tokens}x{heads}x{head_size} to {blocks}x{block_size}"
 
 CASES = (
@@ -29,6 +30,7 @@ CASES = (
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{skipped}} skipped", tokens=20, skipped=[1, 20], dtype=[F16, BF16]),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{slots}}", tokens=15, dtype=BF16, slots="a row by its ends"),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{layout}}", tokens=13, dtype=[F16, BF16], layout=Layout.PADDED),
+    *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{layout}}", tokens=11, dtype=F16, layout=_VALUES_PADDED),
     *_over(Tier.BENCH, f"{_SIZES} {{dtype}}", tokens=128, heads=8, head_size=64, blocks=64, dtype=F16),
     *_over(Tier.BENCH, f"{_SIZES} {{dtype}}", tokens=256, heads=16, head_size=128, blocks=64, dtype=[F16, BF16]),
 )  # fmt: skip
@@ -40,13 +42,17 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """key, value: (T, H, D), key_cache: (blocks, H, D/x, B, x), value_cache: (blocks, H, D, B), slot_mapping: (T,).
 
     No slot is written twice; `skipped` tokens have the slot -1 and leave no trace.  "padded" cuts key
-    and value out of wider projections; "a row by its ends" has all slots but the first and the last in disorder.
+    and value out of wider projections, "only values padded" the value alone; "a row by its ends" has all
+    slots but the first and the last in disorder.
     The scales, one element each, count for nothing under "auto".
     """
     tokens, heads, head_size = case.size("tokens"), case.size("heads"), case.size("head_size")
     blocks, block_size = case.size("blocks"), case.size("block_size")
     group = _GROUP_BYTES // case.dtype.bytes
-    key, value = (laid_out(mixed((tokens, heads, head_size), case.dtype, rng), case.word("layout")) for _ in range(2))
+    layouts = case.word("layout"), case.word("layout")
+    if case.word("layout") == _VALUES_PADDED:
+        layouts = Layout.CONTIGUOUS, Layout.PADDED
+    key, value = (laid_out(mixed((tokens, heads, head_size), case.dtype, rng), layout) for layout in layouts)
     key_cache = mixed((blocks, heads, head_size // group, block_size, group), case.dtype, rng)
     value_cache = mixed((blocks, heads, head_size, block_size), case.dtype, rng)
     slots = distinct(tokens, blocks * block_size, rng)

@@ -40,6 +40,8 @@ CASES = (
            rotary=[40, 80], dtype=F32, is_neox=[True, False]),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{layout}}", tokens=9, heads=4, key_heads=2, dtype=[F32, BF16],
            layout=Layout.PADDED),
+    *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{layout}} interleaved", tokens=9, heads=4, key_heads=2, dtype=F32,
+           layout=Layout.PADDED, is_neox=False),
     *_over(Tier.BENCH, f"{_SIZES} {{dtype}}", tokens=1024, positions=4096, heads=16, key_heads=16, dtype=[F32, BF16]),
     *_over(Tier.BENCH, f"{_SIZES} {{dtype}} interleaved", tokens=1024, positions=4096, heads=16, key_heads=16,
            dtype=BF16, is_neox=False),

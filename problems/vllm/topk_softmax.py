@@ -28,6 +28,7 @@ CASES = (
            renormalize=True),
     *_over(Tier.FULL, f"{_SIZES} not renormalized {{values}}", tokens=17, experts=64, k=4,
            values=["large", "half masked"]),
+    *_over(Tier.FULL, f"{_SIZES} {{values}}", tokens=17, experts=64, k=4, values="far below zero"),
     *_over(Tier.BENCH, _SIZES, tokens=[128, 1024], experts=16, k=2),
     *_over(Tier.BENCH, f"{_SIZES} renormalize {{renormalize}}", tokens=4096, experts=64, k=4,
            renormalize=[False, True]),
@@ -40,7 +41,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """topk_weights, topk_ids, token_expert_indices: (T, k), overwritten; gating_output: (T, E).
 
     The values of a token lie so far apart that no honest rounding changes their order.  "large" lies
-    about 1000, "half masked" has -inf for experts that are never among the k.
+    about 1000, "far below zero" about -1000, "half masked" has -inf for experts that are never among the k.
     """
     tokens, experts, k, values = case.size("tokens"), case.size("experts"), case.size("k"), case.word("values")
     ranks = torch.argsort(torch.rand((tokens, experts), generator=rng), dim=-1)
@@ -48,6 +49,8 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     gating = (ranks + torch.rand((tokens, experts), generator=rng) * 0.5 - experts / 2) * steps
     if values == "large":
         gating = gating + _LARGE
+    if values == "far below zero":
+        gating = gating - _LARGE
     if values == "half masked":
         gating = gating.masked_fill(ranks < experts // 2, -math.inf)
     weights = torch.randn((tokens, k), generator=rng)
