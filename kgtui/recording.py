@@ -97,7 +97,7 @@ class StoreRecording:
     def recent_files(self, *, limit: int) -> tuple[RecentFile, ...]:
         """The files that were judged last."""
         found = self._store.recent_files(limit=limit)
-        return tuple(RecentFile(path=file.path, problem=file.problem, judged_at=file.started_at) for file in found)
+        return tuple(RecentFile(path=file.path, run=_past_run(file.run)) for file in found)
 
     def close(self) -> None:
         """End the session and release the database."""

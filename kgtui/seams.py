@@ -105,11 +105,10 @@ class BestRun:
 
 @dataclass(frozen=True, kw_only=True)
 class RecentFile:
-    """A file that was judged before, newest judging first."""
+    """A file that was judged before, and its own newest run."""
 
     path: Path
-    problem: str
-    judged_at: datetime
+    run: PastRun
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 
 import msgspec
@@ -133,10 +132,11 @@ join sessions on sessions.id = runs.session
 order by seen.last_id desc"""
 # A file is as recent as its newest variant; its run is its own, where it has one.
 _SELECT_RECENT_FILES = f"""
-select path, problem, id, started_at
+select runs.*, sessions.pid, sessions.process_stamp, sessions.ended_at
 from (select max(id) as newest, max(case when id not in {_VARIANTS} then id end) as own
     from runs where path is not null group by path order by newest desc limit :limit)
-join runs on id = coalesce(own, newest)
+join runs on runs.id = coalesce(own, newest)
+join sessions on sessions.id = runs.session
 order by newest desc"""
 
 
@@ -291,12 +291,7 @@ class Reader:
     def recent_files(self, *, limit: int = 10) -> tuple[RecentFile, ...]:
         """The files that were judged last, each with its newest run that was no variant of it, where there is one."""
         return tuple(
-            RecentFile(
-                path=path_of(row["path"]),
-                problem=row["problem"],
-                run_id=row["id"],
-                started_at=datetime.fromisoformat(row["started_at"]),
-            )
+            RecentFile(path=path_of(row["path"]), run=run_row(row))
             for row in self._database.rows(_SELECT_RECENT_FILES, {"limit": limit})
         )
 

@@ -188,9 +188,7 @@ class RecentFile:
     """A file that was judged, with its newest run."""
 
     path: Path
-    problem: str
-    run_id: int
-    started_at: datetime
+    run: RunRow
 
 
 @dataclass(frozen=True, kw_only=True)

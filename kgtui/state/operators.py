@@ -10,7 +10,7 @@ from pathlib import Path
 from textual.fuzzy import FuzzySearch
 
 from engine.model import Problem, Tier
-from kgtui.seams import LastRun, RecentFile
+from kgtui.seams import LastRun, PastRun, RecentFile
 from kgtui.state.glyphs import TONES, Glyphs, State
 from kgtui.state.lines import Column, Line, Row, Span, Tone, line, muted, strong
 from kgtui.state.numbers import bytes_of
@@ -68,11 +68,11 @@ class Facets:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """A row of the list: an operator, and for one of the recent files that file and when it was last judged."""
+    """A row of the list: an operator, and for one of the recent files that file and its newest run."""
 
     problem: Problem
     file: Path | None = None
-    judged_at: datetime | None = None
+    run: PastRun | None = None
 
     @property
     def key(self) -> str:
@@ -86,9 +86,9 @@ def choices(
     """Recent files, then operators: by how well they match, or those with runs first, newest first."""
     by_name = {problem.name: problem for problem in problems}
     files = tuple(
-        Choice(problem=by_name[file.problem], file=file.path, judged_at=file.judged_at)
+        Choice(problem=by_name[file.run.problem], file=file.path, run=file.run)
         for file in recent[:RECENT_FILES]
-        if file.problem in by_name
+        if file.run.problem in by_name
     )
     search = FuzzySearch()
     scored: list[tuple[float, float, str, Choice]] = []
@@ -195,24 +195,13 @@ def _after(value: str | None, occurring: set[str]) -> str | None:
 
 
 def _cells_of(choice: Choice, last: LastRun | None, glyphs: Glyphs, now: datetime) -> tuple[Span, Span, Span]:
-    """What came of the operator; of a file only its own newest run, which is known while it is the operator's too."""
-    if choice.judged_at is None:
-        return _last_cells(last, glyphs, now)
-    touched, runs = muted(ago(choice.judged_at, now)), Span("")
-    if last is None or last.run.started_at != choice.judged_at:
-        return muted(glyphs.dash), touched, runs
-    return _last_cells(last, glyphs, now)[0], touched, runs
-
-
-def _last_cells(last: LastRun | None, glyphs: Glyphs, now: datetime) -> tuple[Span, Span, Span]:
-    if last is None:
+    """What came of a file in its own newest run, or of the operator in that of any file; and how many runs that had."""
+    run = choice.run or (last.run if last else None)
+    if run is None:
         return muted(glyphs.dash), muted(glyphs.dash), muted("0")
-    state, word = ending_of(last.run)
-    return (
-        Span(f"{glyphs.state(state)} {word}", TONES[state]),
-        muted(ago(last.run.started_at, now)),
-        muted(str(last.runs)),
-    )
+    state, word = ending_of(run)
+    runs = muted(str(last.runs)) if last and not choice.file else Span("")
+    return Span(f"{glyphs.state(state)} {word}", TONES[state]), muted(ago(run.started_at, now)), runs
 
 
 def _last_state(last: LastRun | None) -> State:

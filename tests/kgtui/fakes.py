@@ -497,6 +497,15 @@ class MemoryRecording:
         )  # fmt: skip
 
 
+def recent_file(
+    path: Path, *, problem: str = "aten::softmax", outcome: Outcome = Outcome.PASS, started_at: datetime = NOW
+) -> RecentFile:
+    """A file that was judged, and what it came to."""
+    run = PastRun(number=3, problem=problem, digest="d", filename=path.name, device="cpu", target=None,
+                  started_at=started_at, outcome=outcome)  # fmt: skip
+    return RecentFile(path=path, run=run)
+
+
 def _finished(events: Sequence[Event]) -> RunFinished | None:
     return next((event for event in events if isinstance(event, RunFinished)), None)
 

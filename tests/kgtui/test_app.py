@@ -606,7 +606,7 @@ async def test_the_cursor_stays_on_its_operator_when_another_order_comes(make_be
         assert isinstance(screen, OperatorsScreen)
         last = max(problem.name for problem in bench.app.problems)
         screen.query_one("#operators", Grid).go_to(last)
-        bench.app.past.recent_files = (fakes.RecentFile(path=bench.path, problem="aten::softmax", judged_at=fakes.NOW),)
+        bench.app.past.recent_files = (fakes.recent_file(bench.path),)
         screen.draw()
         await pilot.pause()
         assert (screen.current.problem.name, screen.current.file) == (last, None)
@@ -618,7 +618,7 @@ async def test_recent_files_that_come_late_find_the_cursor_at_the_top(make_bench
         await bench.until(pilot, lambda: bench.app.problems != ())
         screen = bench.app.screen
         assert isinstance(screen, OperatorsScreen)
-        bench.app.past.recent_files = (fakes.RecentFile(path=bench.path, problem="aten::softmax", judged_at=fakes.NOW),)
+        bench.app.past.recent_files = (fakes.recent_file(bench.path),)
         screen.draw()
         await pilot.pause()
         assert screen.current.file == bench.path
@@ -629,8 +629,7 @@ async def test_files_that_are_gone_and_our_own_sample_are_not_offered(make_bench
     mine = bench.path.with_name("mine.py")
     mine.write_bytes(fakes.SOURCE)
     bench.recording.recent = tuple(
-        fakes.RecentFile(path=path, problem="aten::softmax", judged_at=fakes.NOW)
-        for path in (SAMPLES / "softmax.py", mine.with_name("gone.py"), mine)
+        fakes.recent_file(path) for path in (SAMPLES / "softmax.py", mine.with_name("gone.py"), mine)
     )
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

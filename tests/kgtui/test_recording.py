@@ -147,8 +147,8 @@ def test_operators_and_files_that_were_worked_on_are_known(
     assert [(name, last.runs, last.run.number) for name, last in recording.last_runs().items()] == [
         ("aten::softmax", 2, 2)
     ]
-    assert [(file.path, file.problem) for file in recording.recent_files(limit=5)] == [
-        (fakes.Path("/k/softmax.py"), "aten::softmax")
+    assert [(file.path, file.run.problem, file.run.number) for file in recording.recent_files(limit=5)] == [
+        (fakes.Path("/k/softmax.py"), "aten::softmax", 2)
     ]
 
 

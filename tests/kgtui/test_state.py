@@ -536,7 +536,7 @@ def test_a_facet_goes_through_what_occurs_and_back_to_all(fakes: ModuleType) -> 
 
 
 def test_recent_files_stand_on_top_and_operators_with_runs_before_the_others(fakes: ModuleType) -> None:
-    recent = (fakes.RecentFile(path=fakes.Path("/k/rms_v3.py"), problem="vllm::rms_norm", judged_at=fakes.NOW),)
+    recent = (fakes.recent_file(fakes.Path("/k/rms_v3.py"), problem="vllm::rms_norm"),)
     run = fakes.PastRun(number=3, problem="vllm::rms_norm", digest="d", filename="rms_v3.py", device="cpu", target=None,
                         started_at=fakes.NOW - timedelta(minutes=5), outcome=Outcome.PASS)  # fmt: skip
     last = {"vllm::rms_norm": fakes.LastRun(run=run, runs=3)}
@@ -547,18 +547,17 @@ def test_recent_files_stand_on_top_and_operators_with_runs_before_the_others(fak
     assert [cell.text for cell in rows[1].cells[3:]] == ["✔ pass", "5 min ago", "3"]
 
 
-def test_a_file_is_not_credited_with_what_another_file_of_its_operator_came_to(fakes: ModuleType) -> None:
+def test_every_recent_file_says_what_it_came_to_itself(fakes: ModuleType) -> None:
     older, newer = fakes.NOW - timedelta(minutes=9), fakes.NOW - timedelta(minutes=5)
     recent = tuple(
-        fakes.RecentFile(path=fakes.Path(f"/k/{name}.py"), problem="vllm::rms_norm", judged_at=judged_at)
-        for name, judged_at in (("right", newer), ("wrong", older))
+        fakes.recent_file(fakes.Path(f"/k/{name}.py"), problem="vllm::rms_norm", started_at=at, outcome=outcome)
+        for name, at, outcome in (("right", newer, Outcome.PASS), ("wrong", older, Outcome.WRONG_VALUE))
     )
-    run = fakes.PastRun(number=3, problem="vllm::rms_norm", digest="d", filename="right.py", device="cpu", target=None,
-                        started_at=newer, outcome=Outcome.PASS)  # fmt: skip
-    last = {"vllm::rms_norm": fakes.LastRun(run=run, runs=3)}
+    last = {"vllm::rms_norm": fakes.LastRun(run=recent[0].run, runs=3)}
     rows = operator_rows(choices(fakes.catalogue(), recent, last, Facets()), last, glyphs=UNICODE, now=fakes.NOW)
     assert [[cell.text for cell in row.cells if cell.text] for row in rows[:2]] == [
-        ["▸ right.py", "vllm", "rms_norm", "✔ pass", "5 min ago"], ["▸ wrong.py", "vllm", "rms_norm", "–", "9 min ago"],
+        ["▸ right.py", "vllm", "rms_norm", "✔ pass", "5 min ago"],
+        ["▸ wrong.py", "vllm", "rms_norm", "✗ wrong value", "9 min ago"],
     ]  # fmt: skip
 
 

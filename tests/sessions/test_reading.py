@@ -275,7 +275,7 @@ def test_recent_files_are_listed_once_by_their_newest_run(store, begin):
     begin(path=None)
     newest = begin(path=Path("/k/a.py"), problem="aten::add")
     files = store.recent_files()
-    assert [(file.path, file.problem, file.run_id) for file in files] == [
+    assert [(file.path, file.run.problem, file.run.id) for file in files] == [
         (Path("/k/a.py"), "aten::add", newest),
         (Path("/k/b.py"), "aten::softmax", 2),
     ]

@@ -89,7 +89,7 @@ def test_a_file_is_as_recent_as_its_variants_but_was_judged_by_its_own_run(store
     other = judge(path=Path("/other.py"))
     tried()
     only = tried(path=Path("/tuned.py"))
-    recent = [(file.path, file.run_id) for file in store.recent_files()]
+    recent = [(file.path, file.run.id) for file in store.recent_files()]
     assert recent == [(Path("/tuned.py"), only), (FILE, own), (Path("/other.py"), other)]
 
 

@@ -7,10 +7,19 @@ from pathlib import Path
 from types import MappingProxyType
 
 from kgtui_test_compare_fakes import FOURTH, SECOND, THIRD, Kept, Runs, all_timed, hinted
-from kgtui_test_fakes import NOW, SOURCE, MemoryRecording, all_pass, some_fail, stops_half_way, suspicious
+from kgtui_test_fakes import (
+    SOURCE,
+    MemoryRecording,
+    all_pass,
+    recent_file,
+    some_fail,
+    stops_half_way,
+    suspicious,
+)  # fmt: skip
 
 from engine.benchmark import Interval
-from kgtui.seams import BestRun, RecentFile
+from engine.model import Outcome
+from kgtui.seams import BestRun
 from tests.kgtui.pages.streams import twenty_percent_faster
 
 _STRANGE = "日本語 [red]x[b] 🚀.py"
@@ -76,11 +85,14 @@ def cut_short(folder: Path, device: str) -> Kept:
 def recent(folder: Path, device: str) -> MemoryRecording:
     """Two files were judged of late."""
     kernels = folder / "kernels"
-    names = ((kernels / "softmax_v3.py", "aten::softmax"), (kernels / _STRANGE, "vllm::rms_norm"))
+    files = (
+        recent_file(kernels / "softmax_v3.py"),
+        recent_file(kernels / _STRANGE, problem="vllm::rms_norm", outcome=Outcome.WRONG_VALUE),
+    )
     kernels.mkdir(exist_ok=True)
-    for path, _ in names:
-        path.write_bytes(SOURCE)
-    return MemoryRecording(recent=tuple(RecentFile(path=path, problem=name, judged_at=NOW) for path, name in names))
+    for file in files:
+        file.path.write_bytes(SOURCE)
+    return MemoryRecording(recent=files)
 
 
 def with_a_best(folder: Path, device: str) -> MemoryRecording:
