@@ -12,11 +12,16 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+import textual.pilot
 from textual.pilot import Pilot
 
 from kgtui.app import Settings, Start, WorkbenchApp
 from kgtui.config import parse_config
 from kgtui.preferences import Typed, preferences_of
+
+_SCHEDULED = Path("/proc/self/schedstat")  # nanoseconds on a processor, and waiting for one, of the main thread
+_IDLE_NS = 5_000_000  # a quarter of the time that Textual looks at
+_MOST_WAITS = 50
 
 
 @pytest.fixture(scope="session")
@@ -43,6 +48,27 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("NO_COLOR", "TEXTUAL_THEME", "TMUX", "EDITOR", "VISUAL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pilot waits until the process has nothing to do; one that is kept from the processors has, and does nothing."""
+    if not _SCHEDULED.exists():
+        return
+    wait_for_idle = textual.pilot.wait_for_idle
+
+    async def wait(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
+        for _ in range(_MOST_WAITS):
+            before_ns = _kept_waiting_ns()
+            await wait_for_idle(min_sleep, max_sleep)
+            if _kept_waiting_ns() - before_ns < _IDLE_NS:
+                return
+
+    monkeypatch.setattr(textual.pilot, "wait_for_idle", wait)
+
+
+def _kept_waiting_ns() -> int:
+    return int(_SCHEDULED.read_text(encoding="ascii").split()[1])
 
 
 @dataclass
