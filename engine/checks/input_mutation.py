@@ -33,6 +33,7 @@ CATCHES = (
     "import torch\ndef f(x, w):\n    torch.add(w, 1, out=x)\n    return launch(w)\n",
     _EPILOGUE + "def f(a, y, w):\n    k[(1,)](a, y, w, END=g if a.is_cuda else h)\n    return y\n",
     _EPILOGUE + "def f(a, y, w, end):\n    k[(1,)](a, y, w, end)\n    return y\n",
+    _EPILOGUE + "def f(a, y, w):\n    k[(1,)](*(a, y, w, g))\n    return y\n",
 )
 SPARES = (
     "import torch\ndef f(x, out):\n    out.copy_(x)\n    return out\n",
@@ -40,6 +41,7 @@ SPARES = (
     "import torch\ndef f(x, w):\n    if w.numel() == 0:\n        return None\n    x.add_(w)\n    return None\n",
     _EPILOGUE + "def f(a, y, scale):\n    k[(1,)](a, y, scale, END=e if scale else g)\n    return y\n",
     _EPILOGUE + "def f(a, y, scale):\n    k[(1,)](a, y, scale, g)\n    return y\n",
+    _EPILOGUE + "def f(a, y, scales):\n    k[(1,)](a, y, *scales, END=g)\n    return y\n",
     _KERNEL + "def f(n, x, y):\n    k[(1,)](x, y)\n    return y\n",
     _KERNEL
     + "def f(x, kv_cache):\n    y = torch.empty_like(x)\n    k[(1,)](x, kv_cache)\n    k[(1,)](x, y)\n    return y\n",

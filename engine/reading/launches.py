@@ -185,9 +185,11 @@ class Launches:
             return []
         place, found = parameters.index(parameter), list[Function]()
         for call in self._calls_of.get(kernel, ()):
-            handed = [item.value for item in call.keywords if item.arg == parameter] or call.args[place : place + 1]
+            handed = [item.value for item in call.keywords if item.arg == parameter]
+            if not handed and not any(isinstance(item, ast.Starred) for item in call.args[: place + 1]):
+                handed = call.args[place : place + 1]
             seen = [node for node in self._reading.definitions(handed[0] if handed else None) if self._is_kernel(node)]
-            if not seen or any(isinstance(item, ast.Starred) for item in call.args[: place + 1]):
+            if not seen:
                 return []
             found += seen
         return found
