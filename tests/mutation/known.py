@@ -15,6 +15,7 @@ EQUIVALENT = _by_name(
     {
         "what pads this load is multiplied by the zeros that pad the other one": """
             cublas_sgemm:20:change_constant cublas_sgemm:21:change_constant
+            cublas_sgemm_epilogues:34:change_constant cublas_sgemm_epilogues:35:change_constant
             cublas_sgemm_scale_then_add:32:change_constant cublas_sgemm_scale_then_add:33:change_constant
             mm:30:change_constant mm:34:change_constant
             mm_split_k:21:change_constant mm_split_k:22:change_constant
@@ -90,6 +91,7 @@ EQUIVALENT = _by_name(
             mm_states_precision:16:skip_last
         """,
         "fewer programs walk over the same blocks": """
+            cublas_sgemm_epilogues:53:skip_last
             cublas_sgemm_scale_then_add:45:skip_last:5 cublas_sgemm_scale_then_add:45:skip_last:6
             mm_persistent:12:change_constant:2 mm_persistent:37:skip_last
             rms_norm_persistent:13:change_constant:2 rms_norm_persistent:33:skip_last
