@@ -13,13 +13,17 @@ import dis
 import enum
 import functools
 import math
+import os
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
-from typing import Any
+from inspect import getattr_static
+from pathlib import Path
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
+import triton
 import triton.language as tl
 from triton.runtime.jit import KernelInterface
 
@@ -36,6 +40,10 @@ _HOLDING = (list, dict, set, bytearray, array.array, np.ndarray, torch.Tensor)
 _CONSTANT = (int, float, list, tuple, tl.constexpr)
 _KNOWN_TYPES = frozenset({"builtins", "torch", "triton"})
 _IS_NEXT = frozenset({"PUSH_NULL", "CACHE"})
+_TRITON = f"{Path(triton.__file__).parent}{os.sep}"
+_WORKERS = f"{Path(__file__).parent}{os.sep}"  # whose wrappers some of Triton's types have
+_Named: TypeAlias = "tuple[tuple[str, int, Any], ...]"
+"""A name, its line, and what it stands for."""
 _MOST_FUNCTIONS, _MOST_TOLD = 64, 64
 _MISSING = object()
 
@@ -44,42 +52,42 @@ class HostCode:
     """What the kernels that were launched call of Python."""
 
     def __init__(self) -> None:
-        self._looked_at: set[CodeType] = set()
+        self._first: dict[CodeType, _Named] = {}
         self._seen: dict[tuple[str, int], None] = {}
-        self._constants: dict[CodeType, tuple[object, ...]] = {}
 
-    def look(self, kernel: Callable[..., Any], arguments: Mapping[str, Any] | None = None) -> None:
-        """Look at the plain Python function of a kernel, and at the functions of Triton that it calls; once each.
+    def look(self, kernel: Callable[..., Any], arguments: Mapping[str, Any] | None = None) -> tuple[object, ...]:
+        """Look at what a launched kernel, the kernels that it calls, and its arguments bring in of Python.
 
-        Of the arguments of a launch those are looked at that a kernel could call.
+        Constants that its names stand for are returned where they are not what they were at the first launch: a
+        device is given them once, when the kernel is compiled.
         """
-        waiting = [kernel]
+        waiting, met = [kernel], set[CodeType]()
         for name, value in (arguments or {}).items():
             if isinstance(inner := _of_triton(value), FunctionType):
                 waiting.append(inner)
             elif isinstance(value, np.ndarray) or _is_python(value):
                 self._seen.setdefault((name, kernel.__code__.co_firstlineno))
-        while waiting and len(self._looked_at) < _MOST_FUNCTIONS:
+        news: list[object] = []
+        while waiting and len(met) < _MOST_FUNCTIONS:
             function = waiting.pop()
             code = getattr(function, "__code__", None)
-            if not isinstance(code, CodeType) or code in self._looked_at:
+            if not isinstance(code, CodeType) or code in met or _is_tritons(function):
                 continue
-            self._looked_at.add(code)
-            for name, line, value in _named(function, code):
-                if isinstance(inner := _of_triton(value), FunctionType):
-                    waiting.append(inner)
-                elif value is _BEHIND or _is_python(value) or isinstance(value, _HOLDING):
-                    self._seen.setdefault((name, line))
+            met.add(code)
+            named = tuple(_named(function, code))
+            first = self._first.get(code)
+            if first is None or not _are_the_same(named, first):
+                news += () if first is None else (value for _, _, value in named if isinstance(value, _CONSTANT))
+                self._note(named)
+            self._first.setdefault(code, named)
+            waiting += (inner for *_, value in named if isinstance(inner := _of_triton(value), FunctionType))
+        return tuple(news)
 
-    def news(self, kernel: Callable[..., Any]) -> tuple[object, ...]:
-        """What the constants that a kernel names stand for now, where they are not what they were the first time.
-
-        A device is given them once, when the kernel is compiled.
-        """
-        now = tuple(_constants(kernel))
-        first = self._constants.setdefault(kernel.__code__, now)
-        is_the_same = len(now) == len(first) and all(one is other for one, other in zip(now, first, strict=True))
-        return () if is_the_same else now
+    def _note(self, named: _Named) -> None:
+        for name, line, value in named:
+            is_held = isinstance(value, _HOLDING) or ("." not in name and _is_object(value))
+            if value is _BEHIND or is_held or _is_python(value):
+                self._seen.setdefault((name, line))
 
     def seen(self) -> tuple[DeedSeen, ...]:
         """What was found up to now."""
@@ -103,25 +111,8 @@ def _named(function: Any, code: CodeType) -> Iterator[tuple[str, int, Any]]:
             yield path, line, value
 
 
-def _constants(kernel: Callable[..., Any]) -> Iterator[object]:
-    """What the names in a kernel, and in those of the candidate that it calls, stand for, if it is a number or several.
-
-    Asked for at every launch.
-    """
-    waiting, looked_at = [kernel], set[CodeType]()
-    while waiting and len(looked_at) < _MOST_FUNCTIONS:
-        function = waiting.pop()
-        code = getattr(function, "__code__", None)
-        if not isinstance(code, CodeType) or code in looked_at or _is_tritons(function):
-            continue
-        looked_at.add(code)
-        outside = _outside(function, code)
-        for names, _, _ in _paths(code):
-            value = _resolved(outside, names)
-            if isinstance(value, _CONSTANT):
-                yield value
-            elif isinstance(inner := _of_triton(value), FunctionType):
-                waiting.append(inner)
+def _are_the_same(named: _Named, others: _Named) -> bool:
+    return len(named) == len(others) and all(one[2] is other[2] for one, other in zip(named, others, strict=True))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -189,12 +180,9 @@ def _closure(function: Any, code: CodeType) -> dict[str, Any]:
 
 def _attribute(owner: Any, name: str) -> Any:
     """The attribute without asking the owner, who may have code for that."""
-    if isinstance(owner, ModuleType):
-        return vars(owner).get(name, _MISSING)
-    if owner is _MISSING or _is_tritons(owner):
+    if owner is _MISSING:
         return _MISSING
-    kinds = owner.__mro__ if isinstance(owner, type) else type(owner).__mro__
-    return next((vars(kind)[name] for kind in kinds if name in vars(kind)), _MISSING)
+    return vars(owner).get(name, _MISSING) if isinstance(owner, ModuleType) else getattr_static(owner, name, _MISSING)
 
 
 def _of_triton(value: Any) -> Any:
@@ -209,20 +197,34 @@ def _of_triton(value: Any) -> Any:
 
 
 def _is_tritons(value: Any) -> bool:
-    return str(getattr(value, "__module__", "")).partition(".")[0] == "triton"
+    """Whether this is Triton's: by the file of the code, for the name of its module is what somebody says."""
+    if isinstance(value, FunctionType):
+        return value.__code__.co_filename.startswith(_TRITON)
+    if not isinstance(value, type):
+        return False
+    methods = (method for method in vars(value).values() if isinstance(method, FunctionType))
+    return value.__module__.partition(".")[0] == "triton" and all(
+        method.__code__.co_filename.startswith((_TRITON, _WORKERS, "<string>")) for method in methods
+    )
 
 
 def _is_python(value: Any) -> bool:
     """Whether this is code that a device cannot run: no constant, nothing of Triton's or of `math`."""
     if isinstance(value, type):
-        return _is_made_by_python(value)
+        return not _is_tritons(value) and _is_made_by_python(value)
     if isinstance(value, ModuleType) or _is_tritons(value) or _is_tritons(type(value)) or _is_ours(value):
         return False
-    if any(value is one for one in _REACHING):
-        return True
-    if isinstance(value, FunctionType | BuiltinFunctionType | MethodType | staticmethod | classmethod):
-        return getattr(value, "__module__", None) not in ("builtins", math.__name__)
-    return callable(value)
+    if isinstance(value, BuiltinFunctionType):
+        return value.__self__ not in (builtins, math) or any(value is one for one in _REACHING)
+    return callable(value) or isinstance(value, staticmethod | classmethod)
+
+
+def _is_object(value: Any) -> bool:
+    """Whether this is an object of a type that is nobody's whom a device knows; it may hold anything."""
+    kind = type(value)
+    if isinstance(value, type | tuple | enum.Enum | ModuleType | FunctionType) or _is_tritons(kind):
+        return False
+    return kind.__module__.partition(".")[0] not in _KNOWN_TYPES
 
 
 def _is_made_by_python(kind: type) -> bool:

@@ -109,7 +109,7 @@ class Guard:
             if self._withholding.withholds(executor.fn):
                 return None
             bound = bound_arguments(executor.fn, args, kwargs)
-            self._host_code.look(executor.fn, bound)
+            news = self._host_code.look(executor.fn, bound)
             grid = executor.grid(bound) if callable(executor.grid) else executor.grid
             executor.grid = grid = tuple(int(size) for size in grid)  # nothing of the candidate's runs in the launch
             outer = self._kernel, self._extents
@@ -121,7 +121,7 @@ class Guard:
             self._meetings.begin_launch()
             try:
                 values = parts.values()
-                told = (*values, *self._host_code.news(executor.fn))
+                told = (*values, *news)
                 name = executor.fn.__name__
                 with self._provenance.launch(told, name), self._withholding.launching(executor.fn, values):
                     result = call(executor, *args, **kwargs)

@@ -47,6 +47,27 @@ class Doer:
         return x
 
 
+class Holder:
+    pass
+
+
+class Claiming:
+    def __call__(self, x: Any) -> Any:
+        return x
+
+
+HOLDER = Holder()
+CLAIMING = Claiming()
+Claiming.__module__ = "triton.language.core"
+
+
+def claiming(x: Any) -> Any:
+    return x
+
+
+claiming.__module__ = "math"
+
+
 class Shape(NamedTuple):
     rows: int
 
@@ -54,6 +75,9 @@ class Shape(NamedTuple):
 @triton.jit
 def inner(x):  # type: ignore[no-untyped-def]
     return tl.exp(x)
+
+
+inner.numbers = [1.0, 2.0]
 
 
 @triton.jit
@@ -100,6 +124,10 @@ def in_a_closure() -> Callable[..., Any]:
         (lambda x: x + TABLE, ["TABLE"]),
         (lambda x: x * NUMBERS[0], ["NUMBERS"]),
         (lambda x: Doer(x), ["Doer"]),
+        (lambda x: x * HOLDER.numbers[0], ["HOLDER"]),
+        (lambda x: x * inner.numbers[0], ["inner.numbers"]),
+        (lambda x: claiming(x), ["claiming"]),
+        (lambda x: CLAIMING(x), ["CLAIMING"]),
         (lambda x: operator.attrgetter("handle")(x), ["operator.attrgetter"]),
     ],
 )
@@ -135,14 +163,18 @@ def test_constants_that_a_kernel_names_are_news_once_they_are_others(monkeypatch
     host_code = HostCode()
     names = {"WIDTH": WIDTH, "tl": tl, "inner": inner, "several": (1.0, 2.0)}
     kernel = FunctionType((lambda x: tl.load(x) * WIDTH + inner(several[0])).__code__, names)  # type: ignore[name-defined]  # noqa: F821
-    assert host_code.news(kernel) == ()
-    assert host_code.news(kernel) == ()
+    assert host_code.look(kernel) == ()
+    assert host_code.look(kernel) == ()
     names["several"] = (3.0, 4.0)
-    assert host_code.news(kernel) == (WIDTH, (3.0, 4.0))
+    assert host_code.look(kernel) == (WIDTH, (3.0, 4.0))
+    assert host_code.seen() == ()
+    names["inner"] = helper
+    host_code.look(kernel)
+    assert [deed.detail for deed in host_code.seen()] == ["inner"]
 
 
 def test_an_attribute_is_not_asked_of_its_owner() -> None:
-    assert told(lambda x: BUSY.anything(x)) == []
+    assert told(lambda x: BUSY.anything(x)) == ["BUSY"]
 
 
 class Busy:
