@@ -20,9 +20,10 @@ from typing import Any
 
 from rich.console import RenderableType
 from textual.app import App
-from textual.events import Event, InputEvent, Resize
+from textual.events import Event, InputEvent, Key, Resize
 from textual.geometry import Size
 from textual.notifications import SeverityLevel
+from textual.widgets import Input
 
 from kgtui.highlighting.cleaning import harmless_lines
 
@@ -65,6 +66,15 @@ class TerminalApp(App[None]):
         if isinstance(event, InputEvent):
             self.touched_s = time.monotonic()
         await super().on_event(event)
+
+    def on_key(self, event: Key) -> None:
+        """A letter sent right behind the key that asked for a text went to what had the focus then: it is of the text.
+
+        Textual drops it, since the field would take it.  A field stops those that reach it, so that none comes twice.
+        """
+        if isinstance(self.focused, Input) and event.is_printable:
+            event.prevent_default()
+            self.focused.post_message(Key(event.key, event.character))
 
     def exit(self, result: None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
         """End it; not before the first screen is whole, for Textual adds nothing to a screen of one that ends."""

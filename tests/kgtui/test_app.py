@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from textual import events
 from textual.command import CommandList
 from textual.widgets import Input
 
@@ -479,6 +480,20 @@ async def test_the_cases_are_filtered_and_escape_clears_the_filter(make_bench: A
         await pilot.press("escape")
         assert len(table.shown) == 8
         assert tabs(bench)[0] == "1 Cases(2)"
+
+
+async def test_letters_right_behind_the_key_that_asks_for_them_are_not_lost(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("1")
+        for key, letter in (("slash", "/"), ("b", "b"), ("f", "f"), ("1", "1"), ("6", "6")):
+            bench.app.post_message(events.Key(key, letter))  # as a terminal sends them in one piece
+        field = workbench(bench).query_one("#search Input", Input)
+        for _ in range(9):
+            await pilot.pause()
+        assert field.value == "bf16"
+        assert workbench(bench).focused is field
 
 
 async def test_a_filter_that_no_case_matches_is_said(make_bench: Any) -> None:
