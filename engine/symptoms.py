@@ -272,7 +272,8 @@ WORDS = {
     ),
     Symptom.LAST_BLOCK: Words(
         _K.RACE,
-        "only what lies from {start} on in {dim} of {argument} counts: programs overwrite each other's part",
+        "only what lies from {start} on in {dim} of {argument} counts: programs overwrite each other's part, or a loop "
+        "sets what it should add to",
         "{counted} come out when {argument} is {fill} before {start}, a multiple of {block}",
     ),
     Symptom.BLOCK_SCALE: Words(

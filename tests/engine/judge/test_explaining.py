@@ -128,6 +128,15 @@ def test_only_the_last_block_that_counts_is_a_race():
     assert kinds(SUM, (x,), SUM.reference(x[:, 256:])) == [K.RACE]
 
 
+def test_a_loop_that_sets_what_it_should_add_to_is_named_beside_the_race_that_looks_alike():
+    a, b = normal(33, 65), normal(65, 40, seed=4)
+    got = MM.reference(a[:, 64:], b[64:])
+    found = Explainer().diagnoses(MM, (a, b), 0, compared(MM, (a, b), got))[0]
+    assert (found.kind, found.sentence.partition(": ")[2]) == (
+        K.RACE, "programs overwrite each other's part, or a loop sets what it should add to"
+    )  # fmt: skip
+
+
 def test_another_answer_to_the_same_input_is_a_race():
     x = normal(7, 30)
     right, got = SILU.reference(x), SILU.reference(x)
