@@ -121,7 +121,9 @@ def _add_open(commands: _Commands[_Parser]) -> _Parser:
     parser = _add(commands, "open", "open [OP] [FILE] [options]", "Open the workbench on a kernel file.")
     parser.add_argument("op", metavar="OP", nargs="?", help="the operator: aten::softmax, or softmax; or just FILE")
     parser.add_argument("file", metavar="FILE", nargs="?", help="the kernel file (default: kernels/ENTRY.py)")
-    parser.add_argument("--sample", action="store_true", help="copy the sample to kernels/softmax.py and open it")
+    parser.add_argument(
+        "--sample", action="store_true", help="open kernels/softmax.py, made from the sample if not there"
+    )
     _add_place(parser)
     parser.add_argument(
         "--no-mouse", dest="mouse", action="store_false", help="leave the mouse to the terminal, to select text with it"
