@@ -22,6 +22,7 @@ _equal, _ne, _empty = torch.equal, torch.ne, torch.empty  # as they are before t
 _MOST_BYTES = 256 << 20
 _MOST_ELDERS = 1024  # whose content is kept before the next call
 _MOST_NUMBERS = 1 << 20
+_DIGITS, _MANY_DIGITS = 4, 512  # that a number takes at least; more than sizes and strides of many launches
 _TABLES = 2  # of numpy's that a file may have; those that are met later were made for a call
 
 
@@ -45,7 +46,8 @@ class Provenance:
         self._changed = 0
         self._numbers: set[float] = set()
         self._steps: set[float] = set()
-        self._told: dict[tuple[str, int], float] = {}
+        self._told: dict[tuple[str, int], tuple[float, float]] = {}
+        self._uneven = 0
         self._strange = 0
         self.overfull = False
 
@@ -56,6 +58,7 @@ class Provenance:
         self._numbers.clear()
         self._steps.clear()
         self._told.clear()
+        self._uneven = 0
         try:
             with unheard():
                 for storage in list(self._elders.values()):  # a thread of the candidate may add to them
@@ -75,9 +78,11 @@ class Provenance:
     def numbers(self) -> int:
         """How many different numbers launches of this call were given: as arguments, by name, by where a view begins.
 
-        Numbers of evenly spaced steps, as the rows of one launch after another have them, are one.
+        Numbers of evenly spaced steps, as the rows of one launch after another have them, are one. A great many of a
+        few different ones are digits of others.
         """
-        return min(len(self._numbers), len(self._steps))
+        digits = self._uneven // _DIGITS if self._uneven >= _MANY_DIGITS else 0
+        return max(min(len(self._numbers), len(self._steps)), digits)
 
     def taken(self, tensors: Iterable[torch.Tensor]) -> None:
         """Somebody who is seen is about to take these."""
@@ -128,9 +133,12 @@ class Provenance:
     def _tell(self, kernel: str, values: Iterable[object], tensors: Iterable[torch.Tensor]) -> None:
         offsets = [int(Base.storage_offset(tensor)) for tensor in tensors if is_plain_tensor(tensor)]
         for place, number in enumerate((*numbers_of(values), *(one for one in offsets if one))):
-            self._steps.add(number - self._told.get((kernel, place), 0))
-            self._told[kernel, place] = number
+            before, step_before = self._told.get((kernel, place), (0, 0))
+            step = number - before
+            self._told[kernel, place] = number, step
+            self._steps.add(step)
             self._numbers.add(number)
+            self._uneven += step != step_before
 
     def _compare(self, storage: torch.UntypedStorage, element_bytes: int) -> None:
         kept = self._kept.get(storage.data_ptr())

@@ -167,6 +167,17 @@ def test_numbers_in_constants_and_in_where_views_begin_count_as_well(memory: Pro
     assert memory.numbers() == 9
 
 
+@pytest.mark.parametrize(("launches", "numbers"), [(600, 150), (400, 3)])
+def test_digits_of_numbers_are_numbers_when_there_are_a_great_many(
+    memory: Provenance, launches: int, numbers: int
+) -> None:
+    with memory.of_call([]):
+        for place in range(launches):
+            with memory.launch([place % 4 // 2, 7], "kernel"):
+                pass
+    assert memory.numbers() == numbers
+
+
 def test_rows_that_are_launched_one_after_another_are_no_numbers_of_an_answer(memory: Provenance) -> None:
     rows = torch.ones(200, 4)
     with memory.of_call([]):
