@@ -32,6 +32,11 @@ _UNSEEN = "Memory."
 """How entries begin that came into memory without anybody who was seen."""
 _GIVEN = "Launch."
 """How entries begin of the different numbers that kernels were given beside their tensors."""
+_INTO = ".out"
+"""How entries end of copies that went into memory that was there; what is copied to memory of its own is no piece."""
+_PIECES = frozenset(
+    f"aten::{name}" for name in ("cat", "stack", "copy_", "_foreach_copy_", "slice_scatter", "select_scatter")
+)
 _MADE_OF_NUMBERS = frozenset({wire.OperatorKind.ALLOCATION, wire.OperatorKind.COPY, wire.OperatorKind.LIGHT})
 _MOST_PIECES = 16
 _LOOKING_UP = frozenset(f"aten::{name}" for name in ("index", "index_select", "gather", "embedding", "take"))
@@ -157,7 +162,8 @@ def _brought_in(one: wire.OperatorSeen, weight: _Weight) -> bool:
 
 
 def _joined(one: wire.OperatorSeen, weight: _Weight) -> bool:
-    is_in_pieces = one.kind is wire.OperatorKind.COPY and one.uses >= _MOST_PIECES
+    is_copied_in = one.kind is wire.OperatorKind.COPY and one.name.endswith(_INTO)
+    is_in_pieces = (one.name in _PIECES or is_copied_in) and one.uses >= _MOST_PIECES
     return is_in_pieces and one.reads_inputs and _is_comparable(one, weight)
 
 

@@ -74,6 +74,8 @@ _JOINING = frozenset(getattr(torch.ops.aten, name) for name in ("cat", "stack", 
 _OF_NUMBERS = "fill_ lift_fresh full full_like new_full scalar_tensor linspace arange"
 _TOLD_BY_CASE_TOO = frozenset(getattr(torch.ops.aten, name) for name in _OF_NUMBERS.split())
 """What brings numbers in from outside of torch."""
+_INTO = ".out"
+"""Behind the names of copies that go into memory that is there; `engine.behaviour` knows it too."""
 _LOOKING_UP = frozenset(
     getattr(torch.ops.aten, name) for name in ("index", "index_select", "gather", "embedding", "take")
 )
@@ -286,7 +288,8 @@ def _dispatch(
     if packet in _OF_BITS and _are_booleans((*taken, *made)):
         kind = OperatorKind.QUESTION
     if not made or not all(type(one) is torch.Tensor and _is_meta(one) for one in made):
-        mode.note(packet, kind, taken, made, reads)
+        into = kind is OperatorKind.COPY and packet not in _JOINING and operator._overloadname.endswith("out")
+        mode.note(f"{packet._qualified_op_name}{_INTO}" if into else packet, kind, taken, made, reads)
     return result  # what is on the meta device has a shape and a type, and no content
 
 

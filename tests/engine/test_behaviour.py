@@ -114,7 +114,7 @@ def test_numbers_that_were_taken_one_by_one_are_as_much_as_the_answer() -> None:
         used(case="small", taken=4, made=4),
         used(case="empty", taken=0, made=0),
         used(case="never heard of"),
-        used("aten::clone", kind=wire.OperatorKind.COPY),
+        used("aten::clone", kind=wire.OperatorKind.COPY, uses=16),
         used("aten::zeros", kind=wire.OperatorKind.ALLOCATION),
         used("aten::gt", kind=wire.OperatorKind.QUESTION),
         used("aten::randn", kind=wire.OperatorKind.RANDOM),
@@ -290,7 +290,7 @@ def test_a_reply_without_anything_says_nothing() -> None:
             "it brought as much as the answer in from outside of torch",
         ),
         (
-            used("aten::clone", kind=wire.OperatorKind.COPY, uses=16),
+            used("aten::clone.out", kind=wire.OperatorKind.COPY, uses=16),
             "torch put the answer together of many pieces",
         ),
         (used("Launch.numbers", taken=0, reads=False), "its kernels were given the answer in numbers"),
