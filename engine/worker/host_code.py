@@ -39,6 +39,8 @@ _HOLDING = (list, dict, set, bytearray, array.array, np.ndarray, torch.Tensor)
 """What holds content that can be another in every call; Triton takes none of it as a constant."""
 _CONSTANT = (int, float, list, tuple, tl.constexpr)
 _KNOWN_TYPES = frozenset({"builtins", "torch", "triton"})
+_HINTS = ("multiple_of", "max_contiguous", "max_constancy")
+"""Of these the interpreter makes what holds a value beside what is called."""
 _IS_NEXT = frozenset({"PUSH_NULL", "CACHE"})
 _TRITON = f"{Path(triton.__file__).parent}{os.sep}"
 _WORKERS = f"{Path(__file__).parent}{os.sep}"  # whose wrappers some of Triton's types have
@@ -210,6 +212,8 @@ def _is_tritons(value: Any) -> bool:
 
 def _is_python(value: Any) -> bool:
     """Whether this is code that a device cannot run: no constant, nothing of Triton's or of `math`."""
+    if type(value) is functools.partial:
+        return _is_python(value.func) or not any(value is vars(of).get(name) for of in (tl, tl.core) for name in _HINTS)
     if isinstance(value, type):
         return not _is_tritons(value) and _is_made_by_python(value)
     if isinstance(value, ModuleType) or _is_tritons(value) or _is_tritons(type(value)) or _is_ours(value):
@@ -238,6 +242,5 @@ def _is_made_by_python(kind: type) -> bool:
 
 def _is_ours(value: Any) -> bool:
     """What the worker puts in the place of what the interpreter lacks."""
-    function = value.func if isinstance(value, functools.partial) else value
-    code = function.__code__ if isinstance(function, FunctionType) else None
+    code = value.__code__ if isinstance(value, FunctionType) else None
     return isinstance(code, CodeType) and code.co_filename.startswith(__file__.rpartition("/")[0])

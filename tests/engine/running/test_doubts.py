@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+import triton.language as tl
+from triton.language.extra import libdevice
 
 from engine.events import LayerChecked
 from engine.layers import Coverage, LayerReport
@@ -80,6 +82,17 @@ async def test_an_honest_kernel_is_left_alone_by_each(judging):
         findings, report = said(judged, probe)
         assert (findings, report.coverage) == ([], Coverage.CHECKED)
     assert facts(said(judged, "repeats")[1])["bits"] == "the same in every call on the same content"
+
+
+async def test_a_kernel_may_name_all_that_the_language_has(judging):
+    names = [f"tl.{name}" for name in tl.__all__]
+    names += [f"libdevice.{name}" for name in dir(libdevice) if not name.startswith("_")]
+    named = "from triton.language.extra import libdevice\n" + SILU.replace(
+        "    at = tl", f"    if B < 0:\n        {'; '.join(names)}\n    at = tl", 1
+    )
+    assert "tl.multiple_of; " in named
+    judged = await judging(named + "def silu(self):\n    return computed(self.contiguous())\n")
+    assert (judged.verdict.outcome, judged.findings) == (Outcome.PASS, [])
 
 
 async def test_a_program_that_trusts_in_the_one_before_it_has_a_race(judging):
