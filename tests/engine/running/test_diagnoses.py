@@ -23,6 +23,7 @@ TRUTH = {
     "add_integers_in_float32": (K.PRECISION, "700 i32 alpha 1"),
     "add_integers_in_float64": (K.PRECISION, "700 i64 alpha 1"),
     "add_repeats_the_vector": (K.WRONG_STRIDE, "33x1 + 33x65 f32"),
+    "add_other_strides_of_matrices_only": (K.WRONG_STRIDE, "5x7x9 f32 other transposed"),
     "add_other_taken_for_dense": (K.WRONG_STRIDE, "33x65 f32 other transposed"),
     "cublas_saxpy_ignores_increments": (K.WRONG_STRIDE, "497 alpha 0.5 inc 2 3"),
     "cublas_saxpy_subtracts": (K.IGNORED_ARGUMENT, "1024 alpha -0.999 inc 1 1"),
@@ -43,8 +44,10 @@ TRUTH = {
     "fused_add_rms_norm_race": (K.RACE, "5x497 f32"),
     "fused_add_rms_norm_wrong_order": (K.MISSING_BIAS, "5x497 f32"),
     "gather_index_of_first_row": (K.WRONG_STRIDE, "9x65 dim 1 f32"),
+    "gather_index_strides_of_matrices_only": (K.WRONG_STRIDE, "5x7x9 dim 1 f32 index transposed"),
     "gather_index_width_for_self": (K.WRONG_STRIDE, "9x65 dim 1 f32"),
     "gather_steps_of_one": (K.WRONG_STRIDE, "6x7x8 dim 0 f32"),
+    "gather_strides_of_matrices_only": (K.WRONG_STRIDE, "5x7x9 dim 1 f32 transposed"),
     "mm_bfloat16_products": (K.PRECISION, "33x65x40 f32"),
     "mm_grid_swapped": (K.UNWRITTEN_OUTPUT, "1x0x71 f32"),
     "mm_half_accumulator": (K.PRECISION, "33x65x40 f32"),
@@ -54,12 +57,14 @@ TRUTH = {
     "reshape_and_cache_clamps_slot": (K.RACE, "20x2x64 to 4x16 f16 20 skipped"),
     "reshape_and_cache_ignores_strides": (K.WRONG_STRIDE, "13x2x64 to 4x16 f16 padded"),
     "reshape_and_cache_row_by_its_ends": (K.IGNORED_ARGUMENT, "15x2x64 to 4x16 bf16 a row by its ends"),
+    "reshape_and_cache_value_by_key_stride": (K.WRONG_STRIDE, "11x2x64 to 4x16 f16 only values padded"),
     "rms_norm_epsilon_outside_root": (K.MISSING_SCALE, "7x497 f32 epsilon 1e-05"),
     "rms_norm_mean_over_block": (K.REDUCTION_IDENTITY, "5x497 f32"),
     "rms_norm_squares_in_half": (K.OVERFLOW, "7x497 f16 magnitude 1000"),
     "rms_norm_weight_by_its_ends": (K.MISSING_SCALE, "7x497 f32 weight ones at the ends"),
     "rms_norm_without_weight": (K.MISSING_SCALE, "5x497 f32"),
     "rotary_always_neox": (K.IGNORED_ARGUMENT, "5x2x64 f32 interleaved"),
+    "rotary_interleaved_taken_for_dense": (K.WRONG_STRIDE, "9x4x64 f32 padded interleaved"),
     "rotary_reads_what_it_wrote": (K.RACE, "7x2x64 f32"),
     "rotary_turns_backwards": (K.MISSING_SCALE, "7x2x64 f32"),
     "silu_ignores_strides": (K.WRONG_STRIDE, "9x65 f32 transposed"),
@@ -83,13 +88,15 @@ TRUTH = {
     "topk_softmax_padding_wins": (K.REDUCTION_IDENTITY, "17x7 top 1"),
     "topk_softmax_unwritten_output": (K.UNWRITTEN_OUTPUT, "7x16 top 2 renormalize false"),
 }
-# Not told yet: what is wrong there follows from the order of statements inside of one program, and from a sum over
-# parts of tiles, neither of which any supposition describes.
-UNTOLD = frozenset({"rotary_reads_what_it_wrote", "sum_of_wrong_axis"})
+# Not told yet: what is wrong there follows from the order of statements inside of one program, from a sum over parts
+# of tiles, and from writing to other places than those that were read; no supposition describes any of them.
+UNTOLD = frozenset({"rotary_interleaved_taken_for_dense", "rotary_reads_what_it_wrote", "sum_of_wrong_axis"})
 
-# Wrong on a device that does not know where a tensor ends; the interpreter stops them there.
+# Wrong on a device that does not know where a tensor ends, or takes the largest of what is no number; the interpreter
+# stops them there.
 NO_VALUES = {
     "embedding_narrow_index", "mm_tail_of_k", "rms_norm_row_stride_for_column", "rotary_rotates_whole_head",
+    "topk_softmax_maximum_from_zero",
 }  # fmt: skip
 
 
