@@ -19,6 +19,7 @@ from rich.style import Style as RichStyle
 from rich.text import Text
 from textual.binding import Binding
 from textual.color import Color
+from textual.events import Key
 from textual.strip import Strip
 from textual.timer import Timer
 from textual.widgets import TextArea
@@ -88,6 +89,18 @@ class SourceEditor(TextArea):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Where nothing can be edited, the keys that undo and redo are left to the app."""
         return not (self.read_only and action in _OF_EDITING) and super().check_action(action, parameters)
+
+    def on_key(self, event: Key) -> None:
+        """A new line begins below the one before it, and one step deeper behind a colon."""
+        if event.key != "enter" or self.read_only:
+            return
+        event.stop()
+        event.prevent_default()
+        row, column = min(self.selection)
+        before = self.document.get_line(row)[:column]
+        indent = before[: len(before) - len(before.lstrip())]
+        deeper = " " * self.indent_width if before.rstrip().endswith(":") else ""
+        self.replace(f"\n{indent}{deeper}", *self.selection, maintain_selection_offset=False)
 
     def on_mount(self) -> None:
         """Colour what was too much to colour before."""

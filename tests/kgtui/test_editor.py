@@ -9,6 +9,7 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.binding import Binding
 from textual.widgets import TextArea
+from textual.widgets.text_area import Selection
 
 from kgtui.highlighting.inks import Ink, Span
 from kgtui.highlighting.lexers import TextKind, lexer_for
@@ -51,6 +52,35 @@ class Bench(App[None]):
 
     def row(self, row: int) -> str:
         return self.editor.render_line(row).text
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "then"),
+    [
+        ("def f(x):\n    return x", (1, 12), "def f(x):\n    return x\n    y"),
+        ("    for i in x:", (0, 15), "    for i in x:\n        y"),
+        ("def f(x):  return x", (0, 9), "def f(x):\n    y  return x"),
+        ("        x", (0, 2), "  \n  y      x"),
+        ("x = 1", (0, 5), "x = 1\ny"),
+        ("\tx", (0, 2), "\tx\n\ty"),
+    ],
+)
+async def test_a_new_line_begins_below_the_one_before_it(text: str, place: tuple[int, int], then: str) -> None:
+    app = Bench(text, read_only=False)
+    async with app.run_test() as pilot:
+        app.editor.move_cursor(place)
+        await pilot.press("enter", "y")
+        assert app.editor.text == then
+
+
+async def test_enter_replaces_what_is_selected_and_can_be_undone() -> None:
+    app = Bench("    abc def", read_only=False)
+    async with app.run_test() as pilot:
+        app.editor.selection = Selection((0, 11), (0, 7))
+        await pilot.press("enter")
+        assert app.editor.text == "    abc\n    "
+        await pilot.press("ctrl+z")
+        assert app.editor.text == "    abc def"
 
 
 def drawn(app: Bench) -> None:
