@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -57,7 +58,11 @@ class Replay:
             path = Path(arguments[0]) if arguments else Path(folder) / self.filename
             if not arguments:
                 path.write_text(self.candidate, encoding="utf-8")
-            entry = _loaded(path, self.entry)
+            elif path.suffix != ".py" or not path.is_file():
+                return _say(f"{path}: there is no Python file; name the kernel file to judge instead", NOT_RUN)
+            entry = getattr(_loaded(path), self.entry, None)
+            if entry is None:
+                return _say(f"{path}: it has no {self.entry}, which is what would be called", NOT_RUN)
             for poison in _POISONS:
                 inputs = self._inputs(entry, poison)
                 troubles = list(self._troubles(entry, inputs, poison))
@@ -124,15 +129,14 @@ def _is_same(value: torch.Tensor, old: Any) -> bool:
     return torch.equal(*bytes_of)
 
 
-def _loaded(path: Path, entry: str) -> Callable[..., Any]:
+def _loaded(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location("candidate", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["candidate"] = module  # Triton looks a kernel's globals up there
     spec.loader.exec_module(module)
-    loaded: Callable[..., Any] = getattr(module, entry)
-    return loaded
+    return module
 
 
 def _say(text: str, status: int) -> int:
