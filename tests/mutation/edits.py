@@ -81,7 +81,11 @@ def edits_of_kernel(function: ast.FunctionDef) -> Iterator[Edit]:
 def edits_of_grid(grid: ast.expr) -> Iterator[Edit]:
     """A block less along each dimension of a grid, and a grid that is rounded down; never an empty one."""
     for size in grid.elts if isinstance(grid, ast.Tuple) else [grid]:
-        yield Edit(kind=Kind.SKIP_LAST, node=size, text=f"max(1, ({ast.unparse(size)}) - 1)")
+        if isinstance(size, ast.Starred):
+            less = f"*(max(1, one - 1) for one in {ast.unparse(size.value)})"
+        else:
+            less = f"max(1, ({ast.unparse(size)}) - 1)"
+        yield Edit(kind=Kind.SKIP_LAST, node=size, text=less)
         for node in ast.walk(size):
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "triton.cdiv":
                 whole, part = map(ast.unparse, node.args)

@@ -87,6 +87,14 @@ def test_a_grid_loses_its_last_program_wherever_it_is_written(launch: str) -> No
     assert [mutant.after for mutant in found] == ["max(1, (triton.cdiv(n, 64)) - 1)", "max(1, (n) // (64))"]
 
 
+def test_a_grid_that_is_put_together_of_others_loses_the_last_programs_of_each() -> None:
+    found = mutants_of("def entry(x, tiles, parts):\n    kernel[(*tiles, parts)](x)\n", kernel="k")
+    assert [mutant.after for mutant in found] == [
+        "*(max(1, one - 1) for one in tiles)", "max(1, (parts) - 1)",
+    ]  # fmt: skip
+    assert ast.parse(found[0].source)
+
+
 def test_text_outside_of_kernels_and_grids_stays_as_it_is() -> None:
     assert mutants_of("def helper(x):\n    return 2 * x + 1\n", kernel="k") == ()
 
