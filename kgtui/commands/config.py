@@ -36,7 +36,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     preferences = unsaid(options, console)
     config = preferences.config
     keymap = keymap_of(config.asked.keys, file=str(config.path))
-    console.say(f"file  {config.path}{'' if config.text is not None else '  (none; kgtui config init makes one)'}")
+    missing = "(it cannot be read)" if config.problems else "(none; kgtui config init makes one)"
+    console.say(f"file  {config.path}" if config.text is not None else f"file  {config.path}  {missing}")
     for one in preferences.chosen:
         console.say(setting_line(one, found=_found(one, preferences)))
     for name, keys in keymap.bindings.items():
