@@ -171,7 +171,7 @@ class Guard:
         for extent in extents:
             inside |= (touched >= extent.start) & (touched + np.uint64(element_bytes) <= extent.stop)
         if not inside.all():
-            self._report(access, int(touched[~inside].flat[0]), builder)
+            self._report(access, int(touched[~inside].flat[0]), touched, builder)
 
     def _meet(self, values: Any, addresses: Any, mask: Any, builder: Any) -> None:
         """Have it noted which elements this program touches, and say the name of one where it meets another."""
@@ -187,18 +187,22 @@ class Guard:
         if address is not None and extent is not None:
             self._meetings.tell(self._kernel, extent.name, (address - extent.start) // extent.element_bytes, deed)
 
-    def _report(self, access: str, address: int, builder: Any) -> None:
+    def _report(self, access: str, address: int, touched: Any, builder: Any) -> None:
+        """Name the tensor that most of what is touched lies in; the nearest one when all lies outside."""
         extents = self._extents or self._always
         if not extents:
             raise OutOfBoundsError(self._no_tensor(access, builder))
-        nearest = min(extents, key=lambda extent: max(extent.start - address, address - extent.stop, 0))
+        within = [np.count_nonzero((touched >= extent.start) & (touched < extent.stop)) for extent in extents]
+        far = [max(extent.start - address, address - extent.stop, 0) for extent in extents]
+        place = max(range(len(extents)), key=lambda one: (within[one], -far[one]))
+        extent = extents[place]
         raise OutOfBoundsError(
             OutOfBounds(
                 access=access,
                 kernel=self._kernel,
-                tensor=nearest.name,
-                index=(address - nearest.start) // nearest.element_bytes,
-                elements=(nearest.stop - nearest.start) // nearest.element_bytes,
+                tensor=extent.name,
+                index=(address - extent.start) // extent.element_bytes,
+                elements=(extent.stop - extent.start) // extent.element_bytes,
                 program=_program(builder),
                 location=self._line(),
             )

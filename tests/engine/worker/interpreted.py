@@ -60,6 +60,12 @@ def copy(x, y, n, first, block: tl.constexpr, masked: tl.constexpr):
 
 
 @triton.jit
+def leap(x, y, far, block: tl.constexpr):
+    at = tl.arange(0, block)
+    tl.store(y + at, tl.load(x + tl.where(at == 3, far, at)))  # LINE leap
+
+
+@triton.jit
 def copy_if(x, y, n, wanted, block: tl.constexpr):
     at = tl.arange(0, block)
     tl.store(y + at, tl.load(x + at, mask=(at < n) & (wanted > 0)), mask=(at < n) & (tl.load(x) > 0.5))
@@ -112,6 +118,12 @@ def no_tensor(address):
 @scenario
 def load_past_the_end() -> Any:
     copy[(1,)](torch.ones(5), torch.zeros(8), 5, 0, block=8, masked=False)
+
+
+@scenario
+def past_the_end_and_near_to_another_tensor() -> Any:
+    x, y = torch.ones(4), torch.zeros(4)
+    leap[(1,)](x, y, (y.data_ptr() - x.data_ptr()) // 4 + 5, block=4)
 
 
 @scenario

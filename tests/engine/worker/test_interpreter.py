@@ -42,6 +42,11 @@ def test_an_access_outside_every_tensor_is_told_with_its_place(
     }  # fmt: skip
 
 
+def test_what_leaps_out_of_a_tensor_is_told_of_that_one_and_not_of_the_nearest(interpreted: Scenarios) -> None:
+    violation = interpreted["past_the_end_and_near_to_another_tensor"]["violation"]
+    assert (violation["tensor"], violation["elements"], violation["location"]["line"]) == ("x", 4, LINES["leap"])
+
+
 def test_the_message_is_a_sentence_with_all_of_it(interpreted: Scenarios) -> None:
     assert interpreted["store_past_the_end"]["message"] == (
         "out-of-bounds store in copy: y[12], but y has 12 elements (program (1, 0, 0))"
