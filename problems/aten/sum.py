@@ -23,7 +23,8 @@ from problems.kit import (
     torch_dtype,
 )
 
-_over = partial(cases_over, dims=(-1,), keepdim=False, layout=Layout.CONTIGUOUS, result="same")
+_over = partial(cases_over, dims=(-1,), keepdim=False, layout=Layout.CONTIGUOUS, result="same", values="even")
+_HEAVY, _MANY = 64, 16  # times what the others weigh, and elements at each end of a row
 _INTEGERS = [DType.INT32, DType.INT64, DType.BOOL]
 # No sum here leaves int64, and some leave int32 and what float64 tells apart.
 _BOUNDS = {DType.INT32: 2**30, DType.INT64: 2**55}
@@ -37,6 +38,7 @@ CASES = (
     *_over(Tier.FULL, "{shape} dims {dims} {dtype}", shape=[(33, 1), (16, 127), (16, 128), (16, 129)], dtype=F32),
     *_over(Tier.FULL, "{shape} dims {dims} {dtype}", shape=[(5, 1023), (5, 1025)], dtype=FLOATS),
     *_over(Tier.FULL, "{shape} dims {dims} {dtype}", shape=(2, 40001), dtype=F32),
+    *_over(Tier.FULL, "{shape} dims {dims} {dtype} {values}", shape=(2, 40001), dtype=F32, values="heavy ends"),
     *_over(Tier.FULL, "{shape} dims {dims} {dtype}", shape=(63, 65), dims=(0,), dtype=FLOATS),
     *_over(Tier.FULL, "{shape} dims {dims} {dtype}", shape=(6, 31, 5), dims=[(1,), (-2,), (0, 2), (1, 2)], dtype=F32),
     *_over(Tier.FULL, "{shape} dims {dims} {dtype} {layout}", shape=(13, 65), dims=(0,), dtype=F32,
@@ -59,7 +61,8 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """x: any shape, mostly positive, so that a single sum does not cancel to nothing.
 
     `dim` is None for "all" and an empty list, which means the same, for "no dims".  Integers are
-    summed to int64 without being told to; floats to another dtype only when told.
+    summed to int64 without being told to; floats to another dtype only when told.  "heavy ends" are those
+    elements of a row that are left out when it is shared out wrongly: few among many, they would not be missed.
     """
     shape, dims = case.shape("shape"), case.params["dims"]
     if case.dtype is DType.BOOL:
@@ -68,6 +71,9 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
         x = integers(shape, case.dtype, rng, low=-_BOUNDS[case.dtype], high=_BOUNDS[case.dtype])
     else:
         x = mixed(shape, case.dtype, rng, mean=1.0)
+        if case.word("values") == "heavy ends":
+            x[..., :_MANY] *= _HEAVY
+            x[..., -_MANY:] *= _HEAVY
     dtype = torch_dtype(result_dtype(case)) if case.dtype in FLOATS and case.word("result") != "same" else None
     return (
         laid_out(x, case.word("layout")),

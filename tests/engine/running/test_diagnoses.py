@@ -82,6 +82,7 @@ TRUTH = {
     "sum_ends_one_early": (K.TAIL_MASK, "16x127 dims -1 f32"),
     "sum_of_wrong_axis": (K.TRANSPOSED_INDEX, "8x257 dims -1 f32"),
     "sum_partial_sums_overwrite": (K.RACE, "8x257 dims -1 f32"),
+    "sum_shares_out_too_little": (K.TAIL_MASK, "2x40001 dims -1 f32 heavy ends"),
     "sum_skips_last_block": (K.TAIL_MASK, "8x257 dims -1 f32"),
     "sum_uninitialised_accumulator": (K.UNWRITTEN_OUTPUT, "8x257 dims -1 f32"),
     "topk_softmax_always_renormalizes": (K.IGNORED_ARGUMENT, "7x16 top 2 renormalize false"),
