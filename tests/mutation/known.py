@@ -47,10 +47,16 @@ EQUIVALENT = _by_name(
             rotary_embedding_join_split:20:change_constant silu_libdevice:17:change_constant
             softmax_skips_rescaling:26:change_constant softmax_three_passes:30:change_constant
             topk_softmax_logits_first:15:change_constant
+            fused_add_rms_norm_autotune:38:change_constant softmax_reduces_pairs:29:change_constant
         """,
         "what pads this load is replaced before it is used, or counts nothing where it is": """
             softmax_autotune:28:change_constant softmax_plan_cache:21:change_constant topk_softmax:17:change_constant
-            softmax_split_rows:29:change_constant
+            softmax_split_rows:29:change_constant rms_norm_inference_cast:22:change_constant
+        """,
+        "the second of two that are combined is empty wherever the first one is, or they are one together": """
+            rms_norm_inference_cast:13:change_constant rms_norm_inference_cast:13:change_constant:2
+            rms_norm_inference_cast:13:change_constant:3 rms_norm_inference_cast:13:drop_condition
+            rms_norm_inference_cast:13:swap_operator
         """,
         "what pads the end of a row comes after everything that is stored of its running sum": """
             cumsum:23:change_constant cumsum_associative_scan:20:change_constant cumsum_look_back:16:change_constant
@@ -60,6 +66,7 @@ EQUIVALENT = _by_name(
             softmax_autotune:31:change_constant:2 softmax_skips_rescaling:15:change_constant:2
             softmax_reduces_pairs:12:change_constant:2
             softmax_skips_rescaling:22:change_constant:2 softmax_split_rows:17:change_constant:2
+            softmax_reduces_pairs:24:change_constant:2 softmax_reduces_pairs:24:swap_operator
         """,
         "rows past the last may hold anything, nan too; they are stored nowhere": """
             softmax_three_passes:19:change_constant softmax_three_passes:19:drop_condition
@@ -77,6 +84,7 @@ EQUIVALENT = _by_name(
             rotary_embedding_join_split:33:drop_mask rotary_embedding_join_split:33:swap_operator:3
             rotary_embedding:17:drop_mask rotary_embedding_one_launch:31:drop_mask
             rotary_embedding_scratch:17:drop_mask rotary_embedding_scratch:17:swap_operator
+            rotary_embedding_looked_up:15:drop_mask
         """,
         "experts that do not exist weigh 0 and stand behind all that do, of which there are enough": """
             topk_softmax:21:change_constant topk_softmax:21:drop_condition topk_softmax:21:swap_operator
@@ -99,13 +107,16 @@ EQUIVALENT = _by_name(
         """,
         "a way that is slower and just as right": """
             add:27:force_branch mm_autotune_reset:30:force_branch:2 softmax_autotune:21:swap_operator
-            softmax_heuristics:20:force_branch:2
+            softmax_heuristics:20:force_branch:2 fused_add_rms_norm_autotune:31:force_branch:2
         """,
         "any number but 0 is a raised flag": "cumsum_look_back:25:change_constant",
         "a step more, with nothing left to divide": """
             gather_tuple_arguments:17:change_constant:2 gather_tuple_arguments:17:skip_last
         """,
-        "a grid of one program stays one": "silu_warmed_handle:30:skip_last:3 silu_warmed_handle:30:skip_last:4",
+        "a grid of one program stays one": """
+            embedding_launch_per_row:22:skip_last silu_warmed_handle:30:skip_last:3 silu_warmed_handle:30:skip_last:4
+        """,
+        "whoever may assume less is as right": "add_with_its_bench:17:swap_operator",
         "a loop over no heads, or an increment of 0, which BLAS does not define": """
             rotary_embedding_one_launch:34:force_branch rotary_embedding_one_launch:34:swap_operator
             cublas_saxpy_quick_return:18:swap_operator:3 cublas_saxpy_quick_return:19:swap_operator:3
@@ -130,7 +141,7 @@ UNSEEN = _by_name(
             add_into_a_copy:15:force_branch:2 add_outer_blocks:19:force_branch:2
         """,
         "the error is about as large as the tolerance, or smaller": """
-            softmax_heuristics:34:narrow
+            add_fast_path:13:narrow:2 softmax_heuristics:34:narrow
             silu_polynomial:17:change_constant silu_polynomial:17:change_constant:2
             silu_polynomial:18:change_constant silu_polynomial:18:drop_term
             silu_polynomial:20:change_constant silu_polynomial:20:drop_term:2 silu_polynomial:21:change_constant
