@@ -64,6 +64,7 @@ _KINDS = {
 }
 # Methods of the class beneath torch.Tensor, which nobody can replace.
 _elements, _storage = torch._C.TensorBase.numel, torch._C.TensorBase.untyped_storage
+_offset, _size, _stride = torch._C.TensorBase.storage_offset, torch._C.TensorBase.size, torch._C.TensorBase.stride
 _dtype, _is_meta = torch._C.TensorBase.dtype.__get__, torch._C.TensorBase.is_meta.__get__  # type: ignore[attr-defined]
 _OF_BITS = frozenset(getattr(torch.ops.aten, f"bitwise_{name}") for name in ("and", "or", "xor", "not"))
 """On booleans these are questions, as the logical ones are; `&` and `|` between comparisons are written so."""
@@ -76,6 +77,7 @@ _TOLD_BY_CASE_TOO = frozenset(getattr(torch.ops.aten, name) for name in _OF_NUMB
 """What brings numbers in from outside of torch."""
 _INTO = ".out"
 """Behind the names of copies that go into memory that is there; `engine.behaviour` knows it too."""
+_COPYING = torch.ops.aten.copy_
 _LOOKING_UP = frozenset(
     getattr(torch.ops.aten, name) for name in ("index", "index_select", "gather", "embedding", "take")
 )
@@ -222,8 +224,8 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
     ) -> None:
         """Note one use of an operator that made content."""
         self._follow(made, reads)
-        if kind is OperatorKind.COPY and self.memory.is_launching:
-            return  # Triton's interpreter copies the tensors of a launch, there and back
+        if packet is _COPYING and len(taken) == 2 and _are_one(*taken):
+            return  # Triton's interpreter copies the tensors of a launch back onto themselves
         entry = self.entry(packet, kind, reads=reads)
         if entry is not None:
             elements_in, elements_out = sum(map(_elements, taken)), sum(map(_elements, made))
@@ -312,6 +314,16 @@ def _written(operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Iter
     for place, argument in enumerate(operator._schema.arguments):
         if argument.alias_info is not None and argument.alias_info.is_write:
             yield args[place] if place < len(args) else kwargs.get(argument.name)
+
+
+def _are_one(tensor: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether these are the same elements of the same memory, so that a copy of one to the other changes nothing."""
+    if type(tensor) is not torch.Tensor or type(other) is not torch.Tensor or not _address(tensor):
+        return False
+    one, another = (
+        (_address(each), _offset(each), _dtype(each), _size(each), _stride(each)) for each in (tensor, other)
+    )
+    return one == another
 
 
 def _has_own(kind: type, method: str) -> bool:

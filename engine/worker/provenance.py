@@ -42,7 +42,6 @@ class Provenance:
         self._elders: dict[int, torch.UntypedStorage] = {}
         self._bytes = 0
         self._is_on = False
-        self.is_launching = False
         self._changed = 0
         self._numbers: set[float] = set()
         self._steps: set[float] = set()
@@ -110,12 +109,11 @@ class Provenance:
         if self._is_on and len(self._numbers) < _MOST_NUMBERS:
             self._tell(kernel, values, tensors)
         self.taken(tensors)
-        before = self._is_on, self.is_launching
-        self._is_on, self.is_launching = False, True
+        was_on, self._is_on = self._is_on, False
         try:
             yield
         finally:
-            self._is_on, self.is_launching = before
+            self._is_on = was_on
             self.left(tensors)
 
     def made_of(self, source: object) -> None:

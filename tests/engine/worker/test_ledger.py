@@ -278,12 +278,32 @@ def test_copies_and_random_numbers_are_told_by_case() -> None:
     assert {told[f"aten::{name}"].case for name in ("uniform_ of its own", "clone.out")} == {"c"}
 
 
-def test_copies_of_a_launch_are_not_the_candidates() -> None:
+def test_a_copy_of_memory_onto_itself_is_none() -> None:
+    told = seen(lambda x: x.untyped_storage().copy_(x.untyped_storage()))
+    assert "aten::copy_" not in told
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        lambda rows: rows[1],
+        lambda rows: rows[:, 0],
+        lambda rows: rows[0].clone(),
+        lambda rows: rows[0].view(torch.int32),
+        lambda rows: rows[0, :1].expand(8),
+    ],
+)
+def test_a_copy_from_beside_is_one(beside: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    rows = torch.arange(64.0).view(8, 8)
+    told = seen(lambda x: rows[0].copy_(beside(rows)))
+    assert told["aten::copy_ of its own"].uses == 1
+
+
+def test_what_is_copied_while_a_kernel_is_launched_is_told() -> None:
     ledger = Ledger()
     with ledger.of_call("c", (X,)), ledger.memory.launch([X]):
         torch.empty_like(X).copy_(X)
-        X.exp()
-    assert {one.name for one in ledger.seen()} == {"aten::empty_like", "aten::exp"}
+    assert {one.name for one in ledger.seen()} == {"aten::empty_like", "aten::copy_"}
 
 
 def test_the_uses_of_a_join_are_its_pieces() -> None:
