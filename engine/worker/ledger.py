@@ -20,6 +20,7 @@ from torch.utils._python_dispatch import _disable_current_modes as disabled_mode
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack as dispatch_modes
 
 from engine.wire.observing import MOST_OPERATORS, OperatorKind, OperatorSeen
+from engine.worker.operands import address_of, are_booleans, are_one, elements_of, is_meta, tensors_in
 from engine.worker.provenance import Provenance
 
 _MOST_NAMES = 256
@@ -62,10 +63,6 @@ _KINDS = {
     for name in names.split()
     if hasattr(torch.ops.aten, name)
 }
-# Methods of the class beneath torch.Tensor, which nobody can replace.
-_elements, _storage = torch._C.TensorBase.numel, torch._C.TensorBase.untyped_storage
-_offset, _size, _stride = torch._C.TensorBase.storage_offset, torch._C.TensorBase.size, torch._C.TensorBase.stride
-_dtype, _is_meta = torch._C.TensorBase.dtype.__get__, torch._C.TensorBase.is_meta.__get__  # type: ignore[attr-defined]
 _OF_BITS = frozenset(getattr(torch.ops.aten, f"bitwise_{name}") for name in ("and", "or", "xor", "not"))
 """On booleans these are questions, as the logical ones are; `&` and `|` between comparisons are written so."""
 _TOLD_BY_CASE = frozenset({
@@ -134,7 +131,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         It is active as well in a call of which it `notes` nothing: none may know which it will be.
         """
         self._case = case
-        self._inputs = {address for tensor in _tensors(arguments) if (address := _address(tensor))}
+        self._inputs = {address for tensor in tensors_in(arguments) if (address := address_of(tensor))}
         self._is_on, self._is_noting = True, notes
         try:
             with self.memory.of_call(arguments) if notes else contextlib.nullcontext(), self, _Departures(self):
@@ -155,7 +152,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
 
     def handed_over(self, values: Iterable[object]) -> None:
         """What the entry returned is about to be taken: what nobody was seen to write is noted."""
-        self.memory.taken(_tensors(values))
+        self.memory.taken(tensors_in(values))
         for name, elements in ((_UNSEEN, self.memory.take_changed()), (_GIVEN, self.memory.numbers())):
             is_told = elements >= _MANY_NUMBERS if name == _GIVEN else elements
             entry = self.entry(name, OperatorKind.COMPUTE) if is_told else None
@@ -224,13 +221,13 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
     ) -> None:
         """Note one use of an operator that made content."""
         self._follow(made, reads)
-        if packet is _COPYING and len(taken) == 2 and _are_one(*taken):
+        if packet is _COPYING and len(taken) == 2 and are_one(*taken):
             return  # Triton's interpreter copies the tensors of a launch back onto themselves
         entry = self.entry(packet, kind, reads=reads)
         if entry is not None:
-            elements_in, elements_out = sum(map(_elements, taken)), sum(map(_elements, made))
+            elements_in, elements_out = sum(map(elements_of, taken)), sum(map(elements_of, made))
             if packet in _LOOKING_UP and taken:  # of a table it reads what it makes
-                elements_in -= max(0, _elements(taken[0]) - elements_out)
+                elements_in -= max(0, elements_of(taken[0]) - elements_out)
             pieces = len(taken) if len(made) == 1 else len(made)
             entry.uses += pieces if packet in _JOINING else 1
             entry.total_in += elements_in
@@ -240,11 +237,11 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
 
     def reads(self, taken: Sequence[torch.Tensor]) -> bool:
         """Whether one of these tensors is an argument of the entry, or what torch alone made of one."""
-        return any(_address(tensor) in self._inputs for tensor in taken)
+        return any(address_of(tensor) in self._inputs for tensor in taken)
 
     def _follow(self, made: Sequence[torch.Tensor], reads: bool) -> None:
         for tensor in made:
-            address = _address(tensor)
+            address = address_of(tensor)
             if address and reads:
                 self._inputs.add(address)
             else:
@@ -277,19 +274,19 @@ def _dispatch(
             mode.memory.made_of(args[1])
         result = _carry_out(mode, operator, types, args, kwargs)
         if packet in _RESIZING:
-            mode.memory.left(_tensors((result,)))
+            mode.memory.left(tensors_in((result,)))
         return result
-    taken = () if kind is OperatorKind.ALLOCATION else tuple(_tensors((args, kwargs)))
+    taken = () if kind is OperatorKind.ALLOCATION else tuple(tensors_in((args, kwargs)))
     reads = mode.reads(taken)  # before it is called: it may write what it takes
     mode.memory.taken(taken)
     result = _carry_out(mode, operator, types, args, kwargs)
-    made = (result,) if type(result) is torch.Tensor else tuple(_tensors((result,)))
+    made = (result,) if type(result) is torch.Tensor else tuple(tensors_in((result,)))
     mode.memory.left((*made, *taken) if operator._schema.is_mutable else made)
     if not made and operator._schema.is_mutable:
-        made = tuple(_tensors(_written(operator, args, kwargs or {})))
-    if packet in _OF_BITS and _are_booleans((*taken, *made)):
+        made = tuple(tensors_in(_written(operator, args, kwargs or {})))
+    if packet in _OF_BITS and are_booleans((*taken, *made)):
         kind = OperatorKind.QUESTION
-    if not made or not all(type(one) is torch.Tensor and _is_meta(one) for one in made):
+    if not made or not all(type(one) is torch.Tensor and is_meta(one) for one in made):
         into = kind is OperatorKind.COPY and packet not in _JOINING and operator._overloadname.endswith("out")
         mode.note(f"{packet._qualified_op_name}{_INTO}" if into else packet, kind, taken, made, reads)
     return result  # what is on the meta device has a shape and a type, and no content
@@ -299,7 +296,7 @@ def _carry_out(
     mode: Ledger, operator: Any, types: Sequence[type], args: Sequence[Any], kwargs: dict[str, Any] | None
 ) -> Any:  # Any: as above
     """Call the operator; where a kind of tensor has code of its own for it, what that does is noted too."""
-    tensors = _tensors((args, kwargs)) if types else ()
+    tensors = tensors_in((args, kwargs)) if types else ()
     owner = next((type(one) for one in tensors if _has_own(type(one), "__torch_dispatch__")), None)
     if owner is not None:
         with mode.within():
@@ -314,16 +311,6 @@ def _written(operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Iter
     for place, argument in enumerate(operator._schema.arguments):
         if argument.alias_info is not None and argument.alias_info.is_write:
             yield args[place] if place < len(args) else kwargs.get(argument.name)
-
-
-def _are_one(tensor: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether these are the same elements of the same memory, so that a copy of one to the other changes nothing."""
-    if type(tensor) is not torch.Tensor or type(other) is not torch.Tensor or not _address(tensor):
-        return False
-    one, another = (
-        (_address(each), _offset(each), _dtype(each), _size(each), _stride(each)) for each in (tensor, other)
-    )
-    return one == another
 
 
 def _has_own(kind: type, method: str) -> bool:
@@ -380,25 +367,3 @@ class _Departures(TorchFunctionMode):
             with self._ledger.asked():
                 return function(*args, **(kwargs or {}))
         return function(*args, **(kwargs or {}))
-
-
-def _tensors(values: Iterable[object]) -> Iterator[torch.Tensor]:
-    for value in values:
-        if isinstance(value, torch.Tensor):
-            yield value
-        elif isinstance(value, list | tuple):
-            yield from _tensors(value)
-        elif isinstance(value, dict):
-            yield from _tensors(value.values())
-
-
-def _are_booleans(tensors: Iterable[torch.Tensor]) -> bool:
-    return all(_dtype(tensor) is torch.bool for tensor in tensors)
-
-
-def _address(tensor: torch.Tensor) -> int:
-    """Where the memory of a tensor begins; 0 when it has none of its own."""
-    try:
-        return int(_storage(tensor).data_ptr())
-    except (RuntimeError, NotImplementedError):
-        return 0

@@ -1,0 +1,49 @@
+"""What a record of operators asks of the tensors that they take: where these lie, and what they are.
+
+A candidate may replace the methods of torch.Tensor; these are of the class beneath it, which nobody can change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import torch
+
+elements_of = torch._C.TensorBase.numel
+dtype_of, is_meta = torch._C.TensorBase.dtype.__get__, torch._C.TensorBase.is_meta.__get__  # type: ignore[attr-defined]
+_storage, _offset = torch._C.TensorBase.untyped_storage, torch._C.TensorBase.storage_offset
+_size, _stride = torch._C.TensorBase.size, torch._C.TensorBase.stride
+
+
+def tensors_in(values: Iterable[object]) -> Iterator[torch.Tensor]:
+    """The tensors among the arguments or results of an operator, also in lists and dictionaries."""
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from tensors_in(value)
+        elif isinstance(value, dict):
+            yield from tensors_in(value.values())
+
+
+def are_booleans(tensors: Iterable[torch.Tensor]) -> bool:
+    """Whether each of them holds booleans."""
+    return all(dtype_of(tensor) is torch.bool for tensor in tensors)
+
+
+def address_of(tensor: torch.Tensor) -> int:
+    """Where the memory of a tensor begins; 0 when it has none of its own."""
+    try:
+        return int(_storage(tensor).data_ptr())
+    except (RuntimeError, NotImplementedError):
+        return 0
+
+
+def are_one(tensor: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether these are the same elements of the same memory, so that a copy of one to the other changes nothing."""
+    if type(tensor) is not torch.Tensor or type(other) is not torch.Tensor or not address_of(tensor):
+        return False
+    one, another = (
+        (address_of(each), _offset(each), dtype_of(each), _size(each), _stride(each)) for each in (tensor, other)
+    )
+    return one == another
