@@ -106,12 +106,15 @@ class Guard:
 
     def _recorded(self, call: Callable[..., Any]) -> Callable[..., Any]:
         def recorded(executor: Any, *args: Any, **kwargs: Any) -> Any:
+            bound = bound_arguments(executor.fn, args, kwargs)
+            hooks, executor.pre_run_hooks = getattr(executor, "pre_run_hooks", ()), ()
+            for hook in hooks:  # here, for nothing of the candidate's runs in the launch, and none of it is withheld
+                hook(*args, **{name: value for name, value in kwargs.items() if name in bound})
             if self._withholding.withholds(executor.fn):
                 return None
-            bound = bound_arguments(executor.fn, args, kwargs)
             news = self._host_code.look(executor.fn, bound)
             grid = executor.grid(bound) if callable(executor.grid) else executor.grid
-            executor.grid = grid = tuple(int(size) for size in grid)  # nothing of the candidate's runs in the launch
+            executor.grid = grid = tuple(int(size) for size in grid)  # evaluated here as well
             outer = self._kernel, self._extents
             self._kernel, self._made_pointers = executor.fn.__name__, False
             parts = dict(part for name, value in bound.items() for part in parts_of(name, value))

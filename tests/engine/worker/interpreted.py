@@ -66,6 +66,12 @@ def leap(x, y, far, block: tl.constexpr):
 
 
 @triton.jit
+def hooked(x, y, n, block: tl.constexpr):
+    at = tl.arange(0, block)
+    tl.store(y + at, tl.load(x + at, mask=at < n) + tl.load(y + at, mask=at < n), mask=at < n)
+
+
+@triton.jit
 def copy_if(x, y, n, wanted, block: tl.constexpr):
     at = tl.arange(0, block)
     tl.store(y + at, tl.load(x + at, mask=(at < n) & (wanted > 0)), mask=(at < n) & (tl.load(x) > 0.5))
@@ -124,6 +130,16 @@ def load_past_the_end() -> Any:
 def past_the_end_and_near_to_another_tensor() -> Any:
     x, y = torch.ones(4), torch.zeros(4)
     leap[(1,)](x, y, (y.data_ptr() - x.data_ptr()) // 4 + 5, block=4)
+
+
+@scenario
+def hooks_before_two_launches() -> Any:
+    before: list[list[float]] = []
+    x, y = torch.ones(2), torch.zeros(2)
+    hooked.add_pre_run_hook(lambda x, y, n, **options: before.append([*y.tolist(), n, *options.values()]))
+    for _ in range(2):
+        hooked[(1,)](x, y, 2, block=2, num_warps=8)
+    return before
 
 
 @scenario

@@ -71,10 +71,11 @@ def test_the_message_is_a_sentence_with_all_of_it(interpreted: Scenarios) -> Non
         ("tensors_in_a_tuple", [0.0, 1.0, 2.0]),
         ("a_reduction_by_a_function_of_its_own", [6.0, 8.0, 12.0, 8.0, 5]),
         ("a_scan_by_a_function_that_does_not_commute", [0.0, 0.0, 12]),
+        ("hooks_before_two_launches", [[0.0, 0.0, 2, 2], [1.0, 1.0, 2, 2]]),
         ("functions_of_libdevice", [3.0, 17.5, 257.25, 3.0625, 1.0]),
     ],
 )
-def test_an_access_inside_is_left_alone(interpreted: Scenarios, scenario: str, value: list[float]) -> None:
+def test_an_access_inside_is_left_alone(interpreted: Scenarios, scenario: str, value: list[Any]) -> None:
     assert interpreted[scenario] == {"value": value}
 
 
