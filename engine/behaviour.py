@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from engine import wire
 from engine.layers import Fact
 from engine.model import Case, CaseResult, Finding, Location, Problem, Severity
+from engine.wire.observing import GIVEN, INTO, LOOKING_UP, UNSEEN
 
 CHECK = "behaviour"
 
@@ -28,18 +29,12 @@ _SYMBOLS = re.compile(
 )
 _CARRIED_OUT = "Tensor."
 """How entries of the ledger begin that took content out of torch; those of operators begin with a namespace."""
-_UNSEEN = "Memory."
-"""How entries begin that came into memory without anybody who was seen."""
-_GIVEN = "Launch."
-"""How entries begin of the different numbers that kernels were given beside their tensors."""
-_INTO = ".out"
-"""How entries end of copies that went into memory that was there; what is copied to memory of its own is no piece."""
 _PIECES = frozenset(
     f"aten::{name}" for name in ("cat", "stack", "copy_", "_foreach_copy_", "slice_scatter", "select_scatter")
 )
 _MADE_OF_NUMBERS = frozenset({wire.OperatorKind.ALLOCATION, wire.OperatorKind.COPY, wire.OperatorKind.LIGHT})
 _MOST_PIECES = 16
-_LOOKING_UP = frozenset(f"aten::{name}" for name in ("index", "index_select", "gather", "embedding", "take"))
+_LOOKING_UP = frozenset(f"aten::{name}" for name in LOOKING_UP)
 _QUESTIONS = 8  # times all inputs and outputs: more than any mask has
 _TAMPERING = re.compile(r"dlsym (?:mprotect|pkey_mprotect|ptrace|process_vm_\w+|cudaDeviceSetLimit|cuCtxSetLimit)")
 _FILES = frozenset({wire.DeedKind.FILE_READ, wire.DeedKind.FILE_WRITTEN})
@@ -146,11 +141,11 @@ def _took_out(one: wire.OperatorSeen, weight: _Weight) -> bool:
 
 
 def _is_unseen(one: wire.OperatorSeen, weight: _Weight) -> bool:
-    return one.name.startswith(_UNSEEN) and 2 * one.total_out >= weight.largest_output
+    return one.name == UNSEEN and 2 * one.total_out >= weight.largest_output
 
 
 def _handed(one: wire.OperatorSeen, weight: _Weight) -> bool:
-    return one.name.startswith(_GIVEN) and 2 * one.largest_out >= weight.largest_output
+    return one.name == GIVEN and 2 * one.largest_out >= weight.largest_output
 
 
 def _brought_in(one: wire.OperatorSeen, weight: _Weight) -> bool:
@@ -162,7 +157,7 @@ def _brought_in(one: wire.OperatorSeen, weight: _Weight) -> bool:
 
 
 def _joined(one: wire.OperatorSeen, weight: _Weight) -> bool:
-    is_copied_in = one.kind is wire.OperatorKind.COPY and one.name.endswith(_INTO)
+    is_copied_in = one.kind is wire.OperatorKind.COPY and one.name.endswith(INTO)
     is_in_pieces = (one.name in _PIECES or is_copied_in) and one.uses >= _MOST_PIECES
     return is_in_pieces and one.reads_inputs and _is_comparable(one, weight)
 
@@ -172,7 +167,7 @@ def _asked(one: wire.OperatorSeen, weight: _Weight) -> bool:
 
 
 def _computed(one: wire.OperatorSeen, weight: _Weight) -> bool:
-    if one.name.startswith((_CARRIED_OUT, _UNSEEN, _GIVEN)) or _is_of_a_table(one, weight):
+    if one.name in (UNSEEN, GIVEN) or one.name.startswith(_CARRIED_OUT) or _is_of_a_table(one, weight):
         return False
     if one.kind is wire.OperatorKind.COMPUTE:
         return _is_comparable(one, weight) or _reduces_all(one, weight)

@@ -14,6 +14,14 @@ from engine.wire.messages import Command, Count, LineNumber, Message, Reply, Wor
 
 MOST_OPERATORS, MOST_DEEDS, MOST_CHANGES = 1024, 256, 256
 """Of entries in one reply."""
+UNSEEN = "Memory.unseen"
+"""The entry of what came into memory though nobody was seen to write it."""
+GIVEN = "Launch.numbers"
+"""The entry of the numbers that kernels were given beside their tensors."""
+INTO = ".out"
+"""Behind the names of copies that go into memory that is there; one to memory of its own is no piece of an answer."""
+LOOKING_UP = ("index", "index_select", "gather", "embedding", "take")
+"""Operators that take elements out of their first argument as they are, where the others say."""
 
 
 class OperatorKind(enum.StrEnum):

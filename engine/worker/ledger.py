@@ -19,7 +19,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._python_dispatch import _disable_current_modes as disabled_modes
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack as dispatch_modes
 
-from engine.wire.observing import MOST_OPERATORS, OperatorKind, OperatorSeen
+from engine.wire.observing import GIVEN, INTO, LOOKING_UP, MOST_OPERATORS, UNSEEN, OperatorKind, OperatorSeen
 from engine.worker.operands import address_of, are_booleans, are_one, elements_of, is_meta, tensors_in
 from engine.worker.provenance import Provenance
 
@@ -72,13 +72,8 @@ _JOINING = frozenset(getattr(torch.ops.aten, name) for name in ("cat", "stack", 
 _OF_NUMBERS = "fill_ lift_fresh full full_like new_full scalar_tensor linspace arange"
 _TOLD_BY_CASE_TOO = frozenset(getattr(torch.ops.aten, name) for name in _OF_NUMBERS.split())
 """What brings numbers in from outside of torch."""
-_INTO = ".out"
-"""Behind the names of copies that go into memory that is there; `engine.behaviour` knows it too."""
 _COPYING = torch.ops.aten.copy_
-_LOOKING_UP = frozenset(
-    getattr(torch.ops.aten, name) for name in ("index", "index_select", "gather", "embedding", "take")
-)
-"""What takes elements out of its first argument as they are, where the others say; `engine.behaviour` knows them."""
+_LOOKING_UP = frozenset(getattr(torch.ops.aten, name) for name in LOOKING_UP)
 _SETTING = torch.ops.aten.set_
 _RESIZING = frozenset(getattr(torch.ops.aten, name) for name in ("resize_", "resize_as_"))
 _MAKES_NO_CONTENT = frozenset({OperatorKind.VIEW, OperatorKind.METADATA})
@@ -89,10 +84,6 @@ _CARRYING_OUT: dict[Any, str] = {  # Any: methods of C and of Python have no typ
     torch._C.TensorBase.map2_: "Tensor.map2_",
 }  # fmt: skip
 """What makes arrays and numbers of a tensor, or gives them to Python; `engine.behaviour` knows these by "Tensor."."""
-_UNSEEN = "Memory.unseen"
-"""The entry of what came into memory though nobody was seen to write it; `engine.behaviour` knows it too."""
-_GIVEN = "Launch.numbers"
-"""The entry of the numbers that kernels were given; `engine.behaviour` knows it by "Launch."."""
 _MANY_NUMBERS = 64  # more than sizes and strides
 _NUMBER_OF_ONE = torch.ops.aten._local_scalar_dense
 _ASKING: frozenset[Any] = frozenset({torch.isfinite, torch.Tensor.isfinite, torch.isinf, torch.Tensor.isinf})
@@ -153,8 +144,8 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
     def handed_over(self, values: Iterable[object]) -> None:
         """What the entry returned is about to be taken: what nobody was seen to write is noted."""
         self.memory.taken(tensors_in(values))
-        for name, elements in ((_UNSEEN, self.memory.take_changed()), (_GIVEN, self.memory.numbers())):
-            is_told = elements >= _MANY_NUMBERS if name == _GIVEN else elements
+        for name, elements in ((UNSEEN, self.memory.take_changed()), (GIVEN, self.memory.numbers())):
+            is_told = elements >= _MANY_NUMBERS if name == GIVEN else elements
             entry = self.entry(name, OperatorKind.COMPUTE) if is_told else None
             if entry is not None:
                 entry.uses += 1
@@ -288,7 +279,7 @@ def _dispatch(
         kind = OperatorKind.QUESTION
     if not made or not all(type(one) is torch.Tensor and is_meta(one) for one in made):
         into = kind is OperatorKind.COPY and packet not in _JOINING and operator._overloadname.endswith("out")
-        mode.note(f"{packet._qualified_op_name}{_INTO}" if into else packet, kind, taken, made, reads)
+        mode.note(f"{packet._qualified_op_name}{INTO}" if into else packet, kind, taken, made, reads)
     return result  # what is on the meta device has a shape and a type, and no content
 
 
