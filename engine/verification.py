@@ -19,7 +19,7 @@ from pathlib import Path
 
 from engine import outcomes, wire
 from engine.desk import Desk, LoadError
-from engine.errors import DeadlineError, EngineError
+from engine.errors import ChildDiedError, DeadlineError, EngineError
 from engine.model import Case, CaseResult, Finding, Launch, Limits, Outcome, OutputReport, Plan, Severity, Tier
 from engine.profile import Profile
 from engine.staff import Staff
@@ -167,6 +167,11 @@ class Verifier:
                 stop = await self._call(judging, command, following)
                 if stop is not None or judging.is_wrong:
                     return stop
+        except ChildDiedError:  # whoever reads beyond the end of what was cut short is killed, the worker too
+            if prepared.arena.handle or not _is_shorter(arena, prepared.arena.bytes):
+                raise
+            await self._desk.clear()
+            return Stop(outcome=Outcome.TAMPERED, message="the shared memory of the case was cut short")
         finally:
             if not prepared.arena.handle:
                 _unlink(arena, outputs)
@@ -289,6 +294,13 @@ class Verifier:
             calls=judging.calls, seed=judging.seed, message=message, location=stop.location if stop else None,
             outputs=judging.reports, out_of_bounds=failed.out_of_bounds if failed else None,
         )  # fmt: skip
+
+
+def _is_shorter(path: Path, size_bytes: int) -> bool:
+    try:
+        return path.stat().st_size < size_bytes
+    except OSError:
+        return False
 
 
 def _unlink(*paths: Path) -> None:

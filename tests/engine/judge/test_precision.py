@@ -22,7 +22,7 @@ def gauge(bench: Bench, problem: str, case: str, answer: Callable[[list[Any]], o
     """What the judge says of the first output of this answer to a case of a real problem."""
     path = bench.folder / "real.in"
     origin = find(problem).origin
-    prepared = bench.ask(wire.Prepare(id="i", origin=origin, case=case, arena_path=str(path), poison=0xFF))
+    prepared = bench.ask(wire.Prepare(id="i", origin=origin, case=case, arena_path=str(path), poison=0xFF, seed=1))
     assert isinstance(prepared, wire.Prepared), prepared
     bench.spec = prepared.arena
     there = tensors.Arena(prepared.arena).storages

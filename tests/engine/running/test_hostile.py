@@ -305,6 +305,23 @@ def silu(self):
     assert (await judging(copy_kernel)).verdict.outcome is Outcome.PASS
 
 
+async def test_who_reads_what_it_cut_short_is_told_of_that_and_not_of_its_end(judging):
+    source = (
+        HEAD
+        + """
+def silu(self):
+    for line in open("/proc/self/maps"):
+        path = line.split()[-1]
+        if path.endswith(".in"):
+            os.truncate(path, 0)
+    return self + 1
+"""
+    )
+    verdict = (await judging(source)).verdict
+    assert verdict.outcome is Outcome.TAMPERED
+    assert "the shared memory of the case was cut short" in verdict.sentence
+
+
 async def test_a_pipe_in_place_of_the_outputs_does_not_hang_the_judge(judging):
     source = (
         HEAD
