@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from engine.engine import Engine
 from engine.model import Outcome
+from tests.engine.running.conftest import SMALL
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -53,7 +55,8 @@ async def test_a_segfault_is_a_crash_that_names_the_signal(judging):
 
 @pytest.mark.parametrize("name", ["eats_memory.py", "eats_memory_in_tensors.py"])
 async def test_unbounded_memory_is_out_of_memory(judging, name):
-    judged = await judging(CHEATS / name)
+    # Memory that a virtual machine touches first takes it up to two seconds per GiB.
+    judged = await judging(CHEATS / name, limits=replace(SMALL, case_s=60.0))
     assert judged.verdict.outcome is Outcome.OUT_OF_MEMORY
 
 
