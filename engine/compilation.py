@@ -14,7 +14,7 @@ from pathlib import Path
 from engine import outcomes, wire
 from engine.artefacts import ArtefactStore
 from engine.desk import Desk, LoadError
-from engine.errors import ChildDiedError, DeadlineError, EngineError, WireError
+from engine.errors import DeadlineError, EngineError, WireError
 from engine.launchers import Launchers
 from engine.model import Artefact, CompiledKernel, Launch, Limits, Outcome
 from engine.model import specialisation as specialisation_of
@@ -220,8 +220,14 @@ class Builder:
     async def _ask(self, desk: Desk, job: _Job) -> wire.AnyReply | Stop:
         now_s = asyncio.get_running_loop().time()
         if self.trouble is None and self._until_s is not None and now_s >= self._until_s:
-            message = f"could not check: compiling took more than {self._patience_s:g} s, and the rest was left out"
+            message = f"compiling took more than {self._patience_s:g} s, and the rest was left out"
             self.trouble = Stop(outcome=Outcome.UNSUPPORTED, message=message)
+        reply = await self._ask_once(desk, job)
+        if isinstance(reply, Stop) and reply.outcome is Outcome.ENGINE_ERROR:
+            return await self._ask_once(desk, job)  # of another compiler: the first one died, or did not start
+        return reply
+
+    async def _ask_once(self, desk: Desk, job: _Job) -> wire.AnyReply | Stop:
         try:
             if not desk.occupied and self.trouble is None:
                 await self._load(desk)
@@ -232,22 +238,23 @@ class Builder:
                 ),
                 deadline_s=self._limits.compile_s,
             )  # fmt: skip
-        except (ChildDiedError, DeadlineError, WireError) as error:
+        except (DeadlineError, WireError) as error:
             await desk.clear()
             stop = outcomes.of_worker_error(error, "while compiling")
             return Stop(outcome=Outcome.COMPILE_ERROR, message=stop.message)
         except EngineError as error:
-            return Stop(outcome=Outcome.UNSUPPORTED, message=f"could not check: {error}")
+            await desk.clear()
+            return Stop(outcome=Outcome.ENGINE_ERROR, message=str(error))
         except OSError as error:
             await desk.clear()  # it may be there without the candidate
-            message = f"could not check: no compiler found room: {error.strerror or error}; free some space"
-            return Stop(outcome=Outcome.UNSUPPORTED, message=message)
+            message = f"no compiler found room: {error.strerror or error}; free some space"
+            return Stop(outcome=Outcome.ENGINE_ERROR, message=message)
 
     async def _load(self, desk: Desk) -> None:
         try:
             await desk.load()
         except LoadError as error:
-            message = f"could not check: the file does not load without a device: {error}"
+            message = f"the file does not load without a device: {error}"
             self.trouble = Stop(outcome=Outcome.UNSUPPORTED, message=message)
 
     def _kernel(self, desk: Desk, launch: Launch, reply: wire.AnyReply | Stop, elapsed_s: float) -> CompiledKernel:
@@ -257,7 +264,9 @@ class Builder:
                 registers=reply.registers, spill_bytes=reply.spill_bytes, shared_bytes=reply.shared_bytes,
                 artefacts=self._keep(desk, reply.stages),
             )  # fmt: skip
-        if isinstance(reply, wire.Failed):
+        if isinstance(reply, wire.Failed) and reply.kind is wire.FailureKind.ENGINE:
+            reply = Stop(outcome=Outcome.ENGINE_ERROR, message=reply.message)
+        elif isinstance(reply, wire.Failed):
             reply = outcomes.of_failure(reply)
         if not isinstance(reply, Stop):
             reply = Stop(outcome=Outcome.TAMPERED, message=f"a compile was answered with {type(reply).__name__}")

@@ -26,6 +26,7 @@ CUT_SHORT = "the run was cut short before"
 _NOT_A_GPU = "Triton's interpreter ran the kernels; what the compiled code does on a GPU was not seen"
 _NOT_COMPILED = "nothing was compiled, so it is not known whether it builds for a GPU"
 _NOT_REPORTED = "not reported"
+_UNCOMPILED = {Outcome.UNSUPPORTED: "not supported here", Outcome.ENGINE_ERROR: Coverage.ENGINE_FAILED.value}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +172,9 @@ def _headline(evidence: Evidence, layers: Sequence[LayerSeen], held: HeldClaim |
 def _seen(layer: Layer, evidence: Evidence) -> LayerSeen:
     reports = tuple(report for report in evidence.layers if report.layer is layer)
     covered = {report.coverage for report in reports}
-    weakest_first = (Coverage.NOT_CHECKED, Coverage.CHECKED, Coverage.NOT_AVAILABLE, Coverage.NOT_ASKED)
+    weakest_first = (
+        Coverage.ENGINE_FAILED, Coverage.NOT_CHECKED, Coverage.CHECKED, Coverage.NOT_AVAILABLE, Coverage.NOT_ASKED,
+    )  # fmt: skip
     coverage = next((one for one in weakest_first if one in covered), None)
     required = WEIGHTS[evidence.policy].requires(layer)
     return LayerSeen(layer=layer, coverage=coverage, reports=reports, required=required)
@@ -224,9 +227,9 @@ def _unchecked(evidence: Evidence, layers: Sequence[LayerSeen], untimed: str) ->
     if evidence.target is None:
         yield Unchecked(what="compiled code", state="not asked", why=_NOT_COMPILED)
     for kernel in evidence.kernels:
-        if kernel.outcome is Outcome.UNSUPPORTED:
+        if kernel.outcome in _UNCOMPILED:
             why = f"{kernel.launch.kernel}, line {kernel.launch.line}: {kernel.message or 'no reason was given'}"
-            yield Unchecked(what=f"compiled for {kernel.target}", state="not supported here", why=why)
+            yield Unchecked(what=f"compiled for {kernel.target}", state=_UNCOMPILED[kernel.outcome], why=why)
     if untimed:
         yield Unchecked(what="speed", state=Backing.NOT_MEASURED, why=untimed)
     elif evidence.benchmarks.doubt:

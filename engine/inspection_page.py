@@ -79,7 +79,7 @@ _BACKINGS: Mapping[Backing, Mark] = MappingProxyType(
 _COVERAGES: Mapping[Coverage | None, Mark] = MappingProxyType(
     {
         Coverage.CHECKED: Mark.GOOD, Coverage.NOT_CHECKED: Mark.DOUBT, Coverage.NOT_AVAILABLE: Mark.MUTED,
-        Coverage.NOT_ASKED: Mark.MUTED, None: Mark.MUTED,
+        Coverage.ENGINE_FAILED: Mark.DOUBT, Coverage.NOT_ASKED: Mark.MUTED, None: Mark.MUTED,
     }
 )  # fmt: skip
 _WITHOUT_BLAME = frozenset({Outcome.UNSUPPORTED, Outcome.CANCELLED, Outcome.REFUSED, Outcome.ENGINE_ERROR})
@@ -231,7 +231,7 @@ def _not_checked(inspection: Inspection) -> Section:
 
 
 def _doubtful(state: str) -> Mark:
-    return Mark.DOUBT if state == Coverage.NOT_CHECKED else Mark.MUTED
+    return Mark.DOUBT if state in (Coverage.NOT_CHECKED, Coverage.ENGINE_FAILED) else Mark.MUTED
 
 
 def _policy(inspection: Inspection) -> Section:

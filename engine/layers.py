@@ -23,12 +23,13 @@ class Layer(enum.StrEnum):
 class Coverage(enum.StrEnum):
     """How far a layer was checked.
 
-    NOT_AVAILABLE is the machine's doing and was known before there was a candidate; NOT_CHECKED is
-    everything else that came between, which may be the candidate's.
+    NOT_AVAILABLE is the machine's doing and was known before there was a candidate; ENGINE_FAILED means that
+    a process of the engine died or broke; NOT_CHECKED is everything else, which may be the candidate's doing.
     """
 
     CHECKED = "checked"
     NOT_CHECKED = "could not check"
+    ENGINE_FAILED = "engine failed"
     NOT_AVAILABLE = "not available"
     NOT_ASKED = "not asked"
 

@@ -43,6 +43,9 @@ from engine.verdict import Facts, Stop, judge
 from engine.verification import Verifier
 from engine.verifying_stage import VerifyingStage
 
+_NOT_BUILT_HERE = (Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR)
+_OVERFULL = "more specialisations were asked for than are compiled for one candidate; the rest was left out"
+
 
 class Run:
     """Judges one candidate once; `stream` is called once.  `probes` of None are all that there are."""
@@ -340,15 +343,14 @@ class Run:
             return
         self._compiling_since = None
         failures = [kernel for kernel in builder.kernels if kernel.outcome is not Outcome.PASS]
-        failed = min(failures, key=lambda kernel: kernel.outcome is Outcome.UNSUPPORTED, default=None)
+        failed = min(failures, key=lambda kernel: kernel.outcome in _NOT_BUILT_HERE, default=None)
         if builder.unkept:
             self._told.note("artefacts", builder.unkept)
-        if failed is not None and failed.outcome is Outcome.UNSUPPORTED:
+        if failed is not None and failed.outcome in _NOT_BUILT_HERE:
             message = f"could not check that {failed.launch.kernel} builds for {failed.target}: {failed.message}"
             self._told.note("offline_compile", message)
         if builder.overfull:
-            message = "more specialisations were asked for than are compiled for one candidate; the rest was left out"
-            self._told.note("offline_compile", message)
+            self._told.note("offline_compile", _OVERFULL)
         if failed is not None:
             self._told.end(Stage.COMPILE, began, failed.outcome, failed.message, failed.location)
         elif builder.unfinished:
@@ -362,9 +364,12 @@ class Run:
 
     def _finish(self, stop: Stop | None) -> None:
         kernels = self._builder.kernels if self._builder is not None else ()
+        overfull = self._builder is not None and self._builder.overfull and self._plan.target != self._device.target
         facts = Facts(
             planned=len(self._plan.cases), policy=self._plan.policy, stop=stop, cases=tuple(self._results),
             kernels=tuple(kernels), findings=tuple(self._told.findings), layers=tuple(self._told.layers),
+            launched_on=self._device.target,
+            unmade=(Stop(outcome=Outcome.UNSUPPORTED, message=_OVERFULL),) if overfull else (),
         )  # fmt: skip
         self._told.tell(events.ProfileTaken(at_s=self._told.now(), spans=self._profile.spans()))
         self._told.tell(events.RunFinished(at_s=self._told.now(), verdict=judge(facts)))

@@ -241,7 +241,7 @@ def plain_lines(event: Event, *, file: str, number: int | None = None) -> Iterat
             yield _case_line(event, file=file)
         case FindingRaised():
             yield _finding_line(event.finding, file=file)
-        case LayerChecked(report=report) if report.coverage is Coverage.NOT_CHECKED:
+        case LayerChecked(report=report) if report.coverage in (Coverage.NOT_CHECKED, Coverage.ENGINE_FAILED):
             text = printable(f"{report.layer} ({report.by}) could not be checked: {report.why}")
             yield PlainLine(label="layer", state=UNCHECKED, text=text)
         case KernelCompiled() | KernelPorted():

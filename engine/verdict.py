@@ -22,6 +22,8 @@ _GRAVEST_FIRST = (
 )  # fmt: skip
 _HEAVIEST_FIRST = tuple(reversed(Severity))
 _GRAVE = (Severity.PROOF, Severity.SUSPECT)
+_NOT_BUILT_HERE = frozenset({Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR})
+"""A kernel that this machine, this version or this engine could not compile: it says nothing of the kernel."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +45,11 @@ class Breach:
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """All that a run found out.  `planned` is how many cases the plan had, `policy` decides over the findings."""
+    """All that a run found out.  `planned` is how many cases the plan had, `policy` decides over the findings.
+
+    `launched_on` is the target of the device that really launched the kernels, None where they were interpreted:
+    a launch shows that a kernel builds for that target.  `unmade` are checks of the plan that could not be made.
+    """
 
     planned: int
     policy: Policy = Policy.DEFAULT
@@ -52,6 +58,8 @@ class Facts:
     kernels: Sequence[CompiledKernel] = ()
     findings: Sequence[Finding] = ()
     layers: Sequence[LayerReport] = ()
+    launched_on: str | None = None
+    unmade: Sequence[Stop] = ()
 
 
 def judge(facts: Facts) -> Verdict:
@@ -85,11 +93,19 @@ def _judged(facts: Facts) -> Verdict:
     weights = WEIGHTS[facts.policy]
     flags = [finding for finding in _heaviest_first(facts.findings) if weights.flags(finding.severity)]
     unchecked = list(_unchecked(facts.layers, weights))
-    flagged = outcome is Outcome.PASS and bool(flags or unchecked)
-    if flagged and flags:
+    unmade = next(_unmade(facts, weights), None)
+    flagged = False
+    if outcome is not Outcome.PASS:
+        pass
+    elif flags:
+        flagged = True
         sentence = f"right on {passed} of {facts.planned} cases, but not credible: {flags[0].message}"
         location = flags[0].location
-    elif flagged:
+    elif unmade is not None:
+        outcome, location = unmade.outcome, unmade.location
+        sentence = f"right on {passed} of {facts.planned} cases, but {unmade.message}"
+    elif unchecked:
+        flagged = True
         sentence = f"right on {passed} of {facts.planned} cases, but not cleared: {unchecked[0]}"
     return Verdict(
         outcome=outcome, sentence=sentence, passed=passed, total=facts.planned, flagged=flagged, location=location
@@ -105,6 +121,19 @@ def _unchecked(layers: Sequence[LayerReport], weights: Weights) -> Iterator[str]
         for report in reports:
             if report.coverage is Coverage.NOT_CHECKED:
                 yield f"{layer} ({report.by}) could not be checked: {report.why}"
+
+
+def _unmade(facts: Facts, weights: Weights) -> Iterator[Stop]:
+    """Every check that the plan asked for and that could not be made: never a pass, nor the candidate's fault."""
+    for report in facts.layers:
+        if report.coverage is Coverage.ENGINE_FAILED and weights.requires(report.layer):
+            message = f"{report.layer} ({report.by}) could not be checked: {report.why}"
+            yield Stop(outcome=Outcome.ENGINE_ERROR, message=message)
+    for kernel in facts.kernels:
+        if kernel.outcome in _NOT_BUILT_HERE and kernel.target != facts.launched_on:
+            message = f"could not check that {kernel.launch.kernel} builds for {kernel.target}: {kernel.message}"
+            yield Stop(outcome=kernel.outcome, message=message, location=kernel.location)
+    yield from facts.unmade
 
 
 def _heaviest_first(findings: Sequence[Finding]) -> list[Finding]:
@@ -136,7 +165,7 @@ def _outcome(facts: Facts, passed: int) -> tuple[Outcome, str, Location | None]:
         missing = facts.planned - len(facts.cases)
         return Outcome.ENGINE_ERROR, f"{missing} of {facts.planned} cases were never judged", None
     for kernel in facts.kernels:
-        if kernel.outcome is not Outcome.PASS and kernel.outcome is not Outcome.UNSUPPORTED:
+        if kernel.outcome is not Outcome.PASS and kernel.outcome not in _NOT_BUILT_HERE:
             sentence = (
                 f"right on all cases, but {kernel.launch.kernel} does not build for {kernel.target}: {kernel.message}"
             )

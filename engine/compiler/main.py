@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import os
+import subprocess
 import warnings
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,11 @@ from engine.compiler.specialise import specialise
 from engine.devices.targets import Target, target_named
 from engine.errors import UnsupportedError
 from engine.model import Launch
+from engine.processes.priority import NICEST, be_nicer
 from engine.processes.service import Line
 from engine.worker import failures, loader
 
-_PRIORITY, _IDLE_PRIORITY = 5, 15  # niceness: many compilers must not hold up the one that computes
+_NICER = 5  # many compilers must not hold up the one that computes
 _MESSAGE_CHARACTERS = 300
 _STAGES = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "cubin", "hsaco")
 
@@ -33,7 +34,7 @@ _STAGES = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "cubin", "hsaco")
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     """Get warm, say so, and carry out commands."""
     warnings.simplefilter("ignore")  # Triton's advice to authors of compilers is not the candidate's log
-    os.setpriority(os.PRIO_PROCESS, 0, _PRIORITY)
+    be_nicer(_NICER)
     line = Line(commands, replies)
     compiler = _Compiler()
     versions = {"triton": triton.__version__}
@@ -109,7 +110,22 @@ class _Compiler:
     def _refused(self, identifier: str, error: BaseException) -> wire.Failed:
         told = failures.failure(identifier, error, self._filename)
         message = " ".join(told.message.split())[:_MESSAGE_CHARACTERS]
-        return msgspec.structs.replace(told, kind=wire.FailureKind.COMPILE, message=message)
+        kind = wire.FailureKind.ENGINE if _is_of_the_machine(error) else wire.FailureKind.COMPILE
+        return msgspec.structs.replace(told, kind=kind, message=message)
+
+
+def _is_of_the_machine(error: BaseException) -> bool:
+    """Whether memory, files or a tool that was killed ended the compile, and not the kernel.
+
+    Python's own OSError of a source that cannot be found has no error number.
+    """
+    tool = error.__context__  # Triton raises its own error while it handles that of ptxas
+    if isinstance(tool, subprocess.CalledProcessError) and tool.returncode < 0:
+        return True
+    root = error
+    while root.__cause__ is not None:
+        root = root.__cause__
+    return isinstance(root, MemoryError) or (isinstance(root, OSError) and root.errno is not None)
 
 
 def _def_line(kernel: Any) -> int:
@@ -168,7 +184,7 @@ def _deliver(command: wire.Compile, target: Target, compiled: Any) -> wire.AnyRe
 
 def _disassemble(command: wire.Disassemble) -> wire.AnyReply:
     path = Path(command.folder) / command.cubin
-    os.setpriority(os.PRIO_PROCESS, 0, _IDLE_PRIORITY)  # nobody waits for it; the next save must not
+    be_nicer(NICEST)  # nobody waits for it; the next save must not
     text = resources.disassemble(path)
     if text is None:
         message = "nvdisasm is missing from this triton, or refused the binary"

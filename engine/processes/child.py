@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from engine import wire
 from engine.errors import ChildDiedError, DeadlineError, WireError
 from engine.model import Stream
+from engine.processes.last_words import telling_line
 
 if TYPE_CHECKING:
     from engine.processes.nest import Nest
@@ -75,7 +76,7 @@ class Child:
         try:
             reply = await self._await_reply(*self._pending, deadline_s)
         except ChildDiedError as error:
-            raise ChildDiedError(f"{error}; it said: {self._last_words.strip() or 'nothing'}") from error
+            raise ChildDiedError(f"{error}; it said: {telling_line(self._last_words) or 'nothing'}") from error
         if not isinstance(reply, wire.Ready):
             raise WireError(f"the {self.kind} began with {type(reply).__name__} instead of Ready")
         self.ready = reply

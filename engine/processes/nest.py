@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import re
 import socket
 import sys
 from collections import deque
@@ -21,12 +20,12 @@ import msgspec
 from engine.errors import EngineError
 from engine.processes.child import Child
 from engine.processes.confinement import Confinement
+from engine.processes.last_words import telling_line
 from engine.processes.nursery import MAX_MESSAGE_BYTES, Awake, Fork, Forked, Gone, Kill, Refused, Report
 
 _START_S = 120.0
 _FORK_S = 20.0
 _END_S = 20.0
-_LINE = 500
 
 
 class Nest:
@@ -212,10 +211,3 @@ class Nest:
             text = await asyncio.wait_for(self._process.stderr.read(1 << 16), 1.0)
             return telling_line(text.decode("utf-8", "replace")) or "it said nothing"
         return "it said nothing"
-
-
-def telling_line(printed: str) -> str:
-    """What a process that ended says of why: the last line that names an error, else the last line; "" of nothing."""
-    lines = [line.strip() for line in printed.splitlines() if line.strip()]
-    named = [line for line in lines if re.search(r"error\b", line, re.IGNORECASE)]
-    return (named or lines or [""])[-1][-_LINE:]

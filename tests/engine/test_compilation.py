@@ -154,7 +154,7 @@ async def test_a_binary_whose_compiler_died_later_is_passed_over(employ: Employ,
     try:
         await builder.run()
         await builder.disassemble(lambda *_: None)
-        assert [kernel.outcome for kernel in builder.kernels] == [Outcome.PASS, Outcome.COMPILE_ERROR]
+        assert [kernel.outcome for kernel in builder.kernels] == [Outcome.PASS, Outcome.ENGINE_ERROR]
     finally:
         await builder.clear()
 
@@ -167,7 +167,8 @@ async def test_a_compiler_that_cannot_be_started_says_nothing_about_the_kernel(e
     builder.finish()
     await builder.run()
     await builder.clear()
-    assert [kernel.outcome for kernel in builder.kernels] == [Outcome.UNSUPPORTED]
+    assert [kernel.outcome for kernel in builder.kernels] == [Outcome.ENGINE_ERROR]
+    assert fake.forked == ["compiler"] * 2
 
 
 async def test_one_specialisation_is_compiled_once_and_everybody_waits_for_the_same(site: Site) -> None:
@@ -341,7 +342,7 @@ async def test_compiling_that_takes_too_long_leaves_out_the_rest(
     await site.run()
     assert [future.done() for future in futures] == [True, True]
     assert {(kernel.outcome, kernel.message) for kernel in site.builder.kernels} == {
-        (Outcome.UNSUPPORTED, "could not check: compiling took more than 0 s, and the rest was left out")
+        (Outcome.UNSUPPORTED, "compiling took more than 0 s, and the rest was left out")
     }
     assert site.compiled == []
 
@@ -375,7 +376,7 @@ async def test_a_compiler_without_room_is_told_and_the_others_go_on(
     def full_twice() -> Room:
         nonlocal rooms
         rooms += 1
-        if rooms <= 2:  # when there is nothing to compile yet, and for the first kernel
+        if rooms <= 3:  # when there is nothing to compile yet, and twice for the first kernel
             raise OSError(28, "No space left on device")
         return open_room()
 
@@ -384,7 +385,7 @@ async def test_a_compiler_without_room_is_told_and_the_others_go_on(
     site.builder.add(warps(8))
     await site.run()
     assert [(kernel.outcome, kernel.message) for kernel in site.builder.kernels] == [
-        (Outcome.UNSUPPORTED, "could not check: no compiler found room: No space left on device; free some space"),
+        (Outcome.ENGINE_ERROR, "no compiler found room: No space left on device; free some space"),
         (Outcome.PASS, ""),
     ]
 
@@ -400,7 +401,38 @@ async def test_a_compiler_that_the_file_could_not_be_given_is_not_asked_about_it
     site.builder.add(warps(8))
     await site.run()
     assert site.asked == []
-    assert [kernel.outcome for kernel in site.builder.kernels] == [Outcome.UNSUPPORTED] * 2
+    assert [kernel.outcome for kernel in site.builder.kernels] == [Outcome.ENGINE_ERROR] * 2
+
+
+async def test_compiler_that_dies_once_is_replaced_and_asked_again(site: Site) -> None:
+    deaths = [4]
+
+    def die_once(command: wire.AnyCommand) -> wire.AnyReply | None:
+        if isinstance(command, wire.Compile) and deaths and command.launch.num_warps == deaths.pop():
+            site.nest.die(site.nest.youngest)
+            return None
+        return compile_everything("", command)
+
+    site.answer = die_once
+    site.builder.add(warps(4))
+    await site.run()
+    assert [kernel.outcome for kernel in site.builder.kernels] == [Outcome.PASS]
+    assert site.compiled == [4, 4]
+
+
+async def test_compiler_without_memory_says_nothing_of_the_kernel(
+    employ: Employ, lodging: Lodging, tmp_path: Path
+) -> None:
+    site = Site(employ, lodging, tmp_path, own=False)
+    site.answer = lambda command: (
+        wire.Failed(id=command.id, kind=wire.FailureKind.ENGINE, message="No space left on device")
+        if isinstance(command, wire.Compile) else compile_everything("", command)
+    )  # fmt: skip
+    site.builder.add(warps(4))
+    await site.run()
+    assert [(kernel.outcome, kernel.message) for kernel in site.builder.kernels] == [
+        (Outcome.ENGINE_ERROR, "No space left on device")
+    ]
 
 
 async def test_a_compiler_that_dies_keeps_nobody_waiting_and_another_goes_on(site: Site) -> None:
@@ -414,8 +446,8 @@ async def test_a_compiler_that_dies_keeps_nobody_waiting_and_another_goes_on(sit
     futures = [future for count in (4, 8) for future in site.builder.add(warps(count))]
     await site.run()
     assert [future.done() for future in futures] == [True, True]
-    assert [kernel.outcome for kernel in site.builder.kernels] == [Outcome.UNSUPPORTED, Outcome.PASS]
-    assert sum(isinstance(command, wire.Load) for command in site.asked) == 2
+    assert [kernel.outcome for kernel in site.builder.kernels] == [Outcome.ENGINE_ERROR, Outcome.PASS]
+    assert sum(isinstance(command, wire.Load) for command in site.asked) == 3
 
 
 async def test_a_file_that_does_not_load_without_a_device_keeps_nobody_waiting(site: Site) -> None:
@@ -425,7 +457,7 @@ async def test_a_file_that_does_not_load_without_a_device_keeps_nobody_waiting(s
     assert [future.done() for future in futures] == [True, True]
     assert {kernel.outcome for kernel in site.builder.kernels} == {Outcome.UNSUPPORTED}
     assert site.builder.trouble is not None
-    assert site.builder.trouble.message == ("could not check: the file does not load without a device: no CUDA driver")
+    assert site.builder.trouble.message == "the file does not load without a device: no CUDA driver"
     assert site.compiled == []
 
 

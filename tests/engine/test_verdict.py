@@ -156,9 +156,50 @@ def test_right_cases_whose_kernel_does_not_build_are_a_failure() -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("outcome", [Outcome.PASS, Outcome.UNSUPPORTED])
-def test_a_kernel_that_builds_or_could_not_be_checked_changes_nothing(outcome: Outcome) -> None:
-    assert judge(Facts(planned=1, cases=(OK,), kernels=(kernel(outcome),))).outcome is Outcome.PASS
+def test_kernel_that_builds_changes_nothing() -> None:
+    assert judge(Facts(planned=1, cases=(OK,), kernels=(kernel(Outcome.PASS),))).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize("outcome", [Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR])
+def test_kernel_not_compiled_for_target_is_no_pass(outcome: Outcome) -> None:
+    facts = Facts(planned=1, cases=(OK,), kernels=(kernel(outcome, "no compiler got ready"),), layers=ALL_CHECKED)
+    assert judge(facts) == Verdict(
+        outcome=outcome, passed=1, total=1, location=HERE,
+        sentence="right on 1 of 1 cases, but could not check that k builds for sm_90: no compiler got ready",
+    )  # fmt: skip
+
+
+def test_kernel_launched_on_its_target_needs_no_compile() -> None:
+    kernels = (kernel(Outcome.UNSUPPORTED), kernel(Outcome.ENGINE_ERROR))
+    facts = Facts(planned=1, cases=(OK,), kernels=kernels, launched_on="sm_90", layers=ALL_CHECKED)
+    assert (judge(facts).outcome, judge(facts).flagged) == (Outcome.PASS, False)
+
+
+def test_check_of_the_plan_not_made_is_no_pass() -> None:
+    unmade = (Stop(outcome=Outcome.UNSUPPORTED, message="too many kernels"),)
+    verdict = judge(Facts(planned=1, cases=(OK,), layers=ALL_CHECKED, unmade=unmade))
+    assert (verdict.outcome, verdict.sentence) == (
+        Outcome.UNSUPPORTED, "right on 1 of 1 cases, but too many kernels"
+    )  # fmt: skip
+
+
+def test_engine_failure_in_required_layer_never_flags() -> None:
+    layers = (*unchecked(Layer.INPUTS, Coverage.ENGINE_FAILED), *unchecked(Layer.BEHAVIOUR))
+    verdict = judge(Facts(planned=1, cases=(OK,), layers=layers))
+    assert (verdict.outcome, verdict.flagged) == (Outcome.ENGINE_ERROR, False)
+    assert verdict.sentence == "right on 1 of 1 cases, but inputs (p) could not be checked: it died"
+
+
+def test_engine_failure_in_optional_layer_keeps_the_pass() -> None:
+    verdict = judge(Facts(planned=1, cases=(OK,), layers=unchecked(Layer.STATIC, Coverage.ENGINE_FAILED)))
+    assert (verdict.outcome, verdict.flagged) == (Outcome.PASS, False)
+
+
+def test_proof_counts_although_a_check_was_not_made() -> None:
+    facts = Facts(
+        planned=1, cases=(OK,), findings=(finding(Severity.PROOF, "copied"),), kernels=(kernel(Outcome.ENGINE_ERROR),)
+    )
+    assert (judge(facts).outcome, judge(facts).flagged) == (Outcome.PASS, True)
 
 
 def test_a_kernel_that_does_not_build_is_found_behind_one_that_could_not_be_checked() -> None:

@@ -12,7 +12,8 @@ import pytest
 
 from engine.errors import EngineError
 from engine.processes.child import Child
-from engine.processes.nest import Nest, telling_line
+from engine.processes.last_words import telling_line
+from engine.processes.nest import Nest
 
 
 class Nursery:

@@ -1,0 +1,14 @@
+"""The reason that a process printed before it ended, as one line for people; never a traceback."""
+
+from __future__ import annotations
+
+import re
+
+_LINE = 500
+
+
+def telling_line(printed: str) -> str:
+    """The last line that names an error, else the last line; "" of nothing."""
+    lines = [line.strip() for line in printed.splitlines() if line.strip()]
+    named = [line for line in lines if re.search(r"error\b", line, re.IGNORECASE)]
+    return (named or lines or [""])[-1][-_LINE:]

@@ -1,0 +1,14 @@
+"""How much of the processor a process leaves to others.  An optimisation: it must never be a reason to fail."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+
+NICEST = 19
+
+
+def be_nicer(by: int) -> None:
+    """Raise the inherited niceness by this much: only root may lower it, and a machine may refuse any change."""
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, min(NICEST, os.getpriority(os.PRIO_PROCESS, 0) + by))
