@@ -76,7 +76,11 @@ class Desk:
         path = _snapshot(self._hand.room.folder, self._candidate)
         folder = str(self._candidate.folder) if self._candidate.folder is not None else None
         shelves = tuple(map(str, self._shelves))
-        command = wire.Load(id=wire.new_id(), path=str(path), folder=folder, entry=self._entry, shelves=shelves)
+        view = self._hand.room.view_of(self._candidate.folder)
+        command = wire.Load(
+            id=wire.new_id(), path=str(path), folder=folder, entry=self._entry, shelves=shelves,
+            readable=(*view.readable, *shelves), listed=view.listed,
+        )  # fmt: skip
         reply = await self._hand.child.ask(command, deadline_s=self._limits.load_s)
         if isinstance(reply, wire.Failed):
             await self.clear()  # or the next case would call an entry that is not there

@@ -96,7 +96,7 @@ class Engine:
         Raises:
             EngineError: the processes cannot be started; says why.
         """
-        self._lodging = Lodging()
+        self._lodging = Lodging(private=(*_home(), self._artefacts.folder))
         interpreted = self._platform.INTERPRETED
         workers = self._nest(self._lodging, interpreted=interpreted)
         compilers = self._nest(self._lodging, interpreted=False) if interpreted else workers
@@ -243,6 +243,14 @@ class Engine:
         if self._staff is None:
             raise EngineError("the engine was not started, or has been closed")
         return self._staff
+
+
+def _home() -> tuple[Path, ...]:
+    """The user's home folder, where there is one."""
+    try:
+        return (Path.home(),)
+    except RuntimeError:
+        return ()
 
 
 def _default_limits(*, interpreted: bool) -> Limits:

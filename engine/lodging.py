@@ -24,17 +24,30 @@ _KEPT_VARIABLES = (
 )  # fmt: skip
 _PREFIX, _LOCK = "kgtui-", ".lock"
 _USER = "candidate"
+_MOST_PLAIN_FILES = 500
 # Ids that no account has: far above what distributions and containers hand out.
 _FIRST_UID, _UIDS = 1 << 30, 1 << 30
 
 
 @dataclass(frozen=True, kw_only=True)
+class View:
+    """What a child can read besides libraries: files and folders, and folders whose names alone it may list."""
+
+    readable: tuple[str, ...]
+    listed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Room:
-    """One child's own place.  `folder` is its home and working folder, `shared` holds arenas and outputs."""
+    """One child's own place.  `folder` is its home and working folder, `shared` holds arenas and outputs.
+
+    `private` are places that no candidate may read, also where its own folder contains them.
+    """
 
     folder: Path
     shared: Path
     uid: int | None
+    private: tuple[Path, ...] = ()
 
     @property
     def cache(self) -> Path:
@@ -51,6 +64,20 @@ class Room:
             file_bytes=limits.output_bytes,
             address_space=address_space,
         )
+
+    def view_of(self, candidate: Path | None) -> View:
+        """What the child can read once a candidate of the folder `candidate` is loaded in it.
+
+        A folder that contains a private place, such as a home folder, is not opened as a whole: its names can be
+        listed, and the plain files directly in it read, but for hidden ones.
+        """
+        own = (str(self.folder), str(self.shared))
+        if candidate is None:
+            return View(readable=own)
+        candidate = candidate.resolve()
+        if not any(place.resolve().is_relative_to(candidate) for place in self.private):
+            return View(readable=(*own, str(candidate)))
+        return View(readable=(*own, *_plain_files(candidate)), listed=(str(candidate),))
 
     def environment(self) -> dict[str, str]:
         """Variables that keep every cache of the child inside its folder, and name a user where there is none.
@@ -73,7 +100,9 @@ class Room:
 class Lodging:
     """The folders of one engine; `open_room` for each child, `close` at the end."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, private: tuple[Path, ...] = ()) -> None:
+        """`private` are places that no candidate may read; the temporary folder is always one of them."""
+        self._private = (*private, Path(tempfile.gettempdir()))
         places = (Path(tempfile.gettempdir()), _shared_memory())
         _remove_stale(places)
         prefix = f"{_PREFIX}{os.getpid()}-"
@@ -93,7 +122,9 @@ class Lodging:
         """A new place for one child."""
         self._opened += 1
         name = f"{self._opened}"
-        room = Room(folder=self.folder / name, shared=self.shared / name, uid=self._own_user())
+        room = Room(
+            folder=self.folder / name, shared=self.shared / name, uid=self._own_user(), private=self._private
+        )  # fmt: skip
         for folder in (room.folder, room.shared):
             folder.mkdir(mode=0o700)
             if room.uid is not None:
@@ -138,6 +169,16 @@ def base_environment(source: Mapping[str, str], *, interpreted: bool, folder: Pa
     if interpreted:
         kept["TRITON_INTERPRET"] = "1"
     return kept
+
+
+def _plain_files(folder: Path) -> tuple[str, ...]:
+    """The first files of `folder` by name, neither hidden nor links."""
+    try:
+        with os.scandir(folder) as entries:
+            names = sorted(e.path for e in entries if e.is_file(follow_symlinks=False) and not e.name.startswith("."))
+    except OSError:
+        return ()
+    return tuple(names[:_MOST_PLAIN_FILES])
 
 
 def _shared_memory() -> Path:

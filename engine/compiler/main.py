@@ -20,7 +20,9 @@ from engine.compiler.specialise import specialise
 from engine.devices.targets import Target, target_named
 from engine.errors import UnsupportedError
 from engine.model import Launch
+from engine.processes.confinement import Measure
 from engine.processes.priority import NICEST, be_nicer
+from engine.processes.readable_files import limit_reading
 from engine.processes.service import Line
 from engine.worker import failures, loader
 
@@ -36,7 +38,7 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     warnings.simplefilter("ignore")  # Triton's advice to authors of compilers is not the candidate's log
     be_nicer(_NICER)
     line = Line(commands, replies)
-    compiler = _Compiler()
+    compiler = _Compiler(limits_reading=Measure.READING in in_force)
     versions = {"triton": triton.__version__}
     line.reply(wire.Ready(id="ready", confinement=in_force, versions=versions, launchers_for=offline.launchers_for()))
     line.serve(compiler.carry_out)
@@ -49,7 +51,8 @@ def warm_up(target: str) -> None:
 
 
 class _Compiler:
-    def __init__(self) -> None:
+    def __init__(self, *, limits_reading: bool) -> None:
+        self._limits_reading = limits_reading
         self._kernels: list[Any] = []
         self._filename = ""
         self._cache = offline.CacheFolder()
@@ -61,6 +64,8 @@ class _Compiler:
                 case wire.Load():
                     self._filename = command.path
                     folder = Path(command.folder) if command.folder is not None else None
+                    if self._limits_reading:
+                        limit_reading(command.readable, listed=command.listed)
                     loader.load(Path(command.path), folder, command.entry)
                     return wire.Done(id=command.id)
                 case wire.Compile():

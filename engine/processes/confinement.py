@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import enum
 import os
-import platform
 import resource
 import signal
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from pathlib import Path
 import msgspec
 
 from engine.processes import linux
+from engine.processes.system_calls import filter_system_calls
 
 
 class Measure(enum.StrEnum):
@@ -31,8 +31,9 @@ class Measure(enum.StrEnum):
     RESOURCES = "resource limits"
     NETWORK = "no network (namespace)"
     FILES = "read-only files (Landlock)"
+    READING = "reads libraries and its own folder only (Landlock)"
     USER = "a user of its own (needs root)"
-    SYSTEM_CALLS = "no foreign memory, sockets or mounts (seccomp)"
+    SYSTEM_CALLS = "no foreign memory, connections, namespaces or mounts (seccomp)"
     MEMORY = "memory unreadable to others"
     PARENT = "dies with its parent"
 
@@ -55,13 +56,14 @@ class Confinement(msgspec.Struct, frozen=True, kw_only=True):
 
 def confine(confinement: Confinement) -> tuple[str, ...]:
     """Give up everything that can be given up here; the names of the measures now in force."""
-    carry_out: dict[Measure, Callable[[], None]] = {
+    carry_out: dict[Measure, Callable[[], object]] = {
         Measure.NO_NEW_PRIVILEGES: lambda: linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1),
         Measure.RESOURCES: lambda: _limit_resources(confinement),
         Measure.NETWORK: _leave_network,
         Measure.FILES: lambda: _restrict_files(confinement),
+        Measure.READING: linux.landlock_version,
         Measure.USER: lambda: _become(confinement.uid),
-        Measure.SYSTEM_CALLS: _filter_system_calls,
+        Measure.SYSTEM_CALLS: filter_system_calls,
         Measure.MEMORY: lambda: linux.prctl(linux.PR_SET_DUMPABLE, 0),
         Measure.PARENT: lambda: linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL),
     }
@@ -72,7 +74,7 @@ class _NotHereError(OSError):
     """The measure does not apply to this process."""
 
 
-def _holds(measure: Callable[[], None]) -> bool:
+def _holds(measure: Callable[[], object]) -> bool:
     try:
         measure()
     except (OSError, KeyError, ValueError):
@@ -160,37 +162,3 @@ def _become(uid: int | None) -> None:
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
     linux.keep_only_capabilities(linux.CAP_DAC_READ_SEARCH)
-
-
-# System call numbers: asm/unistd_64.h and asm-generic/unistd.h.
-_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_SOCKET = {"x86_64": 41, "aarch64": 198}
-_FORBIDDEN = {
-    "x86_64": (
-        101, 310, 311, 312, 438,  # ptrace, process_vm_readv, process_vm_writev, kcmp, pidfd_getfd
-        165, 166, 155, 272, 308,  # mount, umount2, pivot_root, unshare, setns
-        248, 249, 250, 321, 323, 425,  # add_key, request_key, keyctl, bpf, userfaultfd, io_uring_setup
-        169, 175, 176, 246, 313,  # reboot, init_module, delete_module, kexec_load, finit_module
-    ),
-    "aarch64": (117, 270, 271, 272, 438, 40, 39, 41, 97, 268, 217, 218, 219, 280, 282, 425, 142, 105, 106, 104, 273),
-}  # fmt: skip
-_NETWORK_FAMILIES = (2, 10, 16, 17)  # AF_INET, AF_INET6, AF_NETLINK, AF_PACKET
-_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06  # BPF_LD|W|ABS, BPF_JMP|JEQ|K, BPF_JMP|JGE|K, BPF_RET|K
-_ALLOW, _REFUSE = 0x7FFF0000, 0x00050001  # SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO with EPERM
-
-
-def _filter_system_calls() -> None:
-    machine = platform.machine()
-    forbidden = _FORBIDDEN[machine]
-    # struct seccomp_data of linux/seccomp.h: number at 0, architecture at 4, first argument at 16.
-    program = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, _ARCHITECTURES[machine]), (_RETURN, 0, 0, _REFUSE), (_LOAD, 0, 0, 0)]
-    if machine == "x86_64":
-        program += [(_AT_LEAST, 0, 1, 0x40000000), (_RETURN, 0, 0, _REFUSE)]  # the x32 interface numbers from there
-    for number in forbidden:
-        program += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _REFUSE)]
-    program += [(_EQUAL, 1, 0, _SOCKET[machine]), (_RETURN, 0, 0, _ALLOW)]
-    last = len(_NETWORK_FAMILIES)
-    program += [(_LOAD, 0, 0, 16)]
-    program += [(_EQUAL, last - position, 0, family) for position, family in enumerate(_NETWORK_FAMILIES)]
-    program += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _REFUSE)]
-    linux.install_seccomp(program)

@@ -57,13 +57,16 @@ class Borrow(Command, tag="borrow", frozen=True):
 class Load(Command, tag="load", frozen=True):
     """Import the candidate at `path`; its own imports are looked up in `folder` after the standard library.
 
-    `shelves` are folders of what was compiled for it elsewhere, looked into before compiling.
+    `shelves` are folders of what was compiled for it elsewhere, looked into before compiling.  Besides libraries
+    it can read what lies at or below `readable`, and the names in `listed`.
     """
 
     path: str
     folder: str | None
     entry: str
     shelves: tuple[str, ...] = ()
+    readable: tuple[str, ...] = ()
+    listed: tuple[str, ...] = ()
 
 
 class Call(Command, tag="call", frozen=True):

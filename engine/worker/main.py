@@ -17,7 +17,9 @@ import triton
 
 from engine import tensors, warm_kernel, wire
 from engine.device_memory import DeviceMemoryError, is_lost
+from engine.processes.confinement import Measure
 from engine.processes.nursery import DEVICE_VARIABLE, WARM_CACHE_VARIABLE
+from engine.processes.readable_files import limit_reading
 from engine.processes.service import Line
 from engine.worker import failures, loader, published
 from engine.worker.disorder import Disorder
@@ -45,7 +47,7 @@ _sleep = time.sleep  # as it is before there is a candidate
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     """Get warm, say so, and carry out commands."""
     line = Line(commands, replies)
-    worker = _Worker(torch.device(os.environ[DEVICE_VARIABLE]))
+    worker = _Worker(torch.device(os.environ[DEVICE_VARIABLE]), limits_reading=Measure.READING in in_force)
     versions = {"torch": str(torch.__version__), "triton": triton.__version__, "python": platform.python_version()}
     unrecorded = worker.unrecorded[:500]
     line.reply(wire.Ready(id="ready", confinement=in_force, versions=versions, unrecorded=unrecorded))
@@ -59,8 +61,9 @@ def warm_up(device: torch.device) -> None:
 
 
 class _Worker:
-    def __init__(self, device: torch.device) -> None:
+    def __init__(self, device: torch.device, *, limits_reading: bool) -> None:
         self._device = device
+        self._limits_reading = limits_reading
         self._book = LaunchBook()
         self._withholding = Withholding()
         self._disorder = Disorder(device)
@@ -151,6 +154,8 @@ class _Worker:
         folder = Path(command.folder) if command.folder is not None else None
         path = Path(command.path)
         self._own_kernels.belong_to(path.parent, *([folder] if folder is not None else []))
+        if self._limits_reading:
+            limit_reading((*command.readable, str(_warm_cache())), listed=command.listed)
         with self._observer.loading(path, folder):
             self._entry, siblings = loader.load(path, folder, command.entry)
         return wire.Loaded(id=command.id, siblings=siblings)

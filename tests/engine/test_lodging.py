@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.lodging import Lodging, Room, _remove_stale, base_environment
+from engine.lodging import Lodging, Room, View, _remove_stale, base_environment
 from engine.model import Limits
 
 
@@ -55,6 +55,35 @@ def test_removing_a_room_removes_both_folders_with_all_that_is_in_them(lodging: 
     assert not room.folder.exists()
     assert not room.shared.exists()
     assert lodging.folder.is_dir()
+
+
+def test_view_of_a_plain_folder_contains_it_whole(lodging: Lodging, tmp_path: Path) -> None:
+    room, kernels = lodging.open_room(), tmp_path / "kernels"
+    kernels.mkdir()
+    assert room.view_of(None) == View(readable=(str(room.folder), str(room.shared)))
+    assert room.view_of(kernels) == View(readable=(str(room.folder), str(room.shared), str(kernels)))
+
+
+@pytest.mark.parametrize("candidate", [".", "home"])
+def test_view_of_a_folder_around_private_places_has_plain_files_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, candidate: str
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    home = tmp_path / "home"
+    (home / ".ssh").mkdir(parents=True)
+    lodging = Lodging(private=(home,))
+    folder = (tmp_path / candidate).resolve()
+    (folder / "kernel.py").touch()
+    (folder / ".netrc").touch()
+    (folder / "link.py").symlink_to("/etc/shadow")
+    room = lodging.open_room()
+    try:
+        view = room.view_of(tmp_path / candidate)
+    finally:
+        lodging.close()
+    assert view == View(
+        readable=(str(room.folder), str(room.shared), str(folder / "kernel.py")), listed=(str(folder),)
+    )  # fmt: skip
 
 
 def test_closing_removes_everything_and_may_be_done_twice(lodging: Lodging) -> None:

@@ -49,7 +49,7 @@ def rehearse(path: Path, entry: str, columns: list[int]) -> list[list[Any]]:
 
 def compile_all(path: Path, entry: str, launches: list[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
     """What the compiler replies to each of these launches."""
-    compiler = _Compiler()
+    compiler = _Compiler(limits_reading=False)
     replies = [compiler.carry_out(wire.Load(id="load", path=str(path), folder=None, entry=entry))]
     for number, met in enumerate(launches):
         command = wire.Compile(

@@ -69,7 +69,7 @@ COMPILES = {
 
 
 def main(folder: Path) -> None:
-    compiler = _Compiler()
+    compiler = _Compiler(limits_reading=False)
     path = folder / "kernel.py"
     path.write_text(SOURCE)
     told: dict[str, Any] = {}

@@ -107,7 +107,7 @@ import sys
 from pathlib import Path
 from engine import wire
 from engine.compiler.main import _Compiler
-compiler = _Compiler()
+compiler = _Compiler(limits_reading=False)
 compiler.carry_out(wire.Load(id="i", path=sys.argv[1], folder=None, entry="entry"))
 print([compiler._find("k", line).fn(None) for line in (6, 11)])
 """
