@@ -6,7 +6,11 @@ Only records.  What a layer that could not be checked means for the verdict is t
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+LEFT_OUT = "cases left out"
+"""The author of the report on cases that were not timed on purpose, because the run was to end soon."""
 
 
 class Layer(enum.StrEnum):
@@ -55,3 +59,15 @@ class LayerReport:
     def __post_init__(self) -> None:
         if (self.coverage is Coverage.CHECKED) == bool(self.why):
             raise ValueError(f"{self.by}: a layer that is {self.coverage} cannot have the reason {self.why!r}")
+
+
+def left_out_report(count: int, *, planned: int) -> LayerReport:
+    """The report on `count` of the `planned` cases for which no time was left."""
+    why = f"{count} of {planned} cases were not timed, so that the run ends soon; `kgtui bench` times all of them"
+    fact = Fact(name=LEFT_OUT, value=str(count))
+    return LayerReport(layer=Layer.TIMING, by=LEFT_OUT, coverage=Coverage.NOT_ASKED, why=why, facts=(fact,))
+
+
+def left_out_count(reports: Iterable[LayerReport]) -> int:
+    """How many cases were not timed on purpose, by the reports of a run."""
+    return sum(int(fact.value) for report in reports if report.by == LEFT_OUT for fact in report.facts)

@@ -48,11 +48,15 @@ async def watched(
     Raises:
         EngineError: the judge failed.
     """
-    watch = wire.Watch(positions=_written(bench))
-    called = await bench.make(poison=poison, fresh=fresh, disorder=disorder, watch=watch)
+    called = await bench.make(poison=poison, fresh=fresh, disorder=disorder, watch=watch_of(bench))
     if isinstance(called, Replayed):
         return Contrasting(trouble=called.trouble, lost=called.lost, silent=called.silent)
     return await _contrasted(bench, called.returned, keep=keep, disordered=called.disordered)
+
+
+def watch_of(bench: Bench) -> wire.Watch:
+    """What a watched call hands back: the outputs of the problem, and nothing else that an entry may return."""
+    return wire.Watch(positions=_written(bench), returns=bench.lab.problem.returns > 0)
 
 
 async def recalled(bench: Bench, *, pause_s: float) -> Contrasting:

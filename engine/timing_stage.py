@@ -15,7 +15,7 @@ from engine.benchmark import CaseBenchmark, Method
 from engine.desk import Desk, LoadError
 from engine.devices import Device
 from engine.errors import EngineError, UnsupportedError
-from engine.layers import Coverage, Fact, Layer, LayerReport
+from engine.layers import Coverage, Fact, Layer, LayerReport, left_out_report
 from engine.metrology import Metrology
 from engine.model import BenchmarkPlan, Launch, Outcome, Problem, Stage
 from engine.narration import Narrator
@@ -81,7 +81,7 @@ class TimingStage:
             self._told.tell(events.BenchmarkSummarised(at_s=self._told.now(), summaries=summaries))
         self._told.report(_report(self._timed_cases))
         if bench.left_out:
-            self._told.report(_left_out(len(bench.left_out), of=len(self._plan.cases)))
+            self._told.report(left_out_report(len(bench.left_out), planned=len(self._plan.cases)))
         self._told.end(Stage.BENCHMARK, began, self._outcome, self._message)
 
     @property
@@ -151,12 +151,6 @@ def _report(timed: Sequence[CaseBenchmark]) -> LayerReport:
         why = f"{imprecise} of {len(right)} cases have no record of the device's own"
     coverage = Coverage.NOT_CHECKED if why else Coverage.CHECKED
     return LayerReport(layer=Layer.TIMING, by=_CHECK, coverage=coverage, why=why, facts=facts)
-
-
-def _left_out(cases: int, *, of: int) -> LayerReport:
-    """The report on cases for which no time was left."""
-    why = f"{cases} of {of} cases were not timed, so that the run ends soon; `kgtui bench` times all of them"
-    return LayerReport(layer=Layer.TIMING, by="cases left out", coverage=Coverage.NOT_ASKED, why=why)
 
 
 async def _reload(desk: Desk | None) -> Desk | None:

@@ -1,7 +1,8 @@
 """What of an output is right although the kernel that should have written it did not run.
 
 Only the judge can tell, for only it knows what was expected.  What anybody has right without computing
-is counted beside it: a zero, a one, what lay in the memory before, an element of an input.
+is counted beside it: a zero, a one, what lay in the memory before, an element of an input.  Zeros and what lay in the
+memory before also count in any mixture: a product over nothing leaves such an answer.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import torch
 
 from engine import tensors, wire
 from engine.judge import cases
-from engine.judge.compare import count_wrong
+from engine.judge.compare import count_wrong, judge
 from engine.model import OutputReport
 
 
@@ -39,7 +40,8 @@ def _survival(
 ) -> wire.Survival:
     total = expected.numel()
     right = _right(hand, value, expected) if isinstance(value, torch.Tensor) else 0
-    trivial = max((_right(hand, guess, expected) for guess in _guesses(hand, expected)), default=total)
+    counts = [_right(hand, guess, expected) for guess in _guesses(hand, expected)]
+    trivial = max((*counts, _idle(hand, expected)))
     return wire.Survival(name=name, total=total, right=right, trivial=trivial)
 
 
@@ -54,9 +56,35 @@ def _guesses(hand: cases.CaseInHand, expected: torch.Tensor) -> Iterator[torch.T
         return
     yield torch.zeros_like(expected)
     yield torch.ones_like(expected)
-    poisoned = torch.full((expected.numel() * expected.element_size(),), hand.poison, dtype=torch.uint8)
-    yield poisoned.to(expected.device).view(expected.dtype).view(expected.shape)
+    yield _poisoned(hand, expected)
     for spec in (part for value in hand.content.specs for part in cases.tensor_specs(value)):
         given = tensors.view(spec, hand.initial[spec.storage])
         if given.numel() == expected.numel() and given.is_complex() <= expected.is_complex():
             yield given.reshape(expected.shape).to(expected.dtype)
+
+
+def _idle(hand: cases.CaseInHand, expected: torch.Tensor) -> int:
+    """How many elements are right if each is a zero or what its memory held before, whichever fits."""
+    if not expected.numel():
+        return 0
+    tolerance = hand.problem.tolerance(hand.case)
+    guesses = (torch.zeros_like(expected), _poisoned(hand, expected), *_overwritten(hand, expected))
+    wrong = torch.stack([judge(guess, expected, tolerance).wrong for guess in guesses])
+    return expected.numel() - int(wrong.all(dim=0).sum())
+
+
+def _poisoned(hand: cases.CaseInHand, expected: torch.Tensor) -> torch.Tensor:
+    """What new memory holds before a call."""
+    content = torch.full((expected.numel() * expected.element_size(),), hand.poison, dtype=torch.uint8)
+    return content.to(expected.device).view(expected.dtype).view(expected.shape)
+
+
+def _overwritten(hand: cases.CaseInHand, expected: torch.Tensor) -> Iterator[torch.Tensor]:
+    """What arguments that the entry may write held before the call."""
+    for name, spec in zip(hand.problem.arguments, hand.content.specs, strict=True):
+        if name not in hand.problem.mutates:
+            continue
+        for part in cases.tensor_specs(spec):
+            before = tensors.view(part, hand.initial[part.storage])
+            if (before.shape, before.dtype) == (expected.shape, expected.dtype):
+                yield before

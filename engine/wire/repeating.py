@@ -47,8 +47,13 @@ class Meeting(Message, frozen=True):
 
 
 class Watch(Message, frozen=True):
-    """Hand back the arguments at these positions too, after what the entry returned, and keep all for a Recall."""
+    """Hand back the arguments at these positions too, after what the entry returned, and keep all for a Recall.
 
+    Without `returns` only those arguments are handed back: what an entry returns that should return nothing is no
+    output, and there is no room for it.
+    """
+
+    returns: bool = True
     positions: Annotated[tuple[Count, ...], msgspec.Meta(max_length=MOST_RETURNED)] = ()
 
 

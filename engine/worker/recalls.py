@@ -31,7 +31,8 @@ class Recalls:
         if command.watch is None:
             return self._leave(command, returned)
         self._call = command
-        self._values = (*values_of(returned), *(arguments[position] for position in command.watch.positions))
+        watched = tuple(arguments[position] for position in command.watch.positions)
+        self._values = (*values_of(returned), *watched) if command.watch.returns else watched
         self._places = frozenset(_place(value) for value in arguments if isinstance(value, torch.Tensor))
         return self._leave(command, self._values)
 

@@ -11,9 +11,10 @@ import argparse
 
 from engine.devices import platform_named
 from engine.errors import UsageError
+from engine.layers import left_out_count
 from engine.model import BenchmarkPlan, CacheState, Outcome, Policy, Problem, Tier
 from engine.report import TIMING, CollectedRun, PlainLine, printable
-from engine.report_bench import Benchmarks, failure_of
+from engine.report_bench import failure_of
 from kgtui.commands.check import document_for, kernel_and_problem
 from kgtui.commands.choices import timed_cases
 from kgtui.commands.closing import say_benchmark, say_document, say_profile
@@ -75,7 +76,7 @@ def exit_of_bench(request: Request, console: Console, run: CollectedRun) -> int:
     exit_code = exit_of(run.finished.verdict)
     if exit_code is not Exit.PASSED or request.benchmark is None:
         return exit_code
-    exit_code, reason = _shortfall(run.benchmarks, planned=len(request.benchmark.cases))
+    exit_code, reason = _shortfall(run, planned=len(request.benchmark.cases))
     if reason:
         console.warn(printable(reason))
     return exit_code
@@ -90,8 +91,12 @@ def _plan(options: argparse.Namespace, problem: Problem) -> BenchmarkPlan:
     )
 
 
-def _shortfall(benchmarks: Benchmarks, *, planned: int) -> tuple[Exit, str]:
-    """What is missing of the benchmark of a candidate that passed, and the exit code for that; "" when nothing is."""
+def _shortfall(run: CollectedRun, *, planned: int) -> tuple[Exit, str]:
+    """What is missing of the benchmark of a candidate that passed, and the exit code for that; "" when nothing is.
+
+    Cases that were left out on purpose are not missing, as long as one was timed.
+    """
+    benchmarks = run.benchmarks
     failed = [case for case in benchmarks.cases if case.outcome is not Outcome.PASS]
     if failed:
         reason = f"{len(failed)} of {planned} cases could not be timed: {failed[0].case}: {failure_of(failed[0])}"
@@ -101,7 +106,8 @@ def _shortfall(benchmarks: Benchmarks, *, planned: int) -> tuple[Exit, str]:
         notes = unmeasured[0].timing.notes if unmeasured[0].timing is not None else ()
         why = "; ".join(notes) or "no reason was given"
         return Exit.ENGINE, f"{len(unmeasured)} of {planned} cases have no device time: {unmeasured[0].case}: {why}"
-    if len(benchmarks.cases) < planned:
-        missing = planned - len(benchmarks.cases)
+    left_out = left_out_count(run.layers) if benchmarks.cases else 0
+    missing = planned - len(benchmarks.cases) - left_out
+    if missing > 0:
         return Exit.ENGINE, f"{missing} of {planned} cases were not timed, and the engine gave no reason"
     return Exit.PASSED, ""

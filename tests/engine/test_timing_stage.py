@@ -15,7 +15,7 @@ from engine.desk import Desk
 from engine.device_lock import DeviceLock, occupancy
 from engine.devices import Device
 from engine.errors import UnsupportedError
-from engine.layers import Coverage
+from engine.layers import Coverage, left_out_count
 from engine.metrology import Metrology
 from engine.model import BenchmarkPlan, Candidate, Case, Cost, DType, Limits, Problem, Tier, Tolerance
 from engine.narration import Narrator
@@ -159,6 +159,7 @@ async def test_cases_for_which_no_time_was_left_are_told_as_not_asked_for(employ
     assert [event.benchmark.case for event in told if isinstance(event, events.CaseBenchmarked)] == ["c"]
     assert [(report.by, report.coverage) for report in reports][1:] == [("cases left out", Coverage.NOT_ASKED)]
     assert reports[1].why == ("2 of 3 cases were not timed, so that the run ends soon; `kgtui bench` times all of them")
+    assert left_out_count(reports) == 2
 
 
 async def test_as_much_time_as_judging_took_is_left_for_the_probes(employ: Employ, tmp_path: Path) -> None:

@@ -13,7 +13,10 @@ from engine.device_memory import DeviceBlock
 from engine.judge import cases
 from engine.judge.contrast import Contrasts
 from engine.judge.precision import gauge
-from engine.worker.memory import copy_out
+from engine.probing import Bench as ProbedBench
+from engine.recalling import watch_of
+from engine.worker.memory import CallMemory, copy_out
+from engine.worker.recalls import Recalls
 from problems import find
 
 if TYPE_CHECKING:
@@ -130,3 +133,26 @@ def test_over_device_memory_what_is_returned_and_written_has_its_place(monkeypat
     assert second.changed == int((written.view(torch.int32) != written.view(torch.int32).roll(1)).sum())
     told = gauge(hand, wire.Gauge(id="g", outputs="", max_output_bytes=0, returned=returned[:1]))
     assert [one.name for one in told] == list(problem.outputs)
+
+
+@pytest.mark.parametrize("extra", [0, 2])
+def test_device_output_returned_by_in_place_entry_is_right(extra: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    problem, cpu = find("vllm::rms_norm"), torch.device("cpu")
+    case = next(case for case in problem.cases if case.name == "7x127 f32")
+    content = cases.Contents(cpu).make(problem, case, 7)
+    arena = cases.arena_on_device(content, cases.Memory(cpu, allocate=_block))
+    hand = cases.CaseInHand(problem=problem, case=case, arena=arena, base=content, content=content)
+    cases.fill(hand, content, 0xFF)
+    memory = CallMemory(cpu)
+    memory._blocks[arena.spec.handle] = arena._content
+    lab = SimpleNamespace(problem=problem)
+    bench = SimpleNamespace(lab=lab, prepared=SimpleNamespace(arguments=content.specs))
+    call = wire.Call(
+        id="c", case=case.name, arguments=content.specs, arena=arena.spec, outputs="", max_output_bytes=0, poison=0xFF,
+        watch=watch_of(cast(ProbedBench, bench)),  # cast: as much of it as is read
+    )  # fmt: skip
+    out = content.expected[0].clone()
+    returned = Recalls(memory).hand_back(call, [out, None, None, None], (out, *(torch.ones(7),) * extra))
+    command = wire.Contrast(id="c", outputs="", max_output_bytes=0, returned=returned, keep=True)
+    assert [(one.name, one.right) for one in Contrasts().contrast(hand, command)] == [("out", out.numel())]

@@ -52,6 +52,11 @@ def test_an_argument_that_nobody_wrote_has_what_lay_there_before(bench: Bench) -
     assert weighed(bench)[0].right == 4
 
 
+def test_zeros_and_old_memory_mixed_tell_nothing(bench: Bench) -> None:
+    bench.prepare("CLEARS")
+    assert weighed(bench)[0] == wire.Survival(name="x", total=4, right=2, trivial=4)
+
+
 def test_an_empty_output_tells_nothing(bench: Bench) -> None:
     bench.prepare("EMPTY")
     (output,) = weighed(bench, torch.empty(0))

@@ -59,6 +59,14 @@ INTO = _problem(
 )  # fmt: skip
 """Writes a strided output: two of four columns."""
 
+
+def _two_cleared(x: torch.Tensor) -> torch.Tensor:
+    return torch.cat([torch.zeros(2), x[2:]])
+
+
+CLEARS = _problem("CLEARS", "f(x: Tensor) -> None", _random(4), _two_cleared, returns=0, mutates=("x",))
+"""Writes zeros to two elements of its argument and leaves the other two."""
+
 OPTIONAL = _problem(
     "OPTIONAL", "f(x: Tensor, out: Tensor | None) -> Tensor",
     lambda case, rng: (torch.randn(2, generator=rng), None), lambda x, out: 2 * x, mutates=("out",),

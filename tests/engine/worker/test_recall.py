@@ -61,6 +61,13 @@ def test_a_watched_call_hands_back_its_arguments_after_that(stage: Stage) -> Non
     assert stage.call(wire.Watch(positions=(1,))) == [[0, 1, 2, 3], [5, 5, 5, 5]]
 
 
+def test_a_watched_call_without_returns_hands_back_arguments_alone(stage: Stage) -> None:
+    stage.argument.fill_(5)
+    stage.returned = stage.argument
+    assert stage.call(wire.Watch(positions=(1,), returns=False)) == [[5, 5, 5, 5]]
+    assert stage.recall() == [[5, 5, 5, 5]]
+
+
 def test_a_recall_reads_both_again(stage: Stage) -> None:
     stage.call(wire.Watch(positions=(1,)))
     stage.returned[0] = 9

@@ -12,7 +12,7 @@ import pytest
 
 from engine.benchmark import CaseBenchmark, Comparison, Interval, Method, Standing, Summary, Timing
 from engine.events import BenchmarkSummarised, CaseBenchmarked, Event, FindingRaised, LayerChecked
-from engine.layers import Coverage, Layer, LayerReport
+from engine.layers import Coverage, Layer, LayerReport, left_out_report
 from engine.model import CacheState, Finding, Location, Outcome, Plan, Policy, Severity, Tier
 from kgtui.arguments import build_parser, command_parsers
 from kgtui.commands import inspect
@@ -253,3 +253,23 @@ def test_a_benchmark_that_never_came_is_no_success(inspected, engine, kernel, gp
     exit_code, _, err = inspected("silu.py")
     assert exit_code == 3
     assert "cases were not timed, and the engine gave no reason" in err
+
+
+def only_the_first_case(plan: Plan) -> Sequence[Event]:
+    """The first bench case is timed, and the others are left out so that the run ends soon."""
+    assert plan.benchmark is not None
+    first, *_ = times(low=1.9, high=2.0)(plan)
+    planned = len(plan.benchmark.cases)
+    return [first, LayerChecked(at_s=0.3, report=left_out_report(planned - 1, planned=planned))]
+
+
+def test_inspect_with_cases_left_out_on_purpose_ends_with_0(inspected, engine, kernel, gpu):
+    engine.timed = only_the_first_case
+    exit_code, _, err = inspected("silu.py")
+    assert exit_code == 0
+    assert "cases were not timed, and the engine gave no reason" not in err
+
+
+def test_inspect_with_every_case_left_out_is_no_success(inspected, engine, kernel, gpu):
+    engine.timed = lambda plan: only_the_first_case(plan)[1:]
+    assert inspected("silu.py")[0] == 3
