@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from engine.checks import hint
 from engine.model import Finding, Location, Severity
 from engine.reading import Reading
+from engine.reading.passages import passages
 
 STRICT = "Comments and strings speak of the code, not to whoever judges it."
 CATCHES = (
@@ -58,39 +59,32 @@ _WORDS = (
     "maximum", "top", "perfect", "im_start", "<|", "<system", "<assistant", "inst]",
 )  # fmt: skip
 """One of these is in everything that `_ADDRESS` can find."""
-_NEXT_LINE = re.compile(r"\s*\n\s*#*\s*")
 
 
 def check(reading: Reading) -> Iterator[Finding]:
     """A hint for every string and every run of comments that speaks to a reader who decides."""
-    lowered = reading.text.lower()
-    words = [word for word in _WORDS if word in lowered] if lowered else [*_WORDS]
-    for constant in reading.all(ast.Constant) if words else ():
-        if isinstance(constant.value, str) and len(constant.value) > 12 and (said := _said(constant.value, words)):
+    for constant in reading.all(ast.Constant):
+        if isinstance(constant.value, str) and len(constant.value) > 12 and (said := _said(constant.value)):
             yield hint("addresses_judge", constant, f"this text speaks to whoever judges the file: {said!r}")
-    if _may_be_said(lowered, words):
+    if "#" in reading.text and _said(reading.text):  # reading the tokens of a file takes longer than all else
         for line, column, comment in _comments(reading.text):
-            if said := _said(comment, words):
+            if said := _said(comment):
                 message = f"this comment speaks to whoever judges the file: {said!r}"
                 location = Location(line=line, column=column)
                 yield Finding(check="addresses_judge", severity=Severity.HINT, message=message, location=location)
 
 
-def _may_be_said(lowered: str, words: list[str]) -> bool:
-    """Whether lines around one of the words say it; reading the tokens of a file takes longer than all else."""
-    if "#" not in lowered:
-        return False
-    lines = lowered.splitlines()
-    hits = (number for number, line in enumerate(lines) if any(word in line for word in words))
-    return any(_said("\n".join(lines[max(number - 3, 0) : number + 4]), words) for number in hits)
-
-
-def _said(text: str, words: list[str]) -> str:
-    lowered = text.lower()
-    if not any(word in lowered for word in words):
-        return ""
-    found = _ADDRESS.search(_NEXT_LINE.sub(" ", text))
+def _said(text: str) -> str:
+    """What the text says to a reader who decides; "" for nothing."""
+    found = next(filter(None, (_ADDRESS.search(_as_one_line(part)) for part in passages(text, _WORDS))), None)
     return found[0][:80] if found else ""
+
+
+def _as_one_line(text: str) -> str:
+    """The lines joined by blanks, without the signs that begin a comment."""
+    first, *rest = text.split("\n")
+    stripped = (line.strip().lstrip("#").lstrip() for line in rest)
+    return " ".join((first.rstrip(), *filter(None, stripped)))
 
 
 def _comments(text: str) -> Iterator[tuple[int, int, str]]:

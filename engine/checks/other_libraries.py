@@ -47,16 +47,21 @@ _LIBRARIES = words(
     "torchvision.ops. scipy. jax.numpy. jax.nn. jax.lax. tensorflow. cudnn. nvmath. cublas. aiter. quack. "
     "deep_gemm. tilelang.ops. opt_einsum. einops.einsum torch_scatter. torch_sparse. kernels."
 )
+_SHOWN_CHARACTERS = 80
 _ARRAYS = ("numpy.", "cupy.")
 _ARRAY_OPERATORS = words(
     "matmul dot einsum tensordot inner outer vdot convolve correlate sort argsort cumsum cumprod exp log tanh sum "
     "mean max min maximum minimum add multiply subtract divide sqrt abs take where partition argpartition"
 )
 _CALLS_A_LIBRARY = re.compile(
-    r"\b(cublas(Lt)?\w*(gemm|Matmul|axpy|dot|gemv)\w*\s*\(|cudnn\w*(Forward|Convolution|Softmax|Attention|execute)\w*\s*\(|"
+    r"\b((?P<library>(cublas|cudnn)\w*)\s*\(|"
     r"(at|torch)::(nn::functional::)?(matmul|mm|bmm|addmm|linear|einsum|softmax|log_softmax|conv\w*|layer_norm|rms_norm|silu|gelu|"
     r"relu|sigmoid|tanh|exp|sum|mean|cumsum|sort|topk|embedding|gather|scaled_dot_product_attention)\s*\()",
     re.IGNORECASE,
+)
+# Looked for in a name that was found, for a pattern with both would try every pair of places in a long name.
+_COMPUTES = re.compile(
+    r"cublas.*?(gemm|Matmul|axpy|dot|gemv)|cudnn.*?(Forward|Convolution|Softmax|Attention|execute)", re.IGNORECASE
 )
 
 
@@ -71,11 +76,17 @@ def check(reading: Reading) -> Iterator[Finding]:
     documentation = set(reading.docstrings())
     for constant in reading.host(ast.Constant):
         if isinstance(constant.value, str) and constant not in documentation:
-            found = _CALLS_A_LIBRARY.search(constant.value) if ";" in constant.value else None
-            if found is not None:
-                yield hint(
-                    "other_libraries", constant, f"this C++ text calls {found[0].strip('( ')}, a library's operator"
-                )
+            called = _called(constant.value)
+            if called:
+                yield hint("other_libraries", constant, f"this C++ text calls {called}, a library's operator")
+
+
+def _called(text: str) -> str:
+    """The first operator of a library that this C++ text calls; "" for none, and for what is no C++."""
+    for found in _CALLS_A_LIBRARY.finditer(text) if ";" in text else ():
+        if found["library"] is None or _COMPUTES.match(found["library"]):
+            return found[0].strip("( ")[:_SHOWN_CHARACTERS]
+    return ""
 
 
 def _computes_on_tensors(reading: Reading, call: ast.Call, name: str) -> bool:

@@ -16,7 +16,7 @@ from engine.reading.words import words
 
 _LONG = 400
 _ENCODED = re.compile(r"[A-Za-z0-9+/=_\-\s]+|[A-Za-z0-9!#$%&()*+\-;<=>?@^_`{|}~\s]+")
-_WORDS = re.compile(r"[A-Za-z]{2,} [A-Za-z]{2,}|\n *#|\n {4}")
+_WORDS = re.compile(r"[A-Za-z]{2} [A-Za-z]{2}|\n *#|\n {4}")
 
 STRICT = "Kernels are in the file as source text."
 CATCHES = (
@@ -44,7 +44,7 @@ _DECODERS = words(
 )
 _LOADERS = re.compile(r"cu(Module|Library)Load|cudaLibraryLoad|hipModuleLoad|load_cubin|load_binary|loadData", re.ASCII)
 _ARTEFACT = re.compile(r"\.(cubin|fatbin|ptx|hsaco|spv|metallib)\b")
-_ASSEMBLY = re.compile(r"^\s*\.(version|target|visible|amdgcn_target)\b", re.MULTILINE)
+_ASSEMBLY = re.compile(r"^[^\S\n]*\.(version|target|visible|amdgcn_target)\b", re.MULTILINE)
 
 
 def check(reading: Reading) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from engine.checks import hint
 from engine.model import Finding
 from engine.reading import Reading
+from engine.reading.passages import passages
 from engine.reading.words import words
 
 STRICT = ""
@@ -37,16 +38,28 @@ _VERDICT = re.compile(
     r"|all tests|test[s ]*(ok|pass)|\"?(time_us|latency_us|mismatched)\b|\ballclose\b\W*True",
     re.IGNORECASE,
 )
+_KEYWORDS = (
+    "pass", "correct", "speed", "outcome", "verdict", "score", "latency", "runtime", "all tests", "test", "time_us",
+    "mismatched", "allclose",
+)  # fmt: skip
+"""One of these is in everything that `_VERDICT` can find."""
 _LOWER_CASE = re.compile(r"\bpass\b")  # as a word, it is in too many sentences
 
 
 def check(reading: Reading) -> Iterator[Finding]:
     """A hint for every print whose constant text reads like the result of an evaluation."""
+    known: dict[str, bool] = {}  # a long text that is printed in many places is read once
     for node, _ in reading.mentions(*_WRITERS):
         if isinstance(node, ast.Call):
-            said = next((text for text in _texts(reading, node) if _VERDICT.search(_LOWER_CASE.sub("", text))), None)
+            said = next((text for text in _texts(reading, node) if _is_verdict(text, known)), None)
             if said is not None:
                 yield hint("prints_verdict", node, f"this prints what looks like a verdict: {said.strip()[:60]!r}")
+
+
+def _is_verdict(text: str, known: dict[str, bool]) -> bool:
+    if text not in known:
+        known[text] = any(_VERDICT.search(_LOWER_CASE.sub("", part)) for part in passages(text, _KEYWORDS))
+    return known[text]
 
 
 def _texts(reading: Reading, call: ast.Call) -> Iterator[str]:

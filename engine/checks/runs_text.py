@@ -41,6 +41,7 @@ SPARES = (
 )
 _RUNNERS = ("builtins.exec", "builtins.eval", "builtins.compile", "code.InteractiveInterpreter", "runpy.")
 _MAKERS = ("types.FunctionType", "types.CodeType", "types.LambdaType", "marshal.loads", "marshal.load", "dis.")
+_MOST_CHARACTERS = 1 << 17
 _HOLE = re.compile(r"\{\w*(![rsa])?(:[^{}]*)?\}")
 _INNOCENT = frozenset(
     {"triton", "tl", "math", "language", "jit", "range", "min", "max", "len", "int", "float", "abs", "_unseen"}
@@ -61,7 +62,7 @@ def _is_plain(reading: Reading, node: ast.expr) -> bool:
     if not isinstance(node, ast.Call) or not node.args or _is_assembled(reading, node.args[0]):
         return False
     text = reading.names.text(node.args[0]) or reading.names.template(node.args[0])
-    if text is None:
+    if text is None or len(text) > _MOST_CHARACTERS:
         return False
     try:
         tree = parse(_HOLE.sub("_unseen", text).strip())
