@@ -9,13 +9,18 @@ from __future__ import annotations
 
 import difflib
 import enum
-import math
+import reprlib
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TypeAlias
 
+from engine.user_file import MissingFileError, UserFileError, read_user_file
+
 KEYS_TABLE = "keys"
+MOST_BYTES = 1 << 20
+"""Of a settings file; one with every setting and every key has about 10 kB."""
 
 Value: TypeAlias = str | bool | float
 
@@ -69,6 +74,7 @@ OPTIONS = (
 )  # fmt: skip
 OPTION_BY_KEY = {option.key: option for option in OPTIONS}
 
+_DEEPEST_TABLE = 8
 _KIND_NAMES: Mapping[type, str] = {str: "a text in quotes", bool: "true or false", float: "a number"}
 
 
@@ -105,11 +111,11 @@ class Config:
 def read_config(path: Path) -> Config:
     """The file at `path`, or none."""
     try:
-        text = path.read_bytes().decode()
-    except FileNotFoundError:
+        text = read_user_file(path, max_bytes=MOST_BYTES).decode()
+    except MissingFileError:
         return Config(path=path, text=None)
-    except OSError as error:
-        return Config(path=path, text=None, problems=(f"{path} cannot be read: {error.strerror}; check it",))
+    except UserFileError as error:
+        return Config(path=path, text=None, problems=(f"{path} cannot be read: {error}; check it",))
     except UnicodeDecodeError as error:
         words = f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8"
         return Config(path=path, text=None, problems=(words,))
@@ -122,8 +128,11 @@ def parse_config(text: str, *, path: Path) -> Config:
 
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # a TOMLDecodeError, or a number with more digits than Python reads
         return Config(path=path, text=text, problems=(f"{path} is not TOML: {error}; mend that line",))
+    except RecursionError:
+        words = f"{path} is nested too deep; a setting is a text, a number, true or false"
+        return Config(path=path, text=text, problems=(words,))
     found: dict[str, Value] = {}
     problems: list[str] = []
     keys: dict[str, tuple[str, ...]] = {}
@@ -152,13 +161,13 @@ def _wrong(option: Option, value: object) -> str:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     fits = is_number if option.kind is float else isinstance(value, option.kind)
     if not fits:
-        return f"expected {_KIND_NAMES[option.kind]}, got {value!r}; write {option.key} = {toml(option.example)}"
+        return f"expected {_KIND_NAMES[option.kind]}, got {_shown(value)}; write {option.key} = {toml(option.example)}"
     if option.choices and value not in option.choices:
-        return f"expected one of {', '.join(option.choices)}, got {value!r}"
+        return f"expected one of {', '.join(option.choices)}, got {_shown(value)}"
     if isinstance(value, str) and not (value.strip() and value.isprintable()):
-        return f"expected some words in one line, got {value!r}; leave the line out for what is usual"
-    if is_number and isinstance(value, int | float) and not (math.isfinite(value) and value >= 0):
-        return f"expected a number from 0 on, got {value!r}"
+        return f"expected some words in one line, got {_shown(value)}; leave the line out for what is usual"
+    if is_number and isinstance(value, int | float) and not 0 <= value <= sys.float_info.max:
+        return f"expected a number from 0 on, got {_shown(value)}"
     return ""
 
 
@@ -181,7 +190,9 @@ def _asked(found: Mapping[str, Value], keys: Mapping[str, tuple[str, ...]]) -> A
 def _bindings(value: object, path: Path) -> tuple[dict[str, tuple[str, ...]], list[str]]:
     """The table of keys, as far as it has the right shape, and what is wrong with the rest."""
     if not isinstance(value, dict):
-        return {}, [f"{path}, {KEYS_TABLE}: expected a table, got {value!r}; write [{KEYS_TABLE}] above the bindings"]
+        return {}, [
+            f"{path}, {KEYS_TABLE}: expected a table, got {_shown(value)}; write [{KEYS_TABLE}] above the bindings"
+        ]
     found: dict[str, tuple[str, ...]] = {}
     problems: list[str] = []
     for name, keys in _flat(value):
@@ -189,16 +200,26 @@ def _bindings(value: object, path: Path) -> tuple[dict[str, tuple[str, ...]], li
         if isinstance(listed, list) and listed and all(isinstance(key, str) and key for key in listed):
             found[name] = tuple(listed)
         else:
-            words = f'expected a key or a list of keys, got {keys!r}; write "{name}" = ["f9"]'
+            words = f'expected a key or a list of keys, got {_shown(keys)}; write "{name}" = ["f9"]'
             problems.append(f"{path}, {KEYS_TABLE}.{name}: {words}")
     return found, problems
 
 
-def _flat(table: Mapping[str, object], before: str = "") -> Iterator[tuple[str, object]]:
+def _shown(value: object) -> str:
+    """A value as Python writes it, cut where it is long or deep."""
+    shown = reprlib.Repr()
+    shown.maxstring = shown.maxother = shown.maxlong = 80
+    try:
+        return shown.repr(value)
+    except ValueError:  # an integer with more digits than Python writes
+        return "a number that is too large"
+
+
+def _flat(table: Mapping[str, object], before: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:
     """The entries with their whole ids: TOML reads an id without quotes as a table in a table."""
     for name, value in table.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{before}{name}.")
+        if isinstance(value, dict) and depth < _DEEPEST_TABLE:
+            yield from _flat(value, f"{before}{name}.", depth + 1)
         else:
             yield f"{before}{name}", value
 

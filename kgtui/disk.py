@@ -13,6 +13,15 @@ from pathlib import Path
 
 from engine.errors import UsageError
 from engine.source import MAX_SOURCE_BYTES
+from engine.user_file import (
+    MissingFileError,
+    NoFileError,
+    TooLargeError,
+    UserFileError,
+    read_user_file,
+    reason_of,
+    require_regular,
+)
 from kgtui.highlighting.cleaning import VISIBLE
 
 BOM = b"\xef\xbb\xbf"
@@ -27,17 +36,16 @@ def read(path: Path) -> bytes:
         UsageError: it is missing, a folder, not readable, or too large for a source; says what to do.
     """
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_SOURCE_BYTES + 1)
-    except FileNotFoundError as error:
+        return read_user_file(path, max_bytes=MAX_SOURCE_BYTES)
+    except MissingFileError as error:
         raise UsageError(f"{path} does not exist; make it with `kgtui new`, or name another file") from error
-    except IsADirectoryError as error:
-        raise UsageError(f"{path} is a folder; a candidate is one Python file") from error
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}; check its permissions") from error
-    if len(content) > MAX_SOURCE_BYTES:
-        raise UsageError(f"{path} has more than {MAX_SOURCE_BYTES:,} bytes; a candidate is one Python file")
-    return content
+    except NoFileError as error:
+        raise UsageError(f"{path} {str(error).removeprefix('it ')}; a candidate is one Python file") from error
+    except TooLargeError as error:
+        words = f"{path} has more than {MAX_SOURCE_BYTES:,} bytes; a candidate is one Python file"
+        raise UsageError(words) from error
+    except UserFileError as error:
+        raise UsageError(f"{path} cannot be read: {error}; check its permissions") from error
 
 
 def editable_text(content: bytes) -> str | None:
@@ -79,8 +87,15 @@ def write(path: Path, content: bytes) -> None:
     Raises:
         UsageError: the disk is full, or the file may not be written; the caller still has the text.
     """
-    target = path.resolve()
-    if not _mode(target) & 0o222:
+    try:
+        target = Path(os.path.realpath(path))
+        mode = _mode(target)
+    except NoFileError as error:
+        words = f"{path} was not saved: {error}; save under another name or remove it; the text is still here"
+        raise UsageError(words) from error
+    except OSError as error:
+        raise UsageError(f"{path} was not saved: {reason_of(error)}; the text is still here") from error
+    if not mode & 0o222:
         # A rename would replace it all the same: that asks for the folder's permissions, not for the file's.
         raise UsageError(f"{path} was not saved: it is read-only, chmod u+w lets it be written; the text is still here")
     try:
@@ -145,9 +160,15 @@ def _replace(target: Path, content: bytes) -> bool:
 
 
 def _mode(target: Path) -> int:
-    """The permissions that the file has, or that a new one gets from the process's mask."""
+    """The permissions that the file has, or that a new one gets from the process's mask.
+
+    Raises:
+        NoFileError: something other than a file is there.
+    """
     try:
-        return stat.S_IMODE(target.stat().st_mode)
+        status = target.stat()
+        require_regular(status)
+        return stat.S_IMODE(status.st_mode)
     except FileNotFoundError:
         mask = os.umask(0)
         os.umask(mask)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from engine.source import MAX_SOURCE_BYTES
+from engine.user_file import MissingFileError, read_user_file
 
 MOST_LINKS = 40
 
@@ -36,14 +37,12 @@ def read_unchanged(path: Path, signature: Signature) -> bytes | None:
     """The content at `signature`; None when the file changed before, while or after it was read.
 
     Raises:
-        OSError: it cannot be read, or is too large to be a kernel.
+        UserFileError: it cannot be read, is no regular file, or is too large to be a kernel.
     """
-    if signature[2] > MAX_SOURCE_BYTES:
-        # What is larger is refused anyway, and to parse and to show it would take gigabytes and minutes first.
-        raise OSError(0, f"it has {signature[2]:,} bytes, and a source file has at most {MAX_SOURCE_BYTES:,}")
     try:
-        content = path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
+        # What is larger is refused anyway, and to parse and to show it would take gigabytes and minutes first.
+        content = read_user_file(path, max_bytes=MAX_SOURCE_BYTES)
+    except MissingFileError:
         return None
     return content if signature_of(path) == signature else None
 
@@ -74,7 +73,10 @@ def places_of(path: Path) -> tuple[str, ...]:
         if str(place) in places:
             break
         places.append(str(place))
-        if not place.is_symlink():
+        try:
+            if not place.is_symlink():
+                break
+            path = place.parent / place.readlink()
+        except OSError:  # a name that is too long, or a link that went away meanwhile
             break
-        path = place.parent / place.readlink()
     return tuple(places)

@@ -11,6 +11,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.user_file import UserFileError, reason_of
 from kgtui.watching.reading import Signature, parses, read_unchanged, signature_of
 from kgtui.watching.records import Delays
 
@@ -54,7 +55,7 @@ class TrackedFile:
         try:
             self._signature = signature_of(self.path)
             content = read_unchanged(self.path, self._signature) if self._signature else None
-        except OSError:
+        except (OSError, UserFileError):
             content = None
         if content is None or self.digest not in {None, _digest(content)}:
             self.notice(now_s, final=True)
@@ -89,7 +90,7 @@ class TrackedFile:
                 self.due_s = now_s + self._delays.settle_s
                 return ()
             content = read_unchanged(self.path, signature)
-        except OSError as error:
+        except (OSError, UserFileError) as error:
             return self._unreadable(error)
         if content is None:
             self.due_s = now_s + self._delays.retry_s
@@ -138,10 +139,10 @@ class TrackedFile:
         self._lost = gone
         return (Report(sight=Sight.GONE, at_s=self._event_s),)
 
-    def _unreadable(self, error: OSError) -> tuple[Report, ...]:
+    def _unreadable(self, error: OSError | UserFileError) -> tuple[Report, ...]:
         self._signature = self._status()
         self._missing_since_s = None
-        reason = error.strerror or str(error)
+        reason = reason_of(error) if isinstance(error, OSError) else str(error)
         if self._lost == (Sight.UNREADABLE, reason):
             return ()
         self._lost = (Sight.UNREADABLE, reason)

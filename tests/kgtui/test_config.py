@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from kgtui.config import OPTIONS, Asked, Config, Notify, Theme, parse_config, read_config, template, toml
+from kgtui.config import MOST_BYTES, OPTIONS, Asked, Config, Notify, Theme, parse_config, read_config, template, toml
 
 FILE = Path("config.toml")
 
@@ -79,7 +80,7 @@ def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
 
 
 def test_a_folder_in_its_place_is_told(tmp_path: Path) -> None:
-    assert read_config(tmp_path).problems == (f"{tmp_path} cannot be read: Is a directory; check it",)
+    assert read_config(tmp_path).problems == (f"{tmp_path} cannot be read: it is a folder; check it",)
 
 
 def test_the_template_asks_for_nothing_as_it_is_made() -> None:
@@ -100,3 +101,32 @@ def test_a_value_is_written_as_it_is_read(value: object) -> None:
 
     read = tomllib.loads(f"x = {toml(value)}")["x"]  # type: ignore[arg-type]  # each of the kinds in turn
     assert (tuple(read) if isinstance(read, list) else read) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("notify_after_s = 1" + "0" * 400, "expected a number from 0 on"),
+        ("notify_after_s = 0x" + "f" * 9_000, "got a number that is too large"),
+        ("notify_after_s = 1" + "0" * 9_000, "is not TOML"),
+        ("theme = " + "[" * 50_000, "nested too deep"),
+        ("theme = " + "[" * 80 + "]" * 80, "expected a text in quotes"),
+        ("theme." + ".".join(["a"] * 3_000) + " = 1", "expected a text in quotes"),
+        ("keys." + ".".join(["a"] * 3_000) + " = 1", "expected a key or a list of keys"),
+        ("keys = '" + "a" * 100_000 + "'", "expected a table"),
+    ],
+)
+def test_a_hostile_file_is_one_short_problem(tmp_path: Path, text: str, words: str) -> None:
+    (problem,) = parse_config(text, path=tmp_path / "c").problems
+    assert words in problem
+    assert len(problem) < 1_000
+
+
+def test_a_pipe_or_a_huge_file_is_a_problem(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    os.mkfifo(path)
+    assert read_config(path).problems == (f"{path} cannot be read: it is a named pipe; check it",)
+    path.unlink()
+    path.write_bytes(b"#" * (MOST_BYTES + 1))
+    (problem,) = read_config(path).problems
+    assert "it has 1,048,577 bytes, and at most 1,048,576 are read" in problem

@@ -145,5 +145,23 @@ def test_what_is_too_large_for_a_source_is_refused_before_it_is_all_read(tmp_pat
     path = Path("/dev/zero") if endless else tmp_path / "k.py"
     if not endless:
         path.write_bytes(b"#" * (MAX_SOURCE_BYTES + 1))
-    with pytest.raises(UsageError, match="has more than 4,194,304 bytes; a candidate is one Python file"):
+    what = "is a device" if endless else "has more than 4,194,304 bytes"
+    with pytest.raises(UsageError, match=f"{what}; a candidate is one Python file"):
         disk.read(path)
+
+
+def test_a_pipe_is_neither_read_nor_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "k.py"
+    os.mkfifo(path)
+    with pytest.raises(UsageError, match=r"k.py is a named pipe; a candidate is one Python file$"):
+        disk.read(path)
+    with pytest.raises(UsageError, match="was not saved: it is a named pipe"):
+        disk.write(path, b"new")
+    assert stat.S_ISFIFO(path.stat().st_mode)
+
+
+def test_a_loop_of_links_is_said_when_saving(tmp_path: Path) -> None:
+    path = tmp_path / "k.py"
+    path.symlink_to(path)
+    with pytest.raises(UsageError, match="was not saved: its links lead in a circle; the text is still here"):
+        disk.write(path, b"new")

@@ -344,8 +344,7 @@ def test_a_folder_in_the_place_of_the_file_is_said_to_be_unreadable(kernel: Path
     word = ear.next()
     assert isinstance(word, WatchTrouble)
     assert (word.kind, word.kind.is_notice) == (TroubleKind.UNREADABLE, False)
-    reason = os.strerror(errno.EISDIR)
-    assert word.message == f"{kernel.name} cannot be read: {reason}; it is tried again when it changes"
+    assert word.message == f"{kernel.name} cannot be read: it is a folder; it is tried again when it changes"
 
 
 def test_what_keeps_the_file_from_being_read_is_told_again_when_it_is_something_else(

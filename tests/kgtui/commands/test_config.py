@@ -61,7 +61,7 @@ def test_a_file_that_cannot_be_read_is_not_said_to_be_none(typed, config):
     config.mkdir()
     ended = typed("config", "show")
     assert (ended.exit_code, ended.out.splitlines()[0]) == (2, f"file  {config}  (it cannot be read)")
-    assert ended.err == f"kgtui: {config} cannot be read: Is a directory; check it\n"
+    assert ended.err == f"kgtui: {config} cannot be read: it is a folder; check it\n"
 
 
 def test_a_command_says_what_is_wrong_and_goes_on(typed, config, folder):

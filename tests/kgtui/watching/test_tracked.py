@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -137,6 +139,56 @@ def test_a_file_too_large_for_a_source_is_unreadable_and_is_never_read(file: Tra
     path.write_bytes(b"VALUE = 1\n")
     file.notice(2.0, final=True)
     assert sights(file.look(2.0)) == [Sight.BACK]
+
+
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _endless(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def _loop(path: Path) -> None:
+    path.symlink_to(path)
+
+
+def _folder(path: Path) -> None:
+    path.mkdir()
+
+
+@pytest.mark.parametrize(
+    ("replace", "reason"),
+    [
+        (_pipe, "it is a named pipe"),
+        (_endless, "it is a device"),
+        (_loop, "its links lead in a circle"),
+        (_folder, "it is a folder"),
+    ],
+)
+def test_what_replaces_a_file_is_named_and_recovers(
+    file: TrackedFile, path: Path, replace: Callable[[Path], None], reason: str
+) -> None:
+    path.unlink()
+    replace(path)
+    file.notice(1.0, final=True)
+    (report,) = file.look(1.0)
+    assert (report.sight, report.reason) == (Sight.UNREADABLE, reason)
+
+    path.rmdir() if path.is_dir() else path.unlink()
+    path.write_bytes(b"VALUE = 2\n")
+    file.poll(2.0)
+    assert file.due_s is not None
+    reports = [*file.look(file.due_s), *(file.look(file.due_s) if file.due_s is not None else ())]
+    assert [one.sight for one in reports] == [Sight.BACK, Sight.CHANGED]
+
+
+def test_a_name_that_is_too_long_is_unreadable(tmp_path: Path) -> None:
+    file = TrackedFile(tmp_path / ("k" * 300 + ".py"), delays=DELAYS)
+    file.begin(0.0)
+    (report,) = file.look(0.0)
+    assert (report.sight, report.reason) == (Sight.UNREADABLE, "its name is too long for this file system")
+    assert places_of(file.path) == (str(file.path),)
 
 
 @pytest.mark.parametrize("source", [BROKEN, b"x = '\x00'", b"(" * 5000, b"\xff\xfe"])
