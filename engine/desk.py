@@ -30,6 +30,7 @@ class Desk:
     def __init__(
         self, *, candidate: Candidate, entry: str, spare: Spare, limits: Limits,
         on_log: Callable[[Stream, str], None], shelves: tuple[Path, ...] = (),
+        target: str | None = None,
     ) -> None:  # fmt: skip
         self._candidate = candidate
         self._entry = entry
@@ -37,6 +38,7 @@ class Desk:
         self._limits = limits
         self._on_log = on_log
         self._shelves = shelves
+        self._target = target
         self._hand: Hand | None = None
         self._leaving: list[asyncio.Task[None]] = []
         self._has_called = False
@@ -79,7 +81,7 @@ class Desk:
         view = self._hand.room.view_of(self._candidate.folder)
         command = wire.Load(
             id=wire.new_id(), path=str(path), folder=folder, entry=self._entry, shelves=shelves,
-            readable=(*view.readable, *shelves), listed=view.listed,
+            readable=(*view.readable, *shelves), listed=view.listed, target=self._target,
         )  # fmt: skip
         reply = await self._hand.child.ask(command, deadline_s=self._limits.load_s)
         if isinstance(reply, wire.Failed):
@@ -121,7 +123,7 @@ class Desk:
         """One for the same candidate, whose worker nobody has had call it yet; what that one prints is not told."""
         return Desk(
             candidate=self._candidate, entry=self._entry, spare=self._spare, limits=self._limits,
-            on_log=lambda *_: None, shelves=self._shelves,
+            on_log=lambda *_: None, shelves=self._shelves, target=self._target,
         )  # fmt: skip
 
     def send_away(self, other: Desk) -> None:

@@ -104,7 +104,7 @@ class Run:
             shelves = tuple(shelf for shelf in shelves if shelf != self._shelf)
         return Desk(
             candidate=candidate or self._candidate, entry=self._plan.problem.entry, spare=spare,
-            limits=self._limits, on_log=on_log, shelves=shelves,
+            limits=self._limits, on_log=on_log, shelves=shelves, target=self._plan.target,
         )  # fmt: skip
 
     def _open_builder(self, target: str, on_kernel: Callable[[int, int, CompiledKernel], None]) -> Builder:

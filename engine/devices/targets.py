@@ -17,6 +17,8 @@ _SHARED_KIB = {
     "sm_120": 99, "sm_121": 99,
     "gfx908": 64, "gfx90a": 64, "gfx942": 64, "gfx950": 160, "gfx1100": 64, "gfx1101": 64, "gfx1200": 64, "gfx1201": 64,
 }  # fmt: skip
+# The same for every compute capability since 3.0; every GPU of the table above takes 1,024 threads per block.
+_CUDA_GRID = (2**31 - 1, 65_535, 65_535)
 KNOWN_TARGETS = tuple(_SHARED_KIB)
 DEFAULT_TARGET = "sm_90"
 # What Triton 3.6 or 3.9 makes machine code for beside those, tried one by one: the others end in an error of LLVM or
@@ -38,6 +40,9 @@ class Target:
     architecture: int | str
     warp_size: int
     shared_bytes: int | None
+    threads_per_block: int = 1024
+    grid: tuple[int, int, int] | None = None
+    """The most programs on each axis of a launch; None where the limits are not known."""
 
 
 def asked_target(name: str) -> Target:
@@ -62,7 +67,9 @@ def target_named(name: str) -> Target:
     shared_bytes = kib * 1024 if kib is not None else None
     if match := re.fullmatch(r"sm_(\d{2,3})", name):
         capability = int(match.group(1))
-        return Target(name=name, backend="cuda", architecture=capability, warp_size=32, shared_bytes=shared_bytes)
+        return Target(
+            name=name, backend="cuda", architecture=capability, warp_size=32, shared_bytes=shared_bytes, grid=_CUDA_GRID
+        )
     if re.fullmatch(r"gfx\d+[0-9a-f]{2}", name):
         warp_size = 64 if name.startswith("gfx9") else 32
         return Target(name=name, backend="hip", architecture=name, warp_size=warp_size, shared_bytes=shared_bytes)

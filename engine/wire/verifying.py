@@ -58,7 +58,8 @@ class Load(Command, tag="load", frozen=True):
     """Import the candidate at `path`; its own imports are looked up in `folder` after the standard library.
 
     `shelves` are folders of what was compiled for it elsewhere, looked into before compiling.  Besides libraries
-    it can read what lies at or below `readable`, and the names in `listed`.
+    it can read what lies at or below `readable`, and the names in `listed`.  An interpreting worker refuses the
+    launches that the GPU `target` would refuse.
     """
 
     path: str
@@ -67,6 +68,7 @@ class Load(Command, tag="load", frozen=True):
     shelves: tuple[str, ...] = ()
     readable: tuple[str, ...] = ()
     listed: tuple[str, ...] = ()
+    target: str | None = None
 
 
 class Call(Command, tag="call", frozen=True):

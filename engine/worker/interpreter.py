@@ -18,6 +18,7 @@ import torch
 import triton.language as tl
 from triton.runtime import interpreter as triton_interpreter
 from triton.runtime.autotuner import Autotuner
+from triton.runtime.jit import mangle_type
 
 from engine.model import Location, OutOfBounds
 from engine.worker import bfloat16, combining, float_arguments, handles, libdevice, loop_numbers
@@ -26,6 +27,7 @@ from engine.worker.host_code import HostCode
 from engine.worker.launches import LaunchBook, bound_arguments, parts_of
 from engine.worker.meetings import Deed, Meetings
 from engine.worker.provenance import Provenance
+from engine.worker.refusals import Refusals, is_refusal
 from engine.worker.withholding import Withholding
 
 # Triton's interpreter is not typed: what is taken from it or handed to it is Any throughout this file.
@@ -71,6 +73,7 @@ class Guard:
         self._extents: tuple[_Extent, ...] = ()
         self._always: tuple[_Extent, ...] = ()
         self._made_pointers = False
+        self._refusals: Refusals | None = None
 
     def install(self) -> None:
         """Patch Triton's interpreter and autotuner in this process."""
@@ -95,10 +98,15 @@ class Guard:
         executor.__call__ = self._recorded(executor.__call__)
         Autotuner.run = _run_first_valid
         triton_interpreter._patch_lang = _patch_once(triton_interpreter._patch_lang)
+        mangle_type(0)  # the first question of a type imports Triton's other languages, which takes 0.1 s
 
     def watch(self, filename: str) -> None:
         """Accesses are attributed to lines of this file."""
         self._filename = filename
+
+    def refuse_as(self, target: str | None) -> None:
+        """Refuse what this GPU would refuse to launch; None refuses nothing."""
+        self._refusals = Refusals(target) if target is not None else None
 
     def allow(self, storages: dict[str, torch.Tensor]) -> None:
         """Also these storages may be touched, by launches that make pointers of integers that they read."""
@@ -114,7 +122,10 @@ class Guard:
                 return None
             news = self._host_code.look(executor.fn, bound)
             grid = executor.grid(bound) if callable(executor.grid) else executor.grid
-            executor.grid = grid = tuple(int(size) for size in grid)  # evaluated here as well
+            grid = self._refusals.grid(grid) if self._refusals is not None else tuple(int(size) for size in grid)
+            if self._refusals is not None:
+                self._refusals.check(executor.fn, args, kwargs, grid)
+            executor.grid = grid  # evaluated here as well
             outer = self._kernel, self._extents
             self._kernel, self._made_pointers = executor.fn.__name__, False
             parts = dict(part for name, value in bound.items() for part in parts_of(name, value))
@@ -300,7 +311,7 @@ def _run_first_valid(tuner: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             return tuner.fn.run(*args, **kwargs, **config.all_kwargs())
         except Exception as error:
-            if _caused_by_bounds(error):
+            if _caused_by_bounds(error) or is_refusal(error):
                 raise
             refusal = refusal or error
     assert refusal is not None

@@ -149,6 +149,7 @@ class _Worker:
         self._filename = command.path
         if self._guard is not None:
             self._guard.watch(command.path)
+            self._guard.refuse_as(command.target)
         if command.shelves:
             published.read_from(_warm_cache(), *map(Path, command.shelves))
         folder = Path(command.folder) if command.folder is not None else None

@@ -1,0 +1,173 @@
+"""Launches that a GPU refuses, refused where kernels are interpreted.
+
+The interpreter ignores launch options and takes any grid and any argument.  The installed Triton's own binder and
+option parser of the target decide here, so that a refusal has the type that it has on a GPU: a candidate may catch it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import math
+import operator
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from triton.backends.compiler import GPUTarget
+from triton.compiler.compiler import make_backend
+from triton.runtime.errors import OutOfResources
+from triton.runtime.interpreter import InterpretedFunction
+from triton.runtime.jit import KernelParam, create_function_from_signature, native_specialize_impl
+
+from engine.devices.targets import target_named
+
+# Triton's launcher is not typed: what it is given is Any throughout this file.
+
+_NOTE = "a GPU refuses this launch, so the interpreter does"
+_MOST_BINDERS = 1024
+_INT32 = 2**31 - 1
+
+
+class TooManyThreadsError(OutOfResources):  # type: ignore[misc]  # of Triton, which is not typed
+    """As Triton raises it when a kernel has more threads than a block may have; an autotuner passes over it."""
+
+    def __init__(self, threads: int, limit: int, why: str) -> None:
+        super().__init__(threads, limit, "threads")
+        self._why = why
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} ({self._why})"
+
+
+class Refusals:
+    """Decides which launches the GPU `target` would refuse."""
+
+    def __init__(self, target: str) -> None:
+        self._target = target_named(target)
+        self._backend = make_backend(
+            GPUTarget(self._target.backend, self._target.architecture, self._target.warp_size)
+        )  # fmt: skip
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Triton's advice on a default, once per process
+            self._backend.parse_options({})
+        self._binder_by_function: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+    def grid(self, asked: Any) -> tuple[int, ...]:
+        """The grid as Triton's launcher reads it: three whole numbers at most.
+
+        Raises:
+            Exception: what Triton raises where it is none.
+        """
+        try:
+            sizes = [asked[axis] for axis in range(min(len(asked), 3))]
+            if not sizes:
+                raise IndexError("the grid is empty; give the number of programs on at least one axis")
+            return tuple(map(_whole, range(3), sizes))
+        except Exception as error:
+            raise _refused(error) from None
+
+    def check(
+        self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], grid: Sequence[int]
+    ) -> None:
+        """Raise what Triton raises for a launch of the plain Python function `function` of a kernel."""
+        try:
+            options = self._options(function, args, kwargs)
+            self._check_threads(function.__name__, options)
+            self._check_grid(grid, getattr(options, "num_ctas", 1))
+        except Exception as error:
+            raise _refused(error) from None
+
+    def _options(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        args = tuple(map(_as_compiled, args))
+        kwargs = {name: _as_compiled(value) for name, value in kwargs.items()}
+        try:
+            _, _, extra = self._binder(function)(*args, **kwargs)
+        except (TypeError, KeyError, OverflowError) as error:
+            raise self._explained(function, args, kwargs, error) from None
+        options = self._backend.parse_options(dict(extra))
+        unknown = next((name for name in extra if not hasattr(options, name)), None)
+        if unknown is not None:
+            near = difflib.get_close_matches(unknown, [*vars(options), *inspect.signature(function).parameters], n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            what = f"{unknown} is neither a parameter of {function.__name__} nor a launch option"
+            raise KeyError(f"{what} for {self._target.name}{hint}")
+        return options
+
+    def _binder(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        binder = self._binder_by_function.get(function)
+        if binder is None:
+            if len(self._binder_by_function) == _MOST_BINDERS:
+                self._binder_by_function.clear()
+            signature = inspect.signature(function)
+            parameters = [KernelParam(i, one, False, False) for i, one in enumerate(signature.parameters.values())]
+            binder = create_function_from_signature(signature, parameters, self._backend)
+            self._binder_by_function[function] = binder
+        return binder
+
+    def _explained(
+        self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], error: Exception
+    ) -> Exception:
+        """The same error with the argument that it is about."""
+        parameters = inspect.signature(function).parameters
+        plain = str(error).replace("dynamic_func()", f"{function.__name__}()")
+        given = {**dict(zip(parameters, args, strict=False)), **kwargs}
+        for name, value in given.items():
+            if name in parameters and not KernelParam(0, parameters[name], False, False).is_constexpr:
+                try:
+                    native_specialize_impl(type(self._backend), value, False, False, False)
+                except Exception:
+                    dtype = f" of {value.dtype}" if hasattr(value, "data_ptr") else ""
+                    kind = f"{type(value).__name__}{dtype}"
+                    return type(error)(f"Triton takes no {kind} for argument {name} of {function.__name__} ({plain})")
+        return type(error)(plain)
+
+    def _check_threads(self, kernel: str, options: Any) -> None:
+        warps, limit = options.num_warps, self._target.threads_per_block
+        threads = warps * self._target.warp_size
+        if threads > limit:
+            why = f"{kernel} is launched with num_warps={warps}: at most {limit // self._target.warp_size}"
+            raise TooManyThreadsError(threads, limit, f"{why} on {self._target.name}")
+
+    def _check_grid(self, grid: Sequence[int], ctas: int) -> None:
+        if math.prod(grid) <= 0:
+            return  # Triton launches nothing then, and raises nothing
+        for axis, size in enumerate(grid):
+            most = self._target.grid[axis] if self._target.grid is not None else _INT32
+            if not 0 < size * (ctas if axis == 0 else 1) <= most:
+                raise RuntimeError(
+                    f"Triton Error: invalid argument: the grid {tuple(grid)} has {size:,} programs on axis {axis}, "
+                    f"{self._target.name} allows 1 to {most:,}"
+                )
+
+
+def is_refusal(error: BaseException) -> bool:
+    """Whether this was raised here for a launch that no other configuration of an autotuner would make good."""
+    return _NOTE in getattr(error, "__notes__", ()) and not isinstance(error, OutOfResources)
+
+
+def _refused(error: Exception) -> Exception:
+    if _NOTE not in getattr(error, "__notes__", ()):
+        error.add_note(_NOTE)
+    return error
+
+
+def _as_compiled(value: Any) -> Any:
+    """The argument as the compiler would see it: kernels given to kernels are constants, as None is."""
+    if isinstance(value, InterpretedFunction):
+        return None
+    if type(value) is tuple:
+        return tuple(map(_as_compiled, value))
+    return value
+
+
+def _whole(axis: int, size: Any) -> int:
+    try:
+        number = operator.index(size)
+    except TypeError:
+        raise TypeError(
+            f"axis {axis} of the grid is {size!r}, a {type(size).__name__}; expected an integer: // or triton.cdiv"
+        ) from None
+    if not -_INT32 <= number <= _INT32:
+        raise OverflowError(f"axis {axis} of the grid is {number:,}; Triton's launcher takes at most {_INT32:,}")
+    return number
