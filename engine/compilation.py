@@ -7,8 +7,9 @@ tells which, and the results are published in a folder where the worker's Triton
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from engine import outcomes, wire
@@ -56,13 +57,33 @@ class _Job:
     passed_over: bool = False
 
 
+@dataclass(frozen=True, kw_only=True, order=True)
+class _Turn:
+    """A place in the queue: those of a lower rank first, of one rank in the order in which they came.
+
+    Without a job, nothing more comes.
+    """
+
+    rank: int
+    arrival: int
+    job: _Job | None = field(compare=False)
+
+
+_FIRST, _REST, _END = range(3)
+
+
 class Builder:
-    """Compiles the launches of one run in the order in which they come, each specialisation once."""
+    """Compiles the launches of one run, each specialisation once.
+
+    For the device itself they are compiled in the order in which they come, for cases wait for them.  For another
+    target the first specialisation of every kernel comes before the rest: what does not build is known early.
+    A builder that is `held` begins with `release`.
+    """
 
     def __init__(
         self, *, desks: tuple[Desk, ...], target: str, limits: Limits, artefacts: ArtefactStore,
         profile: Profile, on_kernel: Callable[[int, int, CompiledKernel], None], shelf: Path | None = None,
-        launchers: Launchers | None = None, patience_s: float = _PATIENCE_S,
+        launchers: Launchers | None = None, patience_s: float = _PATIENCE_S, held: bool = False,
     ) -> None:  # fmt: skip
         self._desks = desks
         self._target = target
@@ -76,7 +97,12 @@ class Builder:
         self._shelf_bytes_left = _MOST_SHELVED_BYTES
         self._patience_s = patience_s
         self._until_s: float | None = None
-        self._jobs: asyncio.Queue[_Job | None] = asyncio.Queue()
+        self._jobs: asyncio.PriorityQueue[_Turn] = asyncio.PriorityQueue()
+        self._arrivals = itertools.count()
+        self._met: set[tuple[str, int | None]] = set()
+        self._released = asyncio.Event()
+        if not held:
+            self._released.set()
         self._job_by_specialisation: dict[tuple[object, ...], _Job] = {}
         self._binaries: list[_Binary] = []
         self._passed_over = 0
@@ -116,16 +142,29 @@ class Builder:
         """Whether nothing has been added yet."""
         return not self._job_by_specialisation
 
+    @property
+    def held(self) -> bool:
+        """Whether compiling has still to be released."""
+        return not self._released.is_set()
+
+    def release(self) -> None:
+        """Begin to compile, where that was held back."""
+        self._released.set()
+
     def finish(self) -> None:
         """No more launches will come; `run` returns after the last."""
+        self.release()
         for _ in self._desks:
-            self._jobs.put_nowait(None)
+            self._jobs.put_nowait(_Turn(rank=_END, arrival=next(self._arrivals), job=None))
 
     def _enqueue(self, job: _Job) -> None:
         self.unfinished += 1
         if self._over:
             _settle(job)  # nobody is left who would compile it; whoever launches it does
-        self._jobs.put_nowait(job)
+        kernel = (job.launch.kernel, job.launch.line)
+        rank = _REST if self._shelf is None and kernel in self._met else _FIRST
+        self._met.add(kernel)
+        self._jobs.put_nowait(_Turn(rank=rank, arrival=next(self._arrivals), job=job))
 
     def _launcher(self, specialisation: str) -> tuple[asyncio.Future[None], ...]:
         """What must be built beside the kernel before it can be launched."""
@@ -144,8 +183,9 @@ class Builder:
 
     async def run(self) -> None:
         """Compile until `finish`.  A file that does not load here leaves `trouble`, and its kernels UNSUPPORTED."""
-        self._until_s = asyncio.get_running_loop().time() + self._patience_s
         try:
+            await self._released.wait()
+            self._until_s = asyncio.get_running_loop().time() + self._patience_s
             async with asyncio.TaskGroup() as group:
                 for desk in self._desks:
                     group.create_task(self._serve(desk))
@@ -180,7 +220,7 @@ class Builder:
                 await self._load(desk)
             except (EngineError, OSError):
                 await desk.clear()  # it is tried again, and told, when there is something to compile
-        while (job := await self._jobs.get()) is not None:
+        while (job := (await self._jobs.get()).job) is not None:
             try:
                 kernel, cubin = await self._compile(desk, job)
             finally:

@@ -25,6 +25,7 @@ from engine.model import (
     Policy,
     Stage,
     Stream,
+    Tier,
     Verdict,
 )
 
@@ -88,6 +89,16 @@ class CaseFinished:
     number: int
     total: int
     result: CaseResult
+
+
+@dataclass(frozen=True, kw_only=True)
+class TierFinished:
+    """All cases of a tier were judged; `passed` of `total` were right.  Further tiers, probes and builds may follow."""
+
+    at_s: float
+    tier: Tier
+    passed: int
+    total: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,6 +228,7 @@ Event: TypeAlias = (
     RunStarted | StageStarted | StageFinished | FindingRaised | LayerChecked | CaseFinished | KernelLaunched
     | KernelCompiled | KernelDisassembled | DeviceAwaited | CaseBenchmarked | BenchmarkSummarised | ProfileTaken
     | LogWritten | RunFinished | PortingStarted | KernelPorted | PortDisassembled | PortingFinished | OtherLoaded
+    | TierFinished
 )  # fmt: skip
 
 EVENT_TYPES: dict[str, type[Event]] = {
@@ -225,6 +237,7 @@ EVENT_TYPES: dict[str, type[Event]] = {
         RunStarted, StageStarted, StageFinished, FindingRaised, LayerChecked, CaseFinished, KernelLaunched,
         KernelCompiled, KernelDisassembled, DeviceAwaited, CaseBenchmarked, BenchmarkSummarised, ProfileTaken,
         LogWritten, RunFinished, PortingStarted, KernelPorted, PortDisassembled, PortingFinished, OtherLoaded,
+        TierFinished,
     )
 }  # fmt: skip
 

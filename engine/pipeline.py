@@ -10,6 +10,7 @@ from typing import Any
 from engine import events, outcomes
 from engine.artefacts import ArtefactStore
 from engine.compilation import Builder
+from engine.compiling_stage import OVERFULL, CompilingStage
 from engine.desk import Desk, LoadError
 from engine.devices import Device
 from engine.errors import EngineError
@@ -43,9 +44,6 @@ from engine.verdict import Facts, Stop, judge
 from engine.verification import Verifier
 from engine.verifying_stage import VerifyingStage
 
-_NOT_BUILT_HERE = (Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR)
-_OVERFULL = "more specialisations were asked for than are compiled for one candidate; the rest was left out"
-
 
 class Run:
     """Judges one candidate once; `stream` is called once.  `probes` of None are all that there are."""
@@ -74,7 +72,6 @@ class Run:
         self._results: list[CaseResult] = []
         self._launched = False
         self._first_launches: dict[str, tuple[Launch, ...]] = {}
-        self._compiling_since: float | None = None
         self._limits = plan.limits or limits
         self._artefacts = artefacts
         self._shelf = None if staff.interpreted else staff.lodging.open_shelf()
@@ -87,8 +84,10 @@ class Run:
         self._desk = self._open_desk(staff.worker, on_log=self._told.log)
         self._other = self._open_desk(staff.worker, candidate=other) if other is not None else None
         self._builder: Builder | None = None
+        self._compiling: CompilingStage | None = None
         if plan.target is not None:
             self._builder = self._open_builder(plan.target, self._kernel)
+            self._compiling = CompilingStage(builder=self._builder, told=self._told)
         self._ahead: Builder | None = None
         self._rehearsal: Rehearsal | None = None
         if device.target is not None and self._shelf is not None:
@@ -112,7 +111,7 @@ class Run:
         return Builder(
             desks=desks, target=target, limits=self._limits, artefacts=self._artefacts, profile=self._profile,
             on_kernel=on_kernel, shelf=self._shelf if target == self._device.target else None,
-            launchers=self._launchers,
+            launchers=self._launchers, held=target != self._device.target and not self._staff.compiles_beside_cases,
         )  # fmt: skip
 
     async def stream(self, cancelled: asyncio.Event) -> AsyncGenerator[events.Event, None]:
@@ -127,16 +126,15 @@ class Run:
             await asyncio.gather(working, told.aclose(), return_exceptions=True)
 
     async def _work(self, cancelled: asyncio.Event) -> None:
-        self._told.tell(
-            events.RunStarted(
-                at_s=0.0, problem=self._plan.problem.name, digest=self._candidate.digest, device=self._plan.device,
-                device_name=self._device.name, target=self._plan.target, cases=len(self._plan.cases),
-                policy=self._plan.policy,
-            )
-        )  # fmt: skip
+        self._told.tell(events.RunStarted(
+            at_s=0.0, problem=self._plan.problem.name, digest=self._candidate.digest, device=self._plan.device,
+            device_name=self._device.name, target=self._plan.target, cases=len(self._plan.cases),
+            policy=self._plan.policy,
+        ))  # fmt: skip
         try:
             stop = await self._unless(cancelled, self._judge())
-            self._end_compiling()
+            if self._compiling is not None:
+                self._compiling.end()
             self._finish(stop)
             if stop is None and self._builder is not None:
                 await self._unless(cancelled, self._builder.disassemble(self._disassembled))
@@ -197,6 +195,8 @@ class Run:
             if stop is not None:
                 return stop
             stop = await self._verify()
+            if self._compiling is not None:
+                self._compiling.release()
             if stop is None and self._is_right() and not self._is_timed:
                 await self._probe()
             if ahead is not None and stop is None:
@@ -204,7 +204,8 @@ class Run:
             for builder in self._builders():
                 builder.finish()
             await asyncio.gather(*builders)
-            self._end_compiling()
+            if self._compiling is not None:
+                self._compiling.end()
             if stop is None and self._is_right():
                 stop = await self._time()
                 if stop is None and self._is_timed:
@@ -336,32 +337,6 @@ class Run:
         await stage.run()
         return stage.stop
 
-    def _end_compiling(self) -> None:
-        """Tell how compiling ended, once, if it has begun."""
-        builder, began = self._builder, self._compiling_since
-        if builder is None or began is None:
-            return
-        self._compiling_since = None
-        failures = [kernel for kernel in builder.kernels if kernel.outcome is not Outcome.PASS]
-        failed = min(failures, key=lambda kernel: kernel.outcome in _NOT_BUILT_HERE, default=None)
-        if builder.unkept:
-            self._told.note("artefacts", builder.unkept)
-        if failed is not None and failed.outcome in _NOT_BUILT_HERE:
-            message = f"could not check that {failed.launch.kernel} builds for {failed.target}: {failed.message}"
-            self._told.note("offline_compile", message)
-        if builder.overfull:
-            self._told.note("offline_compile", _OVERFULL)
-        if failed is not None:
-            self._told.end(Stage.COMPILE, began, failed.outcome, failed.message, failed.location)
-        elif builder.unfinished:
-            message = f"the run ended with {builder.unfinished} kernels still to compile"
-            self._told.end(Stage.COMPILE, began, Outcome.CANCELLED, message)
-        elif not builder.kernels:
-            message = "no kernel that was expected builds, and none of them was launched"
-            self._told.end(Stage.COMPILE, began, Outcome.UNSUPPORTED, message)
-        else:
-            self._told.end(Stage.COMPILE, began)
-
     def _finish(self, stop: Stop | None) -> None:
         kernels = self._builder.kernels if self._builder is not None else ()
         overfull = self._builder is not None and self._builder.overfull and self._plan.target != self._device.target
@@ -369,7 +344,7 @@ class Run:
             planned=len(self._plan.cases), policy=self._plan.policy, stop=stop, cases=tuple(self._results),
             kernels=tuple(kernels), findings=tuple(self._told.findings), layers=tuple(self._told.layers),
             launched_on=self._device.target,
-            unmade=(Stop(outcome=Outcome.UNSUPPORTED, message=_OVERFULL),) if overfull else (),
+            unmade=(Stop(outcome=Outcome.UNSUPPORTED, message=OVERFULL),) if overfull else (),
         )  # fmt: skip
         self._told.tell(events.ProfileTaken(at_s=self._told.now(), spans=self._profile.spans()))
         self._told.tell(events.RunFinished(at_s=self._told.now(), verdict=judge(facts)))
@@ -379,19 +354,14 @@ class Run:
     def _launch(self, launch: Launch) -> None:
         self._launched = True
         self._told.tell(events.KernelLaunched(at_s=self._told.now(), launch=launch))
-        if self._builder is not None:
-            self._compile(self._builder, launch)
+        if self._compiling is not None:
+            self._compiling.add(launch)
 
     def _compile_ahead(self, launch: Launch, specialisation: str) -> list[asyncio.Future[None]]:
         assert self._ahead is not None
-        if self._ahead is self._builder:
-            return self._compile(self._builder, launch, specialisation)
+        if self._compiling is not None and self._ahead is self._builder:
+            return self._compiling.add(launch, specialisation)
         return self._ahead.add(launch, specialisation)
-
-    def _compile(self, builder: Builder, launch: Launch, specialisation: str = "") -> list[asyncio.Future[None]]:
-        if builder.idle:
-            self._compiling_since = self._told.begin(Stage.COMPILE)
-        return builder.add(launch, specialisation)
 
     def _kernel(self, number: int, total: int, kernel: CompiledKernel) -> None:
         self._told.tell(events.KernelCompiled(at_s=self._told.now(), number=number, total=total, kernel=kernel))

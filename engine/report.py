@@ -67,6 +67,7 @@ from engine.events import (
     RunStarted,
     StageFinished,
     StageStarted,
+    TierFinished,
 )
 from engine.layers import Coverage, LayerReport
 from engine.model import (
@@ -76,13 +77,13 @@ from engine.model import (
     Finding,
     Location,
     Outcome,
-    OutputReport,
     Policy,
     Stage,
     Verdict,
 )
 from engine.occupancy import occupancy
 from engine.report_bench import Benchmarks, case_text, gated
+from engine.report_output import output_lines
 from engine.report_profile import Profile
 from engine.report_table import bench_lines
 from engine.report_targets import plain_target, ports_of
@@ -93,6 +94,7 @@ STARTED = "started"
 BUSY = "busy"
 TIMING = "timing"
 FLAGGED = "flagged"
+FAILED = "failed"
 UNCHECKED = "unchecked"
 
 _LABEL_WIDTH = 9
@@ -219,8 +221,8 @@ def as_plain(run: CollectedRun) -> str:
 def plain_lines(event: Event, *, file: str, number: int | None = None) -> Iterator[PlainLine]:
     """What one event says in plain lines; nothing for an event that another one repeats in full.
 
-    The labels are run, the names of the stages, case, timing, finding, layer, kernel, device, log and verdict.
-    The states are started, the outcomes, flagged, busy, unchecked, the severities of findings and, for a log,
+    The labels are run, the names of the stages, case, tier, timing, finding, layer, kernel, device, log and verdict.
+    The states are started, the outcomes, failed, flagged, busy, unchecked, the severities of findings and, for a log,
     the stream.  Text that a candidate had a hand in never reaches a terminal's control: control characters
     are spelled out.
     """
@@ -239,6 +241,10 @@ def plain_lines(event: Event, *, file: str, number: int | None = None) -> Iterat
             yield PlainLine(label=event.stage, state=event.outcome, text=text)
         case CaseFinished():
             yield _case_line(event, file=file)
+        case TierFinished():
+            state = Outcome.PASS if event.passed == event.total else FAILED
+            text = f"{event.tier}: {event.passed}/{event.total} cases passed, after {event.at_s:.2f} s"
+            yield PlainLine(label="tier", state=state, text=text)
         case FindingRaised():
             yield _finding_line(event.finding, file=file)
         case LayerChecked(report=report) if report.coverage in (Coverage.NOT_CHECKED, Coverage.ENGINE_FAILED):
@@ -353,25 +359,8 @@ def _case_line(event: CaseFinished, *, file: str) -> PlainLine:
         label="case",
         state=result.outcome,
         text=printable(text) + _explained(result.message, result.location, file=file),
-        continued=tuple(printable(line) for output in wrong for line in _output_lines(output)),
+        continued=tuple(printable(line) for output in wrong for line in output_lines(output)),
     )
-
-
-def _output_lines(output: OutputReport) -> Iterator[str]:
-    """Where an output is wrong and by how much; what was not measured is left out."""
-    errors = {
-        "absolute": output.max_absolute_error, "relative": output.max_relative_error, "ulp": output.max_ulp_error,
-    }  # fmt: skip
-    measured = [f"{name} {value:.3g}" for name, value in errors.items() if value is not None]
-    if measured:
-        yield f"{output.name}: largest error {', '.join(measured)}"
-    if output.first_wrong is not None and output.last_wrong is not None:
-        yield f"{output.name}: first wrong {list(output.first_wrong)}, last wrong {list(output.last_wrong)}"
-    if output.nonfinite_got != output.nonfinite_expected:
-        yield f"{output.name}: not finite {output.nonfinite_got}, expected {output.nonfinite_expected}"
-    for found in output.explanation.diagnoses[:1] if output.explanation else ():
-        kind = found.kind.replace("_", " ")
-        yield f"{output.name}: looks like {kind}: {found.sentence} ({found.confidence}; {found.evidence})"
 
 
 def _finding_line(finding: Finding, *, file: str) -> PlainLine:

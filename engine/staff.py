@@ -17,6 +17,7 @@ from engine.processes.nursery import DEVICE_VARIABLE
 from engine.spare import Hand, Spare
 
 _READY_S = 120.0
+_BUSY_PROCESSES = 3
 _JUDGE_S = 60.0
 _LONG_S: Mapping[type[wire.Command], float] = {
     wire.PrepareBaseline: 900.0,  # torch.compile with max-autotune builds and times many kernels before it chooses
@@ -45,6 +46,7 @@ class Staff:
         self._has_borrowed = False
         self.lodging = lodging
         self.most_compilers = _most_compilers(interpreted=interpreted)
+        self.compiles_beside_cases = _has_idle_cores()
         self._workers = workers
         self._compilers = compilers
         self._limits = limits
@@ -193,6 +195,11 @@ class Staff:
             await asyncio.shield(hand.dismiss())
             raise
         return hand
+
+
+def _has_idle_cores() -> bool:
+    """Whether cores are left beside parent, judge and worker, so that compiling delays no case."""
+    return (os.cpu_count() or 2) > _BUSY_PROCESSES
 
 
 def _most_compilers(*, interpreted: bool) -> int:

@@ -22,7 +22,7 @@ _GRAVEST_FIRST = (
 )  # fmt: skip
 _HEAVIEST_FIRST = tuple(reversed(Severity))
 _GRAVE = (Severity.PROOF, Severity.SUSPECT)
-_NOT_BUILT_HERE = frozenset({Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR})
+NOT_BUILT_HERE = frozenset({Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR})
 """A kernel that this machine, this version or this engine could not compile: it says nothing of the kernel."""
 
 
@@ -33,6 +33,14 @@ class Stop:
     outcome: Outcome
     message: str
     location: Location | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interim:
+    """The worst that is known of a run in progress: its verdict will be this or worse."""
+
+    outcome: Outcome
+    flagged: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +81,23 @@ def judge(facts: Facts) -> Verdict:
         case Policy.FACTS_ONLY:
             found = f"findings: {_count(facts.findings)}; no policy was applied ({facts.policy})"
             return replace(verdict, sentence=f"{verdict.sentence}; {found}")
+
+
+def interim(facts: Facts) -> Interim | None:
+    """What these facts of a run in progress say already; None as long as they decide nothing.
+
+    PASS says that every case passed; probes, builds and times may still make the verdict worse.
+    """
+    failed = [result.outcome for result in facts.cases if result.outcome is not Outcome.PASS]
+    if failed:
+        return Interim(outcome=min(failed, key=_GRAVEST_FIRST.index))
+    unbuilt = _unbuilt(facts.kernels)
+    if unbuilt is not None:
+        return Interim(outcome=unbuilt.outcome)
+    if not facts.planned or len(facts.cases) < facts.planned:
+        return None
+    weights = WEIGHTS[facts.policy]
+    return Interim(outcome=Outcome.PASS, flagged=any(weights.flags(found.severity) for found in facts.findings))
 
 
 def refusal(policy: Policy, breaches: Sequence[Breach]) -> Stop | None:
@@ -130,7 +155,7 @@ def _unmade(facts: Facts, weights: Weights) -> Iterator[Stop]:
             message = f"{report.layer} ({report.by}) could not be checked: {report.why}"
             yield Stop(outcome=Outcome.ENGINE_ERROR, message=message)
     for kernel in facts.kernels:
-        if kernel.outcome in _NOT_BUILT_HERE and kernel.target != facts.launched_on:
+        if kernel.outcome in NOT_BUILT_HERE and kernel.target != facts.launched_on:
             message = f"could not check that {kernel.launch.kernel} builds for {kernel.target}: {kernel.message}"
             yield Stop(outcome=kernel.outcome, message=message, location=kernel.location)
     yield from facts.unmade
@@ -164,13 +189,19 @@ def _outcome(facts: Facts, passed: int) -> tuple[Outcome, str, Location | None]:
     if len(facts.cases) < facts.planned:
         missing = facts.planned - len(facts.cases)
         return Outcome.ENGINE_ERROR, f"{missing} of {facts.planned} cases were never judged", None
-    for kernel in facts.kernels:
-        if kernel.outcome is not Outcome.PASS and kernel.outcome not in _NOT_BUILT_HERE:
-            sentence = (
-                f"right on all cases, but {kernel.launch.kernel} does not build for {kernel.target}: {kernel.message}"
-            )
-            return kernel.outcome, sentence, kernel.location
+    kernel = _unbuilt(facts.kernels)
+    if kernel is not None:
+        why = f"{kernel.launch.kernel} does not build for {kernel.target}: {kernel.message}"
+        return kernel.outcome, f"right on all cases, but {why}", kernel.location
     return Outcome.PASS, f"right on {passed} of {facts.planned} cases", None
+
+
+def _unbuilt(kernels: Sequence[CompiledKernel]) -> CompiledKernel | None:
+    """The first kernel that does not build."""
+    return next(
+        (kernel for kernel in kernels if kernel.outcome is not Outcome.PASS and kernel.outcome not in NOT_BUILT_HERE),
+        None,
+    )
 
 
 def _failed_cases(failed: Sequence[CaseResult], planned: int) -> tuple[Outcome, str, Location | None]:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from engine import events, outcomes
 from engine.desk import Desk
-from engine.model import Case, CaseResult, Outcome
+from engine.model import Case, CaseResult, Outcome, Tier
 from engine.narration import Narrator
 from engine.verdict import Stop
 from engine.verification import Judging, Verifier
@@ -62,6 +62,7 @@ class VerifyingStage:
         self._results.append(result)
         number, total = len(self._results), len(self._cases)
         self._told.tell(events.CaseFinished(at_s=self._told.now(), number=number, total=total, result=result))
+        self._tell_tier(result.tier)
         self._deaths += result.outcome in _FATAL
         if result.outcome is Outcome.TAMPERED or result.outcome is Outcome.ENGINE_ERROR:
             return Stop(outcome=result.outcome, message=result.message)
@@ -70,3 +71,10 @@ class VerifyingStage:
             message = f"{result.message} (twice; the {rest} not tried)"
             return Stop(outcome=result.outcome, message=message, location=result.location)
         return None
+
+    def _tell_tier(self, tier: Tier) -> None:
+        """Tell that a tier is judged, with its last case."""
+        judged = [result.outcome for result in self._results if result.tier is tier]
+        if len(judged) == sum(case.tier is tier for case in self._cases):
+            passed = judged.count(Outcome.PASS)
+            self._told.tell(events.TierFinished(at_s=self._told.now(), tier=tier, passed=passed, total=len(judged)))

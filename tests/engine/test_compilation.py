@@ -41,7 +41,7 @@ def compile_everything(kind: str, command: wire.AnyCommand) -> wire.AnyReply:
 def builder_of(
     staff: Staff, artefacts: Path, *, desks: int = 1, shelf: Path | None = None,
     on_kernel: Callable[[int, int, CompiledKernel], None] = lambda *_: None, profile: Profile | None = None,
-    patience_s: float = 600.0,
+    patience_s: float = 600.0, held: bool = False,
 ) -> Builder:  # fmt: skip
     candidate = Candidate(source=b"", problem="toy::twice")
     places = tuple(
@@ -51,7 +51,7 @@ def builder_of(
     return Builder(
         desks=places, target="sm_90", limits=Limits(), artefacts=ArtefactStore(folder=artefacts),
         profile=profile or Profile(lambda: 0.0, started=0.0), on_kernel=on_kernel, shelf=shelf,
-        launchers=staff.launchers, patience_s=patience_s,
+        launchers=staff.launchers, patience_s=patience_s, held=held,
     )  # fmt: skip
 
 
@@ -63,7 +63,7 @@ class Site:
 
     def __init__(
         self, employ: Employ, lodging: Lodging, artefacts: Path, *, desks: int = 1, own: bool = True,
-        patience_s: float = 600.0,
+        patience_s: float = 600.0, held: bool = False,
     ) -> None:  # fmt: skip
         self.asked: list[wire.AnyCommand] = []
         self.told: list[tuple[int, int, str]] = []
@@ -74,7 +74,7 @@ class Site:
         self.nest, self.staff = employ(self._play, target="sm_90")
         self.builder = builder_of(
             self.staff, artefacts, desks=desks, shelf=self.shelf if own else None, on_kernel=self._tell,
-            profile=self.profile, patience_s=patience_s,
+            profile=self.profile, patience_s=patience_s, held=held,
         )  # fmt: skip
 
     @property
@@ -503,3 +503,42 @@ async def test_how_long_compiling_and_publishing_take_is_told(site: Site) -> Non
     site.builder.add(warps(8))
     await site.run()
     assert [(span.name, span.count) for span in site.profile.spans()] == [("compile", 2), ("publish", 2)]
+
+
+async def test_a_held_builder_compiles_nothing_before_release(employ: Employ, lodging: Lodging, tmp_path: Path) -> None:
+    site = Site(employ, lodging, tmp_path, own=False, held=True)
+    running = asyncio.create_task(site.builder.run())
+    [compiled] = site.builder.add(warps(4))
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert (site.builder.held, site.asked) == (True, [])
+    site.builder.release()
+    await compiled
+    assert (site.builder.held, site.compiled) == (False, [4])
+    site.builder.finish()
+    await running
+    await site.builder.clear()
+
+
+async def test_a_held_builder_ends_when_its_run_ends_early(employ: Employ, lodging: Lodging, tmp_path: Path) -> None:
+    site = Site(employ, lodging, tmp_path, own=False, held=True)
+    site.builder.add(warps(4))
+    await site.run()
+    assert (site.compiled, site.builder.unfinished) == ([4], 0)
+
+
+async def test_every_kernel_is_compiled_once_before_further_specialisations(
+    employ: Employ, lodging: Lodging, tmp_path: Path
+) -> None:
+    site = Site(employ, lodging, tmp_path, own=False, held=True)
+    for launch in (warps(1), warps(2), replace(warps(3), kernel="second"), replace(warps(4), kernel="second")):
+        site.builder.add(launch)
+    await site.run()
+    assert site.compiled == [1, 3, 2, 4]
+
+
+async def test_kernels_for_the_own_device_keep_their_order(site: Site) -> None:
+    for launch in (warps(1), warps(2), replace(warps(3), kernel="second")):
+        site.builder.add(launch)
+    await site.run()
+    assert site.compiled == [1, 2, 3]

@@ -140,6 +140,7 @@ FULL = (
     events.PortDisassembled(at_s=1.2, number=1, artefact=ARTEFACT),
     events.PortingFinished(at_s=1.3, outcome=Outcome.CANCELLED, message="cancelled"),
     events.OtherLoaded(at_s=1.4, digest="ef" * 32),
+    events.TierFinished(at_s=1.5, tier=Tier.SMOKE, passed=2, total=3),
 )  # fmt: skip
 BARE = (
     events.RunStarted(

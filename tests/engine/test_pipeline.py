@@ -517,3 +517,31 @@ async def test_a_candidate_is_parsed_in_another_thread_than_the_loops(
     assert verdict(await theatre.run(*PROBLEM.cases)) is Outcome.PASS
     assert len(parsers) == 1
     assert threading.current_thread() not in parsers
+
+
+async def test_kernels_for_another_target_wait_for_the_cases(theatre: Theatre) -> None:
+    theatre.staff.compiles_beside_cases = False
+    told = await theatre.run(*CASES, target="gfx942")
+    asked = theatre.commands(wire.Compile, wire.Call)
+    offline = [isinstance(command, wire.Compile) and command.target == "gfx942" for command in asked]
+    assert offline == [False] * (len(asked) - 1) + [True]
+    stages = [
+        (type(event).__name__, event.stage) for event in told
+        if isinstance(event, events.StageStarted | events.StageFinished)
+        and event.stage in (Stage.VERIFY, Stage.COMPILE)
+    ]  # fmt: skip
+    assert stages == [
+        ("StageStarted", Stage.VERIFY), ("StageFinished", Stage.VERIFY),
+        ("StageStarted", Stage.COMPILE), ("StageFinished", Stage.COMPILE),
+    ]  # fmt: skip
+
+
+async def test_a_held_kernel_that_does_not_build_fails_the_run(theatre: Theatre) -> None:
+    def refuse(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+        if isinstance(command, wire.Compile) and command.target == "gfx942":
+            return wire.Failed(id=command.id, kind=wire.FailureKind.COMPILE, message="too much shared memory")
+        return None
+
+    theatre.staff.compiles_beside_cases = False
+    theatre.changes = refuse
+    assert verdict(await theatre.run(*CASES, target="gfx942")) is Outcome.COMPILE_ERROR

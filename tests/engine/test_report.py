@@ -21,6 +21,7 @@ from engine.events import (
     RunStarted,
     StageFinished,
     StageStarted,
+    TierFinished,
 )
 from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.model import (
@@ -88,6 +89,7 @@ EVENTS: tuple[Event, ...] = (
         at_s=0.1, number=1, total=2,
         result=CaseResult(case="4x33 f32", tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0.02, calls=3, seed=7),
     ),
+    TierFinished(at_s=0.1, tier=Tier.SMOKE, passed=1, total=1),
     KernelLaunched(at_s=0.11, launch=LAUNCH),
     CaseFinished(
         at_s=0.2, number=2, total=2,
@@ -96,6 +98,7 @@ EVENTS: tuple[Event, ...] = (
             message="return: 3 of 5467 wrong", location=Location(line=12), outputs=(WRONG,),
         ),
     ),
+    TierFinished(at_s=0.2, tier=Tier.FULL, passed=0, total=1),
     StageFinished(
         at_s=0.21, stage=Stage.VERIFY, outcome=Outcome.WRONG_VALUE, elapsed_s=0.2, message="return: 3 of 5467 wrong"
     ),

@@ -18,7 +18,7 @@ from engine.model import (
     Verdict,
 )
 from engine.policy import WEIGHTS
-from engine.verdict import Breach, Facts, Stop, judge, refusal
+from engine.verdict import Breach, Facts, Interim, Stop, interim, judge, refusal
 
 LAUNCH = Launch(
     kernel="k", signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1,), line=1
@@ -287,3 +287,39 @@ def test_only_the_strict_policy_refuses_a_file_that_breaks_a_rule() -> None:
         outcome=Outcome.REFUSED, location=Location(line=3),
         message="not run, for it breaks a rule: Nothing is computed twice (c, line 3: it is); 2 more of the like",
     )  # fmt: skip
+
+
+def test_interim_of_unfinished_right_cases_is_open() -> None:
+    assert interim(Facts(planned=2, cases=(OK,))) is None
+
+
+def test_interim_without_planned_cases_is_open() -> None:
+    assert interim(Facts(planned=0)) is None
+
+
+def test_interim_of_the_first_failed_case_is_its_outcome() -> None:
+    assert interim(Facts(planned=9, cases=(OK, result(Outcome.WRONG_VALUE)))) == Interim(outcome=Outcome.WRONG_VALUE)
+
+
+def test_interim_of_several_failures_is_the_gravest() -> None:
+    cases = (result(Outcome.UNSUPPORTED), result(Outcome.WRONG_VALUE), result(Outcome.TIMEOUT))
+    assert interim(Facts(planned=9, cases=cases)) == Interim(outcome=Outcome.TIMEOUT)
+
+
+def test_interim_of_all_cases_right_is_a_pass() -> None:
+    assert interim(Facts(planned=2, cases=(OK, OK))) == Interim(outcome=Outcome.PASS)
+
+
+def test_interim_of_a_kernel_that_does_not_build_is_its_outcome() -> None:
+    facts = Facts(planned=1, cases=(OK,), kernels=(kernel(Outcome.UNSUPPORTED), kernel(Outcome.COMPILE_ERROR)))
+    assert interim(facts) == Interim(outcome=Outcome.COMPILE_ERROR)
+
+
+def test_interim_of_right_cases_with_a_grave_finding_is_flagged() -> None:
+    facts = Facts(planned=1, cases=(OK,), findings=(finding(Severity.SUSPECT, "s"),))
+    assert interim(facts) == Interim(outcome=Outcome.PASS, flagged=True)
+
+
+def test_interim_follows_the_policy_over_findings() -> None:
+    facts = Facts(planned=1, cases=(OK,), findings=(finding(Severity.SUSPECT, "s"),), policy=Policy.FACTS_ONLY)
+    assert interim(facts) == Interim(outcome=Outcome.PASS)

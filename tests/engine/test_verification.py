@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -362,3 +363,14 @@ async def test_a_call_after_one_that_did_not_return_has_ten_seconds_at_most(
     late = "while computing, the worker did not reply within 10 s; an infinite loop?"
     assert stop.message == f"{late} (twice; the 1 other case was not tried)"
     assert deadlines == [60.0, 10.0]
+
+
+async def test_a_tier_is_told_with_its_last_case(court: Court) -> None:
+    court.wrong = {"b1"}
+    await court.run(replace(A, tier=Tier.SMOKE), B)
+    told = [event for event in await court.events() if not isinstance(event, events.LogWritten)]
+    assert [(type(event).__name__, getattr(event, "tier", None)) for event in told] == [
+        ("CaseFinished", None), ("TierFinished", Tier.SMOKE), ("CaseFinished", None), ("TierFinished", Tier.FULL),
+    ]  # fmt: skip
+    tiers = [event for event in told if isinstance(event, events.TierFinished)]
+    assert [(tier.passed, tier.total) for tier in tiers] == [(1, 1), (0, 1)]

@@ -1,0 +1,24 @@
+"""One output of a case in plain lines: where it is wrong, and by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.model import OutputReport
+
+
+def output_lines(output: OutputReport) -> Iterator[str]:
+    """Where an output is wrong and by how much; what was not measured is left out."""
+    errors = {
+        "absolute": output.max_absolute_error, "relative": output.max_relative_error, "ulp": output.max_ulp_error,
+    }  # fmt: skip
+    measured = [f"{name} {value:.3g}" for name, value in errors.items() if value is not None]
+    if measured:
+        yield f"{output.name}: largest error {', '.join(measured)}"
+    if output.first_wrong is not None and output.last_wrong is not None:
+        yield f"{output.name}: first wrong {list(output.first_wrong)}, last wrong {list(output.last_wrong)}"
+    if output.nonfinite_got != output.nonfinite_expected:
+        yield f"{output.name}: not finite {output.nonfinite_got}, expected {output.nonfinite_expected}"
+    for found in output.explanation.diagnoses[:1] if output.explanation else ():
+        kind = found.kind.replace("_", " ")
+        yield f"{output.name}: looks like {kind}: {found.sentence} ({found.confidence}; {found.evidence})"
