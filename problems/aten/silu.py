@@ -1,4 +1,8 @@
-"""Sigmoid-weighted unit: y = x / (1 + exp(-x))."""
+"""Sigmoid-weighted unit: y = x / (1 + exp(-x)).
+
+Any rank, any strides.  NaN stays NaN, inf stays inf, and -inf gives NaN, as the formula does; the largest finite
+values stay finite.  Subnormal values may be flushed to zero.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,22 @@ import math
 from functools import partial
 
 from engine.model import Case, Cost, Problem, Tier, Tolerance
-from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, laid_out, mixed, rounded, torch
+from problems.kit import (
+    BF16,
+    F16,
+    F32,
+    FLOATS,
+    Arguments,
+    Layout,
+    cases_over,
+    laid_out,
+    mixed,
+    rounded,
+    scattered,
+    torch,
+)
 
-_over = partial(cases_over, layout=Layout.CONTIGUOUS, octaves=2)
+_over = partial(cases_over, layout=Layout.CONTIGUOUS, octaves=2, values="mixed")
 
 CASES = (
     *_over(Tier.SMOKE, "{shape} {dtype}", shape=(1000,), dtype=[F32, BF16]),
@@ -22,13 +39,18 @@ CASES = (
     *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(5, 7, 9), dtype=F32,
            layout=[Layout.TRANSPOSED, Layout.PADDED]),
     *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(700,), dtype=F32, layout=Layout.STRIDED),
+    *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(2, 3, 4, 5, 6), dtype=BF16, layout=Layout.IRREGULAR),
+    *_over(Tier.FULL, "{shape} {dtype} {values}", shape=(7, 33), dtype=FLOATS, values="special"),
     *_over(Tier.BENCH, "{shape} {dtype}", shape=[(1024, 1024), (16, 128, 64, 60)], dtype=[F32, BF16]),
 )  # fmt: skip
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """x: any shape; where exp(-x) overflows, y is zero to float32."""
-    return (laid_out(mixed(case.shape("shape"), case.dtype, rng, octaves=case.size("octaves")), case.word("layout")),)
+    """x: any shape; where exp(-x) overflows, y is zero to float32.  "special" has NaN, infinities and extremes."""
+    x = mixed(case.shape("shape"), case.dtype, rng, octaves=case.size("octaves"))
+    if case.word("values") == "special":
+        x = scattered(x, rng)
+    return (laid_out(x, case.word("layout")),)
 
 
 def reference(x: torch.Tensor) -> torch.Tensor:

@@ -1,4 +1,8 @@
-"""Softmax: y = exp(x - max(x)) / sum(exp(x - max(x))) along one dimension."""
+"""Softmax: y = exp(x - max(x)) / sum(exp(x - max(x))) along one dimension.
+
+Any rank, any strides, a dimension of any length.  A row with NaN or inf in it, or of -inf only, is NaN throughout;
+the largest finite values of both signs may meet in one row.  Subnormal values may be flushed to zero.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +17,14 @@ from problems.kit import (
     FLOATS,
     Arguments,
     Layout,
+    Special,
     cases_over,
     laid_out,
     mixed,
     normal,
     result_dtype,
     rounded,
+    special_rows,
     torch,
     torch_dtype,
 )
@@ -44,6 +50,9 @@ CASES = (
            values=["rising", "falling", "masked head"]),
     *_over(Tier.FULL, "{shape} {dtype}", shape=(2, 20000), dtype=BF16),
     *_over(Tier.FULL, "{shape} {dtype} to {result}", shape=(16, 200), dtype=[F16, BF16], result="float32"),
+    *_over(Tier.FULL, "{shape} dim {dim} {dtype} {values} {layout}", shape=(2, 1, 20, 2, 2), dim=2, dtype=BF16,
+           values="special", layout=Layout.IRREGULAR),
+    *_over(Tier.FULL, "{shape} {dtype} {values}", shape=(8, 1100), dtype=[F32, F16], values="special"),
     *_over(Tier.BENCH, "{shape} {dtype}", shape=[(4096, 256), (4096, 781), (1, 131072)], dtype=F32),
     *_over(Tier.BENCH, "{shape} {dtype}", shape=(4096, 256), dtype=BF16),
     *_over(Tier.BENCH, "{shape} dim {dim} {dtype}", shape=(200, 2560, 3), dim=1, dtype=F32),
@@ -52,6 +61,10 @@ CASES = (
 _CENTRES = {"large": 1e3, "huge": 1e5}
 _SLOPES = {"rising": 100.0, "falling": -100.0}
 _PEAK = 200.0
+_SPECIAL = [
+    Special.NAN, Special.ALL_NEGATIVE_INF, Special.INF, Special.BOTH_INF, Special.NEGATIVE_INF, Special.LARGE,
+    Special.ALL_NEGATIVE_ZERO,
+]  # fmt: skip
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
@@ -60,6 +73,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     "large" rows lie about -1000 and 1000 by turns, "huge" ones about a hundred times that.  "rising" and
     "falling" rows go from one end to the other by more than exp can hold, and so does a "peak" in its
     one step, in the last column and the first by turns, so that one part of a row decides its maximum.
+    "special" rows hold NaN, infinities, the largest finite values, or nothing but -inf.
     """
     shape, values = case.shape("shape"), case.word("values")
     if values in _CENTRES:
@@ -78,6 +92,8 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
         x = x.masked_fill(torch.arange(shape[-1]) >= kept, -math.inf)
     if values == "masked head":
         x = x.masked_fill(torch.arange(shape[-1]) < shape[-1] * 2 // 3, -math.inf)
+    if values == "special":
+        x = special_rows(x, rng, rows=_SPECIAL, dim=case.size("dim"))
     dtype = None if case.word("result") == "same" else torch_dtype(result_dtype(case))
     return laid_out(x, case.word("layout")), case.size("dim"), dtype
 

@@ -10,9 +10,20 @@ from problems.kit.cases import BF16, F16, F32, FLOATS, Arguments, cases_over, re
 from problems.kit.deferred import torch
 from problems.kit.layouts import Layout, laid_out
 from problems.kit.tolerances import EXACT, cancelling, rounded
-from problems.kit.values import distinct, integers, mixed, normal, torch_dtype
+from problems.kit.values import (
+    SPECIAL_VALUES,
+    Special,
+    distinct,
+    integers,
+    mixed,
+    normal,
+    scattered,
+    special_rows,
+    torch_dtype,
+)
 
 __all__ = [
-    "BF16", "EXACT", "F16", "F32", "FLOATS", "Arguments", "Layout", "cancelling", "cases_over", "distinct", "integers",
-    "laid_out", "mixed", "normal", "result_dtype", "rounded", "torch", "torch_dtype",
+    "BF16", "EXACT", "F16", "F32", "FLOATS", "SPECIAL_VALUES", "Arguments", "Layout", "Special", "cancelling",
+    "cases_over", "distinct", "integers", "laid_out", "mixed", "normal", "result_dtype", "rounded", "scattered",
+    "special_rows", "torch", "torch_dtype",
 ]  # fmt: skip

@@ -20,6 +20,7 @@ class Layout(enum.StrEnum):
     EXPANDED = "expanded"
     OFFSET = "offset"
     PADDED = "padded"
+    IRREGULAR = "irregular"
 
 
 _GAP = 3
@@ -31,7 +32,8 @@ def laid_out(tensor: torch.Tensor, layout: str) -> torch.Tensor:
     TRANSPOSED stores the last two dimensions swapped, STRIDED leaves a gap after every element, OFFSET
     starts three elements into its storage, so that its address is no multiple of 16 bytes, PADDED
     is cut out of a tensor that is wider in dimension 1, as one part of a wider projection is, and
-    EXPANDED repeats the first entry of dimension 0 with stride 0.
+    EXPANDED repeats the first entry of dimension 0 with stride 0.  IRREGULAR combines three of them, for any
+    rank: dimensions stored in reverse order, a gap after every element, an offset of three elements.
     """
     match Layout(layout):
         case Layout.CONTIGUOUS:
@@ -39,7 +41,7 @@ def laid_out(tensor: torch.Tensor, layout: str) -> torch.Tensor:
         case Layout.TRANSPOSED:
             return tensor.transpose(-1, -2).contiguous().transpose(-1, -2)
         case Layout.STRIDED:
-            return torch.stack((tensor, tensor.flip(-1)), dim=-1)[..., 0]
+            return _with_gaps(tensor)
         case Layout.EXPANDED:
             return tensor[:1].contiguous().expand(tensor.shape)
         case Layout.OFFSET:
@@ -47,3 +49,16 @@ def laid_out(tensor: torch.Tensor, layout: str) -> torch.Tensor:
             return flat[_GAP:].view(tensor.shape)
         case Layout.PADDED:
             return torch.cat((tensor, tensor[:, :_GAP]), dim=1)[:, : tensor.shape[1]]
+        case Layout.IRREGULAR:
+            reverse = tuple(reversed(range(tensor.dim())))
+            gapped = _with_gaps(tensor.permute(reverse)).permute(reverse)
+            content = gapped.untyped_storage()
+            whole = torch.empty(0, dtype=tensor.dtype, device=tensor.device).set_(content)
+            flat = torch.cat((whole[:1].repeat(_GAP), whole))
+            return flat.as_strided(gapped.shape, gapped.stride(), _GAP)
+
+
+def _with_gaps(tensor: torch.Tensor) -> torch.Tensor:
+    """`tensor` with a gap of one element after every element, filled with other elements of its own."""
+    others = tensor.flip(-1) if tensor.dim() else tensor
+    return torch.stack((tensor, others), dim=-1)[..., 0]

@@ -1,10 +1,15 @@
 """Input values: full-entropy, of both signs, and of several magnitudes inside one tensor.
 
 Uniform, constant or single-scale inputs let a kernel skip a maximum, a mask or an absolute value
-unnoticed.  All randomness comes from the generator that the caller passes in.
+unnoticed.  Special values (NaN, infinities, numbers near the largest finite one) are added to such a
+tensor by `scattered` or `special_rows`.  All randomness comes from the generator that the caller passes in.
 """
 
 from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Sequence
 
 from engine.model import DType
 from problems.kit.deferred import torch
@@ -43,3 +48,97 @@ def integers(shape: tuple[int, ...], dtype: DType, rng: torch.Generator, *, low:
 def distinct(count: int, below: int, rng: torch.Generator) -> torch.Tensor:
     """`count` different numbers under `below` in random order, int64; a tensor that ends with the last of them."""
     return torch.randperm(below, generator=rng)[:count].clone()
+
+
+class Special(enum.StrEnum):
+    """A value or a row of values that arithmetic treats by rules of their own."""
+
+    NAN = "nan"
+    INF = "inf"
+    NEGATIVE_INF = "-inf"
+    BOTH_INF = "inf and -inf"
+    LARGE = "large"
+    OVERFLOW = "overflow"
+    DETOUR = "detour"
+    ALL_NEGATIVE_INF = "all -inf"
+    ALL_NEGATIVE_ZERO = "all -0.0"
+    SUBNORMAL = "subnormal"
+    NEGATIVE_ZERO = "-0.0"
+
+
+SPECIAL_VALUES = (
+    Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.NEGATIVE_ZERO, Special.LARGE, Special.SUBNORMAL,
+)  # fmt: skip
+"""What single elements can be, whatever is computed of them."""
+
+_NEAR_LARGEST = 0.75  # twice of it overflows, and no rounding of one brings it to the limit
+_DETOUR = 2.0**14  # a whole number of every float type here; eight of them overflow float16
+_DETOUR_STEPS = 8
+
+
+def scattered(
+    tensor: torch.Tensor, rng: torch.Generator, *, values: Sequence[Special] = SPECIAL_VALUES, each: int = 2
+) -> torch.Tensor:
+    """A copy of `tensor` with each of `values` in `each` elements at random places, no two in the same place.
+
+    LARGE and SUBNORMAL are of both signs by turns.  A tensor too small for all of them has the first ones.
+    """
+    flat = tensor.flatten().clone()
+    places = torch.randperm(flat.numel(), generator=rng)
+    for number, place in enumerate(places[: each * len(values)].tolist()):
+        flat[place] = _number(values[number // each], tensor.dtype, negative=number % 2 == 1)
+    return flat.view(tensor.shape)
+
+
+def special_rows(tensor: torch.Tensor, rng: torch.Generator, *, rows: Sequence[Special], dim: int = -1) -> torch.Tensor:
+    """A copy of `tensor` whose first lines along `dim` are special, in the order of `rows`; the rest is as it was.
+
+    A line of NAN, INF, NEGATIVE_INF, NEGATIVE_ZERO, SUBNORMAL or LARGE has one such element at a random place,
+    BOTH_INF an infinity of either sign.  In OVERFLOW all are positive and two of them add up to infinity in any
+    order.  DETOUR holds in its first half what its second half takes away again: the sum is as before, but leaves
+    float16 on the way, and bfloat16 keeps nothing of the rest.
+    """
+    moved = tensor.movedim(dim, -1)
+    lines = moved.reshape(-1, moved.shape[-1]).clone()
+    if len(rows) > len(lines):
+        raise ValueError(f"{len(rows)} special rows are asked for, the tensor {tuple(tensor.shape)} has {len(lines)}")
+    for line, special in zip(lines, rows, strict=False):
+        _fill(line, special, rng)
+    return lines.view(moved.shape).movedim(-1, dim)
+
+
+def _fill(line: torch.Tensor, special: Special, rng: torch.Generator) -> None:
+    """Make one line special, in place."""
+    places = torch.randperm(len(line), generator=rng).tolist()
+    match special:
+        case Special.ALL_NEGATIVE_INF:
+            line.fill_(-math.inf)
+        case Special.ALL_NEGATIVE_ZERO:
+            line.fill_(-0.0)
+        case Special.BOTH_INF:
+            line[places[0]], line[places[1]] = math.inf, -math.inf
+        case Special.OVERFLOW:
+            line.abs_()
+            line[places[:2]] = _number(Special.LARGE, line.dtype, negative=False)
+        case Special.DETOUR:
+            if len(line) < 2 * _DETOUR_STEPS:
+                raise ValueError(f"a detour needs a row of {2 * _DETOUR_STEPS} elements, this one has {len(line)}")
+            line[:_DETOUR_STEPS] = _DETOUR
+            line[-_DETOUR_STEPS:] = -_DETOUR
+        case _:
+            line[places[0]] = _number(special, line.dtype, negative=False)
+
+
+def _number(special: Special, dtype: torch.dtype, *, negative: bool) -> float:
+    """The one number that `special` is in this dtype."""
+    limits = torch.finfo(dtype)
+    numbers = {
+        Special.NAN: math.nan,
+        Special.INF: math.inf,
+        Special.NEGATIVE_INF: -math.inf,
+        Special.NEGATIVE_ZERO: -0.0,
+        Special.LARGE: _NEAR_LARGEST * limits.max,
+        Special.SUBNORMAL: limits.tiny / 4,
+    }
+    number = numbers[special]
+    return -number if negative and special in (Special.LARGE, Special.SUBNORMAL) else number

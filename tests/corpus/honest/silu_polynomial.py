@@ -14,7 +14,7 @@ TERMS: tl.constexpr = tl.constexpr(7)
 @triton.jit
 def power_of_two(x):
     """2 ** x for every x: a whole exponent, which exp2 has exactly, and what is left, at most a half either way."""
-    x = tl.minimum(tl.maximum(x, -126.0), 127.0)
+    x = tl.minimum(tl.maximum(x, -126.0), 128.0)
     whole = tl.floor(x + 0.5)
     part = x - whole
     total = part * COEFFICIENTS[0]

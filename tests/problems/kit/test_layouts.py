@@ -19,6 +19,7 @@ MATRIX = torch.arange(20.0).reshape(4, 5)
         (Layout.EXPANDED, (0, 1), 0),
         (Layout.OFFSET, (5, 1), 3),
         (Layout.PADDED, (8, 1), 0),
+        (Layout.IRREGULAR, (2, 8), 3),
     ],
 )
 def test_each_layout_has_its_strides_and_offset(layout: Layout, strides: tuple[int, ...], offset: int) -> None:
@@ -35,11 +36,22 @@ def test_a_layout_keeps_shape_dtype_and_values(layout: Layout, shape: tuple[int,
     assert torch.equal(moved, tensor)
 
 
+@pytest.mark.parametrize("shape", [(), (7,), (2, 3, 4, 5, 6), (0,), (2, 0, 3)])
+def test_irregular_keeps_values_of_any_rank(shape: tuple[int, ...]) -> None:
+    tensor = torch.randn(shape, generator=torch.Generator().manual_seed(5))
+    assert torch.equal(laid_out(tensor, Layout.IRREGULAR), tensor)
+
+
+def test_irregular_has_no_dimension_of_stride_one() -> None:
+    moved = laid_out(torch.arange(720.0).reshape(2, 3, 4, 5, 6), Layout.IRREGULAR)
+    assert (moved.stride(), moved.storage_offset()) == ((2, 4, 12, 48, 240), 3)
+
+
 def test_expanded_repeats_the_first_row() -> None:
     assert torch.equal(laid_out(MATRIX, Layout.EXPANDED), MATRIX[0].repeat(4, 1))
 
 
-@pytest.mark.parametrize("layout", [Layout.STRIDED, Layout.PADDED, Layout.OFFSET])
+@pytest.mark.parametrize("layout", [Layout.STRIDED, Layout.PADDED, Layout.OFFSET, Layout.IRREGULAR])
 def test_the_bytes_between_are_finite_and_give_a_wrong_answer_to_who_reads_them(layout: Layout) -> None:
     moved = laid_out(MATRIX, layout)
     as_if_contiguous = torch.as_strided(moved, (4, 5), (5, 1), 0)

@@ -6,7 +6,21 @@ import pytest
 import torch
 
 from engine.model import DType
-from problems.kit import BF16, F16, F32, distinct, integers, mixed, normal, torch_dtype
+from problems.kit import (
+    BF16,
+    F16,
+    F32,
+    FLOATS,
+    SPECIAL_VALUES,
+    Special,
+    distinct,
+    integers,
+    mixed,
+    normal,
+    scattered,
+    special_rows,
+    torch_dtype,
+)
 
 
 def seeded() -> torch.Generator:
@@ -64,3 +78,51 @@ def test_distinct_numbers_are_all_different() -> None:
 
 def test_distinct_numbers_have_nothing_behind_them_that_a_kernel_could_read() -> None:
     assert distinct(5, 1000, seeded()).untyped_storage().nbytes() == 5 * DType.INT64.bytes
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_scattered_values_are_each_there_twice(dtype: DType) -> None:
+    values = scattered(torch.ones(100, dtype=torch_dtype(dtype)), seeded())
+    limits = torch.finfo(values.dtype)
+    assert int(values.isnan().sum()) == 2
+    assert [int((values == value).sum()) for value in (float("inf"), float("-inf"))] == [2, 2]
+    assert int(((values == 0) & values.signbit()).sum()) == 2
+    large = values[values.isfinite() & (values.abs() > 2)]
+    assert sorted(large.sign().tolist()) == [-1.0, 1.0]
+    assert (large * 2).isinf().all()
+    subnormal = values[(values != 0) & (values.abs() < limits.tiny)]
+    assert sorted(subnormal.sign().tolist()) == [-1.0, 1.0]
+    assert int((values == 1).sum()) == 100 - 2 * len(SPECIAL_VALUES)
+
+
+def test_scattered_leaves_its_tensor_alone_and_fits_small_ones() -> None:
+    tensor = torch.ones(3)
+    assert int(scattered(tensor, seeded()).isnan().sum()) == 2
+    assert torch.equal(tensor, torch.ones(3))
+    assert scattered(torch.ones(0, 4), seeded()).shape == (0, 4)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("dim", [0, 1])
+def test_special_rows_have_the_sums_of_their_names(dtype: DType, dim: int) -> None:
+    rows = [
+        Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.BOTH_INF, Special.OVERFLOW,
+        Special.ALL_NEGATIVE_INF, Special.ALL_NEGATIVE_ZERO, Special.DETOUR,
+    ]  # fmt: skip
+    tensor = torch.ones((9, 40) if dim else (40, 9), dtype=torch_dtype(dtype))
+    made = special_rows(tensor, seeded(), rows=rows, dim=dim)
+    sums = made.double().sum(dim).to(tensor.dtype).tolist()
+    assert str(sums) == "[nan, inf, -inf, nan, inf, -inf, 0.0, 24.0, 40.0]"
+    assert made.shape == tensor.shape
+    assert int((tensor != 1).sum()) == 0
+
+
+def test_a_detour_overflows_a_float16_sum_only_on_the_way() -> None:
+    made = special_rows(torch.ones(1, 40).half(), seeded(), rows=[Special.DETOUR])
+    assert made.cumsum(1).isinf().any()
+    assert made.float().sum() == 24
+
+
+def test_more_special_rows_than_rows_are_refused() -> None:
+    with pytest.raises(ValueError, match="3 special rows are asked for, the tensor"):
+        special_rows(torch.ones(2, 5), seeded(), rows=[Special.NAN] * 3)
