@@ -7,7 +7,8 @@ KgtuiError
   |- StoreError          the session store: locked, corrupt, newer, read-only or full
   '- EngineError         ours: never counts against a candidate
        |- ChildDiedError     a child process ended without a reply
-       |- DeadlineError      a child process did not reply in time
+       |- DeadlineError      a child process did not reply in the time that it was given
+       |- MachineBusyError   a child process was given hardly any time to reply in
        '- WireError          a child process said something that is no reply
 """
 
@@ -43,7 +44,15 @@ class ChildDiedError(EngineError):
 
 
 class DeadlineError(EngineError):
-    """A child process did not reply before its deadline."""
+    """A child process did not reply in the time that it was given; `slept` is whether it slept for most of it."""
+
+    def __init__(self, message: str, *, slept: bool = False) -> None:
+        super().__init__(message)
+        self.slept = slept
+
+
+class MachineBusyError(EngineError):
+    """Other processes left a child process hardly any time to reply in: nothing is known of it."""
 
 
 class WireError(EngineError):

@@ -338,7 +338,10 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What a candidate may use up before it is stopped."""
+    """What a candidate may use up before it is stopped.
+
+    Seconds are those that it had of the machine, as engine/processes/patience.py counts them.
+    """
 
     load_s: float = 20.0
     case_s: float = 10.0

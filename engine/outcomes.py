@@ -35,7 +35,8 @@ def of_worker_error(error: EngineError, doing: str) -> Stop:
                 outcome=Outcome.TAMPERED, message=f"{doing}, the candidate meddled with the result channel: {error}"
             )
         case DeadlineError():
-            return Stop(outcome=Outcome.TIMEOUT, message=f"{doing}, {error}; an infinite loop?")
+            guess = "a deadlock?" if error.slept else "an infinite loop?"
+            return Stop(outcome=Outcome.TIMEOUT, message=f"{doing}, {error}; {guess}")
         case ChildDiedError():
             return Stop(outcome=Outcome.CRASHED, message=f"{doing}, {error}")
         case _:

@@ -13,9 +13,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from engine import wire
-from engine.errors import ChildDiedError, DeadlineError, WireError
+from engine.errors import ChildDiedError, WireError
 from engine.model import Stream
 from engine.processes.last_words import telling_line
+from engine.processes.usage import Meter
+from engine.processes.waiting import first_of
 
 if TYPE_CHECKING:
     from engine.processes.nest import Nest
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 _CHUNK_BYTES = 1 << 16
 _READY = "ready"
 _LAST_WORDS_CHARACTERS = 2000
+_DRAIN_S = 2.0  # for what is in a pipe already; a stray may hold it open
 
 
 class Child:
@@ -67,7 +70,7 @@ class Child:
         return not self._gone.done()
 
     async def wait_until_ready(self, deadline_s: float) -> wire.Ready:
-        """The unasked-for first line, which says that the child is warm.
+        """The unasked-for first line, which says that the child is warm; for `deadline_s` of its time.
 
         Raises:
             EngineError: it died, was silent, or said something else.
@@ -87,7 +90,8 @@ class Child:
 
         Raises:
             ChildDiedError: the child ended first.
-            DeadlineError: no reply within `deadline_s` seconds; the child is still running.
+            DeadlineError: no reply in `deadline_s` seconds of the child's time; it is still running.
+            MachineBusyError: the child was given hardly any time for long; it is still running.
             WireError: a line came that is not the reply to this command.
         """
         if self._fault is not None:
@@ -120,10 +124,8 @@ class Child:
                 raise self._fault
             # Not read-until-EOF: a grandchild holding the pipe hides it.  Race the reply against process exit.
             racers: set[asyncio.Future[Any]] = {future, self._gone}  # Any: they differ in what they bring
-            done, _ = await asyncio.wait(racers, timeout=deadline_s, return_when=asyncio.FIRST_COMPLETED)
-            if not done:
-                raise DeadlineError(f"the {self.kind} did not reply within {deadline_s:g} s")
-            if future not in done:
+            await first_of(racers, kind=self.kind, limit_s=deadline_s, look=Meter(self.pid).look)
+            if not future.done():
                 await self._drain_replies()
             if future.done():
                 return future.result()
@@ -136,7 +138,7 @@ class Child:
 
     async def _drain_replies(self) -> None:
         """A reply written just before the end may still lie in the pipe."""
-        await asyncio.wait({self._tasks[0]}, timeout=0.05)
+        await asyncio.wait({self._tasks[0]}, timeout=_DRAIN_S)
 
     async def _read_replies(self, stream: asyncio.StreamReader) -> None:
         while self._fault is None:
@@ -190,7 +192,7 @@ class Child:
             self._commands = None
         if self._tasks:
             # What the child wrote before it ended is still in the pipes; what a stray holds open is not waited for.
-            await asyncio.wait(self._tasks, timeout=0.2)
+            await asyncio.wait(self._tasks, timeout=_DRAIN_S)
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)

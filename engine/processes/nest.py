@@ -17,11 +17,13 @@ from typing import Any
 
 import msgspec
 
-from engine.errors import EngineError
+from engine.errors import DeadlineError, EngineError
 from engine.processes.child import Child
 from engine.processes.confinement import Confinement
 from engine.processes.last_words import telling_line
 from engine.processes.nursery import MAX_MESSAGE_BYTES, Awake, Fork, Forked, Gone, Kill, Refused, Report
+from engine.processes.usage import Meter
+from engine.processes.waiting import first_of
 
 _START_S = 120.0
 _FORK_S = 20.0
@@ -75,7 +77,9 @@ class Nest:
         ended = asyncio.create_task(self._process.wait())
         try:
             racers: set[asyncio.Future[Any]] = {self._awake, ended}  # Any: they differ in what they bring
-            await asyncio.wait(racers, timeout=_START_S, return_when=asyncio.FIRST_COMPLETED)
+            await first_of(racers, kind="nursery", limit_s=_START_S, look=Meter(self._process.pid).look)
+        except DeadlineError as error:
+            raise EngineError(f"the engine's processes did not start: {error}") from error
         finally:
             ended.cancel()
         if not self._awake.done() or self._awake.cancelled():
@@ -104,11 +108,14 @@ class Nest:
             try:
                 socket.send_fds(control, [msgspec.json.encode(order)], theirs)
                 self._asked.append(forked)
-                pid = await asyncio.wait_for(forked, _FORK_S)
+                nursery = Meter(self.pid or 0, below=False)
+                await first_of({forked}, kind="nursery", limit_s=_FORK_S, look=nursery.look)
+                pid = forked.result()
             except BaseException as error:
                 for handle in (commands, replies, stdout, stderr):
                     os.close(handle)
-                if not isinstance(error, OSError | TimeoutError):
+                forked.cancel()
+                if not isinstance(error, OSError | DeadlineError):
                     raise
                 raise EngineError(f"no {kind} could be started: {error}; {await self._last_words()}") from error
             finally:
@@ -194,6 +201,10 @@ class Nest:
             asyncio.get_running_loop().remove_reader(self._control.fileno())
             self._control.close()
             self._control = None
+        while self._asked:
+            forked = self._asked.popleft()
+            if not forked.done():
+                forked.set_exception(OSError("the nursery was killed"))
         for child in self._children.values():
             child.gone(9)
         self._children.clear()

@@ -33,7 +33,7 @@ WARM_TARGET_VARIABLE = "KGTUI_WARM_TARGET"
 DRIVER_VARIABLE = "KGTUI_DRIVER"
 DEVICE_VARIABLE = "KGTUI_DEVICE"
 WARM_CACHE_VARIABLE = "KGTUI_WARM_CACHE"
-_SWEEP_S = 5.0
+_SWEEP_S = 30.0  # against what forks as fast as it is killed; each look finds all that there is
 
 
 class Fork(msgspec.Struct, frozen=True, kw_only=True, tag="fork", tag_field="type"):

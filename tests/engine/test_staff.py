@@ -197,16 +197,15 @@ async def _wait(event: asyncio.Event) -> None:
 async def test_the_judge_has_as_long_as_the_command_can_take(
     employ: Employ, command: wire.AnyCommand, deadline_s: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given: list[float | None] = []
-    wait = asyncio.wait
+    given: list[float] = []
 
-    async def waiting(*futures: Any, timeout: float | None = None, **options: Any) -> Any:  # Any: as asyncio.wait's own
-        given.append(timeout)
-        return await wait(*futures, timeout=timeout, **options)
+    async def waiting(racers: Any, *, limit_s: float, **_: object) -> None:  # Any: futures of different kinds
+        given.append(limit_s)
+        await asyncio.wait(racers, return_when=asyncio.FIRST_COMPLETED)
 
     _, staff = employ()
     await staff.judge()
-    monkeypatch.setattr(asyncio, "wait", waiting)
+    monkeypatch.setattr("engine.processes.child.first_of", waiting)
     await staff.ask_judge(command)
     assert given == [deadline_s]
 

@@ -14,6 +14,7 @@ from tests.engine.running.conftest import SMALL
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
+IMPATIENT = replace(SMALL, load_s=1.0, case_s=1.0)  # of what never ends
 CHEATS = Path(__file__).parents[2] / "corpus" / "cheats"
 HEAD = """
 import ctypes, os, sys, time
@@ -22,12 +23,19 @@ import torch
 
 
 async def test_an_infinite_loop_is_a_timeout(judging):
-    judged = await judging("def silu(self):\n    while True:\n        pass\n")
+    judged = await judging("def silu(self):\n    while True:\n        pass\n", limits=IMPATIENT)
     assert judged.verdict.outcome is Outcome.TIMEOUT
+    assert "an infinite loop?" in judged.verdict.sentence
+
+
+async def test_an_endless_sleep_is_a_timeout(judging):
+    judged = await judging(HEAD + "def silu(self):\n    time.sleep(1_000_000)\n", limits=IMPATIENT)
+    assert judged.verdict.outcome is Outcome.TIMEOUT
+    assert "a deadlock?" in judged.verdict.sentence
 
 
 async def test_an_infinite_loop_at_import_is_a_timeout(judging):
-    judged = await judging("while True:\n    pass\n\ndef silu(self):\n    return self\n")
+    judged = await judging("while True:\n    pass\n\ndef silu(self):\n    return self\n", limits=IMPATIENT)
     assert judged.verdict.outcome is Outcome.TIMEOUT
 
 

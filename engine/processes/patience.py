@@ -1,0 +1,84 @@
+"""How long a process is waited for: by what it did with the time, not by the clock on the wall.
+
+On a busy machine a process waits for a CPU, and that is no fault of its own.  So a limit counts the CPU time of
+the process and of all below it, and half of the time that it slept, but no time in which it could run and was
+given no CPU.  A process that got hardly any CPU for long says nothing of itself: the machine is too busy.
+Pure functions of measured seconds: engine/processes/usage.py measures them, and nothing here looks at a clock.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+ASLEEP_SHARE = 0.5  # of the time asleep counts: a disk, a device or a driver may be waited for
+MOST_ASLEEP_S = 1.0  # that counts between two looks, which are far shorter unless the parent itself was stopped
+MOST_TIMES = 20.0  # the limit, by the clock on the wall; eight busy processes on two cores take five
+LEAST_MOST_S = 60.0
+
+
+class Patience(enum.Enum):
+    """Whether to wait on for a process."""
+
+    WAIT = enum.auto()
+    TIMED_OUT = enum.auto()
+    TOO_BUSY = enum.auto()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interval:
+    """What was measured of a process between two looks.
+
+    `cpu_s` is the CPU time of all its threads and of the processes below it, `delayed_s` how long, added up,
+    those could have run and were given no CPU, and `stolen_s` what a hypervisor took of each core.
+    """
+
+    wall_s: float
+    cpu_s: float = 0.0
+    delayed_s: float = 0.0
+    stolen_s: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waited:
+    """How long a process has been waited for, and what it did meanwhile.
+
+    `running_s` is how long it would have run alone on this machine, and `asleep_s` how long none of its threads
+    could have run.
+    """
+
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+    running_s: float = 0.0
+    asleep_s: float = 0.0
+
+    @property
+    def counted_s(self) -> float:
+        """What counts against a limit."""
+        return self.running_s + ASLEEP_SHARE * self.asleep_s
+
+
+def longer(waited: Waited, interval: Interval, *, cores: int) -> Waited:
+    """As before, and one interval more."""
+    if interval.wall_s <= 0:
+        return waited
+    runnable_s = interval.cpu_s + interval.delayed_s
+    threads = max(1.0, runnable_s / interval.wall_s)  # that could run at a time
+    asleep_s = max(0.0, interval.wall_s - interval.stolen_s - runnable_s / threads)
+    return Waited(
+        wall_s=waited.wall_s + interval.wall_s,
+        cpu_s=waited.cpu_s + interval.cpu_s,
+        # The time of threads that run at once counts once; more threads than cores hold up each other.
+        running_s=waited.running_s + interval.cpu_s / min(threads, max(1, cores)),
+        asleep_s=waited.asleep_s + min(MOST_ASLEEP_S, asleep_s),
+    )
+
+
+def patience(waited: Waited, *, limit_s: float) -> Patience:
+    """Whether a process with a limit of `limit_s` is waited for any longer."""
+    if waited.counted_s >= limit_s:
+        return Patience.TIMED_OUT
+    if waited.wall_s < max(LEAST_MOST_S, MOST_TIMES * limit_s):
+        return Patience.WAIT
+    # Threads that only hold up each other look like a busy machine, but for the CPU time that they use.
+    return Patience.TIMED_OUT if waited.cpu_s >= limit_s else Patience.TOO_BUSY

@@ -1,0 +1,61 @@
+"""Waiting for one of several futures beside a process whose time is counted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from engine.errors import DeadlineError, MachineBusyError
+from engine.processes.patience import Interval
+from engine.processes.waiting import first_of
+
+SOON_S = 0.001  # between looks, which are scripted
+
+
+async def wait_beside(*intervals: Interval, limit_s: float = 10.0, done_after: int | None = None) -> int:
+    """How many looks it took, with these intervals from the first on and the last one repeated."""
+    reply: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    looks = 0
+
+    def script() -> Iterator[Interval]:
+        yield from intervals
+        while True:
+            yield intervals[-1]
+
+    scripted = script()
+
+    def look() -> Interval:
+        nonlocal looks
+        looks += 1
+        if looks == done_after:
+            reply.set_result(None)
+        return next(scripted)
+
+    await first_of({reply}, kind="worker", limit_s=limit_s, look=look, look_s=SOON_S)
+    return looks
+
+
+async def test_a_reply_ends_the_wait_without_another_look() -> None:
+    assert await wait_beside(Interval(wall_s=1.0, cpu_s=1.0), done_after=4) == 4
+
+
+async def test_an_endless_loop_is_told_by_its_cpu_time() -> None:
+    with pytest.raises(DeadlineError) as raised:
+        await wait_beside(Interval(wall_s=5.0, cpu_s=1.0, delayed_s=4.0))
+    assert str(raised.value) == "the worker did not reply within 50 s (10 s of CPU time)"
+    assert not raised.value.slept
+
+
+async def test_an_endless_sleep_is_told_as_one() -> None:
+    with pytest.raises(DeadlineError) as raised:
+        await wait_beside(Interval(wall_s=1.0))
+    assert str(raised.value) == "the worker did not reply within 20 s (0 s of CPU time)"
+    assert raised.value.slept
+
+
+async def test_a_process_without_cpu_time_is_no_deadline() -> None:
+    with pytest.raises(MachineBusyError) as raised:
+        await wait_beside(Interval(wall_s=1.0, cpu_s=0.01, delayed_s=0.99))
+    assert str(raised.value) == "this machine is too busy: the worker was given 2 s of CPU time in 200 s"
