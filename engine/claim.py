@@ -75,7 +75,7 @@ def parse_claim(text: str, *, baselines: Sequence[str]) -> Claim:
     speedup = float(form["speedup"]) if form else 0.0
     if form is None or not (math.isfinite(speedup) and speedup > 0):
         raise UsageError(
-            f"{printable(text)!r} is no claim: expected a speed-up above 0 such as 2.3x, "
+            f"{printable(text[:80])!r} is no claim: expected a speed-up above 0 such as 2.3x, "
             f'or with its baseline in quotes, "2.3x {DEFAULT_BASELINE}"'
         )
     baseline = form["baseline"] or DEFAULT_BASELINE

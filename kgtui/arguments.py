@@ -16,6 +16,8 @@ from engine.judge.baselines import baseline_names
 from engine.model import Policy
 
 _HELP_WIDTH = 100
+_LARGEST = 2**63 - 1  # the store keeps numbers of 64 bits
+_SHOWN_CHARACTERS = 80
 _ASCII_HELP = "ASCII signs only; other letters of names are spelled out, documents stay whole"
 _EXIT_CODES = """\
 exit codes: 0 passed, 1 the candidate failed, 2 usage, 3 engine error or unsupported here,
@@ -89,7 +91,7 @@ class _Parser(argparse.ArgumentParser):
         if isinstance(action, argparse._SubParsersAction):
             raise UsageError(_no_command(str(value), tuple(action.choices)))
         known = ", ".join(repr(str(choice)) for choice in action.choices)
-        raise argparse.ArgumentError(action, f"invalid choice: {value!r} (choose from {known})")
+        raise argparse.ArgumentError(action, f"invalid choice: {shortened(str(value))} (choose from {known})")
 
     def error(self, message: str) -> NoReturn:
         """Raises UsageError; the exit is decided in one place."""
@@ -311,9 +313,18 @@ def _add_export_case(commands: _Commands[_Parser]) -> _Parser:
 
 
 def _count(text: str) -> int:
-    if not (text.isdecimal() and int(text)):
-        raise argparse.ArgumentTypeError(f"expected a number from 1 on, got {text!r}")
+    # The length first: Python refuses to read a number of thousands of digits.
+    is_short = len(text) <= len(str(_LARGEST))
+    if not text.isdecimal() or (is_short and int(text) == 0):
+        raise argparse.ArgumentTypeError(f"expected a number from 1 on, got {shortened(text)}")
+    if not is_short or int(text) > _LARGEST:
+        raise argparse.ArgumentTypeError(f"expected a number up to {_LARGEST}, got {shortened(text)}")
     return int(text)
+
+
+def shortened(text: str) -> str:
+    """What was typed, in quotes and not longer than a line."""
+    return repr(text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}...")
 
 
 def _seconds(text: str) -> float:
@@ -322,7 +333,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         value = 0.0
     if not (math.isfinite(value) and value > 0):
-        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got {shortened(text)}")
     return value
 
 

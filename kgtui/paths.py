@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.errors import UsageError
+
 HOME_VARIABLE = "KGTUI_HOME"
 CONFIG_NAME = "config.toml"
 
@@ -46,7 +48,7 @@ def find_paths(environment: Mapping[str, str]) -> Paths:
     ~/.local/share/kgtui and ~/.config/kgtui.
     """
     if home := environment.get(HOME_VARIABLE):
-        folder = Path(home).expanduser().absolute()
+        folder = with_home(home, said_by=HOME_VARIABLE).absolute()
         return Paths(data=folder, config=folder / CONFIG_NAME)
     import platformdirs  # only here: it reads the process's own environment
 
@@ -54,6 +56,19 @@ def find_paths(environment: Mapping[str, str]) -> Paths:
         data=platformdirs.user_data_path("kgtui", appauthor=False),
         config=platformdirs.user_config_path("kgtui", appauthor=False) / CONFIG_NAME,
     )
+
+
+def with_home(name: str, *, said_by: str) -> Path:
+    """The path, its `~` as a home folder.
+
+    Raises:
+        UsageError: it names a user of whom the system knows no home folder.
+    """
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as error:
+        user = Path(name).parts[0]
+        raise UsageError(f"{said_by}={name}: no home folder is known for {user}; write the path out") from error
 
 
 def can_write(path: Path) -> bool:

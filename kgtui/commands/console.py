@@ -9,14 +9,14 @@ from __future__ import annotations
 import enum
 import io
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 from engine.inspection_page import Mark
 from engine.model import Outcome, Severity, Verdict
-from engine.report import FLAGGED, LOG, PlainLine
+from engine.report import FLAGGED, LOG, PlainLine, printable
 from engine.report_inspection import PageLine
 from kgtui.state.glyphs import has_signs
 
@@ -24,12 +24,14 @@ _RESET, _BOLD, _GREEN, _YELLOW, _RED = "\x1b[0m", "\x1b[1m", "\x1b[32m", "\x1b[3
 _MARKS = {Mark.GOOD: _GREEN, Mark.DOUBT: _YELLOW, Mark.BAD: _RED}
 _DOUBTS = frozenset({FLAGGED, Outcome.UNSUPPORTED, Outcome.CANCELLED, Outcome.REFUSED, *Severity})
 _FLAGS = frozenset({Outcome.CHEATED, Outcome.TAMPERED})
+_WIDTH_DIGITS = 4
 _LEAST_WIDTH, _USUAL_WIDTH = 40, 80
 # Of what a table did not choose for itself: what is as wide comes first, for columns stay columns then.
 _ASCII_SIGNS = str.maketrans({
     "\N{NO-BREAK SPACE}": " ", "·": ".", "–": "-", "×": "x", "µ": "u", "▸": ">", "█": "#", "✔": "+", "✗": "x",
     "±": "+-", "…": "...",
 })  # fmt: skip
+_HARMLESS = frozenset("\n\t\N{NO-BREAK SPACE}")
 _OURS = frozenset({Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED})
 
 
@@ -87,7 +89,7 @@ class Console:
     def width(self) -> int:
         """How many columns a line of the output may take: COLUMNS, else the terminal's, else 80."""
         asked = self.environment.get("COLUMNS", "")
-        if asked.isdecimal() and int(asked):
+        if asked.isdecimal() and len(asked) <= _WIDTH_DIGITS and int(asked):
             return max(_LEAST_WIDTH, int(asked))
         try:
             return max(_LEAST_WIDTH, os.get_terminal_size(self.out.fileno()).columns)
@@ -100,8 +102,7 @@ class Console:
 
     def say(self, text: str) -> None:
         """A line on the output, there at once for whoever reads the pipe."""
-        self.out.write(f"{self._signed(text)}\n")
-        self.out.flush()
+        self._write(self.out, text)
 
     def ask(self, question: str) -> str:
         """What is typed in answer."""
@@ -112,7 +113,9 @@ class Console:
     def hand_out(self, document: str) -> None:
         """A document on the output: for a program or a file, so it is whole, and UTF-8 whatever the locale."""
         self.out.flush()
-        if isinstance(self.out, io.TextIOWrapper):
+        if self.out.isatty():  # a program reads no terminal, and what is shown there may not steer it
+            self.out.write(f"{unsteered(document)}\n")
+        elif isinstance(self.out, io.TextIOWrapper):
             self.out.buffer.write(f"{document}\n".encode(errors="backslashreplace"))
         else:
             self.out.write(f"{document}\n")
@@ -120,24 +123,42 @@ class Console:
 
     def warn(self, text: str) -> None:
         """A line beside the output."""
-        self.err.write(f"kgtui: {self._signed(text)}\n")
-        self.err.flush()
+        self._write(self.err, f"kgtui: {text}")
+
+    def trace(self, text: str) -> None:
+        """The lines of a traceback beside the output."""
+        self._write(self.err, text.rstrip("\n"))
 
     def show(self, line: PlainLine, *, plain: bool, aside: bool = False) -> None:
         """A state change; a candidate's own words, and everything `aside`, go to the error stream."""
         stream = self.err if aside or line.label == LOG else self.out
-        text = str(line) if plain or not self._takes_colour(stream) else _coloured(line)
-        stream.write(f"{self._signed(text)}\n")
-        stream.flush()
+        self._write(stream, str(line), *([] if plain or not self._takes_colour(stream) else _colours(line)))
 
     def show_page(self, lines: Iterable[PageLine], *, plain: bool) -> None:
         """A page on the output, line by line."""
         takes_colour = not plain and self._takes_colour(self.out)
         for line in lines:
-            self.say(_coloured_page_line(line) if takes_colour else str(line))
+            if takes_colour:
+                self.out.write(f"{''.join(self._coloured_parts(line))}\n")
+                self.out.flush()
+            else:
+                self.say(str(line))
+
+    def _coloured_parts(self, line: PageLine) -> Iterator[str]:
+        for part in line.parts:
+            colour = (_BOLD if part.strong else "") + _MARKS.get(part.mark, "")
+            text = self._signed(part.text)
+            yield f"{colour}{text}{_RESET}" if colour else text
+
+    def _write(self, stream: TextIO, text: str, state: str = "", colour: str = "") -> None:
+        """Lines on a stream, there at once; the first `state` in them in this colour."""
+        before, found, after = self._signed(text).partition(state) if state else (self._signed(text), "", "")
+        stream.write(f"{before}{colour}{found}{_RESET}{after}\n" if found else f"{before}\n")
+        stream.flush()
 
     def _signed(self, text: str) -> str:
-        """The text in the signs that are wished for."""
+        """The text in the signs that are wished for, without any that would steer a terminal."""
+        text = unsteered(text)
         if not self.is_ascii or text.isascii():
             return text
         return text.translate(_ASCII_SIGNS).encode("ascii", errors="backslashreplace").decode()
@@ -146,12 +167,17 @@ class Console:
         return stream.isatty() and not self.environment.get("NO_COLOR") and self.environment.get("TERM") != "dumb"
 
 
-def _coloured(line: PlainLine) -> str:
+def unsteered(text: str) -> str:
+    """Text of any number of lines, in which all that could steer a terminal is spelled out."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() or char in _HARMLESS else printable(char) for char in text)
+
+
+def _colours(line: PlainLine) -> tuple[str, ...]:
+    """The state of a line and its colour; nothing for a line without one."""
     colour = _colour_of(line.state)
-    if line.label == LOG or colour is None:
-        return str(line)
-    before, state, after = str(line).partition(f"{line.state}")
-    return f"{before}{colour}{state}{_RESET}{after}"
+    return () if line.label == LOG or colour is None else (f"{line.state}", colour)
 
 
 def _colour_of(state: str) -> str | None:
@@ -160,11 +186,3 @@ def _colour_of(state: str) -> str | None:
     if state in _DOUBTS:
         return _YELLOW
     return _RED if state in frozenset(Outcome) else None
-
-
-def _coloured_page_line(line: PageLine) -> str:
-    parts = []
-    for part in line.parts:
-        colour = (_BOLD if part.strong else "") + _MARKS.get(part.mark, "")
-        parts.append(f"{colour}{part.text}{_RESET}" if colour else part.text)
-    return "".join(parts)

@@ -14,7 +14,7 @@ from engine.devices import Device
 from kgtui.commands.choices import KernelFile, absolute, device_for, target_for
 from kgtui.commands.console import Console
 from kgtui.config import read_config
-from kgtui.paths import find_paths
+from kgtui.paths import find_paths, with_home
 from kgtui.preferences import LINUX_CONSOLE, Preferences, Typed, preferences_of
 
 
@@ -67,4 +67,4 @@ def place_of(
 
 def kernels_of(preferences: Preferences, folder: Path) -> Path:
     """The folder of the kernel files, seen from `folder`."""
-    return absolute(Path(preferences.text("folder") or "").expanduser(), folder)
+    return absolute(with_home(preferences.text("folder") or "", said_by="folder"), folder)

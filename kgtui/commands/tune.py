@@ -34,6 +34,9 @@ from kgtui.paths import find_paths
 from sessions import Store, open_store
 from sessions.rows import VARIANT_TAG
 
+_LARGEST = 2**63 - 1
+_SHOWN_CHARACTERS = 80
+
 LABEL = "tune"
 JSON_SCHEMA = "kgtui.tune/1"
 
@@ -78,9 +81,12 @@ def read_values(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
         name, _, given = text.partition("=")
         try:
             values[name] = tuple(int(one) for one in given.split(","))
+            if any(abs(value) > _LARGEST for value in values[name]):
+                raise ValueError("a constant of a kernel has at most 64 bits")
         except ValueError as error:
             raise UsageError(
-                f"{printable(text)!r} should be a name and whole numbers, such as num_warps=2,4,8"
+                f"{printable(text[:_SHOWN_CHARACTERS])!r} should be a name and whole numbers of at most 64 bits, "
+                "such as num_warps=2,4,8"
             ) from error
     return values
 
@@ -91,7 +97,7 @@ def _grid(request: Request, chosen: Sequence[str]) -> tuple[Variant, ...]:
     try:
         made = variants(source, read_values(chosen)) if chosen else configurations(source)
         known = ", ".join(f"{knob.name}={knob.value or '?'}" for knob in knobs_of(source))
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise UsageError(f"{request.file.shown} is no Python that could be read: {error}") from error
     if not made:
         raise UsageError(

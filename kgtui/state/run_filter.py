@@ -14,6 +14,7 @@ from sessions.rows import Result, RunFilter
 
 HINT = "op:softmax file:v2 device:h100 tag:keep is:passed outcome:timeout session:7, or any words"
 NAMES = ("op", "file", "device", "tag", "is", "outcome", "session")
+_MOST_DIGITS = 18  # of a number that the store can hold
 
 
 def read_filter(typed: str) -> RunFilter:
@@ -66,7 +67,7 @@ def _narrowed(wanted: RunFilter, name: str, value: str) -> RunFilter:
             return replace(wanted, result=Result(_chosen(_Choice(name=name, values=tuple(Result)), value)))
         case "outcome":
             return replace(wanted, outcome=Outcome(_chosen(_Choice(name=name, values=tuple(Outcome)), value)))
-        case "session" if value.isascii() and value.isdigit():
+        case "session" if value.isascii() and value.isdigit() and len(value) <= _MOST_DIGITS:
             return replace(wanted, session=int(value))
         case "session":
             raise UsageError(f"session:{value} cannot be; a session is called by its number")

@@ -150,7 +150,10 @@ def test_when_no_variant_is_right_it_fails(
     ("arguments", "words"),
     [
         ((), "has no autotune list to choose from: give values, such as --set num_warps=2,4,8; it has BLOCK=1024"),
-        (("--set", "BLOCK=big"), "'BLOCK=big' should be a name and whole numbers, such as num_warps=2,4,8"),
+        (
+            ("--set", "BLOCK=big"),
+            "'BLOCK=big' should be a name and whole numbers of at most 64 bits, such as num_warps=2,4,8",
+        ),
         (("--set", "BLOK=64"), "'BLOK' cannot be turned"),
     ],
 )
