@@ -254,11 +254,12 @@ def _home() -> tuple[Path, ...]:
 
 
 def _default_limits(*, interpreted: bool) -> Limits:
-    """At most half of this machine's memory; and time for an autotuning grid where kernels are really compiled."""
+    """Limits for this machine: half of its memory, three quarters in total; time to autotune compiled kernels."""
     machine_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     usual = Limits()
     return replace(
         usual,
         memory_bytes=min(usual.memory_bytes, machine_bytes // 2),
+        total_memory_bytes=min(usual.total_memory_bytes, machine_bytes // 4 * 3),
         case_s=usual.case_s if interpreted else _COMPILING_CASE_S,
     )

@@ -338,7 +338,7 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What a candidate may use up before it is stopped.
+    """What a candidate may use up before it is stopped: one process of it, and in total all of one run together.
 
     Seconds are those that it had of the machine, as engine/processes/patience.py counts them.
     """
@@ -350,6 +350,9 @@ class Limits:
     output_bytes: int = 1 << 30
     log_bytes: int = 1 << 20
     processes: int = 256
+    total_memory_bytes: int = 12 << 30
+    total_disk_bytes: int = 6 << 30
+    total_processes: int = 512
 
     def __post_init__(self) -> None:
         if min(self.load_s, self.case_s, self.compile_s) <= 0:

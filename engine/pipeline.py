@@ -35,6 +35,7 @@ from engine.probes import Probe
 from engine.probing import Lab, ProbingStage, passed_of
 from engine.profile import Profile
 from engine.rehearsal import Rehearsal
+from engine.run_limits import watch_usage
 from engine.source import Source, SourceError, read_source
 from engine.spare import Spare
 from engine.staff import Staff
@@ -156,12 +157,18 @@ class Run:
             self._told.close()  # whatever fails, or everybody who listens would wait for good
 
     async def _unless(self, cancelled: asyncio.Event, work: Coroutine[Any, Any, Stop | None]) -> Stop | None:
-        """The result of `work`, or CANCELLED; faults of ours become ENGINE_ERROR here and nowhere else."""
+        """The result of `work`, CANCELLED, or why a run that uses too much is ended.
+
+        Faults of ours become ENGINE_ERROR here and nowhere else.
+        """
         task = asyncio.create_task(work)
         asked = asyncio.create_task(cancelled.wait())
+        excess = asyncio.create_task(watch_usage(self._limits, self._staff.usage))
         try:
-            racers: set[asyncio.Task[Any]] = {task, asked}  # Any: they differ in what they bring
+            racers: set[asyncio.Task[Any]] = {task, asked, excess}  # Any: they differ in what they bring
             await asyncio.wait(racers, return_when=asyncio.FIRST_COMPLETED)
+            if excess.done() and not task.done():
+                return excess.result()
             if not task.done():
                 return Stop(outcome=Outcome.CANCELLED, message="cancelled before it was finished")
             return task.result()
@@ -174,9 +181,9 @@ class Run:
             self._told.log(Stream.ENGINE, traceback.format_exc())
             return Stop(outcome=Outcome.ENGINE_ERROR, message=f"the engine failed: {type(error).__name__}: {error}")
         finally:
-            for other in (task, asked):
+            for other in (task, asked, excess):
                 other.cancel()
-            await asyncio.gather(task, asked, return_exceptions=True)
+            await asyncio.gather(task, asked, excess, return_exceptions=True)
 
     async def _judge(self) -> Stop | None:
         try:

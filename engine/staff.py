@@ -14,6 +14,7 @@ from engine.model import Limits
 from engine.processes.child import Child
 from engine.processes.nest import Nest
 from engine.processes.nursery import DEVICE_VARIABLE
+from engine.processes.total_usage import Usage, usage_below
 from engine.spare import Hand, Spare
 
 _READY_S = 120.0
@@ -126,6 +127,15 @@ class Staff:
         """Every process of this engine that is alive, as far as they are known."""
         nurseries = (nest.pid for nest in (self._workers, self._compilers))
         return (*(pid for pid in nurseries if pid is not None), *self._workers.pids, *self._compilers.pids)
+
+    def usage(self) -> Usage:
+        """What all children but the judge use together, with all that they started and wrote; reads files."""
+        nurseries = dict.fromkeys(nest.pid for nest in (self._workers, self._compilers) if nest.pid is not None)
+        judge = self._judge
+        trusted = (judge.child.pid,) if judge is not None else ()
+        judges = (judge.room.folder.name,) if judge is not None else ()
+        rooms = [room for folder in self.lodging.folders for room in folder.iterdir() if room.name not in judges]
+        return usage_below(nurseries, trusted=trusted, folders=rooms)
 
     async def close(self) -> None:
         """Dismiss everybody."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.model import Outcome
+from engine.model import Limits, Outcome
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -132,3 +132,23 @@ async def test_candidate_reads_and_imports_files_beside_it(judging, copy_kernel,
     source = copy_kernel.replace("import torch\n", imports, 1)
     judged = await judging(source, folder=tmp_path)
     assert judged.verdict.outcome is Outcome.PASS
+
+
+async def test_memory_of_all_processes_together_is_bounded(judging):
+    source = """
+import os, time
+import torch
+
+def silu(self):
+    for _ in range(4):  # each below the limit of one process
+        if os.fork() == 0:
+            held = bytearray(os.urandom(1 << 20) * 200)
+            while True:
+                pass
+    while True:
+        pass
+"""
+    limits = Limits(case_s=60.0, total_memory_bytes=600 << 20)
+    verdict = (await judging(source, limits=limits)).verdict
+    assert verdict.outcome is Outcome.OUT_OF_MEMORY
+    assert "more than the 0.6 GiB allowed" in verdict.sentence
