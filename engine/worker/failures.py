@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sysconfig
 import traceback
 from collections.abc import Callable, Iterator
@@ -23,11 +24,17 @@ _MESSAGE_CHARACTERS = 1900
 _COMPILE_ERRORS = (CompilationError, OutOfResources, PTXASError)
 # torch has no type of its own for a failed allocation on the CPU; the words are asserted against the real library.
 _CPU_ALLOCATION_WORDS = ("DefaultCPUAllocator", "can't allocate memory", "not enough memory")
+_OF_A_GPU = re.compile(r"torch/(cuda|accelerator)/|triton/runtime/driver\.py$|triton/backends/\w+/driver\.py$")
+"""The files of torch and of Triton that everything that needs a device goes through."""
+_NO_GPU = "needs a GPU, and this machine has none: {}; run it on a machine with a GPU"
 
 
-_FIRST_ASKED = ("_lazy_init", "_create_driver")
-"""The functions of torch and of Triton that everything that needs a device goes through."""
-_NO_GPU = " (it asks for a GPU, and none is here: judge it where there is one, or ask inside of a try)"
+class NeedsGpuError(Exception):
+    """The candidate asks for a GPU, in `line` of its file."""
+
+    def __init__(self, line: int | None, why: str) -> None:
+        super().__init__(_NO_GPU.format(why))
+        self.line = line
 
 
 def failure(identifier: str, error: BaseException, filename: str) -> wire.Failed:
@@ -107,7 +114,8 @@ def _kind(chain: list[BaseException]) -> wire.FailureKind:
     if (
         isinstance(root, InterpreterLimitError)
         or (isinstance(root, NotImplementedError) and _raised_in(root, "triton/runtime/interpreter.py"))
-        or _asks_for_a_gpu(root)
+        or isinstance(root, NeedsGpuError)
+        or any(map(asks_for_a_gpu, chain))
     ):
         return wire.FailureKind.UNSUPPORTED
     if any(isinstance(part, _COMPILE_ERRORS) for part in chain):
@@ -120,14 +128,32 @@ def _raised_in(error: BaseException, file: str) -> bool:
     return bool(frames) and frames[-1].filename.endswith(file)
 
 
-def _asks_for_a_gpu(error: BaseException) -> bool:
-    """Whether torch or Triton was asked for a GPU, and none is here."""
-    frames = traceback.extract_tb(error.__traceback__)
-    if not frames or torch.cuda.is_available():
+def is_raised(error: BaseException) -> bool:
+    """Whether a candidate's own code ended with this: no compiler, no lack of memory, nothing of the interpreter."""
+    return _kind(list(_causes(error))) in (wire.FailureKind.RAISED, wire.FailureKind.EXITED)
+
+
+def asks_for_a_gpu(error: BaseException) -> bool:
+    """Whether torch or Triton was asked for a GPU, and none is here; also where another error was raised over that."""
+    if torch.cuda.is_available():
         return False
-    return frames[-1].filename.endswith(("torch/cuda/__init__.py", "triton/runtime/driver.py")) and (
-        frames[-1].name in _FIRST_ASKED
-    )
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        if _is_of_a_gpu(current):
+            return True
+        current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
+    return False
+
+
+def _is_of_a_gpu(error: BaseException) -> bool:
+    if isinstance(error, AttributeError) and error.obj is torch._C:
+        return str(error.name).lower().startswith("_cuda")  # a torch without CUDA has none of these
+    below: list[str] = []
+    for frame in traceback.extract_tb(error.__traceback__):
+        below = [] if _is_authors(frame) else [*below, frame.filename]
+    return any(_OF_A_GPU.search(filename) for filename in below)
 
 
 def _message(error: BaseException) -> str:
@@ -135,10 +161,11 @@ def _message(error: BaseException) -> str:
     text = _words(str, told or error).strip()
     if isinstance(error, SystemExit):
         return f"it called sys.exit({_words(repr, error.code)}); a candidate returns, it does not exit"
-    if isinstance(getattr(error, "report", None), OutOfBounds) or isinstance(error, NoEntryError | StrayStoreError):
+    is_sentence = isinstance(error, NoEntryError | StrayStoreError | NeedsGpuError)
+    if is_sentence or isinstance(getattr(error, "report", None), OutOfBounds):
         return text
     told = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    return f"{told}{_NO_GPU}" if _asks_for_a_gpu(error) else told
+    return _NO_GPU.format(told) if asks_for_a_gpu(error) else told
 
 
 def _words(show: Callable[[object], str], value: object) -> str:
@@ -151,6 +178,8 @@ def _words(show: Callable[[object], str], value: object) -> str:
 
 def _line(chain: list[BaseException], filename: str) -> int | None:
     for error in reversed(chain):
+        if isinstance(error, NeedsGpuError) and error.line is not None:
+            return error.line
         if isinstance(error, CompilationError) and (line := compilation_line(error, filename)) is not None:
             return line
         if isinstance(error, SyntaxError) and error.filename == filename:

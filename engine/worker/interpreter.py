@@ -23,6 +23,7 @@ from triton.runtime.jit import mangle_type
 from engine.model import Location, OutOfBounds
 from engine.worker import bfloat16, combining, float_arguments, handles, libdevice, loop_numbers
 from engine.worker.disorder import Disorder
+from engine.worker.gpu_need import GpuNeed
 from engine.worker.host_code import HostCode
 from engine.worker.launches import LaunchBook, bound_arguments, parts_of
 from engine.worker.meetings import Deed, Meetings
@@ -60,7 +61,7 @@ class Guard:
     def __init__(
         self, book: LaunchBook, withholding: Withholding | None = None, disorder: Disorder | None = None,
         meetings: Meetings | None = None, provenance: Provenance | None = None,
-        host_code: HostCode | None = None,
+        host_code: HostCode | None = None, gpu_need: GpuNeed | None = None,
     ) -> None:  # fmt: skip
         self._book = book
         self._withholding = withholding or Withholding()
@@ -68,6 +69,7 @@ class Guard:
         self._meetings = meetings or Meetings()
         self._provenance = provenance or Provenance()
         self._host_code = host_code or HostCode()
+        self._gpu_need = gpu_need or GpuNeed()
         self._filename = ""
         self._kernel = ""
         self._extents: tuple[_Extent, ...] = ()
@@ -114,6 +116,8 @@ class Guard:
 
     def _recorded(self, call: Callable[..., Any]) -> Callable[..., Any]:
         def recorded(executor: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._gpu_need.skips():
+                return None
             bound = bound_arguments(executor.fn, args, kwargs)
             hooks, executor.pre_run_hooks = getattr(executor, "pre_run_hooks", ()), ()
             for hook in hooks:  # here, for nothing of the candidate's runs in the launch, and none of it is withheld

@@ -7,7 +7,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from engine.processes.service import Line
 from engine.worker import failures, loader, published
 from engine.worker.disorder import Disorder
 from engine.worker.edges import Edges
+from engine.worker.gpu_need import GpuNeed
 from engine.worker.host_code import HostCode
 from engine.worker.interpreter import Guard
 from engine.worker.launches import LaunchBook
@@ -70,14 +71,17 @@ class _Worker:
         self._meetings = Meetings()
         self._provenance = Provenance()
         self._host_code = HostCode()
+        self._gpu_need = GpuNeed()
         self._guard: Guard | None = None
         self._tuning: Tuning | None = None
         self._recorder: LaunchRecorder | None = None
         if device.type == "cpu":
             self._guard = Guard(
-                self._book, self._withholding, self._disorder, self._meetings, self._provenance, self._host_code
+                self._book, self._withholding, self._disorder, self._meetings, self._provenance, self._host_code,
+                self._gpu_need,
             )  # fmt: skip
             self._guard.install()
+            self._gpu_need.install()
             torch.set_num_threads(1)  # small tensors; the other cores belong to the judge, the compiler and the user
         else:
             published.read_from(_warm_cache())
@@ -150,6 +154,7 @@ class _Worker:
         if self._guard is not None:
             self._guard.watch(command.path)
             self._guard.refuse_as(command.target)
+            self._gpu_need.watch(command.path)
         if command.shelves:
             published.read_from(_warm_cache(), *map(Path, command.shelves))
         folder = Path(command.folder) if command.folder is not None else None
@@ -157,8 +162,12 @@ class _Worker:
         self._own_kernels.belong_to(path.parent, *([folder] if folder is not None else []))
         if self._limits_reading:
             limit_reading((*command.readable, str(_warm_cache())), listed=command.listed)
-        with self._observer.loading(path, folder):
-            self._entry, siblings = loader.load(path, folder, command.entry)
+
+        def load() -> tuple[Callable[..., Any], tuple[str, ...]]:
+            return loader.load(path, folder, command.entry)
+
+        with self._gpu_need.looking_into(load, launches=False), self._observer.loading(path, folder):
+            self._entry, siblings = load()
         return wire.Loaded(id=command.id, siblings=siblings)
 
     def _call(self, command: wire.Call) -> wire.AnyReply:
@@ -172,8 +181,10 @@ class _Worker:
             self._guard.allow({f"storage {i}": part for i, part in enumerate(storages)})
         arguments = [tensors.value_of(spec, storages) for spec in command.arguments]
         edges = Edges(command.poison, self._device) if self._has_edges(command) else None
+        is_plain = command.withhold is None and command.disorder is None
         started = time.perf_counter()
         with (
+            self._gpu_need.looking_into(lambda: entry(*_copies(command, storages)), launches=is_plain),
             self._disorder.during(command.disorder),
             self._meetings.during(command.disorder),
             self._withholding.during(command.withhold),
@@ -225,6 +236,12 @@ class _Worker:
         if self._entry is None:
             raise RuntimeError("a call before a load")
         return self._entry
+
+
+def _copies(command: wire.Call, storages: Sequence[torch.Tensor]) -> list[Any]:  # Any: whatever the entry takes
+    """The arguments of a call on copies of their storages."""
+    copies = [storage.clone() for storage in storages]
+    return [tensors.value_of(spec, copies) for spec in command.arguments]
 
 
 def _warm_cache() -> Path:

@@ -53,14 +53,34 @@ def test_the_way_to_an_error_is_told_in_the_authors_files_only() -> None:
         "torch.empty(3, device='cuda')",
         "torch.cuda.get_device_properties(0)",
         "triton.runtime.driver.active.get_active_torch_device()",
+        "triton.runtime.driver.active.utils.get_device_properties(0)",
+        "torch.cuda.current_stream()",
+        "torch.cuda.Stream()",
+        "torch.cuda.Event(enable_timing=True)",
+        "torch.cuda.CUDAGraph()",
+        "torch.zeros(3).cuda()",
+        "torch.cuda.device(torch.zeros(3).device)",
+        "torch._C._cuda_getCurrentRawStream(0)",
+        "torch.accelerator.current_stream()",
     ],
 )
-def test_a_question_to_a_gpu_that_is_not_here_is_not_supported_rather_than_wrong(line: str) -> None:
+def test_request_for_a_missing_gpu_is_unsupported(line: str) -> None:
     told = failed(f"import torch, triton\n{line}\n")
     assert (told.kind, told.line) == (Kind.UNSUPPORTED, 2)
-    assert told.message.endswith(
-        "(it asks for a GPU, and none is here: judge it where there is one, or ask inside of a try)"
+    assert told.message.startswith("needs a GPU, and this machine has none: ")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU, so nobody asks for one in vain")
+def test_error_raised_over_a_missing_gpu_is_unsupported() -> None:
+    source = (
+        "import torch\ntry:\n    torch.cuda.current_stream()\nexcept AssertionError:\n    raise ValueError('no GPU')\n"
     )
+    assert failed(source).kind is Kind.UNSUPPORTED
+
+
+@pytest.mark.parametrize("line", ["torch.cuda.current_strem()", "torch._C._no_such_thing", "torch.cudaa.Stream()"])
+def test_misspelt_name_of_torch_is_an_error(line: str) -> None:
+    assert failed(f"import torch\n{line}\n").kind is Kind.RAISED
 
 
 def test_an_error_of_that_kind_from_elsewhere_is_an_error() -> None:
