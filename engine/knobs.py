@@ -15,6 +15,7 @@ from typing import TypeGuard
 
 from engine.errors import UsageError
 from engine.parsing import parse
+from engine.source import is_quickly_parsed
 
 LAUNCH_OPTIONS = ("num_warps", "num_stages")
 MOST_VARIANTS = 256
@@ -55,7 +56,7 @@ def knobs_of(source: bytes) -> tuple[Knob, ...]:
     Raises:
         SyntaxError: the file is no Python.
     """
-    tree, offsets = parse(source), _line_offsets(source)
+    tree, offsets = _tree_of(source), _line_offsets(source)
     found: dict[str, Knob] = {}
     for name, node in _literals(tree):
         place = _place_of(node, offsets)
@@ -108,6 +109,21 @@ def variants(source: bytes, values_by_name: Mapping[str, Sequence[int]]) -> tupl
     return tuple(made)
 
 
+def _tree_of(source: bytes) -> ast.Module:
+    """The syntax of a file of ordinary size: it is read again whenever a value is changed.
+
+    Raises:
+        UsageError: it is too large, or nested too deep.
+        SyntaxError: the file is no Python.
+    """
+    if not is_quickly_parsed(source):
+        raise UsageError(f"the file has {len(source):,} bytes; parameters are read from files of up to 65,536 bytes")
+    try:
+        return parse(source)
+    except (RecursionError, MemoryError) as error:
+        raise UsageError("the file is nested too deep to read its parameters") from error
+
+
 def configurations(source: bytes) -> tuple[Variant, ...]:
     """The file with each entry of its `triton.autotune` list alone; empty where it has no list of several.
 
@@ -117,7 +133,7 @@ def configurations(source: bytes) -> tuple[Variant, ...]:
         UsageError: there would be too many variants.
         SyntaxError: the file is no Python.
     """
-    tree, offsets = parse(source), _line_offsets(source)
+    tree, offsets = _tree_of(source), _line_offsets(source)
     lists = [node for node in _configuration_lists(tree) if len(node.elts) > 1]
     if (count := math.prod(len(node.elts) for node in lists)) > MOST_VARIANTS:
         raise UsageError(f"{count:,} entries of autotune lists are too many for one grid of {MOST_VARIANTS}")

@@ -175,10 +175,16 @@ def _plain_files(folder: Path) -> tuple[str, ...]:
     """The first files of `folder` by name, neither hidden nor links."""
     try:
         with os.scandir(folder) as entries:
-            names = sorted(e.path for e in entries if e.is_file(follow_symlinks=False) and not e.name.startswith("."))
+            plain = (e for e in entries if e.is_file(follow_symlinks=False) and not e.name.startswith("."))
+            names = sorted(e.path for e in plain if _is_text(e.path))
     except OSError:
         return ()
     return tuple(names[:_MOST_PLAIN_FILES])
+
+
+def _is_text(name: str) -> bool:
+    """Whether a path is UTF-8, which is what a message to a child can hold; others are kept out of its sight."""
+    return not any("\ud800" <= char <= "\udfff" for char in name)
 
 
 def _shared_memory() -> Path:

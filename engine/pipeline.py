@@ -36,9 +36,10 @@ from engine.probing import Lab, ProbingStage, passed_of
 from engine.profile import Profile
 from engine.rehearsal import Rehearsal
 from engine.run_limits import watch_usage
-from engine.source import Source, SourceError, read_source
+from engine.source import SourceError
 from engine.spare import Spare
 from engine.staff import Staff
+from engine.static_reading import Parsed, parse_candidate
 from engine.static_stage import read_and_refuse
 from engine.timing_stage import TimingStage, not_timed
 from engine.verdict import Facts, Stop, judge
@@ -187,10 +188,10 @@ class Run:
 
     async def _judge(self) -> Stop | None:
         try:
-            source = await self._parse()
+            parsed = await self._parse()
         except SourceError as error:
             return Stop(outcome=Outcome.COMPILE_ERROR, message=str(error), location=error.location)
-        stop = await read_and_refuse(source, folder=self._candidate.folder, plan=self._plan, told=self._told)
+        stop = await read_and_refuse(parsed, plan=self._plan, told=self._told)
         if stop is not None:
             return stop
         await self._learn_peaks()  # before the candidate has a process
@@ -248,15 +249,15 @@ class Run:
 
     # ------------------------------------------------------------ stages
 
-    async def _parse(self) -> Source:
+    async def _parse(self) -> Parsed:
         began = self._told.begin(Stage.PARSE)
         try:
-            source = await asyncio.to_thread(read_source, self._candidate, self._plan.problem.entry)
+            parsed = await parse_candidate(self._candidate, self._plan)
         except SourceError as error:
             self._told.end(Stage.PARSE, began, Outcome.COMPILE_ERROR, str(error), error.location)
             raise
         self._told.end(Stage.PARSE, began)
-        return source
+        return parsed
 
     async def _load(self) -> Stop | None:
         began = self._told.begin(Stage.LOAD)

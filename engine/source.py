@@ -22,6 +22,8 @@ from engine.parsing import parse
 MAX_SOURCE_BYTES = 4 << 20
 _IMPORT, _WORD = re.compile(r"\b(?:from|import)\b(.*)"), re.compile(r"\w+")
 _JOINED = re.compile(r"\\(?:\r\n?|\n)")  # lines that a backslash joins
+_QUICK_BYTES, _QUICK_LINE_BYTES = 1 << 16, 2_000
+_MOST_NAME_CHARACTERS = 255  # of a file's name
 _DIRECTIVE = re.compile(r"^#\s*kgtui:\s*(.*)$")
 
 
@@ -92,10 +94,24 @@ def directives(text: str) -> dict[str, str]:
     return found
 
 
+def is_quickly_parsed(content: bytes) -> bool:
+    """Whether Python's parser, which holds the lock of the whole program, takes milliseconds for this text.
+
+    It takes the square of the length for an identifier of combining characters, which is never longer than a line.
+    """
+    if len(content) > _QUICK_BYTES:
+        return False
+    return content.isascii() or max(map(len, content.splitlines()), default=0) <= _QUICK_LINE_BYTES
+
+
 def imported_files(content: bytes, folder: Path) -> tuple[Path, ...]:
-    """Files beside a candidate that it imports; none while it does not parse."""
-    if not _names_a_sibling(content, folder):
-        return ()
+    """Files beside a candidate that it imports; none while it does not parse.
+
+    Of a text that is not quickly parsed, those that a line with an import in it names.
+    """
+    named = _named_siblings(content, folder)
+    if not named or not is_quickly_parsed(content):
+        return named
     try:
         return sibling_imports(parse(content), folder)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -113,14 +129,15 @@ def sibling_imports(tree: ast.Module, folder: Path) -> tuple[Path, ...]:
     return tuple(path for name in sorted(names) if (path := folder / f"{name}.py").is_file())
 
 
-def _names_a_sibling(content: bytes, folder: Path) -> bool:
-    """Whether a file of the folder may be imported; parsing a long text only to see that none is takes long."""
-    text = unicodedata.normalize("NFKC", _JOINED.sub(" ", content.decode(errors="replace")))  # as Python reads it
-    words = {word for imported in _IMPORT.findall(text) for word in _WORD.findall(imported)}
+def _named_siblings(content: bytes, folder: Path) -> tuple[Path, ...]:
+    """The files of the folder that may be imported; parsing a long text only to see that none is takes long."""
+    lines = _IMPORT.findall(_JOINED.sub(" ", content.decode(errors="replace")))
+    words = {word for line in lines for word in _WORD.findall(line) if len(word) <= _MOST_NAME_CHARACTERS}
+    names = {unicodedata.normalize("NFKC", word) for word in words}  # as Python reads it
     try:
-        return any(path.suffix == ".py" and path.stem in words for path in folder.iterdir())
+        return tuple(sorted(path for path in folder.iterdir() if path.suffix == ".py" and path.stem in names))
     except OSError:
-        return False
+        return ()
 
 
 def _declared_encoding(content: bytes) -> str:

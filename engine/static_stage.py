@@ -1,29 +1,25 @@
-"""The static stage of a run: read the text, tell what it shows, and refuse it where the policy asks for that.
+"""The static stage of a run: tell what the text shows, and refuse it where the policy asks for that.
 
-Runs nothing of the candidate, and decides nothing: what a broken rule does is the policy's business.  It reads in a
-thread, for a text of 2,000 lines takes longer than whoever shares the event loop may wait.
+Runs nothing of the candidate, and decides nothing: what a broken rule does is the policy's business.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from pathlib import Path
 
-from engine.checks import checks, read_statically
+from engine.checks import checks
 from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.model import Finding, Plan, Severity, Stage
 from engine.narration import Narrator
-from engine.policy import WEIGHTS
-from engine.source import Source, sibling_imports
-from engine.strict import breaches, unread_import
-from engine.verdict import Breach, Stop, refusal
+from engine.static_reading import Parsed, read_parsed
+from engine.verdict import Stop, refusal
 
 
-async def read_and_refuse(source: Source, *, folder: Path | None, plan: Plan, told: Narrator) -> Stop | None:
-    """Tell every finding; why the file is not run, or None where it is.  Its own imports are looked up in `folder`."""
+async def read_and_refuse(parsed: Parsed, *, plan: Plan, told: Narrator) -> Stop | None:
+    """Tell every finding; why the file is not run, or None where it is."""
     began = told.begin(Stage.STATIC)
-    found, broken = await asyncio.to_thread(_read, source, folder, plan)
+    read = await read_parsed(parsed)
+    found, broken = read.findings, read.breaches
     for finding in (*found, *(breach.finding for breach in broken if breach.finding not in found)):
         told.find(finding)
     told.report(_report(found))
@@ -33,17 +29,6 @@ async def read_and_refuse(source: Source, *, folder: Path | None, plan: Plan, to
     else:
         told.end(Stage.STATIC, began, stop.outcome, stop.message, stop.location)
     return stop
-
-
-def _read(source: Source, folder: Path | None, plan: Plan) -> tuple[tuple[Finding, ...], tuple[Breach, ...]]:
-    """What the checks find, and where the policy asks for it the rules that are broken."""
-    entry = plan.problem.entry
-    found = tuple(read_statically(source.tree, source.text, entry))
-    if not WEIGHTS[plan.policy].refuses:
-        return found, ()
-    unread = sibling_imports(source.tree, folder) if folder is not None else ()
-    rules_broken = breaches(source.tree, source.text, entry, found, signature=plan.problem.signature)
-    return found, (*rules_broken, *map(unread_import, unread))
 
 
 def _report(found: Sequence[Finding]) -> LayerReport:

@@ -35,7 +35,7 @@ def breaches(
 
     `signature` is the problem's, whose annotations say which arguments of the entry are tensors.
     """
-    unchecked = tuple(Breach(rule=_READABLE, finding=one) for one in found if one.severity is Severity.NOTE)
+    unchecked = tuple(unread_breach(one) for one in found if one.severity is Severity.NOTE)
     if unchecked:
         return unchecked
     sentences = rules()
@@ -44,6 +44,11 @@ def breaches(
     computing = outside_whitelist(Reading(tree, text=text, entry=entry, given=_tensor_positions(signature)))
     broken += [Breach(rule=sentences[WHITELIST], finding=one) for one in computing if one.location not in places]
     return tuple(sorted(broken, key=lambda breach: breach.finding.location.line if breach.finding.location else 0))
+
+
+def unread_breach(finding: Finding) -> Breach:
+    """What a file breaks of which this could not be checked."""
+    return Breach(rule=_READABLE, finding=finding)
 
 
 def unread_import(path: Path) -> Breach:

@@ -63,16 +63,16 @@ def read_statically(tree: ast.Module, text: str = "", entry: str | None = None) 
     try:
         reading = Reading(tree, text=text, entry=entry)
     except RecursionError as error:
-        yield _could_not_check("reading", f"{type(error).__name__}: {error}")
+        yield could_not_check("reading", f"{type(error).__name__}: {error}")
         return
     if reading.size > MOST_NODES:
-        yield _could_not_check("reading", f"the file has {reading.size} nodes of syntax, and {MOST_NODES} are the most")
+        yield could_not_check("reading", f"the file has {reading.size} nodes of syntax, and {MOST_NODES} are the most")
         return
     for check in checks():
         try:
             yield from check.check(reading)
         except Exception as error:  # the edge of a plug-in: fail closed, with a finding
-            yield _could_not_check(name_of(check), f"{type(error).__name__}: {error}")
+            yield could_not_check(name_of(check), f"{type(error).__name__}: {error}")
 
 
 def name_of(check: Check) -> str:
@@ -87,5 +87,6 @@ def hint(check: str, node: ast.AST, message: str) -> Finding:
     return Finding(check=check, severity=Severity.HINT, message=message, location=location)
 
 
-def _could_not_check(name: str, why: str) -> Finding:
+def could_not_check(name: str, why: str) -> Finding:
+    """A NOTE that this check was not made, and why."""
     return Finding(check=name, severity=Severity.NOTE, message=f"could not check: {why}")

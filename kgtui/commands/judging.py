@@ -20,7 +20,7 @@ from engine.devices import Device
 from engine.events import Event, KernelLaunched, KernelPorted, RunFinished, RunStarted, StageFinished, StageStarted
 from engine.model import BenchmarkPlan, Candidate, Cost, Launch, Outcome, Plan, Policy, Problem, Stage, Tier
 from engine.report import CollectedRun, PlainLine, plain_lines
-from engine.source import SourceError, read_source
+from engine.source import SourceError, is_quickly_parsed, read_source
 from engine.verdict import Facts, Stop, judge
 from kgtui.commands.choices import KernelFile
 from kgtui.commands.console import Console
@@ -226,6 +226,8 @@ class _Running:
 def _refusal(request: Request, plan: Plan) -> tuple[Event, ...]:
     """The whole run of a file that is no candidate; empty for one that parses and has its entry."""
     began_s = time.monotonic()
+    if not is_quickly_parsed(request.candidate.source):
+        return ()  # the engine reads it in a process of its own
     try:
         read_source(request.candidate, request.problem.entry)
     except SourceError as error:

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from engine.model import CaseResult, DiagnosisKind
 from engine.parsing import parse
+from engine.source import is_quickly_parsed
 from kgtui.disk import shown_text
 
 _MOST_LINES = 4
@@ -44,6 +45,8 @@ def suspects(result: CaseResult, source: bytes) -> Suspects | None:
 
 @lru_cache(maxsize=16)  # asked for whenever the case is drawn, and a text of 2,000 lines takes long to parse
 def _suspects(kind: DiagnosisKind, source: bytes) -> Suspects | None:
+    if not is_quickly_parsed(source):  # it is drawn meanwhile
+        return None
     try:
         text = source.decode()
         tree = parse(text)

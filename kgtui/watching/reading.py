@@ -12,7 +12,7 @@ import warnings
 from pathlib import Path
 from typing import TypeAlias
 
-from engine.source import MAX_SOURCE_BYTES
+from engine.source import MAX_SOURCE_BYTES, is_quickly_parsed
 from engine.user_file import MissingFileError, read_user_file
 
 MOST_LINKS = 40
@@ -48,9 +48,11 @@ def read_unchanged(path: Path, signature: Signature) -> bytes | None:
 
 
 def parses(path: Path, content: bytes) -> bool:
-    """True unless this is Python source with a syntax error."""
+    """True unless this is Python source with a syntax error, or with too much text to find out here."""
     if path.suffix != ".py":
         return True
+    if not is_quickly_parsed(content):
+        return False
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an invalid escape would be reported on the user's screen

@@ -117,3 +117,11 @@ def test_a_list_with_a_name_is_found_too() -> None:
 )  # fmt: skip
 def test_without_a_list_of_several_there_is_nothing_to_choose(source: bytes) -> None:
     assert configurations(source) == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "words"), [(b"#" * 70_000, "has 70,000 bytes"), (b"x = " + b"-" * 50_000 + b"1", "nested too deep")]
+)
+def test_file_that_takes_long_to_parse_is_refused(source: bytes, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        knobs_of(source)

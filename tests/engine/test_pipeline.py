@@ -513,7 +513,7 @@ async def test_a_candidate_is_parsed_in_another_thread_than_the_loops(
         parsers.append(threading.current_thread())
         return read_source(candidate, entry)
 
-    monkeypatch.setattr("engine.pipeline.read_source", parse)
+    monkeypatch.setattr("engine.static_reading.read_source", parse)
     assert verdict(await theatre.run(*PROBLEM.cases)) is Outcome.PASS
     assert len(parsers) == 1
     assert threading.current_thread() not in parsers

@@ -14,7 +14,7 @@ import problems
 from engine import events
 from engine.model import Candidate, Finding, Outcome, Plan, Policy, Stage
 from engine.narration import Narrator
-from engine.source import read_source
+from engine.static_reading import parse_candidate
 from engine.static_stage import read_and_refuse
 from engine.verdict import Stop
 
@@ -41,10 +41,13 @@ class Told:
     def __init__(self, source: bytes, policy: Policy, folder: Path | None = None) -> None:
         problem = problems.find("aten::silu")
         plan = replace(Plan(problem=problem, cases=problem.cases, device="cpu", target=None), policy=policy)
-        candidate = Candidate(source=source, problem=problem.name)
+        candidate = Candidate(source=source, problem=problem.name, folder=folder)
         narrator = Told.Listening()
-        source = read_source(candidate, problem.entry)
-        self.stop: Stop | None = asyncio.run(read_and_refuse(source, folder=folder, plan=plan, told=narrator))
+
+        async def read() -> Stop | None:
+            return await read_and_refuse(await parse_candidate(candidate, plan), plan=plan, told=narrator)
+
+        self.stop: Stop | None = asyncio.run(read())
         self.findings: list[Finding] = narrator.findings
         [self.ended] = [event for event in narrator.told if isinstance(event, events.StageFinished)]
 
@@ -121,7 +124,7 @@ def test_the_checks_never_hold_up_whoever_shares_the_event_loop(monkeypatch: pyt
         readers.append(threading.current_thread())
         return iter(())
 
-    monkeypatch.setattr("engine.static_stage.read_statically", read_statically)
+    monkeypatch.setattr("engine.static_reading.read_statically", read_statically)
     assert Told(PLAIN_TORCH, Policy.DEFAULT).stop is None
     assert len(readers) == 1
     assert threading.current_thread() not in readers

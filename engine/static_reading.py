@@ -1,0 +1,139 @@
+"""Reading a candidate statically: here where that is quick, in a process of its own where it may not be.
+
+Python's parser holds the lock of the whole program, and an identifier of combining characters costs it the square of
+its length.  So a large text is parsed and read in a child with a limit of its CPU time.  What the child could not
+finish is a finding, "could not check", and the candidate is run all the same: its worker says whether it loads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from engine.checks import could_not_check, read_statically
+from engine.errors import EngineError
+from engine.model import Candidate, Finding, Location, Plan
+from engine.policy import WEIGHTS
+from engine.processes.apart import ask_apart, limit_this_process
+from engine.source import Source, SourceError, decode, is_quickly_parsed, read_source, sibling_imports
+from engine.strict import breaches, unread_breach, unread_import
+from engine.verdict import Breach
+
+CPU_S = 20
+_MEMORY_BYTES = 6 << 30
+_MAX_REPLY_BYTES = 32 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaticRead:
+    """What the checks find in a text, and where the policy asks for it the rules that it breaks."""
+
+    findings: tuple[Finding, ...] = ()
+    breaches: tuple[Breach, ...] = ()
+
+
+class Request(msgspec.Struct, forbid_unknown_fields=True):
+    """A text to read; `folder` is as the system spells it, None where no file beside it counts."""
+
+    source: bytes
+    problem: str
+    filename: str
+    entry: str
+    signature: str
+    refuses: bool
+    folder: bytes | None
+
+
+class Reply(msgspec.Struct, forbid_unknown_fields=True):
+    """What came of it: `error` where the text is no candidate."""
+
+    findings: tuple[Finding, ...] = ()
+    breaches: tuple[Breach, ...] = ()
+    error: str = ""
+    location: Location | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parsed:
+    """A candidate that was parsed: here, so that it has a tree, or in a child, which has read it, too."""
+
+    request: Request
+    source: Source | None = None
+    read: StaticRead | None = None
+
+
+async def parse_candidate(candidate: Candidate, plan: Plan, *, cpu_s: int = CPU_S) -> Parsed:
+    """Parse the text, and read it where that is done in a child.
+
+    Raises:
+        SourceError: not text, not Python, or without the entry.
+    """
+    decode(candidate.source, candidate.filename)
+    request = Request(
+        source=candidate.source, problem=candidate.problem, filename=candidate.filename, entry=plan.problem.entry,
+        signature=plan.problem.signature, refuses=WEIGHTS[plan.policy].refuses,
+        folder=os.fsencode(candidate.folder) if candidate.folder is not None else None,
+    )  # fmt: skip
+    if is_quickly_parsed(candidate.source):
+        source = await asyncio.to_thread(read_source, candidate, plan.problem.entry)
+        return Parsed(request=request, source=source)
+    try:
+        answer = await ask_apart(
+            __name__, msgspec.json.encode(request), cpu_s=cpu_s, memory_bytes=_MEMORY_BYTES,
+            max_reply_bytes=_MAX_REPLY_BYTES,
+        )  # fmt: skip
+        reply = msgspec.json.decode(answer, type=Reply)
+    except (EngineError, OSError, msgspec.MsgspecError) as error:
+        why = f"{error}; the file has {len(candidate.source):,} bytes"
+        return Parsed(request=request, read=_unread(request, why))
+    if reply.error:
+        raise SourceError(reply.error, reply.location)
+    return Parsed(request=request, read=StaticRead(findings=reply.findings, breaches=reply.breaches))
+
+
+async def read_parsed(parsed: Parsed) -> StaticRead:
+    """What the checks find in it."""
+    if parsed.read is not None:
+        return parsed.read
+    assert parsed.source is not None
+    return await asyncio.to_thread(_read, parsed.request, parsed.source)
+
+
+def _read(request: Request, source: Source) -> StaticRead:
+    found = tuple(read_statically(source.tree, source.text, request.entry))
+    if not request.refuses:
+        return StaticRead(findings=found)
+    folder = Path(os.fsdecode(request.folder)) if request.folder is not None else None
+    unread = sibling_imports(source.tree, folder) if folder is not None else ()
+    broken = breaches(source.tree, source.text, request.entry, found, signature=request.signature)
+    return StaticRead(findings=found, breaches=(*broken, *map(unread_import, unread)))
+
+
+def _unread(request: Request, why: str) -> StaticRead:
+    """A text that could not be read, which a policy that refuses by the text refuses for that."""
+    finding = could_not_check("reading", why)
+    return StaticRead(findings=(finding,), breaches=(unread_breach(finding),) if request.refuses else ())
+
+
+def main(arguments: list[str]) -> None:
+    """The child: one request on the standard input, one reply on the standard output."""
+    limit_this_process(arguments)
+    request = msgspec.json.decode(sys.stdin.buffer.read(), type=Request)
+    try:
+        candidate = Candidate(source=request.source, problem=request.problem, filename=request.filename)
+        read = _read(request, read_source(candidate, request.entry))
+        reply = Reply(findings=read.findings, breaches=read.breaches)
+    except SourceError as error:
+        if isinstance(error.__cause__, MemoryError):
+            raise  # of our own limit, perhaps: the worker finds out whether Python can load the file
+        reply = Reply(error=str(error), location=error.location)
+    sys.stdout.buffer.write(msgspec.json.encode(reply))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
