@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engine import wire
-from engine.errors import ChildDiedError, EngineError
+from engine.errors import ChildDiedError, EngineError, EngineLostError, KilledError, says_nothing
 from engine.model import Candidate, Limits, Stream
 from engine.spare import Hand, Spare
 
@@ -42,6 +42,8 @@ class Desk:
         self._hand: Hand | None = None
         self._leaving: list[asyncio.Task[None]] = []
         self._has_called = False
+        self.kills = 0
+        """How often its worker was killed from outside while it was to answer."""
 
     @property
     def digest(self) -> str:
@@ -62,16 +64,27 @@ class Desk:
 
     @property
     def occupied(self) -> bool:
-        """Whether a worker with the candidate loaded is there."""
-        return self._hand is not None
+        """Whether a worker with the candidate loaded is there; not one that was lost with the engine's processes."""
+        return self._hand is not None and not self._hand.child.lost
 
     async def load(self) -> wire.Loaded | wire.Done:
-        """Take a warm worker and load the candidate in it.
+        """Take a warm worker and load the candidate in it; another one where that came of no fault of the candidate.
 
         Raises:
             LoadError: the candidate's own top level failed.
             EngineError: the worker died, was silent, or said something that is no reply.
         """
+        try:
+            return await self._load()
+        except LoadError:
+            raise
+        except EngineError as error:
+            if not says_nothing(error):
+                raise
+            return await self._load()
+
+    async def _load(self) -> wire.Loaded | wire.Done:
+        self.vacate()
         self._hand = await self._spare.take()
         self._has_called = False
         self._hand.child.on_log = self._on_log
@@ -83,7 +96,7 @@ class Desk:
             id=wire.new_id(), path=str(path), folder=folder, entry=self._entry, shelves=shelves,
             readable=(*view.readable, *shelves), listed=view.listed, target=self._target,
         )  # fmt: skip
-        reply = await self._hand.child.ask(command, deadline_s=self._limits.load_s)
+        reply = await self._answer(self._hand, command, deadline_s=self._limits.load_s)
         if isinstance(reply, wire.Failed):
             await self.clear()  # or the next case would call an entry that is not there
             raise LoadError(reply)
@@ -99,9 +112,16 @@ class Desk:
         """
         if self._hand is None:
             raise ChildDiedError("the candidate has no worker")
-        reply = await self._hand.child.ask(command, deadline_s=deadline_s)
+        reply = await self._answer(self._hand, command, deadline_s=deadline_s)
         self._has_called = self._has_called or isinstance(command, wire.Call | wire.Record)
         return reply
+
+    async def _answer(self, hand: Hand, command: wire.AnyCommand, *, deadline_s: float) -> wire.AnyReply:
+        try:
+            return await hand.child.ask(command, deadline_s=deadline_s)
+        except (KilledError, EngineLostError):
+            self.kills += 1
+            raise
 
     @property
     def untried(self) -> bool:

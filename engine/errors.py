@@ -7,6 +7,8 @@ KgtuiError
   |- StoreError          the session store: locked, corrupt, newer, read-only or full
   '- EngineError         ours: never counts against a candidate
        |- ChildDiedError     a child process ended without a reply
+       |   '- KilledError    a signal from outside ended it, or the system when memory ran out
+       |- EngineLostError    the process that starts all children ended, and they with it
        |- DeadlineError      a child process did not reply in the time that it was given
        |- MachineBusyError   a child process was given hardly any time to reply in
        '- WireError          a child process said something that is no reply
@@ -43,6 +45,14 @@ class ChildDiedError(EngineError):
     """A child process ended without replying."""
 
 
+class KilledError(ChildDiedError):
+    """A signal from outside ended a child process, or the system did when memory ran out."""
+
+
+class EngineLostError(EngineError):
+    """The process that starts all children ended, and they with it: it says nothing of a candidate."""
+
+
 class DeadlineError(EngineError):
     """A child process did not reply in the time that it was given; `slept` is whether it slept for most of it."""
 
@@ -57,3 +67,11 @@ class MachineBusyError(EngineError):
 
 class WireError(EngineError):
     """A child process sent a line that is not the reply to the command in flight."""
+
+
+def says_nothing(error: EngineError) -> bool:
+    """Whether an error says nothing of the candidate: it was killed from outside, or the engine failed.
+
+    Such a step is made again once, by another process: a candidate that ends itself does so again.
+    """
+    return isinstance(error, KilledError) or not isinstance(error, ChildDiedError | DeadlineError | WireError)

@@ -297,7 +297,18 @@ class ProbingStage:
             self._lab.desk.send_away(desk)
 
     async def _ask(self, probe: Probe, lab: Lab) -> None:
-        async for observation in observations_of(probe, lab):
+        """Tell what one probe observes; what it saw while a process of ours failed or was killed counts for nothing."""
+        before = lab.staff.failures, lab.desk.kills
+        observed = [observation async for observation in observations_of(probe, lab)]
+        if (lab.staff.failures, lab.desk.kills) != before:
+            await lab.renew()
+            failures = lab.staff.failures
+            observed = [observation async for observation in observations_of(probe, lab)]
+            if lab.staff.failures != failures:
+                why = "a process of the engine failed twice meanwhile; r runs it again"
+                report = LayerReport(layer=probe.LAYER, by=name_of(probe), coverage=Coverage.ENGINE_FAILED, why=why)
+                observed = [report]
+        for observation in observed:
             if isinstance(observation, LayerReport):
                 self._told.report(observation)
             else:

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from engine.errors import EngineError
+from engine.errors import EngineError, EngineLostError
 from engine.lodging import Room
 from engine.processes.child import Child
 
@@ -42,7 +42,13 @@ class Spare:
             self._begin()
 
     async def wait(self) -> Hand:
-        """The next one, once it is warm; it stays the spare."""
+        """The next one, once it is warm; it stays the spare.  One that was lost with its nursery is made again once."""
+        try:
+            return await self._wait()
+        except EngineLostError:
+            return await self._wait()
+
+    async def _wait(self) -> Hand:
         if not self._waiting and not self._closed:
             self._begin()
         if not self._waiting:
@@ -58,7 +64,7 @@ class Spare:
             return hand
         self._forget(making)  # it died while it waited: killed by the system, when memory ran out for instance
         await hand.dismiss()
-        return await self.wait()
+        return await self._wait()
 
     async def settle(self) -> None:
         """Wait until none is being made; those that fail are heard of when they are taken."""

@@ -7,7 +7,7 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 
 from engine import wire
-from engine.errors import DeadlineError, EngineError
+from engine.errors import DeadlineError, EngineError, EngineLostError
 from engine.launchers import Launchers
 from engine.lodging import Lodging
 from engine.model import Limits
@@ -53,6 +53,7 @@ class Staff:
         self._limits = limits
         self._environment = {DEVICE_VARIABLE: torch_device}
         self._judge: Hand | None = None
+        self._judge_failures = 0
         self._judges = asyncio.Lock()  # or two that want it at once would each make one
         self._questions = asyncio.Lock()  # the judge carries out one command after another
         self._compilers_started: asyncio.Task[None] | None = None
@@ -91,6 +92,7 @@ class Staff:
         """The judge, started anew if it has died."""
         async with self._judges:
             if self._judge is not None and (not self._judge.child.alive or self._judge.child.fault is not None):
+                self._judge_failures += 1
                 dead, self._judge = self._judge, None
                 await dead.dismiss()
             if self._judge is None:
@@ -104,11 +106,15 @@ class Staff:
             EngineError: it did not answer.
         """
         async with self._questions:
-            judge = await self.judge()
             try:
+                judge = await self.judge()
                 reply = await judge.ask(command, deadline_s=_LONG_S.get(type(command), _JUDGE_S))
             except DeadlineError:
+                self._judge_failures += 1
                 await judge.kill()  # or the next command would wait behind this one
+                raise
+            except EngineError:
+                self._judge_failures += 1
                 raise
             except asyncio.CancelledError:
                 if isinstance(command, _NEVER_LEFT):
@@ -117,6 +123,11 @@ class Staff:
             if isinstance(reply, wire.Failed) and reply.broken:
                 await judge.kill()  # its device refuses everything, and would for the runs that follow
             return reply
+
+    @property
+    def failures(self) -> int:
+        """How often a process that judges died or broke so far: what was asked of it meanwhile is to be asked again."""
+        return self._judge_failures + self._workers.losses
 
     def share_no_more(self, reason: str) -> None:
         """Judge and worker do not see the same device memory here."""
@@ -197,6 +208,9 @@ class Staff:
             await child.wait_until_ready(_READY_S)
             if greet is not None:
                 await greet(child)
+        except EngineLostError:
+            await asyncio.shield(hand.dismiss())
+            raise
         except EngineError as error:
             await asyncio.shield(hand.dismiss())
             # By type it would be a crash or a timeout of the candidate, which has not been loaded yet.

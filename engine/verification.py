@@ -19,7 +19,7 @@ from pathlib import Path
 
 from engine import outcomes, wire
 from engine.desk import Desk, LoadError
-from engine.errors import ChildDiedError, DeadlineError, EngineError
+from engine.errors import ChildDiedError, DeadlineError, EngineError, KilledError
 from engine.model import Case, CaseResult, Finding, Launch, Limits, Outcome, OutputReport, Plan, Severity, Tier
 from engine.profile import Profile
 from engine.staff import Staff
@@ -52,7 +52,8 @@ class Judging:
     """What is known of a case while its calls are made.
 
     `overlaps` is whether outputs are compared beside the next call, `comparing` the comparison that is
-    under way, and `taken` what is left to be compared when all calls are made.
+    under way, `taken` what is left to be compared when all calls are made, and `killed` whether a signal from
+    outside ended the worker.
     """
 
     case: Case
@@ -67,6 +68,7 @@ class Judging:
     reports: tuple[OutputReport, ...] = ()
     compared: int = 0
     repeated: bool = True
+    killed: bool = False
 
     @property
     def is_wrong(self) -> bool:
@@ -112,6 +114,7 @@ class Verifier:
             except EngineError as error:
                 judging.stop = outcomes.of_worker_error(error, "while computing")
                 self._has_timed_out = isinstance(error, DeadlineError)
+                judging.killed = isinstance(error, KilledError)
                 await self._desk.clear()
             await self._compared(judging)
         finally:

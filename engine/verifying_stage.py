@@ -30,14 +30,19 @@ class VerifyingStage:
         self._next_of = next_of
         self._results = results
         self._deaths = 0
+        self._waiting = list(cases)
+        self._repeated: set[str] = set()
 
     async def run(self) -> Stop | None:
         """Judge until the last case or a reason to stop; that reason."""
         ending: asyncio.Task[Stop | None] | None = None
         stop: Stop | None = None
-        waiting = list(self._cases)
+        waiting = self._waiting
         try:
-            while waiting and stop is None:
+            while stop is None and (waiting or ending is not None):
+                if not waiting and ending is not None:
+                    stop, ending = await ending, None  # and it may be to be judged again
+                    continue
                 case = await self._next_of(waiting) if self._next_of is not None else waiting[0]
                 waiting.remove(case)
                 judging = await self._verifier.begin(case)
@@ -46,8 +51,6 @@ class VerifyingStage:
                 ending = asyncio.create_task(self._end(judging))
                 if judging.taken is None:  # it is known already, and the next may depend on it
                     stop, ending = await ending, None
-            if ending is not None:
-                stop = await ending
         finally:
             if ending is not None:
                 ending.cancel()
@@ -59,6 +62,10 @@ class VerifyingStage:
     async def _end(self, judging: Judging) -> Stop | None:
         """Tell the result of a case; why no other is to be tried, when there is a reason."""
         result = await self._verifier.end(judging)
+        if self._is_to_be_repeated(judging, result):
+            self._repeated.add(result.case)
+            self._waiting.insert(0, judging.case)
+            return None
         self._results.append(result)
         number, total = len(self._results), len(self._cases)
         self._told.tell(events.CaseFinished(at_s=self._told.now(), number=number, total=total, result=result))
@@ -78,3 +85,7 @@ class VerifyingStage:
         if len(judged) == sum(case.tier is tier for case in self._cases):
             passed = judged.count(Outcome.PASS)
             self._told.tell(events.TierFinished(at_s=self._told.now(), tier=tier, passed=passed, total=len(judged)))
+
+    def _is_to_be_repeated(self, judging: Judging, result: CaseResult) -> bool:
+        """Whether this says nothing of the candidate, for the first time: a process of ours failed, or was killed."""
+        return (result.outcome is Outcome.ENGINE_ERROR or judging.killed) and result.case not in self._repeated

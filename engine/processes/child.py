@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import codecs
 import os
+import signal
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from engine import wire
-from engine.errors import ChildDiedError, WireError
+from engine.errors import ChildDiedError, EngineError, EngineLostError, KilledError, WireError
 from engine.model import Stream
 from engine.processes.last_words import telling_line
 from engine.processes.usage import Meter
@@ -26,6 +27,7 @@ _CHUNK_BYTES = 1 << 16
 _READY = "ready"
 _LAST_WORDS_CHARACTERS = 2000
 _DRAIN_S = 2.0  # for what is in a pipe already; a stray may hold it open
+_FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGXCPU)
 
 
 class Child:
@@ -48,6 +50,7 @@ class Child:
         self._transports: list[asyncio.BaseTransport] = []
         self._commands: asyncio.WriteTransport | None = None
         self._last_words = ""
+        self._is_lost = False
 
     async def attach(self, commands: int, replies: int, stdout: int, stderr: int) -> None:
         """Take over the parent's ends of the four pipes."""
@@ -69,6 +72,11 @@ class Child:
         """Whether the process has not been seen to end."""
         return not self._gone.done()
 
+    @property
+    def lost(self) -> bool:
+        """Whether it ended because the process that had started it did."""
+        return self._is_lost
+
     async def wait_until_ready(self, deadline_s: float) -> wire.Ready:
         """The unasked-for first line, which says that the child is warm; for `deadline_s` of its time.
 
@@ -89,14 +97,17 @@ class Child:
         """Send a command and wait for its reply.
 
         Raises:
-            ChildDiedError: the child ended first.
+            ChildDiedError: the child ended first; a KilledError when a signal from outside ended it.
+            EngineLostError: the process that had started it ended.
             DeadlineError: no reply in `deadline_s` seconds of the child's time; it is still running.
             MachineBusyError: the child was given hardly any time for long; it is still running.
             WireError: a line came that is not the reply to this command.
         """
         if self._fault is not None:
             raise self._fault
-        if not self.alive or self._commands is None:
+        if not self.alive:
+            raise self._death()
+        if self._commands is None:
             raise ChildDiedError(f"the {self.kind} is not running")
         future: asyncio.Future[wire.AnyReply] = self._loop.create_future()
         self._pending = (command.id, future)
@@ -116,6 +127,20 @@ class Child:
         if not self._gone.done():
             self._gone.set_result(status)
 
+    def lose(self) -> None:
+        """The nursery is gone, and the kernel has killed this child with it."""
+        if self.alive:
+            self._is_lost = True
+            self.gone(signal.SIGKILL)
+
+    def _death(self) -> EngineError:
+        """Why there is no reply, of a child that has ended."""
+        if self._is_lost:
+            return EngineLostError(f"the {self.kind} ended together with the engine's other processes")
+        code = os.waitstatus_to_exitcode(self._gone.result())
+        kind = KilledError if -code in _FROM_OUTSIDE else ChildDiedError
+        return kind(f"the {self.kind} ended without a reply ({_how(code)})")
+
     async def _await_reply(
         self, identifier: str, future: asyncio.Future[wire.AnyReply], deadline_s: float
     ) -> wire.AnyReply:
@@ -129,7 +154,7 @@ class Child:
                 await self._drain_replies()
             if future.done():
                 return future.result()
-            raise ChildDiedError(f"the {self.kind} ended without a reply ({_how(self._gone.result())})")
+            raise self._death()
         finally:
             if not future.done():  # cancelled or too late: when the reply comes after all, it is no forgery
                 self._abandoned.add(identifier)
@@ -211,6 +236,5 @@ class Child:
         return stream
 
 
-def _how(status: int) -> str:
-    code = os.waitstatus_to_exitcode(status)
+def _how(code: int) -> str:
     return f"signal {-code}" if code < 0 else f"exit status {code}"

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from engine.errors import DeadlineError, EngineError
+from engine.errors import DeadlineError, EngineError, EngineLostError
 from engine.processes.child import Child
 from engine.processes.confinement import Confinement
 from engine.processes.last_words import telling_line
@@ -44,6 +44,8 @@ class Nest:
         self._awake: asyncio.Future[None] | None = None
         self._control: socket.socket | None = None
         self._closed = False
+        self.losses = 0
+        """How often the nursery ended while it was needed."""
         self._process: asyncio.subprocess.Process | None = None
 
     @property
@@ -91,7 +93,7 @@ class Nest:
         """Fork a child of this kind; it is warm once `wait_until_ready` returns.
 
         Raises:
-            EngineError: the nursery is gone.
+            EngineError: the nursery is gone; an EngineLostError when it ended just now.
         """
         async with self._forks:
             if self._closed:
@@ -115,6 +117,8 @@ class Nest:
                 for handle in (commands, replies, stdout, stderr):
                     os.close(handle)
                 forked.cancel()
+                if isinstance(error, EngineLostError):
+                    raise EngineLostError(f"no {kind} could be started: {error}: {await self._last_words()}") from error
                 if not isinstance(error, OSError | DeadlineError):
                     raise
                 raise EngineError(f"no {kind} could be started: {error}; {await self._last_words()}") from error
@@ -132,7 +136,7 @@ class Nest:
                 del self._children[pid]
                 child.gone(self._gone_early.pop(pid))
             if self._control is not control:
-                child.gone(9)  # the nursery was lost between the fork and here
+                child.lose()  # the nursery was lost between the fork and here
             return child
 
     def order_kill(self, pid: int) -> None:
@@ -201,16 +205,13 @@ class Nest:
             asyncio.get_running_loop().remove_reader(self._control.fileno())
             self._control.close()
             self._control = None
-        while self._asked:
-            forked = self._asked.popleft()
-            if not forked.done():
-                forked.set_exception(OSError("the nursery was killed"))
+            self.losses += not self._closed
         for child in self._children.values():
-            child.gone(9)
+            child.lose()
         self._children.clear()
         for forked in self._asked:
             if not forked.done():
-                forked.set_exception(EngineError("the engine's processes were killed"))
+                forked.set_exception(EngineLostError("the engine's processes were killed"))
         self._asked.clear()
         self._unwanted.clear()
         self._gone_early.clear()

@@ -32,9 +32,12 @@ class FakeNest:
         self.answer = answer
         self.forked: list[str] = []
         self.ready = True
+        self.serving = 0
+        """The pid of the child that is being asked."""
         self.launchers_for: tuple[str, ...] = ("cuda",)
         self.pid = 1
         self.pids = ()
+        self.losses = 0
         self._ends: dict[int, tuple[Child, list[int]]] = {}
 
     @property
@@ -73,6 +76,13 @@ class FakeNest:
             os.close(end)
         child.gone(9)
 
+    def lose_all(self) -> None:
+        """Have every child end as if the nursery had been killed."""
+        self.losses += 1
+        for pid in tuple(self._ends):
+            self._ends[pid][0].lose()
+            self.die(pid)
+
     def order_kill(self, pid: int) -> None:
         if pid in self._ends:
             self.die(pid)
@@ -82,6 +92,7 @@ class FakeNest:
         while b"\n" in received and pid in self._ends:
             line, _, rest = bytes(received).partition(b"\n")
             received[:] = rest
+            self.serving = pid
             reply = self.answer(kind, wire.decode_command(line))
             if reply is not None and pid in self._ends:
                 self.say(pid, reply if isinstance(reply, bytes) else wire.encode(reply))

@@ -376,7 +376,7 @@ async def test_a_compiler_without_room_is_told_and_the_others_go_on(
     def full_twice() -> Room:
         nonlocal rooms
         rooms += 1
-        if rooms <= 3:  # when there is nothing to compile yet, and twice for the first kernel
+        if rooms <= 2:  # when there is nothing to compile yet, and for the first kernel
             raise OSError(28, "No space left on device")
         return open_room()
 
