@@ -262,9 +262,8 @@ class Builder:
         if self.trouble is None and self._until_s is not None and now_s >= self._until_s:
             message = f"compiling took more than {self._patience_s:g} s, and the rest was left out"
             self.trouble = Stop(outcome=Outcome.UNSUPPORTED, message=message)
-        was_there = desk.occupied
         reply = await self._ask_once(desk, job)
-        if was_there and isinstance(reply, Stop) and reply.outcome is Outcome.ENGINE_ERROR:
+        if isinstance(reply, Stop) and reply.outcome is Outcome.ENGINE_ERROR:
             return await self._ask_once(desk, job)  # of another compiler, for this one died
         return reply
 

@@ -44,6 +44,8 @@ class Desk:
         self._has_called = False
         self.kills = 0
         """How often its worker was killed from outside while it was to answer."""
+        self.failures = 0
+        """How often no worker could be had, or the machine left it no time to answer."""
 
     @property
     def digest(self) -> str:
@@ -85,7 +87,11 @@ class Desk:
 
     async def _load(self) -> wire.Loaded | wire.Done:
         self.vacate()
-        self._hand = await self._spare.take()
+        try:
+            self._hand = await self._spare.take()
+        except (EngineError, OSError):
+            self.failures += 1
+            raise
         self._has_called = False
         self._hand.child.on_log = self._on_log
         path = _snapshot(self._hand.room.folder, self._candidate)
@@ -121,6 +127,9 @@ class Desk:
             return await hand.child.ask(command, deadline_s=deadline_s)
         except (KilledError, EngineLostError):
             self.kills += 1
+            raise
+        except EngineError as error:
+            self.failures += says_nothing(error)
             raise
 
     @property

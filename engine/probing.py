@@ -157,13 +157,13 @@ class Bench:
     prepared: wire.Prepared
     outputs: Path
 
-    async def call(self, *, poison: int, withhold: wire.Withhold | None = None) -> Replayed:
+    async def call(self, *, poison: int, withhold: wire.Withhold | None = None, observe: bool = False) -> Replayed:
         """Call the entry once more; a candidate that fails at that is trouble, not an exception.
 
         Raises:
             EngineError: the judge failed.
         """
-        called = await self.make(poison=poison, withhold=withhold)
+        called = await self.make(poison=poison, withhold=withhold, observe=observe)
         if isinstance(called, Replayed):
             return called
         weighed = await self._weighed(called.returned)
@@ -198,7 +198,7 @@ class Bench:
 
     async def make(
         self, *, poison: int, fresh: bool = True, withhold: wire.Withhold | None = None,
-        disorder: wire.Disorder | None = None, watch: wire.Watch | None = None,
+        disorder: wire.Disorder | None = None, watch: wire.Watch | None = None, observe: bool = False,
     ) -> wire.Called | Replayed:  # fmt: skip
         """Make a call whose outputs are then to be judged, or say what trouble came of it.
 
@@ -212,7 +212,7 @@ class Bench:
         command = wire.Call(
             id=wire.new_id(), case=self.case.name, arguments=self.prepared.arguments, arena=self.prepared.arena,
             outputs=str(self.outputs), max_output_bytes=lab.limits.output_bytes, poison=poison, withhold=withhold,
-            disorder=disorder, watch=watch,
+            disorder=disorder, watch=watch, observe=observe,
         )  # fmt: skip
         try:
             with lab.profile.span("probe"):
@@ -298,14 +298,15 @@ class ProbingStage:
 
     async def _ask(self, probe: Probe, lab: Lab) -> None:
         """Tell what one probe observes; what it saw while a process of ours failed or was killed counts for nothing."""
-        before = lab.staff.failures, lab.desk.kills
+        before = _failures(lab), lab.desk.kills
         observed = [observation async for observation in observations_of(probe, lab)]
-        if (lab.staff.failures, lab.desk.kills) != before:
+        if (_failures(lab), lab.desk.kills) != before:
             await lab.renew()
-            failures = lab.staff.failures
+            failures = _failures(lab)
             observed = [observation async for observation in observations_of(probe, lab)]
-            if lab.staff.failures != failures:
-                why = "a process of the engine failed twice meanwhile; r runs it again"
+            if _failures(lab) != failures:
+                reports = [one for one in observed if isinstance(one, LayerReport)]
+                why = next((report.why for report in reports if report.why), "a process of the engine failed")
                 report = LayerReport(layer=probe.LAYER, by=name_of(probe), coverage=Coverage.ENGINE_FAILED, why=why)
                 observed = [report]
         for observation in observed:
@@ -324,6 +325,11 @@ def passed_of(
         Passed(case=case_by_name[result.case], result=result, launches=launches.get(result.case, ()))
         for result in results
     )
+
+
+def _failures(lab: Lab) -> int:
+    """How often the engine failed so far at what probes ask for."""
+    return lab.staff.failures + lab.desk.failures
 
 
 def _said(reply: wire.AnyReply) -> str:

@@ -53,6 +53,7 @@ class Staff:
         self._limits = limits
         self._environment = {DEVICE_VARIABLE: torch_device}
         self._judge: Hand | None = None
+        self._failed_judge: Child | None = None
         self._judge_failures = 0
         self._judges = asyncio.Lock()  # or two that want it at once would each make one
         self._questions = asyncio.Lock()  # the judge carries out one command after another
@@ -92,11 +93,15 @@ class Staff:
         """The judge, started anew if it has died."""
         async with self._judges:
             if self._judge is not None and (not self._judge.child.alive or self._judge.child.fault is not None):
-                self._judge_failures += 1
+                self._count_failure(self._judge.child)
                 dead, self._judge = self._judge, None
                 await dead.dismiss()
             if self._judge is None:
-                self._judge = await self._hire(self._workers, "judge", confined=False)
+                try:
+                    self._judge = await self._hire(self._workers, "judge", confined=False)
+                except (EngineError, OSError):
+                    self._judge_failures += 1
+                    raise
             return self._judge.child
 
     async def ask_judge(self, command: wire.AnyCommand) -> wire.AnyReply:
@@ -106,15 +111,15 @@ class Staff:
             EngineError: it did not answer.
         """
         async with self._questions:
+            judge = await self.judge()
             try:
-                judge = await self.judge()
                 reply = await judge.ask(command, deadline_s=_LONG_S.get(type(command), _JUDGE_S))
             except DeadlineError:
-                self._judge_failures += 1
+                self._count_failure(judge)
                 await judge.kill()  # or the next command would wait behind this one
                 raise
             except EngineError:
-                self._judge_failures += 1
+                self._count_failure(judge)
                 raise
             except asyncio.CancelledError:
                 if isinstance(command, _NEVER_LEFT):
@@ -128,6 +133,12 @@ class Staff:
     def failures(self) -> int:
         """How often a process that judges died or broke so far: what was asked of it meanwhile is to be asked again."""
         return self._judge_failures + self._workers.losses
+
+    def _count_failure(self, judge: Child) -> None:
+        """Count a judge once, however often it is met; one that was lost with its nursery is counted there."""
+        if judge is not self._failed_judge and not judge.lost:
+            self._failed_judge = judge
+            self._judge_failures += 1
 
     def share_no_more(self, reason: str) -> None:
         """Judge and worker do not see the same device memory here."""

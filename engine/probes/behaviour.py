@@ -17,6 +17,7 @@ from engine.probes import Observation
 from engine.probing import Lab
 
 LAYER = Layer.BEHAVIOUR
+_POISON = 0xFF
 
 CATCHES = (
     "assembled_operator.py", "flips_flags_before_a_product.py", "hunts_objects_and_computes.py", "leaves_a_thread.py",
@@ -30,8 +31,8 @@ CATCHES = (
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
     """What the record says, and that there is none when the worker has not verified or does not answer."""
-    if not lab.desk.occupied:
-        yield _unchecked("its worker is gone")
+    if (lab.desk.kills or not lab.desk.occupied) and (why := await _call_again(lab)):
+        yield _unchecked(why)
         return
     try:
         observed = await lab.ask(wire.Observe(id=wire.new_id()))
@@ -56,6 +57,19 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
         message = f"asked what it did, the candidate answered with {type(observed).__name__}"
         yield Finding(check=CHECK, severity=Severity.PROOF, message=message)
         yield _unchecked("the record was forged")
+
+
+async def _call_again(lab: Lab) -> str:
+    """Have a new worker called on every case, for the record of the one that verified is gone; why that failed."""
+    await lab.renew()
+    for one in lab.passed:
+        async with lab.at(one.case) as bench:
+            replayed = await bench.call(poison=_POISON, observe=True)
+        if replayed.trouble:
+            return f"its worker was gone, and another call of {one.case.name} failed: {_one_line(replayed.trouble)}"
+        if any(output.right < output.total for output in replayed.outputs):
+            return f"its worker was gone, and another call of {one.case.name} was not right"
+    return ""
 
 
 def _unchecked(why: str) -> LayerReport:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from engine import events, wire
-from engine.model import Outcome
-from tests.engine.test_pipeline import CASES, Theatre, verdict
+from engine.desk import Desk
+from engine.errors import EngineError
+from engine.layers import Coverage, Layer, LayerReport
+from engine.model import Candidate, Limits, Outcome, Plan
+from engine.narration import Narrator
+from engine.probes import Observation, Probe
+from engine.probing import Lab, ProbingStage
+from engine.profile import Profile
+from tests.engine.test_pipeline import CASES, GPU, PROBLEM, Theatre, verdict
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
@@ -83,3 +90,76 @@ async def test_candidate_that_ends_itself_again_has_crashed(theatre: Theatre) ->
     theatre.changes = die
     assert verdict(await theatre.run(*CASES)) is Outcome.CRASHED
     assert len(theatre.commands(wire.Call)) == 2 * len(CASES)
+
+
+def lab_of(theatre: Theatre) -> tuple[Lab, Narrator]:
+    """A lab whose worker is loaded, and where its probes are told."""
+    plan = Plan(problem=PROBLEM, cases=CASES, device="cuda", target=None)
+    desk = Desk(
+        candidate=Candidate(source=b"", problem="toy::twice"), entry="f", spare=theatre.staff.worker, limits=Limits(),
+        on_log=lambda *_: None,
+    )  # fmt: skip
+    lab = Lab(
+        plan=plan, device=GPU, passed=(), desk=desk, staff=theatre.staff, limits=Limits(),
+        profile=Profile(lambda: 0.0, started=0.0),
+    )  # fmt: skip
+    return lab, Narrator(lambda: 0.0, started=0.0)
+
+
+class Dying:
+    """A probe that asks the judge, or the worker, and lets it die so often."""
+
+    __name__ = "engine.probes.dying"
+    LAYER = Layer.INPUTS
+    CATCHES = ()
+
+    def __init__(self, theatre: Theatre, *, deaths: int, of: str) -> None:
+        self._theatre, self._deaths, self._of = theatre, deaths, of
+        self.asked = 0
+
+    async def probe(self, lab: Lab) -> AsyncIterator[Observation]:
+        self.asked += 1
+        self._theatre.changes = self._die
+        try:
+            if self._of == "judge":
+                await lab.staff.ask_judge(wire.Release(id=wire.new_id()))
+            else:
+                await lab.ask(wire.Observe(id=wire.new_id()))
+        except EngineError as error:
+            yield LayerReport(layer=self.LAYER, by="dying", coverage=Coverage.NOT_CHECKED, why=str(error))
+        else:
+            yield LayerReport(layer=self.LAYER, by="dying", coverage=Coverage.CHECKED)
+
+    def _die(self, kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+        if self._deaths and isinstance(command, wire.Release | wire.Observe):
+            self._deaths -= 1
+            self._theatre.nest.die(self._theatre.nest.serving)
+        return None
+
+
+@pytest.mark.parametrize(
+    ("of", "deaths", "coverage"),
+    [
+        ("judge", 0, Coverage.CHECKED), ("judge", 1, Coverage.CHECKED), ("judge", 2, Coverage.ENGINE_FAILED),
+        ("worker", 1, Coverage.CHECKED), ("worker", 2, Coverage.NOT_CHECKED),
+    ],
+)  # fmt: skip
+async def test_probe_that_a_death_disturbed_is_made_again(
+    theatre: Theatre, of: str, deaths: int, coverage: Coverage
+) -> None:
+    lab, told = lab_of(theatre)
+    dying = Dying(theatre, deaths=deaths, of=of)
+    await ProbingStage(lab=lab, told=told, chosen=[cast(Probe, dying)]).run()  # cast: an object plays the module
+    [report] = [report for report in told.layers if report.by == "dying"]
+    assert (report.coverage, dying.asked) == (coverage, 1 + (deaths > 0))
+    await lab.desk.clear()
+
+
+async def test_probe_without_a_worker_is_an_engine_failure(theatre: Theatre) -> None:
+    lab, told = lab_of(theatre)
+    theatre.nest.ready = False
+    dying = Dying(theatre, deaths=0, of="worker")
+    await ProbingStage(lab=lab, told=told, chosen=[cast(Probe, dying)]).run()  # cast: an object plays the module
+    [report] = [report for report in told.layers if report.by == "dying"]
+    assert (report.coverage, dying.asked) == (Coverage.ENGINE_FAILED, 2)
+    assert report.why.startswith("no worker got ready: the worker ended without a reply (signal 9)")

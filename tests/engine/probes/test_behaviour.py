@@ -12,9 +12,23 @@ from engine import wire
 from engine.desk import Desk
 from engine.devices import Device
 from engine.layers import Coverage, Layer, LayerReport
-from engine.model import Candidate, Case, Cost, DType, Finding, Limits, Plan, Problem, Severity, Tier, Tolerance
+from engine.model import (
+    Candidate,
+    Case,
+    CaseResult,
+    Cost,
+    DType,
+    Finding,
+    Limits,
+    Outcome,
+    Plan,
+    Problem,
+    Severity,
+    Tier,
+    Tolerance,
+)
 from engine.probes import behaviour, observations_of
-from engine.probing import Lab
+from engine.probing import Lab, Passed
 from engine.profile import Profile
 from engine.source import directives
 
@@ -29,14 +43,23 @@ PROBLEM = Problem(
     cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1), origin="m:P",
 )  # fmt: skip
 
+PASSED = (
+    Passed(
+        case=PROBLEM.cases[0], launches=(),
+        result=CaseResult(case="a", tier=Tier.FULL, outcome=Outcome.PASS, elapsed_s=0.1, calls=2, seed=1),
+    ),
+)  # fmt: skip
+
 Reply = Callable[[str], wire.AnyReply | bytes | None]
 
 
 class Scene:
     """A lab whose worker is played here; `reply` says what it answers to an Observe of an id, None that it dies."""
 
-    def __init__(self, employ: Employ, reply: Reply) -> None:
+    def __init__(self, employ: Employ, reply: Reply, *, right: int = 4) -> None:
         self._reply = reply
+        self._right = right
+        self.observed: list[bool] = []
         self.asked: list[str] = []
         self.nest: FakeNest
         self.nest, staff = employ(self._play)
@@ -45,7 +68,7 @@ class Scene:
             on_log=lambda *_: None,
         )  # fmt: skip
         self.lab = Lab(
-            plan=Plan(problem=PROBLEM, cases=PROBLEM.cases, device="cpu", target=None), passed=(), desk=desk,
+            plan=Plan(problem=PROBLEM, cases=PROBLEM.cases, device="cpu", target=None), passed=PASSED, desk=desk,
             device=Device(platform="cpu", index=0, name="cpu"), staff=staff, limits=Limits(),
             profile=Profile(lambda: 0.0, started=0.0),
         )  # fmt: skip
@@ -57,8 +80,20 @@ class Scene:
 
     def _play(self, kind: str, command: wire.AnyCommand) -> wire.AnyReply | bytes | None:
         self.asked.append(type(command).__name__)
-        if isinstance(command, wire.Load):
-            return wire.Loaded(id=command.id)
+        match command:
+            case wire.Load():
+                return wire.Loaded(id=command.id)
+            case wire.Prepare():
+                arena = wire.ArenaSpec(path=command.arena_path or "", storages=(), bytes=256)
+                return wire.Prepared(id=command.id, arguments=(), arena=arena, elapsed_s=0.0)
+            case wire.Refill() | wire.Release():
+                return wire.Done(id=command.id)
+            case wire.Call():
+                self.observed.append(command.observe)
+                return wire.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
+            case wire.Weigh():
+                survival = wire.Survival(name="return", total=4, right=self._right, trivial=0)
+                return wire.Weighed(id=command.id, outputs=(survival,))
         reply = self._reply(command.id)
         if reply is None:
             worker = next(pid for pid, forked in enumerate(self.nest.forked, start=2) if forked == "worker")
@@ -123,11 +158,22 @@ async def test_no_answer_is_said(employ: Employ, reply: Reply) -> None:
     assert report.why
 
 
-async def test_a_worker_that_did_not_verify_is_not_asked(employ: Employ) -> None:
-    scene = Scene(employ, lambda identifier: wire.Observed(id=identifier))
+@pytest.mark.parametrize(
+    ("right", "coverage", "why"),
+    [
+        (4, Coverage.CHECKED, ""),
+        (3, Coverage.NOT_CHECKED, "its worker was gone, and another call of a was not right"),
+    ],
+)
+async def test_worker_that_is_gone_is_replaced_by_one_that_calls_again(
+    employ: Employ, right: int, coverage: Coverage, why: str
+) -> None:
+    scene = Scene(employ, lambda identifier: wire.Observed(id=identifier), right=right)
     findings, report = await scene.told()
-    assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "its worker is gone")
-    assert scene.asked == []
+    assert (findings, report.coverage, report.why) == ([], coverage, why)
+    assert scene.observed == [True]
+    assert scene.asked.count("Observe") == (coverage is Coverage.CHECKED)
+    await scene.lab.desk.clear()
 
 
 @pytest.mark.parametrize("name", behaviour.CATCHES)
