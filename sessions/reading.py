@@ -75,10 +75,24 @@ from sessions"""
 _SELECT_EVENTS = "select seq, body from events where run = :run order by seq"
 _SELECT_SOURCE = "select source from candidates where digest = :digest"
 _SELECT_ENVIRONMENT = "select name, value from environment where session = :session order by name"
+# A process that ended, a deadline, a check that could not be made: its reason may be gone by now.
+_OF_ITS_TIME = "('crashed', 'timeout', 'out_of_memory')"
+_UNMADE = "('could not check', 'engine failed')"
+_NOTES_ON_THE_MACHINE = "('artefacts', 'memory', 'offline_compile', 'peaks')"
+_HOLDS_STILL = f"""
+    and runs.outcome not in {_OF_ITS_TIME}
+    and not exists (select 1 from cases where run = runs.id
+        and (outcome in {_OF_ITS_TIME} or outcome in {_NO_VERDICT_ON_CANDIDATE}))
+    and not exists (select 1 from kernels where run = runs.id and outcome in {_NO_VERDICT_ON_CANDIDATE})
+    and not exists (select 1 from findings where run = runs.id and severity = 'note'
+        and check_name in {_NOTES_ON_THE_MACHINE})
+    and not exists (select 1 from events where run = runs.id and kind = 'LayerChecked'
+        and (json_extract(body, '$.report.coverage') in {_UNMADE}
+            or (json_extract(body, '$.report.coverage') = 'not available' and runs.device != 'cpu')))"""
 _SELECT_CACHED = f"""{_SELECT_RUNS}
 where runs.candidate = :digest and runs.problem = :problem and runs.device = :device and runs.target is :target
     and runs.tiers = :tiers and runs.policy = :policy and runs.outcome not in {_NO_VERDICT_ON_CANDIDATE}
-    and {_IS_OWN}
+    and {_IS_OWN}{_HOLDS_STILL}
     and not exists (select name, value from environment where session = runs.session
         except select name, value from environment where session = :session)
     and not exists (select name, value from environment where session = :session
@@ -215,9 +229,10 @@ class Reader:
     ) -> RunRow | None:  # fmt: skip
         """The newest run that already answers what is asked, to be replayed instead of judged again.
 
-        It finished with a word on the candidate (not cancelled, unsupported or an engine error), and
-        its session had the same environment as `session_id`: a verdict under other versions of torch,
-        triton or kgtui is not this one's, nor is one by another policy.  Cases that were picked by hand
+        It finished with a word on the candidate (not cancelled, unsupported or an engine error), no process of the
+        candidate crashed or ran out of time or memory, and every check could be made.  Its session had the same
+        environment as `session_id`: a verdict on another machine, or under other versions of torch, triton or
+        kgtui, is not this one's, nor is one by another policy.  Cases that were picked by hand
         (no `tiers`) are never found, nor are variants of a file: one that is written to it is judged as the file.
         Where a `benchmark` is wanted, a run that passed answers only when it timed all of its cases, in
         that state of the cache, beside all of those baselines; what is not right is never timed.

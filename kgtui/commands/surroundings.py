@@ -28,5 +28,5 @@ def versions(packages: tuple[str, ...] = PACKAGES) -> dict[str, str | None]:
 
 def environment_of(device: Device) -> dict[str, str]:
     """What the store notes of a session on this device."""
-    facts = {**versions(JUDGING), "device": device.name, "driver": device.driver}
+    facts = {**versions(JUDGING), "linux": platform.release(), "device": device.name, "driver": device.driver}
     return {name: value for name, value in facts.items() if value is not None}

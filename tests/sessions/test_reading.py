@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from engine.errors import StoreError, UsageError
-from engine.model import Outcome, Policy, Tier
+from engine.events import FindingRaised, LayerChecked
+from engine.layers import Coverage, Layer, LayerReport
+from engine.model import Finding, Outcome, Policy, Severity, Tier
 from sessions import RunFilter, RunState, open_store
 
 
@@ -147,6 +150,44 @@ class TestCached:
 
     def test_a_run_without_a_verdict_does_not(self, begin, find):
         assert find(begin()) is None
+
+    @pytest.mark.parametrize("outcome", [Outcome.CRASHED, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY])
+    def test_run_whose_process_ended_answers_nothing(self, judge, find, outcome):
+        assert find(judge(outcome)) is None
+        assert find(judge(Outcome.WRONG_VALUE, cases={"a": Outcome.WRONG_VALUE, "b": outcome})) is None
+
+    @pytest.mark.parametrize(
+        ("coverage", "device", "answers"),
+        [
+            (Coverage.CHECKED, "cpu", True), (Coverage.NOT_CHECKED, "cpu", False),
+            (Coverage.ENGINE_FAILED, "cpu", False), (Coverage.NOT_ASKED, "cpu", True),
+            (Coverage.NOT_AVAILABLE, "cpu", True), (Coverage.NOT_AVAILABLE, "cuda", False),
+        ],
+    )  # fmt: skip
+    def test_run_answers_only_where_each_layer_was_checked(
+        self, store, begin, find, whole_run, coverage, device, answers
+    ):
+        why = "" if coverage is Coverage.CHECKED else "the judge died"
+        report = LayerReport(layer=Layer.BEHAVIOUR, by="repeats", coverage=coverage, why=why)
+        run_id = begin(device=device)
+        for event in (replace(whole_run[0], device=device), LayerChecked(at_s=1.0, report=report), whole_run[-1]):
+            store.record(run_id, event)
+        assert (find(run_id, device=device) == run_id) is answers
+
+    @pytest.mark.parametrize("outcome", [Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR])
+    def test_run_with_a_kernel_not_compiled_answers_nothing(self, store, begin, find, whole_run, outcome):
+        run_id = begin()
+        kernel = replace(whole_run[8].kernel, outcome=outcome)
+        for event in (whole_run[0], replace(whole_run[8], kernel=kernel), whole_run[-1]):
+            store.record(run_id, event)
+        assert find(run_id) is None
+
+    def test_run_with_a_note_on_the_machine_answers_nothing(self, store, begin, find, whole_run):
+        note = Finding(check="offline_compile", severity=Severity.NOTE, message="could not check that k builds")
+        run_id = begin()
+        for event in (whole_run[0], FindingRaised(at_s=1.0, finding=note), whole_run[-1]):
+            store.record(run_id, event)
+        assert find(run_id) is None
 
     def test_a_verdict_by_another_policy_does_not(self, time, find):
         strict = time(policy=Policy.STRICT)
