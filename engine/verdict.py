@@ -91,7 +91,7 @@ def interim(facts: Facts) -> Interim | None:
     failed = [result.outcome for result in facts.cases if result.outcome is not Outcome.PASS]
     if failed:
         return Interim(outcome=min(failed, key=_GRAVEST_FIRST.index))
-    unbuilt = _unbuilt(facts.kernels)
+    unbuilt = first_unbuilt(facts.kernels)
     if unbuilt is not None:
         return Interim(outcome=unbuilt.outcome)
     if not facts.planned or len(facts.cases) < facts.planned:
@@ -189,15 +189,15 @@ def _outcome(facts: Facts, passed: int) -> tuple[Outcome, str, Location | None]:
     if len(facts.cases) < facts.planned:
         missing = facts.planned - len(facts.cases)
         return Outcome.ENGINE_ERROR, f"{missing} of {facts.planned} cases were never judged", None
-    kernel = _unbuilt(facts.kernels)
+    kernel = first_unbuilt(facts.kernels)
     if kernel is not None:
         why = f"{kernel.launch.kernel} does not build for {kernel.target}: {kernel.message}"
         return kernel.outcome, f"right on all cases, but {why}", kernel.location
     return Outcome.PASS, f"right on {passed} of {facts.planned} cases", None
 
 
-def _unbuilt(kernels: Sequence[CompiledKernel]) -> CompiledKernel | None:
-    """The first kernel that does not build."""
+def first_unbuilt(kernels: Sequence[CompiledKernel]) -> CompiledKernel | None:
+    """The first kernel that does not build, or None."""
     return next(
         (kernel for kernel in kernels if kernel.outcome is not Outcome.PASS and kernel.outcome not in NOT_BUILT_HERE),
         None,

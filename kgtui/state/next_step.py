@@ -43,9 +43,12 @@ _STEPS: Mapping[State, NextStep] = {
 
 def next_step(view: RunView, desk: Desk) -> NextStep:
     """What to press now; while text is typed only what types nothing is offered."""
-    state = status_of(view, desk).state
+    status = status_of(view, desk)
+    state = status.state
     if desk.opened or (desk.mode is Mode.EDIT and state is not State.EDITED):
         return _BACK
+    if state is State.PASSED and status.busy:
+        return _CANCEL
     if state is State.FAILED and not view.failed:
         return _EDIT if desk.editable else _EDITOR  # the text itself is at fault; no case can be looked at
     return _STEPS[state]

@@ -33,6 +33,7 @@ from engine.events import (
     RunStarted,
     StageFinished,
     StageStarted,
+    TierFinished,
 )  # fmt: skip
 from engine.layers import LayerReport
 from engine.model import (
@@ -49,6 +50,7 @@ from engine.model import (
     Verdict,
 )
 from engine.report_targets import NOT_PORTED, Ports, ports_of
+from engine.verdict import Facts, Interim, interim
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +94,7 @@ class RunView:
     at_s: float = 0.0
     stages: tuple[StageView, ...] = ()
     cases: tuple[CaseResult, ...] = ()
+    tiers: tuple[TierFinished, ...] = ()
     findings: tuple[Finding, ...] = ()
     layers: tuple[LayerReport, ...] = ()
     launches: tuple[Launch, ...] = ()
@@ -124,6 +127,15 @@ class RunView:
     def active(self) -> StageView | None:
         """The stage that goes on, or None; of two, the earlier: compiling begins while the cases are judged."""
         return next((stage for stage in self.stages if stage.outcome is None), None)
+
+    @property
+    def interim(self) -> Interim | None:
+        """The worst that is known while the run goes on; None as long as nothing is decided."""
+        if not self.running:
+            return None
+        return interim(Facts(
+            planned=self.planned, policy=self.policy, cases=self.cases, kernels=self.kernels, findings=self.findings
+        ))  # fmt: skip
 
     @property
     def failed(self) -> tuple[CaseResult, ...]:
@@ -200,6 +212,7 @@ class _Draft:
         self._scalars = view
         self._stages = list(view.stages)
         self._cases = list(view.cases)
+        self._tiers = view.tiers
         self._findings = list(view.findings)
         self._launches = list(view.launches)
         self._kernels = list(view.kernels)
@@ -233,6 +246,8 @@ class _Draft:
                 self._finish(event)
             case FindingRaised():
                 self._findings.append(event.finding)
+            case TierFinished():
+                self._tiers = (*self._tiers, event)
             case LayerChecked():
                 self._layers.append(event.report)
             case KernelLaunched():
@@ -293,7 +308,7 @@ class _Draft:
 
     def view(self) -> RunView:
         return replace(
-            self._scalars, at_s=self._at_s, stages=tuple(self._stages), cases=tuple(self._cases),
+            self._scalars, at_s=self._at_s, stages=tuple(self._stages), cases=tuple(self._cases), tiers=self._tiers,
             findings=tuple(self._findings), layers=tuple(self._layers), launches=tuple(self._launches),
             kernels=tuple(self._kernels), kernel_numbers=tuple(self._kernel_numbers),
             kernels_planned=self._kernels_planned, benchmarks=tuple(self._benchmarks),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.model import Outcome, Stage
 from kgtui.state.glyphs import BUSY, State, state_of
@@ -58,21 +58,25 @@ class Desk:
 
 @dataclass(frozen=True, kw_only=True)
 class Status:
-    """The state and, for a stage with steps, how far it is."""
+    """The state and, for a stage with steps, how far it is.
+
+    A run that is `going_on` may be in a state of the end already: its first failed case makes it failed.
+    """
 
     state: State
     detail: str = ""
+    going_on: bool = False
 
     @property
     def busy(self) -> bool:
         """Whether it will go on by itself."""
-        return self.state in BUSY
+        return self.going_on or self.state in BUSY
 
 
 def status_of(view: RunView, desk: Desk) -> Status:
     """The one state that the strip shows."""
     if view.running:
-        return _running(view)
+        return _so_far(view, activity_of(view))
     if desk.waiting or desk.begun:
         return Status(state=State.STARTING)
     if desk.opened:
@@ -91,7 +95,27 @@ def is_stale(view: RunView, desk: Desk) -> bool:
     return desk.unsaved or bool(desk.content_digest and desk.content_digest != view.digest)
 
 
-def _running(view: RunView) -> Status:
+def _so_far(view: RunView, doing: Status) -> Status:
+    """What is being done, behind the worst that is known; times have states of their own."""
+    known = view.interim
+    if known is None:
+        return doing if doing.state is not State.VERIFYING else replace(doing, detail=_with_tiers(view, doing.detail))
+    if doing.state in (State.QUEUED, State.BENCHMARKING):
+        return doing
+    state = State.FLAGGED if known.flagged else state_of(known.outcome)
+    so_far = " so far" if len(view.cases) < view.planned else ""
+    count = len(view.failed) or len(view.cases)
+    goes_on = f"{doing.state} {doing.detail}".rstrip()
+    return Status(state=state, detail=f"{count}/{view.planned}{so_far}, {goes_on}", going_on=True)
+
+
+def _with_tiers(view: RunView, detail: str) -> str:
+    """How far it is, and which tiers passed."""
+    return ", ".join([detail, *(f"{tier.tier} {tier.passed}/{tier.total} passed" for tier in view.tiers)])
+
+
+def activity_of(view: RunView) -> Status:
+    """What a run in progress is doing, whatever is known of its outcome."""
     active = view.active
     if view.holder is not None and (active is None or active.stage is Stage.BENCHMARK):
         return Status(state=State.QUEUED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.model import Outcome, Stage
+from engine.verdict import first_unbuilt
 from kgtui.seams import INTERPRETED_DEVICE
 from kgtui.state.benchmarks import awaited
 from kgtui.state.glyphs import TONES, Glyphs, State, state_of
@@ -80,20 +81,25 @@ def sentence(view: RunView, desk: Desk) -> Line:
         return line(muted(f"as far as it was when it was opened: {_judged(view)}"))
     if view.failed:
         first = view.failed[0]
-        so_far = f"{len(view.failed)} failed so far, first {first.case}: {first.message or first.outcome}"
-        return line(Span(_explained(so_far, view)))
+        count = f"{len(view.failed)} failed so far"
+        if len(view.cases) >= view.planned:
+            count = f"{len(view.failed)} of {view.planned} cases failed"
+        return line(Span(_explained(f"{count}, first {first.case}: {first.message or first.outcome}", view)))
     if view.holder is not None:
         right = muted(f"; right on all {len(view.cases)} cases")
         return line(Span(awaited(view.holder), Tone.WARN), right)
     if view.active and view.active.stage is Stage.BENCHMARK:
         timed = f"{len(view.benchmarks)} of {view.active.total or view.benchmarks_planned} bench cases timed"
         return line(muted(f"right on all {len(view.cases)} cases; {timed}"))
+    if view.running and (unbuilt := first_unbuilt(view.kernels)) is not None:
+        return line(f"{unbuilt.launch.kernel} does not build for {unbuilt.target}: {unbuilt.message}")
     if view.active and view.active.stage is Stage.PROBE:
         return line(muted(f"right on all {len(view.cases)} cases; probing where the answers come from"))
     if view.active and view.active.stage is Stage.COMPILE:
         return line(muted(f"right on all {len(view.cases)} cases; compiling what they launched for {view.target}"))
     if view.running:
-        return line(muted(f"{len(view.cases)} of {view.planned} cases judged, none failed"))
+        tiers = "".join(f"{tier.tier} passed after {seconds(tier.at_s)}; " for tier in view.tiers)
+        return line(muted(f"{tiers}{len(view.cases)} of {view.planned} cases judged, none failed"))
     return line(muted(_BEGINNING_SENTENCE if desk.begun else _STARTING_SENTENCE if desk.waiting else _IDLE_SENTENCE))
 
 

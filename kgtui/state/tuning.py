@@ -21,7 +21,7 @@ from kgtui.state import numbers
 from kgtui.state.glyphs import Glyphs, State, outcome_words, state_of
 from kgtui.state.lines import Line, Span, Tone, line, muted, strong
 from kgtui.state.run import NO_RUN, RunView, reduce_all
-from kgtui.state.status import Desk, status_of
+from kgtui.state.status import Desk, activity_of, status_of
 
 
 class Ending(enum.StrEnum):
@@ -131,7 +131,8 @@ def left_s(grid: VariantGrid, now_s: float) -> float | None:
 
 def doing(view: RunView) -> tuple[State, str, str]:
     """What goes on in the run of a variant, the same in words, and how far that is; "" where nobody knows."""
-    status = status_of(view, Desk(operator="", filename="", waiting=not view.started))
+    desk = Desk(operator="", filename="", waiting=not view.started)
+    status = activity_of(view) if view.running else status_of(view, desk)
     return status.state, f"{status.state} {status.detail}".rstrip(), status.detail
 
 

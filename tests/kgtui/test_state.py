@@ -10,11 +10,14 @@ import pytest
 
 from engine.events import (
     CaseFinished,
+    FindingRaised,
+    KernelCompiled,
     LogWritten,
     RunFinished,
     RunStarted,
     StageFinished,
     StageStarted,
+    TierFinished,
     from_json,
     to_json,
 )
@@ -24,10 +27,12 @@ from engine.model import (
     DiagnosisKind,
     DType,
     Explanation,
+    Finding,
     Location,
     Outcome,
     OutputReport,
     Plan,
+    Severity,
     Stage,
     Stream,
     Tier,
@@ -37,9 +42,10 @@ from kgtui.state.cases import case_brief, case_detail, case_rows, error_map, rea
 from kgtui.state.glyphs import ASCII, UNICODE, State
 from kgtui.state.lines import plain_text
 from kgtui.state.markdown import run_markdown
+from kgtui.state.next_step import next_step
 from kgtui.state.operators import Choice, Facets, choices, operator_rows, preview
 from kgtui.state.run import NO_RUN, RunView, reduce, reduce_all
-from kgtui.state.status import Desk, Mode, is_stale, status_of
+from kgtui.state.status import Desk, Mode, Status, is_stale, status_of
 from kgtui.state.strip import head, progress, sentence
 from kgtui.state.suspects import Suspects
 from kgtui.state.tables import ago, finding_rows, kernel_note, kernel_rows
@@ -152,7 +158,7 @@ def test_a_suspect_finding_marks_its_line_and_a_hint_does_not(
 @pytest.mark.parametrize(
     ("script", "state"),
     [("all_pass", State.PASSED), ("some_fail", State.FAILED), ("suspicious", State.FLAGGED),
-     ("stops_half_way", State.VERIFYING)],
+     ("stops_half_way", State.FAILED)],
 )  # fmt: skip
 def test_a_run_is_in_one_state(fakes: ModuleType, candidate: Candidate, plan: Plan, script: str, state: State) -> None:
     assert status_of(view_of(getattr(fakes, script)(candidate, plan)), DESK).state is state
@@ -202,7 +208,7 @@ def test_unsaved_text_and_a_pause_are_states_of_their_own(fakes: ModuleType, can
     done, going = view_of(fakes.all_pass(candidate, plan)), view_of(fakes.stops_half_way(candidate, plan))
     assert status_of(done, replace(DESK, unsaved=True)).state is State.EDITED
     assert status_of(done, replace(DESK, paused=True)).state is State.PAUSED
-    assert status_of(going, replace(DESK, unsaved=True, paused=True)).state is State.VERIFYING
+    assert status_of(going, replace(DESK, unsaved=True, paused=True)).state is State.FAILED
     assert status_of(NO_RUN, DESK).state is State.IDLE
 
 
@@ -237,14 +243,16 @@ def test_the_strip_says_what_the_first_failure_looks_like(fakes: ModuleType, can
     told = replace(view, cases=cases)
     assert plain_text((sentence(told, DESK),)) == "2 of 8 cases failed, first 127x128 f32: only the end is wrong"
     running = replace(told, verdict=None)
-    assert plain_text((sentence(running, DESK),)) == "2 failed so far, first 127x128 f32: only the end is wrong"
+    assert plain_text((sentence(running, DESK),)) == "2 of 8 cases failed, first 127x128 f32: only the end is wrong"
+    halfway = replace(running, cases=running.cases[:-1])
+    assert "failed so far, first 127x128 f32: only the end is wrong" in plain_text((sentence(halfway, DESK),))
 
 
 def test_the_strip_while_it_verifies_in_ascii(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     view, desk = view_of(fakes.stops_half_way(candidate, plan)), replace(DESK, mode=Mode.EDIT, elapsed_s=1.5)
     left, right = head(view, desk, ASCII)
     assert plain_text((left, right, progress(view, ASCII), sentence(view, desk))) == (
-        "* verifying 5/8 1.50 s | aten::softmax | softmax.py | cpu to sm_90\n"
+        "x failed 1/8 so far, verifying 5/8 1.50 s | aten::softmax | softmax.py | cpu to sm_90\n"
         "run #42  EDIT\n"
         "saved > read + > load 48ms + > VERIFY 5/8 1 wrong > compile -\n"
         "1 failed so far, first 127x128 f32: 127 of 16,256 elements differ, worst at [3, 127]"
@@ -608,7 +616,7 @@ def probed(bench_fakes: ModuleType, candidate: Candidate, *, ended: bool) -> Run
 
 def test_a_run_that_is_probed_says_so(bench_fakes: ModuleType, candidate: Candidate) -> None:
     view = probed(bench_fakes, candidate, ended=False)
-    assert status_of(view, DESK).state is State.PROBING
+    assert status_of(view, DESK) == Status(state=State.PASSED, detail="8/8, probing", going_on=True)
     assert plain_text((progress(view, UNICODE, short=True), sentence(view, DESK))) == (
         "verify 8/8 0.14s ✔ ▸ PROBE ▸ compile – ▸ bench –\nright on all 8 cases; probing where the answers come from"
     )
@@ -655,7 +663,7 @@ def test_a_past_run_that_still_goes_on_is_shown_as_far_as_it_was(
 ) -> None:
     view, desk = view_of(fakes.stops_half_way(candidate, plan)), replace(DESK, opened=True, elapsed_s=3e5)
     assert plain_text((head(view, desk, UNICODE)[0], sentence(view, desk))) == (
-        "⟳ verifying 5/8 · aten::softmax · softmax.py · cpu to sm_90\n"
+        "✗ failed 1/8 so far, verifying 5/8 · aten::softmax · softmax.py · cpu to sm_90\n"
         "as far as it was when it was opened: 5 of 8 cases were judged, 1 of them wrong"
     )
 
@@ -681,3 +689,52 @@ def test_what_makes_a_right_run_not_credible_stands_first(fakes: ModuleType, can
         "not credible, line 22: torch.softmax computes the answer; the kernel's own result is not used; "
         "right on 8 of 8 cases"
     )
+
+
+def cases_of(fakes: ModuleType, plan: Plan, *, wrong: int = 0, count: int = 8) -> list[CaseFinished]:
+    """The first `count` cases of the plan, the last `wrong` of them wrong."""
+    right = count - wrong
+    results = [fakes.passed(case) if place < right else fakes.wrong(case) for place, case in enumerate(plan.cases)]
+    return [
+        CaseFinished(at_s=0.2, number=place + 1, total=8, result=result)
+        for place, result in enumerate(results[:count])
+    ]  # fmt: skip
+
+
+def test_headline_with_a_passed_tier_names_it(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+    tier = TierFinished(at_s=0.27, tier=Tier.SMOKE, passed=3, total=3)
+    verifying = StageStarted(at_s=0.1, stage=Stage.VERIFY, total=8)
+    view = view_of([started(candidate), verifying, *cases_of(fakes, plan, count=3), tier])
+    assert status_of(view, DESK) == Status(state=State.VERIFYING, detail="3/8, smoke 3/3 passed")
+    assert plain_text((sentence(view, DESK),)) == "smoke passed after 0.27 s; 3 of 8 cases judged, none failed"
+
+
+def test_headline_is_failed_with_the_first_failed_case(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+    verifying = StageStarted(at_s=0.1, stage=Stage.VERIFY, total=8)
+    view = view_of([started(candidate), verifying, *cases_of(fakes, plan, wrong=1, count=4)])
+    assert status_of(view, DESK) == Status(state=State.FAILED, detail="1/8 so far, verifying 4/8", going_on=True)
+
+
+def test_headline_with_all_cases_right_passes_before_the_builds(
+    fakes: ModuleType, candidate: Candidate, plan: Plan
+) -> None:
+    compiling = StageStarted(at_s=0.3, stage=Stage.COMPILE)
+    view = view_of([started(candidate), *cases_of(fakes, plan), compiling])
+    assert status_of(view, DESK) == Status(state=State.PASSED, detail="8/8, compiling 0/0", going_on=True)
+    assert next_step(view, DESK).words == "cancels"
+
+
+def test_headline_with_a_suspect_finding_is_flagged_early(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+    finding = FindingRaised(at_s=0.3, finding=Finding(check="c", severity=Severity.SUSPECT, message="m"))
+    view = view_of([started(candidate), *cases_of(fakes, plan), finding])
+    assert status_of(view, DESK).state is State.FLAGGED
+
+
+def test_headline_of_a_kernel_that_does_not_build_fails_early(
+    fakes: ModuleType, candidate: Candidate, plan: Plan
+) -> None:
+    kernel = replace(fakes.compiled(), outcome=Outcome.COMPILE_ERROR, message="too much shared memory")
+    compiled = KernelCompiled(at_s=0.4, number=1, total=3, kernel=kernel)
+    view = view_of([started(candidate), *cases_of(fakes, plan), StageStarted(at_s=0.3, stage=Stage.COMPILE), compiled])
+    assert status_of(view, DESK).state is State.FAILED
+    assert plain_text((sentence(view, DESK),)).endswith("does not build for sm_90: too much shared memory")

@@ -33,6 +33,7 @@ from engine.events import (
     RunFinished,
     StageFinished,
     StageStarted,
+    TierFinished,
 )
 from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.model import (
@@ -49,6 +50,7 @@ from engine.model import (
     Severity,
     Stage,
     Stream,
+    Tier,
     Verdict,
 )
 
@@ -87,6 +89,14 @@ def parsing(candidate: Candidate, plan: Plan) -> list[Event]:
 def loading(candidate: Candidate, plan: Plan) -> list[Event]:
     """The candidate's top level runs, and nothing more comes."""
     return _until(Stage.LOAD, all_pass(candidate, plan))
+
+
+def smoke_passed(candidate: Candidate, plan: Plan) -> list[Event]:
+    """All smoke cases passed, and the rest is still verified."""
+    smoke = sum(case.tier is Tier.SMOKE for case in plan.cases)
+    results = [passed(case) for case in plan.cases]
+    begun = run_events(candidate, plan, results, stop_after=smoke)
+    return [*begun, TierFinished(at_s=0.1, tier=Tier.SMOKE, passed=smoke, total=smoke)]
 
 
 def probing(candidate: Candidate, plan: Plan) -> list[Event]:
