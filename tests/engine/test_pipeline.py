@@ -38,6 +38,7 @@ from engine.model import (
 )
 from engine.pipeline import Run
 from engine.source import Source, read_source
+from tests.guards import PATIENCE_S
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
@@ -454,7 +455,7 @@ async def test_an_error_in_cleaning_up_does_not_hold_up_the_stream_and_is_raised
     monkeypatch.setattr(theatre.staff.lodging, "clear_shelf", fail)
     listening = listen(theatre.open(CASES[0]), asyncio.Event(), told)
     with pytest.raises(RuntimeError, match="the shelf is stuck"):
-        await asyncio.wait_for(listening, timeout=60)
+        await asyncio.wait_for(listening, timeout=PATIENCE_S)
     assert verdict(told) is Outcome.PASS
 
 

@@ -16,6 +16,7 @@ from engine.lodging import Lodging
 from engine.model import Candidate, Case, Cost, DType, Launch, Limits, Problem, Tier, Tolerance
 from engine.profile import Profile
 from engine.rehearsal import Rehearsal
+from tests.guards import PATIENCE_S
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ, FakeNest
@@ -146,7 +147,7 @@ async def test_a_case_whose_kernels_do_not_get_compiled_is_not_waited_for_for_go
 
 async def test_waiting_ends_with_the_patience(employ: Employ) -> None:
     stage = Stage(employ, patience_s=0.01)
-    await asyncio.wait_for(stage.rehearsal.next_of([A]), timeout=60)
+    await asyncio.wait_for(stage.rehearsal.next_of([A]), timeout=PATIENCE_S)
     await stage.rehearsal.close()
 
 
@@ -155,7 +156,7 @@ async def test_a_candidate_that_hangs_in_rehearsals_leaves_every_case_ready_when
     stage.nest.answer = lambda kind, command: (
         None if isinstance(command, wire.Rehearse) else stage.answer(kind, command)
     )
-    await asyncio.wait_for(stage.rehearsal.run(), timeout=10)
+    await asyncio.wait_for(stage.rehearsal.run(), timeout=PATIENCE_S)
     assert not stage.desk.occupied
     assert [future.done() for future in stage.rehearsal._ready.values()] == [True] * 4
 

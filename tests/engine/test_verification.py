@@ -32,6 +32,7 @@ from engine.profile import Profile
 from engine.verdict import Stop
 from engine.verification import Verifier, _unlink
 from engine.verifying_stage import VerifyingStage
+from tests.guards import PATIENCE_S
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
@@ -177,13 +178,13 @@ async def test_after_a_right_case_what_a_call_left_is_copied_and_compared_later(
 async def test_a_call_is_compared_while_the_worker_is_in_the_next(court: Court) -> None:
     await court.judge(A)
     hold_until(court, "b2", "conclude b1")
-    result = await asyncio.wait_for(court.judge(B), timeout=30)
+    result = await asyncio.wait_for(court.judge(B), timeout=PATIENCE_S)
     assert result.outcome is Outcome.PASS
 
 
 async def test_the_last_call_of_a_case_is_compared_while_the_worker_is_in_the_first_of_the_next(court: Court) -> None:
     hold_until(court, "c1", "conclude b3")
-    assert await asyncio.wait_for(court.run(A, B, C), timeout=30) is None
+    assert await asyncio.wait_for(court.run(A, B, C), timeout=PATIENCE_S) is None
     assert [(result.case, result.outcome) for result in court.results] == [(name, Outcome.PASS) for name in "abc"]
     assert court.asked.index("prepare c") < court.asked.index("conclude b3")
 

@@ -16,6 +16,7 @@ from engine.events import CaseFinished, Event, PortingFinished, RunFinished, Run
 from engine.model import CaseResult, Outcome
 from kgtui.loop import Loop, RunHeader
 from kgtui.seams import GridOrder, Order, PortOrder
+from tests.guards import PATIENCE_S
 
 
 @dataclass
@@ -50,10 +51,10 @@ class Listener:
         self.troubles.append(message)
 
     async def first_case(self) -> None:
-        await asyncio.wait_for(self.judging.wait(), 10)
+        await asyncio.wait_for(self.judging.wait(), PATIENCE_S)
 
     async def verdict(self) -> Outcome:
-        await asyncio.wait_for(self.finished.wait(), 10)
+        await asyncio.wait_for(self.finished.wait(), PATIENCE_S)
         self.finished.clear()
         return [event for event in self.events if isinstance(event, RunFinished)][-1].verdict.outcome
 
@@ -297,7 +298,7 @@ def port_order(setting: Setting, fakes: ModuleType, *, targets: tuple[str, ...] 
 
 
 async def ports_of_run(setting: Setting) -> PortingFinished:
-    await asyncio.wait_for(setting.listener.ported.wait(), 10)
+    await asyncio.wait_for(setting.listener.ported.wait(), PATIENCE_S)
     return [event for event in setting.listener.events if isinstance(event, PortingFinished)][-1]
 
 
@@ -384,7 +385,7 @@ async def test_in_a_grid_nobody_waits_for_what_follows_a_verdict(setting: Settin
 
     setting.loop._judging, ended = Printing(), asyncio.Event()
     setting.loop.submit(grid_of(setting, b"one", b"two", ended=ended))
-    await asyncio.wait_for(ended.wait(), 10)
+    await asyncio.wait_for(ended.wait(), PATIENCE_S)
     verdicts = [event.verdict.outcome for event in setting.listener.events if isinstance(event, RunFinished)]
     assert verdicts == [Outcome.PASS, Outcome.PASS]
 
@@ -396,7 +397,7 @@ async def test_cancelling_ends_the_whole_grid(setting: Setting, fakes: ModuleTyp
     await setting.listener.first_case()
     assert setting.loop.cancel() is True
     assert await setting.listener.verdict() is Outcome.CANCELLED
-    await asyncio.wait_for(ended.wait(), 10)
+    await asyncio.wait_for(ended.wait(), PATIENCE_S)
     assert len(setting.engine.judged) == 1
 
 

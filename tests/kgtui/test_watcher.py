@@ -22,11 +22,11 @@ from watchdog.observers.api import BaseObserver, ObservedWatch
 from watchdog.observers.inotify import InotifyObserver
 
 from kgtui.watcher import Delays, DirectoryFeed, Saved, TroubleKind, Watcher, WatchTrouble
+from tests.guards import PATIENCE_S
 
 BEFORE = b"VALUE = 1\n"
 AFTER = b"VALUE = 2\n"
 SENTINEL = b"SENTINEL = 3\n"
-PATIENCE_S = 20.0
 
 Writer: TypeAlias = Callable[[Path, bytes], None]
 Watch: TypeAlias = "Callable[..., Ear]"

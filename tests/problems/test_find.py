@@ -11,6 +11,7 @@ import pytest
 
 from engine.errors import EngineError, UsageError
 from problems import SOURCES, catalogue, find, nearest
+from tests.guards import PATIENCE_S
 
 HEAVY = ("torch", "numpy", "triton")
 
@@ -201,6 +202,6 @@ print(sorted(name for name in sys.modules if name.startswith(("problems.aten.", 
 
 def _printed_by(program: str) -> str:
     """What a fresh interpreter prints; this one has torch already."""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE_S)
     assert done.stderr == ""
     return done.stdout.strip()

@@ -18,6 +18,7 @@ from engine.engine import Engine
 from engine.events import CaseFinished, RunFinished, StageStarted
 from engine.model import Candidate, Limits, Outcome, Plan, Stage, Tier
 from problems import find
+from tests.guards import PATIENCE_S
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -127,7 +128,7 @@ async def test_no_child_outlives_a_killed_parent(tmp_path):
     parent.wait()
     parent.stdout.close()
     for pid, handle in handles.items():
-        ended, _, _ = select.select([handle], [], [], 20)
+        ended, _, _ = select.select([handle], [], [], PATIENCE_S)
         os.close(handle)
         assert ended, f"process {pid} outlived its parent"
     assert _own_folders(parent.pid) == []

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-PATIENCE_S = 30.0
+from tests.guards import PATIENCE_S
 
 
 class Driven:
