@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -27,6 +28,8 @@ from tests.guards import PATIENCE_S
 BEFORE = b"VALUE = 1\n"
 AFTER = b"VALUE = 2\n"
 SENTINEL = b"SENTINEL = 3\n"
+# For writers that pause: on a busy machine, for longer than people would like to wait.
+PATIENT = Delays(settle_s=2.0, gone_s=2.0, empty_s=2.0, second_look_s=2.0)
 
 Writer: TypeAlias = Callable[[Path, bytes], None]
 Watch: TypeAlias = "Callable[..., Ear]"
@@ -211,7 +214,7 @@ def needs(writer: Writer) -> None:
 @pytest.mark.parametrize("writer", WRITERS, ids=lambda writer: writer.__name__)
 def test_each_way_of_saving_is_reported_once_by_its_events_alone(kernel: Path, watch: Watch, writer: Writer) -> None:
     needs(writer)
-    ear = watch(kernel, delays=Delays(poll_s=3600))
+    ear = watch(kernel, delays=replace(PATIENT, poll_s=3600))
     writer(kernel, AFTER)
     word = ear.next()
     assert isinstance(word, Saved)
@@ -227,7 +230,7 @@ def test_each_way_of_saving_is_reported_once_outside_temporary_folders(
     needs(writer)
     kernel = outside_temp / "kernel.py"
     kernel.write_bytes(BEFORE)
-    ear = watch(kernel)
+    ear = watch(kernel, delays=PATIENT)
     writer(kernel, AFTER)
     assert ear.next_content() == AFTER
     ear.hears_nothing_but(kernel)
