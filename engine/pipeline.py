@@ -141,7 +141,7 @@ class Run:
             if stop is None and self._builder is not None:
                 await self._unless(cancelled, self._builder.disassemble(self._disassembled))
         finally:
-            await asyncio.shield(asyncio.create_task(self._clean_up()))  # also when we are cancelled once more
+            await _to_its_end(asyncio.create_task(self._clean_up()))
 
     async def _clean_up(self) -> None:
         try:
@@ -376,3 +376,19 @@ class Run:
 
     def _disassembled(self, number: int, artefact: Artefact) -> None:
         self._told.tell(events.KernelDisassembled(at_s=self._told.now(), number=number, artefact=artefact))
+
+
+async def _to_its_end(task: asyncio.Task[None]) -> None:
+    """Wait until the task has ended, also when we are cancelled meanwhile, which is raised afterwards.
+
+    Processes of a run that are still being killed would hold up the loading of the next candidate.
+    """
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
+    task.result()

@@ -160,6 +160,8 @@ class _Worker:
         folder = Path(command.folder) if command.folder is not None else None
         path = Path(command.path)
         self._own_kernels.belong_to(path.parent, *([folder] if folder is not None else []))
+        if self._device.type != "cpu":
+            self._own_kernels.follow_writes()
         if self._limits_reading:
             limit_reading((*command.readable, str(_warm_cache())), listed=command.listed)
 

@@ -2,16 +2,29 @@
 
 Triton loads a kernel's binary once and gets a function of a module for it.  That function is what a
 launch hands to the driver, so whoever launches something else under the same name is not taken for it.
+
+Files that the candidate writes while it runs are its own as well: operator libraries generate the source of
+pointwise kernels into a cache folder and import it from there.  What a library writes for it is not.
 """
 
 from __future__ import annotations
 
+import os
+import sys
+import sysconfig
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from triton.compiler.compiler import ASTSource, CompiledKernel
 
 # Triton's compiler is not typed: what passes through is Any throughout this file.
+
+_STANDARD = tuple(f"{path}{os.sep}" for path in {sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["platstdlib"]})
+_PACKAGES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+_WRITES = os.O_WRONLY | os.O_RDWR
+_MOST_WRITTEN = 4096
+_MOST_FRAMES = 64
 
 
 class OwnKernels:
@@ -20,6 +33,7 @@ class OwnKernels:
     def __init__(self) -> None:
         self._file_by_function: dict[int, str] = {}
         self._folders: tuple[Path, ...] = ()
+        self._written: set[str] = set()
         load = CompiledKernel._init_handles
 
         def noting(kernel: Any) -> None:
@@ -32,14 +46,21 @@ class OwnKernels:
         """Files in these folders are the candidate's."""
         self._folders = folders
 
+    def follow_writes(self) -> None:
+        """Have Python report which files the candidate writes from now on, for the rest of the process."""
+        sys.addaudithook(self._hear)
+
     def owns(self, function: int | None) -> bool:
         """Whether this function was loaded for a kernel that such a file defines."""
         file = self._file_by_function.get(function) if function is not None else None
-        return file is not None and any(Path(file).is_relative_to(folder) for folder in self._folders)
+        return file is not None and self._is_own(file)
 
     def file_of(self, function: int | None) -> str:
         """The file that defines the kernel which this function was loaded for; "" when there is none."""
         return self._file_by_function.get(function, "") if function is not None else ""
+
+    def _is_own(self, file: str) -> bool:
+        return any(Path(file).is_relative_to(folder) for folder in self._folders) or _plain(file) in self._written
 
     def _note(self, kernel: Any) -> None:
         """A kernel that was not made from a Python function is nobody's own."""
@@ -47,3 +68,39 @@ class OwnKernels:
         if isinstance(function, int) and isinstance(source, ASTSource):
             code = getattr(getattr(source.fn, "fn", None), "__code__", None)
             self._file_by_function[function] = getattr(code, "co_filename", "")
+
+    def _hear(self, event: str, args: tuple[Any, ...]) -> None:
+        """Note a file that was opened for writing, or one of those that was given another name."""
+        if event == "open":
+            path, mode, flags = args
+            if (isinstance(mode, str) and set("wax+") & set(mode)) or (isinstance(flags, int) and flags & _WRITES):
+                self._note_written(path)
+        elif event == "os.rename" and len(args) >= 2:
+            source, target = args[:2]
+            if _is_path(source) and _is_path(target) and _plain(source) in self._written:
+                self._note_written(target)
+
+    def _note_written(self, path: object) -> None:
+        if _is_path(path) and len(self._written) < _MOST_WRITTEN and self._is_by_the_candidate(sys._getframe(2)):
+            self._written.add(_plain(path))
+
+    def _is_by_the_candidate(self, frame: FrameType | None) -> bool:
+        """Whether a line of the candidate did this, with nothing but the standard library in between."""
+        for _ in range(_MOST_FRAMES):
+            if frame is None:
+                return False
+            file = frame.f_code.co_filename
+            is_standard = file.startswith(_STANDARD) and not any(part in file for part in _PACKAGES)
+            if not is_standard and not file.startswith("<frozen"):
+                return self._is_own(file)
+            frame = frame.f_back
+        return False
+
+
+def _is_path(path: object) -> bool:
+    return isinstance(path, str | bytes | os.PathLike)
+
+
+def _plain(path: Any) -> str:
+    """One spelling of a path, whatever it was written as."""
+    return os.path.realpath(os.fsdecode(path))

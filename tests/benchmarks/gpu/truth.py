@@ -21,7 +21,7 @@ import torch
 from kernels import copy, matmul, row_sum, softmax_rows  # the folder beside this script
 
 from engine.clock.calls import Calls
-from engine.clock.instruments import instruments_of
+from engine.clock.instruments import Instruments, instruments_of
 
 CALLS = 21
 WARM_UP_S = 0.2
@@ -42,6 +42,9 @@ class Subject:
 
 def last_softmax(x: torch.Tensor) -> torch.Tensor:
     return softmax_rows.softmax(x, -1)
+
+
+SOFTMAX = Subject(name="softmax", call=last_softmax, shapes=((4096, 781),))
 
 
 def doubled(x: torch.Tensor) -> torch.Tensor:
@@ -66,9 +69,13 @@ SUBJECTS = (
 )
 
 
-def slots_of(subject: Subject, device: torch.device) -> list[tuple[torch.Tensor, ...]]:
+def cache_bytes_of(device: torch.device) -> int:
+    """The size of the second-level cache."""
+    return int(torch.cuda.get_device_properties(device).L2_cache_size)
+
+
+def slots_of(subject: Subject, device: torch.device, cache_bytes: int) -> list[tuple[torch.Tensor, ...]]:
     """Argument sets of random content that are together several times the second-level cache."""
-    cache_bytes = torch.cuda.get_device_properties(device).L2_cache_size
     size = sum(torch.Size(shape).numel() for shape in subject.shapes) * subject.dtype.itemsize
     count = min(MOST_SLOTS, max(LEAST_SLOTS, -(-TIMES_THE_CACHE * cache_bytes // size)))
     generator = torch.Generator(device).manual_seed(1)
@@ -78,15 +85,18 @@ def slots_of(subject: Subject, device: torch.device) -> list[tuple[torch.Tensor,
     ]
 
 
-def warm_up(subject: Subject, slots: list[tuple[torch.Tensor, ...]]) -> None:
+def warm_up(
+    subject: Subject, slots: list[tuple[torch.Tensor, ...]], synchronise: Callable[[], object], *,
+    least_s: float = WARM_UP_S,
+) -> None:  # fmt: skip
     """Every slot once, and for as long as clocks need."""
-    until = time.perf_counter() + WARM_UP_S
+    until = time.perf_counter() + least_s
     for arguments in slots:
         subject.call(*arguments)
     while time.perf_counter() < until:
         for arguments in slots[:LEAST_SLOTS]:
             subject.call(*arguments)
-        torch.cuda.synchronize()
+        synchronise()
 
 
 def chosen(slots: list[tuple[torch.Tensor, ...]]) -> list[tuple[torch.Tensor, ...]]:
@@ -98,43 +108,51 @@ def times(device: torch.device) -> list[dict[str, Any]]:
     """Our device time of each subject, and what do_bench says."""
     from triton.testing import do_bench
 
+    instruments, found = precise_instruments(device), []
+    for subject in SUBJECTS:
+        slots = slots_of(subject, device, cache_bytes_of(device))
+        warm_up(subject, slots, torch.cuda.synchronize)
+        measured = timed(subject, slots, instruments)
+        benched_ms = do_bench(lambda call=subject.call, first=slots[0]: call(*first), return_mode="median")
+        found.append({**measured, "do_bench_us": benched_ms * 1e3})
+        del slots
+        torch.cuda.empty_cache()
+    return found
+
+
+def precise_instruments(device: torch.device) -> Instruments:
+    """The instruments of a device whose own record can be read."""
     instruments = instruments_of(device)
     if instruments.recorder is None:
         raise SystemExit(f"CUPTI could not be used: {instruments.reason}")
-    found: list[dict[str, Any]] = []
-    for subject in SUBJECTS:
-        slots = slots_of(subject, device)
-        warm_up(subject, slots)
-        calls = Calls(instruments)
-        work = [lambda call=subject.call, arguments=arguments: call(*arguments) for arguments in chosen(slots)]
-        record = calls.single(work, before=lambda _: instruments.evict(), after=lambda *_: 0)
-        calls.rest()
-        if record.reason:
-            raise SystemExit(f"{subject.name}: no precise times: {record.reason}")
-        first = slots[0]
-        benched_ms = do_bench(lambda call=subject.call, arguments=first: call(*arguments), return_mode="median")
-        kernels = [name for name in record.kernels if not name.startswith(("copy of", "fill of"))]
-        spans_us = [call.span_ns / 1e3 for call in record.calls if call.span_ns is not None]
-        found.append(
-            {
-                "name": subject.name, "device_us": statistics.median(spans_us), "do_bench_us": benched_ms * 1e3,
-                "kernels": len(kernels), "calls": len(spans_us), "slots": len(slots),
-            }
-        )  # fmt: skip
-        del slots, work, first
-        torch.cuda.empty_cache()
-    return found
+    return instruments
+
+
+def timed(subject: Subject, slots: list[tuple[torch.Tensor, ...]], instruments: Instruments) -> dict[str, Any]:
+    """The median device time of the calls of one subject, and how many kernels they are."""
+    calls = Calls(instruments)
+    work = [lambda call=subject.call, arguments=arguments: call(*arguments) for arguments in chosen(slots)]
+    record = calls.single(work, before=lambda _: instruments.evict(), after=lambda *_: 0)
+    calls.rest()
+    if record.reason:
+        raise SystemExit(f"{subject.name}: no precise times: {record.reason}")
+    kernels = [kernel.name for kernel in record.kernels if not kernel.name.startswith(("copy of", "fill of"))]
+    spans_us = [call.span_ns / 1e3 for call in record.calls if call.span_ns is not None]
+    return {
+        "name": subject.name, "device_us": statistics.median(spans_us), "kernels": len(kernels),
+        "calls": len(spans_us), "slots": len(slots),
+    }  # fmt: skip
 
 
 def under_ncu(device: torch.device) -> None:
     """The calls of `times` in the same cache state, without a recorder of our own."""
     from engine.clock.cache import Eviction
 
-    cache_bytes = torch.cuda.get_device_properties(device).L2_cache_size
+    cache_bytes = cache_bytes_of(device)
     evict = Eviction(device, cache_bytes)
     for subject in SUBJECTS:
-        slots = slots_of(subject, device)
-        warm_up(subject, slots)
+        slots = slots_of(subject, device, cache_bytes)
+        warm_up(subject, slots, torch.cuda.synchronize)
         for arguments in chosen(slots):
             torch.cuda.synchronize()
             evict()
@@ -149,14 +167,18 @@ def under_ncu(device: torch.device) -> None:
 
 def slowdowns(device: torch.device, extra_rows: list[int]) -> dict[str, float]:
     """Median device time with so many extra rows over that with none, interleaved, at 4096x781."""
-    instruments = instruments_of(device)
-    if instruments.recorder is None:
-        raise SystemExit(f"CUPTI could not be used: {instruments.reason}")
-    subject = Subject(name="softmax", call=last_softmax, shapes=((4096, 781),))
-    slots = slots_of(subject, device)
-    warm_up(subject, slots)
+    instruments = precise_instruments(device)
+    slots = slots_of(SOFTMAX, device, cache_bytes_of(device))
+    warm_up(SOFTMAX, slots, torch.cuda.synchronize)
+    return slowdowns_over(slots, instruments, extra_rows)
+
+
+def slowdowns_over(
+    slots: list[tuple[torch.Tensor, ...]], instruments: Instruments, extra_rows: list[int]
+) -> dict[str, float]:
+    """The ratios of `slowdowns`, measured on these slots."""
     calls, spans_us = Calls(instruments), {rows: [] for rows in (0, *extra_rows)}
-    work = [lambda arguments=arguments: last_softmax(*arguments) for arguments in chosen(slots)]
+    work = [lambda arguments=arguments: SOFTMAX.call(*arguments) for arguments in chosen(slots)]
     for _ in range(10):
         for rows in spans_us:
             softmax_rows.EXTRA_ROWS = rows

@@ -69,3 +69,47 @@ def test_what_was_made_from_no_function_is_nobodys(own: OwnKernels) -> None:
 def test_a_function_that_triton_never_loaded_is_nobodys(own: OwnKernels) -> None:
     own.belong_to(HERE)
     assert (own.owns(12), own.owns(None), own.file_of(None)) == (False, False, "")
+
+
+def code_in(path: Path, text: str) -> dict[str, Any]:
+    """The names of a module of this text, which believes to lie at `path`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    names: dict[str, Any] = {}
+    exec(compile(text, str(path), "exec"), names)
+    return names
+
+
+WRITES = """
+import os
+from pathlib import Path
+
+def write(path, text):
+    unfinished = Path(path).with_suffix(".tmp")
+    unfinished.write_text(text)
+    os.replace(unfinished, path)
+"""
+
+
+@pytest.mark.parametrize(("author", "is_own"), [("candidate/kernel.py", True), ("site-packages/library.py", False)])
+def test_generated_file_belongs_to_the_code_that_wrote_it(
+    own: OwnKernels, tmp_path: Path, author: str, is_own: bool
+) -> None:
+    own.belong_to(tmp_path / "candidate")
+    own.follow_writes()
+    write = code_in(tmp_path / author, WRITES)["write"]
+    generated = tmp_path / "cache" / "generated.py"
+    generated.parent.mkdir()
+    write(generated, "def pointwise():\n    pass\n")
+    loaded(11, of_function(code_in(generated, generated.read_text())["pointwise"]))
+    assert (own.owns(11), own.file_of(11)) == (is_own, str(generated))
+
+
+def test_generated_file_that_writes_another_makes_it_own_too(own: OwnKernels, tmp_path: Path) -> None:
+    own.belong_to(tmp_path / "candidate")
+    own.follow_writes()
+    first, second = tmp_path / "cache" / "first.py", tmp_path / "cache" / "second.py"
+    first.parent.mkdir()
+    code_in(tmp_path / "candidate" / "kernel.py", WRITES)["write"](first, WRITES)
+    code_in(first, WRITES)["write"](second, "")
+    loaded(11, of_function(code_in(second, "def pointwise():\n    pass\n")["pointwise"]))
+    assert own.owns(11)
