@@ -13,6 +13,7 @@ from pathlib import Path
 from engine import wire
 from engine.errors import ChildDiedError, EngineError, EngineLostError, KilledError, says_nothing
 from engine.model import Candidate, Limits, Stream
+from engine.processes.control_group import ControlGroup
 from engine.spare import Hand, Spare
 
 
@@ -30,8 +31,9 @@ class Desk:
     def __init__(
         self, *, candidate: Candidate, entry: str, spare: Spare, limits: Limits,
         on_log: Callable[[Stream, str], None], shelves: tuple[Path, ...] = (),
-        target: str | None = None,
+        target: str | None = None, group: ControlGroup | None = None,
     ) -> None:  # fmt: skip
+        """`group` is the control group of the run, which the worker joins before the candidate is loaded."""
         self._candidate = candidate
         self._entry = entry
         self._spare = spare
@@ -39,6 +41,7 @@ class Desk:
         self._on_log = on_log
         self._shelves = shelves
         self._target = target
+        self._group = group
         self._hand: Hand | None = None
         self._leaving: list[asyncio.Task[None]] = []
         self._has_called = False
@@ -94,6 +97,9 @@ class Desk:
             raise
         self._has_called = False
         self._hand.child.on_log = self._on_log
+        if self._group is not None:
+            self._group.add(self._hand.child.pid)
+            self._hand.child.group = self._group
         path = _snapshot(self._hand.room.folder, self._candidate)
         folder = str(self._candidate.folder) if self._candidate.folder is not None else None
         shelves = tuple(map(str, self._shelves))
@@ -152,7 +158,7 @@ class Desk:
         """One for the same candidate, whose worker nobody has had call it yet; what that one prints is not told."""
         return Desk(
             candidate=self._candidate, entry=self._entry, spare=self._spare, limits=self._limits,
-            on_log=lambda *_: None, shelves=self._shelves, target=self._target,
+            on_log=lambda *_: None, shelves=self._shelves, target=self._target, group=self._group,
         )  # fmt: skip
 
     def send_away(self, other: Desk) -> None:

@@ -68,7 +68,9 @@ class Engine:
     @property
     def confinement(self) -> tuple[str, ...]:
         """The measures in force around candidates, as the spare reported them; () before the first is warm."""
-        return self._staff.confinement if self._staff is not None else ()
+        if self._staff is None or not self._staff.confinement:
+            return ()
+        return (*self._staff.confinement, *((Measure.RUN,) if self._staff.makes_groups else ()))
 
     @property
     def missing_confinement(self) -> tuple[str, ...]:

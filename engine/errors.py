@@ -7,7 +7,8 @@ KgtuiError
   |- StoreError          the session store: locked, corrupt, newer, read-only or full
   '- EngineError         ours: never counts against a candidate
        |- ChildDiedError     a child process ended without a reply
-       |   '- KilledError    a signal from outside ended it, or the system when memory ran out
+       |   |- KilledError    a signal from outside ended it, or the system when memory ran out
+       |   '- RunMemoryError the system ended it because its run used too much memory in total
        |- EngineLostError    the process that starts all children ended, and they with it
        |- DeadlineError      a child process did not reply in the time that it was given
        |- MachineBusyError   a child process was given hardly any time to reply in
@@ -43,6 +44,10 @@ class EngineError(KgtuiError):
 
 class ChildDiedError(EngineError):
     """A child process ended without replying."""
+
+
+class RunMemoryError(ChildDiedError):
+    """The kernel ended a child process because all processes of its run used too much memory together."""
 
 
 class KilledError(ChildDiedError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine import wire
-from engine.errors import ChildDiedError, DeadlineError, EngineError, WireError
+from engine.errors import ChildDiedError, DeadlineError, EngineError, RunMemoryError, WireError
 from engine.model import Location, Outcome
 from engine.verdict import Stop
 
@@ -37,6 +37,8 @@ def of_worker_error(error: EngineError, doing: str) -> Stop:
         case DeadlineError():
             guess = "a deadlock?" if error.slept else "an infinite loop?"
             return Stop(outcome=Outcome.TIMEOUT, message=f"{doing}, {error}; {guess}")
+        case RunMemoryError():
+            return Stop(outcome=Outcome.OUT_OF_MEMORY, message=f"{doing}, {error}")
         case ChildDiedError():
             return Stop(outcome=Outcome.CRASHED, message=f"{doing}, {error}")
         case _:

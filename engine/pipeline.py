@@ -77,6 +77,7 @@ class Run:
         self._limits = plan.limits or limits
         self._artefacts = artefacts
         self._shelf = None if staff.interpreted else staff.lodging.open_shelf()
+        self._group = staff.open_group(self._limits)
         self._launchers = staff.launchers
         self._shelves = tuple(
             shelf for shelf in (self._launchers.shelf if self._launchers else None, self._shelf) if shelf is not None
@@ -105,7 +106,7 @@ class Run:
             shelves = tuple(shelf for shelf in shelves if shelf != self._shelf)
         return Desk(
             candidate=candidate or self._candidate, entry=self._plan.problem.entry, spare=spare,
-            limits=self._limits, on_log=on_log, shelves=shelves, target=self._plan.target,
+            limits=self._limits, on_log=on_log, shelves=shelves, target=self._plan.target, group=self._group,
         )  # fmt: skip
 
     def _open_builder(self, target: str, on_kernel: Callable[[int, int, CompiledKernel], None]) -> Builder:
@@ -149,6 +150,8 @@ class Run:
             cleared = await asyncio.gather(*(one.clear() for one in used), return_exceptions=True)
             if self._shelf is not None:
                 await asyncio.to_thread(self._staff.lodging.clear_shelf, self._shelf)
+            if self._group is not None:
+                self._group.close()
             self._staff.worker.prepare()
             self._staff.compiler.prepare()
             for trouble in cleared:

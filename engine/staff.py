@@ -12,11 +12,13 @@ from engine.launchers import Launchers
 from engine.lodging import Lodging
 from engine.model import Limits
 from engine.processes.child import Child
+from engine.processes.control_group import ControlGroup, open_group
 from engine.processes.nest import Nest
 from engine.processes.nursery import DEVICE_VARIABLE
 from engine.processes.total_usage import Usage, usage_below
 from engine.spare import Hand, Spare
 
+_THREADS = 16  # for each process that a run may have: libraries start some, and a control group counts them
 _READY_S = 120.0
 _BUSY_PROCESSES = 3
 _JUDGE_S = 60.0
@@ -149,6 +151,18 @@ class Staff:
         """Every process of this engine that is alive, as far as they are known."""
         nurseries = (nest.pid for nest in (self._workers, self._compilers))
         return (*(pid for pid in nurseries if pid is not None), *self._workers.pids, *self._compilers.pids)
+
+    @property
+    def makes_groups(self) -> bool:
+        """Whether a run of this engine gets a control group, found out by making one."""
+        group = self.open_group(self._limits)
+        if group is not None:
+            group.close()
+        return group is not None
+
+    def open_group(self, limits: Limits) -> ControlGroup | None:
+        """A control group for the processes of one run, where this user may make one."""
+        return open_group(memory_bytes=limits.total_memory_bytes, threads=limits.total_processes * _THREADS)
 
     def usage(self) -> Usage:
         """What all children but the judge use together, with all that they started and wrote; reads files."""

@@ -14,8 +14,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from engine import wire
-from engine.errors import ChildDiedError, EngineError, EngineLostError, KilledError, WireError
+from engine.errors import ChildDiedError, EngineError, EngineLostError, KilledError, RunMemoryError, WireError
 from engine.model import Stream
+from engine.processes.control_group import ControlGroup
 from engine.processes.last_words import telling_line
 from engine.processes.usage import Meter
 from engine.processes.waiting import first_of
@@ -37,6 +38,7 @@ class Child:
         self.kind = kind
         self.pid = pid
         self.on_log: Callable[[Stream, str], None] | None = None
+        self.group: ControlGroup | None = None
         self.ready: wire.Ready | None = None
         self._nest = nest
         self._log_bytes_left = log_bytes
@@ -137,6 +139,8 @@ class Child:
         """Why there is no reply, of a child that has ended."""
         if self._is_lost:
             return EngineLostError(f"the {self.kind} ended together with the engine's other processes")
+        if self.group is not None and self.group.ran_out_of_memory:
+            return RunMemoryError("the candidate's processes used more memory together than a run is allowed")
         code = os.waitstatus_to_exitcode(self._gone.result())
         kind = KilledError if -code in _FROM_OUTSIDE else ChildDiedError
         return kind(f"the {self.kind} ended without a reply ({_how(code)})")

@@ -22,9 +22,9 @@ from engine.processes.system_calls import filter_system_calls
 
 
 class Measure(enum.StrEnum):
-    """What a child can give up, in the order in which it does.
+    """What a child can give up, in the order in which it does; and what its parent bounds from outside.
 
-    The last two stand last because a change of user clears both.
+    The last two of a child come last because a change of user clears both.
     """
 
     NO_NEW_PRIVILEGES = "no new privileges"
@@ -36,6 +36,7 @@ class Measure(enum.StrEnum):
     SYSTEM_CALLS = "no foreign memory, connections, namespaces or mounts (seccomp)"
     MEMORY = "memory unreadable to others"
     PARENT = "dies with its parent"
+    RUN = "totals of a run kept by the kernel (cgroup v2)"
 
 
 class Confinement(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,7 +68,7 @@ def confine(confinement: Confinement) -> tuple[str, ...]:
         Measure.MEMORY: lambda: linux.prctl(linux.PR_SET_DUMPABLE, 0),
         Measure.PARENT: lambda: linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL),
     }
-    return tuple(measure for measure in Measure if _holds(carry_out[measure]))
+    return tuple(measure for measure, action in carry_out.items() if _holds(action))
 
 
 class _NotHereError(OSError):

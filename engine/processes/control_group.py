@@ -1,0 +1,92 @@
+"""A control group (cgroup v2) that bounds all processes of one run together, where this user may make one.
+
+The kernel enforces it without a delay.  Where it cannot be had, `engine.run_limits` alone bounds the run: only a
+group whose parent passes the memory and pids controllers on is of use, and only its owner can make one there.
+Source: the kernel's Documentation/admin-guide/cgroup-v2.rst.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from pathlib import Path
+
+_MOUNT, _OWN = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+_PREFIX = "kgtui-"
+
+
+class ControlGroup:
+    """One group of processes with limits; `open_group` makes it, `close` removes it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def add(self, pid: int) -> bool:
+        """Move a process into the group, with all that it starts from now on; whether the kernel did so."""
+        try:
+            (self._folder / "cgroup.procs").write_text(str(pid))
+        except OSError:
+            return False
+        return True
+
+    @property
+    def ran_out_of_memory(self) -> bool:
+        """Whether the kernel killed a process because the group reached its limit."""
+        with contextlib.suppress(OSError, ValueError):
+            events = dict(line.split() for line in (self._folder / "memory.events").read_text().splitlines())
+            return int(events.get("oom_kill", 0)) > 0
+        return False
+
+    def close(self) -> None:
+        """Kill what is left in the group and remove it.  Safe to call twice."""
+        with contextlib.suppress(OSError):
+            (self._folder / "cgroup.kill").write_text("1")
+        with contextlib.suppress(
+            OSError
+        ):  # a process that is still being killed keeps it; `open_group` removes it later
+            self._folder.rmdir()
+
+
+def open_group(*, memory_bytes: int, threads: int, mount: Path = _MOUNT, own: Path = _OWN) -> ControlGroup | None:
+    """A new group beside that of this process, with these limits for all its processes together; None where not."""
+    parent = _parent_of_own(mount, own)
+    if parent is None:
+        return None
+    _remove_empty(parent)
+    folder = parent / f"{_PREFIX}{secrets.token_hex(8)}"
+    try:
+        folder.mkdir()
+    except OSError:
+        return None
+    limits = {"memory.max": memory_bytes, "memory.swap.max": 0, "memory.oom.group": 1, "pids.max": threads}
+    try:
+        for name, value in limits.items():
+            if name == "memory.swap.max" and not (folder / name).exists():
+                continue  # a kernel without swap accounting
+            (folder / name).open("r+").close()  # a missing controller has no file, and none is made
+            (folder / name).write_text(str(value))
+    except OSError:
+        folder.rmdir()
+        return None
+    return ControlGroup(folder)
+
+
+def _parent_of_own(mount: Path, own: Path) -> Path | None:
+    """The group above that of this process in the version 2 hierarchy; None where there is none to be seen."""
+    try:
+        lines = own.read_text().splitlines()
+    except OSError:
+        return None
+    path = next((line.removeprefix("0::") for line in lines if line.startswith("0::")), "/")
+    folder = mount / path.strip("/")
+    if path == "/" or not (folder / "cgroup.procs").exists():
+        return None
+    return folder.parent
+
+
+def _remove_empty(parent: Path) -> None:
+    """Remove groups of runs that ended while their last process was still being killed."""
+    for folder in parent.glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            if not (folder / "cgroup.procs").read_text().strip():
+                folder.rmdir()
