@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine import outcomes, wire
-from engine.errors import ChildDiedError, DeadlineError, EngineError, WireError
+from engine.errors import ChildDiedError, DeadlineError, EngineError, RunMemoryError, WireError
 from engine.model import Location, Outcome
 from engine.verdict import Stop
 
@@ -74,3 +74,10 @@ def test_only_shared_memory_that_was_cut_is_the_candidates_fault_before_the_judg
     for kind in set(Kind) - {Kind.TAMPERED}:
         assert outcomes.of_trusted(failed(kind), "while comparing").outcome is Outcome.ENGINE_ERROR
     assert outcomes.of_trusted(wire.Done(id="i"), "while comparing").outcome is Outcome.ENGINE_ERROR
+
+
+def test_run_out_of_memory_in_total_is_out_of_memory() -> None:
+    stop = outcomes.of_worker_error(
+        RunMemoryError("the candidate's processes used more memory together"), "while computing"
+    )
+    assert stop.outcome is Outcome.OUT_OF_MEMORY
