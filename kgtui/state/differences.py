@@ -16,7 +16,8 @@ from itertools import takewhile
 
 CONTEXT = 3
 
-_PLACE = re.compile(r'\s*loc\((?:#loc\d*|"[^"]*"(?:\(#loc\d*\))?|callsite\([^()]*\)|unknown)\)')
+# A run of blanks is tried from its first one only, or a long run would take the square of its length.
+_PLACE = re.compile(r'(?<!\s)\s*loc\((?:#loc\d*|"[^"]*"(?:\(#loc\d*\))?|callsite\([^()]*\)|unknown)\)')
 _Rewrite = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
 
 
@@ -75,7 +76,7 @@ _FORMS: Mapping[str, _Form] = {
     "ptx": _Form(
         dropped=re.compile(r"^\s*(?:\.loc|\.file|//|\$L__(?:tmp|func_|info_))"),
         last=re.compile(r"^\s*\.section\s+\.debug"),
-        shown=((re.compile(r"\s*//.*"), ""),),
+        shown=((re.compile(r"(?<!\s)\s*//.*"), ""),),
         noise=(
             (re.compile(r"%([a-z]+)\d+\b"), r"%\1"), (re.compile(r"%([a-z]+)<\d+>"), r"%\1"),
             (re.compile(r"\$L__BB\d+_\d+"), "$L"),
@@ -84,7 +85,7 @@ _FORMS: Mapping[str, _Form] = {
     "amdgcn": _Form(
         dropped=re.compile(r"^\s*(?:\.loc|\.file|\.cfi|;|\.L(?:tmp|func|info))"),
         last=re.compile(r"^\s*\.section\s+\.debug"),
-        shown=((re.compile(r"\s*;.*"), ""),),
+        shown=((re.compile(r"(?<!\s)\s*;.*"), ""),),
         noise=(
             (re.compile(r"\b([sva])\[(\d+):(\d+)\]"), _as_width), (re.compile(r"\b([sva])\d+\b"), r"\1"),
             (re.compile(r"\.LBB\d+_\d+"), ".L"),
@@ -92,7 +93,7 @@ _FORMS: Mapping[str, _Form] = {
     ),
     "sass": _Form(
         dropped=re.compile(r"^\s*//"),
-        shown=((re.compile(r"/\*[0-9a-f]{4,}\*/\s*"), ""), (re.compile(r"\s+;$"), ";")),
+        shown=((re.compile(r"/\*[0-9a-f]{4,}\*/\s*"), ""), (re.compile(r"(?<!\s)\s+;$"), ";")),
         noise=((re.compile(r"\b(U?[RPB]|SB)\d+\b"), r"\1"), (re.compile(r"\.L_x_\d+"), ".L")),
     ),
 }  # fmt: skip

@@ -140,3 +140,10 @@ def test_what_is_specialised_differently_is_named(kernel: CompiledKernel) -> Non
     assert specialisation_line(kernel.launch, kernel.launch, glyphs=UNICODE) == ()
     told = specialisation_line(other, kernel.launch, glyphs=UNICODE)
     assert plain_text((told,)) == "specialised  BLOCK 64 ▸ 128, warps 8 ▸ 4"
+
+
+@pytest.mark.parametrize("form", ["ttir", "ttgir", "llir", "ptx", "amdgcn", "sass"])
+def test_long_run_of_blanks_is_read_once(form: str) -> None:
+    """A pattern that tried each of the blanks as the first would take minutes."""
+    (line,) = code_lines(f"x{' ' * 500_000}y", form=form)
+    assert line.key == "x y"
