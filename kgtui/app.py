@@ -163,7 +163,7 @@ class WorkbenchApp(TerminalApp):
             self.open_file(self._start.problem, self._start.path)
         else:
             self.action_show("operators")
-        self.set_interval(TICK_S, self._tick)
+        self.while_active(TICK_S, self._tick)
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
@@ -269,6 +269,7 @@ class WorkbenchApp(TerminalApp):
 
     def submit(self, order: Order) -> None:
         """Judge this next, as soon as the engine is there, and watch what it imports."""
+        self.wake()
         self.file_watch.follow_imports(order)
         self._service.submit(order)
 
@@ -390,10 +391,9 @@ class WorkbenchApp(TerminalApp):
         self._troubles[kind] = message
         self._redraw()
 
-    def _tick(self) -> None:
-        for screen in self.screen_stack[-1:]:  # none is left while the application is taken down
-            if isinstance(screen, KgtuiScreen) and screen.is_drawable:
-                screen.tick()
+    def _tick(self) -> bool:
+        fronts = self.screen_stack[-1:]  # none is left while the application is taken down
+        return any(screen.go_on() for screen in fronts if isinstance(screen, KgtuiScreen)) or self.busy
 
     def _show_title(self, bench: Workbench) -> None:
         self.title = title(bench.view, bench.desk(self.clock()), self.glyphs)

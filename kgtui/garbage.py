@@ -40,6 +40,7 @@ class Garbage:
         self._clock = clock
         self._disturbed_s = self._collected_s = clock()
         self._aside = 0
+        self._next_look_s = 0.0
 
     def hold_back(self) -> None:
         """Let Python look through the older objects seldom, from before the start on."""
@@ -49,10 +50,13 @@ class Garbage:
     def begin(self, app: WorkbenchApp) -> None:
         """What was imported and made by now stays as long as the application; look now and then how much has come."""
         gc.freeze()
-        app.set_interval(LOOK_S, partial(self.look, app))
+        app.while_active(LOOK_S, partial(self.look, app))
 
-    def look(self, app: WorkbenchApp) -> None:
-        """Collect what has come: once after each time that somebody did something, and whenever it is a portion."""
+    def look(self, app: WorkbenchApp) -> bool:
+        """Collect what has come: once after each time that somebody did something, and whenever it is a portion.
+
+        False where it need not look again before something happens.
+        """
         now_s = self._clock()
         self._disturbed_s = now_s if app.busy else max(self._disturbed_s, app.touched_s)
         rest_s = now_s - self._disturbed_s
@@ -65,6 +69,10 @@ class Garbage:
             gc.collect()
             gc.freeze()
             self._aside = 0
+        if self._aside > MOST_ASIDE and now_s >= self._next_look_s:
+            self._next_look_s = now_s + AWAY_S
+            app.set_timer(AWAY_S, app.wake)  # whether the user has gone by then
+        return app.busy or self._disturbed_s > self._collected_s
 
     def _is_alone(self, app: WorkbenchApp, rest_s: float) -> bool:
         if not app.app_focus:

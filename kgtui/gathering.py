@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from textual.app import App
 from textual.timer import Timer
 
 from engine.events import Event, RunFinished
+from kgtui.terminal import TerminalApp
 
 FLUSH_S = 1 / 5
 
@@ -18,7 +18,7 @@ FLUSH_S = 1 / 5
 class Gathering:
     """Between the loop and the workbench of one application."""
 
-    def __init__(self, app: App[None], show: Callable[[Sequence[Event]], None]) -> None:
+    def __init__(self, app: TerminalApp, show: Callable[[Sequence[Event]], None]) -> None:
         self._app = app
         self._show = show
         self._pending: list[Event] = []
@@ -32,11 +32,13 @@ class Gathering:
 
     def run_began(self) -> None:
         """What follows belongs to another run, so what came before is shown now."""
+        self._app.wake()
         self.flush()
         self._first_of_run = True
 
     def add(self, events: Sequence[Event]) -> None:
         """Keep these until the next flush, unless they are the first or the last of a run."""
+        self._app.wake()
         self._pending += events
         if self._first_of_run or finish(events):
             self._first_of_run = False

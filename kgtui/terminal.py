@@ -26,8 +26,9 @@ from textual.notifications import SeverityLevel
 from textual.widgets import Input
 
 from kgtui.highlighting.cleaning import harmless_lines
+from kgtui.while_active import WhileActive
 
-LOOK_S = 0.2
+LOOK_S = 1.0
 BRACKETED_PASTE = "\x1b[?2004h"
 HUNG_UP = 129  # what a shell calls death by SIGHUP
 
@@ -45,6 +46,7 @@ class TerminalApp(App[None]):
     _lent = False  # while another program has the terminal
     _key_modes: list[Any] | None = None  # of the terminal while it is ours; Any: numbers and a list of them
     _wanted_end: Callable[[], None] | None = None
+    _active_timers: tuple[WhileActive, ...] = ()
     touched_s = 0.0  # when a key was last pressed, or the mouse moved, by the clock that only goes forward
 
     def on_mount(self) -> None:
@@ -61,10 +63,20 @@ class TerminalApp(App[None]):
         if event.size == self.size:
             self.refresh()
 
+    def while_active(self, every_s: float, work: Callable[[], bool]) -> None:
+        """Call `work` at an interval, except while it says that nothing goes on and no input comes."""
+        self._active_timers = (*self._active_timers, WhileActive(self, every_s, work))
+
+    def wake(self) -> None:
+        """Something begins that such work may be needed for."""
+        for timer in self._active_timers:
+            timer.wake()
+
     async def on_event(self, event: Event) -> None:
         """Note when somebody does something."""
         if isinstance(event, InputEvent):
             self.touched_s = time.monotonic()
+            self.wake()
         await super().on_event(event)
 
     def on_key(self, event: Key) -> None:

@@ -71,6 +71,17 @@ class KgtuiScreen(StyledScreen):
     def workbench_changed(self) -> None:
         """The workbench, over which this screen lies, has drawn itself anew; most screens show nothing of it."""
 
+    @property
+    def waits(self) -> bool:
+        """Whether time goes on here though no run does."""
+        return False
+
+    def go_on(self) -> bool:
+        """A moment has passed: let elapsed time go on where it can be seen; whether it does so without a run."""
+        if self.is_drawable:
+            self.tick()
+        return self.waits
+
     def tick(self) -> None:
         """A moment has passed: let elapsed time go on."""
 

@@ -69,6 +69,11 @@ class DoctorScreen(KgtuiScreen):
         """The page is broken into lines for this width."""
         self.call_after_refresh(self.draw)
 
+    @property
+    def waits(self) -> bool:
+        """Whether it is still looking."""
+        return self._began is not None
+
     def tick(self) -> None:
         """Let the elapsed time go on."""
         if self._began is not None:

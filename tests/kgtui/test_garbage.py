@@ -59,8 +59,16 @@ class App:
     app_focus: bool = True
     looks: list[Any] = field(default_factory=list)
 
-    def set_interval(self, seconds: float, look: Any) -> None:
+    timers: list[float] = field(default_factory=list)
+
+    def while_active(self, seconds: float, look: Any) -> None:
         self.looks.append(look)
+
+    def set_timer(self, seconds: float, call: Any) -> None:
+        self.timers.append(seconds)
+
+    def wake(self) -> None:
+        """Nothing: these tests look themselves."""
 
 
 @dataclass
@@ -175,3 +183,18 @@ async def test_the_application_knows_when_a_key_was_pressed_last(make_bench: Any
         before = bench.app.touched_s
         await pilot.press("j")
         assert before < bench.app.touched_s <= time.monotonic()
+
+
+def test_an_idle_application_is_not_looked_at_again(begun: Begun) -> None:
+    [look] = begun.app.looks
+    begun.app.touched_s = begun.now_s = 5.0
+    assert look() is True
+    begun.at(5.0 + 2 * REST_S)
+    assert (look(), begun.app.timers) == (False, [])
+
+
+def test_much_that_was_put_aside_is_looked_at_once_a_minute(begun: Begun) -> None:
+    [look] = begun.app.looks
+    begun.app.touched_s = 1.0
+    begun.at(1.0 + 2 * REST_S, more=MOST_ASIDE + 1)
+    assert (look(), look(), begun.app.timers) == (False, False, [AWAY_S])

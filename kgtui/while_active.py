@@ -1,0 +1,36 @@
+"""A timer that runs only while something goes on: an idle application wakes up for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.message_pump import MessagePump
+from textual.timer import Timer
+
+# So many calls in a row that are not needed end it: what was just asked for may begin a moment later.
+GRACE_CALLS = 20
+
+
+class WhileActive:
+    """Calls `work` at an interval until it says that nothing goes on; `wake` begins again."""
+
+    def __init__(self, owner: MessagePump, every_s: float, work: Callable[[], bool]) -> None:
+        self._work = work
+        self._unneeded = 0
+        self._timer: Timer = owner.set_interval(every_s, self._call)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it waits for `wake`."""
+        return self._unneeded >= GRACE_CALLS
+
+    def wake(self) -> None:
+        """Something may go on again."""
+        was_idle, self._unneeded = self.is_idle, 0
+        if was_idle:
+            self._timer.resume()
+
+    def _call(self) -> None:
+        self._unneeded = 0 if self._work() else self._unneeded + 1
+        if self.is_idle:
+            self._timer.pause()
