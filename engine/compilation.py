@@ -106,6 +106,7 @@ class Builder:
         self._job_by_specialisation: dict[tuple[object, ...], _Job] = {}
         self._binaries: list[_Binary] = []
         self._passed_over = 0
+        self._expects = True
         self._over = False
         self.unfinished = 0
         self.overfull = False
@@ -176,6 +177,10 @@ class Builder:
         self._needed.add(launcher)
         return (launcher,)
 
+    def expect_no_more(self) -> None:
+        """Leave out what is expected to be launched and was not begun; what was launched is still compiled."""
+        self._expects = False
+
     async def settle(self) -> None:
         """Wait until everything that was added so far is compiled."""
         if waiting := [job.done for job in self._job_by_specialisation.values() if not job.done.done()]:
@@ -221,6 +226,10 @@ class Builder:
             except (EngineError, OSError):
                 await desk.clear()  # it is tried again, and told, when there is something to compile
         while (job := (await self._jobs.get()).job) is not None:
+            if job.specialisation and not job.launched and not self._expects:
+                self._pass_over(job)
+                _settle(job)
+                continue
             try:
                 kernel, cubin = await self._compile(desk, job)
             finally:
@@ -228,9 +237,7 @@ class Builder:
             if job.specialisation and kernel.outcome is not Outcome.PASS:
                 if not job.launched:
                     # A tuner passes over a configuration that does not build.
-                    job.passed_over = True
-                    self._passed_over += 1
-                    self.unfinished -= 1
+                    self._pass_over(job)
                     continue
                 job.specialisation = ""
                 kernel, cubin = await self._compile(desk, job)
@@ -239,6 +246,12 @@ class Builder:
             if cubin is not None:
                 self._binaries.append(_Binary(number=len(self.kernels), desk=desk, folder=desk.shared, name=cubin))
             self._on_kernel(len(self.kernels), len(self._job_by_specialisation) - self._passed_over, kernel)
+
+    def _pass_over(self, job: _Job) -> None:
+        """Tell nothing of a job, unless it is launched after all."""
+        job.passed_over = True
+        self._passed_over += 1
+        self.unfinished -= 1
 
     async def _compile(self, desk: Desk, job: _Job) -> tuple[CompiledKernel, str | None]:
         """The compiled kernel, and the name of its NVIDIA binary where it has one."""

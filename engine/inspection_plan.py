@@ -12,6 +12,7 @@ from engine.model import BenchmarkPlan, Case, Problem, Tier
 
 ENDS_S = 4.8  # an answer is wanted within 5 s
 _TIMED_S = 2.0  # for all cases together
+_TUNING_S = 3.0  # for a candidate's own autotuners
 
 
 def benchmark_plan(problem: Problem, claim: Claim | None) -> BenchmarkPlan | None:
@@ -22,8 +23,9 @@ def benchmark_plan(problem: Problem, claim: Claim | None) -> BenchmarkPlan | Non
     case_s = min(BenchmarkPlan.case_s, _TIMED_S / len(cases))
     if claim is None:
         return BenchmarkPlan(
-            cases=tuple(_telling_first(problem, cases)), baselines=(DEFAULT_BASELINE,), case_s=case_s, ends_s=ENDS_S
-        )
+            cases=tuple(_telling_first(problem, cases)), baselines=(DEFAULT_BASELINE,), case_s=case_s, ends_s=ENDS_S,
+            tuning_s=_TUNING_S,
+        )  # fmt: skip
     baselines = tuple(dict.fromkeys((DEFAULT_BASELINE, claim.baseline)))
     return BenchmarkPlan(cases=cases, baselines=baselines, case_s=case_s)
 

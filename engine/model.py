@@ -367,6 +367,8 @@ class BenchmarkPlan:
     `case_s` is how long one case may take, verification of its timed calls included.  `ends_s`, after the start of
     the run, is when it should be over for somebody who waits: no case but the first is begun that would leave less
     time for the probes than judging the cases took, if it took as long as the longest so far.  None times every case.
+    `tuning_s` is how long the candidate's own autotuners may take, for each case: to compile their configurations ahead
+    once all cases are judged, and again to measure them.  What is left out by then is not tried.
     """
 
     cases: tuple[Case, ...]
@@ -374,6 +376,7 @@ class BenchmarkPlan:
     baselines: tuple[str, ...] = ("eager",)
     case_s: float = 1.1
     ends_s: float | None = None
+    tuning_s: float = 30.0
 
     def __post_init__(self) -> None:
         if self.case_s <= 0:

@@ -19,6 +19,7 @@ from engine.metrology import Metrology
 from engine.model import (
     Artefact,
     Candidate,
+    Case,
     CaseResult,
     CompiledKernel,
     Finding,
@@ -211,6 +212,7 @@ class Run:
             if stop is None and self._is_right() and not self._is_timed:
                 await self._probe()
             if ahead is not None and stop is None:
+                await self._wait_for_tuners(ahead)
                 await ahead
             for builder in self._builders():
                 builder.finish()
@@ -238,10 +240,31 @@ class Run:
         if self._ahead is None:
             return None
         self._rehearsal = Rehearsal(
-            problem=self._plan.problem, cases=self._plan.all_cases, desk=self._open_desk(self._staff.worker),
-            limits=self._limits, add=self._compile_ahead, profile=self._profile, ask_judge=self._staff.ask_judge,
+            problem=self._plan.problem, cases=self._plan.cases, timed=self._timed_cases,
+            desk=self._open_desk(self._staff.worker), limits=self._limits, add=self._compile_ahead,
+            profile=self._profile, ask_judge=self._staff.ask_judge,
         )  # fmt: skip
         return asyncio.create_task(self._run_ahead(self._rehearsal, self._ahead))
+
+    @property
+    def _timed_cases(self) -> tuple[Case, ...]:
+        """The cases that are timed and not judged before."""
+        return tuple(case for case in self._plan.all_cases if case not in self._plan.cases)
+
+    async def _wait_for_tuners(self, ahead: asyncio.Task[None]) -> None:
+        """Wait until what autotuners may choose from is compiled, for a limited time; the rest is left out."""
+        plan = self._plan.benchmark
+        if not self._is_timed or plan is None or self._ahead is None:
+            return
+        budget_s = plan.tuning_s if self._is_right() else 0.0
+        _, late = await asyncio.wait([ahead], timeout=budget_s)
+        if late:
+            self._ahead.expect_no_more()
+            if self._is_right():
+                self._told.log(
+                    Stream.ENGINE,
+                    f"configurations of autotuners were compiled for {budget_s:g} s; the rest is left out",
+                )
 
     async def _run_ahead(self, rehearsal: Rehearsal, ahead: Builder) -> None:
         """Rehearse; and when all is compiled, make the next spares: before a benchmark, never beside one."""

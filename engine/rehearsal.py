@@ -4,6 +4,8 @@ A second worker calls the entry with launches suppressed, case after case; each 
 launch goes to the compilers at once.  A case is ready when all its kernels are, in whatever order
 that comes about.  Where a rehearsal fails, the case is ready at once: its kernels are compiled when
 they are launched.  So they are when it all takes too long: nothing here can hold up a run for good.
+Of an autotuner a verified call launches the first configuration that runs, so that is compiled first; all the others
+are compiled behind that, and only for cases that are timed.
 What a case launches also says how long its call may take: an endless loop is told in seconds where all
 is compiled, and an autotuner with many configurations gets the time to try them.
 """
@@ -31,11 +33,13 @@ class Rehearsal:
 
     def __init__(
         self, *, problem: Problem, cases: Sequence[Case], desk: Desk, limits: Limits, profile: Profile,
+        timed: Sequence[Case] = (),
         add: Callable[[Launch, str], list[asyncio.Future[None]]],
         ask_judge: Callable[[wire.AnyCommand], Awaitable[wire.AnyReply]], patience_s: float = _PATIENCE_S,
     ) -> None:  # fmt: skip
         self._problem = problem
         self._cases = tuple(cases)
+        self._timed = tuple(timed)
         self._desk = desk
         self._most_s = limits.case_s
         self._add = add
@@ -43,7 +47,7 @@ class Rehearsal:
         self._ask_judge = ask_judge
         loop = asyncio.get_running_loop()
         self._until_s = loop.time() + patience_s
-        self._ready: dict[str, asyncio.Future[None]] = {case.name: loop.create_future() for case in cases}
+        self._ready: dict[str, asyncio.Future[None]] = {case.name: loop.create_future() for case in (*cases, *timed)}
         self._waiting: set[asyncio.Task[None]] = set()
         self._launches: dict[str, tuple[Launch, ...]] = {}
         self._stumbled: set[str] = set()
@@ -71,6 +75,9 @@ class Rehearsal:
                 for cases in (self._cases[:_FIRST_CASES], self._cases[_FIRST_CASES:]):
                     for case, shape in zip(cases, await self._describe(cases), strict=True):
                         await self._rehearse(case, shape)
+                for case in self._timed:  # one by one: their inputs are large, and the judge is waited for
+                    (shape,) = await self._describe((case,))
+                    await self._rehearse(case, shape, tunes=True)
         except (LoadError, EngineError, OSError, TimeoutError):
             pass  # the worker that judges meets the same, and is asked about it
         finally:
@@ -107,8 +114,10 @@ class Rehearsal:
             raise EngineError("the judge could not describe the cases")
         return reply.shapes
 
-    async def _rehearse(self, case: Case, shape: wire.Shape) -> None:
-        command = wire.Rehearse(id=wire.new_id(), case=case.name, arguments=shape.arguments, storages=shape.storages)
+    async def _rehearse(self, case: Case, shape: wire.Shape, *, tunes: bool = False) -> None:
+        command = wire.Rehearse(
+            id=wire.new_id(), case=case.name, arguments=shape.arguments, storages=shape.storages, tunes=tunes
+        )
         with self._profile.span("rehearse"):
             try:
                 reply = await self._desk.ask(command, deadline_s=_CASE_S)

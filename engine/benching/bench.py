@@ -201,7 +201,7 @@ class Bench:
             return None
         return WorkerParty(
             name=name, side=side, exchange=self._exchange, cache=self._plan.cache, deadline_s=self._deadline_s,
-            block=number,
+            block=number, tuning_s=self._plan.tuning_s,
         )  # fmt: skip
 
     async def _tidy(self, parties: list[WorkerParty | None]) -> Stop | None:

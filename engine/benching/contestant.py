@@ -14,7 +14,7 @@ from engine.benching.exchange import CaseEnded, Exchange, FailedHere, R, Side
 from engine.benching.facts import Batch, Stretch, batch_of, each_us
 from engine.benching.orders import Costs
 from engine.benching.parties import NotCapturedError
-from engine.model import CacheState, Outcome
+from engine.model import BenchmarkPlan, CacheState, Outcome
 from engine.verdict import Stop
 
 _LONGER = 20  # times the longest exchange so far: more than any honest chunk of another size takes
@@ -31,7 +31,8 @@ class WorkerParty:
     """
 
     def __init__(
-        self, *, name: str, side: Side, exchange: Exchange, cache: CacheState, deadline_s: float, block: int = 0
+        self, *, name: str, side: Side, exchange: Exchange, cache: CacheState, deadline_s: float, block: int = 0,
+        tuning_s: float = BenchmarkPlan.tuning_s,
     ) -> None:  # fmt: skip
         self.name = name
         self.side = side
@@ -48,13 +49,16 @@ class WorkerParty:
         self._exchange = exchange
         self._cache = cache
         self._block = block
+        self._tuning_s = tuning_s
         self._deadline_s = deadline_s
         self._longest_s: float | None = None
 
     async def occupy(self, case: str, arranged: wire.Arranged) -> None:
         """View the slots."""
         layout = arranged.layouts[self._block]
-        command = wire.Occupy(id=wire.new_id(), case=case, arguments=arranged.arguments, layout=layout)
+        command = wire.Occupy(
+            id=wire.new_id(), case=case, arguments=arranged.arguments, layout=layout, tuning_s=self._tuning_s
+        )
         await self._ask(command, wire.Done, "while opening the slots")
 
     async def single(self, slots: tuple[int, ...]) -> Batch:

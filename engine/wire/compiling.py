@@ -14,12 +14,14 @@ from engine.wire.messages import Command, Count, FilePath, FilePaths, Message, R
 class Rehearse(Command, tag="rehearse", frozen=True):
     """Call the entry with every launch suppressed, on memory of the worker's own, to learn what it would launch.
 
-    `storages` are the sizes in bytes of the blocks that the arguments view.
+    `storages` are the sizes in bytes of the blocks that the arguments view.  With `tunes` every configuration of an
+    autotuner is launched, and else the first one alone, which is what a call that is verified launches.
     """
 
     case: str
     arguments: tuple[ValueSpec, ...]
     storages: tuple[Count, ...]
+    tunes: bool = False
 
 
 class Compile(Command, tag="compile", frozen=True):

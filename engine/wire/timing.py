@@ -106,11 +106,15 @@ class Disband(Command, tag="disband", frozen=True):
 
 
 class Occupy(Command, tag="occupy", frozen=True):
-    """Worker: open the block and take memory for copies of its slots; later commands name slots by number."""
+    """Worker: open the block and take memory for copies of its slots; later commands name slots by number.
+
+    Autotuners of the candidate may measure for `tuning_s` until the next one.
+    """
 
     case: str
     arguments: tuple[ValueSpec, ...]
     layout: SlotLayout
+    tuning_s: float = 30.0
 
 
 class Fetch(Command, tag="fetch", frozen=True):

@@ -137,15 +137,19 @@ class _Worker:
             case wire.Observe():
                 return self._observer.observed(command.id)
             case wire.Rehearse():
-                self._rehearsal = self._rehearsal or Rehearsal(self._device)
+                self._rehearsal = self._rehearsal or Rehearsal(self._device, self._tuning or Tuning())
                 return self._rehearsal.call(self._loaded_entry(), command)
             case wire.Occupy():
                 if self._tuning is not None and self._recorder is not None:
-                    self._tuning.in_earnest()
+                    self._tuning.in_earnest(command.tuning_s)
                     self._recorder.turn(on=False)
                 return self._stopwatch.carry_out(command)
             case wire.Fetch() | wire.TimeCalls() | wire.Collect() | wire.Vacate():
-                return self._stopwatch.carry_out(command)
+                reply = self._stopwatch.carry_out(command)
+                note = self._tuning.note if self._tuning is not None else ""
+                if note and isinstance(reply, wire.Timed):
+                    return msgspec.structs.replace(reply, notes=(*reply.notes, note))
+                return reply
         message = f"a worker does not {type(command).__name__.lower()}"
         return wire.Failed(id=command.id, kind=wire.FailureKind.ENGINE, message=message)
 

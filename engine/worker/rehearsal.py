@@ -18,6 +18,7 @@ from triton.runtime.jit import JITFunction
 
 from engine import tensors, wire
 from engine.worker.launches import bound_arguments, describe
+from engine.worker.tuning import Tuning
 
 # Triton's launcher is not typed: what passes through is Any throughout this file.
 
@@ -25,18 +26,22 @@ from engine.worker.launches import bound_arguments, describe
 class Rehearsal:
     """Suppresses launches in this process from now on, for good."""
 
-    def __init__(self, device: torch.device) -> None:
+    def __init__(self, device: torch.device, tuning: Tuning) -> None:
         self._device = device
+        self._tuning = tuning
         self._met: list[wire.SuppressedLaunch] = []
         self._specialisation = ""
         knobs.runtime.jit_cache_hook = self._note
         _wrap_run(self._launched)
-        # An autotuner launches every configuration, and would time what does not run.
-        Autotuner.do_bench = property(lambda tuner: _call_once)
+        tuning.briefly()
+        self._takes_first = vars(Autotuner)["do_bench"]
 
     def call(self, entry: Callable[..., Any], command: wire.Rehearse) -> wire.Rehearsed:
         """Call the entry on zeros of the right shapes; what it would have launched, in that order."""
         self._met.clear()
+        self._tuning.forget()
+        # An autotuner that tunes launches every configuration, and would time what does not run.
+        Autotuner.do_bench = property(lambda tuner: _call_once) if command.tunes else self._takes_first
         storages = [torch.zeros(size, dtype=torch.uint8, device=self._device) for size in command.storages]
         arguments = [tensors.value_of(spec, storages) for spec in command.arguments]
         # It may well stumble over results that are not there; what it launched before that is still true.

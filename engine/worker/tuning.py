@@ -2,7 +2,8 @@
 
 While cases are verified a tuner's choice matters to nobody, and Triton's own measuring takes longer than all the
 rest: hundreds of launches, and for `restore_value` as many copies, which a ledger would take for work of torch.
-Before a benchmark every choice is forgotten, so that what is timed was tuned in earnest.  No choice is kept on disk,
+Before a benchmark every choice is forgotten, so that what is timed was tuned in earnest, within a budget: what is left
+of a grid when that is spent is not tried, which a note says.  No choice is kept on disk,
 whatever the candidate asks for: what was chosen without measuring would come back from there.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
+import time
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -21,21 +23,41 @@ from triton.runtime.autotuner import Autotuner
 _CHOSEN, _OTHERS = [0.0, 0.0, 0.0], [math.inf, math.inf, math.inf]  # the quantiles that a tuner asks for
 
 
+_LEAST_REP_MS, _MOST_REP_MS, _WARM_UP_MS = 10.0, 100.0, 5
+_clock = time.perf_counter  # as it is before there is a candidate
+
+
 class Tuning:
     """Watches every tuner of this process from now on."""
 
     def __init__(self) -> None:
         self._brief = True
+        self._budget_s, self._spent_s = math.inf, 0.0
+        self._tried = self._left_out = 0
         self._tuners: weakref.WeakSet[Any] = weakref.WeakSet()
         self._chosen: weakref.WeakKeyDictionary[Any, tuple[int, int]] = weakref.WeakKeyDictionary()
         self._watch()
 
-    def in_earnest(self) -> None:
-        """Forget every choice made so far, and measure as the candidate wants it from now on."""
+    def in_earnest(self, budget_s: float = math.inf) -> None:
+        """Forget every choice made so far, and measure as the candidate wants it from now on, for so long."""
+        self._budget_s, self._spent_s = budget_s, 0.0
+        self._tried = self._left_out = 0
         if self._brief:
             self._brief = False
-            for tuner in self._tuners:
-                tuner.cache.clear()
+            self.forget()
+
+    def forget(self) -> None:
+        """Forget every choice made so far."""
+        for tuner in self._tuners:
+            tuner.cache.clear()
+
+    @property
+    def note(self) -> str:
+        """What was not tried since measuring in earnest began; "" when nothing was left out."""
+        if not self._left_out:
+            return ""
+        of = self._tried + self._left_out
+        return f"its autotuner tried {self._tried} of {of} configurations within {self._budget_s:g} s"
 
     def briefly(self) -> None:
         """Choose without measuring again and keep every choice: nobody waits for a time any more."""
@@ -51,11 +73,40 @@ class Tuning:
             self._tuners.add(tuner)
 
         def measure(tuner: Any) -> Callable[..., Any]:
-            return functools.partial(self._try, tuner) if self._brief else usual(tuner)
+            if self._brief:
+                return functools.partial(self._try, tuner)
+            return functools.partial(self._measure, tuner, self._bench_of(tuner, usual))
 
         functools.update_wrapper(remember, make)
         Autotuner.__init__ = remember
         Autotuner.do_bench = property(measure)
+
+    def _bench_of(self, tuner: Any, usual: Callable[[Any], Any]) -> Callable[..., Any]:
+        """The candidate's own way to measure; Triton's is made shorter where the budget asks for it."""
+        bench: Callable[..., Any] = usual(tuner)
+        if getattr(tuner, "_do_bench", None) is not None or not math.isfinite(self._budget_s):
+            return bench
+        rep_ms = 1e3 * self._budget_s / (2 * max(1, len(tuner.configs)))
+        if rep_ms >= _MOST_REP_MS:
+            return bench
+        return functools.partial(bench, warmup=_WARM_UP_MS, rep=max(_LEAST_REP_MS, rep_ms))
+
+    def _measure(
+        self, tuner: Any, bench: Callable[..., Any], kernel_call: Callable[[], Any], quantiles: Any = None
+    ) -> Any:
+        """Measure one configuration, unless the budget is spent and another one of the same choice was measured."""
+        asked = (id(getattr(tuner, "nargs", None)), len(tuner.cache))
+        if self._spent_s >= self._budget_s and self._chosen.get(tuner) == asked:
+            self._left_out += 1
+            return list(_OTHERS)
+        began_s = _clock()
+        try:
+            found = bench(kernel_call, quantiles=quantiles)
+        finally:
+            self._spent_s += _clock() - began_s
+        self._tried += 1
+        self._chosen[tuner] = asked
+        return found
 
     def _try(self, tuner: Any, kernel_call: Callable[[], Any], quantiles: Any = None) -> list[float]:
         """Call the configurations of one choice until one does not raise: that one is the fastest, and no other runs.

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 import torch
+import triton
 from triton import knobs
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
 from engine import wire
 from engine.worker.rehearsal import Rehearsal
+from engine.worker.tuning import Tuning
 
 COMMAND = wire.Rehearse(id="a", case="one", arguments=(wire.ScalarSpec(value=1),), storages=(16,))
 
@@ -18,9 +21,10 @@ COMMAND = wire.Rehearse(id="a", case="one", arguments=(wire.ScalarSpec(value=1),
 def rehearsal(monkeypatch: pytest.MonkeyPatch) -> Rehearsal:
     """One in this process, which takes back afterwards what it changes in Triton for good."""
     monkeypatch.setattr(JITFunction, "run", JITFunction.run)
-    monkeypatch.setattr(Autotuner, "do_bench", None, raising=False)
+    monkeypatch.setattr(Autotuner, "__init__", Autotuner.__init__)
+    monkeypatch.setattr(Autotuner, "do_bench", vars(Autotuner)["do_bench"])
     with knobs.runtime.scope():
-        return Rehearsal(torch.device("cpu"))
+        return Rehearsal(torch.device("cpu"), Tuning())
 
 
 def test_an_entry_that_returns_has_not_stumbled(rehearsal: Rehearsal) -> None:
@@ -31,3 +35,28 @@ def test_an_entry_that_raises_has_stumbled(rehearsal: Rehearsal) -> None:
     assert rehearsal.call(lambda number: 1 / (number - 1), COMMAND) == wire.Rehearsed(
         id="a", launches=(), stumbled=True
     )
+
+
+@pytest.mark.parametrize(("tunes", "warps"), [(False, [[4], [4]]), (True, [[4, 8, 16], [4, 8, 16]])])
+def test_rehearsal_launches_every_configuration_only_to_tune(
+    rehearsal: Rehearsal, tunes: bool, warps: list[list[int]]
+) -> None:
+    launched: list[int] = []
+
+    @triton.autotune(configs=[triton.Config({}, num_warps=count) for count in (4, 8, 16)], key=["n"])
+    @triton.jit
+    def kernel(x, n):  # type: ignore[no-untyped-def]  # Triton reads the function, not Python
+        pass
+
+    class Launches:
+        def run(self, *args: object, num_warps: int, **kwargs: object) -> None:
+            launched.append(num_warps)
+
+    kernel.fn = Launches()
+    found = []
+    for case in ("one", "two"):  # the second has the key of the first
+        launched.clear()
+        command = msgspec.structs.replace(COMMAND, case=case, tunes=tunes)
+        rehearsal.call(lambda number: kernel.run(None, number, grid=(1,), warmup=False), command)
+        found.append(sorted(set(launched)))
+    assert found == warps

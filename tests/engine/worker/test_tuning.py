@@ -11,6 +11,7 @@ import triton
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.errors import OutOfResources
 
+from engine.worker import tuning as tuning_module
 from engine.worker.tuning import Tuning
 
 Bench = Callable[..., list[float]]
@@ -136,3 +137,49 @@ def test_after_it_was_timed_a_tuner_can_be_brief_again_and_keeps_its_choices(mea
     tuning.briefly()
     assert launched_by(tuner, calls=(1,)) == [4, 4]
     assert ("n",) in tuner.cache
+
+
+def test_a_spent_budget_leaves_out_the_rest_of_the_grid(
+    measured: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = iter(range(100))
+    monkeypatch.setattr(tuning_module, "_clock", lambda: float(next(seconds)))
+    configs = [triton.Config({}, num_warps=count) for count in (1, 2, 4, 8)]
+
+    def bench(kernel_call: Callable[[], object], quantiles: object = None) -> list[float]:
+        kernel_call()
+        return [1.0, 1.0, 1.0]
+
+    tuning = Tuning()
+    tuner = Autotuner.__new__(Autotuner)
+    tuner.__init__(_kernel(), ["x", "n"], configs, ["n"], None, None, do_bench=bench)
+    tuning.in_earnest(2.0)
+    tuner.fn = launches = Launches()
+    tuner.run(None, 1, grid=(1,), warmup=False)
+    assert launches.warps == [1, 2, 1]
+    assert tuning.note == "its autotuner tried 2 of 4 configurations within 2 s"
+    tuner.run(None, 2, grid=(1,), warmup=False)  # another choice: one is measured, whatever was spent
+    assert launches.warps[3:] == [1, 1]
+    tuning.in_earnest(2.0)
+    assert tuning.note == ""
+
+
+def test_tritons_own_measuring_is_made_shorter_for_a_large_grid(
+    measured: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tuning = Tuning()
+    tuning.in_earnest(3.0)
+    configs = [triton.Config({}, num_warps=4)] * 30
+    tuner = Autotuner.__new__(Autotuner)
+    tuner.__init__(_kernel(), ["x", "n"], configs, ["n"], None, None)
+    benched = tuning._bench_of(tuner, lambda _: triton.testing.do_bench)
+    benched(lambda: None, quantiles=(0.5,))
+    assert measured == [{"warmup": 5, "rep": 50.0, "quantiles": (0.5,)}]
+
+
+def _kernel() -> Any:
+    @triton.jit
+    def kernel(x, n):
+        pass
+
+    return kernel
