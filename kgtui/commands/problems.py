@@ -71,6 +71,7 @@ def _page(problem: Problem) -> str:
         f"  category   {problem.category}",
         f"  defined    {problem.origin.partition(':')[0]}",
         f"  formula    {_formula(problem)}",
+        *_contract(problem),
         "",
         "  tier   case                                    tolerance, relative + absolute       least work",
     ]
@@ -83,6 +84,13 @@ def _formula(problem: Problem) -> str:
     """The first line of the problem's own module."""
     module = importlib.import_module(problem.origin.partition(":")[0])
     return (module.__doc__ or "").strip().partition("\n")[0]
+
+
+def _contract(problem: Problem) -> list[str]:
+    """The rest of the docstring of the problem's own module: layouts, special values, what is outside."""
+    module = importlib.import_module(problem.origin.partition(":")[0])
+    lines = (module.__doc__ or "").strip().splitlines()[2:]
+    return [f"  {'contract' if number == 0 else '':<10} {line}".rstrip() for number, line in enumerate(lines)]
 
 
 def _tolerance(problem: Problem, case: Case) -> str:

@@ -1,4 +1,8 @@
-"""Addition: y = self + alpha * other, with broadcasting."""
+"""Addition: y = self + alpha * other, with broadcasting.
+
+Any rank, any strides.  Both tensors have one dtype; type promotion is outside of the contract.  NaN and infinities
+follow IEEE arithmetic, also for alpha = 0: 0 * NaN is NaN.  Subnormal values may be flushed to zero.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +17,19 @@ from problems.kit import (
     FLOATS,
     Arguments,
     Layout,
+    Special,
     cancelling,
     cases_over,
     integers,
     laid_out,
     mixed,
     normal,
+    scattered,
+    special_pairs,
     torch,
 )
 
-_over = partial(cases_over, alpha=1, layout=Layout.CONTIGUOUS, other_layout=Layout.CONTIGUOUS)
+_over = partial(cases_over, alpha=1, layout=Layout.CONTIGUOUS, other_layout=Layout.CONTIGUOUS, values="mixed")
 
 CASES = (
     *_over(Tier.SMOKE, "{shape} {dtype}", shape=(1000,), other=(1000,), dtype=[F32, BF16]),
@@ -51,15 +58,30 @@ CASES = (
            other_layout=[Layout.TRANSPOSED, Layout.PADDED]),
     *_over(Tier.FULL, "{shape} {dtype} alpha {alpha}", shape=(700,), other=(700,), alpha=[1, -3],
            dtype=[DType.INT32, DType.INT64]),
+    *_over(Tier.FULL, "{shape} + {other} {dtype} both {layout}", shape=(2, 3, 4, 5, 6), other=(3, 1, 5, 6), dtype=BF16,
+           alpha=-3, layout=Layout.IRREGULAR, other_layout=Layout.IRREGULAR),
+    *_over(Tier.FULL, "{shape} {dtype} alpha {alpha} {values}", shape=(10, 33), other=(10, 33), dtype=FLOATS,
+           values="special"),
+    *_over(Tier.FULL, "{shape} {dtype} alpha {alpha} {values}", shape=(10, 33), other=(10, 33), dtype=F32,
+           alpha=[0, 1e30], values="special other"),
     *_over(Tier.BENCH, "{shape} {dtype}", shape=(1024, 1024), other=(1024, 1024), dtype=[F32, BF16]),
     *_over(Tier.BENCH, "{shape} {dtype}", shape=(16, 128, 64, 60), other=(16, 128, 64, 60), dtype=[F32, BF16]),
 )  # fmt: skip
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self: `shape`, other: `other`, which broadcast, each in its layout."""
-    left, right = (_values(case.shape(key), case.dtype, rng) for key in ("shape", "other"))
-    alpha = int(case.number("alpha")) if case.number("alpha").is_integer() else case.number("alpha")
+    """self: `shape`, other: `other`, which broadcast, each in its layout.
+
+    In "special" every special value of self meets every one of other; in "special other" self has none.
+    """
+    left = _values(case.shape("shape"), case.dtype, rng)
+    right = _values(case.shape("other"), case.dtype, rng)
+    if case.word("values") == "special":
+        left, right = special_pairs(left, right)
+    if case.word("values") == "special other":
+        right = scattered(right, rng, values=(Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.NEGATIVE_ZERO))
+    alpha = case.number("alpha")
+    alpha = int(alpha) if alpha.is_integer() and abs(alpha) < 2**53 else alpha
     return laid_out(left, case.word("layout")), laid_out(right, case.word("other_layout")), alpha
 
 

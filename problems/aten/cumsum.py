@@ -1,4 +1,9 @@
-"""Inclusive prefix sum: y[i] = x[0] + x[1] + ... + x[i] along one dimension."""
+"""Inclusive prefix sum: y[i] = x[0] + x[1] + ... + x[i] along one dimension.
+
+Any rank, any strides, a dimension of any length.  From NaN on a row is NaN, from inf on inf, and NaN from where inf
+meets -inf; what comes before stays as it is.  Sums are carried in float32 or better.  Subnormal values may be
+flushed to zero.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +18,27 @@ from problems.kit import (
     FLOATS,
     Arguments,
     Layout,
+    Special,
     cases_over,
     integers,
     laid_out,
     mixed,
     result_dtype,
     rounded,
+    special_rows,
     torch,
     torch_dtype,
 )
 
-_over = partial(cases_over, dim=-1, layout=Layout.CONTIGUOUS, result="same")
+_over = partial(cases_over, dim=-1, layout=Layout.CONTIGUOUS, result="same", values="mixed")
 
 # No sum here leaves int64, and some leave int32 and what float64 tells apart.
 _BOUNDS = {DType.INT16: 2**15, DType.INT32: 2**30, DType.INT64: 2**55}
+
+_SPECIAL = [
+    Special.NAN, Special.INF, Special.BOTH_INF, Special.NEGATIVE_INF, Special.OVERFLOW, Special.ALL_NEGATIVE_INF,
+    Special.LARGE,
+]  # fmt: skip
 
 CASES = (
     *_over(Tier.SMOKE, "{shape} {dtype}", shape=(5, 257), dtype=[F32, BF16]),
@@ -46,6 +58,12 @@ CASES = (
     *_over(Tier.FULL, "{shape} {dtype}", shape=(17, 200), result="int64",
            dtype=[DType.INT16, DType.INT32, DType.INT64]),
     *_over(Tier.FULL, "{shape} {dtype}", shape=(3, 2500), result="int64", dtype=DType.INT32),
+    *_over(Tier.FULL, "{shape} dim {dim} {dtype} {values} {layout}", shape=(2, 1, 20, 2, 2), dim=2, dtype=BF16,
+           values="special", layout=Layout.IRREGULAR),
+    *_over(Tier.FULL, "{shape} {dtype} {values}", shape=(8, 300), dtype=[F32, F16], values="special"),
+    *_over(Tier.FULL, "{shape} {dtype} to {result} {values}", shape=(2, 200), dtype=[F16, BF16], result="float32",
+           values="detour"),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=(1, 66001), dtype=F32),
     *_over(Tier.BENCH, "{shape} {dtype}", shape=(4096, 256), dtype=[F32, BF16]),
     *_over(Tier.BENCH, "{shape} {dtype}", shape=(2637,), dtype=F32),
     *_over(Tier.BENCH, "{shape} dim {dim} {dtype}", shape=[(16, 1025, 255), (200, 40999, 3)], dim=1, dtype=BF16),
@@ -53,10 +71,15 @@ CASES = (
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """x: any shape.  Integers are summed to int64 without being told to; floats to another dtype when told."""
+    """x: any shape.  Integers are summed to int64 without being told to; floats to another dtype when told.
+
+    "special" rows hold NaN and infinities, or overflow.  A "detour" leads beyond float16 and back.
+    """
     shape = case.shape("shape")
     if case.dtype in FLOATS:
         x = mixed(shape, case.dtype, rng)
+        rows = {"mixed": [], "special": _SPECIAL, "detour": [Special.DETOUR] * 2}[case.word("values")]
+        x = special_rows(x, rng, rows=rows, dim=case.size("dim")) if rows else x
     else:
         x = integers(shape, case.dtype, rng, low=-_BOUNDS[case.dtype], high=_BOUNDS[case.dtype])
     dtype = torch_dtype(result_dtype(case)) if case.dtype in FLOATS and case.word("result") != "same" else None

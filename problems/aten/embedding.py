@@ -1,4 +1,8 @@
-"""Row lookup: y[..., :] = weight[indices[...], :]."""
+"""Row lookup: y[..., :] = weight[indices[...], :].
+
+Indices of any rank, int32 or int64, from 0 up to the number of rows; negative ones are outside of the contract.  Both
+tensors may have any strides.  A copy: NaN, infinities, -0.0 and subnormal values arrive as they are.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,24 @@ import math
 from functools import partial
 
 from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
-from problems.kit import BF16, EXACT, F32, FLOATS, Arguments, Layout, cases_over, integers, laid_out, mixed, torch
+from problems.kit import (
+    BF16,
+    EXACT,
+    F16,
+    F32,
+    FLOATS,
+    Arguments,
+    Layout,
+    cases_over,
+    integers,
+    laid_out,
+    mixed,
+    scattered,
+    torch,
+)
 
-_over = partial(cases_over, padding_idx=-1, layout=Layout.CONTIGUOUS, index="int64", index_layout=Layout.CONTIGUOUS)
+_over = partial(cases_over, padding_idx=-1, layout=Layout.CONTIGUOUS, index="int64", index_layout=Layout.CONTIGUOUS,
+                values="mixed")  # fmt: skip
 
 CASES = (
     *_over(Tier.SMOKE, "{rows}x{width}[{indices}] {dtype}", rows=11, width=33, indices=(8,), dtype=[F32, BF16]),
@@ -27,14 +46,21 @@ CASES = (
            dtype=[F32, BF16], layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.OFFSET, Layout.PADDED]),
     *_over(Tier.FULL, "{rows}x{width}[{indices}] {dtype} indices {index_layout}", rows=40, width=65, indices=(5, 7),
            dtype=F32, index_layout=[Layout.TRANSPOSED, Layout.STRIDED]),
+    *_over(Tier.FULL, "{rows}x{width}[{indices}] {dtype} {index} both {layout}", rows=7, width=33,
+           indices=(2, 1, 3, 2, 2), dtype=F16, index="int32", layout=Layout.IRREGULAR, index_layout=Layout.IRREGULAR),
+    *_over(Tier.FULL, "{rows}x{width}[{indices}] {dtype} {values}", rows=7, width=65, indices=(31,), dtype=FLOATS,
+           values="special"),
+    *_over(Tier.FULL, "{rows}x{width}[{indices}] {dtype}", rows=1, width=66001, indices=(1,), dtype=BF16),
     *_over(Tier.BENCH, "{rows}x{width}[{indices}] {dtype}", rows=4096, width=[128, 4096], indices=(4, 8),
            dtype=[F32, BF16]),
 )  # fmt: skip
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """weight: (rows, width), indices: any shape, with repetitions."""
+    """weight: (rows, width), indices: any shape, with repetitions.  "special" ones have NaN and extremes."""
     weight = mixed((case.size("rows"), case.size("width")), case.dtype, rng)
+    if case.word("values") == "special":
+        weight = scattered(weight, rng, each=case.size("rows"))
     indices = integers(case.shape("indices"), DType(case.word("index")), rng, low=0, high=case.size("rows"))
     indices = laid_out(indices, case.word("index_layout"))
     return laid_out(weight, case.word("layout")), indices, case.size("padding_idx"), False, False

@@ -1,4 +1,8 @@
-"""Gather: y[i, j, k] = self[i, index[i, j, k], k] for dim = 1, likewise for the others."""
+"""Gather: y[i, j, k] = self[i, index[i, j, k], k] for dim = 1, likewise for the others.
+
+Any rank, any strides of both.  The index is int64 and from 0 up to the size of the dimension; negative ones are outside
+of the contract.  A copy: NaN, infinities, -0.0 and subnormal values arrive as they are.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,23 @@ import math
 from functools import partial
 
 from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
-from problems.kit import BF16, EXACT, F32, FLOATS, Arguments, Layout, cases_over, integers, laid_out, mixed, torch
+from problems.kit import (
+    BF16,
+    EXACT,
+    F16,
+    F32,
+    FLOATS,
+    Arguments,
+    Layout,
+    cases_over,
+    integers,
+    laid_out,
+    mixed,
+    scattered,
+    torch,
+)
 
-_over = partial(cases_over, layout=Layout.CONTIGUOUS, index_layout=Layout.CONTIGUOUS)
+_over = partial(cases_over, layout=Layout.CONTIGUOUS, index_layout=Layout.CONTIGUOUS, values="mixed")
 
 CASES = (
     *_over(Tier.SMOKE, "{shape} dim {dim} {dtype}", shape=(9, 65), index=(9, 33), dim=1, dtype=[F32, BF16]),
@@ -32,6 +50,11 @@ CASES = (
            layout=[Layout.TRANSPOSED, Layout.PADDED]),
     *_over(Tier.FULL, "{shape} dim {dim} {dtype} index {index_layout}", shape=(5, 7, 9), index=(5, 7, 9), dim=1,
            dtype=F32, index_layout=[Layout.TRANSPOSED, Layout.PADDED]),
+    *_over(Tier.FULL, "{shape}[{index}] dim {dim} {dtype} both {layout}", shape=(2, 3, 7, 2, 3), index=(2, 2, 9, 1, 3),
+           dim=2, dtype=F16, layout=Layout.IRREGULAR, index_layout=Layout.IRREGULAR),
+    *_over(Tier.FULL, "{shape}[{index}] dim {dim} {dtype} {values}", shape=(7, 33), index=(7, 65), dim=1, dtype=FLOATS,
+           values="special"),
+    *_over(Tier.FULL, "{shape}[{index}] dim {dim} {dtype}", shape=(66001,), index=(300,), dim=0, dtype=BF16),
     *_over(Tier.BENCH, "{shape} dim {dim} {dtype}", shape=(512, 128, 32), index=(512, 128, 32), dim=[0, 2], dtype=F32),
     *_over(Tier.BENCH, "{shape} dim {dim} {dtype}", shape=(1024, 64, 16), index=(1024, 64, 16), dim=1, dtype=BF16),
     *_over(Tier.BENCH, "{shape} dim {dim} {dtype}", shape=(128, 32, 256), index=(128, 32, 256), dim=2, dtype=BF16),
@@ -39,10 +62,11 @@ CASES = (
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self: `shape`, index: int64, no larger than self in any dimension but `dim`."""
+    """self: `shape`, index: int64, no larger than self in any dimension but `dim`.  "special" has NaN and extremes."""
     shape, dim = case.shape("shape"), case.size("dim")
     if case.dtype in FLOATS:
         x = mixed(shape, case.dtype, rng)
+        x = scattered(x, rng, each=7) if case.word("values") == "special" else x
     elif case.dtype is DType.UINT8:
         x = integers(shape, case.dtype, rng, low=0, high=256)
     else:

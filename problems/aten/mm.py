@@ -1,4 +1,8 @@
-"""Matrix product: y[i, j] = sum_k self[i, k] * mat2[k, j]."""
+"""Matrix product: y[i, j] = sum_k self[i, k] * mat2[k, j].
+
+Any strides of both.  NaN and infinities follow IEEE arithmetic: NaN makes its row or column NaN, and so does inf times
+0; what overflows is inf.  Sums are carried in float32 or better.  Subnormal values may be flushed to zero.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +11,25 @@ from functools import partial
 from engine.model import Case, Cost, Problem, Tier, Tolerance
 from problems.kit import (
     BF16,
+    F16,
     F32,
     FLOATS,
     Arguments,
     Layout,
+    Special,
     cases_over,
     integers,
     laid_out,
     mixed,
     normal,
     rounded,
+    special_rows,
     torch,
 )
 
 _over = partial(cases_over, layout=Layout.CONTIGUOUS, mat2_layout=Layout.CONTIGUOUS, values="mixed")
+_ROWS = [Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.BOTH_INF, Special.SUBNORMAL]
+_COLUMNS = [Special.NAN, Special.NEGATIVE_INF]
 _MKN = "{m}x{k}x{n}"
 
 CASES = (
@@ -40,6 +49,9 @@ CASES = (
            mat2_layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.OFFSET, Layout.PADDED]),
     *_over(Tier.FULL, f"{_MKN} {{dtype}} both {{layout}}", m=40, k=71, n=48, dtype=F32,
            layout="transposed", mat2_layout="transposed"),
+    *_over(Tier.FULL, f"{_MKN} {{dtype}} both {{layout}}", m=17, k=33, n=20, dtype=F16,
+           layout=Layout.IRREGULAR, mat2_layout=Layout.IRREGULAR),
+    *_over(Tier.FULL, f"{_MKN} {{dtype}} {{values}}", m=17, k=33, n=20, dtype=FLOATS, values="special"),
     *_over(Tier.BENCH, f"{_MKN} {{dtype}}", m=15, k=1024, n=160, dtype=F32),
     *_over(Tier.BENCH, f"{_MKN} {{dtype}}", m=495, k=71, n=5333, dtype=F32),
     *_over(Tier.BENCH, f"{_MKN} {{dtype}}", m=4096, k=4096, n=4096, dtype=BF16),
@@ -49,12 +61,19 @@ CASES = (
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self: (M, K), mat2: (K, N); small whole numbers make every float32 sum exact in any order."""
+    """self: (M, K), mat2: (K, N); small whole numbers make every float32 sum exact in any order.
+
+    "special" has NaN and infinities in some rows of self and columns of mat2, and in float32 a row that overflows in
+    some columns; in the others a product could come out next to the largest number, where rounding decides.
+    """
     m, k, n = case.size("m"), case.size("k"), case.size("n")
     if case.word("values") == "integers":
         left, right = (integers(shape, case.dtype, rng, low=-2, high=3) for shape in ((m, k), (k, n)))
     else:
         left, right = mixed((m, k), case.dtype, rng), normal((k, n), case.dtype, rng)
+    if case.word("values") == "special":
+        left = special_rows(left, rng, rows=[*_ROWS, *([Special.LARGE] if case.dtype is F32 else [])])
+        right = special_rows(right, rng, rows=_COLUMNS, dim=0)
     return laid_out(left, case.word("layout")), laid_out(right, case.word("mat2_layout"))
 
 

@@ -48,7 +48,7 @@ CASES = (
     *_over(Tier.FULL, "{shape} {dtype} {values}", shape=(3, 2500), dtype=F32, values="large"),
     *_over(Tier.FULL, "{shape} {dtype} {values}", shape=(2, 9000), dtype=F32,
            values=["rising", "falling", "masked head"]),
-    *_over(Tier.FULL, "{shape} {dtype}", shape=(2, 20000), dtype=BF16),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=(1, 66001), dtype=BF16),
     *_over(Tier.FULL, "{shape} {dtype} to {result}", shape=(16, 200), dtype=[F16, BF16], result="float32"),
     *_over(Tier.FULL, "{shape} dim {dim} {dtype} {values} {layout}", shape=(2, 1, 20, 2, 2), dim=2, dtype=BF16,
            values="special", layout=Layout.IRREGULAR),

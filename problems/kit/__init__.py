@@ -18,6 +18,7 @@ from problems.kit.values import (
     mixed,
     normal,
     scattered,
+    special_pairs,
     special_rows,
     torch_dtype,
 )
@@ -25,5 +26,5 @@ from problems.kit.values import (
 __all__ = [
     "BF16", "EXACT", "F16", "F32", "FLOATS", "SPECIAL_VALUES", "Arguments", "Layout", "Special", "cancelling",
     "cases_over", "distinct", "integers", "laid_out", "mixed", "normal", "result_dtype", "rounded", "scattered",
-    "special_rows", "torch", "torch_dtype",
+    "special_pairs", "special_rows", "torch", "torch_dtype",
 ]  # fmt: skip

@@ -107,6 +107,20 @@ def special_rows(tensor: torch.Tensor, rng: torch.Generator, *, rows: Sequence[S
     return lines.view(moved.shape).movedim(-1, dim)
 
 
+def special_pairs(left: torch.Tensor, right: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Copies of two matrices of one shape in whose first rows and columns every special value meets every other."""
+    made = []
+    for tensor, across in ((left, False), (right, True)):
+        numbers = [_number(value, tensor.dtype, negative=False) for value in SPECIAL_VALUES]
+        numbers.append(_number(Special.LARGE, tensor.dtype, negative=True))
+        size = len(numbers)
+        column = torch.tensor(numbers, dtype=tensor.dtype, device=tensor.device).unsqueeze(1).expand(size, size)
+        copy = tensor.clone()
+        copy[:size, :size] = column.T if across else column
+        made.append(copy)
+    return made[0], made[1]
+
+
 def _fill(line: torch.Tensor, special: Special, rng: torch.Generator) -> None:
     """Make one line special, in place."""
     places = torch.randperm(len(line), generator=rng).tolist()

@@ -19,6 +19,7 @@ from engine.model import Case, DType, Problem, Tier, Tolerance
 from problems import SOURCES, catalogue
 
 PROBLEMS = tuple(catalogue().values())
+ATEN = tuple(problem for problem in PROBLEMS if problem.source == "aten")
 QUICK_TIERS = (Tier.SMOKE, Tier.FULL)
 SEED, OTHER_SEED = 11, 23
 MOST_ELEMENTS = 96 * 1024
@@ -257,6 +258,95 @@ def test_a_lie_is_rejected_by_some_case_and_by_a_smoke_case_where_one_can_tell(p
         assert Tier.SMOKE in {case.tier for case in caught}
 
 
+Mistake: TypeAlias = Callable[[Problem, Case], Outputs | None]
+
+
+def nan_dropped(problem: Problem, case: Case) -> Outputs | None:
+    """Eager's answer where every NaN of the inputs is taken for 0."""
+    return on_changed_inputs(problem, case, torch.isnan, 0.0)
+
+
+def infinities_clamped(problem: Problem, case: Case) -> Outputs | None:
+    """Eager's answer where every infinity of the inputs is taken for the largest finite number."""
+    arguments = inputs(problem, case)
+    if not any(bool(value.isinf().any()) for value in floats_of(arguments)):
+        return None
+    clamped = each_tensor(arguments, lambda x: x.nan_to_num(nan=math.nan) if x.is_floating_point() else x)
+    return eager_outputs(problem, clamped)
+
+
+def on_changed_inputs(
+    problem: Problem, case: Case, chosen: Callable[[torch.Tensor], torch.Tensor], value: float
+) -> Outputs | None:
+    arguments = inputs(problem, case)
+    if not any(bool(chosen(tensor).any()) for tensor in floats_of(arguments)):
+        return None
+    changed = each_tensor(arguments, lambda x: x.masked_fill(chosen(x), value) if x.is_floating_point() else x)
+    return eager_outputs(problem, changed)
+
+
+def floats_of(arguments: tuple[object, ...]) -> list[torch.Tensor]:
+    return [value for value in arguments if isinstance(value, torch.Tensor) and value.is_floating_point()]
+
+
+@pytest.mark.parametrize("mistake", [nan_dropped, infinities_clamped])
+@pytest.mark.parametrize("problem", ATEN, ids=lambda problem: problem.name)
+def test_a_kernel_that_changes_nonfinite_inputs_is_rejected(problem: Problem, mistake: Mistake) -> None:
+    tried = [(case, answers) for case in quick_cases(problem) if (answers := mistake(problem, case)) is not None]
+    assert [case.name for case, answers in tried if not accepted(problem, case, answers)] != []
+
+
+@pytest.mark.parametrize("problem", ATEN, ids=lambda problem: problem.name)
+def test_every_tensor_argument_is_strided_and_offset_in_some_case(problem: Problem) -> None:
+    irregular: set[str] = set()
+    for case in quick_cases(problem):
+        for name, value in zip(problem.arguments, inputs(problem, case), strict=True):
+            if isinstance(value, torch.Tensor) and value.storage_offset() and 1 not in value.stride():
+                irregular.add(name)
+    given = zip(problem.arguments, inputs(problem, problem.cases[0]), strict=True)
+    assert {name for name, value in given if isinstance(value, torch.Tensor)} - irregular == set()
+
+
+@pytest.mark.parametrize("problem", ATEN, ids=lambda problem: problem.name)
+def test_every_operator_has_rank_five_where_any_rank_is_allowed(problem: Problem) -> None:
+    ranks = {x.dim() for case in quick_cases(problem) for x in inputs(problem, case) if isinstance(x, torch.Tensor)}
+    assert (5 in ranks) is (problem.name != "aten::mm")
+
+
+@pytest.mark.parametrize("name", ["sum", "cumsum"])
+def test_sums_in_half_precision_are_rejected_in_both_half_types(name: str) -> None:
+    problem = catalogue()[f"aten::{name}"]
+    for dtype in (DType.FLOAT16, DType.BFLOAT16):
+        detours = [case for case in problem.cases if case.dtype is dtype and case.params.get("values") == "detour"]
+        for case in detours:
+            x, wanted = inputs(problem, case)[0], expected_outputs(problem, case)[0]
+            assert isinstance(x, torch.Tensor)
+            running, steps = torch.zeros_like(x[:, 0]), []
+            for column in x.unbind(1):
+                running = running + column
+                steps.append(running)
+            answer = running if name == "sum" else torch.stack(steps, 1)
+            assert not accepted(problem, case, (answer.to(wanted.dtype),))
+        assert detours != []
+
+
+@pytest.mark.parametrize(
+    ("problem", "name"), [pytest.param(one, name, id=f"{one.name} {name}") for one in PROBLEMS for name in one.mutates]
+)
+def test_an_answer_in_a_private_copy_is_rejected(problem: Problem, name: str) -> None:
+    rejected = {}
+    for case in quick_cases(problem):
+        by_name = dict(zip(problem.arguments, inputs(problem, case), strict=True))
+        written = by_name[name]
+        if isinstance(written, torch.Tensor) and not written.is_contiguous():
+            there = [other for other in problem.mutates if by_name[other] is not None]
+            wanted = expected_outputs(problem, case)[problem.returns + there.index(name)]
+            rejected[case.name] = not within(problem.tolerance(case), written, wanted)
+    if not rejected:
+        pytest.skip(f"no case of {problem.name} has a {name} that is not contiguous")
+    assert any(rejected.values())
+
+
 def quick_cases(problem: Problem) -> list[Case]:
     return [case for case in problem.cases if case.tier in QUICK_TIERS]
 
@@ -303,9 +393,8 @@ def truncated_to(answer: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
     if wanted.dtype == torch.bfloat16:
         return (answer.contiguous().view(torch.int32) & ~0xFFFF).view(torch.float32).bfloat16()
     rounded = answer.half()
-    return torch.where(
-        rounded.float().abs() > answer.abs(), torch.nextafter(rounded, torch.zeros_like(rounded)), rounded
-    )
+    is_above = (rounded.float().abs() > answer.abs()) & rounded.isfinite()  # what overflows is inf nevertheless
+    return torch.where(is_above, torch.nextafter(rounded, torch.zeros_like(rounded)), rounded)
 
 
 def each_tensor(arguments: tuple[object, ...], changed: Callable[[torch.Tensor], torch.Tensor]) -> tuple[object, ...]:

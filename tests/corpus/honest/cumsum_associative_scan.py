@@ -15,11 +15,13 @@ def plus(a, b):
 def cumsum_kernel(x_ptr, y_ptr, cols, SIDE: tl.constexpr, WIDE: tl.constexpr):
     row = tl.program_id(0).to(tl.int64) * cols
     before = tl.zeros((SIDE,), dtype=WIDE)
+    is_last = tl.arange(0, SIDE)[:, None] == tl.arange(0, SIDE)[None, :] + 1
     for start in range(0, cols, SIDE * SIDE):
         col = start + tl.arange(0, SIDE)[:, None] * SIDE + tl.arange(0, SIDE)[None, :]
         x = tl.load(x_ptr + row + col, mask=col < cols, other=0).to(WIDE)
         totals = tl.sum(x, axis=1)
-        y = (before + tl.associative_scan(totals, 0, plus) - totals)[:, None] + tl.cumsum(x, axis=1)
+        ends = tl.sum(tl.where(is_last, tl.associative_scan(totals, 0, plus)[None, :], 0), axis=1)
+        y = (before + ends)[:, None] + tl.cumsum(x, axis=1)
         tl.store(y_ptr + row + col, y.to(y_ptr.dtype.element_ty), mask=col < cols)
         before += tl.sum(totals, axis=0)
 

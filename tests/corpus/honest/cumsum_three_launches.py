@@ -22,7 +22,7 @@ def scan_totals(total_ptr, before_ptr, blocks, BLOCKS: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     block = tl.arange(0, BLOCKS)
     total = tl.load(total_ptr + row * blocks + block, mask=block < blocks, other=0)
-    tl.store(before_ptr + row * blocks + block, tl.cumsum(total, axis=0) - total, mask=block < blocks)
+    tl.store(before_ptr + row * blocks + block + 1, tl.cumsum(total, axis=0), mask=block < blocks - 1)
 
 
 @triton.jit
@@ -45,7 +45,7 @@ def cumsum(self, dim, dtype=None):
     rows, blocks = x.numel() // cols, triton.cdiv(cols, BLOCK)
     scan = torch.empty(x.shape, dtype=wide, device=x.device)
     total = torch.empty((rows, blocks), dtype=wide, device=x.device)
-    before = torch.empty_like(total)
+    before = torch.zeros_like(total)
     scan_blocks[(rows, blocks)](x, scan, total, cols, COLS=BLOCK, num_warps=4)
     scan_totals[(rows,)](total, before, blocks, BLOCKS=triton.next_power_of_2(blocks), num_warps=4)
     add_before[(rows, blocks)](scan, before, y, cols, COLS=BLOCK, num_warps=4)

@@ -18,6 +18,7 @@ from problems.kit import (
     mixed,
     normal,
     scattered,
+    special_pairs,
     special_rows,
     torch_dtype,
 )
@@ -121,6 +122,17 @@ def test_a_detour_overflows_a_float16_sum_only_on_the_way() -> None:
     made = special_rows(torch.ones(1, 40).half(), seeded(), rows=[Special.DETOUR])
     assert made.cumsum(1).isinf().any()
     assert made.float().sum() == 24
+
+
+def test_special_pairs_let_every_value_meet_every_other() -> None:
+    left, right = special_pairs(torch.ones(8, 9), torch.ones(8, 9))
+    kinds = {
+        (str(one), str(other)) for one, other in zip(left.flatten().tolist(), right.flatten().tolist(), strict=True)
+    }
+    values = {str(value) for value in left[:, 0].tolist()[:7]}
+    assert len(values) == 7
+    assert {(one, other) for one in values for other in values} <= kinds
+    assert torch.equal(left[7:], torch.ones(1, 9))
 
 
 def test_more_special_rows_than_rows_are_refused() -> None:
