@@ -484,6 +484,7 @@ class DiagnosisKind(enum.StrEnum):
     KEPT_ANSWER = "kept_answer"
     OLD_CONTENT = "old_content"
     ZEROED = "zeroed"
+    DROPPED_NAN = "dropped_nan"
 
 
 @dataclass(frozen=True, kw_only=True)

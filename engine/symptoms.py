@@ -20,6 +20,7 @@ class Symptom(enum.StrEnum):
     POISON_ADDED = "poison_added"
     UNCHANGED = "unchanged"
     OLD_NAN = "old_nan"
+    DROPPED_NAN = "dropped_nan"
     CONTIGUOUS = "contiguous"
     ROW_STRIDE = "row_stride"
     FIRST_ROW = "first_row"
@@ -114,6 +115,11 @@ WORDS = {
         _K.OLD_CONTENT,
         "what {argument} held before the call went into the result, although it should not: nan stays nan",
         "{counted} are nan where {argument} held nan",
+    ),
+    Symptom.DROPPED_NAN: Words(
+        _K.DROPPED_NAN,
+        "NaN is dropped at {count:,} elements: the kernel returns a number there",
+        "{counted} should be NaN and are not",
     ),
     Symptom.CONTIGUOUS: Words(
         _K.WRONG_STRIDE,

@@ -31,6 +31,7 @@ def patterns(comparison: Comparison) -> Iterator[Clue]:
     yield from _memory(comparison)
     yield from _places(comparison)
     yield from _tails(comparison)
+    yield from _dropped_nan(comparison)
     yield _only(comparison, Symptom.ZEROED, raw(comparison.got) == 0)
     if comparison.is_exact:
         yield from _integers(comparison)
@@ -115,6 +116,14 @@ def _from_elsewhere(comparison: Comparison, guess: torch.Tensor, inside: torch.T
     if explained >= _LEAST_IN_LINE:
         contradicted = int((~comparison.wrong & ~fits & inside).sum())
         yield Clue(symptom=Symptom.MOVED, explained=explained, contradicted=contradicted, facts={"map": text})
+
+
+def _dropped_nan(comparison: Comparison) -> Iterator[Clue]:
+    """Numbers where NaN is expected, in memory that was written."""
+    if not comparison.is_exact:
+        unwritten = _is_byte(comparison.got, comparison.poison)
+        dropped = comparison.expected.isnan() & ~comparison.got.isnan() & ~unwritten
+        yield _only(comparison, Symptom.DROPPED_NAN, dropped, count=int(dropped.sum()))
 
 
 def _tails(comparison: Comparison) -> Iterator[Clue]:

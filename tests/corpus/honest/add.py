@@ -40,8 +40,7 @@ def add(self, other, alpha=1):
         return y
     while len(sizes) < 4:
         sizes, x_strides, other_strides = (1, *sizes), (0, *x_strides), (0, *other_strides)
-    if len(sizes) > 4:
-        return add(x.contiguous(), other.contiguous(), alpha)
+    assert len(sizes) == 4, f"add: at most 4 dimensions that cannot be merged, got {len(sizes)}"
     # A float argument of a launch is a float32, which would round the alpha of a float64 sum.
     in_memory = dtype == torch.float64 and alpha != 1
     scale = torch.tensor(alpha, dtype=dtype, device=x.device) if in_memory else alpha

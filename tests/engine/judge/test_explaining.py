@@ -343,3 +343,13 @@ def test_what_is_right_and_what_has_no_values_is_not_explained():
     right = compare("return", SILU.reference(x), content.expected[0], TOLERANCE, poison=0xFF)
     another = compare("return", torch.zeros(3), content.expected[0], TOLERANCE, poison=0xFF)
     assert Explainer().explained(hand, [x, another], (right, another), repeated=None) == (right, another)
+
+
+def test_numbers_in_the_place_of_nan_are_counted():
+    x = normal(4, 50)
+    x[0, 3], x[2, 7] = math.nan, math.nan
+    got = torch.nn.functional.silu(x.nan_to_num(nan=-100.0))
+    found, *_ = Explainer().diagnoses(SILU, (x,), 0, compared(SILU, (x,), got))
+    assert found.kind is K.DROPPED_NAN
+    assert found.sentence == "NaN is dropped at 2 elements: the kernel returns a number there"
+    assert found.evidence == "2 of 2 wrong elements should be NaN and are not"

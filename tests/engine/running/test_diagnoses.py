@@ -67,6 +67,7 @@ TRUTH = {
     "rotary_interleaved_taken_for_dense": (K.WRONG_STRIDE, "9x4x64 f32 padded interleaved"),
     "rotary_reads_what_it_wrote": (K.RACE, "7x2x64 f32"),
     "rotary_turns_backwards": (K.MISSING_SCALE, "7x2x64 f32"),
+    "silu_drops_nan": (K.DROPPED_NAN, "7x33 f32 special"),
     "silu_ignores_strides": (K.WRONG_STRIDE, "9x65 f32 transposed"),
     "silu_skips_last_block": (K.UNWRITTEN_OUTPUT, "1000 f32"),
     "silu_strides_of_matrices_only": (K.WRONG_STRIDE, "5x7x9 f32 transposed"),
