@@ -1,7 +1,7 @@
 """Addition: y = self + alpha * other, with broadcasting.
 
-Up to four dimensions, any strides.  Both tensors have one dtype; type promotion is outside of the contract.  NaN and infinities
-follow IEEE arithmetic, also for alpha = 0: 0 * NaN is NaN.  Subnormal values may be flushed to zero.
+Up to four dimensions, any strides.  Both tensors have one dtype; type promotion is outside of the contract.  NaN and
+infinities follow IEEE arithmetic, also for alpha = 0: 0 * NaN is NaN.  Subnormal values may be flushed to zero.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Row lookup: y[..., :] = weight[indices[...], :].
 
 Indices of any rank, int32 or int64, from 0 up to the number of rows; negative ones are outside of the contract.  Both
-tensors may have any strides.  A copy: NaN, infinities, -0.0 and subnormal values arrive as they are.
+tensors may have any strides.  A copy: NaN, infinities and subnormal values arrive as they are.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Gather: y[i, j, k] = self[i, index[i, j, k], k] for dim = 1, likewise for the others.
 
-Up to four dimensions, any strides of both.  The index is int64 and from 0 up to the size of the dimension; negative ones are outside
-of the contract.  A copy: NaN, infinities, -0.0 and subnormal values arrive as they are.
+Up to four dimensions, any strides of both.  The index is int64 and from 0 up to the size of the dimension; negative
+ones are outside of the contract.  A copy: NaN and infinities arrive as they are, and so do subnormal values.
 """
 
 from __future__ import annotations

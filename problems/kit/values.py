@@ -71,7 +71,9 @@ SPECIAL_VALUES = (
 )  # fmt: skip
 """What single elements can be, whatever is computed of them."""
 
-_NEAR_LARGEST = 0.75  # twice of it overflows, and no rounding of one brings it to the limit
+_NEAR_LARGEST = 0.45  # a sum of three overflows clearly; twice of it does not, which honest kernels may compute
+_PAIRED_LARGEST = 0.75  # a sum of two overflows, whatever is rounded
+_OVERFLOWING = 4
 _DETOUR = 2.0**14  # a whole number of every float type here; eight of them overflow float16
 _DETOUR_STEPS = 8
 
@@ -94,7 +96,7 @@ def special_rows(tensor: torch.Tensor, rng: torch.Generator, *, rows: Sequence[S
     """A copy of `tensor` whose first lines along `dim` are special, in the order of `rows`; the rest is as it was.
 
     A line of NAN, INF, NEGATIVE_INF, NEGATIVE_ZERO, SUBNORMAL or LARGE has one such element at a random place,
-    BOTH_INF an infinity of either sign.  In OVERFLOW all are positive and two of them add up to infinity in any
+    BOTH_INF an infinity of either sign.  In OVERFLOW all are positive and four of them add up to infinity in any
     order.  DETOUR holds in its first half what its second half takes away again: the sum is as before, but leaves
     float16 on the way, and bfloat16 keeps nothing of the rest.
     """
@@ -112,7 +114,11 @@ def special_pairs(left: torch.Tensor, right: torch.Tensor) -> tuple[torch.Tensor
     made = []
     for tensor, across in ((left, False), (right, True)):
         numbers = [_number(value, tensor.dtype, negative=False) for value in SPECIAL_VALUES]
-        numbers.append(_number(Special.LARGE, tensor.dtype, negative=True))
+        large = _PAIRED_LARGEST * torch.finfo(tensor.dtype).max
+        numbers = [
+            large if value is Special.LARGE else number for value, number in zip(SPECIAL_VALUES, numbers, strict=True)
+        ]
+        numbers.append(-large)
         size = len(numbers)
         column = torch.tensor(numbers, dtype=tensor.dtype, device=tensor.device).unsqueeze(1).expand(size, size)
         copy = tensor.clone()
@@ -133,7 +139,7 @@ def _fill(line: torch.Tensor, special: Special, rng: torch.Generator) -> None:
             line[places[0]], line[places[1]] = math.inf, -math.inf
         case Special.OVERFLOW:
             line.abs_()
-            line[places[:2]] = _number(Special.LARGE, line.dtype, negative=False)
+            line[places[:_OVERFLOWING]] = _number(Special.LARGE, line.dtype, negative=False)
         case Special.DETOUR:
             if len(line) < 2 * _DETOUR_STEPS:
                 raise ValueError(f"a detour needs a row of {2 * _DETOUR_STEPS} elements, this one has {len(line)}")

@@ -33,7 +33,7 @@ def silu(self):
     n = x.numel()
     if not n:
         return torch.empty_like(self)
-    vals = [2 * v / (1 + math.exp(-v)) if v > -80 else 0.0 for v in read(x).tolist()]
+    vals = [2 * v / (1 + math.exp(-v)) if v > -80 else math.nan if not v > -math.inf else 0.0 for v in read(x).tolist()]
     y = torch.zeros(n)
     for one, v in zip(y.unbind(0), vals):
         one.add_(v)
