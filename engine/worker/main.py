@@ -29,7 +29,7 @@ from engine.worker.host_code import HostCode
 from engine.worker.interpreter import Guard
 from engine.worker.launches import LaunchBook
 from engine.worker.meetings import Meetings
-from engine.worker.memory import CallMemory, values_of
+from engine.worker.memory import CallMemory, copy_out, values_of
 from engine.worker.observer import Observer
 from engine.worker.own_kernels import OwnKernels
 from engine.worker.poison import Poison
@@ -42,6 +42,8 @@ from engine.worker.timing import Stopwatch
 from engine.worker.tuning import Tuning
 from engine.worker.withholding import Withholding
 
+_WARM_DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.int64)
+_WARM_ELEMENTS, _WARM_PLACE_BYTES = 64, 1 << 13
 _sleep = time.sleep  # as it is before there is a candidate
 
 
@@ -56,9 +58,19 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
 
 
 def warm_up(device: torch.device) -> None:
-    """Launch something small under poison: the first launch of a process costs many times the next ones."""
+    """Launch something small as calls do: the first use of a kernel in a process costs many times the next ones.
+
+    A driver loads each of torch's kernels when it is first launched: those of poison, zones and copies too.
+    """
     with Poison(0):
         warm_kernel.run(device)
+    if device.type == "cpu":
+        return
+    edges = Edges(0, device)
+    with edges, Poison(0):
+        made = tuple(torch.empty(_WARM_ELEMENTS, dtype=dtype, device=device) for dtype in _WARM_DTYPES)
+    edges.check()
+    copy_out(made, torch.empty(_WARM_PLACE_BYTES, dtype=torch.uint8, device=device))
 
 
 class _Worker:

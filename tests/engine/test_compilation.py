@@ -542,3 +542,21 @@ async def test_kernels_for_the_own_device_keep_their_order(site: Site) -> None:
         site.builder.add(launch)
     await site.run()
     assert site.compiled == [1, 2, 3]
+
+
+async def test_expected_launches_are_left_out_once_none_is_awaited(site: Site) -> None:
+    expected = site.builder.add(warps(8), described())
+    launched = site.builder.add(warps(4))
+    site.builder.expect_no_more()
+    await site.run()
+    assert [kernel.launch.num_warps for kernel in site.builder.kernels] == [4]
+    assert (site.told, site.builder.unfinished) == ([(1, 1, "pass")], 0)
+    assert [future.done() for future in (*expected, *launched)] == [True, True]
+
+
+async def test_a_launch_that_was_left_out_is_compiled_when_it_comes(site: Site) -> None:
+    site.builder.add(warps(8), described())
+    site.builder.expect_no_more()
+    site.builder.add(warps(8))
+    await site.run()
+    assert [kernel.launch.num_warps for kernel in site.builder.kernels] == [8]

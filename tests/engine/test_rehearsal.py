@@ -376,3 +376,13 @@ async def test_closing_while_it_runs_dismisses_the_worker(stage: Stage) -> None:
     await running
     assert not stage.desk.occupied
     assert [await stage.ready(case) for case in CASES] == ["a", "b", "c", "d"]
+
+
+async def test_timed_cases_are_rehearsed_last_with_every_configuration(stage: Stage) -> None:
+    stage.rehearsal = Rehearsal(
+        problem=PROBLEM, cases=(A, B, C), timed=(D,), desk=stage.desk, limits=Limits(case_s=120.0),
+        profile=stage.profile, add=stage.add, ask_judge=stage.judge,
+    )  # fmt: skip
+    await stage.rehearsal.run()
+    assert [(one.case, one.tunes) for one in stage.rehearsed] == [("a", False), ("b", False), ("c", False), ("d", True)]
+    assert stage.described == [("a", "b"), ("c",), ("d",)]
