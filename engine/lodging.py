@@ -24,6 +24,7 @@ _KEPT_VARIABLES = (
 )  # fmt: skip
 _PREFIX, _LOCK = "kgtui-", ".lock"
 _USER = "candidate"
+_ENOUGH_BYTES = 1 << 30  # containers give shared memory of 64 MiB by default, which some cases do not fit into
 _MOST_PLAIN_FILES = 500
 # Ids that no account has: far above what distributions and containers hand out.
 _FIRST_UID, _UIDS = 1 << 30, 1 << 30
@@ -188,8 +189,17 @@ def _is_text(name: str) -> bool:
 
 
 def _shared_memory() -> Path:
-    memory = Path("/dev/shm")
-    return memory if os.access(memory, os.W_OK) else Path(tempfile.gettempdir())
+    """The folder of shared memory; the temporary folder where there is none, or where it is small and that has more."""
+    memory, temporary = Path("/dev/shm"), Path(tempfile.gettempdir())
+    if not os.access(memory, os.W_OK):
+        return temporary
+    free_bytes = _free_bytes(memory)
+    return memory if free_bytes >= _ENOUGH_BYTES or free_bytes >= _free_bytes(temporary) else temporary
+
+
+def _free_bytes(folder: Path) -> int:
+    status = os.statvfs(folder)
+    return status.f_bavail * status.f_frsize
 
 
 def _remove_stale(places: tuple[Path, ...]) -> None:

@@ -20,6 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.errors import CandidateError, KgtuiError, UnsupportedError, UsageError
+from engine.processes.inherited import settle_inherited
 from engine.user_file import reason_of
 from kgtui.arguments import build_parser
 from kgtui.commands.console import Console, Exit
@@ -31,6 +32,7 @@ _OF_A_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Carry out what was typed; the exit code."""
+    settle_inherited()
     _open_what_is_closed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

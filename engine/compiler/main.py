@@ -78,7 +78,10 @@ class _Compiler:
         except UnsupportedError as error:
             return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=str(error))
         except BaseException as error:  # the edge of the process: the candidate's own top level ran here
-            return failures.failure(command.id, error, self._filename)
+            failed = failures.failure(command.id, error, self._filename)
+            if not isinstance(command, wire.Load) and _is_of_the_machine(error):
+                return msgspec.structs.replace(failed, kind=wire.FailureKind.ENGINE)
+            return failed
         message = f"a compiler does not {type(command).__name__.lower()}"
         return wire.Failed(id=command.id, kind=wire.FailureKind.ENGINE, message=message)
 

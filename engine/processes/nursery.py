@@ -27,6 +27,7 @@ import msgspec
 
 from engine.processes import linux
 from engine.processes.confinement import Confinement, confine
+from engine.processes.inherited import settle_inherited
 
 MAX_MESSAGE_BYTES = 1 << 16
 WARM_TARGET_VARIABLE = "KGTUI_WARM_TARGET"
@@ -83,6 +84,7 @@ def main() -> None:
     """Serve the control socket, the first argument's descriptor, until it closes; then delete the folders after it."""
     control = socket.socket(fileno=int(sys.argv[1]))
     folders = sys.argv[2:]
+    settle_inherited()
     linux.set_process_name("kgtui-nursery")
     linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
     linux.prctl(linux.PR_SET_DUMPABLE, 0)

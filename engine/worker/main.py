@@ -29,7 +29,7 @@ from engine.worker.host_code import HostCode
 from engine.worker.interpreter import Guard
 from engine.worker.launches import LaunchBook
 from engine.worker.meetings import Meetings
-from engine.worker.memory import CallMemory, copy_out, values_of
+from engine.worker.memory import CallMemory, NoRoomError, copy_out, values_of
 from engine.worker.observer import Observer
 from engine.worker.own_kernels import OwnKernels
 from engine.worker.poison import Poison
@@ -123,7 +123,7 @@ class _Worker:
     def carry_out(self, command: wire.AnyCommand) -> wire.AnyReply:
         try:
             return self._carry_out(command)
-        except DeviceMemoryError as error:
+        except (DeviceMemoryError, NoRoomError) as error:
             return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=str(error))
         except BaseException as error:  # the edge of the process: everything a candidate raises is a reply
             sys.stdout.flush()

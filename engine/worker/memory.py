@@ -6,6 +6,7 @@ whose driver shares no memory between processes, the file again, copied there an
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import torch
@@ -17,6 +18,13 @@ from engine.device_memory import alone, open_block
 SPLIT_ELEMENTS = 2**31
 """torch copies a larger tensor in several pieces."""
 _MOST_RETURNED = 64  # more than any operator returns; the judge compares the count
+
+
+_OF_THE_MACHINE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
+
+
+class NoRoomError(Exception):
+    """The machine has no room for the outputs of a call: no fault of the candidate."""
 
 
 class CallMemory:
@@ -62,13 +70,20 @@ class CallMemory:
 
         Raises:
             MemoryError: it is more than `most_bytes`, and goes to a file.
+            NoRoomError: the file cannot grow, whoever fills the disk.
         """
         values = values_of(returned)
         if spec.handle:
             assert spec.outputs is not None
             return copy_out(values, tensors.part(self.block(spec.handle, spec.block_bytes), spec.outputs))[0]
         self._copy(download=True)
-        return _write_out(values, Path(path), most_bytes, self._device)
+        try:
+            return _write_out(values, Path(path), most_bytes, self._device)
+        except OSError as error:
+            if error.errno not in _OF_THE_MACHINE:
+                raise
+            message = f"the outputs could not be kept: {error.strerror}; free some space in /dev/shm or TMPDIR"
+            raise NoRoomError(message) from error
 
     def _copy(self, *, download: bool) -> None:
         if self._file is None or self._device.type == "cpu":

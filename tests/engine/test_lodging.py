@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.lodging import Lodging, Room, View, _remove_stale, base_environment
+from engine.lodging import Lodging, Room, View, _remove_stale, _shared_memory, base_environment
 from engine.model import Limits
 
 
@@ -175,3 +175,18 @@ def test_only_dead_folders_of_our_own_are_swept(tmp_path: Path) -> None:
         [living.name, "kgtui-999999999-c", planted.name, "victim"]
     )
     assert list(victim.iterdir()) == []  # nor was anything made in it to lock it
+
+
+@pytest.mark.parametrize(
+    ("shared_mib", "temporary_mib", "is_shared"),
+    [(2048, 9000, True), (64, 9000, False), (64, 10, True)],
+    ids=["enough", "small", "small and the disk is full"],
+)
+def test_small_shared_memory_is_used_only_without_a_better_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_mib: int, temporary_mib: int, is_shared: bool
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("os.access", lambda *_: True)
+    free = {Path("/dev/shm"): shared_mib << 20, tmp_path: temporary_mib << 20}
+    monkeypatch.setattr("engine.lodging._free_bytes", lambda folder: free[folder])
+    assert _shared_memory() == (Path("/dev/shm") if is_shared else tmp_path)

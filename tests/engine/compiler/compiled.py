@@ -80,6 +80,7 @@ def main(folder: Path) -> None:
     ask("load", wire.Load(id="load", path=str(path), folder=None, entry="entry"))
     for name, (captured, target) in COMPILES.items():
         ask(name, wire.Compile(id=name, launch=captured, target=target, folder=str(folder)))
+    ask("unwritable", wire.Compile(id="no", launch=COPY, target="sm_90", folder=str(folder / "kernel.py")))
     ask("sass", wire.Disassemble(id="sass", folder=str(folder), cubin="sm_90.cubin"))
     ask("call", wire.Release(id="call"))
     json.dump(told, sys.stdout)

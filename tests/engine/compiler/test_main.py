@@ -136,3 +136,8 @@ def test_of_two_kernels_of_one_name_the_one_that_was_launched_is_compiled(tmp_pa
         [sys.executable, "-c", FIND, str(tmp_path / "kernel.py")], capture_output=True, text=True, check=False
     )
     assert (done.stdout, done.returncode) == ("[1, 2]\n", 0), done.stderr
+
+
+def test_result_that_cannot_be_written_says_nothing_of_the_kernel(told: Told) -> None:
+    assert (told["unwritable"]["type"], told["unwritable"]["kind"]) == ("failed", "engine")
+    assert "Not a directory" in told["unwritable"]["message"]

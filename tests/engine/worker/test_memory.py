@@ -10,7 +10,7 @@ import torch
 from engine import tensors, wire
 from engine.judge.cases import output_bytes, take
 from engine.model import OutputReport
-from engine.worker.memory import CallMemory, copy_out, values_of
+from engine.worker.memory import CallMemory, NoRoomError, copy_out, values_of
 
 CPU = torch.device("cpu")
 
@@ -59,6 +59,13 @@ def test_more_than_the_limit_is_a_memory_error(memory: CallMemory, tmp_path: Pat
     memory.storages(spec)
     with pytest.raises(MemoryError, match=r"^the candidate returned more than 15 bytes$"):
         memory.leave(spec, torch.zeros(4), str(tmp_path / "o"), 15)
+
+
+def test_outputs_on_a_full_disk_are_not_the_candidates_fault(memory: CallMemory, tmp_path: Path) -> None:
+    spec = arena(tmp_path / "a", 16)
+    memory.storages(spec)
+    with pytest.raises(NoRoomError, match=r"^the outputs could not be kept: No space left on device; free some space"):
+        memory.leave(spec, torch.zeros(4), "/dev/full", 1 << 20)
 
 
 class Agreeable(torch.Tensor):
