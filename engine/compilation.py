@@ -181,6 +181,13 @@ class Builder:
         """Leave out what is expected to be launched and was not begun; what was launched is still compiled."""
         self._expects = False
 
+    async def is_done_within(self, budget_s: float, ahead: asyncio.Task[None]) -> bool:
+        """Wait for a task that adds what is expected and has it compiled; when it is late, expect no more."""
+        _, late = await asyncio.wait([ahead], timeout=budget_s)
+        if late:
+            self.expect_no_more()
+        return not late
+
     async def settle(self) -> None:
         """Wait until everything that was added so far is compiled."""
         if waiting := [job.done for job in self._job_by_specialisation.values() if not job.done.done()]:

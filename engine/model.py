@@ -411,10 +411,10 @@ class Plan:
         return Plan(problem=problem, cases=tuple(chosen), device=device, target=target, limits=limits)
 
     @property
-    def all_cases(self) -> tuple[Case, ...]:
-        """The cases that are judged, and behind them those that are timed only."""
+    def timed_only(self) -> tuple[Case, ...]:
+        """The cases that are timed and not judged before."""
         timed = self.benchmark.cases if self.benchmark is not None else ()
-        return (*self.cases, *(case for case in timed if case not in self.cases))
+        return tuple(case for case in timed if case not in self.cases)
 
 
 @dataclass(frozen=True, kw_only=True)

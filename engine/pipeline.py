@@ -9,6 +9,7 @@ from typing import Any
 
 from engine import events, outcomes
 from engine.artefacts import ArtefactStore
+from engine.cancelling import to_its_end
 from engine.compilation import Builder
 from engine.compiling_stage import OVERFULL, CompilingStage
 from engine.desk import Desk, LoadError
@@ -19,7 +20,6 @@ from engine.metrology import Metrology
 from engine.model import (
     Artefact,
     Candidate,
-    Case,
     CaseResult,
     CompiledKernel,
     Finding,
@@ -143,7 +143,7 @@ class Run:
             if stop is None and self._builder is not None:
                 await self._unless(cancelled, self._builder.disassemble(self._disassembled))
         finally:
-            await _to_its_end(asyncio.create_task(self._clean_up()))
+            await to_its_end(asyncio.create_task(self._clean_up()))
 
     async def _clean_up(self) -> None:
         try:
@@ -240,16 +240,11 @@ class Run:
         if self._ahead is None:
             return None
         self._rehearsal = Rehearsal(
-            problem=self._plan.problem, cases=self._plan.cases, timed=self._timed_cases,
+            problem=self._plan.problem, cases=self._plan.cases, timed=self._plan.timed_only,
             desk=self._open_desk(self._staff.worker), limits=self._limits, add=self._compile_ahead,
             profile=self._profile, ask_judge=self._staff.ask_judge,
         )  # fmt: skip
         return asyncio.create_task(self._run_ahead(self._rehearsal, self._ahead))
-
-    @property
-    def _timed_cases(self) -> tuple[Case, ...]:
-        """The cases that are timed and not judged before."""
-        return tuple(case for case in self._plan.all_cases if case not in self._plan.cases)
 
     async def _wait_for_tuners(self, ahead: asyncio.Task[None]) -> None:
         """Wait until what autotuners may choose from is compiled, for a limited time; the rest is left out."""
@@ -257,14 +252,8 @@ class Run:
         if not self._is_timed or plan is None or self._ahead is None:
             return
         budget_s = plan.tuning_s if self._is_right() else 0.0
-        _, late = await asyncio.wait([ahead], timeout=budget_s)
-        if late:
-            self._ahead.expect_no_more()
-            if self._is_right():
-                self._told.log(
-                    Stream.ENGINE,
-                    f"configurations of autotuners were compiled for {budget_s:g} s; the rest is left out",
-                )
+        if not await self._ahead.is_done_within(budget_s, ahead) and self._is_right():
+            self._told.log(Stream.ENGINE, f"autotuners' configurations were compiled for {budget_s:g} s; no more are")
 
     async def _run_ahead(self, rehearsal: Rehearsal, ahead: Builder) -> None:
         """Rehearse; and when all is compiled, make the next spares: before a benchmark, never beside one."""
@@ -402,19 +391,3 @@ class Run:
 
     def _disassembled(self, number: int, artefact: Artefact) -> None:
         self._told.tell(events.KernelDisassembled(at_s=self._told.now(), number=number, artefact=artefact))
-
-
-async def _to_its_end(task: asyncio.Task[None]) -> None:
-    """Wait until the task has ended, also when we are cancelled meanwhile, which is raised afterwards.
-
-    Processes of a run that are still being killed would hold up the loading of the next candidate.
-    """
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.shield(task)
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
-    task.result()

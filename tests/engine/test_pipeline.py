@@ -36,7 +36,7 @@ from engine.model import (
     Tier,
     Tolerance,
 )
-from engine.pipeline import Run, _to_its_end
+from engine.pipeline import Run
 from engine.source import Source, read_source
 from tests.guards import PATIENCE_S
 
@@ -546,22 +546,3 @@ async def test_a_held_kernel_that_does_not_build_fails_the_run(theatre: Theatre)
     theatre.staff.compiles_beside_cases = False
     theatre.changes = refuse
     assert verdict(await theatre.run(*CASES, target="gfx942")) is Outcome.COMPILE_ERROR
-
-
-async def test_a_cancelled_run_waits_until_its_clean_up_ended() -> None:
-    ending, ended = asyncio.Event(), asyncio.Event()
-
-    async def clean_up() -> None:
-        await ending.wait()
-        ended.set()
-
-    waiting = asyncio.create_task(_to_its_end(asyncio.create_task(clean_up())))
-    for _ in range(2):  # cancelled twice
-        await asyncio.sleep(0)
-        waiting.cancel()
-    await asyncio.sleep(0)
-    assert not waiting.done()
-    ending.set()
-    with pytest.raises(asyncio.CancelledError):
-        await waiting
-    assert ended.is_set()

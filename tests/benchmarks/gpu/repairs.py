@@ -299,16 +299,16 @@ def waiting_for_spares() -> list[str]:
 @contextlib.contextmanager
 def let_clean_ups_run_on() -> Any:  # Any: of a context manager that gives nothing
     """Runs end within before their processes are gone, as they did before."""
-    usual = pipeline._to_its_end
+    usual = pipeline.to_its_end
 
     async def shielded(task: asyncio.Task[None]) -> None:
         await asyncio.shield(task)
 
-    pipeline._to_its_end = shielded
+    pipeline.to_its_end = shielded
     try:
         yield
     finally:
-        pipeline._to_its_end = usual
+        pipeline.to_its_end = usual
 
 
 async def compilers(table: Table, options: argparse.Namespace) -> None:
