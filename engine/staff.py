@@ -7,7 +7,7 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 
 from engine import wire
-from engine.errors import DeadlineError, EngineError, EngineLostError
+from engine.errors import DeadlineError, EngineError, EngineLostError, MachineBusyError
 from engine.launchers import Launchers
 from engine.lodging import Lodging
 from engine.model import Limits
@@ -116,7 +116,7 @@ class Staff:
             judge = await self.judge()
             try:
                 reply = await judge.ask(command, deadline_s=_LONG_S.get(type(command), _JUDGE_S))
-            except DeadlineError:
+            except (DeadlineError, MachineBusyError):
                 self._count_failure(judge)
                 await judge.kill()  # or the next command would wait behind this one
                 raise

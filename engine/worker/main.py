@@ -45,6 +45,7 @@ from engine.worker.withholding import Withholding
 _WARM_DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.int64)
 _WARM_ELEMENTS, _WARM_PLACE_BYTES = 64, 1 << 13
 _sleep = time.sleep  # as it is before there is a candidate
+_PARTS = 10  # of a pause: on a busy machine each waits for a CPU after it, as a thread that writes late does
 
 
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
@@ -231,7 +232,8 @@ class _Worker:
 
     def _recall(self, command: wire.Recall) -> wire.Recalled:
         self._wait_for_device()
-        _sleep(command.pause_s)
+        for _ in range(_PARTS if command.pause_s else 0):
+            _sleep(command.pause_s / _PARTS)
         returned = self._recalls.again()
         self._wait_for_device()
         return wire.Recalled(id=command.id, returned=returned)

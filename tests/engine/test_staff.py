@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from engine import outcomes, wire
-from engine.errors import EngineError
+from engine.errors import DeadlineError, EngineError, MachineBusyError
 from engine.lodging import Lodging
 from engine.model import CacheState, Outcome
 
@@ -235,6 +235,23 @@ async def test_a_judge_that_would_go_on_for_minutes_after_its_run_was_cancelled_
     await asyncio.wait([asking])
     assert asking.cancelled()
     assert judge.alive is is_kept
+
+
+@pytest.mark.parametrize("error", [DeadlineError, MachineBusyError])
+async def test_judge_that_did_not_answer_is_replaced(
+    employ: Employ, error: type[EngineError], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(*_: object, **__: object) -> None:
+        raise error("no reply")
+
+    _, staff = employ()
+    first = await staff.judge()
+    with monkeypatch.context() as patched:
+        patched.setattr("engine.processes.child.first_of", never)
+        with pytest.raises(error):
+            await staff.ask_judge(wire.Disband(id="a"))
+    assert not first.alive
+    assert await staff.judge() is not first
 
 
 async def test_memory_is_shared_with_the_judge_only_where_there_is_a_device(employ: Employ) -> None:
