@@ -98,12 +98,12 @@ def page_of(inspection: Inspection, *, is_ascii: bool = False) -> Page:
         claim=_claim(inspection.claim) if inspection.claim is not None else None,
         sections=(
             Section(
-                title="What was checked",
-                entries=tuple(_layer(seen, inspection) for seen in inspection.layers),
-            ),
-            Section(
                 title="Findings", entries=tuple(map(_finding, inspection.findings)),
                 note="" if inspection.findings else "none" if evidence.ended else "none so far",
+            ),
+            Section(
+                title="What was checked",
+                entries=tuple(_layer(seen, inspection) for seen in inspection.layers),
             ),
             _cases(inspection),
             _inputs(inspection),

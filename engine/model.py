@@ -389,13 +389,14 @@ class Plan:
 
     `target` is what captured launches are compiled for ("sm_90", "gfx942"); None skips that stage.
     `limits` of None are the engine's own, which know the device.  `benchmark` of None times nothing.
-    `policy` decides over what is found.
+    `policy` decides over what is found.  `seeds` make the inputs of the cases that they name once more.
     """
 
     problem: Problem
     cases: tuple[Case, ...]
     device: str
     target: str | None
+    seeds: Mapping[str, int] = field(default_factory=dict)
     limits: Limits | None = None
     benchmark: BenchmarkPlan | None = None
     policy: Policy = Policy.DEFAULT

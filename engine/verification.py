@@ -185,7 +185,7 @@ class Verifier:
         shared = self._staff.shares_device
         prepare = wire.Prepare(
             id=wire.new_id(), origin=self._plan.problem.origin, case=case.name, poison=_POISONS[0],
-            arena_path=None if shared else str(arena),
+            arena_path=None if shared else str(arena), seed=self._plan.seeds.get(case.name),
         )  # fmt: skip
         prepared = await self._ask_judge(prepare, "make inputs")
         # Of the judge alone: a candidate that says so of its process would choose how it is verified.

@@ -52,6 +52,7 @@ from kgtui.seams import (
 from kgtui.state.glyphs import ASCII, UNICODE, Glyphs
 from kgtui.state.strip import title
 from kgtui.terminal import TerminalApp
+from kgtui.unsaved import UnsavedTexts
 from kgtui.wishes import Wishes
 
 if TYPE_CHECKING:
@@ -132,6 +133,7 @@ class WorkbenchApp(TerminalApp):
         self.past = Past(store_opener, say=self.trouble_arose)
         self.kernels = KernelFolder(settings.folder, scaffold=scaffold, kernels=settings.kernels)
         self._catalogue = catalogue
+        self.unsaved_texts = UnsavedTexts(settings.data / "unsaved")
         self.file_watch = FileWatch(self, watcher_factory)
         self._read_artefact = read_artefact
         self._diagnose = diagnose
@@ -314,7 +316,8 @@ class WorkbenchApp(TerminalApp):
     def editor_command(self, path: Path, *, line: int) -> Opening:
         """How the user's own editor is started."""
         environment = {**self._settings.environment, "VISUAL": self.wishes.preferences.text("editor") or ""}
-        return opening(path, line=line, columns=self.size.width, environment=environment)
+        width, height = self.size
+        return opening(path, line=line, columns=width, rows=height, environment=environment)
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy; where the terminal may not take it, say where else the text is."""

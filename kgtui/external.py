@@ -18,6 +18,11 @@ _PLUS_LINE = frozenset(
 )
 _COLON_LINE = frozenset({"hx", "helix", "subl", "zed"})
 _COLUMNS_FOR_TWO = 140
+_ROWS_FOR_TWO = 32
+_IN_PANE = (
+    '"$@"; status=$?; [ "$status" -eq 0 ] || '
+    '{ printf "\\n%s ended with status %s; enter closes this pane " "$1" "$status"; read -r _; }'
+)
 _GOTO_LINE = frozenset({"code", "codium", "cursor", "windsurf"})
 
 
@@ -29,10 +34,11 @@ class Opening:
     takes_terminal: bool
 
 
-def opening(path: Path, *, line: int, columns: int, environment: Mapping[str, str]) -> Opening:
+def opening(path: Path, *, line: int, columns: int, rows: int, environment: Mapping[str, str]) -> Opening:
     """How to open `path` at `line` (from one) in the editor that VISUAL or EDITOR names, else vi.
 
-    Inside tmux it gets a pane beside this one where half of the `columns` is enough for both, else a window.
+    Inside tmux it gets a pane: at the side where half of the `columns` is enough for both, below where half of the
+    `rows` is, else a window.  Where the editor ends with an error its pane stays until its reader closes it.
 
     Raises:
         UsageError: what is named is no command.
@@ -41,8 +47,10 @@ def opening(path: Path, *, line: int, columns: int, environment: Mapping[str, st
     words = _words(editor)
     command = (*words, *_place(Path(words[0]).name, path, line))
     if environment.get("TMUX"):
-        place = ("split-window", "-h") if columns >= _COLUMNS_FOR_TWO else ("new-window",)
-        return Opening(command=("tmux", *place, shlex.join(command)), takes_terminal=False)
+        place: tuple[str, ...] = ("new-window",)
+        if columns >= _COLUMNS_FOR_TWO or rows >= _ROWS_FOR_TWO:
+            place = ("split-window", "-h" if columns >= _COLUMNS_FOR_TWO else "-v")
+        return Opening(command=("tmux", *place, "sh", "-c", _IN_PANE, "sh", *command), takes_terminal=False)
     return Opening(command=command, takes_terminal=True)
 
 

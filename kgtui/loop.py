@@ -28,11 +28,15 @@ _MOST_EVENTS = 500
 
 @dataclass(frozen=True, kw_only=True)
 class RunHeader:
-    """A run that is about to be shown: its number in the store, None when nothing is kept."""
+    """A run that is about to be shown: its number in the store, None when nothing is kept.
+
+    `picked` says that its cases were picked by hand.
+    """
 
     number: int | None
     cached: bool
     digest: str
+    picked: bool = False
 
 
 class Audience(Protocol):
@@ -142,13 +146,18 @@ class Loop:
             return
         plan = order.plan(await self._failed_before(order))
         number = await self._begin(order)
-        audience.run_began(RunHeader(number=number, cached=False, digest=order.candidate.digest))
+        header = RunHeader(
+            number=number, cached=False, digest=order.candidate.digest, picked=bool(order.cases)
+        )  # fmt: skip
+        audience.run_began(header)
         failed: list[str] = []
 
         def heed(batch: Sequence[Event]) -> None:
             failed.extend(result.case for result in _failed_in(batch))
             if any(map(_says_of_the_candidate, batch)):
-                self._failed_cases[order.problem.name] = tuple(failed)
+                known = self._failed_cases.get(order.problem.name, ()) if order.cases else ()
+                others = tuple(name for name in known if name not in order.cases)
+                self._failed_cases[order.problem.name] = (*others, *failed)
             if stops_at_verdict and any(isinstance(event, RunFinished) for event in batch):
                 cancelled.set()
 
@@ -261,6 +270,7 @@ class Loop:
             if number is None:
                 return False
             events = await asyncio.to_thread(self.recording.events, number)
+            await asyncio.to_thread(self.recording.answered, number)
         except StoreError as error:
             self._audience.trouble_arose(str(error))
             return False

@@ -49,6 +49,13 @@ class StoreRecording:
         )  # fmt: skip
         return found.id if found else None
 
+    def answered(self, number: int) -> None:
+        """Note that this run answered an order."""
+        try:
+            self._store.note_answer(number)
+        except UsageError as error:
+            raise StoreError(str(error)) from error
+
     def failed_cases(self, order: Order) -> tuple[str, ...]:
         """The cases that failed when this file was judged last."""
         return self._store.failed_cases(order.problem.name, path=order.path)
@@ -90,9 +97,12 @@ class StoreRecording:
         )  # fmt: skip
 
     def last_runs(self) -> dict[str, LastRun]:
-        """The newest run of every operator that has one."""
+        """The last verdict on every operator that has runs."""
         known = self._store.last_by_problem()
-        return {name: LastRun(run=_past_run(summary.last), runs=summary.runs) for name, summary in known.items()}
+        return {
+            name: LastRun(run=_past_run(summary.last), runs=summary.runs, touched_at=summary.touched_at)
+            for name, summary in known.items()
+        }
 
     def recent_files(self, *, limit: int) -> tuple[RecentFile, ...]:
         """The files that were judged last."""
@@ -115,5 +125,5 @@ def _past_run(row: RunRow) -> PastRun:
         number=row.id, problem=row.problem, digest=row.digest, filename=row.path.name if row.path else "",
         device=row.device, target=row.target, started_at=row.started_at, outcome=row.outcome, flagged=row.flagged,
         passed=row.passed if finished else None, total=row.total if finished else None,
-        elapsed_s=row.elapsed_s if finished else None, goes_on=row.state is RunState.RUNNING,
+        elapsed_s=row.elapsed_s if finished else None, goes_on=row.state is RunState.RUNNING, picked=not row.tiers,
     )  # fmt: skip

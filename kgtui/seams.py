@@ -65,7 +65,10 @@ class Judging(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class PastRun:
-    """A run in the store.  Outcome, counts and time are None for one that `goes_on`, or was cut short."""
+    """A run in the store.  Outcome, counts and time are None for one that `goes_on`, or was cut short.
+
+    `picked` says that its cases were picked by hand, so that its outcome is none of the whole file.
+    """
 
     number: int
     problem: str
@@ -80,14 +83,16 @@ class PastRun:
     total: int | None = None
     elapsed_s: float | None = None
     goes_on: bool = False
+    picked: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class LastRun:
-    """What the store knows of one operator: its newest run and how many there are."""
+    """What the store knows of one operator: the run of its last verdict, and how many there are."""
 
     run: PastRun
     runs: int
+    touched_at: datetime
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +110,7 @@ class BestRun:
 
 @dataclass(frozen=True, kw_only=True)
 class RecentFile:
-    """A file that was judged before, and its own newest run."""
+    """A file that was judged before, and the run of its last verdict."""
 
     path: Path
     run: PastRun
@@ -116,7 +121,8 @@ class Order:
     """What is to be judged.
 
     The run is kept under `tag` and with `note`, where there are any.
-    `cases` names the only ones to run; `again` asks for a run even of known content.  `benchmark` is what is timed
+    `cases` names the only ones to run, each on the inputs of its seed in `seeds`; `again` asks for a run even of known
+    content.  `benchmark` is what is timed
     once all cases are right; None times nothing.  With `against` it is timed taking turns with that other candidate.
     """
 
@@ -127,6 +133,7 @@ class Order:
     target: str | None
     tiers: tuple[Tier, ...] = DEFAULT_TIERS
     cases: tuple[str, ...] = ()
+    seeds: tuple[tuple[str, int], ...] = ()
     again: bool = False
     tag: str | None = None
     note: str | None = None
@@ -144,7 +151,9 @@ class Order:
         """The cases to run, those of `failed_before` first unless they were picked by hand."""
         if self.cases:
             picked = tuple(case for case in self.problem.cases if case.name in self.cases)
-            plan = Plan(problem=self.problem, cases=picked, device=self.device, target=self.target)
+            plan = Plan(
+                problem=self.problem, cases=picked, device=self.device, target=self.target, seeds=dict(self.seeds)
+            )
         else:
             plan = Plan.for_tiers(
                 self.problem, tiers=self.tiers, device=self.device, target=self.target, failed_before=failed_before
@@ -197,6 +206,9 @@ class Recording(Protocol):
         Where the order has a benchmark, a run that passed answers only when it timed all of those cases.
         """
 
+    def answered(self, number: int) -> None:
+        """Note that this run answered an order: its verdict is the last one on its file again."""
+
     def failed_cases(self, order: Order) -> tuple[str, ...]:
         """The cases that failed when this file was judged last."""
 
@@ -216,7 +228,7 @@ class Recording(Protocol):
         """
 
     def last_runs(self) -> dict[str, LastRun]:
-        """The newest run of every operator that has one, by name."""
+        """The last verdict on every operator that has runs, by name."""
 
     def recent_files(self, *, limit: int) -> tuple[RecentFile, ...]:
         """The files that were judged last."""

@@ -22,7 +22,7 @@ _COUNT_RUNS = f"select count(*) from runs where id in {_GOING}"
 # Children before their parents.
 _CHILDREN = (
     "comparisons", "benchmarks", "artefacts", "kernels", "findings", "cases", "timings", "summaries", "baselines",
-    "events",
+    "events", "answers",
 )  # fmt: skip
 _DELETE_RUNS = (
     *(f"delete from {table} where run in {_GOING}" for table in _CHILDREN),

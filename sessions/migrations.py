@@ -251,6 +251,13 @@ _POLICY = """\
 alter table runs add column policy text not null    -- default, strict, facts-only: what decided over its findings
     default 'default'"""
 
+_ANSWERS = """\
+create table answers (
+    run integer primary key references runs (id),
+    newest integer not null,    -- the number of the newest run when a save of the same text was answered by this one
+    answered_at text not null   -- ISO 8601, UTC
+)"""
+
 MIGRATIONS = (
     Migration(
         name="001_initial",
@@ -288,6 +295,17 @@ MIGRATIONS = (
             "create index artefacts_by_digest on artefacts (digest)",
             "create index generations_by_candidate on generations (candidate) where candidate is not null",
             "create index baselines_by_run on baselines (run)",
+        ),
+    ),
+    Migration(
+        name="005_answers",
+        statements=(
+            _ANSWERS,
+            # The last verdict on an operator or a file: of runs of whole tiers that have one.
+            "create index runs_judged on runs (problem) where outcome is not null and outcome != 'cancelled'"
+            " and tiers != ''",
+            "create index runs_judged_by_path on runs (path) where outcome is not null and outcome != 'cancelled'"
+            " and tiers != ''",
         ),
     ),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 
 import msgspec
@@ -110,7 +111,7 @@ select name from cases
 where outcome != 'pass' and outcome not in {_NO_VERDICT_ON_CANDIDATE} and run = (
     select id from runs
     where problem = :problem and path is :path and outcome not in {_NO_VERDICT_ON_CANDIDATE} and {_IS_OWN}
-        and exists (select 1 from cases where cases.run = runs.id)
+        and tiers != '' and exists (select 1 from cases where cases.run = runs.id)
     order by id desc limit 1)
 order by seq"""
 _SELECT_BEST = f"""{_SELECT_RUNS}
@@ -133,25 +134,40 @@ order by summaries.speedup desc, runs.id desc limit 1"""
 _SELECT_BASELINES = """
 select * from baselines where device_name = :device_name and problem = :problem
 order by measured_at desc, run desc, case_name, baseline"""
+# What was said of a text as a whole: not of cases that were picked by hand, nor of a run that was cancelled.
+_IS_VERDICT = "outcome is not null and outcome != 'cancelled' and tiers != ''"
+# A run that answered a later save of its text is as recent as the newest run was then.
 _SELECT_PROBLEMS = f"""
 select runs.*, sessions.pid, sessions.process_stamp, sessions.ended_at, seen.runs as run_count,
+    max(newest.started_at, coalesce(answered_at, '')) as touched_at,
     (select best.id from runs as best
      where best.problem = seen.problem and best.outcome = 'pass' and best.flagged = 0 and best.policy != 'facts-only'
         and best.id not in {_VARIANTS}
      order by best.passed desc, best.id desc limit 1) as best_id
 from (select problem, max(id) as last_id, count(*) as runs from runs where id not in {_VARIANTS} group by problem)
     as seen
-join runs on runs.id = seen.last_id
+join runs as newest on newest.id = seen.last_id
+left join (select problem, max(id) as id from runs where {_IS_VERDICT} and id not in {_VARIANTS} group by problem)
+    as judged on judged.problem = seen.problem
+left join (select problem, run, max(newest) as newest, answered_at from answers
+    join runs on runs.id = answers.run group by problem)
+    as answered on answered.problem = seen.problem and answered.newest >= coalesce(judged.id, 0)
+join runs on runs.id = coalesce(answered.run, judged.id, seen.last_id)
 join sessions on sessions.id = runs.session
 order by seen.last_id desc"""
 # A file is as recent as its newest variant; its run is its own, where it has one.
 _SELECT_RECENT_FILES = f"""
 select runs.*, sessions.pid, sessions.process_stamp, sessions.ended_at
-from (select max(id) as newest, max(case when id not in {_VARIANTS} then id end) as own
-    from runs where path is not null group by path order by newest desc limit :limit)
-join runs on runs.id = coalesce(own, newest)
+from (select path, max(id) as newest, max(case when id not in {_VARIANTS} then id end) as own
+    from runs where path is not null group by path order by newest desc limit :limit) as seen
+left join (select path, max(id) as id from runs where {_IS_VERDICT} and id not in {_VARIANTS} group by path)
+    as judged on judged.path = seen.path
+left join (select path, run, max(newest) as newest from answers
+    join runs on runs.id = answers.run group by path)
+    as answered on answered.path = seen.path and answered.newest >= coalesce(judged.id, 0)
+join runs on runs.id = coalesce(answered.run, judged.id, own, seen.newest)
 join sessions on sessions.id = runs.session
-order by newest desc"""
+order by seen.newest desc"""
 
 
 class Reader:
@@ -295,16 +311,24 @@ class Reader:
         return tuple(map(baseline_row, rows))
 
     def last_by_problem(self) -> dict[str, ProblemSummary]:
-        """What is known of every problem that was ever run, the last touched first; variants of files aside."""
+        """What is known of every problem that was ever run, the last touched first; variants of files aside.
+
+        `last` has the last verdict on it: of whole tiers, not cancelled, and of the save that was answered last.  Where
+        there is none yet, it is the newest run.
+        """
         return {
             row["problem"]: ProblemSummary(
-                problem=row["problem"], runs=row["run_count"], last=run_row(row), best_id=row["best_id"]
+                problem=row["problem"],
+                runs=row["run_count"],
+                last=run_row(row),
+                best_id=row["best_id"],
+                touched_at=datetime.fromisoformat(row["touched_at"]),
             )
             for row in self._database.rows(_SELECT_PROBLEMS)
         }
 
     def recent_files(self, *, limit: int = 10) -> tuple[RecentFile, ...]:
-        """The files that were judged last, each with its newest run that was no variant of it, where there is one."""
+        """The files that were judged last, each with the run of its last verdict as in `last_by_problem`."""
         return tuple(
             RecentFile(path=path_of(row["path"]), run=run_row(row))
             for row in self._database.rows(_SELECT_RECENT_FILES, {"limit": limit})

@@ -181,6 +181,7 @@ class ProblemSummary:
     runs: int
     last: RunRow
     best_id: int | None
+    touched_at: datetime
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -39,6 +39,8 @@ on conflict (digest) do nothing"""
 _INSERT_RUN = """
 insert into runs (session, candidate, problem, path, device, target, tiers, started_at)
 values (:session, :candidate, :problem, :path, :device, :target, :tiers, :started_at)"""
+_INSERT_ANSWER = """
+insert or replace into answers (run, newest, answered_at) values (:run, (select max(id) from runs), :answered_at)"""
 _SELECT_OWNER = "select pid, process_stamp, ended_at from sessions where id = :session"
 _NEXT_SEQ = "select coalesce(max(seq), 0) + 1 from events where run = :run"
 _SET_NOTE = "update runs set note = :value where id = :run"
@@ -162,6 +164,16 @@ class Store(Browser):
             for statement, values in tally(events, run_id=run_id):
                 connection.execute(statement, values)
         return first
+
+    def note_answer(self, run_id: int) -> None:
+        """Note that this run answered a save of the text that it judged, so that its verdict is the last one again.
+
+        Raises:
+            UsageError: there is no such run.
+        """
+        with self._database.transaction() as connection:
+            self.run(run_id)
+            connection.execute(_INSERT_ANSWER, {"run": run_id, "answered_at": self._now()})
 
     def set_note(self, run_id: int, note: str | None) -> None:
         """Write a note to a run, or take it away.

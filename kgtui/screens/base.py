@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import ClassVar, cast
 
 from textual.widget import Widget
@@ -114,6 +115,12 @@ class KgtuiScreen(StyledScreen):
                 for action in actions
             )
         )  # fmt: skip
+
+    def show_keys_but(self, idle: Mapping[str, bool]) -> None:
+        """Fill the key bar but for actions that could do nothing now: `idle` has their ids, and whether it is so."""
+        here = (self.WHERE, Where.EVERYWHERE)
+        offered = (action.id for action in self.host.actions if action.bar and action.where in here)
+        self.show_keys(frozenset(name for name in offered if not idle.get(name, False)))
 
     async def on_bar_chosen(self, message: Bar.Chosen) -> None:
         """A click on the key bar does what the key does."""

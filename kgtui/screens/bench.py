@@ -77,12 +77,14 @@ class BenchScreen(KgtuiScreen):
     def on_mount(self) -> None:
         """Draw what the workbench knows."""
         self.set_focus(self.query_one(Grid))
-        self.show_keys()
         self.draw()
 
     def draw(self) -> None:
         """Draw what has changed."""
         scene = self._workbench.scene
+        bench = self._workbench.bench
+        nothing = not bench.measurements.cases
+        self.show_keys_but({"again": bench.benchmark is None, "measure": nothing, "axis": nothing})
         self.show_trouble()
         self._draw_state()
         self._draw_table(scene)
@@ -126,22 +128,22 @@ class BenchScreen(KgtuiScreen):
         bench, grid = scene.bench, self.query_one(Grid)
         measurements = bench.measurements
         if not bench.can_time and not measurements.cases:
-            grid.show(cost_rows(bench.problem, glyphs=scene.glyphs))
+            grid.show(cost_rows(bench.shown_problem, glyphs=scene.glyphs))
             return
-        grid.set_columns(bench_columns(bench.problem, measurements, glyphs=scene.glyphs))
-        grid.show(bench_rows(bench.problem, bench.view, measurements, glyphs=scene.glyphs, dimmed=scene.stale))
+        grid.set_columns(bench_columns(bench.shown_problem, measurements, glyphs=scene.glyphs))
+        grid.show(bench_rows(bench.shown_problem, bench.view, measurements, glyphs=scene.glyphs, dimmed=scene.stale))
 
     def _draw_plot(self, scene: Scene) -> None:
         bench, lens, glyphs = scene.bench, self.lens, scene.glyphs
         measurements = bench.measurements
-        series = series_of(bench.problem, measurements, lens, glyphs=glyphs)
+        series = series_of(bench.shown_problem, measurements, lens, glyphs=glyphs)
         if not measurements.cases:
-            words = why_nothing(bench.view, bench.problem) if bench.can_time else INTERPRETED
+            words = why_nothing(bench.view, bench.shown_problem) if bench.can_time else INTERPRETED
             self.query_one("#legend", Lines).show((line(muted(words)),))
         else:
             wrong = any(one.trust is Trust.WRONG for one in measurements.cases)
             doubt = (line(Span(NOT_RIGHT, Tone.WARN)),) if wrong else ()
             self.query_one("#legend", Lines).show((legend(series, lens, glyphs=glyphs), *doubt))
-        self.query_one(PlotView).show(
-            Picture(problem=bench.problem, series=series, lens=lens, marked=self.query_one(Grid).current, glyphs=glyphs)
-        )
+        marked = self.query_one(Grid).current
+        picture = Picture(problem=bench.shown_problem, series=series, lens=lens, marked=marked, glyphs=glyphs)
+        self.query_one(PlotView).show(picture)

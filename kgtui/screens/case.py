@@ -107,7 +107,7 @@ class CaseScreen(KgtuiScreen):
 
     def action_other_case(self, step: int) -> None:
         """Show the next failed case or the one before."""
-        names = [result.case for result in self._workbench.bench.view.failed]
+        names = [result.case for result in self._workbench.bench.results.failed]
         current = self._workbench.case_under_cursor
         if not names or names == [current]:
             self.notify("no other case failed in this run", markup=False)
@@ -144,8 +144,9 @@ class CaseScreen(KgtuiScreen):
         try:
             source = await self._source()
             failed = FailedCase(
-                problem=bench.problem, result=result, source=source, filename=bench.path.name, device=bench.view.device
-            )
+                problem=bench.shown_problem, result=result, source=source, filename=bench.shown_filename,
+                device=bench.view.device,
+            )  # fmt: skip
             path, again = bench.path.with_name(script_name(bench.path.name, result.case)), 2
             stem = path.stem
             while path.exists():
@@ -189,7 +190,7 @@ class CaseScreen(KgtuiScreen):
 
     def _keys_that_work(self) -> frozenset[str]:
         """The actions that do something now: no way to a line where none is known, none on where no other failed."""
-        failed = {result.case for result in self._workbench.bench.view.failed}
+        failed = {result.case for result in self._workbench.bench.results.failed}
         offered = {
             "next-case": bool(failed - {self._workbench.case_under_cursor}),
             "to-line": self._line_at_fault is not None,
@@ -200,7 +201,7 @@ class CaseScreen(KgtuiScreen):
 
     def _is_stale(self, result: CaseResult) -> bool:
         scene = self._workbench.scene
-        return scene.stale or scene.bench.view.case(result.case) is None
+        return scene.outdated or scene.bench.results.case(result.case) is None
 
     def _nothing(self) -> str:
         return why_nothing_failed(self._workbench.bench, self._workbench.case_under_cursor)

@@ -83,13 +83,13 @@ class CodeLoader:
     @property
     def kernels(self) -> tuple[CompiledKernel, ...]:
         """What was compiled for the target that was chosen to be read, or for that of the run."""
-        view = self._screen.bench.view
+        view = self._screen.bench.results
         return kernels_for(view, self._target) or view.kernels
 
     @property
     def foreign_target(self) -> str:
         """The target of those kernels where it is not the run's own; else empty."""
-        kernels, own = self.kernels, self._screen.bench.view.target
+        kernels, own = self.kernels, self._screen.bench.results.target
         return kernels[0].target if kernels and kernels[0].target != own else ""
 
     @property

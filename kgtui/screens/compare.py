@@ -83,7 +83,6 @@ class CompareScreen(KgtuiScreen):
 
     def on_mount(self) -> None:
         """Take the keys."""
-        self.show_keys()
         self._draw()
 
     def on_screen_resume(self) -> None:
@@ -267,6 +266,8 @@ class CompareScreen(KgtuiScreen):
     def _draw(self) -> None:
         self.show_trouble()
         found = self._comparison
+        idle = dict.fromkeys(("next-difference", "copy-comparison"), found is None)
+        self.show_keys_but(idle | {"measure": bool(self._why_not_measured()), "best": self.host.workbench is None})
         is_source = found is not None and self._tab == "source"
         for part in ("titles", "source"):
             self.query_one(f"#{part}").display = is_source

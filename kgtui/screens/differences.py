@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 PLACE = Place.OVER
 
+_FEWEST = 2  # kernels of which there is a next one
 _MOST_TRIED = 20  # runs that are read to find one that compiled the kernel
 
 
@@ -220,6 +221,9 @@ class DifferencesScreen(KgtuiScreen):
 
     def _show(self, heads: tuple[Line, ...], lines: tuple[str, ...]) -> None:
         self._shown = lines
+        no_kernels, no_runs = len(self._workbench.code.kernels) < _FEWEST, not self._runs
+        idle = {"next-kernel": no_kernels, "older": no_runs, "newer": no_runs, "form": self._kernel is None}
+        self.show_keys_but(idle | dict.fromkeys(("next-change", "copy"), not lines))
         self.query_one("#versus", Lines).show(heads)
         self.query_one(CodeView).show_text("\n".join(lines), kind=TextKind.DIFF)
 

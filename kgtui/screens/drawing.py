@@ -5,24 +5,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.model import Stage
-from kgtui.keys import Where, binding_id, first_key, key_while_typing
+from kgtui.keys import binding_id, first_key, key_while_typing
 from kgtui.state.benchmarks import best_line, headline
 from kgtui.state.glyphs import TONES
 from kgtui.state.lines import Line, Span, Tone
 from kgtui.state.next_step import next_step
 from kgtui.state.operators import rail_rows
+from kgtui.state.sides import FEWEST
 from kgtui.state.status import Mode, is_stale, status_of
 from kgtui.state.strip import head, pressed, progress, sentence
 from kgtui.state.tabs import TABS, tab_line
 from kgtui.widgets.bars import Bar, Segment, Strip
-from kgtui.widgets.ir_pane import IrPane
+from kgtui.widgets.cases_pane import CasesPane
+from kgtui.widgets.ir_pane import CodePane, IrPane
+from kgtui.widgets.log_pane import LogPane
 from kgtui.widgets.pane import Scene
+from kgtui.widgets.source_pane import SourcePane
 from kgtui.widgets.toned import Grid
 
 if TYPE_CHECKING:
     from kgtui.screens.workbench import WorkbenchScreen
 
-_EDIT_KEYS = frozenset({"save", "editor", "run", "escape", "operators", "help", "quit"})
+_SEARCHED = (SourcePane, CodePane, CasesPane, IrPane, LogPane)
+_EDIT_KEYS = frozenset(
+    {"save", "find", "replace", "go-to-line", "editor", "run", "escape", "operators", "help", "quit"}
+)
 
 
 def draw_strip(screen: WorkbenchScreen) -> None:
@@ -61,14 +68,15 @@ def _step(screen: WorkbenchScreen) -> Line:
 def draw_all(screen: WorkbenchScreen) -> None:
     """The strip, the keys, the marks in the source, the tabs, and the pane that is to be seen."""
     draw_strip(screen)
-    _draw_keys(screen)
+    draw_keys(screen)
     bench, host = screen.bench, screen.host
     scene = scene_of(screen)
     marks = {} if scene.stale else bench.view.error_notes
     screen.source.mark(marks)
     folder = host.kernels.shown(bench.path.parent)
-    screen.source.title(bench.path.name, folder=folder, marked=len(marks), old=bench.old is not None)
-    tabs = ((name, tab_line(name, bench.view, wanted=scene.wanted)) for name in TABS)
+    name = bench.path.name if bench.unsaved else bench.shown_filename
+    screen.source.title(name, folder=folder, marked=len(marks), old=bench.old is not None)
+    tabs = ((name, tab_line(name, bench.results, wanted=scene.wanted)) for name in TABS)
     segments = (Segment(key=name, line=line, active=name == screen.tab) for name, line in tabs)
     screen.query_one("#tabs", Bar).show(tuple(segments))
     screen.pane.show(scene)
@@ -77,24 +85,32 @@ def draw_all(screen: WorkbenchScreen) -> None:
         screen.code.refresh()
 
 
-def _draw_keys(screen: WorkbenchScreen) -> None:
+def draw_keys(screen: WorkbenchScreen) -> None:
     """The keys that do something now: what could not be written back as it was, or is past, is not edited here."""
     bench = screen.bench
     if bench.mode is Mode.EDIT:
-        screen.show_keys(_EDIT_KEYS, typing=True)
-    elif bench.old is None and not bench.why_not_editable:
-        screen.show_keys()
-    else:
-        here = (screen.WHERE, Where.EVERYWHERE)
-        offered = (action.id for action in screen.host.actions if action.bar and action.where in here)
-        screen.show_keys(frozenset(offered) - {"edit"})
+        screen.show_keys(_EDIT_KEYS if bench.unsaved else _EDIT_KEYS - {"save"}, typing=True)
+        return
+    nothing_failed = not bench.results.failed
+    others = {run.number for run in screen.history.runs} - {bench.shown.number}
+    screen.show_keys_but(
+        {
+            "run": bench.waiting,
+            "failed": nothing_failed or bench.shown_problem.name != bench.problem.name,
+            "why": nothing_failed,
+            "edit": bench.old is not None or bool(bench.why_not_editable),
+            "compare": not others and len(screen.host.past.marked) < FEWEST,
+            "search": not isinstance(screen.focused_pane, _SEARCHED),
+        }
+    )
 
 
 def scene_of(screen: WorkbenchScreen) -> Scene:
     """The record of the screen with all that panes draw beside it."""
     bench, host = screen.bench, screen.host
+    stale = is_stale(bench.view, bench.desk(host.clock()))
     return Scene(
-        bench=bench, glyphs=host.glyphs, stale=is_stale(bench.view, bench.desk(host.clock())), now=host.now(),
+        bench=bench, glyphs=host.glyphs, stale=stale, outdated=stale or bench.judged_nothing, now=host.now(),
         runs=screen.history.runs, marked=host.past.marked, wanted=screen.searcher.wanted, kernels=screen.code.kernels,
         foreign_target=screen.code.foreign_target,
     )  # fmt: skip

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
+from textual.timer import Timer
 
 from engine.errors import UsageError
 from engine.model import Problem
@@ -15,6 +17,7 @@ from kgtui import disk
 from kgtui.background import in_background
 from kgtui.external import Opening
 from kgtui.state.status import Mode
+from kgtui.unsaved import Leftover
 from kgtui.watching.records import TroubleKind, WatchTrouble
 from kgtui.widgets.ask import Answer, Ask
 
@@ -24,6 +27,12 @@ if TYPE_CHECKING:
 _OVERTAKEN = "overtaken"
 _LEAVE = "leave"
 _SWITCH = "switch"
+_OVERWRITE = "overwrite"
+_LEFTOVER = "leftover"
+_KEEP_EVERY_S = 0.5  # what is typed meanwhile is what a kill loses
+_CHANGED = (Answer(key="w", label="write mine, keep its text beside"), Answer(key="r", label="take the file's text"))
+_LEFT = (Answer(key="r", label="take it up"), Answer(key="d", label="discard it"))
+_COMPLAINT_LINES = 4  # of what an editor wrote on its error stream, the last ones
 _UNSAVED = (Answer(key="s", label="save first"), Answer(key="d", label="discard the text"))
 
 
@@ -33,6 +42,9 @@ class FileKeeper:
     def __init__(self, screen: WorkbenchScreen) -> None:
         self._screen = screen
         self._next_problem: Problem | None = None
+        self._settled: bytes | None = None
+        self._timer: Timer | None = None
+        self._leftover: Leftover | None = None
 
     def saved(self, content: bytes, *, siblings_changed: bool) -> None:
         """The file has new content, or one that it imports has: show it and judge it.
@@ -75,14 +87,23 @@ class FileKeeper:
             screen.set_mode(Mode.EDIT)
 
     def save(self) -> bool:
-        """Write the text, then judge it; False when it could not be written, and the text stays."""
+        """Write the text, then judge it; False when it could not be written, and the text stays.
+
+        Where another program wrote the file since it was read, the user is asked first, and both texts are kept.
+        """
         screen = self._screen
         if not screen.bench.unsaved:
             screen.notify("nothing to save: the file holds this text already", markup=False)
             return True
-        content = screen.source.content
+        content, path = screen.source.content, screen.bench.path
+        rival = self._rival(content)
+        if rival is not None and rival != self._settled:
+            screen.bench = replace(screen.bench, overtaking=rival)
+            screen.query_one(Ask).ask(_OVERWRITE, f"{path.name} changed on disk since it was read.", _CHANGED)
+            return False
         try:
-            disk.write(screen.bench.path, content)
+            beside = _kept_beside(path, rival) if rival is not None else None
+            disk.write(path, content)
         except UsageError as error:
             screen.notify(str(error), severity="error", markup=False)
             screen.bench = replace(screen.bench, notice=str(error))
@@ -90,6 +111,10 @@ class FileKeeper:
             return False
         screen.bench = replace(screen.bench, saved=content, unsaved=False, overtaking=None, notice="")
         screen.source.accept()
+        self._forget()
+        if beside is not None:
+            shown = screen.host.kernels.shown(beside)
+            screen.notify(f"what {path.name} held on disk is now in {shown}", markup=False)
         if (ask := screen.query_one(Ask)).subject:  # the text that it asks about is saved
             ask.close()
             screen.set_focus(screen.source.editor)
@@ -136,19 +161,96 @@ class FileKeeper:
         match subject, key:
             case _, "escape":
                 pass
-            case "overtaken", "r":
-                screen.bench = replace(screen.bench, overtaking=None, unsaved=False)
-                screen.source.load(screen.bench.saved)
+            case "overtaken" | "overwrite", "r":
+                self._take(screen.bench.overtaking or screen.bench.saved)
             case "overtaken", "k":
+                self._settled = screen.bench.overtaking
                 screen.bench = replace(screen.bench, overtaking=None)
+            case "overwrite", "w":
+                self._settled = screen.bench.overtaking
+                self.save()
+            case "leftover", "r":
+                self._take_up()
+            case "leftover", "d":
+                self._discard_leftover()
             case "leave" | "switch", "s":
                 if self.save():
                     self._go(subject)
             case "leave" | "switch", "d":
                 screen.source.load(screen.bench.saved)
                 screen.bench = replace(screen.bench, unsaved=False)
+                self._forget()
                 self._go(subject)
         screen.draw()
+
+    def typed(self) -> None:
+        """The text is another: keep it against a kill soon, or forget what was kept once the file holds it."""
+        screen = self._screen
+        if screen.source.content == screen.source.read:
+            self._forget()
+        elif self._timer is None and screen.bench.mode is Mode.EDIT:
+            self._timer = screen.set_timer(_KEEP_EVERY_S, self._keep)
+
+    def offer_leftover(self) -> None:
+        """Ask what becomes of the text of this file that a program left unsaved when it ended."""
+        screen = self._screen
+        self._settled = None
+        found = screen.host.unsaved_texts.left_over(screen.bench.path)
+        if found is None or screen.bench.why_not_editable:
+            return
+        self._leftover = found
+        if found.text == screen.source.editor.text:
+            self._discard_leftover()
+            return
+        question = f"{screen.bench.path.name} has text that was not saved when kgtui ended."
+        screen.query_one(Ask).ask(_LEFTOVER, question, _LEFT)
+
+    def _take_up(self) -> None:
+        screen, found = self._screen, self._leftover
+        if found is not None:
+            screen.set_mode(Mode.EDIT)
+            screen.source.editor.rewrite(found.text)
+            self._keep()
+            self._discard_leftover()
+
+    def _discard_leftover(self) -> None:
+        if self._leftover is not None:
+            self._screen.host.unsaved_texts.discard(self._leftover)
+        self._leftover = None
+
+    def _keep(self) -> None:
+        self._timer = None
+        screen = self._screen
+        try:
+            screen.host.unsaved_texts.keep(screen.bench.path, screen.source.editor.text)
+        except OSError as error:
+            words = f"unsaved text is not kept against a crash: {error.strerror}; ctrl+s saves it"
+            screen.bench = replace(screen.bench, notice=words)
+            screen.draw()
+
+    def _forget(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        self._screen.host.unsaved_texts.forget(self._screen.bench.path)
+
+    def _rival(self, content: bytes) -> bytes | None:
+        """What the file holds by now, where that is neither what was read nor what is to be written."""
+        try:
+            held = disk.read(self._screen.bench.path)
+        except UsageError:
+            return None  # gone: it is made again; or not readable: writing it says why
+        return held if held not in (self._screen.source.read, content) else None
+
+    def _take(self, content: bytes) -> None:
+        """Show what the file holds instead, and judge that where it was not yet."""
+        screen = self._screen
+        is_new = content != screen.bench.saved
+        screen.bench = replace(screen.bench, saved=content, overtaking=None, unsaved=False)
+        screen.source.load(content)
+        self._forget()
+        if is_new and not screen.bench.paused:
+            screen.judge()
 
     def _go(self, subject: str) -> None:
         if subject == _LEAVE:
@@ -195,12 +297,30 @@ class FileKeeper:
             return await _run(opening)
 
 
+def _kept_beside(path: Path, content: bytes) -> Path:
+    """The new file beside `path` that holds this content now.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    place, again = path.with_name(f"{path.stem}_on_disk{path.suffix}"), 2
+    try:
+        while not disk.write_new(place, content):
+            place, again = path.with_name(f"{path.stem}_on_disk_{again}{path.suffix}"), again + 1
+    except OSError as error:
+        raise UsageError(f"{path} was not saved: {place.name} beside it cannot be written: {error.strerror}") from error
+    return place
+
+
 async def _run(opening: Opening) -> str:
     """Run the editor to its end; what went wrong, or nothing."""
     program = opening.command[0]
     try:
-        process = await asyncio.create_subprocess_exec(*opening.command)
-        status = await process.wait()
+        process = await asyncio.create_subprocess_exec(*opening.command, stderr=asyncio.subprocess.PIPE)
+        _, complaint = await process.communicate()
     except OSError as error:
         return f"{program} did not start: {error.strerror}; set EDITOR to a program that is installed"
-    return f"{program} ended with status {status}" if status else ""
+    words = "; ".join(complaint.decode("utf-8", errors="replace").split("\n")[-_COMPLAINT_LINES:]).strip("; ")
+    if not process.returncode:
+        return ""
+    return f"{program} ended with status {process.returncode}{f': {words}' if words else ''}"

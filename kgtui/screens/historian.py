@@ -7,9 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from engine.errors import UsageError
+from engine.model import Problem
 from kgtui.background import in_background
 from kgtui.seams import BestRun, PastRun
-from kgtui.state.sides import toggled
+from kgtui.state.sides import toggled, unmarked
 
 if TYPE_CHECKING:
     from kgtui.screens.workbench import WorkbenchScreen
@@ -31,9 +32,9 @@ class Historian:
         """Fetch the runs of this operator, and the best one of this file, from the store."""
         in_background(self._screen, self._read, group="history")
 
-    def open(self, number: int) -> None:
-        """Look at a past run as it was."""
-        in_background(self._screen, partial(self._open, number), group="past")
+    def open(self, number: int, *, problem: Problem | None = None, filename: str = "") -> None:
+        """Look at a past run as it was; `problem` and `filename` are those of another file than the open one."""
+        in_background(self._screen, partial(self._open, number, problem, filename), group="past")
 
     def mark(self, number: int) -> None:
         """Mark a past run to be compared, or take that back."""
@@ -42,6 +43,13 @@ class Historian:
             past.marked = toggled(past.marked, number)
         except UsageError as error:
             self._screen.notify(str(error), severity="warning", markup=False)
+        self._screen.draw()
+
+    def unmark(self) -> None:
+        """Take back every mark."""
+        past = self._screen.host.past
+        self._screen.notify(unmarked(past.marked), markup=False)
+        past.marked = ()
         self._screen.draw()
 
     def leave(self) -> None:
@@ -59,18 +67,19 @@ class Historian:
         screen.draw()
         screen.host_changed()
 
-    async def _open(self, number: int) -> None:
+    async def _open(self, number: int, problem: Problem | None, filename: str) -> None:
         screen = self._screen
         past = await screen.host.past.run(number)
         if past is None:
             return
         events, source = past
-        screen.bench = screen.bench.opened(number, events, goes_on=await self._goes_on(number))
+        goes_on = await self._goes_on(number, problem or screen.bench.problem)
+        screen.bench = screen.bench.opened(number, events, goes_on=goes_on, problem=problem, filename=filename)
         if not screen.bench.unsaved:
             screen.source.load(source)
         screen.action_tab("cases")
 
-    async def _goes_on(self, number: int) -> bool:
+    async def _goes_on(self, number: int, problem: Problem) -> bool:
         """Whether the store still waits for the verdict of this run, here or in another program."""
-        runs = await self._screen.host.past.runs_of(self._screen.bench.problem.name)
+        runs = await self._screen.host.past.runs_of(problem.name)
         return any(run.number == number and run.goes_on for run in runs)

@@ -37,7 +37,7 @@ from kgtui.state.past_runs import (
     totals_line,
 )
 from kgtui.state.run_filter import HINT, read_filter, with_word
-from kgtui.state.sides import FEWEST
+from kgtui.state.sides import FEWEST, unmarked
 from kgtui.widgets.ask import Ask
 from kgtui.widgets.bars import Bar, Strip
 from kgtui.widgets.entry import Entry
@@ -89,7 +89,6 @@ class HistoryScreen(KgtuiScreen):
         """Start on the list: letters are commands until something is to be typed."""
         self.query_one(Ask).display = False
         self.set_focus(self._grid)
-        self.show_keys()
         self.host_changed()
 
     # Drawing
@@ -119,6 +118,9 @@ class HistoryScreen(KgtuiScreen):
         self.query_one("#empty", Lines).show((line(muted(self._why_empty())),))
         self._draw_head()
         self._draw_details()
+        nothing, sessions = not grid.shown, self._shows_sessions
+        idle = dict.fromkeys(("mark", "compare", "tag", "note", "restore"), nothing or sessions)
+        self.show_keys_but(idle | dict.fromkeys(("open-run", "delete"), nothing))
 
     def _draw_head(self) -> None:
         title = strong("Sessions  " if self._shows_sessions else "History  ")
@@ -191,15 +193,15 @@ class HistoryScreen(KgtuiScreen):
         if problem is None:
             self.notify(f"{run.problem} is not in the catalogue, so #{run.id} cannot be shown; R restores its source",
                         severity="warning", markup=False)  # fmt: skip
-        elif workbench is not None and workbench.bench.problem.name == run.problem:
+        elif workbench is not None:
             self.host.action_show("workbench")
-            workbench.open_past(run.id)
+            workbench.open_past(run.id, problem=problem, filename=run.path.name if run.path is not None else "")
         elif run.path is None or not run.path.is_file():
             self._marker.ask_to_restore(listed)
         else:
             self.host.open_file(problem, run.path)
             if self.host.workbench is not None and self.host.workbench.bench.path == run.path:
-                self.host.workbench.open_past(run.id)
+                self.host.workbench.open_past(run.id, problem=problem, filename=run.path.name)
 
     def action_restore(self) -> None:
         """Put the source of the run into a new file, and open that."""
@@ -208,6 +210,13 @@ class HistoryScreen(KgtuiScreen):
     def action_mark(self) -> None:
         """Mark the run to be compared, or take that back."""
         self._marker.mark(self.listed)
+        self.draw()
+
+    def action_unmark(self) -> None:
+        """Take back every mark."""
+        past = self.host.past
+        self.notify(unmarked(past.marked), markup=False)
+        past.marked = ()
         self.draw()
 
     def action_compare(self) -> None:

@@ -21,6 +21,7 @@ from kgtui.state.workbench import Workbench
 if TYPE_CHECKING:
     from kgtui.screens.workbench import WorkbenchScreen
     from kgtui.tuning import Tuning
+    from kgtui.unsaved import UnsavedTexts
     from kgtui.wishes import Wishes
 
 
@@ -84,6 +85,10 @@ class Host(Protocol):
     @property
     def file_watch(self) -> FileWatch:
         """The watcher of the open file; what it hears comes to the workbench."""
+
+    @property
+    def unsaved_texts(self) -> UnsavedTexts:
+        """What the editor holds and no file does, kept against a kill."""
 
     @property
     def place(self) -> str:

@@ -78,7 +78,6 @@ class InspectScreen(KgtuiScreen):
     def on_mount(self) -> None:
         """Draw what the workbench knows."""
         self.set_focus(self._page)
-        self.show_keys()
         self.draw()
 
     def draw(self) -> None:
@@ -87,7 +86,11 @@ class InspectScreen(KgtuiScreen):
         self._draw_state()
         width = max(1, self.size.width - _MARGIN)
         stale, is_ascii = self._workbench.scene.stale, self.app.has_class("-ascii")
-        self._page.show(page_rows(self._inspection(), width=width, stale=stale, is_ascii=is_ascii))
+        rows = page_rows(self._inspection(), width=width, stale=stale, is_ascii=is_ascii)
+        self._page.show(rows)
+        about_source, started = any(row.about is not None for row in rows), self._workbench.bench.view.started
+        idle = dict.fromkeys(("next-finding", "to-source"), not about_source)
+        self.show_keys_but(idle | dict.fromkeys(("claim", "write-html", "copy-page"), not started))
 
     def on_resize(self) -> None:
         """The page is broken into lines for this width."""

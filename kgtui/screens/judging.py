@@ -51,15 +51,25 @@ class JudgingScreen(KgtuiScreen):
         elif not bench_cases(self.bench.problem):
             self.notify(f"{self.bench.problem.name} has no bench cases, so there is nothing to time", markup=False)
         else:
-            self.judge(again=True)
+            self.judge(again=True, wish=Wish.BENCHMARK)
 
     def action_verify(self) -> None:
         """Judge all cases and time nothing."""
         self.judge(again=True, wish=Wish.VERIFY)
 
+    def action_smoke(self) -> None:
+        """Judge the smoke cases alone from now on, or all cases again."""
+        self.bench = replace(self.bench, smoke=not self.bench.is_smoke)
+        cases = "the smoke cases alone, and nothing is timed" if self.bench.is_smoke else "all cases"
+        self.app.clear_notifications()  # one for each press would pile up over the results
+        self.notify(f"a save judges {cases} from now on", markup=False)
+        self.judge()
+
     def action_run_failed(self) -> None:
         """Judge only what failed."""
-        failed = tuple(result.case for result in (self.bench.view.failed or ()))
+        failed = tuple(result.case for result in self.bench.results.failed)
+        if self._is_of_another_operator():
+            return
         if failed:
             self.judge(again=True, cases=failed)
         else:
@@ -68,8 +78,17 @@ class JudgingScreen(KgtuiScreen):
     def action_run_alone(self) -> None:
         """Judge only the case under the cursor."""
         name = self.case_under_cursor
-        if name:
+        if name and not self._is_of_another_operator():
             self.judge(again=True, cases=(name,))
+
+    def _is_of_another_operator(self) -> bool:
+        """Whether the shown cases are none of the open file's; that is said then."""
+        bench = self.bench
+        is_other = bench.shown_problem.name != bench.problem.name
+        if is_other:
+            words = f"this is a past run of {bench.shown_problem.name}; esc returns to {bench.path.name}"
+            self.notify(words, markup=False)
+        return is_other
 
     def action_pause(self) -> None:
         """Stop judging on save; going on judges what the file holds by then."""

@@ -27,9 +27,9 @@ class Searcher:
         """Whether the line is there to be typed in."""
         return self._line.display
 
-    def begin(self) -> None:
-        """Show the line for the focused pane."""
-        pane = self._screen.focused_pane
+    def begin(self, *, in_source: bool = False) -> None:
+        """Show the line for the focused pane, or for the source."""
+        pane = self._screen.source if in_source else self._screen.focused_pane
         self._sought = self._screen.code.seen or pane if isinstance(pane, IrPane) else pane
         self._line.ask("filter the cases" if isinstance(self._sought, CasesPane) else "search")
 

@@ -73,14 +73,13 @@ class SettingsScreen(KgtuiScreen):
     def on_mount(self) -> None:
         """Draw what holds."""
         self.query_one(Ask).display = False
-        self.show_keys()
         self.draw()
         self.set_focus(self._grid)
 
     def draw(self) -> None:
         """Draw what has changed."""
         self.show_trouble()
-        self.show_keys()
+        self.show_keys_but(dict.fromkeys(("take-back", "write"), not self.host.wishes.changes))
         self.query_one("#file", Strip).show((self._head(),))
         self._grid.show(rows_of(self._view, wanted=self._wanted))
         self._draw_about()

@@ -71,7 +71,6 @@ class TargetsScreen(KgtuiScreen):
     def on_mount(self) -> None:
         """Draw what is known, and ask when nothing is."""
         self.set_focus(self.query_one(Grid))
-        self.show_keys()
         self.draw()
 
     def draw(self) -> None:
@@ -85,6 +84,7 @@ class TargetsScreen(KgtuiScreen):
         self.query_one("#ports", Lines).show((shown,))
         self.query_one("#targets", Grid).show(target_rows(ports, glyphs=glyphs, own=bench.view.target))
         self._draw_detail()
+        self.show_keys_but({"read": not ports.asked, "port": bool(why_not)})
         if self.is_current and not why_not and not ports.asked and self._begun != self._run:
             self._ask()
 

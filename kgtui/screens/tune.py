@@ -105,7 +105,6 @@ class TuneScreen(KgtuiScreen):
         self.query_one(Ask).display = False
         self.host.tuning.changed = self._grid_changed
         self.set_focus(self._knob_table)
-        self.show_keys()
         self.draw()
 
     # Drawing
@@ -121,6 +120,10 @@ class TuneScreen(KgtuiScreen):
         self.set_class(not self._knobs.has_any, "-empty")
         self._draw_plan()
         self._draw_variants()
+        grid = self._grid
+        is_writable = grid is not None and grid.winner is not None and grid.ending is not None and not grid.is_written
+        no_variants = grid is None
+        self.show_keys_but({"write-winner": not is_writable, "sort": no_variants, "other-table": no_variants})
 
     def on_resize(self) -> None:
         """Other columns may have room."""

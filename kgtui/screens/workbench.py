@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -28,7 +29,9 @@ from kgtui.screens.code import ReadingScreen
 from kgtui.screens.file import FileKeeper
 from kgtui.screens.historian import Historian
 from kgtui.screens.host import Host
+from kgtui.screens.replacing import REPLACE, Replacer
 from kgtui.screens.search import Searcher
+from kgtui.seams import Order
 from kgtui.state.markdown import run_markdown
 from kgtui.state.operators import RAIL_COLUMNS
 from kgtui.state.status import Mode, status_of
@@ -77,6 +80,7 @@ class WorkbenchScreen(ReadingScreen):
         self._file = FileKeeper(self)
         self.history = Historian(self)
         self.searcher = Searcher(self)
+        self.replacer = Replacer(self)
 
     def compose(self) -> ComposeResult:
         """Strip, source, tabs; the style sheet places them for each size."""
@@ -96,6 +100,7 @@ class WorkbenchScreen(ReadingScreen):
                     yield LogPane(id="log")
                 yield CodePane(id="ir-side")
         yield Entry(id="search")
+        yield Entry(id="entry")
         yield Ask(id="ask")
         yield Bar(id="keys")
         yield TooSmall()
@@ -113,12 +118,15 @@ class WorkbenchScreen(ReadingScreen):
             problem=problem, path=path, saved=content, device=self.bench.device, target=self.bench.target
         )
         self.history.forget()
+        self.host.past.marked = ()
         self.searcher.wanted = ""
         self._open()
 
     def run_began(self, header: RunHeader) -> None:
         """A run begins: what was shown stays, dimmed, until its own results come."""
-        self.bench = self.bench.run_began(number=header.number, cached=header.cached)
+        self.bench = self.bench.run_began(
+            number=header.number, cached=header.cached, digest=header.digest, picked=header.picked
+        )
 
     def events_happened(self, events: Sequence[Event]) -> None:
         """More of the newest run."""
@@ -130,9 +138,20 @@ class WorkbenchScreen(ReadingScreen):
             self._show_error_line()
             self.read_history()
 
-    def open_past(self, number: int) -> None:
-        """Look at a run as it was, once this screen is there; what is judged meanwhile shows when that is left."""
-        self.call_later(self.history.open, number)
+    def open_past(self, number: int, *, problem: Problem | None = None, filename: str = "") -> None:
+        """Look at a run as it was, once this screen is there; what is judged meanwhile shows when that is left.
+
+        The open file stays open, whatever the file `filename` and the operator of the run are.
+        """
+        is_own = problem is None or problem.name == self.bench.problem.name
+        other = None if is_own else problem
+        self.call_later(partial(self.history.open, number, problem=other, filename=filename))
+
+    def submit(self, order: Order) -> None:
+        """Ask for a run; a past one that is looked at is left first, so that the source is the file's again."""
+        if self.bench.old is not None:
+            self.history.leave()
+        super().submit(order)
 
     def saved(self, content: bytes, *, siblings_changed: bool = False) -> None:
         """The file has new content."""
@@ -145,6 +164,11 @@ class WorkbenchScreen(ReadingScreen):
     def on_resize(self) -> None:
         """The strip has fewer rows on a low terminal, and a wide one has room for code beside the tabs."""
         self.call_after_refresh(drawing.draw_all, self)
+
+    def on_descendant_focus(self) -> None:
+        """Other keys may do something in another pane."""
+        if self.is_drawable:
+            drawing.draw_keys(self)
 
     def tick(self) -> None:
         """Let the elapsed time of a run go on."""
@@ -222,6 +246,7 @@ class WorkbenchScreen(ReadingScreen):
         self.host.file_watch.watch(self.bench.path, known_digest=self.bench.desk(0.0).content_digest)
         self.judge()
         self.set_focus(self.source.editor)
+        self._file.offer_leftover()
 
     def set_mode(self, mode: Mode) -> None:
         """Letters are commands in one mode and text in the other."""
@@ -245,6 +270,18 @@ class WorkbenchScreen(ReadingScreen):
     def action_editor(self) -> None:
         """Open the user's own editor at the cursor."""
         self._file.open_in_editor()
+
+    def action_find(self) -> None:
+        """Search the file, also while it is edited."""
+        self.searcher.begin(in_source=True)
+
+    def action_replace(self) -> None:
+        """Replace a text in the file."""
+        self.replacer.begin()
+
+    def action_go_to_line(self) -> None:
+        """Go to a line of the file by its number."""
+        self.replacer.go_to_line()
 
     # Actions: panes
 
@@ -310,6 +347,10 @@ class WorkbenchScreen(ReadingScreen):
         else:
             self.history.mark(number)
 
+    def action_unmark(self) -> None:
+        """Take back every mark."""
+        self.history.unmark()
+
     def action_copy_value(self) -> None:
         """Copy what is under the cursor."""
         pane = self.focused_pane
@@ -326,6 +367,8 @@ class WorkbenchScreen(ReadingScreen):
             self._file.answered("escape")
         elif self.searcher.open:
             self.searcher.clear()
+        elif self.replacer.open:
+            self.replacer.close()
         elif self.bench.mode is Mode.EDIT:
             self.set_mode(Mode.WATCH)
         elif self.searcher.wanted:
@@ -374,7 +417,18 @@ class WorkbenchScreen(ReadingScreen):
 
     @on(Ask.Answered)
     def _answered(self, message: Ask.Answered) -> None:
-        self._file.answered(message.key, subject=message.subject)
+        if message.subject == REPLACE:
+            self.replacer.answered(message.key)
+        else:
+            self._file.answered(message.key, subject=message.subject)
+
+    @on(Input.Submitted, "#entry Input")
+    def _entered(self, message: Input.Submitted) -> None:
+        self.replacer.submitted(message.value)
+
+    @on(SourcePane.Typed)
+    def _typed(self) -> None:
+        self._file.typed()
 
     # Inside
 

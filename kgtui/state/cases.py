@@ -6,6 +6,7 @@ ended without judging says what it was before.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -107,6 +108,11 @@ def error_map(rows: tuple[str, ...], *, glyphs: Glyphs) -> tuple[Line, ...]:
     return tuple(lines)
 
 
+def first_wrong_row(rows: tuple[str, ...]) -> int:
+    """The place of the first row of tiles with a wrong element, from zero."""
+    return next((place for place, row in enumerate(rows) if row.strip(".")), 0)
+
+
 def reading(report: OutputReport) -> str:
     """What the pattern of wrong elements looks like, or nothing; a hint where to look, never a verdict."""
     rows, total = report.error_map, report.total
@@ -155,13 +161,16 @@ def _row(name: str, result: CaseResult, glyphs: Glyphs, *, stale: bool) -> Row:
             Span(name),
             word,
             Span(f"{wrong:,}" if wrong else glyphs.dash, Tone.BAD if wrong else Tone.MUTED),
-            _largest([report.max_absolute_error for report in result.outputs], dash),
-            _largest([report.max_relative_error for report in result.outputs], dash),
-            _largest([report.max_ulp_error for report in result.outputs], dash),
+            *(_largest(list(errors), dash) for errors in _errors_of_outputs(result)),
             muted(seconds(result.elapsed_s)),
             muted(f"stale; {note}" if stale and note else "stale" if stale else note),
         ),
     )
+
+
+def _errors_of_outputs(result: CaseResult) -> tuple[tuple[float | None, ...], ...]:
+    """The largest errors of every output, kind by kind."""
+    return tuple(zip(*map(max_errors, result.outputs), strict=True)) or ((), (), ())
 
 
 def _diagnosis(result: CaseResult) -> Diagnosis | None:
@@ -177,7 +186,33 @@ def _where(result: CaseResult) -> str:
 
 def _largest(errors: list[float | None], absent: Span) -> Span:
     known = [error for error in errors if error is not None]
-    return Span(error(max(known))) if known else absent
+    return Span(error(largest(known))) if known else absent
+
+
+def largest(errors: Sequence[float]) -> float:
+    """The largest error; one that is not a number counts as larger than all."""
+    return math.nan if any(map(math.isnan, errors)) else max(errors)
+
+
+def max_errors(report: OutputReport) -> tuple[float | None, float | None, float | None]:
+    """The largest absolute and relative error, and that in ulp.
+
+    Where a finite value was expected and something else came the errors are no finite numbers: the judge measures
+    the others alone, whose largest would look as if the output were nearly right.
+    """
+    measured = (report.max_absolute_error, report.max_relative_error, report.max_ulp_error)
+    unlike = _not_finite(report)
+    return measured if unlike is None else (unlike, unlike, unlike)
+
+
+def _not_finite(report: OutputReport) -> float | None:
+    """The error of the worst element where it is none of the finite numbers."""
+    if report.worst is None:
+        return None
+    words = {word.strip("()+-j ").lower() for word in (report.worst.expected, report.worst.got)}
+    if any("nan" in word for word in words):
+        return math.nan
+    return math.inf if any("inf" in word for word in words) else None
 
 
 def where_text(index: tuple[int, ...]) -> str:
@@ -225,7 +260,10 @@ def _report(report: OutputReport, glyphs: Glyphs, suspected: Suspects | None) ->
         empty, *_, full = glyphs.heat
         legend = muted(f"where     {empty} right  ")
         lines.append(line(legend, Span(full, Tone.BAD), muted(" all wrong, by tiles of the output")))
-        lines += error_map(report.error_map, glyphs=glyphs)
+        first = first_wrong_row(report.error_map)
+        if first:
+            lines.append(line(muted(f"          the first {first} of {len(report.error_map)} rows of tiles are right")))
+        lines += error_map(report.error_map[first:], glyphs=glyphs)
     return lines
 
 
@@ -239,9 +277,11 @@ def _hint(report: OutputReport) -> str:
 
 def errors_of(report: OutputReport) -> list[Span]:
     """The largest errors, each after its name."""
-    named = (("abs", report.max_absolute_error), ("rel", report.max_relative_error), ("ulp", report.max_ulp_error))
     parts: list[Span] = []
-    for name, value in named:
+    if (unlike := _not_finite(report)) is not None:
+        parts += [Span(error(unlike), Tone.BAD), muted("; of the finite elements ")]
+    measured = (report.max_absolute_error, report.max_relative_error, report.max_ulp_error)
+    for name, value in zip(("abs", "rel", "ulp"), measured, strict=True):
         if value is not None:
             parts += [muted(f"{name} "), Span(f"{error(value)}  ")]
     return parts

@@ -9,7 +9,7 @@ import math
 import textwrap
 
 from engine.model import CaseResult, Diagnosis, Explanation, InputElement, Outcome, OutputReport
-from kgtui.state.cases import error_map, errors_of, out_of_bounds_lines, reading, where_text
+from kgtui.state.cases import error_map, errors_of, first_wrong_row, out_of_bounds_lines, reading, where_text
 from kgtui.state.glyphs import Glyphs, outcome_tone, outcome_words
 from kgtui.state.lines import Line, Span, Tone, line, muted, plain_text, strong
 from kgtui.state.numbers import seconds
@@ -142,7 +142,10 @@ def _map(report: OutputReport, glyphs: Glyphs) -> list[Line]:
         _labelled("where", muted(f"{empty} right  "), Span(full, Tone.BAD), muted(" all wrong")),
         _labelled("", muted(f"a sign for {tile} elements, columns 0 to {columns - 1:,}")),
     ]
-    for place, tiles in enumerate(error_map(report.error_map, glyphs=glyphs)):
+    begin = first_wrong_row(report.error_map)
+    if begin:
+        lines.append(_labelled("", muted(f"the first {begin} of {height} rows of tiles are right")))
+    for place, tiles in enumerate(error_map(report.error_map[begin:], glyphs=glyphs), start=begin):
         first = -(-place * rows // height)
         lines.append((muted(f"{first:>{_LABEL - 2},}  "), *tiles))
     return lines

@@ -44,7 +44,7 @@ def evidence_of_bench(bench: Workbench) -> Evidence:
         doubt=doubt_of(verdict) if verdict is not None else _UNFINISHED,
     )  # fmt: skip
     return Evidence(
-        file=bench.path.name, number=bench.shown.number, problem=view.problem, digest=view.digest,
+        file=bench.shown_filename, number=bench.shown.number, problem=view.problem, digest=view.digest,
         device=view.device or bench.device, device_name=view.device_name, target=view.target,
         policy=view.policy, planned=view.planned, verdict=verdict,
         elapsed_s=view.finished_s, cases=view.cases, findings=view.findings, layers=view.layers,
@@ -62,7 +62,7 @@ def inspection_of(
     """
     is_of_this_text = bench.view.digest == bench.content_digest
     return inspect(
-        evidence_of_bench(bench), problem=bench.problem,
+        evidence_of_bench(bench), problem=bench.shown_problem,
         source=bench.saved.decode("utf-8", errors="replace") if is_of_this_text else "", claim=claim,
         versions=versions if bench.old is None else None, inspected_at=inspected_at,
     )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.model import CaseResult, Outcome
 from kgtui.state import numbers
 from kgtui.state.benchmarks import ratio_span, roofline_span, summary_lines, time_span
-from kgtui.state.cases import case_detail
+from kgtui.state.cases import case_detail, largest, max_errors
 from kgtui.state.glyphs import Glyphs, outcome_words
 from kgtui.state.lines import plain_text
 from kgtui.state.measurements import measured
@@ -72,12 +72,13 @@ def _word(view: RunView) -> str:
 
 def _case(result: CaseResult, glyphs: Glyphs) -> str:
     wrong = sum(report.mismatched for report in result.outputs)
-    errors = [report.max_absolute_error for report in result.outputs if report.max_absolute_error is not None]
-    ulps = [report.max_ulp_error for report in result.outputs if report.max_ulp_error is not None]
+    found = [max_errors(report) for report in result.outputs]
+    errors = [absolute for absolute, _, _ in found if absolute is not None]
+    ulps = [ulp for _, _, ulp in found if ulp is not None]
     word = outcome_words(result.outcome) if result.outcome is not Outcome.PASS else "pass"
     cells = (
-        _cell(result.case), word, f"{wrong:,}", error(max(errors)) if errors else glyphs.dash,
-        error(max(ulps)) if ulps else glyphs.dash, seconds(result.elapsed_s),
+        _cell(result.case), word, f"{wrong:,}", error(largest(errors)) if errors else glyphs.dash,
+        error(largest(ulps)) if ulps else glyphs.dash, seconds(result.elapsed_s),
     )  # fmt: skip
     return f"| {' | '.join(cells)} |"
 

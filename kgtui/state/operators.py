@@ -9,7 +9,7 @@ from pathlib import Path
 
 from textual.fuzzy import FuzzySearch
 
-from engine.model import Problem, Tier
+from engine.model import Outcome, Problem, Tier
 from kgtui.seams import LastRun, PastRun, RecentFile
 from kgtui.state.glyphs import TONES, Glyphs, State
 from kgtui.state.lines import Column, Line, Row, Span, Tone, line, muted, strong
@@ -98,7 +98,7 @@ def choices(
             continue
         score = _score(search, facets.query, choice) if facets.query else 1.0
         if score > 0:
-            touched = last[problem.name].run.started_at.timestamp() if problem.name in last else 0.0
+            touched = last[problem.name].touched_at.timestamp() if problem.name in last else 0.0
             place = -1.0 if choice.file else 0.0
             scored.append((place if not facets.query else -score, -touched, problem.name, choice))
     if facets.query:
@@ -195,16 +195,19 @@ def _after(value: str | None, occurring: set[str]) -> str | None:
 
 
 def _cells_of(choice: Choice, last: LastRun | None, glyphs: Glyphs, now: datetime) -> tuple[Span, Span, Span]:
-    """What came of a file in its own newest run, or of the operator in that of any file; and how many runs that had."""
+    """The last verdict on a file, or on the operator in any file; when that was touched; and how many runs that had."""
     run = choice.run or (last.run if last else None)
     if run is None:
         return muted(glyphs.dash), muted(glyphs.dash), muted("0")
-    state, word = ending_of(run)
     runs = muted(str(last.runs)) if last and not choice.file else Span("")
-    return Span(f"{glyphs.state(state)} {word}", TONES[state]), muted(ago(run.started_at, now)), runs
+    touched = muted(ago(last.touched_at if last and not choice.file else run.started_at, now))
+    if run.picked or run.outcome is Outcome.CANCELLED:
+        return muted(f"{glyphs.dash} none yet"), touched, runs  # no run of all cases came to its verdict
+    state, word = ending_of(run)
+    return Span(f"{glyphs.state(state)} {word}", TONES[state]), touched, runs
 
 
 def _last_state(last: LastRun | None) -> State:
-    if last is None:
+    if last is None or last.run.picked or last.run.outcome is Outcome.CANCELLED:
         return State.IDLE
     return ending_of(last.run)[0]

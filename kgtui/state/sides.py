@@ -68,6 +68,12 @@ def toggled(marked: Sequence[int], number: int) -> tuple[int, ...]:
     return tuple(sorted((*marked, number)))
 
 
+def unmarked(marked: Sequence[int]) -> str:
+    """What is said once every mark is taken back."""
+    names = ", ".join(f"#{one}" for one in marked)
+    return f"no longer marked: {names}" if marked else "no run is marked; space marks one"
+
+
 def chosen(
     marked: Sequence[int], *, current: int | None, digest: str = "", best: BestRun | None = None,
     runs: Sequence[PastRun] = (),

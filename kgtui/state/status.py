@@ -35,7 +35,7 @@ class Desk:
     `waiting` says that a run was asked for, `begun` that it has begun and said nothing yet.
     `elapsed_s` is the time since the save for a run that goes on.  `number` is the run's in the store, None when
     nothing is kept; `cached` says that it was answered from the store, `opened` that it is an old run looked at.
-    `editable` says that the file can be edited here.
+    `editable` says that the file can be edited here, `smoke` that a save judges the smoke cases alone.
     """
 
     operator: str
@@ -54,6 +54,7 @@ class Desk:
     elapsed_s: float = 0.0
     notice: str = ""
     editable: bool = True
+    smoke: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

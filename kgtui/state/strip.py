@@ -132,8 +132,8 @@ def _number(view: RunView, desk: Desk) -> str:
 
 
 def _mode(desk: Desk, status: Status, glyphs: Glyphs) -> tuple[Span, ...]:
-    """The mode, and the pause where another state hides it."""
-    word = Span(desk.mode.upper(), Tone.STRONG)
+    """The mode, whether only smoke cases are judged, and the pause where another state hides it."""
+    word = Span(f"{'SMOKE ' if desk.smoke else ''}{desk.mode.upper()}", Tone.STRONG)
     hides_pause = desk.paused and status.state is not State.PAUSED
     return (Span(f"{glyphs.state(State.PAUSED)} paused  ", Tone.WARN), word) if hides_pause else (word,)
 

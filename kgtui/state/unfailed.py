@@ -12,8 +12,8 @@ def why_nothing_failed(bench: Workbench, name: str | None) -> str:
     if name is None:
         return "no case was judged yet; r judges the file"
     view = bench.view
-    other = "; n shows a case that failed" if view.failed else ""
-    if view.case(name) is not None:
+    other = "; n shows a case that failed" if bench.results.failed else ""
+    if bench.results.case(name) is not None and not bench.judged_nothing:
         return f"{name} did not fail{other}"
     if not view.started and (bench.waiting or bench.shown.begun):
         return f"{name} was not judged yet: the run begins"

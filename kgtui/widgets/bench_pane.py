@@ -48,10 +48,11 @@ class BenchPane(DetailedPane):
         note.show(words)
         if is_static:
             grid.set_columns(COLUMNS)
-            grid.show(cost_rows(bench.problem, glyphs=scene.glyphs))
+            grid.show(cost_rows(bench.shown_problem, glyphs=scene.glyphs))
         else:
-            grid.set_columns(bench_columns(bench.problem, measurements, glyphs=scene.glyphs))
-            grid.show(bench_rows(bench.problem, bench.view, measurements, glyphs=scene.glyphs, dimmed=scene.stale))
+            problem, glyphs = bench.shown_problem, scene.glyphs
+            grid.set_columns(bench_columns(problem, measurements, glyphs=glyphs))
+            grid.show(bench_rows(problem, bench.view, measurements, glyphs=glyphs, dimmed=scene.outdated))
         self.show_detail()
 
     def followed_line(self) -> int | None:
@@ -80,7 +81,7 @@ class BenchPane(DetailedPane):
         elif self.has_class("-static"):
             detail.show(static_lines(scene.bench.view))
         else:
-            timed = "not timed yet" if bench_cases(scene.bench.problem) else ""
+            timed = "not timed yet" if bench_cases(scene.bench.shown_problem) else ""
             detail.show((line(muted(timed)),))
 
     def _note(self, scene: Scene, *, is_static: bool) -> tuple[Line, ...]:
@@ -88,9 +89,9 @@ class BenchPane(DetailedPane):
         if is_static:
             return (line(Span(INTERPRETED, Tone.WARN)),)
         measurements, view = bench.measurements, bench.view
-        lines = summary_lines(measurements, glyphs=scene.glyphs, dimmed=scene.stale)
+        lines = summary_lines(measurements, glyphs=scene.glyphs, dimmed=scene.outdated)
         untimed = view.verdict is not None and not view.benchmarks and all(one.stale for one in measurements.cases)
         if not measurements.cases or untimed or view.holder is not None:
-            return (line(Span(why_nothing(view, bench.problem), Tone.WARN)), *lines)
+            return (line(Span(why_nothing(view, bench.shown_problem), Tone.WARN)), *lines)
         stopped = trouble(view)
         return (line(Span(stopped, Tone.WARN)), *lines) if stopped else lines

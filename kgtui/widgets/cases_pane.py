@@ -34,8 +34,8 @@ class CasesPane(DetailedPane):
         name, scene = self.current_name, self.scene
         if name is None or scene is None:
             return None
-        view = scene.bench.view
-        waits = view.running or scene.stale
+        view = scene.bench.results
+        waits = view.running or scene.outdated
         return view.case(name) or (scene.bench.known_before.case(name) if waits else None)
 
     @property
@@ -46,13 +46,15 @@ class CasesPane(DetailedPane):
     def show(self, scene: Scene) -> None:
         """Draw the cases; the first one that fails in a run takes the cursor."""
         self.scene = scene
-        bench, view = scene.bench, scene.bench.view
-        planned = tuple(case for case in bench.problem.cases if case.tier in DEFAULT_TIERS)
-        rows = case_rows(planned, view, bench.known_before, glyphs=scene.glyphs, wanted=scene.wanted, stale=scene.stale)
+        bench, view = scene.bench, scene.bench.results
+        tiers = bench.tiers if bench.old is None else DEFAULT_TIERS
+        planned = tuple(case for case in bench.shown_problem.cases if case.tier in tiers)
+        before, glyphs, wanted = bench.known_before, scene.glyphs, scene.wanted
+        rows = case_rows(planned, view, before, glyphs=glyphs, wanted=wanted, stale=scene.outdated)
         self.query_one(Grid).set_columns(case_columns(planned))
         self.query_one(Grid).show(rows)
         self.set_class(not rows, "-none")
-        if view.failed and self._led_to_failure_of != self._run_key(scene):
+        if view.failed and not bench.shown.picked and self._led_to_failure_of != self._run_key(scene):
             self._led_to_failure_of = self._run_key(scene)
             self.query_one(Grid).go_to(view.failed[0].case)
         self.show_detail()
@@ -82,7 +84,7 @@ class CasesPane(DetailedPane):
         result, scene = self.current, self.scene
         self.set_class(self.has_failed, "-failed")
         if result is not None and scene is not None:
-            is_stale = scene.stale or scene.bench.view.case(result.case) is None
+            is_stale = scene.outdated or scene.bench.results.case(result.case) is None
             suspected = scene.bench.suspects_of(result)
             detail.show(case_detail(result, glyphs=scene.glyphs, stale=is_stale, suspected=suspected))
             brief = case_brief(result, glyphs=scene.glyphs, stale=is_stale, suspected=suspected)

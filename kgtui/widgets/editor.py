@@ -157,6 +157,36 @@ class SourceEditor(TextArea):
         else:
             self._select(next((hit for hit in reversed(hits) if hit < start), hits[-1]))
 
+    def select_next(self, text: str) -> int:
+        """Select the first occurrence at or after the cursor, and say how many there are from there to the end."""
+        self._sought = text
+        start = max(self.selection)
+        left = [hit for hit in self._hits() if hit >= start]
+        self._select(left[0] if left else None)
+        return len(left)
+
+    def replace_selection(self, text: str) -> None:
+        """Put `text` in the place of what is selected, and the cursor behind it."""
+        self.replace(text, *sorted(self.selection), maintain_selection_offset=False)
+
+    def replace_hits(self, old: str, new: str) -> int:
+        """Replace what is selected and every later occurrence in one step, which one undo takes back; say how many."""
+        start = min(self.selection)
+        hits = [hit for hit in occurrences(old, self.document.lines) if hit >= start]
+        if not hits:
+            return 0
+        lines = list(self.document.lines)
+        for row, column in reversed(hits):
+            lines[row] = f"{lines[row][:column]}{new}{lines[row][column + len(old) :]}"
+        begin = (hits[0][0], 0)
+        self.replace("\n".join(lines[begin[0] :]), begin, self.document.end, maintain_selection_offset=False)
+        return len(hits)
+
+    def rewrite(self, text: str) -> None:
+        """Put another text in the place of the whole, as an edit that can be undone."""
+        self.replace(text, (0, 0), self.document.end, maintain_selection_offset=False)
+        self.move_cursor((0, 0))
+
     def action_first_line(self) -> None:
         """Go to the top."""
         self.move_cursor((0, 0))

@@ -35,12 +35,14 @@ class FindingsPane(Pane):
     def current(self) -> Finding | None:
         """The finding under the cursor."""
         key = self.query_one(Grid).current
-        return findings_in_order(self._scene.bench.view)[int(key)] if key and self._scene else None
+        return findings_in_order(self._scene.bench.results)[int(key)] if key and self._scene else None
 
     def show(self, scene: Scene) -> None:
         """Draw the findings."""
         self._scene = scene
-        self.query_one(Grid).show(finding_rows(scene.bench.view, glyphs=scene.glyphs, stale=scene.stale))
+        bench = scene.bench
+        stale = scene.stale if bench.view.findings else scene.outdated
+        self.query_one(Grid).show(finding_rows(bench.results, glyphs=scene.glyphs, stale=stale))
         self._show_detail()
 
     def followed_line(self) -> int | None:

@@ -134,11 +134,11 @@ class IrPane(Pane):
     def show(self, scene: Scene) -> None:
         """Draw the kernels."""
         self._scene = scene
-        view = scene.bench.view
+        view = scene.bench.results
         grid = self.query_one(Grid)
         current = grid.current
         grid.set_columns(kernel_columns(scene.kernels))
-        grid.show(kernel_rows(scene.kernels, glyphs=scene.glyphs, stale=scene.stale))
+        grid.show(kernel_rows(scene.kernels, glyphs=scene.glyphs, stale=scene.outdated))
         if current is not None:
             grid.go_to(current)
         self.set_class(not scene.kernels, "-empty")

@@ -19,7 +19,8 @@ from kgtui.state.workbench import Workbench
 class Scene:
     """All that a pane may draw; `wanted` is what the cases are filtered by, `runs` the history of the operator.
 
-    `marked` are the numbers of runs to be compared.
+    `marked` are the numbers of runs to be compared.  `stale` says that the file has another text by now than what was
+    judged, `outdated` also that the results are those of the run before, since the newest judged nothing.
 
     `kernels` are those to be read, compiled for `foreign_target` where that is not the target of the run.
     """
@@ -27,6 +28,7 @@ class Scene:
     bench: Workbench
     glyphs: Glyphs
     stale: bool
+    outdated: bool
     now: datetime
     runs: tuple[PastRun, ...] = ()
     marked: tuple[int, ...] = ()

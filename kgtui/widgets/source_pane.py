@@ -26,6 +26,9 @@ class SourcePane(Titled):
             super().__init__()
             self.unsaved = unsaved
 
+    class Typed(Message):
+        """The text is another."""
+
     class CursorMoved(Message):
         """The cursor is on another line, counted from one."""
 
@@ -59,6 +62,11 @@ class SourcePane(Titled):
     def content(self) -> bytes:
         """What the file would hold if it were saved now."""
         return disk.encoded(self.editor.text, like=self._like)
+
+    @property
+    def read(self) -> bytes:
+        """The content that the text was made from."""
+        return self._like
 
     @property
     def word(self) -> str:
@@ -122,6 +130,7 @@ class SourcePane(Titled):
         """Tell when the text becomes, or stops being, different from the file."""
         event.stop()
         self._tell()
+        self.post_message(self.Typed())
 
     def on_text_area_selection_changed(self, event: TextArea.SelectionChanged) -> None:
         """Tell when the cursor comes to another line."""

@@ -422,6 +422,7 @@ class MemoryRecording:
     events_by_run: dict[int, list[Event]] = field(default_factory=dict)
     recent: tuple[RecentFile, ...] = ()
     fastest: BestRun | None = None
+    answers: list[tuple[int, int]] = field(default_factory=list)
     refuses: str = ""
     closed: bool = False
 
@@ -448,6 +449,10 @@ class MemoryRecording:
                 return number
         return None
 
+    def answered(self, number: int) -> None:
+        self._check()
+        self.answers.append((number, len(self.orders)))
+
     def failed_cases(self, order: Order) -> tuple[str, ...]:
         return ()
 
@@ -466,7 +471,14 @@ class MemoryRecording:
 
     def last_runs(self) -> dict[str, LastRun]:
         names = {order.problem.name for order in self.orders}
-        return {name: LastRun(run=runs[0], runs=len(runs)) for name in names if (runs := self.runs(name, limit=999))}
+        found = {}
+        for name in names:
+            runs = self.runs(name, limit=999)
+            judged = [run for run in runs if not run.picked and run.outcome not in (None, Outcome.CANCELLED)]
+            again = [number for number, newest in self.answers if not judged or newest >= judged[0].number]
+            last = next((run for run in runs if run.number in again[-1:]), (judged or list(runs))[0])
+            found[name] = LastRun(run=last, runs=len(runs), touched_at=runs[0].started_at)
+        return found
 
     def recent_files(self, *, limit: int) -> tuple[RecentFile, ...]:
         return self.recent[:limit]
@@ -493,7 +505,7 @@ class MemoryRecording:
             started_at=NOW - timedelta(minutes=7 * (len(self.orders) - number)),
             outcome=verdict.outcome if verdict else None, flagged=verdict.flagged if verdict else False,
             passed=verdict.passed if verdict else None, total=verdict.total if verdict else None,
-            elapsed_s=finished.at_s if finished else None,
+            elapsed_s=finished.at_s if finished else None, picked=bool(order.cases),
         )  # fmt: skip
 
 

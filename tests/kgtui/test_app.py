@@ -410,7 +410,8 @@ async def test_the_key_bar_offers_no_letters_while_letters_are_text(make_bench: 
         await bench.settled(pilot)
         await pilot.press("e")
         keys = [plain_text((segment.line,)) for segment in workbench(bench).query_one("#keys", Bar).segments]
-        assert keys == ["F5 run", "ctrl+s save", "F4 editor", "esc back", "ctrl+o operators", "F1 help", "ctrl+q quit"]
+        typing = ["ctrl+f find", "ctrl+r replace", "ctrl+g line", "F4 editor"]
+        assert keys == ["F5 run", *typing, "esc back", "ctrl+o operators", "F1 help", "ctrl+q quit"]
 
 
 async def test_ctrl_end_and_ctrl_home_go_to_the_ends_of_the_text_that_is_edited(make_bench: Any) -> None:

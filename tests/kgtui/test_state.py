@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from datetime import timedelta
 from types import ModuleType
@@ -37,8 +38,10 @@ from engine.model import (
     Stream,
     Tier,
     Verdict,
+    WrongElement,
 )  # fmt: skip
-from kgtui.state.cases import case_brief, case_detail, case_rows, error_map, reading
+from kgtui.state.cases import case_brief, case_detail, case_rows, error_map, largest, max_errors, reading
+from kgtui.state.failed_case import failed_case
 from kgtui.state.glyphs import ASCII, UNICODE, State
 from kgtui.state.lines import plain_text
 from kgtui.state.markdown import run_markdown
@@ -365,7 +368,7 @@ def test_a_failed_case_says_what_how_much_and_where(fakes: ModuleType, plan: Pla
         "output    return  float32[127, 128]",
         "worst at  [3, 127]",
         "expected  0.031622776  got nan",
-        "max error abs 3.1e-02  rel 9.8e-01  ulp 262144",
+        "max error nan; of the finite elements abs 3.1e-02  rel 9.8e-01  ulp 262144",
         "wrong     127 of 16,256 elements (0.781 %)",
         "nan, inf  127 where 0 are expected",
         "from, to  [0, 127] to [126, 127]",
@@ -397,6 +400,34 @@ def test_an_access_out_of_bounds_names_tensor_index_and_line(fakes: ModuleType, 
         "program   (126, 0, 0)",
         "1 call, 2 ms, inputs from seed 3",
     ]
+
+
+def test_the_error_map_begins_at_the_first_wrong_tile(fakes: ModuleType, plan: Plan) -> None:
+    report = replace(fakes.WRONG_TAIL, error_map=("....", "....", "...9", "...."))
+    told = plain_text(case_detail(fakes.wrong(plan.cases[4], report), glyphs=UNICODE)).splitlines()
+    assert told[told.index("where     · right  █ all wrong, by tiles of the output") + 1 :][:3] == [
+        "          the first 2 of 4 rows of tiles are right",
+        "···▓",
+        "····",
+    ]
+    page = plain_text(failed_case(fakes.wrong(plan.cases[4], report), glyphs=UNICODE, width=80, number=1)).splitlines()
+    assert [text.split() for text in page[-5:-2]] == [
+        ["the", "first", "2", "of", "4", "rows", "of", "tiles", "are", "right"],
+        ["64", "···▓"],
+        ["96", "····"],
+    ]
+
+
+def test_the_largest_error_is_nan_where_a_number_was_expected(fakes: ModuleType, plan: Plan) -> None:
+    cells = [cell.text for cell in case_rows(plan.cases[4:5], NO_RUN, NO_RUN, glyphs=UNICODE)[0].cells]
+    assert cells[3:6] == ["–", "–", "–"]
+    view = replace(NO_RUN, cases=(fakes.wrong(plan.cases[4]),))
+    assert [cell.text for cell in case_rows(plan.cases[4:5], view, NO_RUN, glyphs=UNICODE)[0].cells][3:6] == ["nan"] * 3
+    infinite = replace(fakes.WRONG_TAIL, worst=WrongElement(index=(0, 0), expected="1.0", got="-inf"))
+    assert max_errors(infinite) == (math.inf, math.inf, math.inf)
+    finite = replace(fakes.WRONG_TAIL, worst=WrongElement(index=(0, 0), expected="1.0", got="2.0"))
+    assert max_errors(finite) == (3.1e-2, 0.98, 262144.0)
+    assert math.isnan(largest([1.0, math.nan, 2.0]))
 
 
 def test_the_error_map_darkens_with_the_share_of_wrong_elements() -> None:
@@ -489,7 +520,7 @@ def test_the_result_as_markdown_holds_verdict_cases_reason_and_kernels(
 ) -> None:
     text = run_markdown(view_of(fakes.some_fail(candidate, plan)), DESK, glyphs=UNICODE)
     assert text.startswith("### aten::softmax: wrong value (run #42)\n")
-    assert "| 127x128 f32 | wrong value | 127 | 3.1e-02 | 262144 | 6 ms |" in text
+    assert "| 127x128 f32 | wrong value | 127 | nan | nan | 6 ms |" in text
     assert "only the end of the last dimension is wrong" in text
     assert "| softmax_kernel | sm_90 | 40 | 0 | 16 |" in text
 
@@ -547,7 +578,7 @@ def test_recent_files_stand_on_top_and_operators_with_runs_before_the_others(fak
     recent = (fakes.recent_file(fakes.Path("/k/rms_v3.py"), problem="vllm::rms_norm"),)
     run = fakes.PastRun(number=3, problem="vllm::rms_norm", digest="d", filename="rms_v3.py", device="cpu", target=None,
                         started_at=fakes.NOW - timedelta(minutes=5), outcome=Outcome.PASS)  # fmt: skip
-    last = {"vllm::rms_norm": fakes.LastRun(run=run, runs=3)}
+    last = {"vllm::rms_norm": fakes.LastRun(run=run, runs=3, touched_at=run.started_at)}
     rows = operator_rows(choices(fakes.catalogue(), recent, last, Facets()), last, glyphs=UNICODE, now=fakes.NOW)
     assert [row.cells[0].text for row in rows] == [
         "▸ rms_v3.py", "vllm::rms_norm", "aten::softmax", "cublas::cublasSaxpy_v2"
@@ -561,7 +592,7 @@ def test_every_recent_file_says_what_it_came_to_itself(fakes: ModuleType) -> Non
         fakes.recent_file(fakes.Path(f"/k/{name}.py"), problem="vllm::rms_norm", started_at=at, outcome=outcome)
         for name, at, outcome in (("right", newer, Outcome.PASS), ("wrong", older, Outcome.WRONG_VALUE))
     )
-    last = {"vllm::rms_norm": fakes.LastRun(run=recent[0].run, runs=3)}
+    last = {"vllm::rms_norm": fakes.LastRun(run=recent[0].run, runs=3, touched_at=recent[0].run.started_at)}
     rows = operator_rows(choices(fakes.catalogue(), recent, last, Facets()), last, glyphs=UNICODE, now=fakes.NOW)
     assert [[cell.text for cell in row.cells if cell.text] for row in rows[:2]] == [
         ["▸ right.py", "vllm", "rms_norm", "✔ pass", "5 min ago"],

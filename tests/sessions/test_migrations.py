@@ -10,7 +10,7 @@ from engine.model import Policy
 from sessions import StoreVersionError, open_store
 from sessions.migrations import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION, Migration, migrate
 
-NEXT = Migration(name="005_mood", statements=("alter table runs add column mood text",))
+NEXT = Migration(name="006_mood", statements=("alter table runs add column mood text",))
 BROKEN = Migration(name="006_broken", statements=("create table half (x)", "create table half (x)"))
 
 
@@ -56,7 +56,7 @@ def test_a_later_migration_finds_the_rows_of_an_earlier_version(path, begin_in, 
         run_id = begin_in(store)
     migrate(connection, migrations=(*MIGRATIONS, NEXT))
     assert connection.execute("select id, mood from runs").fetchall() == [(run_id, None)]
-    assert applied(connection)[-1] == ("kgtui.sessions", "005_mood")
+    assert applied(connection)[-1] == ("kgtui.sessions", "006_mood")
     assert version(connection) == SCHEMA_VERSION + 1
 
 

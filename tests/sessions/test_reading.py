@@ -305,9 +305,36 @@ def test_every_problem_is_summed_up_last_touched_first(store, judge, begin):
     summaries = store.last_by_problem()
     assert list(summaries) == ["aten::softmax", "aten::add"]
     assert (summaries["aten::softmax"].runs, summaries["aten::softmax"].best_id) == (4, best)
-    assert summaries["aten::softmax"].last == store.run(running)
+    assert summaries["aten::softmax"].last == store.run(running - 2)
     assert (summaries["aten::add"].runs, summaries["aten::add"].best_id) == (1, None)
     assert summaries["aten::add"].last.outcome is Outcome.TIMEOUT
+
+
+def test_the_last_verdict_is_none_of_picked_or_cancelled_runs(store, judge, begin):
+    begin()
+    assert store.last_by_problem()["aten::softmax"].last.id == 1  # none has a verdict yet
+    whole = judge(cases=TWO_PASSED)
+    judge(Outcome.WRONG_VALUE, cases={"a": Outcome.WRONG_VALUE}, tiers=())
+    judge(Outcome.CANCELLED)
+    begin()
+    assert store.last_by_problem()["aten::softmax"].last.id == whole
+    assert [file.run.id for file in store.recent_files()] == [whole]
+
+
+def test_a_run_that_answered_a_save_is_the_last_verdict(store, judge, clock):
+    right = judge(cases=TWO_PASSED)
+    judge(Outcome.WRONG_VALUE)
+    clock.pass_time(minutes=5)
+    store.note_answer(right)
+    judge(Outcome.CANCELLED)
+    summary = store.last_by_problem()["aten::softmax"]
+    assert (summary.last.id, summary.touched_at) == (right, clock.now)
+    assert [file.run.id for file in store.recent_files()] == [right]
+    later = judge(Outcome.TIMEOUT)
+    assert store.last_by_problem()["aten::softmax"].last.id == later
+    assert [file.run.id for file in store.recent_files()] == [later]
+    store.delete_run(right)
+    assert store.last_by_problem()["aten::softmax"].last.id == later
 
 
 def test_recent_files_are_listed_once_by_their_newest_run(store, begin):

@@ -1,0 +1,88 @@
+"""Text of the editor that no file holds yet, kept on disk while it is written, so that a kill loses little of it.
+
+A note for each file and process, in a folder of the user's data.  One whose process is gone is offered when its file
+is opened again; nothing here ever touches the kernel file itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from sessions.processes import is_alive, process_stamp
+
+_NEWEST_FIRST = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leftover:
+    """Unsaved text of a program that is gone, and the note that holds it."""
+
+    text: str
+    note: Path
+
+
+class UnsavedTexts:
+    """The notes of one process in `folder`, which is made with the first of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._own = f"{os.getpid()}-{secrets.token_hex(4)}"  # a later process may have the same number
+
+    def keep(self, path: Path, text: str) -> None:
+        """Note the text of this file.
+
+        Raises:
+            OSError: the note cannot be written.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        pid = os.getpid()
+        content = {"path": os.fsdecode(path), "pid": pid, "stamp": process_stamp(pid), "text": text}
+        note = self._own_note(path)
+        aside = note.with_suffix(".new")
+        with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            json.dump(content, file)  # in ASCII: half a pair of surrogates is spelled out
+        aside.replace(note)
+
+    def forget(self, path: Path) -> None:
+        """The text of this file is saved, or not wanted any more."""
+        with contextlib.suppress(OSError):
+            self._own_note(path).unlink()
+
+    def left_over(self, path: Path) -> Leftover | None:
+        """The newest text of this file that a program left behind when it ended; None where there is none."""
+        with contextlib.suppress(OSError):
+            notes = [(note.stat().st_mtime_ns, note) for note in self._folder.glob(f"{_name_of(path)}.*.json")]
+            for _, note in sorted(notes, reverse=_NEWEST_FIRST):
+                if (text := _text_of_the_dead(note)) is not None:
+                    return Leftover(text=text, note=note)
+        return None
+
+    @staticmethod
+    def discard(leftover: Leftover) -> None:
+        """Delete its note."""
+        with contextlib.suppress(OSError):
+            leftover.note.unlink()
+
+    def _own_note(self, path: Path) -> Path:
+        return self._folder / f"{_name_of(path)}.{self._own}.json"
+
+
+def _name_of(path: Path) -> str:
+    return hashlib.sha256(os.fsencode(path.absolute())).hexdigest()[:16]
+
+
+def _text_of_the_dead(note: Path) -> str | None:
+    """What the note holds; None for one that is damaged, or whose process still writes it."""
+    try:
+        content = json.loads(note.read_text(encoding="utf-8"))
+        pid, stamp, text = content["pid"], content["stamp"], content["text"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    is_well_formed = isinstance(pid, int) and isinstance(text, str) and isinstance(stamp, str | None)
+    return text if is_well_formed and not is_alive(pid, stamp) else None

@@ -1,0 +1,61 @@
+"""Judging the smoke cases alone: by the file's directive, by a key, and as the strip says it."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from engine.model import Tier
+from kgtui.state.lines import plain_text
+from kgtui.widgets.bars import Strip
+from kgtui.widgets.toned import Grid
+
+
+def tiers(bench: Any) -> set[Tier]:
+    return {case.tier for case in bench.engine.judged[-1][1].cases}
+
+
+def mode(bench: Any) -> str:
+    return plain_text((bench.app.screen.query_one("#verdict", Strip).rows[0][1],)).split("  ")[-1]
+
+
+async def test_the_directive_of_the_file_asks_for_smoke_cases(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(content=b"# kgtui: op=aten::softmax cases=smoke\n" + fakes.SOURCE)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        assert tiers(bench) == {Tier.SMOKE}
+        assert mode(bench) == "SMOKE WATCH"
+        assert len(bench.app.screen.query_one("#cases-table", Grid).shown) == 4
+        bench.watcher.save(fakes.SOURCE)
+        await bench.settled(pilot)
+        assert tiers(bench) == {Tier.SMOKE, Tier.FULL}
+        assert mode(bench) == "WATCH"
+
+
+async def test_a_key_asks_for_smoke_cases_and_back(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("s")
+        await bench.settled(pilot)
+        assert tiers(bench) == {Tier.SMOKE}
+        await pilot.press("v")
+        await bench.settled(pilot)
+        assert tiers(bench) == {Tier.SMOKE, Tier.FULL}
+        await pilot.press("s")
+        await bench.settled(pilot)
+        assert mode(bench) == "WATCH"
+        assert len(bench.engine.judged) == 3  # the last is answered by the first
+
+
+async def test_smoke_cases_are_not_timed(make_bench: Any) -> None:
+    bench = make_bench(device="cuda")
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        assert bench.engine.judged[-1][1].benchmark is not None
+        await pilot.press("s")
+        await bench.settled(pilot)
+        assert bench.engine.judged[-1][1].benchmark is None
+        await pilot.press("b")
+        await bench.settled(pilot)
+        assert bench.engine.judged[-1][1].benchmark is not None
