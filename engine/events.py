@@ -103,10 +103,11 @@ class TierFinished:
 
 @dataclass(frozen=True, kw_only=True)
 class KernelLaunched:
-    """A kernel was launched with a specialisation that this run had not seen."""
+    """A kernel was launched with a specialisation that this run had not seen; `case` is the first that launched it."""
 
     at_s: float
     launch: Launch
+    case: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -374,9 +374,9 @@ class Run:
 
     # ------------------------------------------------------------ what happened
 
-    def _launch(self, launch: Launch) -> None:
+    def _launch(self, launch: Launch, case: str) -> None:
         self._launched = True
-        self._told.tell(events.KernelLaunched(at_s=self._told.now(), launch=launch))
+        self._told.tell(events.KernelLaunched(at_s=self._told.now(), launch=launch, case=case))
         if self._compiling is not None:
             self._compiling.add(launch)
 

@@ -81,8 +81,8 @@ class Verifier:
 
     def __init__(
         self, *, plan: Plan, limits: Limits, staff: Staff, desk: Desk, clock: Callable[[], float], profile: Profile,
-        on_launch: Callable[[Launch], None], on_finding: Callable[[Finding], None], on_trace: Callable[[str], None],
-        call_s: Callable[[Case], float] | None = None,
+        on_launch: Callable[[Launch, str], None], on_finding: Callable[[Finding], None],
+        on_trace: Callable[[str], None], call_s: Callable[[Case], float] | None = None,
     ) -> None:  # fmt: skip
         self._plan = plan
         self._limits = limits
@@ -207,7 +207,7 @@ class Verifier:
             name = judging.case.name
             self.launches[name] = (*self.launches.get(name, ()), *called.launches)
             for launch in called.launches:
-                self._on_launch(launch)
+                self._on_launch(launch, name)
         if (stop := await self._compared(judging)) is not None or judging.is_wrong:
             return stop
         judging.calls += 1

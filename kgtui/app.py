@@ -52,6 +52,7 @@ from kgtui.seams import (
 from kgtui.state.glyphs import ASCII, UNICODE, Glyphs
 from kgtui.state.strip import title
 from kgtui.terminal import TerminalApp
+from kgtui.themes import themes
 from kgtui.unsaved import UnsavedTexts
 from kgtui.wishes import Wishes
 
@@ -129,6 +130,8 @@ class WorkbenchApp(TerminalApp):
     ) -> None:
         # Asked for before any theme is set, or Textual turns each of a theme's colours into a grey instead of none.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
+        for theme in themes():
+            self.register_theme(theme)
         self._engine_factory = engine_factory
         self.past = Past(store_opener, say=self.trouble_arose)
         self.kernels = KernelFolder(settings.folder, scaffold=scaffold, kernels=settings.kernels)

@@ -50,7 +50,7 @@ INK_STYLES: Mapping[Ink, str] = {
     Ink.ADDED: "$text-success",
     Ink.ATTRIBUTE: "$text-secondary",
     Ink.BUILTIN: "$text-primary",
-    Ink.COMMENT: "italic $foreground 60%",
+    Ink.COMMENT: "italic $foreground 78%",
     Ink.CONSTANT: "bold $text-success",
     Ink.DECORATOR: "bold $text-primary",
     Ink.DEFINITION: "bold $text-warning",

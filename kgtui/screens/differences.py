@@ -186,7 +186,8 @@ class DifferencesScreen(KgtuiScreen):
     def _tried(self, shown: int | None, digest: str) -> list[int]:
         """The runs to compare with, the one to prefer first: the one that was asked for alone, else those before it.
 
-        Where none was asked for, those of another text come first, for the same text makes the same code.
+        Where none was asked for, those of another text come first, for the same text makes the same code; of them whole
+        runs, for one of picked cases compiled only what these launched.
         """
         numbers = [run.number for run in self._runs]
         if self._against in numbers:
@@ -195,14 +196,15 @@ class DifferencesScreen(KgtuiScreen):
                 return [self._against]
             return (numbers[place:] if self._step > 0 else numbers[place::-1])[:_MOST_TRIED]
         earlier = [run for run in self._runs if shown is None or run.number < shown] or list(self._runs)
-        earlier.sort(key=lambda run: run.digest == digest)
+        earlier.sort(key=lambda run: (run.digest == digest, run.picked))
         return [run.number for run in earlier[:_MOST_TRIED]]
 
     def _why_none(self, name: str) -> str:
         if self._against is None:
-            return f"no earlier run compiled {name}; [ looks at older runs, ] at newer ones"
+            return f"no earlier run compiled {name} for the same element types; [ looks at older runs, ] at newer ones"
         where = {0: "", 1: ", nor did any before it", -1: ", nor did any after it"}[self._step]
-        return f"run #{self._against} compiled no {name}{where}; [ takes an older run, ] a newer one"
+        missing = f"compiled no {name} for the same element types{where}"
+        return f"run #{self._against} {missing}; [ takes an older run, ] a newer one"
 
     async def _text(self, kernel: CompiledKernel, form: str | None) -> str | None:
         artefact = artefact_of(kernel, form) if form else None

@@ -12,7 +12,7 @@ from engine.model import CompiledKernel, Finding, Launch, Outcome, Severity
 from engine.occupancy import occupancy
 from kgtui.state import numbers
 from kgtui.state.compare import DIFFERS, SAME, Table
-from kgtui.state.counterparts import counterpart
+from kgtui.state.counterparts import counterpart, is_same_specialisation
 from kgtui.state.glyphs import Glyphs
 from kgtui.state.lines import Column, Line, Row, Span, Tone, line, muted, strong
 from kgtui.state.past_runs import money, one_line
@@ -83,18 +83,30 @@ def resources_table(sides: Sequence[Side], *, glyphs: Glyphs) -> Table:
 
 
 def matched(sides: Sequence[Side]) -> tuple[_Kernels, ...]:
-    """The kernels of all sides, those that are specialised most alike in one row; None where a side has none."""
+    """The kernels of all sides in rows: those of the same types and constants; None where a side has none.
+
+    Where a side has none with the same constants, the one most alike that is not the same as another stands there.
+    """
     left = [list(side.view.kernels) for side in sides]
     rows: list[_Kernels] = []
     for place, kernels in enumerate(left):
         while kernels:
             first = kernels.pop(0)
-            found = [counterpart(first, others) if other > place else None for other, others in enumerate(left)]
+            found = [_partner(first, kernels, others) if other > place else None for other, others in enumerate(left)]
             for other, one in enumerate(found):
                 if one is not None:
                     left[other].remove(one)
             rows.append(tuple(first if other == place else one for other, one in enumerate(found)))
     return tuple(rows)
+
+
+def _partner(
+    kernel: CompiledKernel, unmatched: Sequence[CompiledKernel], others: Sequence[CompiledKernel]
+) -> CompiledKernel | None:
+    """Of `others` the counterpart of the kernel; none that is the very same as one that is `unmatched` beside it."""
+    exact = [other for other in others if is_same_specialisation(kernel, other)]
+    taken = [other for other in others if any(is_same_specialisation(one, other) for one in unmatched)]
+    return counterpart(kernel, exact or [other for other in others if other not in taken])
 
 
 def findings_table(sides: Sequence[Side], *, glyphs: Glyphs) -> Table:

@@ -19,9 +19,24 @@ def kernels_for(view: RunView, target: str | None) -> tuple[CompiledKernel, ...]
 
 
 def counterpart(kernel: CompiledKernel, others: Sequence[CompiledKernel]) -> CompiledKernel | None:
-    """Of `others` the one for the same target that is specialised most like `kernel`; None without its name."""
-    named = [other for other in others if other.launch.kernel == kernel.launch.kernel and other.target == kernel.target]
+    """Of `others` the one for the same target that is specialised most like `kernel`.
+
+    None where none has its name and its element types: code for another type is other code, whatever was changed.
+    """
+    named = [other for other in others if _is_comparable(kernel, other)]
     return max(named, key=lambda other: _likeness(kernel.launch, other.launch), default=None)
+
+
+def is_same_specialisation(one: CompiledKernel, other: CompiledKernel) -> bool:
+    """Whether both are the same kernel for the same element types and with the same constants."""
+    return _is_comparable(one, other) and one.launch.constants == other.launch.constants
+
+
+def _is_comparable(one: CompiledKernel, other: CompiledKernel) -> bool:
+    if one.launch.kernel != other.launch.kernel or one.target != other.target:
+        return False
+    kinds = ((kind, other.launch.signature.get(name, kind)) for name, kind in one.launch.signature.items())
+    return all(kind == also for kind, also in kinds if kind.startswith("*") and also.startswith("*"))
 
 
 def specialisation_line(before: Launch, after: Launch, *, glyphs: Glyphs) -> Line:

@@ -48,6 +48,7 @@ from engine.model import (
     Stage,
     Stream,
     Verdict,
+    specialisation,
 )
 from engine.report_targets import NOT_PORTED, Ports, ports_of
 from engine.verdict import Facts, Interim, interim
@@ -98,6 +99,7 @@ class RunView:
     findings: tuple[Finding, ...] = ()
     layers: tuple[LayerReport, ...] = ()
     launches: tuple[Launch, ...] = ()
+    launched_by: tuple[str, ...] = ()
     kernels: tuple[CompiledKernel, ...] = ()
     kernel_numbers: tuple[int, ...] = ()
     kernels_planned: int = 0
@@ -112,6 +114,12 @@ class RunView:
     finished_s: float | None = None
     ports: Ports = NOT_PORTED
     cut_short: bool = False
+
+    def first_case(self, launch: Launch) -> str:
+        """The case that launched this specialisation first; empty where that is not known."""
+        wanted = specialisation(launch)
+        by_case = zip(self.launches, self.launched_by, strict=True)
+        return next((case for known, case in by_case if specialisation(known) == wanted), "")
 
     @property
     def started(self) -> bool:
@@ -215,6 +223,7 @@ class _Draft:
         self._tiers = view.tiers
         self._findings = list(view.findings)
         self._launches = list(view.launches)
+        self._launched_by = list(view.launched_by)
         self._kernels = list(view.kernels)
         self._kernel_numbers = list(view.kernel_numbers)
         self._kernels_planned = view.kernels_planned
@@ -252,6 +261,7 @@ class _Draft:
                 self._layers.append(event.report)
             case KernelLaunched():
                 self._launches.append(event.launch)
+                self._launched_by.append(event.case or "")
             case KernelCompiled():
                 self._kernels.append(event.kernel)
                 self._kernel_numbers.append(event.number)
@@ -310,6 +320,7 @@ class _Draft:
         return replace(
             self._scalars, at_s=self._at_s, stages=tuple(self._stages), cases=tuple(self._cases), tiers=self._tiers,
             findings=tuple(self._findings), layers=tuple(self._layers), launches=tuple(self._launches),
+            launched_by=tuple(self._launched_by),
             kernels=tuple(self._kernels), kernel_numbers=tuple(self._kernel_numbers),
             kernels_planned=self._kernels_planned, benchmarks=tuple(self._benchmarks),
             benchmarks_planned=self._benchmarks_planned, summaries=self._summaries, holder=self._holder,

@@ -89,6 +89,7 @@ def chosen(
         return Choice(numbers=tuple(sorted(marked)), why="the runs that were marked")
     if current is None:
         raise UsageError("no run to compare yet; r judges the file, and space marks runs in the history")
+    current = _whole(current, digest=digest, runs=runs)
     if marked and marked[0] != current:
         return Choice(
             numbers=(marked[0], current), why=f"#{marked[0]}, which was marked, against #{current}, the current run"
@@ -99,11 +100,20 @@ def chosen(
             why=f"#{best.number}, the best run so far, against #{current}, the current run",
         )
     others = [run for run in runs if run.number != current and run.digest != digest]
+    others = [run for run in others if not run.picked] or others
     right = _most_judged([run for run in others if run.outcome is Outcome.PASS and not run.flagged])
     if not others:
         raise UsageError(_ALONE)
     beside = (right or others)[0].number
     return Choice(numbers=(beside, current), why=_why(beside, current, is_best=best is not None, is_right=bool(right)))
+
+
+def _whole(current: int, *, digest: str, runs: Sequence[PastRun]) -> int:
+    """The current run, or in place of one of picked cases the newest whole run of the same text."""
+    if not any(run.number == current and run.picked for run in runs):
+        return current
+    whole = (run.number for run in runs if run.digest == digest and not run.picked and run.outcome is not None)
+    return next(whole, current)
 
 
 def refuse_strangers(sides: Sequence[Side]) -> None:

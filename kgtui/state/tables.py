@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -77,23 +78,40 @@ def kernel_columns(kernels: Sequence[CompiledKernel]) -> tuple[Column, ...]:
     return (
         Column(label="kernel", width=min(max(longest + 1, 8), _WIDEST_KERNEL), least=12),
         Column(label="built", width=17 if failed else 8),
+        Column(label="specialised on", width=27, least=12 if failed else 14, rank=2 if failed else 0),
+        Column(label="first in", width=14, least=10, rank=3),
         Column(label="regs", width=5),
         Column(label="spill", width=max(spill + 1, 6)),
         Column(label="shared", width=max(shared + 1, 9), rank=1),
-        Column(label="occup.", width=7, rank=1),
-        Column(label="specialised on", width=27, least=12, rank=2),
-        Column(label="warps", width=6, rank=4),
-        Column(label="stages", width=7, rank=4),
-        Column(label="took", width=9, rank=5),
-        Column(label="further, or why not", width=60, least=16, rank=1 if failed else 3),
+        Column(label="occup.", width=7, rank=3),
+        Column(label="warps", width=6, rank=5),
+        Column(label="stages", width=7, rank=5),
+        Column(label="took", width=9, rank=6),
+        Column(label="further, or why not", width=60, least=16, rank=1 if failed else 4),
     )
 
 
-def kernel_rows(kernels: Sequence[CompiledKernel], *, glyphs: Glyphs, stale: bool = False) -> tuple[Row, ...]:
-    """A row for every compiled specialisation; its key is its place among them."""
-    return tuple(
-        Row(key=str(place), cells=_kernel_cells(kernel, glyphs), stale=stale) for place, kernel in enumerate(kernels)
-    )
+def kernel_rows(
+    kernels: Sequence[CompiledKernel], view: RunView, *, glyphs: Glyphs, stale: bool = False
+) -> tuple[Row, ...]:
+    """A row for every compiled specialisation, one for all that fail with the same words.
+
+    Its key is the place among the kernels, of several the first.  `view` knows which case launched it.
+    """
+    telling = _telling(kernels)
+    rows: list[Row] = []
+    for alike in _grouped(kernels):
+        first = kernels[alike[0]]
+        cells = _kernel_cells(first, glyphs, telling[alike[0]], view.first_case(first.launch))
+        if len(alike) > 1:
+            names = {kernels[place].launch.kernel for place in alike}
+            more = "" if len(names) == 1 else f" and {len(names) - 1} more"
+            cells = (
+                Span(f"{len(alike)} {glyphs.times} {first.launch.kernel}{more}"), cells[1],
+                muted(f"{len(alike)} specialisations"), *cells[3:],
+            )  # fmt: skip
+        rows.append(Row(key=str(alike[0]), cells=cells, stale=stale))
+    return tuple(rows)
 
 
 def kernel_note(view: RunView) -> Line:
@@ -148,17 +166,73 @@ def ending_of(run: PastRun) -> tuple[State, str]:
     return (State.VERIFYING, "goes on") if run.goes_on else (State.CUT_SHORT, "cut short")
 
 
-def _kernel_cells(kernel: CompiledKernel, glyphs: Glyphs) -> tuple[Span, ...]:
+def _grouped(kernels: Sequence[CompiledKernel]) -> list[list[int]]:
+    """The places of the kernels; those that were not built for the very same reason are together."""
+    groups: dict[object, list[int]] = {}
+    for place, kernel in enumerate(kernels):
+        built = kernel.outcome is Outcome.PASS or not kernel.message
+        groups.setdefault(place if built else (kernel.outcome, kernel.message), []).append(place)
+    return list(groups.values())
+
+
+def _telling(kernels: Sequence[CompiledKernel]) -> list[str]:
+    """What each is specialised on: first that in which the kernels of one name differ, then the rest."""
+    facts = [_facts_of(kernel.launch) for kernel in kernels]
+    seen: dict[tuple[str, str], set[str]] = {}
+    of_name = Counter(kernel.launch.kernel for kernel in kernels)
+    shared: Counter[tuple[str, str]] = Counter()
+    for kernel, own in zip(kernels, facts, strict=True):
+        for name, word in own.items():
+            seen.setdefault((kernel.launch.kernel, name), set()).add(word)
+            shared[kernel.launch.kernel, name] += 1
+    words = []
+    for kernel, own in zip(kernels, facts, strict=True):
+        called = kernel.launch.kernel
+        differing = [name for name in own if len(seen[called, name]) > 1 or shared[called, name] < of_name[called]]
+        usual = [name for name in own if name not in differing and not name.startswith(" ")]
+        words.append(" ".join(filter(None, (own[name] for name in (*differing, *usual)))))
+    return words
+
+
+def _facts_of(launch: Launch) -> dict[str, str]:
+    """What a specialisation is told by, in words under a name; those with a blank before it only where they differ."""
+    chosen, found = _constants(launch, by_author=True), _constants(launch, by_author=False)
+    types = dict.fromkeys(kind.lstrip("*") for kind in launch.signature.values() if kind.startswith("*"))
+    integers = [f"{name}:{kind}" for name, kind in launch.signature.items() if kind[:1] in "iu" and name not in found]
+    aligned = ",".join(launch.divisible_by_16)
+    return {
+        **{name: f"{name}={value}" for name, value in chosen.items()},
+        "types": " ".join(types),
+        " warps": f"warps={launch.num_warps}",
+        " stages": f"stages={launch.num_stages}",
+        " ones": " ".join(f"{name}={value}" for name, value in found.items()),
+        " integers": " ".join(integers),
+        " aligned": f"%16:{aligned}" if aligned else "%16:none",
+        " options": " ".join(f"{name}={value}" for name, value in launch.options.items()),
+    }
+
+
+def _constants(launch: Launch, *, by_author: bool) -> dict[str, str]:
+    """The constants that the author chose, or those that Triton made of integers that are 1."""
+    return {
+        name: value
+        for name, value in launch.constants.items()
+        if (launch.signature.get(name, "constexpr") == "constexpr") is by_author
+    }
+
+
+def _kernel_cells(kernel: CompiledKernel, glyphs: Glyphs, words: str, case: str) -> tuple[Span, ...]:
     launch, dash, occupied = kernel.launch, glyphs.dash, occupancy(kernel)
     word = Span(f"{glyphs.outcome(kernel.outcome)} {outcome_words(kernel.outcome)}", outcome_tone(kernel.outcome))
     return (
         Span(launch.kernel),
         word,
+        Span(words),
+        muted(case or dash),
         Span(dash if kernel.registers is None else str(kernel.registers)),
         Span(_memory(kernel.spill_bytes) or dash, _spill_tone(kernel.spill_bytes)),
         Span(_memory(kernel.shared_bytes) or dash),
         Span(dash if occupied is None else percent(occupied.percent)),
-        Span(_chosen(launch)),
         Span(str(launch.num_warps)),
         Span(str(launch.num_stages)),
         muted(seconds(kernel.elapsed_s)),
@@ -166,25 +240,9 @@ def _kernel_cells(kernel: CompiledKernel, glyphs: Glyphs) -> tuple[Span, ...]:
     )
 
 
-def _chosen(launch: Launch) -> str:
-    """What tells specialisations apart first: the constants that the author chose, then the element types."""
-    constants = [
-        f"{name}={value}"
-        for name, value in launch.constants.items()
-        if launch.signature.get(name, "constexpr") == "constexpr"
-    ]
-    types = dict.fromkeys(kind.lstrip("*") for kind in launch.signature.values() if kind.startswith("*"))
-    return " ".join([*constants, *types])
-
-
 def _found(launch: Launch) -> str:
     """What Triton specialises on by itself: integers that are 1."""
-    ones = [
-        f"{name}={value}"
-        for name, value in launch.constants.items()
-        if launch.signature.get(name, "constexpr") != "constexpr"
-    ]
-    return " ".join(ones)
+    return " ".join(f"{name}={value}" for name, value in _constants(launch, by_author=False).items())
 
 
 def _memory(count: int | None) -> str:

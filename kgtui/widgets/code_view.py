@@ -50,10 +50,10 @@ class CodeView(ScrollView, can_focus=True):
         overflow: auto auto;
         scrollbar-size: 1 1;
         & > .code--cursor { background: $foreground 8%; }
-        &:focus > .code--cursor { background: $primary 30%; }
-        & > .code--empty { color: $foreground 60%; text-style: italic; }
-        & > .code--gutter { color: $foreground 40%; }
-        & > .code--hit { background: $warning 35%; }
+        &:focus > .code--cursor { background: $primary 25%; }
+        & > .code--empty { color: $foreground 78%; text-style: italic; }
+        & > .code--gutter { color: $foreground 78%; }
+        & > .code--hit { background: $warning 25%; }
         & > .code--hit-here { background: $warning; color: $background; text-style: bold; }
         & > .code--linked { background: $accent 20%; }
         &:ansi {

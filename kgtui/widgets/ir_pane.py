@@ -138,7 +138,7 @@ class IrPane(Pane):
         grid = self.query_one(Grid)
         current = grid.current
         grid.set_columns(kernel_columns(scene.kernels))
-        grid.show(kernel_rows(scene.kernels, glyphs=scene.glyphs, stale=scene.outdated))
+        grid.show(kernel_rows(scene.kernels, view, glyphs=scene.glyphs, stale=scene.outdated))
         if current is not None:
             grid.go_to(current)
         self.set_class(not scene.kernels, "-empty")

@@ -74,7 +74,7 @@ class Court:
         plan = Plan(problem=PROBLEM, cases=CASES, device="cuda", target=None)
         self.verifier = Verifier(
             plan=plan, limits=Limits(case_s=60.0), staff=self.staff, desk=self.desk, clock=lambda: 0.0,
-            profile=Profile(lambda: 0.0, started=0.0), on_launch=lambda _: None, on_finding=lambda _: None,
+            profile=Profile(lambda: 0.0, started=0.0), on_launch=lambda *_: None, on_finding=lambda _: None,
             on_trace=self.traces.append,
         )  # fmt: skip
         self._in_hand = ""

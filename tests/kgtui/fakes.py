@@ -269,7 +269,7 @@ def run_events(
         LogWritten(at_s=0.05, stream=Stream.STDOUT, text="loaded [BLOCK] with 形状 🚀"),
         StageFinished(at_s=0.06, stage=Stage.LOAD, outcome=Outcome.PASS, elapsed_s=0.048),
         StageStarted(at_s=0.06, stage=Stage.VERIFY, total=len(plan.cases)),
-        KernelLaunched(at_s=0.06, launch=softmax_launch()),
+        KernelLaunched(at_s=0.06, launch=softmax_launch(), case=plan.cases[0].name if plan.cases else None),
     ]  # fmt: skip
     shown = results if stop_after is None else results[:stop_after]
     for number, result in enumerate(shown, start=1):

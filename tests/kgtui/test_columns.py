@@ -13,6 +13,7 @@ from kgtui.screens.styled import StyledScreen
 from kgtui.state.cases import case_columns
 from kgtui.state.glyphs import UNICODE
 from kgtui.state.lines import Column, Row, Span, laid_out
+from kgtui.state.run import NO_RUN
 from kgtui.state.tables import HISTORY_COLUMNS, kernel_columns, kernel_rows
 from kgtui.widgets.toned import Grid
 
@@ -64,14 +65,62 @@ def test_the_cases_at_80_columns_say_what_went_wrong_and_how_much(fakes: ModuleT
 
 def test_the_kernels_at_80_columns_say_what_they_take_up(fakes: ModuleType) -> None:
     seen = [label for label, _ in labels(kernel_columns((fakes.compiled(),)), SEEN_AT_80)]
-    assert seen == ["kernel", "built", "regs", "spill", "shared", "occup.", "specialised on"]
+    assert seen == ["kernel", "built", "specialised on", "regs", "spill", "shared", "occup."]
+
+
+def test_specialisations_are_told_apart_at_120_columns(fakes: ModuleType) -> None:
+    known = fakes.compiled().launch
+    launches = (
+        known,
+        replace(known, constants={"BLOCK": "256"}),
+        replace(known, signature={**known.signature, "x_ptr": "*fp16"}),
+        replace(known, num_warps=8),
+        replace(known, divisible_by_16=()),
+        replace(known, signature={**known.signature, "cols": "i64"}),
+        replace(known, signature={**known.signature, "cols": "constexpr"}, constants={**known.constants, "cols": "1"}),
+    )
+    kernels = tuple(replace(fakes.compiled(), launch=launch) for launch in launches)
+    room = 57  # of the results beside the source
+    placed = dict(labels(kernel_columns(kernels), room))
+    rows = kernel_rows(kernels, NO_RUN, glyphs=UNICODE)
+    words = [row.cells[2].text for row in rows]
+    assert words[:2] == [
+        "BLOCK=128 fp32 warps=4 cols:i32 %16:x_ptr,y_ptr",
+        "BLOCK=256 fp32 warps=4 cols:i32 %16:x_ptr,y_ptr",
+    ]
+    assert len(set(words)) == len(words)
+    assert placed["specialised on"] >= 14
+
+
+def test_the_case_that_launched_a_kernel_is_named(fakes: ModuleType) -> None:
+    launch = fakes.softmax_launch()
+    view = replace(NO_RUN, launches=(replace(launch, num_warps=8), launch), launched_by=("1x781 f32", "4x1 f32"))
+    other = replace(fakes.compiled(), launch=replace(launch, num_warps=2))
+    rows = kernel_rows((fakes.compiled(), other), view, glyphs=UNICODE)
+    assert [row.cells[3].text for row in rows] == ["4x1 f32", UNICODE.dash]
+
+
+def test_kernels_that_fail_with_the_same_words_are_one_row(fakes: ModuleType) -> None:
+    events = fakes.ported((fakes.softmax_launch(),), ("gfx950",), 0.0)
+    broken = next(event.kernel for event in events if hasattr(event, "kernel"))
+    wider = replace(broken, launch=replace(broken.launch, constants={"BLOCK": "256"}))
+    renamed = replace(broken, launch=replace(broken.launch, kernel="other"))
+    elsewhere = replace(broken, message="something else")
+    rows = kernel_rows((fakes.compiled(), broken, wider, elsewhere), NO_RUN, glyphs=UNICODE)
+    assert [(row.key, row.cells[0].text, row.cells[2].text) for row in rows] == [
+        ("0", "softmax_kernel", "BLOCK=128 fp32"),
+        ("1", "2 × softmax_kernel", "2 specialisations"),
+        ("3", "softmax_kernel", "BLOCK=128 fp32"),
+    ]
+    assert kernel_rows((broken, renamed), NO_RUN, glyphs=UNICODE)[0].cells[0].text == "2 × softmax_kernel and 1 more"
 
 
 def test_the_kernels_have_their_memory_whole_at_80_columns(fakes: ModuleType) -> None:
     heavy = replace(fakes.compiled(), spill_bytes=14264, shared_bytes=232448)
     widths = dict(labels(kernel_columns((fakes.compiled(), heavy)), SEEN_AT_80))
-    assert {"14,264 B", "232,448 B"} <= {cell.text for cell in kernel_rows((heavy,), glyphs=UNICODE)[0].cells}
-    assert (widths["spill"], widths["shared"]) == (len("14,264 B") + 1, len("232,448 B") + 1)
+    assert {"14,264 B", "232,448 B"} <= {cell.text for cell in kernel_rows((heavy,), NO_RUN, glyphs=UNICODE)[0].cells}
+    assert widths["spill"] == len("14,264 B") + 1
+    assert widths["shared"] >= len("232,448 B") + 1
 
 
 def test_kernels_of_which_one_is_not_built_say_why_at_80_columns(fakes: ModuleType) -> None:

@@ -105,6 +105,17 @@ class TestWhichRuns:
         runs = (past_run(5, digest="d"), past_run(4, total=1), past_run(3, total=8), past_run(2, total=8))
         assert chosen((), current=5, digest="d", runs=runs).numbers == (3, 5)
 
+    def test_picked_cases_are_chosen_on_neither_side(self) -> None:
+        runs = (
+            replace(past_run(9, digest="d"), picked=True),
+            replace(past_run(8, digest="e"), picked=True),
+            past_run(7, digest="d"),
+            past_run(6, digest="f"),
+        )
+        assert chosen((), current=9, digest="d", runs=runs).numbers == (6, 7)
+        assert chosen((6,), current=9, digest="d", runs=runs).numbers == (6, 7)
+        assert chosen((), current=9, digest="d", runs=runs[:2]).numbers == (8, 9)
+
     def test_a_text_that_is_alone_says_what_to_do(self) -> None:
         with pytest.raises(UsageError, match="save another one, or mark two runs with space in the history"):
             chosen((), current=4, digest="d", runs=(past_run(4, digest="d"), past_run(3, digest="d")))
@@ -275,6 +286,15 @@ class TestFacts:
         assert cells(table, "0")[1:] == ["40 0 B 16 B 75%", "36 0 B 16 B 75%", "differs", "BLOCK=128 fp32"]
         assert cells(table, "1")[1:3] == ["–", "90 64 B 16 B 31%"]
         assert about(table, "1")[0] == "#1    no such kernel"
+
+    def test_kernels_of_the_same_constants_stand_in_one_row(self, runs: Any, fakes: ModuleType) -> None:
+        kernel = fakes.compiled()
+        half = replace(kernel, launch=replace(kernel.launch, signature={**kernel.launch.signature, "x_ptr": "*fp16"}))
+        wide = replace(kernel, launch=replace(kernel.launch, constants={"BLOCK": "256"}))
+        side = runs.side(runs.judge(fakes.all_pass))
+        one = replace(side, view=replace(side.view, kernels=(wide, kernel, half)))
+        two = replace(side, view=replace(side.view, kernels=(kernel,)))
+        assert matched((one, two)) == ((wide, None), (kernel, kernel), (half, None))
 
     def test_long_sizes_leave_room_for_what_stands_behind_them(self, runs: Any, fakes: ModuleType) -> None:
         one = runs.side(runs.judge(fakes.all_pass))

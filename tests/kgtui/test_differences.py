@@ -99,6 +99,7 @@ def test_the_counterpart_is_specialised_most_alike(kernel: CompiledKernel) -> No
     slow = replace(kernel, launch=replace(kernel.launch, num_warps=8))
     assert counterpart(kernel, (narrow, half, slow)) is slow
     assert counterpart(kernel, (half, narrow)) is narrow
+    assert counterpart(kernel, (half,)) is None
 
 
 def test_another_kernel_or_target_is_no_counterpart(kernel: CompiledKernel) -> None:

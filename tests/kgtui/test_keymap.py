@@ -14,7 +14,7 @@ from kgtui.keys import ACTIONS, binding_id, first_key
 @pytest.mark.parametrize(
     ("asked", "bindings"),
     [
-        ({"workbench.run": ("f9", "ctrl+r")}, {"workbench.run": "f9,ctrl+r"}),
+        ({"workbench.run": ("f9", "ctrl+l")}, {"workbench.run": "f9,ctrl+l"}),
         ({"workbench.run": ("?",), "everywhere.help": ("f1",)},
          {"workbench.run": "question_mark", "everywhere.help": "f1"}),
         ({"workbench.run": ("f",), "workbench.failed": ("r",)}, {"workbench.run": "f", "workbench.failed": "r"}),

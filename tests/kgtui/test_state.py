@@ -504,9 +504,10 @@ def test_findings_are_listed_heaviest_first_and_with_their_brackets(
 
 
 def test_a_kernel_row_tells_its_resources(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
-    row = kernel_rows(view_of(fakes.all_pass(candidate, plan)).kernels, glyphs=UNICODE)[0]
+    view = view_of(fakes.all_pass(candidate, plan))
+    row = kernel_rows(view.kernels, view, glyphs=UNICODE)[0]
     assert [cell.text for cell in row.cells] == [
-        "softmax_kernel", "✔ pass", "40", "0 B", "16 B", "75%", "BLOCK=128 fp32", "4", "3", "0.21 s", ""
+        "softmax_kernel", "✔ pass", "BLOCK=128 fp32", "1x781 f32", "40", "0 B", "16 B", "75%", "4", "3", "0.21 s", ""
     ]  # fmt: skip
 
 
