@@ -270,10 +270,13 @@ class Loop:
             if number is None:
                 return False
             events = await asyncio.to_thread(self.recording.events, number)
-            await asyncio.to_thread(self.recording.answered, number)
         except StoreError as error:
             self._audience.trouble_arose(str(error))
             return False
+        try:
+            await asyncio.to_thread(self.recording.answered, number)
+        except StoreError as error:
+            self._audience.trouble_arose(str(error))  # the answer holds all the same
         await _read_ahead(events, order.content)
         audience.run_began(RunHeader(number=number, cached=True, digest=order.candidate.digest))
         audience.events_happened(events)

@@ -30,7 +30,7 @@ _SWITCH = "switch"
 _OVERWRITE = "overwrite"
 _LEFTOVER = "leftover"
 _KEEP_EVERY_S = 0.5  # what is typed meanwhile is what a kill loses
-_CHANGED = (Answer(key="w", label="write mine, keep its text beside"), Answer(key="r", label="take the file's text"))
+_CHANGED = (Answer(key="w", label="write, keep both"), Answer(key="r", label="take the file's"))
 _LEFT = (Answer(key="r", label="take it up"), Answer(key="d", label="discard it"))
 _COMPLAINT_LINES = 4  # of what an editor wrote on its error stream, the last ones
 _UNSAVED = (Answer(key="s", label="save first"), Answer(key="d", label="discard the text"))
@@ -99,7 +99,7 @@ class FileKeeper:
         rival = self._rival(content)
         if rival is not None and rival != self._settled:
             screen.bench = replace(screen.bench, overtaking=rival)
-            screen.query_one(Ask).ask(_OVERWRITE, f"{path.name} changed on disk since it was read.", _CHANGED)
+            screen.query_one(Ask).ask(_OVERWRITE, f"{path.name} changed on disk.", _CHANGED)
             return False
         try:
             beside = _kept_beside(path, rival) if rival is not None else None
@@ -202,7 +202,7 @@ class FileKeeper:
         if found.text == screen.source.editor.text:
             self._discard_leftover()
             return
-        question = f"{screen.bench.path.name} has text that was not saved when kgtui ended."
+        question = f"{screen.bench.path.name} has unsaved text from before."
         screen.query_one(Ask).ask(_LEFTOVER, question, _LEFT)
 
     def _take_up(self) -> None:

@@ -29,7 +29,7 @@ HISTORY_COLUMNS = (
     Column(label="source", width=9, rank=3),
     Column(label="took", width=8, rank=2),
 )
-_WIDEST_KERNEL = 30
+_WIDEST_KERNEL = 16  # what of its kernels tells them apart needs the room; the words below have the whole name
 _WEIGHTS = {
     Severity.NOTE: Tone.MUTED,
     Severity.HINT: Tone.BUSY,
@@ -77,12 +77,12 @@ def kernel_columns(kernels: Sequence[CompiledKernel]) -> tuple[Column, ...]:
     shared = max((len(_memory(kernel.shared_bytes)) for kernel in kernels), default=0)
     return (
         Column(label="kernel", width=min(max(longest + 1, 8), _WIDEST_KERNEL), least=12),
-        Column(label="built", width=17 if failed else 8),
-        Column(label="specialised on", width=27, least=12 if failed else 14, rank=2 if failed else 0),
-        Column(label="first in", width=14, least=10, rank=3),
-        Column(label="regs", width=5),
-        Column(label="spill", width=max(spill + 1, 6)),
-        Column(label="shared", width=max(shared + 1, 9), rank=1),
+        Column(label="built", width=17 if failed else 7),
+        Column(label="specialised on", width=20, least=12, rank=2 if failed else 0),
+        Column(label="first in", width=12, least=10, rank=3 if failed else 1),
+        Column(label="regs", width=5, rank=2),
+        Column(label="spill", width=max(spill + 1, 6), rank=2),
+        Column(label="shared", width=max(shared + 1, 9), rank=2),
         Column(label="occup.", width=7, rank=3),
         Column(label="warps", width=6, rank=5),
         Column(label="stages", width=7, rank=5),

@@ -102,6 +102,7 @@ async def test_the_same_content_is_answered_from_the_store(setting: Setting) -> 
     assert setting.listener.events == live
     assert setting.listener.headers[-1] == RunHeader(number=1, cached=True, digest=setting.order.candidate.digest)
     assert len(setting.engine.judged) == 1
+    assert setting.recording.answers == [(1, 1)]
 
 
 async def test_a_run_that_timed_nothing_is_no_answer_where_times_are_asked_for(

@@ -52,6 +52,18 @@ def test_the_same_order_is_answered_by_the_run_before(
     assert recording.cached(replace(order, content=b"new")) is None
 
 
+def test_an_answer_is_the_last_verdict_on_its_operator(
+    recording: StoreRecording, order: Order, fakes: ModuleType
+) -> None:
+    right = recorded(recording, order, fakes.all_pass)
+    recorded(recording, replace(order, content=b"new"), fakes.some_fail)
+    recording.answered(right)
+    recorded(recording, replace(order, cases=("1x781 f32",)), fakes.some_fail)
+    last = recording.last_runs()[order.problem.name]
+    assert (last.run.number, last.run.outcome, last.runs) == (right, Outcome.PASS, 3)
+    assert recording.recent_files(limit=1)[0].run.number == right
+
+
 def test_an_order_for_a_benchmark_is_answered_by_a_run_that_timed_what_is_wanted(
     recording: StoreRecording, order: Order, fakes: ModuleType
 ) -> None:

@@ -41,7 +41,7 @@ async def test_a_save_over_another_text_asks_and_keeps_both(make_bench: Any, fak
         await pilot.press("e", "#")
         bench.path.write_bytes(THEIRS)  # and the watcher has not told yet
         await pilot.press("ctrl+s")
-        assert workbench(bench).query_one(Ask).question == "softmax.py changed on disk since it was read."
+        assert workbench(bench).query_one(Ask).question == "softmax.py changed on disk."
         assert bench.path.read_bytes() == THEIRS
         await pilot.press("escape")
         assert bench.path.read_bytes() == THEIRS
@@ -104,7 +104,7 @@ async def test_text_of_a_killed_program_is_taken_up(make_bench: Any, fakes: Modu
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
         question = workbench(bench).query_one(Ask).question
-        assert question == "softmax.py has text that was not saved when kgtui ended."
+        assert question == "softmax.py has unsaved text from before."
         await pilot.press("r")
         await pilot.pause()
         screen = workbench(bench)

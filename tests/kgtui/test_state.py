@@ -46,7 +46,7 @@ from kgtui.state.glyphs import ASCII, UNICODE, State
 from kgtui.state.lines import plain_text
 from kgtui.state.markdown import run_markdown
 from kgtui.state.next_step import next_step
-from kgtui.state.operators import Choice, Facets, choices, operator_rows, preview
+from kgtui.state.operators import Choice, Facets, choices, operator_rows, preview, rail_rows
 from kgtui.state.run import NO_RUN, RunView, reduce, reduce_all
 from kgtui.state.status import Desk, Mode, Status, is_stale, status_of
 from kgtui.state.strip import head, progress, sentence
@@ -585,6 +585,16 @@ def test_recent_files_stand_on_top_and_operators_with_runs_before_the_others(fak
         "▸ rms_v3.py", "vllm::rms_norm", "aten::softmax", "cublas::cublasSaxpy_v2"
     ]  # fmt: skip
     assert [cell.text for cell in rows[1].cells[3:]] == ["✔ pass", "5 min ago", "3"]
+
+
+def test_an_operator_with_picked_cases_alone_has_no_verdict_yet(fakes: ModuleType) -> None:
+    run = fakes.PastRun(number=3, problem="vllm::rms_norm", digest="d", filename="k.py", device="cpu", target=None,
+                        started_at=fakes.NOW, outcome=Outcome.PASS, picked=True)  # fmt: skip
+    last = {"vllm::rms_norm": fakes.LastRun(run=run, runs=1, touched_at=fakes.NOW)}
+    rows = operator_rows(choices(fakes.catalogue(), (), last, Facets()), last, glyphs=UNICODE, now=fakes.NOW)
+    assert [cell.text for cell in rows[0].cells[3:]] == ["– none yet", "just now", "1"]
+    rail = {row.key: row.cells[1].text for row in rail_rows(fakes.catalogue(), last, glyphs=UNICODE)}
+    assert rail["vllm::rms_norm"] == UNICODE.state(State.IDLE)
 
 
 def test_every_recent_file_says_what_it_came_to_itself(fakes: ModuleType) -> None:
