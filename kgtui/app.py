@@ -39,16 +39,8 @@ from kgtui.past import Past
 from kgtui.preferences import Preferences, nobody_asked
 from kgtui.screens.base import KgtuiScreen
 from kgtui.seams import (
-    ArtefactReader,
-    Catalogue,
-    Diagnose,
-    EngineFactory,
-    Order,
-    PortOrder,
-    Scaffold,
-    StoreOpener,
-    WatcherFactory,
-)
+    ArtefactReader, Catalogue, Diagnose, EngineFactory, Order, PortOrder, Scaffold, StoreOpener, WatcherFactory,
+)  # fmt: skip
 from kgtui.state.glyphs import ASCII, UNICODE, Glyphs
 from kgtui.state.strip import title
 from kgtui.terminal import TerminalApp

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from kgtui.screens.host import Host
 
 _NOT_SCREENS = frozenset({
-    "base", "code", "drawing", "file", "historian", "host", "judging", "marking", "palette", "replacing", "search",
-    "styled",
+    "base", "code", "drawing", "editing", "file", "historian", "host", "judging", "marking", "palette", "replacing",
+    "search", "styled",
 })  # fmt: skip
 _REQUIRED = ("PLACE", "make")
 

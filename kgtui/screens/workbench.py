@@ -16,7 +16,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
-from textual.widgets import ContentSwitcher, DataTable, Input
+from textual.widgets import ContentSwitcher, DataTable
 
 from engine.errors import UsageError
 from engine.events import Event, RunFinished
@@ -25,11 +25,11 @@ from kgtui.keys import Where, bindings_of
 from kgtui.loop import RunHeader
 from kgtui.screens import Place, drawing
 from kgtui.screens.base import KgtuiScreen
-from kgtui.screens.code import ReadingScreen
+from kgtui.screens.editing import EditingScreen
 from kgtui.screens.file import FileKeeper
 from kgtui.screens.historian import Historian
 from kgtui.screens.host import Host
-from kgtui.screens.replacing import REPLACE, Replacer
+from kgtui.screens.replacing import Replacer
 from kgtui.screens.search import Searcher
 from kgtui.seams import Order
 from kgtui.state.markdown import run_markdown
@@ -37,7 +37,6 @@ from kgtui.state.operators import RAIL_COLUMNS
 from kgtui.state.status import Mode, status_of
 from kgtui.state.tabs import turned
 from kgtui.state.workbench import Workbench
-from kgtui.watching.records import WatchTrouble
 from kgtui.widgets.ask import Ask
 from kgtui.widgets.bars import Bar, Strip
 from kgtui.widgets.bench_pane import BenchPane
@@ -67,7 +66,7 @@ def make(host: Host) -> WorkbenchScreen:
     return WorkbenchScreen(host.opened)
 
 
-class WorkbenchScreen(ReadingScreen):
+class WorkbenchScreen(EditingScreen):
     """Watches one file and shows what became of it."""
 
     WHERE = Where.WORKBENCH
@@ -153,14 +152,6 @@ class WorkbenchScreen(ReadingScreen):
             self.history.leave()
         super().submit(order)
 
-    def saved(self, content: bytes, *, siblings_changed: bool = False) -> None:
-        """The file has new content."""
-        self._file.saved(content, siblings_changed=siblings_changed)
-
-    def watch_troubled(self, trouble: WatchTrouble) -> None:
-        """The watcher lost the file, or found it again."""
-        self._file.watch_troubled(trouble)
-
     def on_resize(self) -> None:
         """The strip has fewer rows on a low terminal, and a wide one has room for code beside the tabs."""
         self.call_after_refresh(drawing.draw_all, self)
@@ -209,20 +200,6 @@ class WorkbenchScreen(ReadingScreen):
         """The pane with the file."""
         return self.query_one(SourcePane)
 
-    @property
-    def unsaved(self) -> bool:
-        """Whether the editor holds text that no file has."""
-        return self.bench.unsaved
-
-    @property
-    def asked_to_leave(self) -> bool:
-        """Whether the question stands what becomes of unsaved text."""
-        return self._file.asked_to_leave
-
-    def ask_to_leave(self) -> None:
-        """Ask what becomes of the unsaved text before the program ends."""
-        self._file.ask_to_leave()
-
     def draw(self) -> None:
         """Draw what has changed, on the screen that lies over this one too."""
         drawing.draw_all(self)
@@ -257,32 +234,6 @@ class WorkbenchScreen(ReadingScreen):
         self.bench = replace(self.bench, mode=mode)
         self.source.edit(on=mode is Mode.EDIT)
 
-    # Actions: the file
-
-    def action_edit(self) -> None:
-        """Edit the file here."""
-        self._file.edit()
-
-    def action_save(self) -> None:
-        """Write the file and judge it."""
-        self._file.save()
-
-    def action_editor(self) -> None:
-        """Open the user's own editor at the cursor."""
-        self._file.open_in_editor()
-
-    def action_find(self) -> None:
-        """Search the file, also while it is edited."""
-        self.searcher.begin(in_source=True)
-
-    def action_replace(self) -> None:
-        """Replace a text in the file."""
-        self.replacer.begin()
-
-    def action_go_to_line(self) -> None:
-        """Go to a line of the file by its number."""
-        self.replacer.go_to_line()
-
     # Actions: panes
 
     def action_tab(self, name: str) -> None:
@@ -309,10 +260,6 @@ class WorkbenchScreen(ReadingScreen):
         else:
             self.action_tab("ir")
 
-    def action_search(self) -> None:
-        """Search the focused pane, or filter the cases."""
-        self.searcher.begin()
-
     def action_hit(self, step: int) -> None:
         """The next or the previous match."""
         self.focused_pane.hit(step)
@@ -338,18 +285,6 @@ class WorkbenchScreen(ReadingScreen):
             self.set_focus(pane.main)
         if found is not None:
             self.source.go_to(found)
-
-    def action_mark(self) -> None:
-        """Mark the past run under the cursor to be compared, or take that back."""
-        number = self.run_under_cursor
-        if number is None:
-            self.notify("space marks runs in the history: 5 shows it", markup=False)
-        else:
-            self.history.mark(number)
-
-    def action_unmark(self) -> None:
-        """Take back every mark."""
-        self.history.unmark()
 
     def action_copy_value(self) -> None:
         """Copy what is under the cursor."""
@@ -406,29 +341,6 @@ class WorkbenchScreen(ReadingScreen):
     def _row_selected(self, message: DataTable.RowSelected) -> None:
         if message.data_table.id != "rail":
             self.action_follow()
-
-    @on(Input.Changed, "#search Input")
-    def _search_changed(self, message: Input.Changed) -> None:
-        self.searcher.typed(message.value)
-
-    @on(Input.Submitted, "#search Input")
-    def _search_submitted(self, message: Input.Submitted) -> None:
-        self.searcher.submitted(message.value)
-
-    @on(Ask.Answered)
-    def _answered(self, message: Ask.Answered) -> None:
-        if message.subject == REPLACE:
-            self.replacer.answered(message.key)
-        else:
-            self._file.answered(message.key, subject=message.subject)
-
-    @on(Input.Submitted, "#entry Input")
-    def _entered(self, message: Input.Submitted) -> None:
-        self.replacer.submitted(message.value)
-
-    @on(SourcePane.Typed)
-    def _typed(self) -> None:
-        self._file.typed()
 
     # Inside
 

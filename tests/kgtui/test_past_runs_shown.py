@@ -29,6 +29,7 @@ async def test_a_run_after_looking_back_shows_the_file_again(make_bench: Any, fa
     bench = make_bench(content=OLDER)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
+        bench.path.write_bytes(fakes.SOURCE)
         bench.watcher.save(fakes.SOURCE)
         await bench.settled(pilot)
         screen = await looked_at(bench, pilot, 1)
