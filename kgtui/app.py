@@ -39,12 +39,19 @@ from kgtui.past import Past
 from kgtui.preferences import Preferences, nobody_asked
 from kgtui.screens.base import KgtuiScreen
 from kgtui.seams import (
-    ArtefactReader, Catalogue, Diagnose, EngineFactory, Order, PortOrder, Scaffold, StoreOpener, WatcherFactory,
+    ArtefactReader,
+    Catalogue,
+    Diagnose,
+    EngineFactory,
+    Order,
+    PortOrder,
+    Scaffold,
+    StoreOpener,
+    WatcherFactory,
 )  # fmt: skip
 from kgtui.state.glyphs import ASCII, UNICODE, Glyphs
 from kgtui.state.strip import title
 from kgtui.terminal import TerminalApp
-from kgtui.themes import themes
 from kgtui.unsaved import UnsavedTexts
 from kgtui.wishes import Wishes
 
@@ -122,8 +129,6 @@ class WorkbenchApp(TerminalApp):
     ) -> None:
         # Asked for before any theme is set, or Textual turns each of a theme's colours into a grey instead of none.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
-        for theme in themes():
-            self.register_theme(theme)
         self._engine_factory = engine_factory
         self.past = Past(store_opener, say=self.trouble_arose)
         self.kernels = KernelFolder(settings.folder, scaffold=scaffold, kernels=settings.kernels)
@@ -175,15 +180,12 @@ class WorkbenchApp(TerminalApp):
     async def _serve(self) -> None:
         """Open the store, start the engine, then judge for ever."""
         await self.past.open()
-        await self._show_past()
-        judging = self._engine_factory()
-        self._started(self)  # what is imported and made by now stays as long as the application
-        await self._service.serve(judging)
-
-    async def _show_past(self) -> None:
         self._redraw()
         if self.workbench is not None:
             self.workbench.read_history()
+        judging = self._engine_factory()
+        self._started(self)  # what is imported and made by now stays as long as the application
+        await self._service.serve(judging)
 
     async def _refresh_past(self) -> None:
         await self.past.refresh()
@@ -311,8 +313,7 @@ class WorkbenchApp(TerminalApp):
     def editor_command(self, path: Path, *, line: int) -> Opening:
         """How the user's own editor is started."""
         environment = {**self._settings.environment, "VISUAL": self.wishes.preferences.text("editor") or ""}
-        width, height = self.size
-        return opening(path, line=line, columns=width, rows=height, environment=environment)
+        return opening(path, line=line, columns=self.size[0], rows=self.size[1], environment=environment)
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy; where the terminal may not take it, say where else the text is."""
@@ -354,11 +355,11 @@ class WorkbenchApp(TerminalApp):
     async def action_quit(self) -> None:
         """Quit; with unsaved text ask once.  Textual's key for it may be the one that is left when ours has another."""
         workbench = self.workbench
-        if workbench is None or not workbench.unsaved or workbench.asked_to_leave:
+        if workbench is not None and workbench.unsaved and not workbench.asked_to_leave:
+            self.action_show("workbench")
+            workbench.ask_to_leave()
+        else:
             self.exit()
-            return
-        self.action_show("workbench")
-        workbench.ask_to_leave()
 
     def action_help_quit(self) -> None:
         """ctrl+c ends nothing here: say what does."""

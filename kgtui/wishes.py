@@ -18,6 +18,7 @@ from kgtui.config_edit import Change, difference, edited
 from kgtui.keymap import Keymap, keymap_of
 from kgtui.keys import Action
 from kgtui.preferences import Preferences
+from kgtui.themes import themes
 from kgtui.widgets.scrollbars import WholeCells
 
 _TEXTUAL_THEMES: Mapping[str, str] = {Theme.DARK: "textual-dark", Theme.LIGHT: "textual-light"}
@@ -28,6 +29,8 @@ class Wishes:
 
     def __init__(self, app: App[None], preferences: Preferences) -> None:
         self._app = app
+        for theme in themes():
+            app.register_theme(theme)
         self._written = preferences.config
         self.changes: dict[str, Change] = {}
         self.preferences = preferences
