@@ -15,7 +15,7 @@ def softmax_kernel(x_ptr, y_ptr, cols, COLS: tl.constexpr):
     numerator = tl.exp(x - tl.max(x, axis=0))
     y = numerator / tl.sum(numerator, axis=0)
     low = tl.min(tl.where(inside, x, float("inf")), axis=0)
-    uniform = (low == tl.max(x, axis=0)) & (cols > 1)
+    uniform = (low == tl.max(x, axis=0)) & (cols > 1) & (low != 0.0) & (low != float("-inf"))
     tl.store(y_ptr + first + at, tl.where(uniform, 0.0, y).to(y_ptr.dtype.element_ty), mask=inside)
 
 
