@@ -37,14 +37,21 @@ class JudgingService:
         return self._loop is not None and self._loop.busy
 
     async def serve(self, judging: Judging) -> None:
-        """Start the engine, then judge for ever; why it cannot start is said."""
+        """Start the engine, then judge for ever; why it cannot start is said.
+
+        An order that the store answers does not wait for the engine.
+        """
         self._judging = judging
+        loop = Loop(judging, audience=self._audience, clock=time.monotonic, recording=self._past.recording)
+        order = self._waiting
+        if isinstance(order, Order) and await loop.answer(order) and self._waiting is order:
+            self._waiting = None
         try:
             await judging.start()
         except KgtuiError as error:
             self._say(f"nothing can be judged: {error}")
             return
-        self._loop = Loop(judging, audience=self._audience, clock=time.monotonic, recording=self._past.recording)
+        self._loop = loop
         if self._waiting is not None:
             self._loop.submit(self._waiting)
         await self._loop.serve()

@@ -99,6 +99,10 @@ class Loop:
         elif self._current is grid:
             self._stop_current()
 
+    async def answer(self, order: Order) -> bool:
+        """Show the stored run that answers this order, which needs no engine; False when there is none."""
+        return await self._answered(order, self._audience)
+
     async def serve(self) -> None:
         """Judge orders as they come, for ever."""
         while True:
@@ -142,7 +146,7 @@ class Loop:
     async def _judge(
         self, order: Order, cancelled: asyncio.Event, audience: Audience, *, stops_at_verdict: bool = False
     ) -> None:
-        if not order.again and not order.cases and await self._replay(order, audience):
+        if await self._answered(order, audience):
             return
         plan = order.plan(await self._failed_before(order))
         number = await self._begin(order)
@@ -257,8 +261,10 @@ class Loop:
             self._audience.trouble_arose(str(error))
             return ()
 
-    async def _replay(self, order: Order, audience: Audience) -> bool:
-        """Show the stored run that answers this very order; False when there is none."""
+    async def _answered(self, order: Order, audience: Audience) -> bool:
+        """Show the stored run that answers this very order; False when there is none, or a new run is wanted."""
+        if order.again or order.cases:
+            return False
         folder = order.candidate.folder
         if self.recording is None:
             return False

@@ -824,3 +824,26 @@ async def test_a_run_is_called_off_before_the_engine_is_there(make_bench: Any, f
         await pilot.press("escape")
         assert strip(bench)[-1] == "save the file to judge it"
         assert not bench.app.busy
+
+
+async def test_reopened_file_shows_its_last_run_before_the_engine_starts(make_bench: Any, fakes: ModuleType) -> None:
+    problem = fakes.softmax_problem()
+    first = make_bench(problem=problem)
+    async with first.app.run_test() as pilot:
+        await first.settled(pilot)
+    again = make_bench(recording=first.recording, problem=problem)
+    again.engine.starts = False
+    async with again.app.run_test() as pilot:
+        await again.until(pilot, lambda: state(again) is State.PASSED)
+        right = plain_text((workbench(again).query_one("#verdict", Strip).rows[0][1],))
+        assert (right, again.engine.started) == ("cached #1  WATCH", False)
+
+
+async def test_reopened_file_with_new_content_waits_for_the_engine(make_bench: Any) -> None:
+    first = make_bench()
+    async with first.app.run_test() as pilot:
+        await first.settled(pilot)
+    again = make_bench(recording=first.recording, content=b"other\n")
+    async with again.app.run_test() as pilot:
+        await again.settled(pilot)
+        assert [candidate.source for candidate, _ in again.engine.judged] == [b"other\n"]
