@@ -29,6 +29,25 @@ def install() -> None:
     reducing, scanning = triton_interpreter.ReduceOps, triton_interpreter.ScanOps
     reducing.generic_reduce = _where_it_can(_reduced, reducing.generic_reduce)
     scanning.generic_scan = _where_it_can(_scanned, scanning.generic_scan)
+    reducing.apply_impl = _with_nan(reducing.apply_impl)
+
+
+def _with_nan(apply: Callable[..., Any]) -> Callable[..., Any]:
+    """The place of the largest number by the kernel's own comparison where there are NaN: numpy has no answer then."""
+    standard = tl.standard
+    placing = (
+        standard._argmin_combine_tie_break_left, standard._argmin_combine_tie_break_fast,
+        standard._argmax_combine_tie_break_left, standard._argmax_combine_tie_break_fast,
+    )  # fmt: skip
+
+    def applied(operation: Any, given: Any) -> Any:
+        numbers = given[0].handle.data
+        is_placing = any(operation.combine_fn is one for one in placing)
+        if is_placing and numbers.dtype.kind == "f" and np.isnan(numbers).any():
+            return operation.generic_reduce(given)
+        return apply(operation, given)
+
+    return applied
 
 
 def _where_it_can(blockwise: Callable[..., Any], one_by_one: Callable[..., Any]) -> Callable[..., Any]:

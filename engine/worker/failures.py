@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import sysconfig
 import traceback
@@ -17,6 +19,7 @@ from engine.model import OutOfBounds
 from engine.worker.bfloat16 import InterpreterLimitError
 from engine.worker.edges import StrayStoreError
 from engine.worker.loader import NoEntryError
+from engine.worker.missing import missing
 
 _TRACE_CHARACTERS = 20_000
 _NOT_AUTHORS = (sysconfig.get_paths()["stdlib"], str(Path(__file__).parents[1]), "<frozen")
@@ -115,6 +118,7 @@ def _kind(chain: list[BaseException]) -> wire.FailureKind:
         isinstance(root, InterpreterLimitError)
         or (isinstance(root, NotImplementedError) and _raised_in(root, "triton/runtime/interpreter.py"))
         or isinstance(root, NeedsGpuError)
+        or missing(root)
         or any(map(asks_for_a_gpu, chain))
     ):
         return wire.FailureKind.UNSUPPORTED
@@ -165,7 +169,17 @@ def _message(error: BaseException) -> str:
     if is_sentence or isinstance(getattr(error, "report", None), OutOfBounds):
         return text
     told = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    return _NO_GPU.format(told) if asks_for_a_gpu(error) else told
+    if lacking := missing(error):
+        return lacking
+    return _NO_GPU.format(told) if asks_for_a_gpu(error) else f"{told}{_where_to_write(error)}"
+
+
+def _where_to_write(error: BaseException) -> str:
+    """What to do about a file that may not be written."""
+    if not isinstance(error, OSError) or error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return ""
+    path = f"{os.fspath(error.filename)!r} is refused" if error.filename else "the path is refused"
+    return f" ({path}: a kernel may write below HOME, TMPDIR and XDG_CACHE_HOME only; set its cache folder there)"
 
 
 def _words(show: Callable[[object], str], value: object) -> str:

@@ -21,11 +21,11 @@ from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import mangle_type
 
 from engine.model import Location, OutOfBounds
-from engine.worker import bfloat16, combining, float_arguments, handles, libdevice, loop_numbers
+from engine.worker import bfloat16, combining, float_arguments, handles, jit_attributes, libdevice, loop_numbers
 from engine.worker.disorder import Disorder
 from engine.worker.gpu_need import GpuNeed
 from engine.worker.host_code import HostCode
-from engine.worker.launches import LaunchBook, bound_arguments, parts_of
+from engine.worker.launches import LaunchBook, bound_arguments, is_constexpr, parts_of
 from engine.worker.meetings import Deed, Meetings
 from engine.worker.provenance import Provenance
 from engine.worker.refusals import Refusals, is_refusal
@@ -85,6 +85,7 @@ class Guard:
         loop_numbers.install()
         libdevice.install()
         handles.install()
+        jit_attributes.install()
         builder = triton_interpreter.InterpreterBuilder
         for name, access, pointer_at, mask_at in (
             ("create_masked_load", "load", 0, 1),
@@ -118,6 +119,8 @@ class Guard:
         def recorded(executor: Any, *args: Any, **kwargs: Any) -> Any:
             if self._gpu_need.skips():
                 return None
+            # Triton compares the annotation's text, which is quoted twice where the file quotes it.
+            executor.constexprs = [name for name in executor.arg_names if is_constexpr(executor.fn, name)]
             bound = bound_arguments(executor.fn, args, kwargs)
             hooks, executor.pre_run_hooks = getattr(executor, "pre_run_hooks", ()), ()
             for hook in hooks:  # here, for nothing of the candidate's runs in the launch, and none of it is withheld

@@ -80,7 +80,7 @@ def describe(
     constants: dict[str, str] = {}
     divisible: list[str] = []
     for name, value in bound_arguments(function, args, kwargs).items():
-        if _is_constexpr(function, name) or value is None:
+        if is_constexpr(function, name) or value is None:
             types[name] = "constexpr"
             constants[name] = _literal(value)
             continue
@@ -111,7 +111,8 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
 
 
 @functools.lru_cache(maxsize=4096)
-def _is_constexpr(function: Callable[..., Any], name: str) -> bool:
+def is_constexpr(function: Callable[..., Any], name: str) -> bool:
+    """Whether this parameter of a kernel is annotated as a constant, in whatever way Triton accepts."""
     annotation = _signature(function).parameters[name].annotation
     return "constexpr" in (annotation if isinstance(annotation, str) else getattr(annotation, "__name__", ""))
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from engine.errors import CandidateError
 
-_OURS = frozenset({"engine", "problems", "sessions", "kgtui"})
+HIDDEN = frozenset({"engine", "problems", "sessions", "kgtui"})
+"""Packages of ours, which no candidate can import."""
 
 
 class NoEntryError(CandidateError):
@@ -52,7 +53,7 @@ def _before_site_packages() -> int:
 
 def _hide_ourselves(folder: Path | None) -> None:
     for name in list(sys.modules):
-        if name.partition(".")[0] in _OURS:
+        if name.partition(".")[0] in HIDDEN:
             del sys.modules[name]
     sys.meta_path.insert(0, _CandidateFirst(folder))
 
@@ -66,7 +67,7 @@ class _CandidateFirst(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname.partition(".")[0] not in _OURS:
+        if fullname.partition(".")[0] not in HIDDEN:
             return None
         spec = PathFinder.find_spec(fullname, path if "." in fullname else self._places)
         if spec is None:

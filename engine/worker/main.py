@@ -21,7 +21,7 @@ from engine.processes.confinement import Measure
 from engine.processes.nursery import DEVICE_VARIABLE, WARM_CACHE_VARIABLE
 from engine.processes.readable_files import limit_reading
 from engine.processes.service import Line
-from engine.worker import failures, loader, published
+from engine.worker import failures, loader, published, semaphores
 from engine.worker.disorder import Disorder
 from engine.worker.edges import Edges
 from engine.worker.gpu_need import GpuNeed
@@ -84,6 +84,7 @@ class _Worker:
         self._meetings = Meetings()
         self._provenance = Provenance()
         self._host_code = HostCode()
+        semaphores.install()
         self._gpu_need = GpuNeed()
         self._guard: Guard | None = None
         self._tuning: Tuning | None = None

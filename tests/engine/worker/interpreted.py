@@ -568,6 +568,33 @@ def programs_that_do_not_meet() -> Any:
     return msgspec.to_builtins(MEETINGS.first)
 
 
+@triton.jit
+def place_largest(x, y, block: "tl.constexpr"):  # noqa: UP037  # as some files quote it
+    v = tl.load(x + tl.arange(0, block))
+    tl.store(y, tl.argmax(v, 0))
+    tl.store(y + 1, tl.argmin(v, 0))
+    tl.store(y + 2, tl.max(v, 0))
+
+
+@scenario
+def places_of_the_largest_among_nan() -> Any:
+    y, told = torch.zeros(3), []
+    for numbers in ([1.0, 4.0, 3.0, 2.0], [np.nan] * 4):
+        place_largest[(1,)](torch.tensor(numbers), y, block=4)
+        told.append([*y.tolist()[:2], str(y[2].item())])
+    return told
+
+
+@scenario
+def a_kernel_is_asked_about_itself() -> Any:
+    @triton.jit
+    def asked(x, n, block: tl.constexpr):
+        tl.store(x, n)
+
+    names = (asked.fn.__name__, asked.arg_names, [one.name for one in asked.params], asked.src.splitlines()[0])
+    return [isinstance(asked, triton.JITFunction), *names, hasattr(asked, "device_caches")]
+
+
 def _became(run: Callable[[], Any]) -> dict[str, Any]:
     try:
         return {"value": run()}

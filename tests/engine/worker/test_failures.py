@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+import triton
 from triton.compiler.errors import CompilationError
 
 from engine import wire
@@ -81,6 +82,35 @@ def test_error_raised_over_a_missing_gpu_is_unsupported() -> None:
 @pytest.mark.parametrize("line", ["torch.cuda.current_strem()", "torch._C._no_such_thing", "torch.cudaa.Stream()"])
 def test_misspelt_name_of_torch_is_an_error(line: str) -> None:
     assert failed(f"import torch\n{line}\n").kind is Kind.RAISED
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("import no_such_library", "missing package no_such_library: it is not installed here; "),
+        ("from no_such_library.kernels import fast", "missing package no_such_library: "),
+        ("import triton.ops", f"triton.ops is missing from Triton {triton.__version__}, which is installed here; "),
+        ("import triton.language as tl; tl.libdevice_ = tl._experimental_descriptor_load", "Triton 3.3 has it"),
+    ],
+)
+def test_missing_package_or_feature_is_unsupported(line: str, message: str) -> None:
+    told = failed(f"\n{line}\n")
+    assert (told.kind, told.line) == (Kind.UNSUPPORTED, 2)
+    assert message in told.message
+
+
+@pytest.mark.parametrize("line", ["import triton.languages", "import json.nothing", "tl.laod"])
+def test_misspelt_import_is_an_error(line: str) -> None:
+    assert failed(line, tl=triton.language).kind is Kind.RAISED
+
+
+def test_refused_path_is_named_with_what_to_do() -> None:
+    told = failed("raise PermissionError(13, 'Permission denied', '/opt/cache')")
+    assert told.kind is Kind.RAISED
+    assert told.message.endswith(
+        "('/opt/cache' is refused: a kernel may write below HOME, TMPDIR and XDG_CACHE_HOME only; "
+        "set its cache folder there)"
+    )
 
 
 def test_an_error_of_that_kind_from_elsewhere_is_an_error() -> None:

@@ -72,6 +72,11 @@ def test_the_message_is_a_sentence_with_all_of_it(interpreted: Scenarios) -> Non
         ("a_reduction_by_a_function_of_its_own", [6.0, 8.0, 12.0, 8.0, 5]),
         ("a_scan_by_a_function_that_does_not_commute", [0.0, 0.0, 12]),
         ("hooks_before_two_launches", [[0.0, 0.0, 2, 2], [1.0, 1.0, 2, 2]]),
+        ("places_of_the_largest_among_nan", [[1.0, 0.0, "4.0"], [3.0, 3.0, "nan"]]),
+        (
+            "a_kernel_is_asked_about_itself",
+            [True, "asked", ["x", "n", "block"], ["x", "n", "block"], "def asked(x, n, block: tl.constexpr):", False],
+        ),
         ("functions_of_libdevice", [3.0, 17.5, 257.25, 3.0625, 1.0]),
     ],
 )
