@@ -35,6 +35,29 @@ _PIECES = frozenset(
 _MADE_OF_NUMBERS = frozenset({wire.OperatorKind.ALLOCATION, wire.OperatorKind.COPY, wire.OperatorKind.LIGHT})
 _MOST_PIECES = 16
 _LOOKING_UP = frozenset(f"aten::{name}" for name in LOOKING_UP)
+_ADDRESSING = frozenset(
+    f"aten::{name}{end}"
+    for name in (
+        "add",
+        "sub",
+        "rsub",
+        "mul",
+        "neg",
+        "div",
+        "floor_divide",
+        "remainder",
+        "clamp",
+        "clamp_min",
+        "clamp_max",
+        "__lshift__",
+        "__rshift__",
+        "bitwise_and",
+        "bitwise_left_shift",
+        "bitwise_right_shift",
+    )
+    for end in ("", "_")
+)
+"""Arithmetic that makes addresses of indices: on whole numbers it makes no answer that has fractions."""
 _QUESTIONS = 8  # times all inputs and outputs: more than any mask has
 _TAMPERING = re.compile(r"dlsym (?:mprotect|pkey_mprotect|ptrace|process_vm_\w+|cudaDeviceSetLimit|cuCtxSetLimit)")
 _FILES = frozenset({wire.DeedKind.FILE_READ, wire.DeedKind.FILE_WRITTEN})
@@ -74,6 +97,7 @@ class _Weight:
     whole: float
     operations: float
     has_arithmetic: bool
+    has_fractions: bool
 
 
 def findings(problem: Problem, results: Iterable[CaseResult], observed: wire.Observed) -> Iterator[Finding]:
@@ -108,6 +132,7 @@ def _weights(problem: Problem, results: Iterable[CaseResult]) -> dict[str, _Weig
             whole=(cost.bytes_read + cost.bytes_written) / case.dtype.bytes,
             operations=cost.flops or (cost.bytes_read + cost.bytes_written) / case.dtype.bytes,  # of who only looks up
             has_arithmetic=cost.flops > 0,
+            has_fractions=case.dtype.epsilon > 0,
         )
     return weight_by_case
 
@@ -167,6 +192,8 @@ def _asked(one: wire.OperatorSeen, weight: _Weight) -> bool:
 
 
 def _computed(one: wire.OperatorSeen, weight: _Weight) -> bool:
+    if one.integers and one.name in _ADDRESSING and weight.has_fractions:
+        return False
     if one.name in (UNSEEN, GIVEN) or one.name.startswith(_CARRIED_OUT) or _is_of_a_table(one, weight):
         return False
     if one.kind is wire.OperatorKind.COMPUTE:

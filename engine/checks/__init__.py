@@ -13,7 +13,8 @@ from __future__ import annotations
 import ast
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Protocol
 
 from engine.errors import EngineError
@@ -23,6 +24,7 @@ from engine.reading import Reading
 MOST_NODES = 50_000
 """A text of more syntax is not read: whoever waits for the verdict would wait for this."""
 
+_LEAST_GROUPED, _MOST_LINES = 3, 6
 _REQUIRED = ("CATCHES", "SPARES", "STRICT", "check")
 
 
@@ -69,10 +71,27 @@ def read_statically(tree: ast.Module, text: str = "", entry: str | None = None) 
         yield could_not_check("reading", f"the file has {reading.size} nodes of syntax, and {MOST_NODES} are the most")
         return
     for check in checks():
+        found: list[Finding] = []
         try:
-            yield from check.check(reading)
+            for finding in check.check(reading):
+                found.append(finding)  # noqa: PERF402  # what was found before it failed is kept
         except Exception as error:  # the edge of a plug-in: fail closed, with a finding
-            yield could_not_check(name_of(check), f"{type(error).__name__}: {error}")
+            found.append(could_not_check(name_of(check), f"{type(error).__name__}: {error}"))
+        yield from _grouped(found)
+
+
+def _grouped(found: Iterable[Finding]) -> Iterator[Finding]:
+    """One finding for all with the same words, in the order of the first, with their count and lines."""
+    same: dict[str, list[Finding]] = {}
+    for finding in found:
+        same.setdefault(finding.message, []).append(finding)
+    for message, group in same.items():
+        if len(group) < _LEAST_GROUPED:
+            yield from group
+            continue
+        lines = sorted({finding.location.line for finding in group if finding.location is not None})
+        shown = ", ".join(map(str, lines[:_MOST_LINES])) + (", ..." if len(lines) > _MOST_LINES else "")
+        yield replace(group[0], message=f"{message} ({len(group)} times, in lines {shown})")
 
 
 def name_of(check: Check) -> str:

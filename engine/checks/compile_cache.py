@@ -22,12 +22,15 @@ CATCHES = (
     "import os\nos.environ.update(TORCHINDUCTOR_CACHE_DIR='x')\n",
     "import triton\ntriton.knobs.cache.dir = 'x'\n",
     "@triton.jit\ndef k(x):\n    pass\nk.device_caches[0] = planted\n",
+    "@triton.jit\ndef k(x):\n    pass\nk.kernel_cache.clear()\n",
 )
 SPARES = (
     "import os\nos.environ['TRITON_PRINT_AUTOTUNING'] = '1'\n",
     "import os\nPLACE = os.environ.get('TRITON_CACHE_DIR')\n",
     "CACHE = {}\nclass M:\n    cache = {}\n    def f(self, x):\n        self.cache[x.shape] = 4\n"
     "        return launch(x)\n",
+    "class Entry:\n    def __init__(self, fn):\n        self.fn, self.kernel_cache = fn, {}\n"
+    "    def run(self, x):\n        return self.kernel_cache.setdefault(x.dtype, self.fn)\n",
     "import functools\n@functools.cache\ndef sms():\n    return 108\n",
     "@triton.autotune(configs=[], key=[], cache_results=True)\n@triton.jit\ndef k(x):\n    pass\n",
     "def f(x, cache):\n    cache['x'] = x\n    return launch(x)\n",
@@ -37,7 +40,9 @@ _VARIABLES = words(
     "TORCHINDUCTOR_CACHE_DIR TORCH_EXTENSIONS_DIR CUDA_CACHE_PATH TRITON_PTXAS_PATH"
 )
 _PATHS = re.compile(r"\.triton/(cache|override|dump)|torchinductor_|torch_extensions|\.nv/ComputeCache")
-_OF_KERNELS = frozenset({"device_caches", "cache_hook", "kernel_cache", "_compile_cache"})
+_OF_KERNELS = frozenset({"device_caches", "cache_hook"})
+_OF_A_KERNEL = frozenset({"cache", "kernel_cache", "_compile_cache"})
+"""Of a kernel these are Triton's; of any other object they are what its author calls so."""
 
 
 def check(reading: Reading) -> Iterator[Finding]:
@@ -46,11 +51,15 @@ def check(reading: Reading) -> Iterator[Finding]:
         "triton.runtime.cache.", "triton.runtime.jit.JITFunction.", "triton.knobs.cache."
     ):
         yield hint("compile_cache", node, f"{name} reaches into the compiler's cache")
+    kernels = {kernel.name for kernel in reading.kernels}
     for attribute in reading.host(ast.Attribute):
         stored = isinstance(attribute.ctx, ast.Store) and any(
             name.startswith("triton.knobs.cache") for name in reading.names.of(attribute.value)
         )
-        if attribute.attr in _OF_KERNELS or stored:
+        is_triton = attribute.attr in _OF_KERNELS or (
+            attribute.attr in _OF_A_KERNEL and isinstance(attribute.value, ast.Name) and attribute.value.id in kernels
+        )
+        if is_triton or stored:
             yield hint("compile_cache", attribute, f"{attribute.attr} holds compiled kernels")
     for constant in reading.host(ast.Constant):
         if isinstance(constant.value, str):

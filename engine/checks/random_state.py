@@ -1,6 +1,7 @@
 """The state of the random generators that everybody shares.
 
-Whoever sets a seed may know the inputs that are drawn next.  A generator of its own is ordinary.
+A seed that is set in a call may tell the inputs that are drawn next.  A generator of its own is ordinary, and so is a
+seed that a file sets while it is imported: inputs are drawn by another process.
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ from engine.reading.words import words
 
 STRICT = ""
 CATCHES = (
-    "import torch\ntorch.manual_seed(0)\n",
+    "import torch\ndef f(x):\n    torch.manual_seed(0)\n    return x\n",
     "from torch import cuda\ndef f(x):\n    cuda.manual_seed_all(1)\n    return x\n",
     "import torch\ndef f(x):\n    torch.set_rng_state(S)\n    return x\n",
-    "import random as r\nr.seed(3)\n",
-    "import numpy as np\nnp.random.seed(3)\n",
+    "import random as r\ndef f(x):\n    r.seed(3)\n    return x\n",
+    "import numpy as np\nnp.random.set_state(S)\n",
 )
 SPARES = (
+    "import torch\nimport random\nimport numpy as np\ntorch.manual_seed(0)\n"
+    "torch.cuda.manual_seed_all(0)\nrandom.seed(0)\nnp.random.seed(0)\n",
     "import torch\nG = torch.Generator(device='cuda').manual_seed(3)\n",
     "import torch\ndef f(x):\n    seed = torch.randint(0, 99, (1,))\n    return launch(x, seed)\n",
     "import numpy as np\nRNG = np.random.default_rng(3)\n",
@@ -35,8 +38,12 @@ _STATE = words(
     "random.setstate random.getstate numpy.random.seed numpy.random.set_state numpy.random.get_state"
 )
 
+_SEEDING = frozenset({"manual_seed", "manual_seed_all", "seed"})
+
 
 def check(reading: Reading) -> Iterator[Finding]:
     """A hint wherever the shared generators are set or read out."""
     for node, name in reading.mentions(*_STATE):
+        if name.rpartition(".")[2] in _SEEDING and reading.function(node) is None:
+            continue
         yield hint("random_state", node, f"{name} touches the random state that inputs may be drawn from")

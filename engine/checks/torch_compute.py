@@ -20,6 +20,9 @@ _LAUNCH = "import torch, triton\n@triton.jit\ndef k(x, y):\n    tl.store(y, 0)\n
 
 STRICT = "PyTorch allocates, views and moves; it computes nothing of the answer."
 CATCHES = (
+    "import torch\ndef f(x):\n    if x.is_cuda:\n        return torch.softmax(x, -1)\n    return launch(x)\n",
+    "import torch\ndef f(x):\n    if not x.is_cuda or x.numel() < 9:\n        return torch.softmax(x, -1)\n"
+    "    return launch(x)\n",
     "import torch as t\ndef f(x, w):\n    return t.matmul(x, w)\n",
     "from torch.nn import functional as G\ndef f(x):\n    return G.softmax(x, -1)\n",
     "import torch\nF = torch.nn.functional\nact = F.silu\ndef f(x):\n    return act(x)\n",
@@ -50,6 +53,11 @@ CATCHES = (
     "import torch\ndef f(x):\n    return list(map(torch.sigmoid, [x]))[0]\n",
 )
 SPARES = (
+    _LAUNCH + "def f(x):\n    y = torch.empty_like(x)\n    k[(1,)](x.flip(-1), y)\n    return y.flip(-1)\n",
+    _LAUNCH + "def f(x):\n    if not x.is_cuda:\n        return torch.softmax(x, -1)\n    y = torch.empty_like(x)\n"
+    "    k[(1,)](x, y)\n    return y\n",
+    _LAUNCH + "def f(x):\n    y = torch.empty_like(x)\n    if x.device.type == 'cuda':\n        k[(1,)](x, y)\n"
+    "    else:\n        y = torch.softmax(x, -1)\n    return y\n",
     _LAUNCH + "def f(x):\n    y = torch.empty_like(x)\n    k[(1,)](x.contiguous(), y)\n    return y.view(x.shape)\n",
     _LAUNCH + "def f(x):\n    x = torch.nn.functional.pad(x, (0, 3))\n    y = torch.empty(x.shape)\n"
     "    k[(1,)](x, y)\n    return y\n",
@@ -90,9 +98,14 @@ SPARES = (
 
 
 def check(reading: Reading) -> Iterator[Finding]:
-    """A hint for every operator of PyTorch whose result may be the answer or the better part of it."""
+    """A hint for every operator of PyTorch whose result may be the answer or the better part of it.
+
+    What runs only where there is no GPU is left alone: a CPU cannot verify such a file, and a GPU never comes there.
+    """
     places: set[tuple[int, int]] = set()
     for node, spelled in _operators(reading):
+        if _runs_without_a_gpu(reading, node):
+            continue
         place = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
         if place not in places:
             places.add(place)
@@ -113,6 +126,35 @@ def _operators(reading: Reading) -> Iterator[tuple[ast.expr, str]]:
             yield operation, "@"
         elif reading.tensors.origin(operation) is not Origin.UNKNOWN and _counts(reading, operation, Weight.LIGHT):
             yield operation, "arithmetic on tensors"
+
+
+def _runs_without_a_gpu(reading: Reading, node: ast.AST) -> bool:
+    below = node
+    for above in reading.ancestors(node):
+        if isinstance(above, ast.If | ast.IfExp) and below is not above.test:
+            body = above.body if isinstance(above.body, list) else [above.body]
+            if _holds_on_a_gpu(above.test) is (not any(below is part for part in body)):
+                return True
+        below = above
+    return False
+
+
+def _holds_on_a_gpu(test: ast.expr) -> bool | None:
+    """What a condition comes to on a GPU; None where more than the device decides."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            held = _holds_on_a_gpu(operand)
+            return None if held is None else not held
+        case ast.Attribute(attr="is_cuda") | ast.Call(func=ast.Attribute(attr="is_available")):
+            return True
+        case ast.Attribute(attr="is_cpu"):
+            return False
+        case ast.Compare(
+            left=ast.Attribute(attr="type"), ops=[ast.Eq() | ast.NotEq() as operator],
+            comparators=[ast.Constant(value="cuda" | "cpu" as name)],
+        ):  # fmt: skip
+            return isinstance(operator, ast.Eq) is (name == "cuda")
+    return None
 
 
 def _rank(weight: Weight) -> int:

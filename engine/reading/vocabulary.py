@@ -28,7 +28,8 @@ COPYING = words(
     "contiguous clone to type type_as float half double bfloat16 int long short bool char byte cfloat cdouble "
     "chalf cpu "
     "cuda xpu copy cat concat concatenate stack hstack vstack dstack column_stack row_stack pad constant_pad_nd repeat "
-    "tile meshgrid pin_memory resize resize_as set share_memory to_dense coalesce block_diag fill zero"
+    "tile meshgrid pin_memory resize resize_as set share_memory to_dense coalesce block_diag fill zero "
+    "flip fliplr flipud roll rot90"
 )
 DESCRIBING = words(
     "size stride numel nelement dim ndimension element_size storage_offset storage storage_type untyped_storage "
@@ -49,7 +50,7 @@ ELEMENTWISE = words(
     "maximum minimum mul multiply nan_to_num ne neg negative nextafter not_equal pow rad2deg reciprocal "
     "remainder round "
     "rsub sgn sign signbit sqrt square sub subtract true_divide trunc where index_put index_fill masked_select "
-    "masked_scatter tril triu flip fliplr flipud roll rot90 repeat_interleave one_hot diag diagflat diag_embed hypot "
+    "masked_scatter tril triu repeat_interleave one_hot diag diagflat diag_embed hypot "
     "rsqrt equal allclose"
 )
 REDUCING = words(

@@ -86,13 +86,15 @@ class OperatorSeen(Message, frozen=True):
 
     `largest_in` and `largest_out` are elements of all tensors of one use, taken and returned; the totals are
     over all uses.  Neither is told for VIEW and METADATA, which make no content.  `case` is told for LIGHT
-    and COMPUTE.  `reads_inputs` says that it took an argument of the entry, or what torch alone made of one.
+    and COMPUTE.  `reads_inputs` says that it took an argument of the entry, or what torch alone made of one;
+    `integers` that all it took and made were whole numbers.
     """
 
     name: Word
     kind: OperatorKind
     case: Word = ""
     reads_inputs: bool = False
+    integers: bool = False
     uses: Count = 1
     largest_in: Count = 0
     largest_out: Count = 0

@@ -20,7 +20,7 @@ from torch.utils._python_dispatch import _disable_current_modes as disabled_mode
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack as dispatch_modes
 
 from engine.wire.observing import GIVEN, INTO, LOOKING_UP, MOST_OPERATORS, UNSEEN, OperatorKind, OperatorSeen
-from engine.worker.operands import address_of, are_booleans, are_one, elements_of, is_meta, tensors_in
+from engine.worker.operands import address_of, are_booleans, are_integers, are_one, elements_of, is_meta, tensors_in
 from engine.worker.provenance import Provenance
 
 _MOST_NAMES = 256
@@ -107,7 +107,9 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
     def __init__(self, memory: Provenance | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.memory = memory or Provenance()
-        self._entries: dict[tuple[Any, str, bool], _Entry] = {}  # Any: an OpOverloadPacket, which has no public name
+        self._entries: dict[
+            tuple[Any, str, bool, bool], _Entry
+        ] = {}  # Any: an OpOverloadPacket, which has no public name
         self._packets: set[Any] = set()
         self._case = ""
         self._inputs: set[int] = set()
@@ -184,19 +186,19 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         """What was called up to now."""
         return tuple(
             OperatorSeen(
-                name=entry.name, kind=entry.kind, case=case, reads_inputs=reads_inputs, uses=entry.uses,
-                largest_in=entry.largest_in, largest_out=entry.largest_out, total_in=entry.total_in,
+                name=entry.name, kind=entry.kind, case=case, reads_inputs=reads_inputs, integers=integers,
+                uses=entry.uses, largest_in=entry.largest_in, largest_out=entry.largest_out, total_in=entry.total_in,
                 total_out=entry.total_out,
             )
-            for (_, case, reads_inputs), entry in self._entries.items()
+            for (_, case, reads_inputs, integers), entry in self._entries.items()
         )  # fmt: skip
 
-    def entry(self, packet: Any, kind: OperatorKind, *, reads: bool = False) -> _Entry | None:
+    def entry(self, packet: Any, kind: OperatorKind, *, reads: bool = False, integers: bool = False) -> _Entry | None:
         """The entry of an operator that `reads` the entry's arguments or not; None when there is no room for it."""
         if not self._is_noting:
             return None
         by_case = kind in _TOLD_BY_CASE or packet in _TOLD_BY_CASE_TOO or isinstance(packet, str)
-        key = (packet, self._case if by_case else "", by_case and reads)
+        key = (packet, self._case if by_case else "", by_case and reads, by_case and integers)
         entry = self._entries.get(key)
         if entry is None:
             self._packets.add(packet)
@@ -214,7 +216,8 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         self._follow(made, reads)
         if packet is _COPYING and len(taken) == 2 and are_one(*taken):
             return  # Triton's interpreter copies the tensors of a launch back onto themselves
-        entry = self.entry(packet, kind, reads=reads)
+        is_light = kind is OperatorKind.LIGHT
+        entry = self.entry(packet, kind, reads=reads, integers=is_light and are_integers((*taken, *made)))
         if entry is not None:
             elements_in, elements_out = sum(map(elements_of, taken)), sum(map(elements_of, made))
             if packet in _LOOKING_UP and taken:  # of a table it reads what it makes

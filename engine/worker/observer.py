@@ -49,6 +49,7 @@ class Observer:
         self._audit.install(path, folder)
         with self._audit.on(loading=True):
             yield
+        self._try("the random numbers", self._watch.seeded, None)
 
     @contextlib.contextmanager
     def calling(self, case: str, arguments: Sequence[object], *, operators: bool) -> Iterator[None]:

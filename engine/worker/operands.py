@@ -31,6 +31,13 @@ def are_booleans(tensors: Iterable[torch.Tensor]) -> bool:
     return all(dtype_of(tensor) is torch.bool for tensor in tensors)
 
 
+def are_integers(tensors: Iterable[torch.Tensor]) -> bool:
+    """Whether each of them holds whole numbers."""
+    dtypes = {dtype_of(tensor) for tensor in tensors}
+    fractions = any(dtype.is_floating_point or dtype.is_complex for dtype in dtypes)
+    return bool(dtypes) and not fractions and torch.bool not in dtypes
+
+
 def address_of(tensor: torch.Tensor) -> int:
     """Where the memory of a tensor begins; 0 when it has none of its own."""
     try:

@@ -6,7 +6,7 @@ a lock among its threads does the same.  A process that it forks would not share
 
 from __future__ import annotations
 
-import _multiprocessing
+import _multiprocessing  # type: ignore[import-not-found]  # in C, and without a stub
 import multiprocessing.synchronize
 import threading
 import time

@@ -21,7 +21,7 @@ import threading
 import time
 import timeit
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
 from typing import Any
@@ -84,6 +84,11 @@ class Watch:
             callbacks=_callbacks(), random_states=self._random_states(), threads=frozenset(sys._current_frames()),
             children=_child_pids(), code=code_pages(),
         )  # fmt: skip
+
+    def seeded(self) -> None:
+        """The candidate was loaded: a seed that it set meanwhile is ordinary, for the judge draws elsewhere."""
+        if self._before is not None:
+            self._before = replace(self._before, random_states=self._random_states())
 
     def changes(self) -> tuple[ChangeSeen, ...]:
         """What is another now, at most as much as fits."""

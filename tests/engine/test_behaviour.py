@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import msgspec
 import pytest
 
 from engine import wire
@@ -69,6 +70,16 @@ def test_an_operator_that_made_as_much_as_the_answer_computed_it() -> None:
     assert finding.message == (
         "torch computed it: aten::_softmax 3 times, up to 1000 elements; aten::exp once, up to 600 elements (1 cases)"
     )
+
+
+@pytest.mark.parametrize("name", ["aten::mul", "aten::floor_divide", "aten::add_", "aten::bitwise_and"])
+def test_arithmetic_on_indices_is_no_finding(name: str) -> None:
+    assert found(msgspec.structs.replace(used(name, kind=LIGHT), integers=True)) == []
+
+
+def test_selection_by_whole_numbers_computed_it() -> None:
+    (finding,) = found(msgspec.structs.replace(used("aten::where", kind=LIGHT), integers=True))
+    assert finding.severity is Severity.SUSPECT
 
 
 def test_an_operator_that_made_the_answer_row_by_row_computed_it() -> None:

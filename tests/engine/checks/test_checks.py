@@ -120,6 +120,14 @@ def test_a_check_that_fails_is_a_visible_finding_and_the_others_go_on(folder: Pa
     ]
 
 
+def test_finding_repeated_is_one_with_its_lines() -> None:
+    text = "import gc\n" + "gc.get_objects()\n" * 8
+    found = [finding for finding in read_statically(ast.parse(text)) if "get_objects" in finding.message]
+    assert [(finding.location, finding.message.partition(" (")[2]) for finding in found] == [
+        (Location(line=2, column=1), "8 times, in lines 2, 3, 4, 5, 6, 7, ...)")
+    ]
+
+
 def test_what_a_check_found_before_it_failed_is_kept(folder: Path) -> None:
     (folder / "half.py").write_text(GOOD + "    raise ValueError('half')\n")
     messages = [finding.message for finding in read_statically(ast.parse("pass"))]
