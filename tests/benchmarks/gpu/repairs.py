@@ -31,9 +31,10 @@ import bench_inspector
 import bench_loop
 from bench_inspector import CORPUS, SAMPLE, Inspected, inspected, told
 
-from engine import pipeline, staff
+from engine import pipeline, staff, wire
 from engine.artefacts import ArtefactStore
 from engine.benchmark import Span
+from engine.desk import Desk
 from engine.engine import Engine
 from engine.events import CaseBenchmarked, CaseFinished, FindingRaised, KernelCompiled, StageFinished
 from engine.inspection_plan import benchmark_plan
@@ -232,12 +233,7 @@ async def gemm(table: Table, options: argparse.Namespace) -> None:
             table.add(
                 "gemm", f"{label}: kernels, cases timed, probes done", f"{kernels}, {len(timed)}, {probed_s:.2f} s"
             )
-            for span in one.spans:
-                table.add(
-                    "gemm",
-                    f"{label}: {span.name}",
-                    f"{span.count} x, busy {span.busy_s:.2f} s, {span.began_s:.2f} to {span.ended_s:.2f}",
-                )
+            show_spans(table, "gemm", label, one.spans)
             for benchmark in timed:
                 notes = benchmark.timing.notes if benchmark.timing is not None else ()
                 table.add(
@@ -267,19 +263,35 @@ async def saves(
     """The figures of so many saves, and the profile of the last one."""
     waits.clear()
     await engine.wait_until_warm()
+    made = calls_of_workers()
     done = await bench_loop.bench_saves(engine, count, target=target, timed=timed)
     for name in ("first_case_s", "verified_s", "interval_s", "verdict_s", "warm_again_s"):
         values = [value for save in done if (value := getattr(save, name)) is not None]
         if values:
             table.add("loop", f"{label}: {name}", bench_inspector.row("", values).strip())
     table.add("loop", f"{label}: outcome", done[-1].verdict.sentence[:120], done[-1].verdict.outcome.value == "pass")
-    for span in done[-1].spans:
-        table.add(
-            "loop",
-            f"{label}: {span.name}",
-            f"{span.count} x, busy {span.busy_s:.3f} s, {span.began_s:.3f} to {span.ended_s:.3f}",
-        )
+    show_spans(table, "loop", label, done[-1].spans)
+    for name, seconds in (("waited for", [each for each, _ in made]), ("as the worker says", [own for _, own in made])):
+        figures = bench_inspector.row("", [1e3 * one for one in seconds]).strip()
+        table.add("loop", f"{label}: ms of a call, {name}", figures)
+    firsts = ", ".join(f"{1e3 * each:.1f}/{1e3 * own:.1f}" for each, own in made[:9])
+    table.add("loop", f"{label}: first calls in ms, waited for/own", firsts)
     table.add("loop", f"{label}: slowest waits for a spare", ", ".join(sorted(waits, reverse=True)[:4]) or "none")
+
+
+def calls_of_workers() -> list[tuple[float, float]]:
+    """A list that every call of a candidate is added to from now on: seconds as waited for, and as the worker says."""
+    ask, made = Desk.ask, []
+
+    async def timed(desk: Desk, command: wire.AnyCommand, *, deadline_s: float) -> wire.AnyReply:
+        began = time.perf_counter()
+        reply = await ask(desk, command, deadline_s=deadline_s)
+        if isinstance(reply, wire.Called):
+            made.append((time.perf_counter() - began, reply.elapsed_s))
+        return reply
+
+    Desk.ask = timed  # type: ignore[method-assign]  # measured from outside, so that the product stays as it is
+    return made
 
 
 def waiting_for_spares() -> list[str]:
