@@ -18,7 +18,7 @@ from triton.runtime.jit import JITFunction
 
 from engine import tensors, wire
 from engine.worker.launches import bound_arguments, describe
-from engine.worker.tuning import Tuning
+from engine.worker.tuning import FEW_CONFIGURATIONS, Tuning
 
 # Triton's launcher is not typed: what passes through is Any throughout this file.
 
@@ -34,14 +34,20 @@ class Rehearsal:
         knobs.runtime.jit_cache_hook = self._note
         _wrap_run(self._launched)
         tuning.briefly()
-        self._takes_first = vars(Autotuner)["do_bench"]
+        self._tunes = False
+        takes_first = vars(Autotuner)["do_bench"]
+
+        def bench(tuner: Any) -> Any:
+            is_all = self._tunes or len(tuner.configs) <= FEW_CONFIGURATIONS  # of a few the first may not build
+            return _call_once if is_all else takes_first.fget(tuner)
+
+        Autotuner.do_bench = property(bench)
 
     def call(self, entry: Callable[..., Any], command: wire.Rehearse) -> wire.Rehearsed:
         """Call the entry on zeros of the right shapes; what it would have launched, in that order."""
         self._met.clear()
         self._tuning.forget()
-        # An autotuner that tunes launches every configuration, and would time what does not run.
-        Autotuner.do_bench = property(lambda tuner: _call_once) if command.tunes else self._takes_first
+        self._tunes = command.tunes
         storages = [torch.zeros(size, dtype=torch.uint8, device=self._device) for size in command.storages]
         arguments = [tensors.value_of(spec, storages) for spec in command.arguments]
         # It may well stumble over results that are not there; what it launched before that is still true.

@@ -2,6 +2,7 @@
 
 While cases are verified a tuner's choice matters to nobody, and Triton's own measuring takes longer than all the
 rest: hundreds of launches, and for `restore_value` as many copies, which a ledger would take for work of torch.
+Of many configurations the smallest comes first, for it compiles soonest and fits everywhere.
 Before a benchmark every choice is forgotten, so that what is timed was tuned in earnest, within a budget: what is left
 of a grid when that is spent is not tried, which a note says.  No choice is kept on disk,
 whatever the candidate asks for: what was chosen without measuring would come back from there.
@@ -23,6 +24,8 @@ from triton.runtime.autotuner import Autotuner
 _CHOSEN, _OTHERS = [0.0, 0.0, 0.0], [math.inf, math.inf, math.inf]  # the quantiles that a tuner asks for
 
 
+FEW_CONFIGURATIONS = 4
+"""Up to so many are tried in the candidate's own order."""
 _LEAST_REP_MS, _MOST_REP_MS, _WARM_UP_MS = 10.0, 100.0, 5
 _clock = time.perf_counter  # as it is before there is a candidate
 
@@ -64,7 +67,7 @@ class Tuning:
         self._brief = True
 
     def _watch(self) -> None:
-        make, bench = Autotuner.__init__, Autotuner.do_bench
+        make, bench, prune = Autotuner.__init__, Autotuner.do_bench, Autotuner.prune_configs
         usual: Callable[[Any], Any] = getattr(bench, "func", None) or bench.fget
 
         def remember(tuner: Any, *args: Any, **kwargs: Any) -> None:
@@ -77,7 +80,12 @@ class Tuning:
                 return functools.partial(self._try, tuner)
             return functools.partial(self._measure, tuner, self._bench_of(tuner, usual))
 
+        def ordered(tuner: Any, kwargs: dict[str, Any]) -> Any:
+            found = prune(tuner, kwargs)
+            return sorted(found, key=_size) if self._brief and len(found) > FEW_CONFIGURATIONS else found
+
         functools.update_wrapper(remember, make)
+        Autotuner.prune_configs = ordered
         Autotuner.__init__ = remember
         Autotuner.do_bench = property(measure)
 
@@ -119,3 +127,9 @@ class Tuning:
         kernel_call()
         self._chosen[tuner] = asked
         return list(_CHOSEN)
+
+
+def _size(config: Any) -> int:
+    """The product of the blocks of a configuration and its stages: how much code it becomes, and what it needs."""
+    blocks = (value for value in config.kwargs.values() if type(value) is int and value > 0)
+    return math.prod(blocks) * max(1, int(config.num_stages or 1))

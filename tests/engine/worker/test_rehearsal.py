@@ -23,6 +23,7 @@ def rehearsal(monkeypatch: pytest.MonkeyPatch) -> Rehearsal:
     monkeypatch.setattr(JITFunction, "run", JITFunction.run)
     monkeypatch.setattr(Autotuner, "__init__", Autotuner.__init__)
     monkeypatch.setattr(Autotuner, "do_bench", vars(Autotuner)["do_bench"])
+    monkeypatch.setattr(Autotuner, "prune_configs", Autotuner.prune_configs)
     with knobs.runtime.scope():
         return Rehearsal(torch.device("cpu"), Tuning())
 
@@ -37,15 +38,17 @@ def test_an_entry_that_raises_has_stumbled(rehearsal: Rehearsal) -> None:
     )
 
 
-@pytest.mark.parametrize(("tunes", "warps"), [(False, [[4], [4]]), (True, [[4, 8, 16], [4, 8, 16]])])
+@pytest.mark.parametrize(("tunes", "warps"), [(False, [[8], [8]]), (True, [[1, 2, 4, 8, 16], [1, 2, 4, 8, 16]])])
 def test_rehearsal_launches_every_configuration_only_to_tune(
     rehearsal: Rehearsal, tunes: bool, warps: list[list[int]]
 ) -> None:
     launched: list[int] = []
 
-    @triton.autotune(configs=[triton.Config({}, num_warps=count) for count in (4, 8, 16)], key=["n"])
+    blocks = {1: 256, 2: 128, 4: 64, 8: 32, 16: 512}  # by warps
+
+    @triton.autotune(configs=[triton.Config({"block": blocks[one]}, num_warps=one) for one in blocks], key=["n"])
     @triton.jit
-    def kernel(x, n):  # type: ignore[no-untyped-def]  # Triton reads the function, not Python
+    def kernel(x, n, block):  # type: ignore[no-untyped-def]  # Triton reads the function, not Python
         pass
 
     class Launches:
@@ -53,7 +56,7 @@ def test_rehearsal_launches_every_configuration_only_to_tune(
             launched.append(num_warps)
 
     kernel.fn = Launches()
-    found = []
+    found: list[list[int]] = []
     for case in ("one", "two"):  # the second has the key of the first
         launched.clear()
         command = msgspec.structs.replace(COMMAND, case=case, tunes=tunes)

@@ -33,6 +33,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
     monkeypatch.setattr(Autotuner, "__init__", Autotuner.__init__)
     monkeypatch.setattr(Autotuner, "do_bench", vars(Autotuner)["do_bench"])
+    monkeypatch.setattr(Autotuner, "prune_configs", Autotuner.prune_configs)
     monkeypatch.setattr(triton.testing, "do_bench", do_bench)
     return calls
 
@@ -137,6 +138,18 @@ def test_after_it_was_timed_a_tuner_can_be_brief_again_and_keeps_its_choices(mea
     tuning.briefly()
     assert launched_by(tuner, calls=(1,)) == [4, 4]
     assert ("n",) in tuner.cache
+
+
+def test_of_many_configurations_the_smallest_is_verified(measured: list[dict[str, Any]]) -> None:
+    tuning = Tuning()
+    sizes = {1: 256, 2: 64, 4: 128, 8: 512, 16: 1024}  # by warps
+    configs = [triton.Config({"BLOCK": size}, num_warps=warps) for warps, size in sizes.items()]
+    tuner = Autotuner.__new__(Autotuner)
+    tuner.__init__(_kernel(), ["x", "n"], configs, ["n"], None, None, do_bench=patient)
+    assert launched_by(tuner, calls=(1,)) == [2, 2]
+    assert launched_by(tuner, 2, calls=(2,)) == [2, 4, 4]
+    tuning.in_earnest()
+    assert [config.num_warps for config in tuner.prune_configs({})] == [1, 2, 4, 8, 16]
 
 
 def test_a_spent_budget_leaves_out_the_rest_of_the_grid(
