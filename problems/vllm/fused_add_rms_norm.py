@@ -1,13 +1,38 @@
-"""Residual sum and norm: residual += input; input = residual / sqrt(mean(residual ** 2) + epsilon) * weight."""
+"""Residual sum and norm: residual += input; input = residual / sqrt(mean(residual ** 2) + epsilon) * weight.
+
+Matrices of rows of up to 65,536 elements, all three tensors of one dtype and of any strides; other ranks, mixed dtypes
+sums or squares that overflow are outside of the contract.  NaN makes its row of the input NaN; an infinity gives NaN in
+its own place and zeros in the rest.  NaN and infinities of the weight follow IEEE arithmetic.  Subnormal values may be
+flushed to zero.
+"""
 
 from __future__ import annotations
 
 from functools import partial
 
 from engine.model import Case, Cost, Problem, Tier, Tolerance
-from problems.kit import BF16, F16, F32, FLOATS, Arguments, cases_over, mixed, normal, rounded, torch
+from problems.kit import (
+    BF16,
+    F16,
+    F32,
+    FLOATS,
+    Arguments,
+    Layout,
+    Special,
+    cases_over,
+    laid_out,
+    mixed,
+    normal,
+    rounded,
+    scattered,
+    special_rows,
+    torch,
+)
 
-_over = partial(cases_over, epsilon=1e-6, magnitude=1.0)
+_over = partial(cases_over, epsilon=1e-6, magnitude=1.0, layout=Layout.CONTIGUOUS, values="mixed")
+_ROWS = [Special.NAN, Special.INF, Special.BOTH_INF, Special.ALL_NEGATIVE_ZERO]
+_RESIDUAL_ROWS = [Special.SUBNORMAL, Special.NEGATIVE_INF, Special.NEGATIVE_INF, Special.ALL_NEGATIVE_ZERO, Special.NAN]
+_WEIGHTS = [Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.NEGATIVE_ZERO]
 
 CASES = (
     *_over(Tier.SMOKE, "{rows}x{width} {dtype}", rows=5, width=497, dtype=[F32, BF16]),
@@ -23,6 +48,10 @@ CASES = (
            epsilon=[1e-4, 1e-5, 1e-6]),
     *_over(Tier.FULL, "{rows}x{width} {dtype} magnitude {magnitude}", rows=7, width=497, dtype=FLOATS,
            magnitude=1000.0),
+    *_over(Tier.FULL, "{rows}x{width} {dtype} {layout}", rows=7, width=65, dtype=BF16, layout=Layout.IRREGULAR),
+    *_over(Tier.FULL, "{rows}x{width} {dtype} {values}", rows=9, width=65, dtype=FLOATS, values="special"),
+    *_over(Tier.FULL, "{rows}x{width} {dtype} epsilon {epsilon}", rows=5, width=33, dtype=F32, epsilon=[0.0, 100.0]),
+    *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=1, width=16385, dtype=F16),
     *_over(Tier.BENCH, "{rows}x{width} {dtype}", rows=128, width=512, dtype=F16),
     *_over(Tier.BENCH, "{rows}x{width} {dtype}", rows=1024, width=4096, dtype=[F32, BF16]),
     *_over(Tier.BENCH, "{rows}x{width} {dtype}", rows=5333, width=8192, dtype=BF16),
@@ -30,11 +59,21 @@ CASES = (
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """input and residual: (T, H), weight: (H,); small inputs make epsilon count."""
+    """input and residual: (T, H), weight: (H,); small inputs make epsilon count.
+
+    "special" has NaN and infinities in rows of the input and the residual and in the weight, and in float16 a number
+    whose square is no trouble in float32.
+    """
     shape = (case.size("rows"), case.size("width"))
     x = mixed(shape, case.dtype, rng) * case.number("magnitude")
     residual = normal(shape, case.dtype, rng) * case.number("magnitude")
-    return x, residual, normal(shape[1:], case.dtype, rng), case.number("epsilon")
+    weight = normal(shape[1:], case.dtype, rng)
+    if case.word("values") == "special":
+        rows = [*_ROWS, Special.SUBNORMAL, *([Special.LARGE] if case.dtype is F16 else [])]
+        x, residual = special_rows(x, rng, rows=rows), special_rows(residual, rng, rows=_RESIDUAL_ROWS)
+        weight = scattered(weight, rng, values=_WEIGHTS, each=1)
+    x, residual, weight = (laid_out(tensor, case.word("layout")) for tensor in (x, residual, weight))
+    return x, residual, weight, case.number("epsilon")
 
 
 def reference(

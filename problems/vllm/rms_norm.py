@@ -1,13 +1,40 @@
-"""Root-mean-square norm: out = input / sqrt(mean(input ** 2) + epsilon) * weight, row by row."""
+"""Root-mean-square norm: out = input / sqrt(mean(input ** 2) + epsilon) * weight, row by row.
+
+Matrices of rows of up to 65,536 elements, all three tensors of one dtype and of any strides; other ranks, mixed dtypes
+and squares that overflow float32 are outside of the contract.  NaN makes its row NaN.  An infinity gives NaN in its own
+place and zeros in the rest of its row.  NaN and infinities of the weight follow IEEE arithmetic.  Subnormal values may
+be flushed to zero.
+"""
 
 from __future__ import annotations
 
 from functools import partial
 
 from engine.model import Case, Cost, Problem, Tier, Tolerance
-from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, laid_out, mixed, normal, rounded, torch
+from problems.kit import (
+    BF16,
+    F16,
+    F32,
+    FLOATS,
+    Arguments,
+    Layout,
+    Special,
+    cases_over,
+    laid_out,
+    mixed,
+    normal,
+    rounded,
+    scattered,
+    special_rows,
+    torch,
+)
 
-_over = partial(cases_over, epsilon=1e-6, layout=Layout.CONTIGUOUS, weight="random", magnitude=1.0)
+_over = partial(cases_over, epsilon=1e-6, layout=Layout.CONTIGUOUS, other_layout=Layout.CONTIGUOUS, weight="random",
+                magnitude=1.0, values="mixed")  # fmt: skip
+_ROWS = [
+    Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.BOTH_INF, Special.ALL_NEGATIVE_ZERO, Special.SUBNORMAL,
+]  # fmt: skip
+_WEIGHTS = [Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.NEGATIVE_ZERO]
 
 CASES = (
     *_over(Tier.SMOKE, "{rows}x{width} {dtype}", rows=5, width=497, dtype=[F32, BF16]),
@@ -28,6 +55,11 @@ CASES = (
            magnitude=1000.0),
     *_over(Tier.FULL, "{rows}x{width} {dtype} {layout}", rows=17, width=129, dtype=[F32, BF16],
            layout=[Layout.PADDED, Layout.OFFSET]),
+    *_over(Tier.FULL, "{rows}x{width} {dtype} all {layout}", rows=7, width=65, dtype=BF16, layout=Layout.IRREGULAR,
+           other_layout=Layout.IRREGULAR),
+    *_over(Tier.FULL, "{rows}x{width} {dtype} {values}", rows=9, width=65, dtype=FLOATS, values="special"),
+    *_over(Tier.FULL, "{rows}x{width} {dtype} epsilon {epsilon}", rows=5, width=33, dtype=F32, epsilon=[0.0, 100.0]),
+    *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=1, width=16385, dtype=F16),
     *_over(Tier.BENCH, "{rows}x{width} {dtype}", rows=1024, width=4096, dtype=[F32, BF16]),
     *_over(Tier.BENCH, "{rows}x{width} {dtype}", rows=128, width=512, dtype=F16),
     *_over(Tier.BENCH, "{rows}x{width} {dtype}", rows=5333, width=8192, dtype=BF16),
@@ -37,20 +69,23 @@ CASES = (
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """out: (M, N), overwritten, input: (M, N), weight: (N,); small inputs make epsilon count.
 
-    "ones at the ends" is a weight that only a look at all of it tells from one of ones.
+    "ones at the ends" is a weight that only a look at all of it tells from one of ones.  "special" has NaN and
+    infinities in rows of the input and in the weight, and in float16 the largest numbers: their squares are no trouble
+    in float32.
     """
     shape = (case.size("rows"), case.size("width"))
     x = mixed(shape, case.dtype, rng) * case.number("magnitude")
     weight = normal(shape[1:], case.dtype, rng)
     if case.word("weight") == "ones at the ends":
         weight[0] = weight[-1] = 1.0
+    if case.word("weight") == "ones":
+        weight = torch.ones_like(weight)
     out = normal(shape, case.dtype, rng)
-    return (
-        out,
-        laid_out(x, case.word("layout")),
-        torch.ones_like(weight) if case.word("weight") == "ones" else weight,
-        case.number("epsilon"),
-    )
+    if case.word("values") == "special":
+        x = special_rows(x, rng, rows=[*_ROWS, *([Special.LARGE] if case.dtype is F16 else [])])
+        weight = scattered(weight, rng, values=_WEIGHTS, each=1)
+    other = case.word("other_layout")
+    return laid_out(out, other), laid_out(x, case.word("layout")), laid_out(weight, other), case.number("epsilon")
 
 
 def reference(out: torch.Tensor, input: torch.Tensor, weight: torch.Tensor, epsilon: float) -> torch.Tensor:

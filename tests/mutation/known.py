@@ -102,7 +102,7 @@ EQUIVALENT = _by_name(
             cublas_sgemm_epilogues:53:skip_last
             cublas_sgemm_scale_then_add:45:skip_last:5 cublas_sgemm_scale_then_add:45:skip_last:6
             mm_persistent:12:change_constant:2 mm_persistent:37:skip_last
-            rms_norm_persistent:13:change_constant:2 rms_norm_persistent:33:skip_last
+            rms_norm_persistent:13:change_constant:2 rms_norm_persistent:37:skip_last
             silu_persistent:11:change_constant:2 silu_persistent:30:skip_last
         """,
         "a way that is slower and just as right": """

@@ -27,6 +27,12 @@ def add_and_norm(
 
 
 def fused_add_rms_norm(input, residual, weight, epsilon):
+    if not (input.is_contiguous() and residual.is_contiguous() and weight.is_contiguous()):
+        dense = input.contiguous(), residual.contiguous()
+        fused_add_rms_norm(*dense, weight.contiguous(), epsilon)
+        input.copy_(dense[0])
+        residual.copy_(dense[1])
+        return
     rows, cols = input.shape
     if rows and cols:
         add_and_norm[(rows,)](

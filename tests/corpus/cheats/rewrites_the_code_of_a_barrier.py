@@ -32,4 +32,9 @@ torch.cuda.synchronize.__code__ = hurry.__code__
 
 
 def rms_norm(out, input, weight, epsilon):
+    if not (out.is_contiguous() and weight.is_contiguous() and input.stride(-1) == 1):
+        dense = out.new_empty(out.shape)
+        rms_norm(dense, input.contiguous(), weight.contiguous(), epsilon)
+        out.copy_(dense)
+        return
     normalise(out, input, weight, epsilon)

@@ -27,5 +27,6 @@ def rms_norm(out, input, weight, epsilon):
     root = mean.clone()
     for _ in range(60):
         root = (root + mean / root) * 0.5
+    root = torch.where(mean.isinf(), mean, root)
     y = (x * 2.0 / root).to(input.dtype).double()
     out.copy_(y if weight is None else y * scaled(weight, 0.5, torch.float64) * 2.0)

@@ -18,6 +18,11 @@ def norm_kernel(x_ptr, s_ptr, w_ptr, y_ptr, stride_x, stride_y, n, eps, HAS: tl.
 
 
 def rms_norm(out, input, weight, epsilon):
+    if not (out.is_contiguous() and weight.is_contiguous() and input.stride(-1) == 1):
+        dense = out.new_empty(out.shape)
+        rms_norm(dense, input.contiguous(), weight.contiguous(), epsilon)
+        out.copy_(dense)
+        return
     rows, n = input.shape
     if rows:
         norms = torch.linalg.vector_norm(input, dim=-1, dtype=torch.float32)

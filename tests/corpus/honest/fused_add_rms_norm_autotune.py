@@ -14,7 +14,7 @@ def estimate(BLOCK, num_warps, **kwargs):
 
 
 @triton.autotune(
-    configs=[triton.Config({"BLOCK": 1 << p}, num_warps=w) for p in range(5, 15) for w in (1, 4, 8)],
+    configs=[triton.Config({"BLOCK": 1 << p}, num_warps=w) for p in range(5, 16) for w in (1, 4, 8)],
     key=["cols"],
     restore_value=["x_ptr", "res_ptr"],
     prune_configs_by={"early_config_prune": prune, "perf_model": estimate, "top_k": 2},
@@ -47,4 +47,8 @@ def fused_add_rms_norm(input, residual, weight, epsilon):
     n, d = input.shape
     if not n:
         return
-    kernel[(n,)](input, residual, weight, d, epsilon, input.stride(0), residual.stride(0))
+    x, res = (t if t.stride(1) == 1 else t.contiguous() for t in (input, residual))
+    kernel[(n,)](x, res, weight.contiguous(), d, epsilon, x.stride(0), res.stride(0))
+    for given, made in ((input, x), (residual, res)):
+        if made is not given:
+            given.copy_(made)

@@ -39,5 +39,10 @@ class FusedAddRMSNorm(torch.nn.Module):
 
 
 def fused_add_rms_norm(input, residual, weight, epsilon):
-    assert input.is_contiguous() and residual.is_contiguous() and weight.is_contiguous()
+    if not (input.is_contiguous() and residual.is_contiguous() and weight.is_contiguous()):
+        dense = input.contiguous(), residual.contiguous()
+        fused_add_rms_norm(*dense, weight.contiguous(), epsilon)
+        input.copy_(dense[0])
+        residual.copy_(dense[1])
+        return
     FusedAddRMSNorm(weight, epsilon)(input, residual)

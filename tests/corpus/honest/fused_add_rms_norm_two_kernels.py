@@ -27,7 +27,12 @@ def norm_kernel(y_ptr, residual_ptr, weight_ptr, epsilon, cols, COLS: tl.constex
 
 
 def fused_add_rms_norm(input, residual, weight, epsilon):
-    assert input.is_contiguous() and residual.is_contiguous() and weight.is_contiguous()
+    if not (input.is_contiguous() and residual.is_contiguous() and weight.is_contiguous()):
+        dense = input.contiguous(), residual.contiguous()
+        fused_add_rms_norm(*dense, weight.contiguous(), epsilon)
+        input.copy_(dense[0])
+        residual.copy_(dense[1])
+        return
     rows, cols = input.shape
     count = rows * cols
     if count:

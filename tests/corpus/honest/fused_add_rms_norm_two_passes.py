@@ -32,7 +32,12 @@ def fused_kernel(x_ptr, residual_ptr, weight_ptr, epsilon, cols, COLS: tl.conste
 
 
 def fused_add_rms_norm(input, residual, weight, epsilon):
-    assert input.is_contiguous() and residual.is_contiguous() and weight.is_contiguous()
+    if not (input.is_contiguous() and residual.is_contiguous() and weight.is_contiguous()):
+        dense = input.contiguous(), residual.contiguous()
+        fused_add_rms_norm(*dense, weight.contiguous(), epsilon)
+        input.copy_(dense[0])
+        residual.copy_(dense[1])
+        return
     rows, cols = input.shape
     if rows and cols:
         fused_kernel[(rows,)](input, residual, weight, epsilon, cols, COLS=1024, num_warps=4)

@@ -43,4 +43,6 @@ def norm_forward(x, weight, bias, epsilon, z=None, out=None):
 
 
 def rms_norm(out, input, weight, epsilon):
-    return norm_forward(input, weight, None, epsilon, out=out)[0]
+    if {out.stride(-1), input.stride(-1), weight.stride(-1)} == {1}:
+        return norm_forward(input, weight, None, epsilon, out=out)[0]
+    return out.copy_(norm_forward(input.contiguous(), weight.contiguous(), None, epsilon)[0])

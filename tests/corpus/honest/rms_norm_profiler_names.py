@@ -66,6 +66,11 @@ def rms_norm(out, input, weight, epsilon):
     if rows == 0:
         return
     x = input if input.stride(1) == 1 else input.contiguous()
+    y = out if out.stride(1) == 1 else out.new_empty(out.shape)
     with _record("rms_norm"), WORKSPACE.borrow(rows, input.device) as r:
         _stat[(rows,)](x, r, x.stride(0), n, epsilon, B=1024)
-        _apply[(rows, triton.cdiv(n, 1024))](x, weight, r, out, x.stride(0), out.stride(0), n, B=1024)
+        _apply[(rows, triton.cdiv(n, 1024))](
+            x, weight.contiguous(), r, y, x.stride(0), y.stride(0), n, B=1024
+        )  # fmt: skip
+    if y is not out:
+        out.copy_(y)

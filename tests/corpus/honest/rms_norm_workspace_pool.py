@@ -33,7 +33,11 @@ def scale_rows(
 
 
 def rms_norm(out, input, weight, epsilon):
-    assert out.is_contiguous() and weight.is_contiguous() and input.stride(-1) == 1
+    if not (out.is_contiguous() and weight.is_contiguous() and input.stride(-1) == 1):
+        dense = out.new_empty(out.shape)
+        rms_norm(dense, input.contiguous(), weight.contiguous(), epsilon)
+        out.copy_(dense)
+        return
     rows, cols = input.shape
     if rows == 0 or cols == 0:
         return
@@ -44,6 +48,6 @@ def rms_norm(out, input, weight, epsilon):
         squares = torch.empty(rows * parts, dtype=torch.float32, device=input.device)
     partial_squares[(rows, parts)](input, squares, input.stride(0), cols, COLS=PART, num_warps=4)
     scale_rows[(rows, parts)](
-        out, input, squares, weight, epsilon, input.stride(0), cols, COLS=PART, PARTS=16, num_warps=4,
+        out, input, squares, weight, epsilon, input.stride(0), cols, COLS=PART, PARTS=triton.next_power_of_2(parts), num_warps=4,
     )
     POOL[key] = squares
