@@ -283,7 +283,7 @@ def _severity(deed: wire.DeedSeen, usual: Severity) -> Severity:
         return Severity.SUSPECT  # memory of others, code that is written to, a cache that is set aside
     if deed.kind is wire.DeedKind.FILE_READ and deed.detail.startswith("/proc/"):
         return Severity.SUSPECT
-    if deed.kind in _FILES and deed.detail.startswith("/dev/shm/"):
+    if deed.kind in _FILES and f"{deed.detail}/".startswith("/dev/shm/"):
         return Severity.SUSPECT  # where processes leave what others are to find
     return usual
 

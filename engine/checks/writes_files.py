@@ -1,6 +1,7 @@
 """Files that are written, for another process or another run.
 
-An answer, or what was seen of the inputs, can be kept there.  A temporary file for a compiler is ordinary.
+An answer, or what was seen of the inputs, can be kept there.  A temporary file for a compiler is ordinary, and so is
+the source of a kernel that the file writes to import it.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ SPARES = (
     "if __name__ == '__main__':\n    open('times.csv', 'w').write('1')\n",
     "def f(x, mode='w'):\n    return x\n",
     "import shutil\nHAS_TOOL = shutil.which('nvidia-smi') is not None\n",
+    "from importlib import util\nPATH.write_text(SOURCE)\nSPEC = util.spec_from_file_location('k', PATH)\n",
 )
 _WRITERS = words(
     "numpy.save numpy.savez numpy.savetxt sqlite3.connect os.rename os.replace os.remove os.unlink os.link os.symlink "
@@ -42,6 +44,8 @@ _METHODS = frozenset({"write_text", "write_bytes", "tofile", "symlink_to", "hard
 
 def check(reading: Reading) -> Iterator[Finding]:
     """A hint for everything that leaves something on a disk."""
+    if any(True for _ in reading.mentions("importlib.util.spec_from_file_location")):
+        return
     for node, name in reading.mentions(*_WRITERS):
         yield hint("writes_files", node, f"{name} leaves something for another process or another run")
     for node, _ in reading.mentions("builtins.open", "io.open", "gzip.open", "bz2.open", "lzma.open"):

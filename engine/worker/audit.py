@@ -50,7 +50,7 @@ _FRAMES = frozenset({
     "sys.addaudithook", "sys.monitoring.register_callback",
 })  # fmt: skip
 _KINDS: dict[str, DeedKind] = {
-    "open": DeedKind.FILE_READ,
+    **dict.fromkeys(("open", "os.listdir", "os.scandir"), DeedKind.FILE_READ),
     "exec": DeedKind.EXEC,
     "marshal.loads": DeedKind.EXEC,
     "code.__new__": DeedKind.EXEC,
@@ -180,6 +180,8 @@ class Audit:
         match event:
             case "open":
                 return self._opened(*args[:3])
+            case "os.listdir" | "os.scandir":
+                return self._opened(args[0], None, None)
             case "mmap.__new__":
                 target = str(Path(f"/proc/self/fd/{int(args[0])}").readlink()) if int(args[0]) >= 0 else ""
                 return (kind, f"mmap of {target}") if target.startswith(("/proc", "/dev")) else None
@@ -217,7 +219,9 @@ class Audit:
                 return DeedKind.FILE_WRITTEN, f"in the compiler's cache: {place}"
             is_its_own = f"{place}{os.sep}".startswith(self._room) or place == os.devnull
             return None if is_its_own else (DeedKind.FILE_WRITTEN, place)
-        is_known = place.startswith((self._room, self._folder, *_READABLE)) and not place.startswith(_SHARED)
+        is_known = f"{place}{os.sep}".startswith((self._room, self._folder, *_READABLE)) and not f"{place}/".startswith(
+            _SHARED
+        )
         if is_known or _MEASURES.fullmatch(place):
             return None
         return DeedKind.FILE_READ, place

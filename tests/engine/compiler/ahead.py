@@ -25,6 +25,7 @@ from engine.devices.targets import target_named
 from engine.model import Launch
 from engine.worker import loader, published
 from engine.worker.rehearsal import Rehearsal
+from engine.worker.tuning import Tuning
 
 TARGET = "sm_90"
 
@@ -36,7 +37,7 @@ def arguments(columns: int) -> tuple[torch.Tensor, int]:
 def rehearse(path: Path, entry: str, columns: list[int]) -> list[list[Any]]:
     """What the entry would launch for each number of columns."""
     runtime.driver.set_active(OfflineDriver(target_named(TARGET)))
-    rehearsal = Rehearsal(torch.device("cpu"))
+    rehearsal = Rehearsal(torch.device("cpu"), Tuning())
     function, _ = loader.load(path, None, entry)
     told: list[list[Any]] = []
     for number in columns:

@@ -7,6 +7,8 @@ import pytest
 from engine.devices.targets import DEFAULT_TARGET, KNOWN_TARGETS, Target, asked_target, target_named
 from engine.errors import UsageError
 
+_GRID = (2**31 - 1, 65_535, 65_535)  # of every NVIDIA GPU: CUDA C++ Programming Guide, Compute Capabilities
+
 
 @pytest.mark.parametrize("name", KNOWN_TARGETS)
 def test_every_known_target_has_a_limit(name: str) -> None:
@@ -19,8 +21,11 @@ def test_every_known_target_has_a_limit(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "target"),
     [
-        ("sm_90", Target(name="sm_90", backend="cuda", architecture=90, warp_size=32, shared_bytes=232448)),
-        ("sm_120", Target(name="sm_120", backend="cuda", architecture=120, warp_size=32, shared_bytes=101376)),
+        ("sm_90", Target(name="sm_90", backend="cuda", architecture=90, warp_size=32, shared_bytes=232448, grid=_GRID)),
+        (
+            "sm_120",
+            Target(name="sm_120", backend="cuda", architecture=120, warp_size=32, shared_bytes=101376, grid=_GRID),
+        ),
         ("gfx942", Target(name="gfx942", backend="hip", architecture="gfx942", warp_size=64, shared_bytes=65536)),
         ("gfx90a", Target(name="gfx90a", backend="hip", architecture="gfx90a", warp_size=64, shared_bytes=65536)),
         ("gfx1100", Target(name="gfx1100", backend="hip", architecture="gfx1100", warp_size=32, shared_bytes=65536)),
@@ -51,7 +56,7 @@ def test_a_target_that_no_triton_compiles_for_cannot_be_asked_for(name: str) -> 
 
 def test_a_device_may_be_newer_than_every_known_target() -> None:
     assert target_named("sm_130") == Target(
-        name="sm_130", backend="cuda", architecture=130, warp_size=32, shared_bytes=None
+        name="sm_130", backend="cuda", architecture=130, warp_size=32, shared_bytes=None, grid=_GRID
     )
 
 

@@ -201,9 +201,7 @@ async def test_the_memory_of_other_processes_cannot_be_read(judging):
 libc = ctypes.CDLL(None, use_errno=True)
 
 def silu(self):
-    for pid in (int(name) for name in os.listdir("/proc") if name.isdigit()):
-        if pid == os.getpid():
-            continue
+    for pid in (1, os.getppid()):
         try:
             with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
                 print("OPENED", pid)

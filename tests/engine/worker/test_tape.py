@@ -22,6 +22,7 @@ class Owner(OwnKernels):
     """Knows whose functions are whose."""
 
     def __init__(self) -> None:
+        self._written = set()
         self._file_by_function = {OWN: "/candidate/kernel.py", INDUCTOR: "/cache/generated.py"}
         self.belong_to(Path("/candidate"))
 
