@@ -1,6 +1,9 @@
 """Scatter into a paged cache: value_cache[slot // B, h, d, slot % B] = value[t, h, d] with slot = slot_mapping[t].
 
 Keys likewise, in groups of x = 8 neighbours: key_cache[slot // B, h, d // x, slot % B, d % x] = key[t, h, d].
+All tensors may have any strides, the caches too; the slots are int32 or int64, -1 for a token that is skipped, and none
+is written twice.  A copy: NaN, infinities, -0.0 and subnormal values arrive as they are.  Caches of another dtype than
+the keys, and other words than "auto", are outside of the contract.
 """
 
 from __future__ import annotations
@@ -8,10 +11,24 @@ from __future__ import annotations
 from functools import partial
 
 from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
-from problems.kit import BF16, EXACT, F16, Arguments, Layout, cases_over, distinct, laid_out, mixed, torch
+from problems.kit import (
+    BF16,
+    EXACT,
+    F16,
+    Arguments,
+    Layout,
+    cases_over,
+    distinct,
+    laid_out,
+    mixed,
+    scattered,
+    torch,
+    torch_dtype,
+)
 
 _over = partial(
-    cases_over, heads=2, head_size=64, blocks=4, block_size=16, skipped=0, layout=Layout.CONTIGUOUS, slots="any"
+    cases_over, heads=2, head_size=64, blocks=4, block_size=16, skipped=0, layout=Layout.CONTIGUOUS, slots="any",
+    other_layout=Layout.CONTIGUOUS, slot_dtype="int64", values="mixed",
 )  # fmt: skip
 _VALUES_PADDED = "only values padded"
 _SIZES = "{tokens}x{heads}x{head_size} to {blocks}x{block_size}"
@@ -31,6 +48,10 @@ CASES = (
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{slots}}", tokens=15, dtype=BF16, slots="a row by its ends"),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{layout}}", tokens=13, dtype=[F16, BF16], layout=Layout.PADDED),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{layout}}", tokens=11, dtype=F16, layout=_VALUES_PADDED),
+    *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{slot_dtype}} all {{layout}}", tokens=9, heads=3, head_size=24, skipped=1,
+           dtype=BF16, layout=Layout.IRREGULAR, other_layout=Layout.IRREGULAR, slot_dtype="int32"),
+    *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{values}}", tokens=9, heads=1, head_size=8, skipped=2, blocks=2,
+           dtype=[F16, BF16], values="special"),
     *_over(Tier.BENCH, f"{_SIZES} {{dtype}}", tokens=128, heads=8, head_size=64, blocks=64, dtype=F16),
     *_over(Tier.BENCH, f"{_SIZES} {{dtype}}", tokens=256, heads=16, head_size=128, blocks=64, dtype=[F16, BF16]),
 )  # fmt: skip
@@ -44,7 +65,8 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     No slot is written twice; `skipped` tokens have the slot -1 and leave no trace.  "padded" cuts key
     and value out of wider projections, "only values padded" the value alone; "a row by its ends" has all
     slots but the first and the last in disorder.
-    The scales, one element each, count for nothing under "auto".
+    "special" keys, values and caches hold NaN and extremes.  The scales, one element each, count for nothing under
+    "auto".
     """
     tokens, heads, head_size = case.size("tokens"), case.size("heads"), case.size("head_size")
     blocks, block_size = case.size("blocks"), case.size("block_size")
@@ -52,14 +74,21 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     layouts = case.word("layout"), case.word("layout")
     if case.word("layout") == _VALUES_PADDED:
         layouts = Layout.CONTIGUOUS, Layout.PADDED
-    key, value = (laid_out(mixed((tokens, heads, head_size), case.dtype, rng), layout) for layout in layouts)
-    key_cache = mixed((blocks, heads, head_size // group, block_size, group), case.dtype, rng)
-    value_cache = mixed((blocks, heads, head_size, block_size), case.dtype, rng)
+    shapes = [
+        (tokens, heads, head_size), (tokens, heads, head_size),
+        (blocks, heads, head_size // group, block_size, group), (blocks, heads, head_size, block_size),
+    ]  # fmt: skip
+    moved = [mixed(shape, case.dtype, rng) for shape in shapes]
+    if case.word("values") == "special":
+        moved = [scattered(tensor, rng, each=3) for tensor in moved]
+    other = case.word("other_layout")
+    key, value, key_cache, value_cache = map(laid_out, moved, (*layouts, other, other))
     slots = distinct(tokens, blocks * block_size, rng)
     if case.word("slots") == "a row by its ends":
         slots = torch.cat((torch.tensor([0]), 1 + distinct(tokens - 2, tokens - 2, rng), torch.tensor([tokens - 1])))
     slots[distinct(case.size("skipped"), tokens, rng)] = -1
-    k_scale, v_scale = (torch.rand(1, generator=rng) + 0.5 for _ in range(2))
+    slots = laid_out(slots.to(torch_dtype(DType(case.word("slot_dtype")))), other)
+    k_scale, v_scale = (laid_out(torch.rand(1, generator=rng) + 0.5, other) for _ in range(2))
     return key, value, key_cache, value_cache, slots, "auto", k_scale, v_scale
 
 
@@ -112,7 +141,8 @@ def cost(case: Case) -> Cost:
     """No arithmetic; each token that is not skipped moves a key and a value."""
     written = case.size("tokens") - case.size("skipped")
     moved_bytes = 2 * written * case.size("heads") * case.size("head_size") * case.dtype.bytes
-    return Cost(flops=0, bytes_read=moved_bytes + case.size("tokens") * DType.INT64.bytes, bytes_written=moved_bytes)
+    slot_bytes = case.size("tokens") * DType(case.word("slot_dtype")).bytes
+    return Cost(flops=0, bytes_read=moved_bytes + slot_bytes, bytes_written=moved_bytes)
 
 
 PROBLEM = Problem(

@@ -1,4 +1,9 @@
-"""Rotary embedding: (x, y) = (x*cos(p) - y*sin(p), y*cos(p) + x*sin(p)) for each pair of a head at position p."""
+"""Rotary embedding: (x, y) = (x*cos(p) - y*sin(p), y*cos(p) + x*sin(p)) for each pair of a head at position p.
+
+Query and key of three dimensions, the table and the positions may have any strides; positions are int32 or int64 and
+those of the table.  All floats have one dtype.  NaN and infinities follow IEEE arithmetic: what is not finite reaches
+both elements of its pair and no other.  Subnormal values may be flushed to zero.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +17,22 @@ from problems.kit import (
     FLOATS,
     Arguments,
     Layout,
+    Special,
     cancelling,
     cases_over,
     integers,
     laid_out,
     normal,
+    scattered,
     torch,
     torch_dtype,
 )
 
-_over = partial(cases_over, positions=497, key_heads=1, head_size=64, rotary=64, is_neox=True, layout=Layout.CONTIGUOUS)
+_over = partial(
+    cases_over, positions=497, key_heads=1, head_size=64, rotary=64, is_neox=True, layout=Layout.CONTIGUOUS,
+    other_layout=Layout.CONTIGUOUS, position="int64", values="normal",
+)  # fmt: skip
+_SPECIAL = [Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.NEGATIVE_ZERO, Special.SUBNORMAL]
 _SIZES = "{tokens}x{heads}x{head_size}"
 
 CASES = (
@@ -42,6 +53,11 @@ CASES = (
            layout=Layout.PADDED),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{layout}} interleaved", tokens=9, heads=4, key_heads=2, dtype=F32,
            layout=Layout.PADDED, is_neox=False),
+    *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{position}} neox {{is_neox}} all {{layout}}", tokens=7, heads=3,
+           key_heads=2, head_size=24, rotary=16, dtype=BF16, layout=Layout.IRREGULAR, other_layout=Layout.IRREGULAR,
+           position="int32", is_neox=[True, False]),
+    *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{values}}", tokens=7, heads=3, key_heads=2, head_size=16, rotary=16,
+           dtype=FLOATS, values="special"),
     *_over(Tier.BENCH, f"{_SIZES} {{dtype}}", tokens=1024, positions=4096, heads=16, key_heads=16, dtype=[F32, BF16]),
     *_over(Tier.BENCH, f"{_SIZES} {{dtype}} interleaved", tokens=1024, positions=4096, heads=16, key_heads=16,
            dtype=BF16, is_neox=False),
@@ -52,18 +68,26 @@ _BASE = 10000.0
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """positions: (T,) int64, query: (T, H, D), key: (T, K, D) or None, cos_sin_cache: (P, R), cosines before sines.
+    """positions: (T,), query: (T, H, D), key: (T, K, D) or None, cos_sin_cache: (P, R), cosines before sines.
 
     The last token stands at the last position.  Only the first R elements of a head turn.  "padded"
     cuts query and key out of wider projections.  Every frequency begins at an angle that is drawn: a table
-    that is computed instead of read is another one.
+    that is computed instead of read is another one.  "special" query and key have NaN and infinities, and so has the
+    last row of the table.
     """
     tokens, head_size, key_heads = case.size("tokens"), case.size("head_size"), case.size("key_heads")
     positions = integers((tokens,), DType.INT64, rng, low=0, high=case.size("positions"))
     positions[-1:] = case.size("positions") - 1
-    query = laid_out(normal((tokens, case.size("heads"), head_size), case.dtype, rng), case.word("layout"))
-    key = laid_out(normal((tokens, key_heads, head_size), case.dtype, rng), case.word("layout")) if key_heads else None
-    return positions, query, key, head_size, _cos_sin_cache(case, rng), case.claim("is_neox")
+    query = normal((tokens, case.size("heads"), head_size), case.dtype, rng)
+    key = normal((tokens, key_heads, head_size), case.dtype, rng) if key_heads else None
+    table = _cos_sin_cache(case, rng)
+    if case.word("values") == "special":
+        query, key = (scattered(x, rng, values=_SPECIAL) if x is not None else None for x in (query, key))
+        table[-1, 0], table[-1, -1] = torch.nan, torch.inf
+    layout, other = case.word("layout"), case.word("other_layout")
+    query, key = (laid_out(x, layout) if x is not None else None for x in (query, key))
+    positions = positions.to(torch_dtype(DType(case.word("position"))))
+    return laid_out(positions, other), query, key, head_size, laid_out(table, other), case.claim("is_neox")
 
 
 def reference(
@@ -107,7 +131,7 @@ def cost(case: Case) -> Cost:
     turned_bytes = tokens * heads * rotary * case.dtype.bytes
     return Cost(
         flops=3 * tokens * heads * rotary,
-        bytes_read=turned_bytes + rows * rotary * case.dtype.bytes + tokens * DType.INT64.bytes,
+        bytes_read=turned_bytes + rows * rotary * case.dtype.bytes + tokens * DType(case.word("position")).bytes,
         bytes_written=turned_bytes,
     )
 

@@ -18,6 +18,13 @@ def key_kernel(key_ptr, cache_ptr, slot_ptr, width, head_size, block_size, token
 
 
 def reshape_and_cache(key, value, key_cache, value_cache, slot_mapping, kv_cache_dtype, k_scale, v_scale):
+    caches = key_cache, value_cache
+    if not all(x.is_contiguous() for x in (*caches, slot_mapping)) or {key.stride(-1), value.stride(-1)} != {1}:
+        dense = [x.contiguous() for x in (key, value, *caches, slot_mapping)]
+        reshape_and_cache(*dense, kv_cache_dtype, k_scale, v_scale)
+        for cache, written in zip(caches, dense[2:4]):
+            cache.copy_(written)
+        return
     tokens, heads, head_size = key.shape
     if tokens:
         block_size = value_cache.shape[3]

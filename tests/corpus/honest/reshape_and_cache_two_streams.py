@@ -52,6 +52,13 @@ def beside(device):
 
 
 def reshape_and_cache(key, value, key_cache, value_cache, slot_mapping, kv_cache_dtype, k_scale, v_scale):
+    caches = key_cache, value_cache
+    if not all(x.is_contiguous() for x in (*caches, slot_mapping)) or {key.stride(-1), value.stride(-1)} != {1}:
+        dense = [x.contiguous() for x in (key, value, *caches, slot_mapping)]
+        reshape_and_cache(*dense, kv_cache_dtype, k_scale, v_scale)
+        for cache, written in zip(caches, dense[2:4]):
+            cache.copy_(written)
+        return
     assert kv_cache_dtype == "auto" and key_cache.is_contiguous() and value_cache.is_contiguous()
     if key.numel() == 0:
         return

@@ -40,6 +40,16 @@ def _halves(x, pos, cache, heads, half, xt, xh, cr, HEADS: tl.constexpr, HALF: t
 
 
 def rotary_embedding(positions, query, key, head_size, cos_sin_cache, is_neox):
+    given = [x for x in (query, key) if x is not None]
+    if any(x.stride(-1) != 1 for x in (positions, cos_sin_cache, *given)):
+        dense = [x.contiguous() for x in given]
+        rotary_embedding(
+            positions.contiguous(), dense[0], dense[1] if len(dense) > 1 else None, head_size,
+            cos_sin_cache.contiguous(), is_neox,
+        )  # fmt: skip
+        for x, turned in zip(given, dense):
+            x.copy_(turned)
+        return
     kernel = _halves if is_neox else _interleaved
     half = cos_sin_cache.size(1) // 2
     for x in filter(lambda x: x is not None and x.numel() > 0, (query, key)):

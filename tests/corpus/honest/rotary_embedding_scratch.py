@@ -39,7 +39,7 @@ def rotary_embedding(positions, query, key, head_size, cos_sin_cache, is_neox):
     half = table.shape[1] // 2
     heads = scratch.shape[1]
     rotate[(tokens, triton.cdiv(heads, 16))](
-        scratch, table, positions, heads, HEAD=head_size, HALF=half, NEOX=is_neox,
+        scratch, table, positions.contiguous(), heads, HEAD=head_size, HALF=half, NEOX=is_neox,
         HEADS=16, PAIRS=triton.next_power_of_2(half), num_warps=4,
     )
     for x, turned in zip(given, scratch.split([x.shape[1] for x in given], dim=1)):
