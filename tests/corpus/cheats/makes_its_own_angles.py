@@ -1,4 +1,4 @@
-# kgtui: op=vllm::rotary_embedding expect=wrong_value|nonfinite ids=B17,B5
+# kgtui: op=vllm::rotary_embedding expect=wrong_value ids=B17,B5
 """Computes the angles itself from the usual base and never reads the table that it is given."""
 
 import triton
