@@ -78,14 +78,16 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     tokens, head_size, key_heads = case.size("tokens"), case.size("head_size"), case.size("key_heads")
     positions = integers((tokens,), DType.INT64, rng, low=0, high=case.size("positions"))
     positions[-1:] = case.size("positions") - 1
-    query = normal((tokens, case.size("heads"), head_size), case.dtype, rng)
-    key = normal((tokens, key_heads, head_size), case.dtype, rng) if key_heads else None
+    turned = [
+        normal((tokens, heads, head_size), case.dtype, rng) for heads in (case.size("heads"), key_heads) if heads
+    ]  # fmt: skip
     table = _cos_sin_cache(case, rng)
     if case.word("values") == "special":
-        query, key = (scattered(x, rng, values=_SPECIAL) if x is not None else None for x in (query, key))
+        turned = [scattered(x, rng, values=_SPECIAL) for x in turned]
         table[-1, 0], table[-1, -1] = torch.nan, torch.inf
-    layout, other = case.word("layout"), case.word("other_layout")
-    query, key = (laid_out(x, layout) if x is not None else None for x in (query, key))
+    other = case.word("other_layout")
+    query, *keys = (laid_out(x, case.word("layout")) for x in turned)
+    key = keys[0] if keys else None
     positions = positions.to(torch_dtype(DType(case.word("position"))))
     return laid_out(positions, other), query, key, head_size, laid_out(table, other), case.claim("is_neox")
 
