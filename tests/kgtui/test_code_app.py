@@ -306,7 +306,8 @@ async def test_runs_that_compiled_nothing_are_passed_over(two_runs: Any, fakes: 
         await pilot.press("right_square_bracket")
         await two_runs.settled(pilot)
         assert text_of(screen, "#versus") == (
-            "run #2 compiled no softmax_kernel for sm_90, nor did any after it; [ takes an older run, ] a newer one"
+            "run #2 compiled no softmax_kernel for sm_90 for the same element types, nor did any after it; "
+            "[ takes an older run, ] a newer one"
         )
         await pilot.press("left_square_bracket")
         await two_runs.settled(pilot)
@@ -323,7 +324,8 @@ async def test_a_run_that_was_asked_for_and_compiled_nothing_says_so(two_runs: A
         await two_runs.settled(pilot)
         screen = await opened(two_runs, pilot, "5", "j", "D")
         assert text_of(screen, "#versus") == (
-            "run #2 compiled no softmax_kernel for sm_90; [ takes an older run, ] a newer one"
+            "run #2 compiled no softmax_kernel for sm_90 for the same element types; "
+            "[ takes an older run, ] a newer one"
         )
 
 

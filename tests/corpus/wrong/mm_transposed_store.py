@@ -1,4 +1,4 @@
-# kgtui: op=aten::mm expect=wrong_value
+# kgtui: op=aten::mm expect=nonfinite
 """Row and column are swapped in the address of the store: the buffer holds the transpose."""
 
 import torch
