@@ -202,9 +202,10 @@ class _Worker:
         arguments = [tensors.value_of(spec, storages) for spec in command.arguments]
         edges = Edges(command.poison, self._device) if self._has_edges(command) else None
         is_plain = command.withhold is None and command.disorder is None
+        has_work = all(value.numel() for value in arguments if isinstance(value, torch.Tensor))
         started = time.perf_counter()
         with (
-            self._gpu_need.looking_into(lambda: entry(*_copies(command, storages)), launches=is_plain),
+            self._gpu_need.looking_into(lambda: entry(*_copies(command, storages)), launches=is_plain and has_work),
             self._disorder.during(command.disorder),
             self._meetings.during(command.disorder),
             self._withholding.during(command.withhold),
