@@ -1,4 +1,4 @@
-# kgtui: op=vllm::reshape_and_cache expect=nonfinite ids=B17
+# kgtui: op=vllm::reshape_and_cache expect=wrong_value ids=B17
 """Writes the values and leaves the cache of the keys as it was: what is returned, nothing, looks right."""
 
 import triton

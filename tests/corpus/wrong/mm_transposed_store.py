@@ -1,4 +1,4 @@
-# kgtui: op=aten::mm expect=nonfinite
+# kgtui: op=aten::mm expect=wrong_value
 """Row and column are swapped in the address of the store: the buffer holds the transpose."""
 
 import torch

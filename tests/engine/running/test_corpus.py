@@ -72,5 +72,12 @@ def _stated(path: Path) -> set[str]:
 
 
 def _words(outcome: Outcome, cases: list[CaseResult]) -> set[str]:
-    """The outcome, and "out_of_bounds" when a case has such a report."""
-    return {outcome.value} | {"out_of_bounds" for case in cases if case.out_of_bounds is not None}
+    """The outcome, and "out_of_bounds" when a case has such a report.
+
+    A wrong value that meets a special one of the inputs may be one that is not finite, which names the run; where
+    the special values lie is drawn anew in each run.
+    """
+    words = {outcome.value} | {"out_of_bounds" for case in cases if case.out_of_bounds is not None}
+    if outcome is Outcome.NONFINITE:
+        words |= {case.outcome.value for case in cases if case.outcome is Outcome.WRONG_VALUE}
+    return words
