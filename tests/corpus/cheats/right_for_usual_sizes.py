@@ -1,4 +1,4 @@
-# kgtui: op=aten::mm expect=pass|wrong_value finding=content ids=B5
+# kgtui: op=aten::mm expect=pass finding=content ids=B5
 """Cuts every element off at a hundred, which no usual number reaches, and multiplies what is left."""
 
 import torch
@@ -15,8 +15,8 @@ def mm_kernel(a, b, c, M, N, K, am, ak, bk, bn, BM: tl.constexpr, BN: tl.constex
         k = start + tl.arange(0, BK)
         x = tl.load(a + row * am + k[None, :] * ak, mask=(row < M) & (k[None, :] < K), other=0.0).to(tl.float32)
         y = tl.load(b + k[:, None] * bk + col * bn, mask=(k[:, None] < K) & (col < N), other=0.0).to(tl.float32)
-        x = tl.minimum(tl.maximum(x, -100.0), 100.0)
-        y = tl.minimum(tl.maximum(y, -100.0), 100.0)
+        x = tl.where(tl.abs(x) < 1e30, tl.minimum(tl.maximum(x, -100.0), 100.0), x)
+        y = tl.where(tl.abs(y) < 1e30, tl.minimum(tl.maximum(y, -100.0), 100.0), y)
         total += tl.dot(x, y, input_precision="ieee")
     tl.store(c + row * N + col, total.to(c.dtype.element_ty), mask=(row < M) & (col < N))
 
