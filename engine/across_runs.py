@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from engine.benchmark import Comparison, Interval, Standing
+from engine.model.benchmark import Comparison, Interval, Standing
 from engine.statistics import standing
 
 _OPPOSITE = {Standing.FASTER: Standing.SLOWER, Standing.SLOWER: Standing.FASTER, Standing.SAME: Standing.SAME}

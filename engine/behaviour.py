@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine import wire
-from engine.layers import Fact
 from engine.model import Case, CaseResult, Finding, Location, Problem, Severity
+from engine.model.layers import Fact
 from engine.wire.observing import GIVEN, INTO, LOOKING_UP, UNSEEN
 
 CHECK = "behaviour"

@@ -12,8 +12,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.benchmark import Interval, Summary
 from engine.errors import UsageError
+from engine.model.benchmark import Interval, Summary
 from engine.report import printable
 from engine.report_bench import Benchmarks, number
 

@@ -25,8 +25,8 @@ from pathlib import Path
 
 import msgspec
 
-from engine.benchmark import Holder
 from engine.errors import UnsupportedError
+from engine.model.benchmark import Holder
 
 FOLDER_NAME = "kgtui-locks"
 POLL_S = 0.03

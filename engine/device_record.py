@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine import wire
-from engine.layers import Fact
 from engine.model import Finding, Severity
+from engine.model.layers import Fact
 
 CHECK, TIMED_CHECK = "device_record", "timed_kernels"
 

@@ -15,16 +15,16 @@ from pathlib import Path
 from types import TracebackType
 
 from engine.artefacts import ArtefactStore
-from engine.benchmark import Peaks
 from engine.device_lock import DeviceLock, shared_folder
 from engine.devices import Device, first_device, platform_named
 from engine.devices.state import device_id
 from engine.devices.targets import DEFAULT_TARGET
 from engine.errors import EngineError
-from engine.events import Event
 from engine.lodging import Lodging, base_environment
 from engine.metrology import Metrology
 from engine.model import Candidate, Launch, Limits, Plan
+from engine.model.benchmark import Peaks
+from engine.model.events import Event
 from engine.pipeline import Run
 from engine.porting import Porting
 from engine.processes.confinement import Measure

@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from engine.benchmark import Bound, Floor, Peaks
 from engine.model import CacheState, Cost, DType, Finding, Severity
+from engine.model.benchmark import Bound, Floor, Peaks
 
 CHECK = "faster_than_physics"
 SUSPECT_BELOW = 0.9

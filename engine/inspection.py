@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from engine.claim import Backing, Claim, HeldClaim, hold
 from engine.devices import platform_named
 from engine.inspection_cases import Axis, Tally, axes_of, tallies_of
-from engine.layers import Coverage, Layer, LayerReport
 from engine.model import CaseResult, CompiledKernel, Finding, Outcome, Policy, Problem, Severity, Verdict
+from engine.model.layers import Coverage, Layer, LayerReport
 from engine.policy import WEIGHTS
 from engine.report import CollectedRun
 from engine.report_bench import Benchmarks

@@ -13,8 +13,8 @@ from types import MappingProxyType
 
 from engine.claim import Backing, HeldClaim
 from engine.inspection import Evidence, FindingSeen, Inspection, LayerSeen
-from engine.layers import Coverage, Layer, LayerReport
 from engine.model import Outcome, Severity, Tier, Verdict
+from engine.model.layers import Coverage, Layer, LayerReport
 from engine.policy import WEIGHTS, Effect
 from engine.report import numbered, printable, word_of
 from engine.report_bench import bench_cells, failure_of

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from engine.errors import UsageError
-from engine.parsing import parse
+from engine.model.parsing import parse
 from engine.source import is_quickly_parsed
 
 LAUNCH_OPTIONS = ("num_warps", "num_stages")

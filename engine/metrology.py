@@ -13,11 +13,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from engine.benching import measure_peaks, versions_text
-from engine.benchmark import OTHER, OTHER_PROCESSES, CaseBenchmark, DeviceState, Holder, Peaks
 from engine.device_lock import DeviceLock
 from engine.devices import Device
 from engine.devices.state import Driver, device_state, free_bytes
 from engine.errors import EngineError, UnsupportedError
+from engine.model.benchmark import OTHER, OTHER_PROCESSES, CaseBenchmark, DeviceState, Holder, Peaks
 from engine.peaks import read_peaks, write_peaks
 from engine.staff import Staff
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 
-from engine import events
-from engine.benchmark import Holder
-from engine.layers import LayerReport
-from engine.model import Finding, Location, Outcome, Severity, Stage, Stream
+from engine.model import Finding, Location, Outcome, Severity, Stage, Stream, events
+from engine.model.benchmark import Holder
+from engine.model.layers import LayerReport
 
 
 class Narrator:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from engine.benchmark import Peaks
+from engine.model.benchmark import Peaks
 from engine.untrusted import UntrustedFileError, read_untrusted
 
 _LARGEST_BYTES = 1 << 16

@@ -7,7 +7,7 @@ import traceback
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from typing import Any
 
-from engine import events, outcomes
+from engine import outcomes
 from engine.artefacts import ArtefactStore
 from engine.cancelling import to_its_end
 from engine.compilation import Builder
@@ -15,7 +15,6 @@ from engine.compiling_stage import OVERFULL, CompilingStage
 from engine.desk import Desk, LoadError
 from engine.devices import Device
 from engine.errors import EngineError
-from engine.layers import Coverage
 from engine.metrology import Metrology
 from engine.model import (
     Artefact,
@@ -30,7 +29,9 @@ from engine.model import (
     Severity,
     Stage,
     Stream,
+    events,
 )
+from engine.model.layers import Coverage
 from engine.narration import Narrator
 from engine.probes import Probe
 from engine.probing import Lab, ProbingStage, passed_of

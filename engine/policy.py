@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from engine.layers import Layer
 from engine.model import Policy, Severity
+from engine.model.layers import Layer
 
 
 class Effect(enum.StrEnum):

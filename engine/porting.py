@@ -9,12 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 
-from engine import events
 from engine.artefacts import ArtefactStore
 from engine.compilation import Builder
 from engine.desk import Desk
 from engine.errors import EngineError
-from engine.model import Artefact, Candidate, CompiledKernel, Launch, Limits, Outcome, specialisation
+from engine.model import Artefact, Candidate, CompiledKernel, Launch, Limits, Outcome, events, specialisation
 from engine.profile import Profile
 from engine.staff import Staff
 

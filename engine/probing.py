@@ -17,8 +17,8 @@ from engine import wire
 from engine.desk import Desk
 from engine.devices import Device
 from engine.errors import DeadlineError, EngineError
-from engine.layers import Coverage, LayerReport
 from engine.model import Case, CaseResult, Launch, Limits, Plan, Problem, Stage
+from engine.model.layers import Coverage, LayerReport
 from engine.narration import Narrator
 from engine.probes import Probe, is_apart, name_of, observations_of, probes
 from engine.profile import Profile

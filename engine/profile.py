@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from engine.benchmark import Span
+from engine.model.benchmark import Span
 
 
 @dataclass(kw_only=True)

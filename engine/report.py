@@ -21,7 +21,7 @@ is null, times are in seconds, and hashes are SHA-256 in hexadecimal.
     cases       in the order in which they ran, each an engine.model.CaseResult; its "seed" is a
                 decimal text, for it may need more digits than a JSON reader's numbers have
     findings    each an engine.model.Finding
-    layers      how far each layer of the inspector was checked, each an engine.layers.LayerReport
+    layers      how far each layer of the inspector was checked, each an engine.model.layers.LayerReport
     kernels     in the order in which they were compiled, each an engine.model.CompiledKernel with
                 its launch, resources and artefacts, the disassembly ("sass") among them, and its
                 theoretical "occupancy", an engine.occupancy.Occupancy, null where it cannot be told
@@ -31,12 +31,12 @@ is null, times are in seconds, and hashes are SHA-256 in hexadecimal.
                 the least "occupancy_percent", "kernels"}
     costs       what each case that was to be timed cannot do without, known without a device:
                 {"case", "flops", "bytes_read", "bytes_written"}
-    benchmarks  in the order in which the cases were timed, each an engine.benchmark.CaseBenchmark:
+    benchmarks  in the order in which the cases were timed, each an engine.model.benchmark.CaseBenchmark:
                 times in microseconds ("_us") with their 95 % intervals, comparisons, floor, device
                 state and notes.  Empty when nothing was timed; one whose "outcome" is not "pass" has
                 no times
-    summaries   one for each baseline, each an engine.benchmark.Summary
-    profile     where the time of the run went, each an engine.benchmark.Span; null when it told none
+    summaries   one for each baseline, each an engine.model.benchmark.Summary
+    profile     where the time of the run went, each an engine.model.benchmark.Span; null when it told none
     log         what the candidate and the engine wrote: {"stream", "text"}
 """
 
@@ -49,8 +49,19 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 
 import msgspec
 
-from engine.benchmark import Holder, Summary
-from engine.events import (
+from engine.model import (
+    CaseResult,
+    CompiledKernel,
+    Cost,
+    Finding,
+    Location,
+    Outcome,
+    Policy,
+    Stage,
+    Verdict,
+)
+from engine.model.benchmark import Holder, Summary
+from engine.model.events import (
     BenchmarkSummarised,
     CaseBenchmarked,
     CaseFinished,
@@ -69,18 +80,7 @@ from engine.events import (
     StageStarted,
     TierFinished,
 )
-from engine.layers import Coverage, LayerReport
-from engine.model import (
-    CaseResult,
-    CompiledKernel,
-    Cost,
-    Finding,
-    Location,
-    Outcome,
-    Policy,
-    Stage,
-    Verdict,
-)
+from engine.model.layers import Coverage, LayerReport
 from engine.occupancy import occupancy
 from engine.report_bench import Benchmarks, case_text, gated
 from engine.report_output import output_lines

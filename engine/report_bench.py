@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from engine.benchmark import CaseBenchmark, Comparison, Interval, Summary
 from engine.model import CompiledKernel, Cost, Launch, Outcome
+from engine.model.benchmark import CaseBenchmark, Comparison, Interval, Summary
 from engine.occupancy import occupancy
 
 UNMEASURED, UNKNOWN, UNTOLD = "not measured", "unknown", "not told"

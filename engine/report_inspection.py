@@ -19,9 +19,9 @@ change of meaning is a new number.  A number that was not measured is null, and 
     verdict       {"outcome", "flagged", "sentence", "passed", "total", "location"}, null while the run goes on
     headline      verdict, and a claim that was not supported, in one sentence
     claim         null when none was made, else {"speedup", "baseline", "backing", "sentence", "measured",
-                  "resolution", "shortfall"}: backing is an engine.claim.Backing, measured an engine.benchmark.Interval
+                  "resolution", "shortfall"}: backing is an engine.claim.Backing, measured an Interval
     layers        every layer of the inspector: {"layer", "coverage" (null where nobody reported), "required",
-                  "reports", each an engine.layers.LayerReport}
+                  "reports", each an engine.model.layers.LayerReport}
     findings      heaviest first, each an engine.model.Finding with "code", the text of its line, and "flags",
                   whether its severity flags a run that is right
     cases         {"planned", "judged", "passed", "by_type": [{"dtype", "tier", "passed", "judged"}],

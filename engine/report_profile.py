@@ -9,8 +9,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.benchmark import Span
-from engine.events import StageFinished
+from engine.model.benchmark import Span
+from engine.model.events import StageFinished
 from engine.report_table import aligned
 
 NO_PROFILE = "the engine told no profile of this run"

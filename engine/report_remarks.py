@@ -8,7 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from engine.benchmark import CANDIDATE, OTHER_PROCESSES, CaseBenchmark, DeviceState, Method, Summary, Timing
+from engine.model.benchmark import (
+    CANDIDATE,
+    OTHER_PROCESSES,
+    CaseBenchmark,
+    DeviceState,
+    Method,
+    Summary,
+    Timing,
+)
 from engine.report_bench import Benchmarks, bracketed, number
 
 _METHODS = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
-from engine.benchmark import CaseBenchmark
+from engine.model.benchmark import CaseBenchmark
 from engine.report_bench import (
     CACHE,
     CALL_US,

@@ -12,8 +12,14 @@ from typing import Any
 
 import msgspec
 
-from engine.events import Event, KernelPorted, PortDisassembled, PortingFinished, PortingStarted
 from engine.model import Artefact, CompiledKernel, Outcome
+from engine.model.events import (
+    Event,
+    KernelPorted,
+    PortDisassembled,
+    PortingFinished,
+    PortingStarted,
+)
 from engine.occupancy import occupancy
 
 Row = tuple[str, ...]

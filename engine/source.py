@@ -17,7 +17,7 @@ from pathlib import Path
 
 from engine.errors import CandidateError
 from engine.model import Candidate, Location
-from engine.parsing import parse
+from engine.model.parsing import parse
 
 MAX_SOURCE_BYTES = 4 << 20
 _IMPORT, _WORD = re.compile(r"\b(?:from|import)\b(.*)"), re.compile(r"\w+")

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.checks import checks
-from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.model import Finding, Plan, Severity, Stage
+from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.narration import Narrator
 from engine.static_reading import Parsed, read_parsed
 from engine.verdict import Stop, refusal

@@ -16,7 +16,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from engine.benchmark import Comparison, Interval, Standing, Summary
+from engine.model.benchmark import Comparison, Interval, Standing, Summary
 
 RESAMPLES = 1000
 THRESHOLDS = ("1.0", "1.1", "1.5", "2.0")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from engine.checks import checks, hint, name_of
 from engine.model import Finding, Severity
-from engine.parsing import parse
+from engine.model.parsing import parse
 from engine.reading import Reading
 from engine.reading.tensors import Origin
 from engine.reading.vocabulary import weight_of, weight_of_method

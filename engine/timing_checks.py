@@ -12,8 +12,8 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from engine.benchmark import OTHER_PROCESSES, THROTTLING, DeviceState, Interval, Method
 from engine.model import Finding, Severity
+from engine.model.benchmark import OTHER_PROCESSES, THROTTLING, DeviceState, Interval, Method
 
 CLOCK_MARGIN = 1.05  # two clocks, and a median that stands for every call
 GRAPH_SHARE = 0.8

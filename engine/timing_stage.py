@@ -9,15 +9,14 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from engine import events
 from engine.benching import Bench
-from engine.benchmark import CaseBenchmark, Method
 from engine.desk import Desk, LoadError
 from engine.devices import Device
 from engine.errors import EngineError, UnsupportedError
-from engine.layers import Coverage, Fact, Layer, LayerReport, left_out_report
 from engine.metrology import Metrology
-from engine.model import BenchmarkPlan, Launch, Outcome, Problem, Stage
+from engine.model import BenchmarkPlan, Launch, Outcome, Problem, Stage, events
+from engine.model.benchmark import CaseBenchmark, Method
+from engine.model.layers import Coverage, Fact, Layer, LayerReport, left_out_report
 from engine.narration import Narrator
 from engine.profile import Profile
 from engine.staff import Staff

@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
-from engine.benchmark import Interval, Summary
 from engine.knobs import Variant
 from engine.model import CompiledKernel, Outcome
+from engine.model.benchmark import Interval, Summary
 from engine.occupancy import occupancy
 from engine.report import CollectedRun, Plain, word_of
 

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from engine.layers import Coverage, Layer, LayerReport
 from engine.model import CaseResult, CompiledKernel, Finding, Location, Outcome, Policy, Severity, Verdict
+from engine.model.layers import Coverage, Layer, LayerReport
 from engine.policy import WEIGHTS, Weights
 
 # Of several failed cases the run is named after the first in this order: what explains most comes first.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from engine import events, outcomes
+from engine import outcomes
 from engine.desk import Desk
-from engine.model import Case, CaseResult, Outcome, Tier
+from engine.model import Case, CaseResult, Outcome, Tier, events
 from engine.narration import Narrator
 from engine.verdict import Stop
 from engine.verification import Judging, Verifier

@@ -22,8 +22,8 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerCancelled, WorkerFailed, WorkerState
 
 from engine.errors import KgtuiError, UsageError
-from engine.events import Event
 from engine.model import Problem
+from engine.model.events import Event
 from kgtui import clipboard, disk
 from kgtui.attention import Attention
 from kgtui.background import in_background

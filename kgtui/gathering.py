@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from textual.timer import Timer
 
-from engine.events import Event, RunFinished
+from engine.model.events import Event, RunFinished
 from kgtui.terminal import TerminalApp
 
 FLUSH_S = 1 / 5

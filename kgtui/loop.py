@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from engine.errors import KgtuiError, StoreError
-from engine.events import CaseFinished, Event, PortingFinished, RunFinished, RunStarted
 from engine.model import CaseResult, Outcome, Plan, Verdict
+from engine.model.events import CaseFinished, Event, PortingFinished, RunFinished, RunStarted
 from engine.source import imported_files
 from kgtui.seams import GridOrder, Judging, Order, PortOrder, Recording
 from kgtui.state.suspects import suspects

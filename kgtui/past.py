@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.errors import StoreError
-from engine.events import Event, RunStarted
+from engine.model.events import Event, RunStarted
 from kgtui.kernels import SAMPLES
 from kgtui.seams import BestRun, LastRun, Order, PastRun, RecentFile, Recording, StoreOpener
 

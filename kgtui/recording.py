@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from engine.errors import StoreError, UsageError
-from engine.events import Event
+from engine.model.events import Event
 from kgtui.archive import Archive
 from kgtui.seams import BestRun, LastRun, Order, PastRun, RecentFile
 from sessions.rows import RunFilter, RunRow, RunState

@@ -14,9 +14,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from engine.benchmark import Interval
-from engine.events import Event
 from engine.model import BenchmarkPlan, Candidate, Launch, Outcome, Plan, Problem, Tier
+from engine.model.benchmark import Interval
+from engine.model.events import Event
 from kgtui.watching.records import Saved, WatchTrouble
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engine.errors import UsageError
-from engine.events import Event, RunFinished
 from engine.model import Outcome
+from engine.model.events import Event, RunFinished
 from engine.report import CollectedRun
 from engine.tuning import Trial
 from kgtui import disk

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import sqlite3
 
-from engine.benchmark import Interval
 from engine.model import Outcome
+from engine.model.benchmark import Interval
 from sessions.narrowing import narrowing, where
 from sessions.reading import EVERY_RUN, Reader
 from sessions.rows import VARIANT_TAG, Answer, ListedRun, Milestone, RunFilter, Totals

@@ -17,9 +17,9 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from engine.benchmark import CANDIDATE, CaseBenchmark, Interval
-from engine.events import to_plain
 from engine.model import CaseResult, CompiledKernel, Finding, Policy
+from engine.model.benchmark import CANDIDATE, CaseBenchmark, Interval
+from engine.model.events import to_plain
 from engine.report import CollectedRun
 from engine.report_bench import Benchmarks, bench_cells, failure_of, gated
 from engine.report_remarks import remarks_on

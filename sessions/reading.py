@@ -14,7 +14,8 @@ from pathlib import Path
 import msgspec
 
 from engine.errors import StoreError, UsageError
-from engine.events import (
+from engine.model import BenchmarkPlan, Policy, Tier
+from engine.model.events import (
     BenchmarkSummarised,
     CaseBenchmarked,
     CaseFinished,
@@ -24,7 +25,6 @@ from engine.events import (
     StageFinished,
     from_json,
 )
-from engine.model import BenchmarkPlan, Policy, Tier
 from sessions.database import Database, Value
 from sessions.errors import MEMORY_NAME
 from sessions.narrowing import narrowing, where

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from engine.events import (
+from engine.model import CaseResult, CompiledKernel, Finding, Location, Outcome, OutputReport
+from engine.model.events import (
     BenchmarkSummarised,
     CaseBenchmarked,
     CaseFinished,
@@ -21,7 +22,6 @@ from engine.events import (
     StageFinished,
     to_json,
 )
-from engine.model import CaseResult, CompiledKernel, Finding, Location, Outcome, OutputReport
 from sessions.database import Values
 from sessions.recording_benchmarks import KEEP_BASELINES, Statement, benchmark_statements, summary_statements
 

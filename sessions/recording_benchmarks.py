@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from engine.benchmark import CaseBenchmark, Comparison, Interval, Summary, Timing
+from engine.model.benchmark import CaseBenchmark, Comparison, Interval, Summary, Timing
 from engine.report_bench import gated
 from sessions.database import Values
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from engine.benchmark import CaseBenchmark, Interval, Method, Summary
-from engine.events import StageFinished
 from engine.model import CacheState, CaseResult, CompiledKernel, Finding, Outcome, Policy, Tier
+from engine.model.benchmark import CaseBenchmark, Interval, Method, Summary
+from engine.model.events import StageFinished
 
 VARIANT_TAG = "tune"
 """The tag of a run that judged a file with other values than it has: it is a run, but none of the file."""

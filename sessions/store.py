@@ -17,8 +17,8 @@ from types import TracebackType
 from typing import Self
 
 from engine.errors import UsageError
-from engine.events import Event
 from engine.model import Candidate, Tier
+from engine.model.events import Event
 from sessions.browsing import Browser
 from sessions.database import Database, Value, open_file, open_memory
 from sessions.deleting import Deleted, delete

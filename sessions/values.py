@@ -12,8 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from engine.benchmark import Interval, Method, Summary
 from engine.model import CacheState, Outcome, Policy, Tier
+from engine.model.benchmark import Interval, Method, Summary
 from sessions.processes import is_alive
 from sessions.rows import BaselineRow, RunRow, RunState, SessionRow
 

@@ -22,10 +22,19 @@ from engine.benching.facts import CaseFacts, SideFacts
 from engine.benching.orders import Ring
 from engine.benching.parties import BaselineParty, NotCapturedError
 from engine.benching.table import Entrant, Table
-from engine.benchmark import CANDIDATE, OTHER, CaseBenchmark, Comparison, DeviceState, Method, Peaks, Summary
 from engine.devices import Device
 from engine.errors import EngineError
 from engine.model import BenchmarkPlan, CacheState, Case, Finding, Launch, Problem
+from engine.model.benchmark import (
+    CANDIDATE,
+    OTHER,
+    CaseBenchmark,
+    Comparison,
+    DeviceState,
+    Method,
+    Peaks,
+    Summary,
+)
 from engine.statistics import summarise
 from engine.verdict import Stop
 

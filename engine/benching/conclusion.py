@@ -6,9 +6,9 @@ import random
 
 from engine.benching import evidence, figures
 from engine.benching.facts import CaseFacts
-from engine.benchmark import CaseBenchmark, Comparison, Interval, Peaks, Timing
 from engine.floors import floor_of, permitted_precision
 from engine.model import Finding, Outcome, Problem
+from engine.model.benchmark import CaseBenchmark, Comparison, Interval, Peaks, Timing
 from engine.verdict import Stop
 
 

@@ -16,8 +16,8 @@ from engine.benching.orders import LEAST_ROUNDS, MOST_CALLS, calls_within, round
 from engine.benching.parties import BaselineParty, NotCapturedError, Party
 from engine.benching.table import Entrant, Table
 from engine.benching.tail import calls_of_a_stretch, round_trips
-from engine.benchmark import Method
 from engine.model import Problem
+from engine.model.benchmark import Method
 
 MOST_SLOTS = 256
 WARM_UP_S = 0.15  # clocks of a device that was idle have settled after this long

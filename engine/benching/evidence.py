@@ -7,10 +7,10 @@ import statistics
 from engine.benching.facts import CaseFacts
 from engine.benching.figures import tick_us
 from engine.benching.wall_clock import against_the_clock
-from engine.benchmark import Method, Peaks, Timing
 from engine.device_record import strange_kernels
 from engine.floors import faster_than_physics, permitted_precision
 from engine.model import Finding, Problem, Severity
+from engine.model.benchmark import Method, Peaks, Timing
 from engine.timing_checks import (
     contention,
     differs_from_stored_baseline,

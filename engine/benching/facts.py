@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from engine import wire
-from engine.benchmark import DeviceState, Method
 from engine.model import CacheState, Case
+from engine.model.benchmark import DeviceState, Method
 
 
 @dataclass(frozen=True, kw_only=True)

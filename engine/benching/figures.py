@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from engine.benching.facts import SideFacts, Stretch
-from engine.benchmark import Comparison, Interval, Method, Timing
+from engine.model.benchmark import Comparison, Interval, Method, Timing
 from engine.statistics import abba_pairs, compare, median_interval, ratio_interval
 from engine.timing_checks import CLOCK_MARGIN
 

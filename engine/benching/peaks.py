@@ -6,9 +6,9 @@ import math
 from collections.abc import Awaitable, Callable, Mapping
 
 from engine import outcomes, wire
-from engine.benchmark import Peaks
 from engine.devices import Device
 from engine.errors import EngineError, UnsupportedError
+from engine.model.benchmark import Peaks
 
 
 async def measure_peaks(

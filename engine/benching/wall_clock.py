@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from engine.benching.facts import CaseFacts, Stretch
 from engine.benching.figures import beside_s
-from engine.benchmark import Method, Timing
 from engine.model import Finding
+from engine.model.benchmark import Method, Timing
 from engine.timing_checks import contradicted_by_the_clock, replays_that_differ, unconfirmed_by_a_graph
 
 

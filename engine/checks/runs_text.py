@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from engine.checks import hint
 from engine.model import Finding
-from engine.parsing import parse
+from engine.model.parsing import parse
 from engine.reading import Reading
 
 STRICT = "No code is made at run time from text, and none is hidden in data."

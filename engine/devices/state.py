@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, TypeAlias, TypeVar
 
-from engine.benchmark import OTHER_PROCESSES, THROTTLING, WHOLE_STATE, DeviceState
+from engine.model.benchmark import OTHER_PROCESSES, THROTTLING, WHOLE_STATE, DeviceState
 
 NVIDIA = "cuda"
 

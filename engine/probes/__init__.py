@@ -20,8 +20,8 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from engine.errors import EngineError
-from engine.layers import Coverage, Layer, LayerReport
 from engine.model import Finding
+from engine.model.layers import Coverage, Layer, LayerReport
 
 if TYPE_CHECKING:
     from engine.probing import Lab

@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator
 from engine import wire
 from engine.behaviour import CHECK, facts, findings
 from engine.errors import EngineError, WireError
-from engine.layers import Coverage, Layer, LayerReport
 from engine.model import Finding, Severity
+from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import Observation
 from engine.probing import Lab
 

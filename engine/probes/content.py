@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 from engine import wire
 from engine.errors import EngineError
-from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.model import Finding, Severity
+from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
 from engine.probing import Lab, Passed
 from engine.recalling import one_larger

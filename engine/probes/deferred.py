@@ -14,8 +14,8 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 
-from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.model import Finding, Severity
+from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
 from engine.probing import Bench, Lab, Passed, Replayed
 from engine.recalling import Contrasting, recalled, smallest_first, watched

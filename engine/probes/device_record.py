@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Sequence
 
 from engine import wire
 from engine.device_record import CHECK, facts, findings
-from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.model import Finding, Severity
+from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
 from engine.probing import Bench, Lab, Passed, Taped
 

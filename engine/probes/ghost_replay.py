@@ -15,8 +15,8 @@ from collections.abc import AsyncIterator, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
 from engine import wire
-from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.model import Finding, Severity
+from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
 from engine.probing import Bench, Lab, Passed, Replayed
 

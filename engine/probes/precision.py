@@ -13,8 +13,8 @@ import math
 from collections.abc import AsyncIterator
 
 from engine import wire
-from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.model import DType, Finding, Severity
+from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
 from engine.probing import Bench, Lab, Passed
 from engine.recalling import gauged, smallest_first

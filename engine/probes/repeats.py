@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 import msgspec
 
 from engine import wire
-from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.model import Finding, Location, Severity
+from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
 from engine.probing import Bench, Lab, Passed
 from engine.recalling import Contrasting, one_larger, smallest_first, watched

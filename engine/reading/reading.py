@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import TypeVar
 
-from engine.parsing import parse
+from engine.model.parsing import parse
 from engine.reading.launches import Launches
 from engine.reading.names import Names
 from engine.reading.scopes import Binding, Function, Scope, lay_out

@@ -11,8 +11,8 @@ import argparse
 
 from engine.devices import platform_named
 from engine.errors import UsageError
-from engine.layers import left_out_count
 from engine.model import BenchmarkPlan, CacheState, Outcome, Policy, Problem, Tier
+from engine.model.layers import left_out_count
 from engine.report import TIMING, CollectedRun, PlainLine, printable
 from engine.report_bench import failure_of
 from kgtui.commands.check import document_for, kernel_and_problem

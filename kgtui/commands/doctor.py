@@ -21,12 +21,12 @@ import msgspec
 
 import kgtui
 from engine.artefacts import ArtefactStore
-from engine.benchmark import DeviceState, Holder
 from engine.device_lock import occupancy, shared_folder
 from engine.devices import Device, detect_all, platform_named
 from engine.devices.state import Driver, device_id, device_state
 from engine.engine import Engine
 from engine.errors import EngineError, UnsupportedError
+from engine.model.benchmark import DeviceState, Holder
 from engine.report import printable
 from kgtui.commands.console import Console, Exit
 from kgtui.commands.settled import kernels_of, unsaid

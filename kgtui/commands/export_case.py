@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 import problems
 from engine.errors import UsageError
-from engine.events import CaseFinished, Event
 from engine.model import CaseResult, Outcome
+from engine.model.events import CaseFinished, Event
 from engine.report import printable
 from kgtui.commands.choices import absolute
 from kgtui.commands.console import Console, Exit

@@ -17,8 +17,16 @@ from typing import Protocol
 
 from engine.artefacts import ArtefactStore
 from engine.devices import Device
-from engine.events import Event, KernelLaunched, KernelPorted, RunFinished, RunStarted, StageFinished, StageStarted
 from engine.model import BenchmarkPlan, Candidate, Cost, Launch, Outcome, Plan, Policy, Problem, Stage, Tier
+from engine.model.events import (
+    Event,
+    KernelLaunched,
+    KernelPorted,
+    RunFinished,
+    RunStarted,
+    StageFinished,
+    StageStarted,
+)
 from engine.report import CollectedRun, PlainLine, plain_lines
 from engine.source import SourceError, is_quickly_parsed, read_source
 from engine.verdict import Facts, Stop, judge

@@ -41,8 +41,8 @@ from kgtui.scaffold import scaffold
 
 if TYPE_CHECKING:
     from engine.engine import Engine
-    from engine.events import Event
     from engine.model import Candidate, Launch, Plan
+    from engine.model.events import Event
     from kgtui.app import WorkbenchApp
     from kgtui.preferences import Preferences
     from kgtui.seams import Judging, Recording, Watching

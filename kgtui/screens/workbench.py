@@ -19,8 +19,8 @@ from textual.containers import Horizontal
 from textual.widgets import ContentSwitcher, DataTable
 
 from engine.errors import UsageError
-from engine.events import Event, RunFinished
 from engine.model import Problem
+from engine.model.events import Event, RunFinished
 from kgtui.keys import Where, bindings_of
 from kgtui.loop import RunHeader
 from kgtui.screens import Place, drawing

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.errors import UsageError
-from engine.parsing import parse
+from engine.model.parsing import parse
 
 _OURS = ("engine.", "problems.", "kgtui.")
 _DEFERRED = ("problems.kit.deferred", "torch")  # the stand-in that the catalogue is listed with

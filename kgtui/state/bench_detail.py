@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import math
 
-from engine.benchmark import Bound, CaseBenchmark, Comparison, DeviceState, Floor, Interval, Method, Timing
 from engine.model import Outcome
+from engine.model.benchmark import (
+    Bound,
+    CaseBenchmark,
+    Comparison,
+    DeviceState,
+    Floor,
+    Interval,
+    Method,
+    Timing,
+)
 from kgtui.state import numbers
 from kgtui.state.benchmarks import BOUND_WORDS, comparison_span
 from kgtui.state.distribution import distribution

@@ -8,8 +8,16 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from engine.benchmark import Bound, CaseBenchmark, Comparison, Holder, Interval, Standing, Summary
 from engine.model import Case, Outcome, Problem, Stage, Tier
+from engine.model.benchmark import (
+    Bound,
+    CaseBenchmark,
+    Comparison,
+    Holder,
+    Interval,
+    Standing,
+    Summary,
+)
 from kgtui.seams import BestRun
 from kgtui.state import numbers
 from kgtui.state.distribution import distribution

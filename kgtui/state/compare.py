@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.benchmark import Comparison
 from engine.model import CaseResult, Outcome
+from engine.model.benchmark import Comparison
 from kgtui.state import numbers
 from kgtui.state.benchmarks import STANDING_TONES, comparison_span, time_span
 from kgtui.state.glyphs import TONES, Glyphs, State, outcome_tone, outcome_words, state_of

@@ -9,8 +9,8 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.benchmark import Standing
 from engine.model import Outcome
+from engine.model.benchmark import Standing
 from kgtui.state.lines import Tone
 
 

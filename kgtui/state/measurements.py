@@ -10,8 +10,8 @@ import enum
 import statistics
 from dataclasses import dataclass, replace
 
-from engine.benchmark import CaseBenchmark, Summary
 from engine.model import CompiledKernel, Launch, Outcome, Stage
+from engine.model.benchmark import CaseBenchmark, Summary
 from kgtui.state.run import RunView
 
 # A shape that is too large or too slow to be timed says nothing against the answers on the others.

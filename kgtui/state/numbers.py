@@ -5,8 +5,8 @@ Nothing here knows a default: what was not measured is None at the caller's, and
 
 from __future__ import annotations
 
-from engine.benchmark import Interval
 from engine.model import Cost
+from engine.model.benchmark import Interval
 from kgtui.state.glyphs import Glyphs
 
 _SIGNIFICANT = ((100, 0), (10, 1), (1, 2))

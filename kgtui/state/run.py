@@ -10,8 +10,22 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from engine.benchmark import CaseBenchmark, Holder, Span, Summary
-from engine.events import (
+from engine.model import (
+    CaseResult,
+    CompiledKernel,
+    Finding,
+    Launch,
+    Location,
+    Outcome,
+    Policy,
+    Severity,
+    Stage,
+    Stream,
+    Verdict,
+    specialisation,
+)
+from engine.model.benchmark import CaseBenchmark, Holder, Span, Summary
+from engine.model.events import (
     BenchmarkSummarised,
     CaseBenchmarked,
     CaseFinished,
@@ -35,21 +49,7 @@ from engine.events import (
     StageStarted,
     TierFinished,
 )  # fmt: skip
-from engine.layers import LayerReport
-from engine.model import (
-    CaseResult,
-    CompiledKernel,
-    Finding,
-    Launch,
-    Location,
-    Outcome,
-    Policy,
-    Severity,
-    Stage,
-    Stream,
-    Verdict,
-    specialisation,
-)
+from engine.model.layers import LayerReport
 from engine.report_targets import NOT_PORTED, Ports, ports_of
 from engine.verdict import Facts, Interim, interim
 

@@ -6,8 +6,8 @@ import enum
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engine.benchmark import Bound, Interval
 from engine.model import Case, Cost, Problem
+from engine.model.benchmark import Bound, Interval
 from kgtui.state import numbers
 from kgtui.state.benchmarks import bench_cases
 from kgtui.state.glyphs import Glyphs, State

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from engine.model import CaseResult, DiagnosisKind
-from engine.parsing import parse
+from engine.model.parsing import parse
 from engine.source import is_quickly_parsed
 from kgtui.disk import shown_text
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.benchmark import Interval
-from engine.events import Event
 from engine.knobs import Variant
+from engine.model.benchmark import Interval
+from engine.model.events import Event
 from engine.report import printable
 from engine.tuning import Trial, proposed, why_none
 from kgtui.state import numbers

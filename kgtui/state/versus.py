@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from engine.across_runs import across_runs, turned_round
-from engine.benchmark import OTHER, CaseBenchmark, Comparison, Interval, Standing, Summary
 from engine.model import Outcome
+from engine.model.benchmark import OTHER, CaseBenchmark, Comparison, Interval, Standing, Summary
 from engine.statistics import standing, summarise
 from kgtui.seams import INTERPRETED_DEVICE
 from kgtui.state.measurements import Trust, measured

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from engine.events import Event
 from engine.model import BenchmarkPlan, CaseResult, Outcome, Problem, Tier
+from engine.model.events import Event
 from engine.source import directives
 from kgtui.disk import shown_text, why_not_editable
 from kgtui.seams import DEFAULT_TIERS, INTERPRETED_DEVICE, Order

@@ -16,9 +16,16 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from engine.benchmark import Interval, Summary
-from engine.events import BenchmarkSummarised, CaseFinished, Event, RunFinished, RunStarted, StageFinished
 from engine.model import Candidate, CaseResult, Outcome, Stage, Tier, Verdict
+from engine.model.benchmark import Interval, Summary
+from engine.model.events import (
+    BenchmarkSummarised,
+    CaseFinished,
+    Event,
+    RunFinished,
+    RunStarted,
+    StageFinished,
+)
 from sessions import Generation, Result, RunFilter, Store, open_store
 
 RUNS = 100_000

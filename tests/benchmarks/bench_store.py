@@ -15,8 +15,15 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from engine.events import CaseFinished, Event, LogWritten, RunFinished, RunStarted, StageFinished
 from engine.model import Candidate, CaseResult, Outcome, Stage, Stream, Tier, Verdict
+from engine.model.events import (
+    CaseFinished,
+    Event,
+    LogWritten,
+    RunFinished,
+    RunStarted,
+    StageFinished,
+)
 from sessions import RunFilter, Store, open_store
 
 RUNS = 100_000

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from engine.across_runs import across_runs, turned_round
-from engine.benchmark import Comparison, Interval, Standing
+from engine.model.benchmark import Comparison, Interval, Standing
 
 
 def over(baseline: str, value: float, *, low: float, high: float, resolution: float = 0.01) -> Comparison:

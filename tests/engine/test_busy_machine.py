@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine import events, wire
+from engine import wire
 from engine.errors import MachineBusyError
-from engine.layers import Coverage, LayerReport
-from engine.model import Outcome
+from engine.model import Outcome, events
+from engine.model.layers import Coverage, LayerReport
 from engine.probing import ProbingStage
 from engine.processes.child import Child
 from tests.engine.test_deaths import Dying, lab_of

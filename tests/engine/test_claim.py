@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.benchmark import CaseBenchmark, Comparison, Interval, Standing, Summary
 from engine.claim import Backing, Claim, hold, parse_claim
 from engine.errors import UsageError
 from engine.model import CacheState, Outcome
+from engine.model.benchmark import CaseBenchmark, Comparison, Interval, Standing, Summary
 from engine.report_bench import Benchmarks
 
 BASELINES = ("compile", "eager")

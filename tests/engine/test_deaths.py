@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from engine import events, wire
+from engine import wire
 from engine.desk import Desk
 from engine.errors import EngineError
-from engine.layers import Coverage, Layer, LayerReport
-from engine.model import Candidate, Limits, Outcome, Plan
+from engine.model import Candidate, Limits, Outcome, Plan, events
+from engine.model.layers import Coverage, Layer, LayerReport
 from engine.narration import Narrator
 from engine.probes import Observation, Probe
 from engine.probing import Lab, ProbingStage

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.benchmark import Holder
 from engine.device_lock import DeviceLock, Occupancy, occupancy, shared_folder
 from engine.errors import UnsupportedError
+from engine.model.benchmark import Holder
 
 DEVICE = "GPU-1a20"
 NOBODY = 65534

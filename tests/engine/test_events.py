@@ -8,23 +8,6 @@ from typing import Any
 
 import pytest
 
-from engine import events
-from engine.benchmark import (
-    CANDIDATE,
-    Bound,
-    CaseBenchmark,
-    Comparison,
-    DeviceState,
-    Floor,
-    Holder,
-    Interval,
-    Method,
-    Span,
-    Standing,
-    Summary,
-    Timing,
-)
-from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.model import (
     Artefact,
     CacheState,
@@ -43,7 +26,24 @@ from engine.model import (
     Tier,
     Verdict,
     WrongElement,
+    events,
 )
+from engine.model.benchmark import (
+    CANDIDATE,
+    Bound,
+    CaseBenchmark,
+    Comparison,
+    DeviceState,
+    Floor,
+    Holder,
+    Interval,
+    Method,
+    Span,
+    Standing,
+    Summary,
+    Timing,
+)
+from engine.model.layers import Coverage, Fact, Layer, LayerReport
 
 HERE = Location(line=7, column=3)
 LAUNCH = Launch(

@@ -7,9 +7,9 @@ import math
 
 import pytest
 
-from engine.benchmark import Bound, Floor, Peaks
 from engine.floors import CHECK, faster_than_physics, floor_of, permitted_precision
 from engine.model import CacheState, Cost, DType, Finding, Severity
+from engine.model.benchmark import Bound, Floor, Peaks
 
 PEAKS = Peaks(
     device_name="a device",

@@ -6,22 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from engine.benchmark import CaseBenchmark, Comparison, Interval, Standing, Summary
 from engine.claim import Backing, Claim
-from engine.events import (
-    BenchmarkSummarised,
-    CaseBenchmarked,
-    CaseFinished,
-    FindingRaised,
-    KernelCompiled,
-    LayerChecked,
-    RunFinished,
-    RunStarted,
-)
 from engine.inspection import INTERPRETED, Evidence, Unchecked, evidence_of, inspect
 from engine.inspection_cases import Axis, Tally, axes_of, tallies_of
 from engine.inspection_page import page_of
-from engine.layers import Coverage, Layer, LayerReport
 from engine.model import (
     CacheState,
     Case,
@@ -39,6 +27,18 @@ from engine.model import (
     Tier,
     Tolerance,
 )
+from engine.model.benchmark import CaseBenchmark, Comparison, Interval, Standing, Summary
+from engine.model.events import (
+    BenchmarkSummarised,
+    CaseBenchmarked,
+    CaseFinished,
+    FindingRaised,
+    KernelCompiled,
+    LayerChecked,
+    RunFinished,
+    RunStarted,
+)
+from engine.model.layers import Coverage, Layer, LayerReport
 from engine.report import CollectedRun
 from engine.verdict import Facts, Stop, judge
 

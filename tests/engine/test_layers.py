@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.layers import Coverage, Layer, LayerReport
+from engine.model.layers import Coverage, Layer, LayerReport
 
 
 @pytest.mark.parametrize("coverage", [one for one in Coverage if one is not Coverage.CHECKED])

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine import wire
-from engine.benchmark import OTHER, CaseBenchmark, Interval, Method, Peaks, Timing
 from engine.device_lock import DeviceLock, occupancy
 from engine.devices import Device
 from engine.metrology import Metrology
 from engine.model import CacheState, Outcome
+from engine.model.benchmark import OTHER, CaseBenchmark, Interval, Method, Peaks, Timing
 from engine.peaks import write_peaks
 
 if TYPE_CHECKING:

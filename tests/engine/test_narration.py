@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine import events
-from engine.model import Finding, Location, Outcome, Severity, Stage, Stream
+from engine.model import Finding, Location, Outcome, Severity, Stage, Stream, events
 from engine.narration import Narrator
 
 STARTED = 50.0

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from engine.parsing import parse
+from engine.model.parsing import parse
 
 DEEP = "\n".join(f"def f{i}(x):\n    return [x + {i}, (x, {{'a': x}})]" for i in range(400))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.benchmark import Peaks
+from engine.model.benchmark import Peaks
 from engine.peaks import peaks_path, read_peaks, write_peaks
 
 PEAKS = Peaks(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 
-from engine import events, wire
+from engine import wire
 from engine.artefacts import ArtefactStore
 from engine.device_lock import DeviceLock
 from engine.devices import Device
@@ -35,6 +35,7 @@ from engine.model import (
     Stage,
     Tier,
     Tolerance,
+    events,
 )
 from engine.pipeline import Run
 from engine.source import Source, read_source

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.layers import Layer
 from engine.model import Policy, Severity
+from engine.model.layers import Layer
 from engine.policy import WEIGHTS, Effect, policy_table
 
 

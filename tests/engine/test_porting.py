@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine import events, wire
+from engine import wire
 from engine.artefacts import ArtefactStore
-from engine.model import Candidate, Launch, Limits, Outcome
+from engine.model import Candidate, Launch, Limits, Outcome, events
 from engine.porting import Porting
 
 if TYPE_CHECKING:

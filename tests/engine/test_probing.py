@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from engine import events, wire
+from engine import wire
 from engine.desk import Desk
 from engine.devices import Device
-from engine.layers import Coverage, Layer, LayerReport
 from engine.model import (
     Candidate,
     Case,
@@ -31,7 +30,9 @@ from engine.model import (
     Stage,
     Tier,
     Tolerance,
+    events,
 )
+from engine.model.layers import Coverage, Layer, LayerReport
 from engine.narration import Narrator
 from engine.probes import Observation, Probe, name_of, probes
 from engine.probing import Lab, Passed, ProbingStage, Replayed, passed_of

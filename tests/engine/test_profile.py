@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.benchmark import Span
+from engine.model.benchmark import Span
 from engine.profile import Profile
 
 STARTED = 1000.0

@@ -8,22 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from engine.events import (
-    CaseFinished,
-    Event,
-    FindingRaised,
-    KernelCompiled,
-    KernelDisassembled,
-    KernelLaunched,
-    LayerChecked,
-    LogWritten,
-    RunFinished,
-    RunStarted,
-    StageFinished,
-    StageStarted,
-    TierFinished,
-)
-from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.model import (
     Artefact,
     CaseResult,
@@ -44,6 +28,22 @@ from engine.model import (
     Verdict,
     WrongElement,
 )
+from engine.model.events import (
+    CaseFinished,
+    Event,
+    FindingRaised,
+    KernelCompiled,
+    KernelDisassembled,
+    KernelLaunched,
+    LayerChecked,
+    LogWritten,
+    RunFinished,
+    RunStarted,
+    StageFinished,
+    StageStarted,
+    TierFinished,
+)
+from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.report import CollectedRun, as_json, as_plain, plain_lines, printable, word_of
 from engine.report_markdown import as_markdown
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.benchmark import (
+from engine.model import CacheState, CompiledKernel, Cost, Launch, Outcome, Stage, Verdict
+from engine.model.benchmark import (
     CANDIDATE,
     Bound,
     CaseBenchmark,
@@ -23,7 +24,7 @@ from engine.benchmark import (
     Summary,
     Timing,
 )
-from engine.events import (
+from engine.model.events import (
     BenchmarkSummarised,
     CaseBenchmarked,
     DeviceAwaited,
@@ -35,7 +36,6 @@ from engine.events import (
     StageFinished,
     StageStarted,
 )
-from engine.model import CacheState, CompiledKernel, Cost, Launch, Outcome, Stage, Verdict
 from engine.report import CollectedRun, as_json, as_plain, plain_lines
 from engine.report_markdown import as_markdown
 from engine.report_profile import profile_lines

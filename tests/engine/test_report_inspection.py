@@ -9,33 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.benchmark import (
-    CANDIDATE,
-    Bound,
-    CaseBenchmark,
-    Comparison,
-    Floor,
-    Interval,
-    Method,
-    Standing,
-    Summary,
-    Timing,
-)
 from engine.claim import Claim
-from engine.events import (
-    BenchmarkSummarised,
-    CaseBenchmarked,
-    CaseFinished,
-    Event,
-    FindingRaised,
-    KernelCompiled,
-    LayerChecked,
-    RunFinished,
-    RunStarted,
-)
 from engine.inspection import Inspection, evidence_of, inspect
 from engine.inspection_page import page_of
-from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.model import (
     CacheState,
     Case,
@@ -53,6 +29,30 @@ from engine.model import (
     Tolerance,
     Verdict,
 )
+from engine.model.benchmark import (
+    CANDIDATE,
+    Bound,
+    CaseBenchmark,
+    Comparison,
+    Floor,
+    Interval,
+    Method,
+    Standing,
+    Summary,
+    Timing,
+)
+from engine.model.events import (
+    BenchmarkSummarised,
+    CaseBenchmarked,
+    CaseFinished,
+    Event,
+    FindingRaised,
+    KernelCompiled,
+    LayerChecked,
+    RunFinished,
+    RunStarted,
+)
+from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.report import CollectedRun
 from engine.report_inspection import as_json, as_markdown, as_plain, page_lines
 from engine.report_inspection_html import as_html

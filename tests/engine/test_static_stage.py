@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 import problems
-from engine import events
-from engine.model import Candidate, Finding, Outcome, Plan, Policy, Stage
+from engine.model import Candidate, Finding, Outcome, Plan, Policy, Stage, events
 from engine.narration import Narrator
 from engine.static_reading import parse_candidate
 from engine.static_stage import read_and_refuse

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from engine.benchmark import Comparison, Interval, Standing
+from engine.model.benchmark import Comparison, Interval, Standing
 from engine.statistics import (
     MIN_RESOLUTION,
     THRESHOLDS,

@@ -8,7 +8,7 @@ import pytest
 
 import kgtui
 from engine.checks import MOST_NODES, checks, name_of, read_statically
-from engine.parsing import parse
+from engine.model.parsing import parse
 from engine.reading import Reading
 from engine.source import directives
 from engine.strict import WHITELIST, breaches, outside_whitelist, rules

@@ -8,8 +8,8 @@ from functools import partial
 
 import pytest
 
-from engine.benchmark import DeviceState, Interval, Method
 from engine.model import Finding, Severity
+from engine.model.benchmark import DeviceState, Interval, Method
 from engine.timing_checks import (
     contention,
     contradicted_by_the_clock,

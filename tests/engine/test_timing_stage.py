@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine import events, wire
+from engine import wire
 from engine.desk import Desk
 from engine.device_lock import DeviceLock, occupancy
 from engine.devices import Device
 from engine.errors import UnsupportedError
-from engine.layers import Coverage, left_out_count
 from engine.metrology import Metrology
-from engine.model import BenchmarkPlan, Candidate, Case, Cost, DType, Limits, Problem, Tier, Tolerance
+from engine.model import BenchmarkPlan, Candidate, Case, Cost, DType, Limits, Problem, Tier, Tolerance, events
+from engine.model.layers import Coverage, left_out_count
 from engine.narration import Narrator
 from engine.profile import Profile
 from engine.timing_stage import TimingStage

@@ -7,10 +7,17 @@ from typing import Any
 
 import pytest
 
-from engine.benchmark import CANDIDATE, CaseBenchmark, Interval, Summary, Timing
-from engine.events import BenchmarkSummarised, CaseBenchmarked, Event, KernelCompiled, RunFinished, RunStarted
 from engine.knobs import Variant
 from engine.model import CacheState, CompiledKernel, Launch, Outcome, Verdict
+from engine.model.benchmark import CANDIDATE, CaseBenchmark, Interval, Summary, Timing
+from engine.model.events import (
+    BenchmarkSummarised,
+    CaseBenchmarked,
+    Event,
+    KernelCompiled,
+    RunFinished,
+    RunStarted,
+)
 from engine.report import CollectedRun
 from engine.tuning import AS_IT_IS, Trial, plain_trial, proposed, trial_rows, why_none
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from engine.layers import Coverage, Layer, LayerReport
 from engine.model import (
     CaseResult,
     CompiledKernel,
@@ -17,6 +16,7 @@ from engine.model import (
     Tier,
     Verdict,
 )
+from engine.model.layers import Coverage, Layer, LayerReport
 from engine.policy import WEIGHTS
 from engine.verdict import Breach, Facts, Interim, Stop, interim, judge, refusal
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine import events, verification, wire
+from engine import verification, wire
 from engine.desk import Desk
 from engine.errors import DeadlineError
 from engine.model import (
@@ -26,6 +26,7 @@ from engine.model import (
     Problem,
     Tier,
     Tolerance,
+    events,
 )
 from engine.narration import Narrator
 from engine.profile import Profile

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from kgtui_test_fakes import all_pass, passed, run_events, softmax_launch, softmax_problem, some_fail, suspicious
 
-from engine.benchmark import (
+from engine.model import BenchmarkPlan, CacheState, Candidate, Case, Cost, DType, Outcome, Plan, Problem, Stage, Tier
+from engine.model.benchmark import (
     Bound,
     CaseBenchmark,
     Comparison,
@@ -21,7 +22,7 @@ from engine.benchmark import (
     Summary,
     Timing,
 )
-from engine.events import (
+from engine.model.events import (
     BenchmarkSummarised,
     CaseBenchmarked,
     DeviceAwaited,
@@ -31,7 +32,6 @@ from engine.events import (
     StageFinished,
     StageStarted,
 )  # fmt: skip
-from engine.model import BenchmarkPlan, CacheState, Candidate, Case, Cost, DType, Outcome, Plan, Problem, Stage, Tier
 
 BANDWIDTH_BYTES_PER_S = 2.9e12
 HOLDER = Holder(pid=4242, command="python train.py --batch [32]", since="2026-03-14T15:02:10+00:00")

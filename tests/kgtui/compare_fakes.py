@@ -9,9 +9,9 @@ from pathlib import Path
 from kgtui_test_bench_fakes import all_timed, benchmark_of, timed_events, timed_problem
 from kgtui_test_fakes import NOW, SOURCE, passed, run_events
 
-from engine.benchmark import OTHER, CaseBenchmark, Comparison, Interval, Standing
-from engine.events import Event, OtherLoaded
 from engine.model import BenchmarkPlan, Candidate, Finding, Location, Plan, Severity, Tier
+from engine.model.benchmark import OTHER, CaseBenchmark, Comparison, Interval, Standing
+from engine.model.events import Event, OtherLoaded
 from kgtui.recording import StoreRecording
 from kgtui.sides import read_side
 from kgtui.state.sides import Side

@@ -13,24 +13,6 @@ from functools import cached_property
 from pathlib import Path
 
 from engine.errors import StoreError
-from engine.events import (
-    CaseFinished,
-    Event,
-    FindingRaised,
-    KernelCompiled,
-    KernelDisassembled,
-    KernelLaunched,
-    KernelPorted,
-    LogWritten,
-    OtherLoaded,
-    PortDisassembled,
-    PortingFinished,
-    PortingStarted,
-    RunFinished,
-    RunStarted,
-    StageFinished,
-    StageStarted,
-)  # fmt: skip
 from engine.model import (
     Artefact,
     Candidate,
@@ -54,6 +36,24 @@ from engine.model import (
     Tolerance,
     Verdict,
     WrongElement,
+)  # fmt: skip
+from engine.model.events import (
+    CaseFinished,
+    Event,
+    FindingRaised,
+    KernelCompiled,
+    KernelDisassembled,
+    KernelLaunched,
+    KernelPorted,
+    LogWritten,
+    OtherLoaded,
+    PortDisassembled,
+    PortingFinished,
+    PortingStarted,
+    RunFinished,
+    RunStarted,
+    StageFinished,
+    StageStarted,
 )  # fmt: skip
 from kgtui.archive import Archive
 from kgtui.preferences import Preferences, setting_line

@@ -12,8 +12,8 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import DataTable
 
-from engine.events import Event, KernelCompiled, KernelLaunched, LogWritten, RunFinished
 from engine.model import Finding, Location, Problem, Severity, Stream
+from engine.model.events import Event, KernelCompiled, KernelLaunched, LogWritten, RunFinished
 from kgtui.screens import screen_ids
 from kgtui.screens.styled import StyledScreen
 from kgtui.state.lines import Column, Row, Span

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.benchmark import Interval
+from engine.model.benchmark import Interval
 from kgtui.screens.bench import BenchScreen
 from kgtui.screens.operators import OperatorsScreen
 from kgtui.screens.workbench import WorkbenchScreen
@@ -178,8 +178,8 @@ async def test_a_benchmark_that_stopped_half_way_says_why_beside_what_it_has(
 ) -> None:
     from dataclasses import replace
 
-    from engine.events import StageFinished
     from engine.model import Outcome, Stage
+    from engine.model.events import StageFinished
 
     def script(candidate: Any, plan: Any) -> list[Any]:
         *begun, finished, printed = bench_fakes.all_pass(candidate, plan)

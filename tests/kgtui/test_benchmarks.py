@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from engine.events import RunFinished, RunStarted, StageFinished
 from engine.model import Candidate, Outcome, Plan, Problem, Stage, Verdict
+from engine.model.events import RunFinished, RunStarted, StageFinished
 from kgtui.seams import BestRun
 from kgtui.state.bench_detail import bench_detail
 from kgtui.state.benchmarks import bench_columns, bench_rows, best_line, headline, summary_lines, why_nothing
@@ -118,7 +118,7 @@ def test_the_summary_counts_what_is_how_much_faster(timed: Any) -> None:
 
 
 def test_a_mean_whose_interval_holds_one_is_no_difference(bench_fakes: ModuleType, timed: Any) -> None:
-    from engine.benchmark import Interval
+    from engine.model.benchmark import Interval
 
     same = replace(bench_fakes.summary(), speedup=Interval(value=1.004, low=0.99, high=1.02))
     said = headline(replace(measured(timed("all_timed"), number=1), summaries=(same,)), glyphs=UNICODE)
@@ -129,7 +129,7 @@ def test_a_mean_whose_interval_holds_one_is_no_difference(bench_fakes: ModuleTyp
 def test_a_mean_within_the_resolution_is_no_difference_however_narrow_its_interval(
     bench_fakes: ModuleType, timed: Any
 ) -> None:
-    from engine.benchmark import Interval
+    from engine.model.benchmark import Interval
 
     measurements = measured(timed("all_timed"), number=1)
     assert measurements.resolution("eager") == 0.011

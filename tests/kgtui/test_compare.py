@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from engine.benchmark import Interval, Standing
 from engine.errors import UsageError
 from engine.model import Candidate, Outcome
+from engine.model.benchmark import Interval, Standing
 from kgtui.seams import BestRun, PastRun
 from kgtui.state.alignment import aligned
 from kgtui.state.compare import MEAN, Table, cases_table, change_of, mean_span, side_line, times_table

@@ -11,8 +11,8 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from engine.benchmark import Interval
 from engine.model import Candidate
+from engine.model.benchmark import Interval
 from kgtui.screens.compare import CompareScreen
 from kgtui.screens.workbench import WorkbenchScreen
 from kgtui.seams import BestRun
@@ -292,7 +292,7 @@ async def test_on_a_cpu_nothing_is_measured_and_that_is_said(open_on: Any, four:
 async def test_m_has_two_sides_take_turns_and_shows_what_was_measured(
     open_on: Any, two_timed: Any, compare_fakes: ModuleType
 ) -> None:
-    from engine.benchmark import Standing
+    from engine.model.benchmark import Standing
 
     bench = open_on(two_timed, script=compare_fakes.all_timed)
     bench.app.past.marked = (1, 2)

@@ -7,8 +7,8 @@ from types import ModuleType
 
 import pytest
 
-from engine.events import KernelPorted, PortingStarted
 from engine.model import CompiledKernel, Outcome
+from engine.model.events import KernelPorted, PortingStarted
 from kgtui.state.counterparts import counterpart, kernels_for, resource_line, specialisation_line
 from kgtui.state.differences import Differences, code_lines, differences
 from kgtui.state.glyphs import UNICODE

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from engine.events import Event
 from engine.model import Candidate, Plan
+from engine.model.events import Event
 from kgtui.arguments import build_parser
 from kgtui.commands import tune
 from kgtui.commands.check import read_request

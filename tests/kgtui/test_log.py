@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from engine.events import Event, LogWritten
 from engine.model import Stream
+from engine.model.events import Event, LogWritten
 from kgtui.screens.workbench import WorkbenchScreen
 from kgtui.state.log import LONGEST, LogRows, wrapped
 from kgtui.state.run import LogLine

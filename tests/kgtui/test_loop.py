@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from engine.errors import EngineError
-from engine.events import CaseFinished, Event, PortingFinished, RunFinished, RunStarted
 from engine.model import CaseResult, Outcome
+from engine.model.events import CaseFinished, Event, PortingFinished, RunFinished, RunStarted
 from kgtui.loop import Loop, RunHeader
 from kgtui.seams import GridOrder, Order, PortOrder
 from tests.guards import PATIENCE_S

@@ -9,7 +9,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widget import Widget
 
-from engine.events import LogWritten, Stream
+from engine.model.events import LogWritten, Stream
 from kgtui.screens import screen_ids
 
 PRINTED = LogWritten(at_s=1.0, stream=Stream.STDOUT, text="written late\n")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.benchmark import Interval
 from engine.model import Cost
+from engine.model.benchmark import Interval
 from kgtui.state import numbers
 from kgtui.state.glyphs import ASCII, UNICODE
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from engine.benchmark import Interval
 from engine.model import Outcome, Policy, Tier
+from engine.model.benchmark import Interval
 from kgtui.state.glyphs import ASCII, UNICODE
 from kgtui.state.lines import Tone, plain_text
 from kgtui.state.past_runs import (

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
-from engine.events import Event, RunFinished
 from engine.model import Candidate, Outcome, Plan, Stage, Verdict
+from engine.model.events import Event, RunFinished
 from kgtui.screens.case import CaseScreen
 from kgtui.screens.workbench import WorkbenchScreen
 from kgtui.state.lines import plain_text

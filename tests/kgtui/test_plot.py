@@ -118,7 +118,7 @@ def test_a_time_is_shown_as_bandwidth_operations_or_itself(bench_fakes: ModuleTy
 
 
 def test_most_cases_bound_by_arithmetic_are_shown_as_operations_first(measurements: Measurements) -> None:
-    from engine.benchmark import Bound
+    from engine.model.benchmark import Bound
 
     assert first_measure(measurements) is Measure.BANDWIDTH
     bound = tuple(

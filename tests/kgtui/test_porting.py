@@ -7,8 +7,14 @@ from types import ModuleType
 
 import pytest
 
-from engine.events import Event, KernelPorted, PortDisassembled, PortingFinished, PortingStarted
 from engine.model import Artefact, CompiledKernel, Location, Outcome
+from engine.model.events import (
+    Event,
+    KernelPorted,
+    PortDisassembled,
+    PortingFinished,
+    PortingStarted,
+)
 from engine.report_targets import NOT_PORTED, Ports, ports_of
 from kgtui.state.glyphs import UNICODE
 from kgtui.state.lines import plain_text

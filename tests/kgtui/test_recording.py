@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from engine.benchmark import CaseBenchmark, Interval, Method, Timing
 from engine.errors import StoreError
-from engine.events import CaseBenchmarked, Event
 from engine.model import BenchmarkPlan, CacheState, Outcome
+from engine.model.benchmark import CaseBenchmark, Interval, Method, Timing
+from engine.model.events import CaseBenchmarked, Event
 from kgtui.recording import StoreRecording
 from kgtui.seams import BestRun, Order
 from sessions.rows import RunFilter

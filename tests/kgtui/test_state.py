@@ -9,19 +9,6 @@ from types import ModuleType
 
 import pytest
 
-from engine.events import (
-    CaseFinished,
-    FindingRaised,
-    KernelCompiled,
-    LogWritten,
-    RunFinished,
-    RunStarted,
-    StageFinished,
-    StageStarted,
-    TierFinished,
-    from_json,
-    to_json,
-)
 from engine.model import (
     Candidate,
     Diagnosis,
@@ -40,6 +27,19 @@ from engine.model import (
     Verdict,
     WrongElement,
 )  # fmt: skip
+from engine.model.events import (
+    CaseFinished,
+    FindingRaised,
+    KernelCompiled,
+    LogWritten,
+    RunFinished,
+    RunStarted,
+    StageFinished,
+    StageStarted,
+    TierFinished,
+    from_json,
+    to_json,
+)
 from kgtui.state.cases import case_brief, case_detail, case_rows, error_map, largest, max_errors, reading
 from kgtui.state.failed_case import failed_case
 from kgtui.state.glyphs import ASCII, UNICODE, State

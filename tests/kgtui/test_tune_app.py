@@ -12,7 +12,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from engine.benchmark import Interval
+from engine.model.benchmark import Interval
 from kgtui.screens.tune import TuneScreen
 from kgtui.screens.workbench import WorkbenchScreen
 from kgtui.state.knobs import Knobs, knobs_in

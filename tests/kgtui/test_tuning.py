@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from engine.benchmark import Interval
 from engine.errors import UsageError
 from engine.knobs import Knob, knobs_of
 from engine.model import Outcome
+from engine.model.benchmark import Interval
 from engine.report import CollectedRun
 from engine.tuning import Trial
 from kgtui.state.glyphs import ASCII, UNICODE

@@ -8,8 +8,8 @@ from types import ModuleType
 
 import pytest
 
-from engine.events import RunFinished
 from engine.model import Candidate, Outcome, Plan, Tier, Verdict
+from engine.model.events import RunFinished
 from kgtui.state.run import NO_RUN, RunView, reduce_all
 from kgtui.state.unfailed import why_nothing_failed
 from kgtui.state.workbench import Shown, Workbench

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from engine.artefacts import ArtefactStore
 from engine.engine import Engine
-from engine.events import CaseFinished, RunFinished
 from engine.model import Candidate, CaseResult, Limits, Outcome, Plan, Tier
+from engine.model.events import CaseFinished, RunFinished
 from problems import find
 from tests.mutation.mutants import Mutant
 

@@ -12,32 +12,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine.benchmark import (
-    CANDIDATE,
-    Bound,
-    CaseBenchmark,
-    Comparison,
-    Floor,
-    Interval,
-    Method,
-    Standing,
-    Summary,
-    Timing,
-)
-from engine.events import (
-    BenchmarkSummarised,
-    CaseBenchmarked,
-    CaseFinished,
-    Event,
-    FindingRaised,
-    KernelCompiled,
-    KernelLaunched,
-    LogWritten,
-    RunFinished,
-    RunStarted,
-    StageFinished,
-    StageStarted,
-)
 from engine.model import (
     Artefact,
     CacheState,
@@ -56,6 +30,32 @@ from engine.model import (
     Tier,
     Verdict,
     WrongElement,
+)
+from engine.model.benchmark import (
+    CANDIDATE,
+    Bound,
+    CaseBenchmark,
+    Comparison,
+    Floor,
+    Interval,
+    Method,
+    Standing,
+    Summary,
+    Timing,
+)
+from engine.model.events import (
+    BenchmarkSummarised,
+    CaseBenchmarked,
+    CaseFinished,
+    Event,
+    FindingRaised,
+    KernelCompiled,
+    KernelLaunched,
+    LogWritten,
+    RunFinished,
+    RunStarted,
+    StageFinished,
+    StageStarted,
 )
 from sessions import Store, open_store
 

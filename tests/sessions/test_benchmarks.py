@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.benchmark import Method
 from engine.model import BenchmarkPlan, CacheState, Case, DType, Outcome, Policy, Tier
+from engine.model.benchmark import Method
 from sessions.export import as_csv, as_json, as_markdown
 
 

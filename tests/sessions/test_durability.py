@@ -11,8 +11,8 @@ import threading
 
 import pytest
 
-from engine.events import LogWritten
 from engine.model import Stream
+from engine.model.events import LogWritten
 from sessions import RunState, StoreFullError, open_store
 
 PROCESSES = 4
@@ -31,7 +31,7 @@ def numbers(store, run_id: int) -> list[int]:
 
 _RECORD_FOR_EVER = """
 import itertools, pathlib, sys
-from engine.events import LogWritten
+from engine.model.events import LogWritten
 from engine.model import Candidate, Stream, Tier
 from sessions import open_store
 
@@ -89,7 +89,7 @@ def test_a_log_of_garbage_does_not_hide_the_store(path, begin_in):
 
 _RECORD_RUNS = f"""
 import pathlib, sys
-from engine.events import LogWritten
+from engine.model.events import LogWritten
 from engine.model import Candidate, Stream, Tier
 from sessions import open_store
 

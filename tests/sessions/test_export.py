@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.events import from_json
 from engine.model import Outcome
+from engine.model.events import from_json
 from sessions import open_memory_store
 from sessions.export import as_json, as_jsonl, as_markdown
 

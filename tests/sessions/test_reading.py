@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from engine.errors import StoreError, UsageError
-from engine.events import FindingRaised, LayerChecked
-from engine.layers import Coverage, Layer, LayerReport
 from engine.model import Finding, Outcome, Policy, Severity, Tier
+from engine.model.events import FindingRaised, LayerChecked
+from engine.model.layers import Coverage, Layer, LayerReport
 from sessions import RunFilter, RunState, open_store
 
 

@@ -8,8 +8,8 @@ import sqlite3
 import pytest
 
 from engine.errors import StoreError
-from engine.events import RunStarted, StageStarted
 from engine.model import Outcome, Stage
+from engine.model.events import RunStarted, StageStarted
 from sessions import Generation, RunState, Store
 
 

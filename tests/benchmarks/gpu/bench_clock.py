@@ -30,10 +30,10 @@ from pathlib import Path
 from typing import Any
 
 from engine.artefacts import ArtefactStore
-from engine.benchmark import CaseBenchmark, Comparison, Standing
 from engine.engine import Engine
-from engine.events import CaseBenchmarked, FindingRaised, RunFinished
 from engine.model import BenchmarkPlan, Candidate, Finding, Plan, Problem, Severity, Tier, Verdict
+from engine.model.benchmark import CaseBenchmark, Comparison, Standing
+from engine.model.events import CaseBenchmarked, FindingRaised, RunFinished
 from engine.source import directives
 from problems import find
 

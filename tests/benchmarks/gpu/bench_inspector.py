@@ -28,10 +28,12 @@ from pathlib import Path
 from typing import IO
 
 from engine.artefacts import ArtefactStore
-from engine.benchmark import Span
 from engine.claim import DEFAULT_BASELINE, Claim
 from engine.engine import Engine
-from engine.events import (
+from engine.inspection_plan import benchmark_plan
+from engine.model import BenchmarkPlan, Candidate, Finding, Plan, Severity, Stage, Tier, Verdict
+from engine.model.benchmark import Span
+from engine.model.events import (
     CaseBenchmarked,
     CaseFinished,
     Event,
@@ -41,9 +43,7 @@ from engine.events import (
     RunFinished,
     StageFinished,
 )
-from engine.inspection_plan import benchmark_plan
-from engine.layers import Coverage
-from engine.model import BenchmarkPlan, Candidate, Finding, Plan, Severity, Stage, Tier, Verdict
+from engine.model.layers import Coverage
 from engine.source import directives
 from problems import find
 

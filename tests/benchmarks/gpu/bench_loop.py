@@ -23,9 +23,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.artefacts import ArtefactStore
-from engine.benchmark import CaseBenchmark, Span
 from engine.engine import Engine
-from engine.events import (
+from engine.model import BenchmarkPlan, Candidate, Plan, Tier, Verdict
+from engine.model.benchmark import CaseBenchmark, Span
+from engine.model.events import (
     CaseBenchmarked,
     CaseFinished,
     FindingRaised,
@@ -34,7 +35,6 @@ from engine.events import (
     RunFinished,
     StageFinished,
 )
-from engine.model import BenchmarkPlan, Candidate, Plan, Tier, Verdict
 from engine.source import directives
 from problems import find
 

@@ -33,12 +33,18 @@ from bench_inspector import CORPUS, SAMPLE, Inspected, inspected, told
 
 from engine import pipeline, staff, wire
 from engine.artefacts import ArtefactStore
-from engine.benchmark import Span
 from engine.desk import Desk
 from engine.engine import Engine
-from engine.events import CaseBenchmarked, CaseFinished, FindingRaised, KernelCompiled, StageFinished
 from engine.inspection_plan import benchmark_plan
 from engine.model import Stage
+from engine.model.benchmark import Span
+from engine.model.events import (
+    CaseBenchmarked,
+    CaseFinished,
+    FindingRaised,
+    KernelCompiled,
+    StageFinished,
+)
 from engine.source import directives
 from engine.spare import Hand, Spare
 from problems import find

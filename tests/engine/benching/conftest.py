@@ -17,7 +17,6 @@ import pytest
 
 from engine import wire
 from engine.benching import Bench
-from engine.benchmark import CaseBenchmark, DeviceState, Peaks
 from engine.devices import Device
 from engine.errors import ChildDiedError, EngineError
 from engine.model import (
@@ -33,6 +32,7 @@ from engine.model import (
     Tier,
     Tolerance,
 )
+from engine.model.benchmark import CaseBenchmark, DeviceState, Peaks
 
 CASE = Case(name="4096x781 f32", dtype=DType.FLOAT32, tier=Tier.BENCH, params={"rows": 4096})
 SECOND = Case(name="1x131072 f32", dtype=DType.FLOAT32, tier=Tier.BENCH, params={"rows": 1})

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from engine import wire
-from engine.benchmark import Method, Standing
 from engine.errors import ChildDiedError, DeadlineError, WireError
 from engine.model import CacheState, Outcome
+from engine.model.benchmark import Method, Standing
 
 
 async def test_an_honest_kernel_is_timed_as_what_it_takes_and_raises_nothing(make_lab):

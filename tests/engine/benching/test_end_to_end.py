@@ -12,11 +12,11 @@ import torch
 
 from engine import wire
 from engine.benching import Bench
-from engine.benchmark import CaseBenchmark, DeviceState, Method
 from engine.clock.scripted import ScriptedDevice
 from engine.devices import Device
 from engine.judge.slots import Slots
 from engine.model import BenchmarkPlan, CacheState, Finding, Outcome
+from engine.model.benchmark import CaseBenchmark, DeviceState, Method
 from engine.worker.timing import Stopwatch
 from problems import find
 

@@ -9,8 +9,8 @@ import pytest
 
 from engine.benching.evidence import early_calls, idle_calls, shared_outputs, uneven_calls
 from engine.benching.facts import Batch, CaseFacts, SideFacts, Stretch
-from engine.benchmark import CANDIDATE, Method
 from engine.model import CacheState, Case, DType, Tier
+from engine.model.benchmark import CANDIDATE, Method
 
 CASE = Case(name="big", dtype=DType.FLOAT32, tier=Tier.BENCH, params={})
 

@@ -8,7 +8,7 @@ import pytest
 
 from engine.benching.facts import Batch, SideFacts, Stretch
 from engine.benching.figures import believed_us, beside_s, compared, tick_us, timing_of, to_itself
-from engine.benchmark import Method, Standing
+from engine.model.benchmark import Method, Standing
 
 
 def batch(*spans_us: float, streams_us: tuple[float, ...] = ()) -> Batch:

@@ -6,8 +6,8 @@ import pytest
 
 from engine.benching.facts import CaseFacts, SideFacts, Stretch
 from engine.benching.wall_clock import against_the_clock
-from engine.benchmark import CANDIDATE, Interval, Method, Timing
 from engine.model import CacheState, Case, DType, Severity, Tier
+from engine.model.benchmark import CANDIDATE, Interval, Method, Timing
 
 CASE = Case(name="big", dtype=DType.FLOAT32, tier=Tier.BENCH, params={})
 EXCHANGE_S = 100e-6

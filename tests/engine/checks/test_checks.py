@@ -14,7 +14,7 @@ from engine.checks import Check, hint, name_of, read_statically
 from engine.checks import checks as all_checks
 from engine.errors import EngineError
 from engine.model import Finding, Location, Severity
-from engine.parsing import parse
+from engine.model.parsing import parse
 from engine.reading import Reading
 from engine.source import directives
 

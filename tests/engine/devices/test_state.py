@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from engine.benchmark import DeviceState
 from engine.devices import detect_all
 from engine.devices.state import device_id, device_state, free_bytes, throttle_words
+from engine.model.benchmark import DeviceState
 
 
 class DriverError(Exception):

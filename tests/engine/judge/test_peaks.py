@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 import pytest
 import torch
 
-from engine.benchmark import Peaks
 from engine.errors import UnsupportedError
 from engine.judge import peaks
 from engine.judge.peaks import PRECISIONS, Precision, measure_peaks
+from engine.model.benchmark import Peaks
 
 CPU = torch.device("cpu")
 GIB = 1 << 30

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 from typing import cast
 
 from engine import wire
-from engine.layers import LayerReport
 from engine.model import (
     Case,
     CaseResult,
@@ -24,6 +23,7 @@ from engine.model import (
     Tier,
     Tolerance,
 )
+from engine.model.layers import LayerReport
 from engine.probes import Observation
 from engine.probing import Lab, Passed, Replayed
 

@@ -11,7 +11,6 @@ import pytest
 from engine import wire
 from engine.desk import Desk
 from engine.devices import Device
-from engine.layers import Coverage, Layer, LayerReport
 from engine.model import (
     Candidate,
     Case,
@@ -27,6 +26,7 @@ from engine.model import (
     Tier,
     Tolerance,
 )
+from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import behaviour, observations_of
 from engine.probing import Lab, Passed
 from engine.profile import Profile

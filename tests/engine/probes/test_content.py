@@ -12,7 +12,6 @@ from typing import cast
 import pytest
 
 from engine import wire
-from engine.layers import Coverage, Layer, LayerReport
 from engine.model import (
     Case,
     CaseResult,
@@ -28,6 +27,7 @@ from engine.model import (
     Tier,
     Tolerance,
 )
+from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import content
 from engine.probing import Bench, Lab, Passed
 from engine.wire import Variant

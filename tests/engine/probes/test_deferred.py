@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from engine import wire
-from engine.layers import Coverage, Fact
 from engine.model import Severity
+from engine.model.layers import Coverage, Fact
 from engine.probes import deferred
 from tests.engine.probes.scripted import Called, Came, ScriptedLab, observed, passed
 

@@ -11,8 +11,8 @@ from typing import cast
 import pytest
 
 from engine import wire
-from engine.layers import Coverage, LayerReport
 from engine.model import Case, CaseResult, DType, Finding, Launch, Outcome, OutputReport, Severity, Tier
+from engine.model.layers import Coverage, LayerReport
 from engine.probes import device_record
 from engine.probing import Lab, Passed, Taped
 

@@ -11,7 +11,6 @@ from typing import cast
 import pytest
 
 from engine import wire
-from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.model import (
     Case,
     CaseResult,
@@ -26,6 +25,7 @@ from engine.model import (
     Tier,
     Tolerance,
 )
+from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import ghost_replay
 from engine.probing import Lab, Passed, Replayed
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from engine import wire
-from engine.layers import Coverage
 from engine.model import Case, Finding, Severity
+from engine.model.layers import Coverage
 from engine.probes import only_moves
 from engine.probing import Replayed
 from tests.engine.probes.scripted import ScriptedLab, observed, passed

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine import wire
-from engine.layers import Coverage, Fact
 from engine.model import DType, Severity
+from engine.model.layers import Coverage, Fact
 from engine.probes import precision
 from tests.engine.probes.scripted import Came, ScriptedLab, observed, passed
 

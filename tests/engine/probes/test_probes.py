@@ -12,8 +12,8 @@ import pytest
 
 from engine import probes
 from engine.errors import EngineError
-from engine.layers import Coverage, Layer, LayerReport
 from engine.model import Finding, Severity
+from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import Observation, Probe, name_of, observations_of
 from engine.probes import probes as all_probes
 from engine.probing import Lab

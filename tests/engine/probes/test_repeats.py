@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from engine import wire
-from engine.layers import Coverage, Fact
 from engine.model import Location, Severity
+from engine.model.layers import Coverage, Fact
 from engine.probes import repeats
 from tests.engine.probes.scripted import Called, Came, Script, ScriptedLab, observed, passed
 

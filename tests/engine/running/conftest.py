@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from engine import events
 from engine.artefacts import ArtefactStore
 from engine.engine import Engine
-from engine.model import Candidate, CaseResult, CompiledKernel, Finding, Limits, Plan, Tier, Verdict
+from engine.model import Candidate, CaseResult, CompiledKernel, Finding, Limits, Plan, Tier, Verdict, events
 from problems import find
 
 SMALL = Limits(load_s=5.0, case_s=3.0, memory_bytes=1 << 30, processes=64)

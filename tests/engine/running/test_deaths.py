@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from engine import events
 from engine.engine import Engine
-from engine.model import Candidate, Outcome, Plan, Stage, Tier, Verdict
+from engine.model import Candidate, Outcome, Plan, Stage, Tier, Verdict, events
 from problems import find
 from tests.engine.running.conftest import COPY_KERNEL, SMALL
 

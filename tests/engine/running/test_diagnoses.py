@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.events import CaseFinished
 from engine.model import Candidate, DiagnosisKind, Limits, Outcome, Plan, Tier
+from engine.model.events import CaseFinished
 from engine.source import directives
 from problems import find
 from tests.engine.running.test_corpus import CORPUS

@@ -6,9 +6,9 @@ import pytest
 import triton.language as tl
 from triton.language.extra import libdevice
 
-from engine.events import LayerChecked
-from engine.layers import Coverage, LayerReport
 from engine.model import Finding, Location, Outcome, Severity
+from engine.model.events import LayerChecked
+from engine.model.layers import Coverage, LayerReport
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

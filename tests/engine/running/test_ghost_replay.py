@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.events import LayerChecked, StageFinished
-from engine.layers import Coverage, LayerReport
 from engine.model import Finding, Outcome, Severity, Stage
+from engine.model.events import LayerChecked, StageFinished
+from engine.model.layers import Coverage, LayerReport
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

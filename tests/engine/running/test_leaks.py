@@ -15,8 +15,8 @@ import pytest
 
 from engine.artefacts import ArtefactStore
 from engine.engine import Engine
-from engine.events import CaseFinished, RunFinished, StageStarted
 from engine.model import Candidate, Limits, Outcome, Plan, Stage, Tier
+from engine.model.events import CaseFinished, RunFinished, StageStarted
 from problems import find
 from tests.guards import PATIENCE_S
 
@@ -81,7 +81,7 @@ from pathlib import Path
 from engine.artefacts import ArtefactStore
 from engine.engine import Engine
 from engine.model import Candidate, Plan, Tier
-from engine.events import LogWritten
+from engine.model.events import LogWritten
 from problems import find
 
 SOURCE = b"""

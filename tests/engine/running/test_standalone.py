@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.events import CaseFinished
 from engine.model import Candidate, CaseResult, Limits, Outcome, Plan, Tier
+from engine.model.events import CaseFinished
 from engine.source import directives
 from kgtui.standalone.script import FailedCase, standalone_script
 from problems import find

@@ -14,8 +14,15 @@ import pytest
 
 from engine.artefacts import ArtefactStore
 from engine.devices import Device
-from engine.events import CaseFinished, Event, RunFinished, RunStarted, StageFinished, StageStarted
 from engine.model import Candidate, CaseResult, Launch, Outcome, Plan, Stage, Verdict
+from engine.model.events import (
+    CaseFinished,
+    Event,
+    RunFinished,
+    RunStarted,
+    StageFinished,
+    StageStarted,
+)
 from kgtui import cli
 from kgtui.arguments import build_parser
 from kgtui.commands import bench, check, targets

@@ -12,9 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from engine.benchmark import CANDIDATE, CaseBenchmark, Comparison, Interval, Method, Span, Standing, Timing
-from engine.events import CaseBenchmarked, Event, FindingRaised, LogWritten, ProfileTaken
 from engine.model import Finding, Outcome, Plan, Severity, Stream
+from engine.model.benchmark import (
+    CANDIDATE,
+    CaseBenchmark,
+    Comparison,
+    Interval,
+    Method,
+    Span,
+    Standing,
+    Timing,
+)
+from engine.model.events import CaseBenchmarked, Event, FindingRaised, LogWritten, ProfileTaken
 from kgtui.arguments import build_parser, command_parsers
 from kgtui.commands.console import Console
 from kgtui.commands.settled import in_signs

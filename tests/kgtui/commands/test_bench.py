@@ -10,10 +10,20 @@ from collections.abc import Callable, Sequence
 import pytest
 
 import problems
-from engine.benchmark import CANDIDATE, CaseBenchmark, Comparison, Holder, Interval, Method, Span, Standing, Timing
-from engine.events import CaseBenchmarked, DeviceAwaited, Event, KernelCompiled, ProfileTaken
 from engine.judge import baselines
 from engine.model import CacheState, CompiledKernel, Launch, Outcome, Plan, Policy, Tier
+from engine.model.benchmark import (
+    CANDIDATE,
+    CaseBenchmark,
+    Comparison,
+    Holder,
+    Interval,
+    Method,
+    Span,
+    Standing,
+    Timing,
+)
+from engine.model.events import CaseBenchmarked, DeviceAwaited, Event, KernelCompiled, ProfileTaken
 from kgtui.arguments import build_parser
 from kgtui.commands import bench
 from sessions import open_store

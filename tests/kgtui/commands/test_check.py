@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.events import FindingRaised, KernelCompiled, KernelDisassembled, LogWritten
 from engine.model import Artefact, CompiledKernel, Finding, Launch, Outcome, Policy, Severity, Stream, Tier
+from engine.model.events import FindingRaised, KernelCompiled, KernelDisassembled, LogWritten
 from kgtui import cli
 from kgtui.arguments import build_parser
 from kgtui.commands import check, judging

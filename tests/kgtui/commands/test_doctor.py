@@ -11,10 +11,10 @@ from types import SimpleNamespace
 import pytest
 
 import kgtui
-from engine.benchmark import DeviceState, Holder
 from engine.device_lock import DeviceLock
 from engine.devices import Device
 from engine.errors import EngineError
+from engine.model.benchmark import DeviceState, Holder
 from engine.processes.confinement import Measure
 from engine.processes.nest import Nest
 from kgtui.commands.doctor import Condition, condition_lines, condition_of

@@ -10,10 +10,24 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engine.benchmark import CaseBenchmark, Comparison, Interval, Method, Standing, Summary, Timing
-from engine.events import BenchmarkSummarised, CaseBenchmarked, Event, FindingRaised, LayerChecked
-from engine.layers import Coverage, Layer, LayerReport, left_out_report
 from engine.model import CacheState, Finding, Location, Outcome, Plan, Policy, Severity, Tier
+from engine.model.benchmark import (
+    CaseBenchmark,
+    Comparison,
+    Interval,
+    Method,
+    Standing,
+    Summary,
+    Timing,
+)
+from engine.model.events import (
+    BenchmarkSummarised,
+    CaseBenchmarked,
+    Event,
+    FindingRaised,
+    LayerChecked,
+)
+from engine.model.layers import Coverage, Layer, LayerReport, left_out_report
 from kgtui.arguments import build_parser, command_parsers
 from kgtui.commands import inspect
 from sessions import RunFilter, open_store

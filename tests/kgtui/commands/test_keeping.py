@@ -7,8 +7,8 @@ import sqlite3
 
 import pytest
 
-from engine.events import LogWritten
 from engine.model import Candidate, Stream, Tier
+from engine.model.events import LogWritten
 from kgtui.commands.keeping import Keeper, artefact_folder, open_keeper
 from kgtui.paths import Paths
 from sessions import open_store

@@ -7,9 +7,9 @@ import json
 
 import pytest
 
-from engine.benchmark import CaseBenchmark, Interval, Method, Timing
-from engine.events import CaseBenchmarked
 from engine.model import CacheState, Outcome
+from engine.model.benchmark import CaseBenchmark, Interval, Method, Timing
+from engine.model.events import CaseBenchmarked
 from kgtui.commands import sessions
 from kgtui.state.numbers import bytes_of
 from sessions import open_store

@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.events import Event, KernelLaunched, KernelPorted, PortDisassembled, PortingFinished, PortingStarted
 from engine.model import Artefact, CompiledKernel, Launch, Location, Outcome
+from engine.model.events import (
+    Event,
+    KernelLaunched,
+    KernelPorted,
+    PortDisassembled,
+    PortingFinished,
+    PortingStarted,
+)
 from engine.porting import PORTABILITY_TARGETS
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from engine.benchmark import CANDIDATE, CaseBenchmark, Interval, Summary, Timing
 from engine.devices import Device
-from engine.events import BenchmarkSummarised, CaseBenchmarked, Event
 from engine.model import CacheState, Outcome, Plan
+from engine.model.benchmark import CANDIDATE, CaseBenchmark, Interval, Summary, Timing
+from engine.model.events import BenchmarkSummarised, CaseBenchmarked, Event
 from kgtui.arguments import build_parser
 from kgtui.commands import tune
 from kgtui.commands.console import Console

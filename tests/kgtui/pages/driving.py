@@ -15,7 +15,7 @@ from textual.filter import NoColor
 from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
-from engine.events import Event, RunFinished
+from engine.model.events import Event, RunFinished
 from kgtui.state.run import NO_RUN, reduce_all
 from kgtui.watching.records import TroubleKind, WatchTrouble
 from tests.kgtui.pages.catalogue import Page

@@ -17,8 +17,8 @@ from kgtui_test_fakes import (
     suspicious,
 )  # fmt: skip
 
-from engine.benchmark import Interval
 from engine.model import Outcome
+from engine.model.benchmark import Interval
 from kgtui.seams import BestRun
 from tests.kgtui.pages.streams import twenty_percent_faster
 

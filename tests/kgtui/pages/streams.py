@@ -22,20 +22,6 @@ from kgtui_test_fakes import (
     wrong,
 )
 
-from engine.benchmark import Interval
-from engine.events import (
-    BenchmarkSummarised,
-    Event,
-    FindingRaised,
-    KernelCompiled,
-    LayerChecked,
-    LogWritten,
-    RunFinished,
-    StageFinished,
-    StageStarted,
-    TierFinished,
-)
-from engine.layers import Coverage, Fact, Layer, LayerReport
 from engine.model import (
     Candidate,
     CaseResult,
@@ -53,6 +39,20 @@ from engine.model import (
     Tier,
     Verdict,
 )
+from engine.model.benchmark import Interval
+from engine.model.events import (
+    BenchmarkSummarised,
+    Event,
+    FindingRaised,
+    KernelCompiled,
+    LayerChecked,
+    LogWritten,
+    RunFinished,
+    StageFinished,
+    StageStarted,
+    TierFinished,
+)
+from engine.model.layers import Coverage, Fact, Layer, LayerReport
 
 _MASK = Diagnosis(
     kind=DiagnosisKind.TAIL_MASK,

@@ -12,8 +12,6 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from engine.benchmark import CaseBenchmark, Holder, Span, Summary
-from engine.layers import LayerReport
 from engine.model import (
     Artefact,
     CaseResult,
@@ -28,6 +26,8 @@ from engine.model import (
     Tier,
     Verdict,
 )
+from engine.model.benchmark import CaseBenchmark, Holder, Span, Summary
+from engine.model.layers import LayerReport
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,29 @@
+"""A candidate: one source text for one problem.
+
+Frozen, keyword-only, checked when they are made.  No torch here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """One source text for one problem, as it was when it was saved.
+
+    `folder` is where its own imports are looked up; None when the text came from no file.
+    """
+
+    source: bytes
+    problem: str
+    filename: str = "kernel.py"
+    folder: Path | None = None
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the source in hexadecimal: the identity of the candidate."""
+        return hashlib.sha256(self.source).hexdigest()

@@ -1,0 +1,78 @@
+"""Why an output is wrong: diagnoses and the input elements behind them.
+
+Frozen, keyword-only, checked when they are made.  No torch here.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+
+class DiagnosisKind(enum.StrEnum):
+    """What a wrong output looks like."""
+
+    UNWRITTEN_OUTPUT = "unwritten_output"
+    TAIL_MASK = "tail_mask"
+    TRANSPOSED_INDEX = "transposed_index"
+    WRONG_STRIDE = "wrong_stride"
+    MISSING_SCALE = "missing_scale"
+    MISSING_BIAS = "missing_bias"
+    REDUCTION_IDENTITY = "reduction_identity"
+    LOST_RESCALE = "lost_rescale"
+    OVERFLOW = "overflow"
+    PRECISION = "precision"
+    RACE = "race"
+    IGNORED_ARGUMENT = "ignored_argument"
+    KEPT_ANSWER = "kept_answer"
+    OLD_CONTENT = "old_content"
+    ZEROED = "zeroed"
+    DROPPED_NAN = "dropped_nan"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnosis:
+    """What a wrong output looks like, and how well that fits: a reading of numbers, never a verdict.
+
+    Of the `wrong` elements, `explained` are what this mistake would have made of them; `contradicted` right
+    elements are not what it would have left.
+    """
+
+    kind: DiagnosisKind
+    sentence: str
+    evidence: str
+    explained: int
+    wrong: int
+    contradicted: int = 0
+
+    @property
+    def confidence(self) -> str:
+        """How well it fits, in words."""
+        fit = "fits every wrong element"
+        if self.explained < self.wrong:
+            fit = f"fits {100 * self.explained // self.wrong} % of the wrong elements"
+        return f"{fit}, not {self.contradicted:,} of the right ones" if self.contradicted else fit
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputElement:
+    """One element of an argument; the value as text, so that nan and inf survive."""
+
+    argument: str
+    index: tuple[int, ...]
+    value: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """Why an output may be wrong.
+
+    `diagnoses`, the best first, are empty when nothing that was tried fits.  `feeds` are elements of the
+    arguments that the worst element depends on by the reference, those with most weight first; `feeding` is how
+    many there are in all, None where that was not counted.  `untried` says why something was not looked into.
+    """
+
+    diagnoses: tuple[Diagnosis, ...] = ()
+    feeds: tuple[InputElement, ...] = ()
+    feeding: int | None = None
+    untried: str = ""

@@ -1,0 +1,110 @@
+"""A plan: which cases of a problem are run, where, and within which limits.
+
+Frozen, keyword-only, checked when they are made.  No torch here.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from engine.model.case import Case, Tier
+from engine.model.problem import Problem
+
+
+class Policy(enum.StrEnum):
+    """What decides over findings; engine.policy says what each does with them."""
+
+    DEFAULT = "default"
+    STRICT = "strict"
+    FACTS_ONLY = "facts-only"
+
+
+class CacheState(enum.StrEnum):
+    """Whether a timed call finds its inputs in the device's second-level cache."""
+
+    COLD = "cold"
+    WARM = "warm"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What a candidate may use up before it is stopped: one process of it, and in total all of one run together.
+
+    Seconds are those that it had of the machine, as engine/processes/patience.py counts them.
+    """
+
+    load_s: float = 20.0
+    case_s: float = 10.0
+    compile_s: float = 60.0
+    memory_bytes: int = 8 << 30
+    output_bytes: int = 1 << 30
+    log_bytes: int = 1 << 20
+    processes: int = 256
+    total_memory_bytes: int = 12 << 30
+    total_disk_bytes: int = 6 << 30
+    total_processes: int = 512
+
+    def __post_init__(self) -> None:
+        if min(self.load_s, self.case_s, self.compile_s) <= 0:
+            raise ValueError(f"time limits must be positive: {self}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchmarkPlan:
+    """Which cases are timed once the candidate is right, against which baselines.
+
+    `baselines` are names that the device's judge knows: "eager", "compile", "compile-max", "cublas", "vllm".
+    `case_s` is how long one case may take, verification of its timed calls included.  `ends_s`, after the start of
+    the run, is when it should be over for somebody who waits: no case but the first is begun that would leave less
+    time for the probes than judging the cases took, if it took as long as the longest so far.  None times every case.
+    `tuning_s` is how long the candidate's own autotuners may take, for each case: to compile their configurations ahead
+    once all cases are judged, and again to measure them.  What is left out by then is not tried.
+    """
+
+    cases: tuple[Case, ...]
+    cache: CacheState = CacheState.COLD
+    baselines: tuple[str, ...] = ("eager",)
+    case_s: float = 1.1
+    ends_s: float | None = None
+    tuning_s: float = 30.0
+
+    def __post_init__(self) -> None:
+        if self.case_s <= 0:
+            raise ValueError(f"a case needs time to be measured, got case_s={self.case_s}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """How one candidate is judged: which cases in which order, where, for which target.
+
+    `target` is what captured launches are compiled for ("sm_90", "gfx942"); None skips that stage.
+    `limits` of None are the engine's own, which know the device.  `benchmark` of None times nothing.
+    `policy` decides over what is found.  `seeds` make the inputs of the cases that they name once more.
+    """
+
+    problem: Problem
+    cases: tuple[Case, ...]
+    device: str
+    target: str | None
+    seeds: Mapping[str, int] = field(default_factory=dict)
+    limits: Limits | None = None
+    benchmark: BenchmarkPlan | None = None
+    policy: Policy = Policy.DEFAULT
+
+    @staticmethod
+    def for_tiers(
+        problem: Problem, *, tiers: tuple[Tier, ...], device: str, target: str | None,
+        failed_before: tuple[str, ...] = (), limits: Limits | None = None,
+    ) -> Plan:  # fmt: skip
+        """Cases of `tiers`: those that failed last time first, then tier by tier in the problem's order."""
+        chosen = [case for tier in tiers for case in problem.cases if case.tier is tier]
+        chosen.sort(key=lambda case: case.name not in failed_before)
+        return Plan(problem=problem, cases=tuple(chosen), device=device, target=target, limits=limits)
+
+    @property
+    def timed_only(self) -> tuple[Case, ...]:
+        """The cases that are timed and not judged before."""
+        timed = self.benchmark.cases if self.benchmark is not None else ()
+        return tuple(case for case in timed if case not in self.cases)

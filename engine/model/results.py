@@ -1,0 +1,170 @@
+"""What a run found: outcomes, findings, output reports and the verdict.
+
+Frozen, keyword-only, checked when they are made.  No torch here.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from engine.model.case import Tier
+from engine.model.diagnosis import Explanation
+
+
+class Outcome(enum.StrEnum):
+    """What became of a stage, a case or a run.  ENGINE_ERROR is ours and never counts against a candidate."""
+
+    PASS = "pass"
+    WRONG_VALUE = "wrong_value"
+    WRONG_SHAPE = "wrong_shape"
+    WRONG_DTYPE = "wrong_dtype"
+    NONFINITE = "nonfinite"
+    MUTATED_INPUT = "mutated_input"
+    COMPILE_ERROR = "compile_error"
+    RUNTIME_ERROR = "runtime_error"
+    OUT_OF_MEMORY = "out_of_memory"
+    TIMEOUT = "timeout"
+    CRASHED = "crashed"
+    CHEATED = "cheated"
+    TAMPERED = "tampered"
+    REFUSED = "refused"
+    CANCELLED = "cancelled"
+    UNSUPPORTED = "unsupported"
+    ENGINE_ERROR = "engine_error"
+
+
+class Severity(enum.StrEnum):
+    """How much a finding weighs, lightest first."""
+
+    NOTE = "note"
+    HINT = "hint"
+    SUSPECT = "suspect"
+    PROOF = "proof"
+
+
+class Stage(enum.StrEnum):
+    """The steps of a run, in their order."""
+
+    PARSE = "parse"
+    STATIC = "static"
+    LOAD = "load"
+    VERIFY = "verify"
+    PROBE = "probe"
+    COMPILE = "compile"
+    BENCHMARK = "benchmark"
+
+
+class Stream(enum.StrEnum):
+    """Where a log line came from."""
+
+    STDOUT = "stdout"
+    STDERR = "stderr"
+    ENGINE = "engine"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Location:
+    """A place in the candidate's source; lines and columns count from one."""
+
+    line: int
+    column: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.line < 1 or (self.column is not None and self.column < 1):
+            raise ValueError(f"lines and columns count from one, got line {self.line} and column {self.column}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """An observation with its evidence.  What it does to the verdict is policy, not the finding's business."""
+
+    check: str
+    severity: Severity
+    message: str
+    location: Location | None = None
+    case: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutOfBounds:
+    """A load or store outside every tensor of its launch, seen by the interpreter.
+
+    `index` counts elements from the first element of `tensor`'s storage, the tensor nearest to the
+    address; `elements` is how many that storage holds.
+    """
+
+    access: str
+    kernel: str
+    tensor: str
+    index: int
+    elements: int
+    program: tuple[int, int, int]
+    location: Location | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrongElement:
+    """One output element that is out of tolerance; values as text, so that nan and inf survive."""
+
+    index: tuple[int, ...]
+    expected: str
+    got: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputReport:
+    """How one output of one case compares with its reference.
+
+    Errors are over the elements where both values are finite, None when there are none or the
+    shapes differ.  `ulp` counts representable numbers of the output dtype between got and expected.
+    `error_map` is the output as (leading dimensions, last dimension) cut into at most 16 x 48 tiles,
+    a text row per row of tiles: "." for no wrong element, "1" to "9" for the share in tenths, "#" for all.
+    `explanation` is there for values that are wrong in a judged case, None for all else.
+    """
+
+    name: str
+    outcome: Outcome
+    message: str = ""
+    shape: tuple[int, ...] = ()
+    dtype: str = ""
+    mismatched: int = 0
+    total: int = 0
+    nonfinite_got: int = 0
+    nonfinite_expected: int = 0
+    max_absolute_error: float | None = None
+    max_relative_error: float | None = None
+    max_ulp_error: float | None = None
+    worst: WrongElement | None = None
+    first_wrong: tuple[int, ...] | None = None
+    last_wrong: tuple[int, ...] | None = None
+    error_map: tuple[str, ...] = ()
+    explanation: Explanation | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseResult:
+    """What became of one case.  `seed` makes the inputs again; None when none were made."""
+
+    case: str
+    tier: Tier
+    outcome: Outcome
+    elapsed_s: float
+    calls: int
+    seed: int | None
+    message: str = ""
+    location: Location | None = None
+    outputs: tuple[OutputReport, ...] = ()
+    out_of_bounds: OutOfBounds | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What a run comes to, in one word and one sentence."""
+
+    outcome: Outcome
+    sentence: str
+    passed: int
+    total: int
+    flagged: bool = False
+    location: Location | None = None
