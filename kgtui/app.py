@@ -18,6 +18,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.binding import BindingType
+from textual.message import Message
 from textual.screen import Screen
 from textual.worker import Worker, WorkerCancelled, WorkerFailed, WorkerState
 
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from kgtui.tuning import Tuning
 
 TICK_S = 0.1
+NOTICE_S = 30.0
 
 
 def _palette() -> type[Provider]:
@@ -94,6 +96,15 @@ class Settings:
     environment: Mapping[str, str] = field(default_factory=dict)
     preferences: Preferences = field(default_factory=nobody_asked)
     data: Path = field(default_factory=Path)
+
+
+class StoreMoved(Message):
+    """The store goes on in another file; `numbers` are the new ones of runs by their former ones."""
+
+    def __init__(self, sentence: str, numbers: Mapping[int, int]) -> None:
+        super().__init__()
+        self.sentence = sentence
+        self.numbers = numbers
 
 
 class WorkbenchApp(TerminalApp):
@@ -130,7 +141,7 @@ class WorkbenchApp(TerminalApp):
         # Asked for before any theme is set, or Textual turns each of a theme's colours into a grey instead of none.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self._engine_factory = engine_factory
-        self.past = Past(store_opener, say=self.trouble_arose)
+        self.past = Past(store_opener, say=self.trouble_arose, notice=self._store_moved)
         self.kernels = KernelFolder(settings.folder, scaffold=scaffold, kernels=settings.kernels)
         self._catalogue = catalogue
         self.unsaved_texts = UnsavedTexts(settings.data / "unsaved")
@@ -333,6 +344,14 @@ class WorkbenchApp(TerminalApp):
         if workbench is not None and message.watch == self.file_watch.number:
             workbench.saved(saved.content, siblings_changed=saved.changed != saved.path)
 
+    def on_store_moved(self, message: StoreMoved) -> None:
+        """The file of the store was deleted or replaced, and another one is in use."""
+        self.notify(message.sentence, severity="warning", timeout=NOTICE_S, markup=False)
+        if self.workbench is not None:
+            self.workbench.renumbered(message.numbers)
+            self.workbench.read_history()
+        in_background(self, self._refresh_past, group="lists")
+
     def on_watch_troubled(self, message: WatchTroubled) -> None:
         """The watcher lost the file, or found it again."""
         workbench, trouble = self.workbench, message.trouble
@@ -367,6 +386,9 @@ class WorkbenchApp(TerminalApp):
         self.notify(f"ctrl+c copies what is selected, and nothing is; {first_key(leaving)} leaves", markup=False)
 
     # Inside
+
+    def _store_moved(self, sentence: str, numbers: Mapping[int, int]) -> None:
+        self.post_message(StoreMoved(sentence, numbers))  # from the thread that noticed
 
     async def _hand_over(self, text: str) -> None:
         where = await clipboard.hand_over(text, environment=self._settings.environment, folder=self._settings.data)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from engine.errors import StoreError
 from engine.model.events import Event, RunStarted
 from kgtui.kernels import SAMPLES
-from kgtui.seams import BestRun, LastRun, Order, PastRun, RecentFile, Recording, StoreOpener
+from kgtui.seams import BestRun, LastRun, Order, PastRun, RecentFile, Recording, StoreNotice, StoreOpener
 
 if TYPE_CHECKING:
     from kgtui.archive import Archive
@@ -30,9 +30,10 @@ class Past:
     `marked` are the runs that the user marked to compare them, in ascending order.
     """
 
-    def __init__(self, opener: StoreOpener, *, say: Callable[[str], None]) -> None:
+    def __init__(self, opener: StoreOpener, *, say: Callable[[str], None], notice: StoreNotice) -> None:
         self._opener = opener
         self._say = say
+        self._notice = notice
         self.recording: Recording | None = None
         self.last_runs: dict[str, LastRun] = {}
         self.recent_files: tuple[RecentFile, ...] = ()
@@ -45,6 +46,7 @@ class Past:
         except StoreError as error:
             self._say(f"nothing is kept: {error}")
             return
+        self.recording.listen(self._notice)
         await self.refresh()
 
     async def refresh(self) -> None:
@@ -59,15 +61,15 @@ class Past:
         else:
             self.recent_files = await asyncio.to_thread(_users_own, recent)
 
-    async def runs_of(self, problem: str) -> tuple[PastRun, ...]:
-        """The newest runs of this operator."""
+    async def runs_of(self, problem: str) -> tuple[PastRun, ...] | None:
+        """The newest runs of this operator; None when they cannot be read."""
         if self.recording is None:
             return ()
         try:
             return await asyncio.to_thread(self.recording.runs, problem, limit=HISTORY_ROWS)
         except StoreError as error:
             self._say(str(error))
-            return ()
+            return None
 
     async def best_for(self, order: Order) -> BestRun | None:
         """The run to beat: the fastest one so far of the file that the order is about."""

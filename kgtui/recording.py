@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from engine.errors import StoreError, UsageError
 from engine.model.events import Event
 from kgtui.archive import Archive
-from kgtui.seams import BestRun, LastRun, Order, PastRun, RecentFile
+from kgtui.seams import BestRun, LastRun, Order, PastRun, RecentFile, StoreNotice
 from sessions.rows import RunFilter, RunRow, RunState
 from sessions.store import Store
 
@@ -108,6 +108,10 @@ class StoreRecording:
         """The files that were judged last."""
         found = self._store.recent_files(limit=limit)
         return tuple(RecentFile(path=file.path, run=_past_run(file.run)) for file in found)
+
+    def listen(self, notice: StoreNotice) -> None:
+        """Call this when the file was deleted or replaced and another one is used from then on."""
+        self._store.on_moved = notice
 
     def close(self) -> None:
         """End the session and release the database."""

@@ -7,7 +7,7 @@ to the same protocols.  Nothing here imports any of them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -237,6 +237,9 @@ class Recording(Protocol):
     def archive(self) -> Archive:
         """All that was kept, for looking back."""
 
+    def listen(self, notice: StoreNotice) -> None:
+        """Call this, from any thread, when the file was deleted or replaced and another one is used from then on."""
+
     def close(self) -> None:
         """Release the database."""
 
@@ -263,6 +266,8 @@ class WatcherFactory(Protocol):
     ) -> Watching: ...  # fmt: skip
 
 
+# From a sentence for the user and the new numbers of runs by their former ones.
+StoreNotice: TypeAlias = Callable[[str, Mapping[int, int]], None]
 EngineFactory: TypeAlias = Callable[[], Judging]
 StoreOpener: TypeAlias = Callable[[], Recording]
 Catalogue: TypeAlias = Callable[[], tuple[Problem, ...]]

@@ -1,7 +1,8 @@
 """One connection to one store: opened with care, shared by threads, failing in our words.
 
-The only module that calls sqlite3.connect.  It must never delete, replace or repair a file, and
-never write to one that another program made.
+The only module that calls sqlite3.connect.  It must never delete, replace or repair a store, and
+never write to one that another program made.  Where the file at the path is no longer the open one,
+the file at the path is opened, and made if there is none: what is written to a deleted file is lost.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ import stat
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from engine.errors import StoreError
 from sessions.errors import (
@@ -39,14 +41,41 @@ _COUNT_TABLES = "select count(*) from sqlite_master where type = 'table'"
 _COUNT_OUR_TABLES = "select count(*) from sqlite_master where type = 'table' and name in ('runs', 'events', 'sessions')"
 
 
-class Database:
-    """A connection that one thread uses at a time, whichever thread that is."""
+class Moving(Protocol):
+    """What happens to the content when the file at the path is another one than before."""
 
-    def __init__(self, connection: sqlite3.Connection, *, path: Path | None, busy_timeout_s: float) -> None:
+    def leave(self, connection: sqlite3.Connection) -> None:
+        """Read from the former file what is to be kept."""
+
+    def arrive(self, connection: sqlite3.Connection) -> None:
+        """Write that to the new file, inside of a transaction."""
+
+    def arrived(self, *, was_deleted: bool) -> None:
+        """The new file is in use; it did not exist if the former one `was_deleted`."""
+
+
+class Database:
+    """A connection that one thread uses at a time, whichever thread that is.
+
+    With `is_followed` it is opened again when the file at the path is no longer the one that was opened.
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, *, path: Path | None, busy_timeout_s: float, is_followed: bool = False
+    ) -> None:
         self.path = path
+        self.moving: Moving | None = None
         self._connection = connection
         self._busy_timeout_s = busy_timeout_s
         self._lock = threading.RLock()
+        self._file = _identity(path) if path is not None and is_followed else None
+        self._log: _Identity | None = None
+        self._has_left = False
+
+    @property
+    def is_displaced(self) -> bool:
+        """Whether the file at the path is no longer the open one."""
+        return self._has_left or (self._file is not None and self.path is not None and self._is_other(self.path))
 
     def rows(self, statement: str, values: Values | None = None) -> list[sqlite3.Row]:
         """Every row of a query.
@@ -55,6 +84,7 @@ class Database:
             StoreError: the store could not be read.
         """
         with self._lock, self._explained():
+            self._follow()
             return self._connection.execute(statement, values or {}).fetchall()
 
     @contextlib.contextmanager
@@ -65,6 +95,7 @@ class Database:
             StoreError: the lock could not be had, or a statement or the commit failed.
         """
         with self._lock, self._explained():
+            self._follow()
             # Immediate, for a deferred transaction that read first cannot wait for its turn to write.
             self._connection.execute("begin immediate")
             try:
@@ -92,7 +123,67 @@ class Database:
     def close(self) -> None:
         """Close the connection.  Safe to call twice."""
         with self._lock, self._explained():
+            self._file, self._has_left = None, False
             self._connection.close()
+
+    def follow(self) -> None:
+        """Open the file at the path if it is another one than the open one.
+
+        Raises:
+            StoreError: that one cannot be used; the next call tries again.
+        """
+        with self._lock, self._explained():
+            self._follow()
+
+    def _follow(self) -> None:
+        """Open the file at the path if it is another one than the open one."""
+        path, moving = self.path, self.moving
+        if path is None or moving is None or self._file is None:
+            return
+        if not self._has_left:
+            if self._connection.in_transaction or not self._is_other(path):
+                return
+            self._leave(path, moving)
+        was_deleted = _identity(path) is None
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _refuse_what_is_no_file(path, must_exist=False)
+        connection = _connection_to_write(path, busy_timeout_s=self._busy_timeout_s)
+        try:
+            connection.execute("begin immediate")
+            moving.arrive(connection)
+            connection.execute("commit")
+        except BaseException:
+            connection.close()
+            raise
+        self._connection, self._file, self._log, self._has_left = connection, _identity(path), None, False
+        moving.arrived(was_deleted=was_deleted)
+
+    def _leave(self, path: Path, moving: Moving) -> None:
+        """Close the former file; its write-ahead log may still be at the path, and must not be read into another file.
+
+        Not closed after the new file was opened: both would share the index of the log.
+        """
+        with contextlib.suppress(sqlite3.Error):  # a file that was overwritten has nothing to keep
+            moving.leave(self._connection)
+        with contextlib.suppress(sqlite3.Error):
+            self._connection.execute("pragma wal_checkpoint(truncate)").fetchone()
+        log = _log_of(path)
+        with contextlib.suppress(sqlite3.Error):
+            self._connection.close()
+        self._has_left = True
+        left_over = _identity(log)
+        if left_over is not None and left_over == self._log and log.stat().st_size:
+            log.unlink()
+
+    def _is_other(self, path: Path) -> bool:
+        try:
+            now = _identity(path)
+        except OSError:
+            return False  # nothing is known: the open file is as good as before
+        if self._log is None:
+            with contextlib.suppress(OSError):
+                self._log = _identity(_log_of(path)) if now == self._file else None
+        return now != self._file
 
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:
@@ -100,6 +191,18 @@ class Database:
             yield
         except sqlite3.Error as error:
             raise _explained(error, path=self.path, busy_timeout_s=self._busy_timeout_s) from error
+        except OSError as error:
+            if self.path is None:
+                raise
+            raise from_os(error, path=self.path) from error
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Identity:
+    """Tells a file from another one with the same name."""
+
+    device: int
+    inode: int
 
 
 def open_file(path: Path, *, is_read_only: bool, busy_timeout_s: float) -> Database:
@@ -131,6 +234,11 @@ def open_memory() -> Database:
 
 
 def _open_to_write(path: Path, *, busy_timeout_s: float) -> Database:
+    connection = _connection_to_write(path, busy_timeout_s=busy_timeout_s)
+    return Database(connection, path=path, busy_timeout_s=busy_timeout_s, is_followed=True)
+
+
+def _connection_to_write(path: Path, *, busy_timeout_s: float) -> sqlite3.Connection:
     written = [path.parent, path] if path.exists() else [path.parent]
     # Asked beforehand: SQLite opens a file that it may not write without a word, and fails at the first event.
     if not all(os.access(place, os.W_OK, effective_ids=True) for place in written):
@@ -146,7 +254,7 @@ def _open_to_write(path: Path, *, busy_timeout_s: float) -> Database:
     except BaseException:
         connection.close()
         raise
-    return Database(connection, path=path, busy_timeout_s=busy_timeout_s)
+    return connection
 
 
 def _open_to_read(path: Path, *, busy_timeout_s: float) -> Database:
@@ -156,7 +264,7 @@ def _open_to_read(path: Path, *, busy_timeout_s: float) -> Database:
     except sqlite3.OperationalError:
         # A store in a folder that may not be written, or on a full disk, cannot have the index of its log made.
         # If the log is empty, the file alone is the whole store, and can be read as one that nobody changes.
-        log = path.with_name(path.name + "-wal")
+        log = _log_of(path)
         can_change = os.access(path.parent, os.W_OK, effective_ids=True) and not _lacks_space(path.parent)
         if can_change or (log.exists() and log.stat().st_size):
             raise
@@ -190,6 +298,20 @@ def _connect(uri: str, *, busy_timeout_s: float) -> sqlite3.Connection:
     )
     connection.row_factory = sqlite3.Row
     return connection
+
+
+def _identity(path: Path) -> _Identity | None:
+    """The file at this path by now; None when there is none."""
+    try:
+        found = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return _Identity(device=found.st_dev, inode=found.st_ino)
+
+
+def _log_of(path: Path) -> Path:
+    """The write-ahead log of a store."""
+    return path.with_name(path.name + "-wal")
 
 
 def _refuse_what_is_no_file(path: Path, *, must_exist: bool) -> None:

@@ -17,14 +17,15 @@ from types import TracebackType
 from typing import Self
 
 from engine.errors import UsageError
-from engine.model import Candidate, Tier
+from engine.model import BenchmarkPlan, Candidate, Policy, Tier
 from engine.model.events import Event
 from sessions.browsing import Browser
+from sessions.carrying import Carried, Renumbered, put, take
 from sessions.database import Database, Value, open_file, open_memory
 from sessions.deleting import Deleted, delete
 from sessions.processes import is_alive, process_stamp
 from sessions.recording import statements, tally
-from sessions.rows import Generation, RunState
+from sessions.rows import Generation, RunRow, RunState
 from sessions.values import path_value, tiers_value, timestamp
 
 BUSY_TIMEOUT_S = 5.0
@@ -61,12 +62,21 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+Notice = Callable[[str, Mapping[int, int]], None]
+"""Takes a sentence for the user, and the new numbers of runs by their former ones, from any thread."""
+
+
+def _ignore(sentence: str, numbers: Mapping[int, int]) -> None:
+    """Nobody asked to hear."""
+
+
 def open_store(
     path: Path, *, read_only: bool = False, busy_timeout_s: float = BUSY_TIMEOUT_S, clock: Clock = utc_now
 ) -> Store:
     """The store at `path`: made with its folders when it is not there, migrated when it is older.
 
-    With `read_only` nothing is made or changed.
+    With `read_only` nothing is made or changed.  When its file is deleted or replaced while it is open, the next
+    call goes on with the file at the path, which gets the runs of the open sessions; `on_moved` of the store is called.
 
     Raises:
         StoreError: one of the kinds of sessions.errors, each with the next step in its text.
@@ -87,8 +97,15 @@ class Store(Browser):
 
     def __init__(self, database: Database, *, clock: Clock) -> None:
         super().__init__(database)
+        self.on_moved: Notice = _ignore
         self._clock = clock
         self._open_sessions: list[int] = []
+        self._answered: list[int] = []  # runs of other sessions that answered a save of this one
+        self._carried = Carried()
+        self._renumbered = Renumbered()
+        self._session_by_former: dict[int, int] = {}
+        self._run_by_former: dict[int, int] = {}  # of the run that went on at that time
+        database.moving = self
 
     def __enter__(self) -> Self:
         return self
@@ -99,11 +116,15 @@ class Store(Browser):
         self.close()
 
     def close(self) -> None:
-        """End the sessions that were begun here and close the file.  Safe to call twice."""
+        """End the sessions that were begun here and close the file.  Safe to call twice.
+
+        One that was deleted meanwhile is not made again for that.
+        """
         try:
-            while self._open_sessions:
+            while self._open_sessions and not self._database.is_displaced:
                 self.end_session(self._open_sessions[-1])
         finally:
+            self._open_sessions.clear()
             self._database.close()
 
     def begin_session(self, label: str, *, environment: Mapping[str, str] | None = None) -> int:
@@ -119,6 +140,7 @@ class Store(Browser):
 
     def end_session(self, session_id: int) -> None:
         """Say that no more runs come; those of its runs that have no verdict are interrupted."""
+        session_id = self._session_by_former.get(session_id, session_id)
         # Forgotten first: when the disk is full, closing must not try for ever.
         if session_id in self._open_sessions:
             self._open_sessions.remove(session_id)
@@ -138,8 +160,9 @@ class Store(Browser):
         """The number of a new run, with its source kept; no `tiers` says that its cases were picked by hand."""
         started_at = self._now()
         with self._database.transaction() as connection:
+            self._run_by_former.clear()
             values: dict[str, Value] = {
-                "session": session_id,
+                "session": self._session_by_former.get(session_id, session_id),
                 "candidate": _keep_source(connection, candidate.source, seen_at=started_at),
                 "problem": candidate.problem,
                 "path": path_value(path),
@@ -157,6 +180,7 @@ class Store(Browser):
     def record_all(self, run_id: int, events: Sequence[Event]) -> int:
         """Keep the next events of a run in one transaction; returns the place of the first in the run, from 1."""
         with self._database.transaction() as connection:
+            run_id = self._run_by_former.get(run_id, run_id)
             first = int(connection.execute(_NEXT_SEQ, {"run": run_id}).fetchone()[0])
             for seq, event in enumerate(events, start=first):
                 for statement, values in statements(event, run_id=run_id, seq=seq):
@@ -174,6 +198,8 @@ class Store(Browser):
         with self._database.transaction() as connection:
             self.run(run_id)
             connection.execute(_INSERT_ANSWER, {"run": run_id, "answered_at": self._now()})
+        if run_id not in self._answered:
+            self._answered.append(run_id)
 
     def set_note(self, run_id: int, note: str | None) -> None:
         """Write a note to a run, or take it away.
@@ -227,7 +253,7 @@ class Store(Browser):
                 None if generation.source is None else _keep_source(connection, generation.source, seen_at=ended_at)
             )
             values: dict[str, Value] = {
-                "session": session_id,
+                "session": self._session_by_former.get(session_id, session_id),
                 "problem": generation.problem,
                 "provider": generation.provider,
                 "model": generation.model,
@@ -240,6 +266,38 @@ class Store(Browser):
             }
             return _new_id(connection.execute(_INSERT_GENERATION, values).lastrowid)
 
+    def find_cached(
+        self, digest: str, *, problem: str, device: str, target: str | None, tiers: tuple[Tier, ...], session_id: int,
+        benchmark: BenchmarkPlan | None = None, policy: Policy = Policy.DEFAULT,
+    ) -> RunRow | None:  # fmt: skip
+        """As a reader finds it; `session_id` is the number that `begin_session` gave."""
+        self._database.follow()  # before the number is looked up
+        session = self._session_by_former.get(session_id, session_id)
+        return super().find_cached(
+            digest, problem=problem, device=device, target=target, tiers=tiers, session_id=session,
+            benchmark=benchmark, policy=policy,
+        )  # fmt: skip
+
+    # When the file at the path is another one
+
+    def leave(self, connection: sqlite3.Connection) -> None:
+        """Keep in memory what the open sessions recorded in the former file."""
+        self._carried = take(connection, sessions=self._open_sessions, runs=self._answered)
+
+    def arrive(self, connection: sqlite3.Connection) -> None:
+        """Put it into the new file."""
+        self._renumbered = put(connection, self._carried)
+
+    def arrived(self, *, was_deleted: bool) -> None:
+        """Go by the new numbers, and give notice."""
+        carried, self._carried = self._carried, Carried()
+        runs, sessions = self._renumbered.runs, self._renumbered.sessions
+        self._open_sessions = [sessions.get(number, number) for number in self._open_sessions]
+        self._answered = [runs.get(number, number) for number in self._answered]
+        self._session_by_former = _followed(self._session_by_former, sessions)
+        self._run_by_former = _followed(self._run_by_former, runs)
+        self.on_moved(_moved_sentence(self.path, runs=len(carried.runs), was_deleted=was_deleted), runs)
+
     def _annotate(self, statement: str, *, run_id: int, value: str | None) -> None:
         with self._database.transaction() as connection:
             self.run(run_id)
@@ -247,6 +305,23 @@ class Store(Browser):
 
     def _now(self) -> str:
         return timestamp(self._clock())
+
+
+def _followed(by_former: Mapping[int, int], renumbered: Mapping[int, int]) -> dict[int, int]:
+    """The newest number by each earlier one, after numbers changed once more."""
+    return {**renumbered, **{former: renumbered.get(number, number) for former, number in by_former.items()}}
+
+
+def _moved_sentence(path: Path | None, *, runs: int, was_deleted: bool) -> str:
+    of_session = (
+        f"the {runs} run{'s' if runs != 1 else ''} of this session {'were' if runs != 1 else 'was'} copied to it"
+    )
+    done = (
+        "was deleted while in use: a new one was created"
+        if was_deleted
+        else ("was replaced while in use: the new file is used from now on")
+    )
+    return f"session store {path} {done}{f', {of_session}' if runs else ''}"
 
 
 def _keep_source(connection: sqlite3.Connection, source: bytes, *, seen_at: str) -> str:

@@ -27,6 +27,8 @@ class Keeper:
         self._store = store
         self._warn = warn
         self._number: int | None = None
+        if store is not None:
+            store.on_moved = self._moved
 
     @property
     def number(self) -> int | None:
@@ -74,6 +76,11 @@ class Keeper:
                 self._store.close()
             except StoreError as error:
                 self._give_up(error)
+
+    def _moved(self, sentence: str, numbers: Mapping[int, int]) -> None:
+        if self._number is not None:
+            self._number = numbers.get(self._number, self._number)
+        self._warn(sentence)
 
     def _give_up(self, error: StoreError) -> None:
         store, self._store = self._store, None

@@ -234,7 +234,7 @@ class CompareScreen(KgtuiScreen):
         bench = workbench.bench
         return chosen(
             marked, current=bench.shown.number, digest=bench.view.digest, best=await past.best_for(bench.order()),
-            runs=await past.runs_of(bench.problem.name),
+            runs=await past.runs_of(bench.problem.name) or (),
         )  # fmt: skip
 
     async def _side(self, number: int) -> Side:

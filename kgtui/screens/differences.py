@@ -169,7 +169,7 @@ class DifferencesScreen(KgtuiScreen):
         bench, past, kernel = self._workbench.bench, self.host.past, self._kernel
         if kernel is None:
             return "this run compiled no kernel, so there is nothing to compare; the IR tab says why"
-        runs = await past.runs_of(bench.problem.name)
+        runs = await past.runs_of(bench.problem.name) or ()
         self._runs = tuple(run for run in runs if run.number != bench.shown.number)
         if not self._runs:
             return f"no other run of {bench.problem.name} is kept; save another version of the file"

@@ -62,7 +62,8 @@ class Historian:
 
     async def _read(self) -> None:
         screen = self._screen
-        self.runs = await screen.host.past.runs_of(screen.bench.problem.name)
+        runs = await screen.host.past.runs_of(screen.bench.problem.name)
+        self.runs = self.runs if runs is None else runs  # what was read before is better than an empty list
         self.best = await screen.host.past.best_for(screen.bench.order())
         screen.draw()
         screen.host_changed()
@@ -82,4 +83,4 @@ class Historian:
     async def _goes_on(self, number: int, problem: Problem) -> bool:
         """Whether the store still waits for the verdict of this run, here or in another program."""
         runs = await self._screen.host.past.runs_of(problem.name)
-        return any(run.number == number and run.goes_on for run in runs)
+        return any(run.number == number and run.goes_on for run in runs or ())

@@ -6,7 +6,7 @@ application to judge, to read the store and to watch; it never does so itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -136,6 +136,12 @@ class WorkbenchScreen(EditingScreen):
         if any(isinstance(event, RunFinished) for event in events):
             self._show_error_line()
             self.read_history()
+
+    def renumbered(self, numbers: Mapping[int, int]) -> None:
+        """The runs of this session have other numbers in the store; marks would mean other runs."""
+        if numbers:
+            self.bench = self.bench.renumbered(numbers)
+            self.host.past.marked = ()
 
     def open_past(self, number: int, *, problem: Problem | None = None, filename: str = "") -> None:
         """Look at a run as it was, once this screen is there; what is judged meanwhile shows when that is left.

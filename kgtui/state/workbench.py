@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -98,6 +98,14 @@ class Workbench:
     def shown(self) -> Shown:
         """The run that the panes show."""
         return self.old or self.live
+
+    def renumbered(self, numbers: Mapping[int, int]) -> Workbench:
+        """The same runs under their new numbers in the store."""
+        live, old = (
+            None if one is None or one.number is None else replace(one, number=numbers.get(one.number, one.number))
+            for one in (self.live, self.old)
+        )
+        return replace(self, live=live or self.live, old=old or self.old)
 
     @property
     def view(self) -> RunView:

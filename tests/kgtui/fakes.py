@@ -57,7 +57,7 @@ from engine.model.events import (
 )  # fmt: skip
 from kgtui.archive import Archive
 from kgtui.preferences import Preferences, setting_line
-from kgtui.seams import BestRun, LastRun, Order, PastRun, RecentFile
+from kgtui.seams import BestRun, LastRun, Order, PastRun, RecentFile, StoreNotice
 from kgtui.watching.records import Saved, WatchTrouble
 from sessions import open_memory_store
 
@@ -487,6 +487,9 @@ class MemoryRecording:
     def archive(self) -> Archive:
         """A store of its own, in memory and empty."""
         return Archive(open_memory_store(), remove_artefact=lambda digest: None)
+
+    def listen(self, notice: StoreNotice) -> None:
+        """Its memory is never replaced."""
 
     def close(self) -> None:
         self.closed = True

@@ -43,6 +43,24 @@ async def test_a_store_that_somebody_else_holds_locked_is_said_once(paths):
     assert message.startswith(f"the run goes on, but is not kept from here on: {paths.sessions}: another process has")
 
 
+async def test_a_store_that_is_deleted_is_made_again_and_said_once(paths):
+    said = []
+    keeper = open_keeper(paths, warn=said.append)
+    await begin(keeper)
+    await keeper.record(logged("before"))
+    paths.sessions.unlink()
+    await keeper.record(logged("after"))
+    await keeper.record(logged("later"))
+    keeper.close()
+    assert keeper.number == 1
+    assert said == [
+        f"session store {paths.sessions} was deleted while in use: a new one was created, "
+        "the 1 run of this session was copied to it"
+    ]
+    with open_store(paths.sessions) as reopened:
+        assert [event.text for event in reopened.events(1)] == ["before", "after", "later"]
+
+
 async def test_a_disk_that_becomes_full_keeps_what_was_recorded(paths):
     said = []
     store = open_store(paths.sessions)
