@@ -29,7 +29,7 @@ from engine.pipeline import Run
 from engine.porting import Porting
 from engine.processes.confinement import Measure
 from engine.processes.nest import Nest
-from engine.processes.nursery import DRIVER_VARIABLE, WARM_CACHE_VARIABLE, WARM_TARGET_VARIABLE
+from engine.processes.variables import DRIVER_VARIABLE, WARM_CACHE_VARIABLE, WARM_TARGET_VARIABLE
 from engine.staff import Staff
 
 _COMPILING_CASE_S = 120.0

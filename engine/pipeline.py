@@ -34,7 +34,8 @@ from engine.model import (
 from engine.model.layers import Coverage
 from engine.narration import Narrator
 from engine.probes import Probe
-from engine.probing import Lab, ProbingStage, passed_of
+from engine.probes.lab.case_session import Lab, passed_of
+from engine.probing import ProbingStage
 from engine.profile import Profile
 from engine.rehearsal import Rehearsal
 from engine.run_limits import watch_usage

@@ -14,8 +14,8 @@ from engine.model import Limits
 from engine.processes.child import Child
 from engine.processes.control_group import ControlGroup, open_group
 from engine.processes.nest import Nest
-from engine.processes.nursery import DEVICE_VARIABLE
 from engine.processes.total_usage import Usage, usage_below
+from engine.processes.variables import DEVICE_VARIABLE
 from engine.spare import Hand, Spare
 
 _THREADS = 16  # for each process that a run may have: libraries start some, and a control group counts them

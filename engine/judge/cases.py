@@ -19,9 +19,9 @@ import torch
 from engine import tensors, wire
 from engine.device_memory import DeviceBlock, DeviceMemoryError
 from engine.judge.compare import of_another_kind
+from engine.judge.copied_arena import CopiedArena
 from engine.judge.copies import private_copies
 from engine.judge.measures import raw
-from engine.judge.taken import CopiedArena
 from engine.model import Case, Outcome, OutputReport, Problem, Tier
 from engine.untrusted import read_untrusted
 

@@ -26,8 +26,8 @@ from engine.judge.survival import weigh
 from engine.judge.taken import TakenCalls
 from engine.judge.variants import Variants
 from engine.model import Outcome, OutputReport, Problem
-from engine.processes.nursery import DEVICE_VARIABLE
 from engine.processes.service import Line
+from engine.processes.variables import DEVICE_VARIABLE
 from engine.untrusted import UntrustedFileError
 
 _THREADS = 2

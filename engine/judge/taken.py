@@ -6,55 +6,16 @@ Nobody but the judge can write to the copies, and comparing them is the same as 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Callable, Iterator
 
 import torch
 
 from engine import wire
+from engine.judge.cases import CaseInHand
+from engine.judge.copied_arena import CopiedArena
 from engine.untrusted import UntrustedFileError
 
-if TYPE_CHECKING:
-    from engine import tensors
-    from engine.judge.cases import CaseInHand
-
 _MOST_TAKEN = 2  # the last call of a case, and the first of the next
-
-
-class CopiedArena:
-    """Stands for the arena of a call that is over."""
-
-    def __init__(self, spec: wire.ArenaSpec, final: list[torch.Tensor], damage: tensors.Damage | None) -> None:
-        self.spec = spec
-        self._final = final
-        self._damage = damage
-        self.returned: torch.Tensor | UntrustedFileError | None = None
-
-    def read(self) -> list[torch.Tensor]:
-        """The storages as the call left them."""
-        return self._final
-
-    def damaged(self, *, guard: int) -> tensors.Damage | None:
-        """What was written to the first guard zone that something was written to."""
-        return self._damage
-
-    def outputs(self) -> torch.Tensor:
-        """The bytes of everything that the entry returned.
-
-        Raises:
-            UntrustedFileError: there were none where they should have been.
-        """
-        if isinstance(self.returned, UntrustedFileError):
-            raise self.returned
-        assert self.returned is not None
-        return self.returned
-
-    def write(self, storages: Sequence[torch.Tensor], *, guard: int) -> NoReturn:
-        """Refuse: the call is over."""
-        raise TypeError("a copy of an arena is never written")
-
-    def close(self) -> None:
-        """Nothing to let go of."""
 
 
 class TakenCall:

@@ -24,7 +24,7 @@ from engine.model import Finding
 from engine.model.layers import Coverage, Layer, LayerReport
 
 if TYPE_CHECKING:
-    from engine.probing import Lab
+    from engine.probes.lab.case_session import Lab
 
 Observation: TypeAlias = Finding | LayerReport
 
@@ -51,6 +51,8 @@ def probes() -> tuple[Probe, ...]:
     """
     found: list[Probe] = []
     for entry in pkgutil.iter_modules(__path__):
+        if entry.ispkg:
+            continue
         module = importlib.import_module(f"{__name__}.{entry.name}")
         missing = [name for name in _REQUIRED if not hasattr(module, name)]
         if missing:

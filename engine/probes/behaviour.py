@@ -14,7 +14,7 @@ from engine.errors import EngineError, WireError
 from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import Observation
-from engine.probing import Lab
+from engine.probes.lab.case_session import Lab
 
 LAYER = Layer.BEHAVIOUR
 _POISON = 0xFF

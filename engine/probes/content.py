@@ -17,9 +17,9 @@ from engine.errors import EngineError
 from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probing import Lab, Passed
-from engine.recalling import one_larger
-from engine.varying import Answer, Varying
+from engine.probes.lab.case_session import Lab, Passed
+from engine.probes.lab.repeat_calls import one_larger
+from engine.probes.lab.unusual_inputs import Answer, Varying
 from engine.wire import Variant
 
 LAYER = Layer.INPUTS

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probing import Bench, Lab, Passed, Replayed
-from engine.recalling import Contrasting, recalled, smallest_first, watched
+from engine.probes.lab.case_session import CaseSession, Lab, Passed, Replayed
+from engine.probes.lab.repeat_calls import Contrasting, recalled, smallest_first, watched
 
 LAYER = Layer.INPUTS
 APART = True
@@ -71,26 +71,26 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
 
 
 async def _looks(lab: Lab, one: Passed, pause_s: float) -> _Looked:
-    async with lab.at(one.case) as bench:
+    async with lab.at(one.case) as session:
         began_s = time.monotonic()
-        alone = await _left_alone(bench, pause_s)
+        alone = await _left_alone(session, pause_s)
         if alone.trouble or alone.after.changed:
             return alone
         for _ in range(_MORE):
-            called = await bench.make(poison=_POISON)
+            called = await session.make(poison=_POISON)
             if isinstance(called, Replayed):
                 return replace(alone, later=Contrasting(trouble=called.trouble))
-        later = await recalled(bench, pause_s=0.0)
+        later = await recalled(session, pause_s=0.0)
         if later.changed:
-            longer = await _left_alone(bench, _LONGER * (time.monotonic() - began_s))
+            longer = await _left_alone(session, _LONGER * (time.monotonic() - began_s))
             if longer.after.changed:
                 return longer
         return replace(alone, later=later)
 
 
-async def _left_alone(bench: Bench, pause_s: float) -> _Looked:
-    before = await watched(bench, poison=_POISON, fresh=True, keep=True)
-    after = before if before.trouble else await recalled(bench, pause_s=pause_s)
+async def _left_alone(session: CaseSession, pause_s: float) -> _Looked:
+    before = await watched(session, poison=_POISON, fresh=True, keep=True)
+    after = before if before.trouble else await recalled(session, pause_s=pause_s)
     return _Looked(before=before, after=after, alone_s=pause_s)
 
 

@@ -14,7 +14,7 @@ from engine.device_record import CHECK, facts, findings
 from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probing import Bench, Lab, Passed, Taped
+from engine.probes.lab.case_session import CaseSession, Lab, Passed, Taped
 
 LAYER = Layer.DEVICE_RECORD
 CATCHES = ("cublas_by_ctypes.py", "launches_a_binary.py")
@@ -36,11 +36,11 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
         if cases == _MOST_CASES or (cases and {launch.kernel for launch in one.launches} <= launched):
             continue
         cases += 1
-        async with lab.at(one.case) as bench:
+        async with lab.at(one.case) as session:
             if lab.desk.unrecorded:
                 yield _report(Coverage.NOT_AVAILABLE, lab.desk.unrecorded)
                 return
-            taped = await _second_call(bench)
+            taped = await _second_call(session)
         if taped.recorded is None:
             yield _report(Coverage.NOT_CHECKED, f"{one.case.name}: {taped.trouble}", facts=told)
             return
@@ -54,9 +54,9 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     yield _report(Coverage.CHECKED, facts=told)
 
 
-async def _second_call(bench: Bench) -> Taped:
-    first = await bench.record()
-    return await bench.record() if first.recorded is not None else first
+async def _second_call(session: CaseSession) -> Taped:
+    first = await session.record()
+    return await session.record() if first.recorded is not None else first
 
 
 def _wrong(outputs: Sequence[wire.Survival]) -> int:

@@ -18,7 +18,7 @@ from engine import wire
 from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probing import Bench, Lab, Passed, Replayed
+from engine.probes.lab.case_session import CaseSession, Lab, Passed, Replayed
 
 LAYER = Layer.ABLATION
 TURN = 2  # withholds in every call
@@ -78,8 +78,8 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
 
 async def _in_case(lab: Lab, one: Passed, facts: _Facts, settled: set[wire.Kernel]) -> set[wire.Kernel]:
     """Withhold the kernels of one case; those that need no other case, unlike what this one does without."""
-    async with lab.at(one.case) as bench:
-        together = await _replays(bench, wire.Withhold(), facts)
+    async with lab.at(one.case) as session:
+        together = await _replays(session, wire.Withhold(), facts)
         if not _met(together) and _share(together) >= _MOSTLY:
             facts.survived = await _launches_nothing(lab, one, facts)
             return set()
@@ -93,7 +93,7 @@ async def _in_case(lab: Lab, one: Passed, facts: _Facts, settled: set[wire.Kerne
         if _share(together) < _MOSTLY:
             facts.together = max(facts.together, (_share(together), one.case.name))
             facts.torn = max(facts.torn, (_torn(together), one.case.name))
-            await _alone(bench, [kernel for kernel in met if kernel not in settled], together, facts)
+            await _alone(session, [kernel for kernel in met if kernel not in settled], together, facts)
             return {kernel for kernel in met if facts.share.get(kernel, (0.0, ""))[0] < 1.0}
     facts.survived = await _confirmed(lab, one, met, facts)
     return set(met)
@@ -102,8 +102,8 @@ async def _in_case(lab: Lab, one: Passed, facts: _Facts, settled: set[wire.Kerne
 async def _launches_nothing(lab: Lab, one: Passed, facts: _Facts) -> Finding | None:
     """A call launched no kernel and was right; in a new worker too, or had it captured a graph before?"""
     await lab.renew()
-    async with lab.at(one.case) as bench:
-        together = await _replays(bench, wire.Withhold(), facts)
+    async with lab.at(one.case) as session:
+        together = await _replays(session, wire.Withhold(), facts)
     met, share = _met(together), _share(together)
     facts.tells = True
     if share >= _MOSTLY:
@@ -115,8 +115,8 @@ async def _launches_nothing(lab: Lab, one: Passed, facts: _Facts) -> Finding | N
 async def _confirmed(lab: Lab, one: Passed, met: Sequence[wire.Kernel], facts: _Facts) -> Finding | None:
     """The same again in a new worker: a suspicion, or None."""
     await lab.renew()
-    async with lab.at(one.case) as bench:
-        together = await _replays(bench, wire.Withhold(), facts)
+    async with lab.at(one.case) as session:
+        together = await _replays(session, wire.Withhold(), facts)
     share = _share(together)
     if share < _MOSTLY or not _met(together):
         why = "without it the answer was right in the worker that had computed it before, but not in a new one"
@@ -133,29 +133,31 @@ def _survived(one: Passed, met: Sequence[wire.Kernel], share: float) -> Finding:
     return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
 
 
-async def _alone(bench: Bench, kernels: Sequence[wire.Kernel], together: Sequence[Replayed], facts: _Facts) -> None:
+async def _alone(
+    session: CaseSession, kernels: Sequence[wire.Kernel], together: Sequence[Replayed], facts: _Facts
+) -> None:
     """Withhold one of these kernels after another, where a call launches several."""
     several = len(_met(together)) > 1
     for kernel in kernels[:_MOST_KERNELS]:
         if facts.lost:
             facts.unclear.setdefault(kernel, facts.lost)
             continue
-        replays = await _replays(bench, wire.Withhold(kernels=(kernel,)), facts) if several else together
+        replays = await _replays(session, wire.Withhold(kernels=(kernel,)), facts) if several else together
         trouble = next((replay.trouble for replay in replays if replay.trouble), "")
         if trouble and kernel not in facts.share:
             facts.unclear[kernel] = trouble
         elif not trouble:
             facts.unclear.pop(kernel, None)
-            facts.share[kernel] = _share(replays), bench.case.name
+            facts.share[kernel] = _share(replays), session.case.name
     for kernel in kernels[_MOST_KERNELS:]:
         facts.unclear[kernel] = f"only {_MOST_KERNELS} kernels of a case are withheld one by one"
 
 
-async def _replays(bench: Bench, withhold: wire.Withhold, facts: _Facts) -> tuple[Replayed, ...]:
+async def _replays(session: CaseSession, withhold: wire.Withhold, facts: _Facts) -> tuple[Replayed, ...]:
     """One call with each poison, or until one is in trouble."""
     replays: list[Replayed] = []
     for poison in _POISONS:
-        replays.append(await bench.call(poison=poison, withhold=withhold))
+        replays.append(await session.call(poison=poison, withhold=withhold))
         if replays[-1].trouble:
             break
     if replays[-1].lost:

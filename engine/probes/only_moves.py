@@ -14,8 +14,8 @@ from engine import wire
 from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probing import Bench, Lab, Passed, Replayed
-from engine.recalling import smallest_first
+from engine.probes.lab.case_session import CaseSession, Lab, Passed, Replayed
+from engine.probes.lab.repeat_calls import smallest_first
 
 LAYER = Layer.ABLATION
 TURN = 1  # withholds where it has a suspicion
@@ -38,8 +38,8 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     for one in _cases(lab):
         if facts and not unmet:
             break
-        async with lab.at(one.case) as bench:
-            looked = await bench.call(poison=_POISON, withhold=wire.Withhold(look=True))
+        async with lab.at(one.case) as session:
+            looked = await session.call(poison=_POISON, withhold=wire.Withhold(look=True))
             if looked.trouble:
                 why = f"{one.case.name}: {looked.trouble}"
                 break
@@ -50,7 +50,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
             launches = sum(entry.launches for entry in looked.ledger)
             value = f"{moved} of {launches} launches only moved what they were given"
             facts.append(Fact(name=one.case.name, value=value))
-            if await _none_computes(bench, looked):
+            if await _none_computes(session, looked):
                 yield _finding(one, looked)
                 break
     if not facts and not why:
@@ -59,14 +59,14 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     yield LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=why, facts=tuple(facts))
 
 
-async def _none_computes(bench: Bench, looked: Replayed) -> bool:
+async def _none_computes(session: CaseSession, looked: Replayed) -> bool:
     """Whether every kernel only moves, or is one without which the answer is right."""
     if not any(entry.moved for entry in looked.ledger):
         return False
     computing = tuple(entry.kernel for entry in looked.ledger if entry.moved < entry.launches)
     if not computing:
         return True
-    without = await bench.call(poison=_POISON, withhold=wire.Withhold(kernels=computing))
+    without = await session.call(poison=_POISON, withhold=wire.Withhold(kernels=computing))
     return not without.trouble and _is_right(without) and any(entry.withheld for entry in without.ledger)
 
 

@@ -16,8 +16,8 @@ from engine import wire
 from engine.model import DType, Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probing import Bench, Lab, Passed
-from engine.recalling import gauged, smallest_first
+from engine.probes.lab.case_session import CaseSession, Lab, Passed
+from engine.probes.lab.repeat_calls import gauged, smallest_first
 
 LAYER = Layer.INPUTS
 CATCHES = ("cuts_terms_of_the_residual.py", "rms_norm_cuts_terms_short.py")
@@ -36,13 +36,13 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     facts: list[Fact] = []
     why = "" if lab.passed else "no case was right"
     for one in _cases(lab):
-        async with lab.at(one.case) as bench:
-            gauges = await gauged(bench, poison=_POISON)
+        async with lab.at(one.case) as session:
+            gauges = await gauged(session, poison=_POISON)
             if isinstance(gauges, str):
                 why = f"{one.case.name}: {gauges}"
                 break
             facts += [_fact(one, gauge) for gauge in gauges if gauge.got is not None]
-            found = await _lowered(bench, gauges)
+            found = await _lowered(session, gauges)
         if isinstance(found, Finding):
             yield found
         elif found:
@@ -54,21 +54,21 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     yield LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=why, facts=tuple(facts))
 
 
-async def _lowered(bench: Bench, gauges: tuple[wire.Gauging, ...]) -> Finding | str:
+async def _lowered(session: CaseSession, gauges: tuple[wire.Gauging, ...]) -> Finding | str:
     """A finding when an output is lowered on new content as well; else trouble, or "" when there is none."""
-    suspected = [gauge.name for gauge in gauges if _is_lowered(bench.case.dtype, gauge)]
+    suspected = [gauge.name for gauge in gauges if _is_lowered(session.case.dtype, gauge)]
     if not suspected:
         return ""
-    again = await gauged(bench, poison=_POISON)
+    again = await gauged(session, poison=_POISON)
     if isinstance(again, str):
         return again
     for gauge in again:
-        if gauge.name in suspected and _is_lowered(bench.case.dtype, gauge):
+        if gauge.name in suspected and _is_lowered(session.case.dtype, gauge):
             message = (
-                f"right within tolerance, but less precise than {bench.case.dtype.value}: the error of {gauge.name} is "
-                f"{_errors(gauge)}, against float64"
+                f"right within tolerance, but less precise than {session.case.dtype.value}: the error of {gauge.name} "
+                f"is {_errors(gauge)}, against float64"
             )
-            return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=bench.case.name)
+            return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=session.case.name)
     return ""
 
 

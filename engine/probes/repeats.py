@@ -20,8 +20,8 @@ from engine import wire
 from engine.model import Finding, Location, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probing import Bench, Lab, Passed
-from engine.recalling import Contrasting, one_larger, smallest_first, watched
+from engine.probes.lab.case_session import CaseSession, Lab, Passed
+from engine.probes.lab.repeat_calls import Contrasting, one_larger, smallest_first, watched
 
 LAYER = Layer.INPUTS
 CATCHES = (
@@ -78,70 +78,75 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
 
 async def _in_case(lab: Lab, one: Passed, facts: _Facts) -> Finding | None:
     """The same content again, in other orders unless a kernel waits, and at last new content."""
-    async with lab.at(one.case) as bench:
-        if bench.prepared.idle:
+    async with lab.at(one.case) as session:
+        if session.prepared.idle:
             facts.idle += 1
             return None
-        first = await _call(bench, facts, keep=True)
+        first = await _call(session, facts, keep=True)
         if first.trouble or first.wrong:
-            return _found(bench, first, "right when it was verified, but not in a later call")
+            return _found(session, first, "right when it was verified, but not in a later call")
         for disorder in () if facts.waited else _disorders(lab):
-            again = await _call(bench, facts, disorder=disorder)
+            again = await _call(session, facts, disorder=disorder)
             facts.reordered += again.disordered
             if again.trouble:
                 return None
             if again.wrong:
-                return _race_found(bench, again, disorder, await _meeting(bench, disorder))
+                return _race_found(session, again, disorder, await _meeting(session, disorder))
             if again.changed:
                 value = f"{again.changed}, all within tolerance, in another call on the same content"
                 facts.varied.append(Fact(name=one.case.name, value=value))
             # Without several programs there is no order.  Who says so and has them could keep their order as well.
             if lab.staff.interpreted and not again.disordered:
                 break
-        last = await _call(bench, facts, fresh=True)
-        return _found(bench, last, f"right in the first calls, but not on new content after {facts.calls - 1} more")
+        last = await _call(session, facts, fresh=True)
+        return _found(session, last, f"right in the first calls, but not on new content after {facts.calls - 1} more")
 
 
 async def _call(
-    bench: Bench, facts: _Facts, *, fresh: bool = False, keep: bool = False, disorder: wire.Disorder | None = None
+    session: CaseSession,
+    facts: _Facts,
+    *,
+    fresh: bool = False,
+    keep: bool = False,
+    disorder: wire.Disorder | None = None,
 ) -> Contrasting:
     poison = _POISONS[facts.calls % len(_POISONS)]
-    contrasting = await watched(bench, poison=poison, fresh=fresh, keep=keep, disorder=disorder)
+    contrasting = await watched(session, poison=poison, fresh=fresh, keep=keep, disorder=disorder)
     facts.calls += 1
     if contrasting.trouble:
-        is_disordered = disorder is not None and bench.lab.staff.interpreted
+        is_disordered = disorder is not None and session.lab.staff.interpreted
         if is_disordered and contrasting.silent:
-            facts.waited = bench.case.name
+            facts.waited = session.case.name
         else:
             order = " in another order of its programs" if is_disordered else ""
-            facts.why = f"called again{order} in {bench.case.name}: {contrasting.trouble}"
+            facts.why = f"called again{order} in {session.case.name}: {contrasting.trouble}"
     return contrasting
 
 
-def _found(bench: Bench, contrasting: Contrasting, what: str) -> Finding | None:
+def _found(session: CaseSession, contrasting: Contrasting, what: str) -> Finding | None:
     if contrasting.trouble or not contrasting.wrong:
         return None
     message = f"{what}: {contrasting.wrong}"
-    return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=bench.case.name)
+    return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=session.case.name)
 
 
-async def _meeting(bench: Bench, disorder: wire.Disorder) -> wire.Meeting | None:
+async def _meeting(session: CaseSession, disorder: wire.Disorder) -> wire.Meeting | None:
     """Which two programs meet, as the worker says; None where it cannot tell.
 
     Raises:
         EngineError: the judge failed.
     """
-    if not bench.lab.staff.interpreted:
+    if not session.lab.staff.interpreted:
         return None
     witnessed = msgspec.structs.replace(disorder, witness=True)
-    called = await bench.make(poison=_POISONS[0], fresh=False, disorder=witnessed)
+    called = await session.make(poison=_POISONS[0], fresh=False, disorder=witnessed)
     return called.meeting if isinstance(called, wire.Called) else None
 
 
 def _race_found(
-    bench: Bench, contrasting: Contrasting, disorder: wire.Disorder, meeting: wire.Meeting | None
+    session: CaseSession, contrasting: Contrasting, disorder: wire.Disorder, meeting: wire.Meeting | None
 ) -> Finding | None:
-    found = _found(bench, contrasting, _race(bench.lab, disorder))
+    found = _found(session, contrasting, _race(session.lab, disorder))
     line = meeting and (meeting.second.line if meeting.second.stores else meeting.first.line)
     if found is None or meeting is None or not line:
         return found

@@ -11,7 +11,7 @@ import codecs
 import os
 import signal
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine import wire
 from engine.errors import ChildDiedError, EngineError, EngineLostError, KilledError, RunMemoryError, WireError
@@ -20,9 +20,6 @@ from engine.processes.control_group import ControlGroup
 from engine.processes.last_words import telling_line
 from engine.processes.usage import Meter
 from engine.processes.waiting import first_of
-
-if TYPE_CHECKING:
-    from engine.processes.nest import Nest
 
 _CHUNK_BYTES = 1 << 16
 _READY = "ready"
@@ -34,13 +31,13 @@ _FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, s
 class Child:
     """One forked process.  Make it with `Nest.fork`, end it with `kill`."""
 
-    def __init__(self, nest: Nest, *, kind: str, pid: int, log_bytes: int) -> None:
+    def __init__(self, order_kill: Callable[[int], None], *, kind: str, pid: int, log_bytes: int) -> None:
         self.kind = kind
         self.pid = pid
         self.on_log: Callable[[Stream, str], None] | None = None
         self.group: ControlGroup | None = None
         self.ready: wire.Ready | None = None
-        self._nest = nest
+        self._order_kill = order_kill
         self._log_bytes_left = log_bytes
         self._loop = asyncio.get_running_loop()
         self._gone: asyncio.Future[int] = self._loop.create_future()
@@ -119,7 +116,7 @@ class Child:
     async def kill(self) -> int:
         """Kill the whole process group and wait until it is gone; its exit status.  Safe to call twice."""
         if self.alive:
-            self._nest.order_kill(self.pid)
+            self._order_kill(self.pid)
         status = await asyncio.shield(self._gone)
         await self._close()
         return status

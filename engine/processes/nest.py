@@ -125,7 +125,7 @@ class Nest:
             finally:
                 for handle in theirs:
                     os.close(handle)
-            child = Child(self, kind=kind, pid=pid, log_bytes=log_bytes)
+            child = Child(self.order_kill, kind=kind, pid=pid, log_bytes=log_bytes)
             self._children[pid] = child
             try:
                 await child.attach(commands, replies, stdout, stderr)

@@ -28,12 +28,9 @@ import msgspec
 from engine.processes import linux
 from engine.processes.confinement import Confinement, confine
 from engine.processes.inherited import settle_inherited
+from engine.processes.variables import DRIVER_VARIABLE, WARM_TARGET_VARIABLE
 
 MAX_MESSAGE_BYTES = 1 << 16
-WARM_TARGET_VARIABLE = "KGTUI_WARM_TARGET"
-DRIVER_VARIABLE = "KGTUI_DRIVER"
-DEVICE_VARIABLE = "KGTUI_DEVICE"
-WARM_CACHE_VARIABLE = "KGTUI_WARM_CACHE"
 _SWEEP_S = 30.0  # against what forks as fast as it is killed; each look finds all that there is
 
 

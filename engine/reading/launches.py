@@ -6,13 +6,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from engine.reading.code_index import CodeIndex
 from engine.reading.scopes import Function
 from engine.reading.words import words
-
-if TYPE_CHECKING:
-    from engine.reading.reading import Reading
 
 _STORES = words(
     "store atomic_add atomic_and atomic_cas atomic_max atomic_min atomic_or atomic_xchg atomic_xor atomic_store "
@@ -37,7 +34,7 @@ class LaunchSite:
 class Launches:
     """The launches of a reading; kernels are read once."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: CodeIndex) -> None:
         self._reading = reading
         self._written: dict[Function, frozenset[str]] = {}
         self._writes: dict[Function, list[tuple[ast.Call, tuple[ast.expr, ...]]]] = {}

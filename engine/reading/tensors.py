@@ -10,14 +10,11 @@ import ast
 from collections.abc import Iterator
 from enum import IntEnum
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from engine.reading.code_index import CodeIndex
 from engine.reading.scopes import Function, Kind
 from engine.reading.vocabulary import ALLOCATING, COMPUTING_METHODS, COPYING, DESCRIBING, PLAIN, VIEWING, weight_of
 from engine.reading.words import words
-
-if TYPE_CHECKING:
-    from engine.reading.reading import Reading
 
 _TENSOR_ATTRIBUTES = words(
     "shape dtype device ndim stride numel contiguous data_ptr is_cuda element_size new_empty new_zeros view reshape "
@@ -42,7 +39,7 @@ class Origin(IntEnum):
 class Tensors:
     """Which expressions of a reading are tensors."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: CodeIndex) -> None:
         self._reading = reading
         self._known: dict[ast.AST, Origin] = {}
         self._flows: dict[ast.AST, Flow] = {}
@@ -151,7 +148,7 @@ class Tensors:
 class Flow:
     """Which variables of one function hold the same values, and which of them are returned."""
 
-    def __init__(self, reading: Reading, function: Function) -> None:
+    def __init__(self, reading: CodeIndex, function: Function) -> None:
         self._reading = reading
         self.function = function
         self._leaders: dict[str, str] = {}

@@ -15,15 +15,13 @@ import triton.language as tl
 from triton.runtime import interpreter as triton_interpreter
 from triton.runtime.interpreter import TensorHandle
 
+from engine.worker.raised import InterpreterLimitError
+
 # Triton's interpreter is not typed: what is taken from it or handed to it is Any throughout this file.
 
 _OPERATIONS = (
     "unary_op", "binary_op", "ternary_op", "create_fma", "create_erf", "create_rsqrt", "create_dot", "create_idiv",
 )  # fmt: skip
-
-
-class InterpreterLimitError(NotImplementedError):
-    """The interpreter cannot do what a GPU can; the candidate is not at fault."""
 
 
 def install() -> None:

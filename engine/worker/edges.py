@@ -15,6 +15,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from engine.clock.unheard import Base, unheard
+from engine.worker.raised import StrayStoreError
 
 ZONE_BYTES = 16 << 10
 """Of each zone: a store without a mask goes past the end by less than what one program handles."""
@@ -29,10 +30,6 @@ _ALLOCATIONS = frozenset(
     )
 )  # fmt: skip
 _RESIZES = frozenset((torch.ops.aten.resize_, torch.ops.aten.resize_as_))
-
-
-class StrayStoreError(Exception):
-    """Something was written behind a tensor that the candidate made."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,10 +16,9 @@ from triton.runtime.errors import InterpreterError, OutOfResources, PTXASError
 
 from engine import wire
 from engine.model import OutOfBounds
-from engine.worker.bfloat16 import InterpreterLimitError
-from engine.worker.edges import StrayStoreError
 from engine.worker.loader import NoEntryError
 from engine.worker.missing import missing
+from engine.worker.raised import InterpreterLimitError, StrayStoreError
 
 _TRACE_CHARACTERS = 20_000
 _NOT_AUTHORS = (sysconfig.get_paths()["stdlib"], str(Path(__file__).parents[1]), "<frozen")

@@ -11,7 +11,7 @@ from typing import Any
 
 from triton.runtime import interpreter as triton_interpreter
 
-from engine.worker.bfloat16 import InterpreterLimitError
+from engine.worker.raised import InterpreterLimitError
 
 # Triton's interpreter is not typed: what is taken from it or handed to it is Any throughout this file.
 

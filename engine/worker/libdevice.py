@@ -18,7 +18,7 @@ import triton.language as tl
 from triton.runtime import interpreter as triton_interpreter
 from triton.runtime.interpreter import TensorHandle
 
-from engine.worker.bfloat16 import InterpreterLimitError
+from engine.worker.raised import InterpreterLimitError
 
 # Triton's interpreter is not typed: what is taken from it or handed to it is Any throughout this file.
 

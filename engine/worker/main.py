@@ -18,9 +18,9 @@ import triton
 from engine import tensors, warm_kernel, wire
 from engine.device_memory import DeviceMemoryError, is_lost
 from engine.processes.confinement import Measure
-from engine.processes.nursery import DEVICE_VARIABLE, WARM_CACHE_VARIABLE
 from engine.processes.readable_files import limit_reading
 from engine.processes.service import Line
+from engine.processes.variables import DEVICE_VARIABLE, WARM_CACHE_VARIABLE
 from engine.worker import failures, loader, published, semaphores
 from engine.worker.disorder import Disorder
 from engine.worker.edges import Edges

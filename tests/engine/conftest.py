@@ -51,7 +51,7 @@ class FakeNest:
         (their_commands, commands), (replies, their_replies) = os.pipe(), os.pipe()
         (stdout, their_stdout), (stderr, their_stderr) = os.pipe(), os.pipe()
         pid = self.youngest
-        child = Child(cast(Nest, self), kind=kind, pid=pid, log_bytes=log_bytes)  # cast: the double at the seam
+        child = Child(self.order_kill, kind=kind, pid=pid, log_bytes=log_bytes)
         await child.attach(commands, replies, stdout, stderr)
         self._ends[pid] = child, [their_commands, their_replies, their_stdout, their_stderr]
         os.set_blocking(their_commands, False)

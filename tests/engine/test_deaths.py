@@ -15,7 +15,8 @@ from engine.model import Candidate, Limits, Outcome, Plan, events
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.narration import Narrator
 from engine.probes import Observation, Probe
-from engine.probing import Lab, ProbingStage
+from engine.probes.lab.case_session import Lab
+from engine.probing import ProbingStage
 from engine.profile import Profile
 from tests.engine.test_pipeline import CASES, GPU, PROBLEM, Theatre, verdict
 

@@ -35,7 +35,8 @@ from engine.model import (
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.narration import Narrator
 from engine.probes import Observation, Probe, name_of, probes
-from engine.probing import Lab, Passed, ProbingStage, Replayed, passed_of
+from engine.probes.lab.case_session import Lab, Passed, Replayed, passed_of
+from engine.probing import ProbingStage
 from engine.profile import Profile
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import pytest
 from engine import wire
 from engine.errors import ChildDiedError, EngineError
 from engine.model import Case, DType, Limits, Outcome, OutputReport, Tier
-from engine.probing import Bench
-from engine.varying import Answer, Varying
+from engine.probes.lab.case_session import CaseSession
+from engine.probes.lab.unusual_inputs import Answer, Varying
 from engine.wire import FailureKind, Variant
 
 CASE = Case(name="c", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
@@ -28,7 +28,7 @@ def place(path: str = "", handle: str = "") -> wire.ArenaSpec:
 
 
 class Played:
-    """A bench whose judge and worker are played here; `reply` may answer otherwise, `asked` are the commands."""
+    """A session whose judge and worker are played here; `reply` may answer otherwise, `asked` are the commands."""
 
     def __init__(self, folder: Path, *, handle: str = "") -> None:
         self.asked: list[wire.AnyCommand] = []
@@ -41,8 +41,8 @@ class Played:
             profile=SimpleNamespace(span=lambda name: contextlib.nullcontext()),
         )  # fmt: skip
         prepared = wire.Prepared(id="p", arguments=(), arena=self.arena, elapsed_s=0.0)
-        bench = SimpleNamespace(lab=lab, case=CASE, prepared=prepared, outputs=folder / "first.out")
-        self.varying = Varying(cast(Bench, bench))  # cast: the double at the seam
+        session = SimpleNamespace(lab=lab, case=CASE, prepared=prepared, outputs=folder / "first.out")
+        self.varying = Varying(cast(CaseSession, session))  # cast: the double at the seam
 
     async def _answer(self, command: wire.AnyCommand) -> wire.AnyReply:
         self.asked.append(command)

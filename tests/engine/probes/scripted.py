@@ -25,7 +25,7 @@ from engine.model import (
 )
 from engine.model.layers import LayerReport
 from engine.probes import Observation
-from engine.probing import Lab, Passed, Replayed
+from engine.probes.lab.case_session import Lab, Passed, Replayed
 
 ARENA = wire.ArenaSpec(path="/nowhere", storages=(), bytes=256)
 

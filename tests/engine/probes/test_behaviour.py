@@ -28,7 +28,7 @@ from engine.model import (
 )
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import behaviour, observations_of
-from engine.probing import Lab, Passed
+from engine.probes.lab.case_session import Lab, Passed
 from engine.profile import Profile
 from engine.source import directives
 

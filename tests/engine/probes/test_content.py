@@ -29,7 +29,7 @@ from engine.model import (
 )
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import content
-from engine.probing import Bench, Lab, Passed
+from engine.probes.lab.case_session import CaseSession, Lab, Passed
 from engine.wire import Variant
 
 EVERYTHING = tuple(Variant)
@@ -90,11 +90,11 @@ class FakeLab:
         return cast(Lab, played)  # cast: the double at the seam
 
     @contextlib.asynccontextmanager
-    async def _at(self, case: Case) -> AsyncIterator[Bench]:
+    async def _at(self, case: Case) -> AsyncIterator[CaseSession]:
         self._case = case.name
         prepared = wire.Prepared(id="p", arguments=(), arena=ARENA, elapsed_s=0.0)
-        bench = SimpleNamespace(lab=self.lab, case=case, prepared=prepared, outputs=Path("/nowhere"))
-        yield cast(Bench, bench)  # cast: the double at the seam
+        session = SimpleNamespace(lab=self.lab, case=case, prepared=prepared, outputs=Path("/nowhere"))
+        yield cast(CaseSession, session)  # cast: the double at the seam
 
     async def _judge(self, command: wire.AnyCommand) -> wire.AnyReply:
         match command:

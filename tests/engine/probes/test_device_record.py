@@ -14,7 +14,7 @@ from engine import wire
 from engine.model import Case, CaseResult, DType, Finding, Launch, Outcome, OutputReport, Severity, Tier
 from engine.model.layers import Coverage, LayerReport
 from engine.probes import device_record
-from engine.probing import Lab, Passed, Taped
+from engine.probes.lab.case_session import Lab, Passed, Taped
 
 RIGHT = (wire.Survival(name="return", total=8, right=8, trivial=0),)
 

@@ -27,7 +27,7 @@ from engine.model import (
 )
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import ghost_replay
-from engine.probing import Lab, Passed, Replayed
+from engine.probes.lab.case_session import Lab, Passed, Replayed
 
 A, B = wire.Kernel(name="a", line=3), wire.Kernel(name="b", line=9)
 Script = Callable[[str, tuple[wire.Kernel, ...], int], Replayed]

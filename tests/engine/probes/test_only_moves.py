@@ -12,7 +12,7 @@ from engine import wire
 from engine.model import Case, Finding, Severity
 from engine.model.layers import Coverage
 from engine.probes import only_moves
-from engine.probing import Replayed
+from engine.probes.lab.case_session import Replayed
 from tests.engine.probes.scripted import ScriptedLab, observed, passed
 
 COPY, WORK = wire.Kernel(name="copy", line=3), wire.Kernel(name="work", line=9)

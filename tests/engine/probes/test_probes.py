@@ -16,7 +16,7 @@ from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import Observation, Probe, name_of, observations_of
 from engine.probes import probes as all_probes
-from engine.probing import Lab
+from engine.probes.lab.case_session import Lab
 from engine.source import directives
 
 CORPUS = Path(__file__).parents[2] / "corpus"

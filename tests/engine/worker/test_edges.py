@@ -10,9 +10,10 @@ import torch
 
 from engine import wire
 from engine.worker import edges as edges_module
-from engine.worker.edges import ZONE_BYTES, Edges, StrayStoreError
+from engine.worker.edges import ZONE_BYTES, Edges
 from engine.worker.failures import failure
 from engine.worker.poison import Poison
+from engine.worker.raised import StrayStoreError
 
 CPU = torch.device("cpu")
 LIKE = torch.ones(3, 4)

@@ -1,6 +1,6 @@
 """Calls of a right candidate on content that a case seldom has; what is right then, the judge says.
 
-The parent's side of `engine.judge.variants`.  One case at a time, in the bench that laid it out.
+The parent's side of `engine.judge.variants`.  One case at a time, in the session that laid it out.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from engine import wire
 from engine.errors import EngineError
 from engine.model import Outcome
-from engine.probing import Bench
+from engine.probes.lab.case_session import CaseSession
 
 _POISON = 0x7B
 _ITS_OWN_FAULT = (wire.FailureKind.RAISED, wire.FailureKind.EXITED, wire.FailureKind.OUT_OF_BOUNDS)
@@ -44,9 +44,9 @@ class Answer:
 class Varying:
     """Variants of one case, one after another; `close` when there are no more."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
-        self._arena = bench.prepared.arena
+    def __init__(self, session: CaseSession) -> None:
+        self._bench = session
+        self._arena = session.prepared.arena
         self._moved: list[Path] = []
 
     async def call(self, variant: wire.Variant, *, then: wire.Variant | None = None) -> Answer:
@@ -55,20 +55,20 @@ class Varying:
         Raises:
             EngineError: the judge failed.
         """
-        lab, bench = self._bench.lab, self._bench
+        lab, session = self._bench.lab, self._bench
         varied = await lab.staff.ask_judge(
             wire.Vary(
                 id=wire.new_id(), variant=variant, poison=_POISON, arena_path=self._elsewhere(variant), apart=lab.apart
             )
         )
         if not isinstance(varied, wire.Varied):
-            raise EngineError(f"the judge could not make {variant} of {bench.case.name}{_said(varied)}")
+            raise EngineError(f"the judge could not make {variant} of {session.case.name}{_said(varied)}")
         if varied.dismissed:
             return Answer(variant=variant, dismissed=varied.dismissed, kept=varied.kept)
         self._arena = varied.arena
         command = wire.Call(
-            id=wire.new_id(), case=bench.case.name, arguments=bench.prepared.arguments, arena=self._arena,
-            outputs=str(bench.outputs), max_output_bytes=lab.limits.output_bytes, poison=_POISON,
+            id=wire.new_id(), case=session.case.name, arguments=session.prepared.arguments, arena=self._arena,
+            outputs=str(session.outputs), max_output_bytes=lab.limits.output_bytes, poison=_POISON,
         )  # fmt: skip
         wrong = trouble = ""
         called = await self._called(command, then)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from engine import wire
 from engine.errors import EngineError
-from engine.probing import Bench, Lab, Passed, Replayed
+from engine.probes.lab.case_session import CaseSession, Lab, Passed, Replayed
 
 _ENOUGH = 256  # elements: a race, or a late writer, shows in few of them
 _MOST_TIMES = 16  # the work of a small case, for a larger one to be asked too
@@ -41,58 +41,58 @@ class Contrasting:
 
 
 async def watched(
-    bench: Bench, *, poison: int, fresh: bool, keep: bool, disorder: wire.Disorder | None = None
+    session: CaseSession, *, poison: int, fresh: bool, keep: bool, disorder: wire.Disorder | None = None
 ) -> Contrasting:
     """Make a call and contrast its outputs with what was expected, and with those that were kept.
 
     Raises:
         EngineError: the judge failed.
     """
-    called = await bench.make(poison=poison, fresh=fresh, disorder=disorder, watch=watch_of(bench))
+    called = await session.make(poison=poison, fresh=fresh, disorder=disorder, watch=watch_of(session))
     if isinstance(called, Replayed):
         return Contrasting(trouble=called.trouble, lost=called.lost, silent=called.silent)
-    return await _contrasted(bench, called.returned, keep=keep, disordered=called.disordered)
+    return await _contrasted(session, called.returned, keep=keep, disordered=called.disordered)
 
 
-def watch_of(bench: Bench) -> wire.Watch:
+def watch_of(session: CaseSession) -> wire.Watch:
     """What a watched call hands back: the outputs of the problem, and nothing else that an entry may return."""
-    return wire.Watch(positions=_written(bench), returns=bench.lab.problem.returns > 0)
+    return wire.Watch(positions=_written(session), returns=session.lab.problem.returns > 0)
 
 
-async def recalled(bench: Bench, *, pause_s: float) -> Contrasting:
+async def recalled(session: CaseSession, *, pause_s: float) -> Contrasting:
     """Contrast the outputs of the last watched call once more, after a while.
 
     Raises:
         EngineError: the judge failed.
     """
     try:
-        reply = await bench.lab.ask(wire.Recall(id=wire.new_id(), pause_s=pause_s))
+        reply = await session.lab.ask(wire.Recall(id=wire.new_id(), pause_s=pause_s))
     except EngineError as error:
         return Contrasting(trouble=str(error), lost=True)
     if isinstance(reply, wire.Failed):
         return Contrasting(trouble=reply.message, lost=reply.broken)
     if not isinstance(reply, wire.Recalled):
         return Contrasting(trouble=f"a recall was answered with {type(reply).__name__}")
-    return await _contrasted(bench, reply.returned, keep=False)
+    return await _contrasted(session, reply.returned, keep=False)
 
 
-async def gauged(bench: Bench, *, poison: int) -> tuple[wire.Gauging, ...] | str:
+async def gauged(session: CaseSession, *, poison: int) -> tuple[wire.Gauging, ...] | str:
     """Make a call on new content and gauge its precision; in words what trouble came of it.
 
     Raises:
         EngineError: the judge failed.
     """
-    called = await bench.make(poison=poison)
+    called = await session.make(poison=poison)
     if isinstance(called, Replayed):
         return called.trouble
     gauge = wire.Gauge(
-        id=wire.new_id(), outputs=str(bench.outputs), max_output_bytes=bench.lab.limits.output_bytes,
-        returned=called.returned, apart=bench.lab.apart,
+        id=wire.new_id(), outputs=str(session.outputs), max_output_bytes=session.lab.limits.output_bytes,
+        returned=called.returned, apart=session.lab.apart,
     )  # fmt: skip
-    reply = await bench.lab.staff.ask_judge(gauge)
+    reply = await session.lab.staff.ask_judge(gauge)
     if isinstance(reply, wire.Gauged):
         return reply.outputs
-    return _trouble(bench, reply, "gauge")
+    return _trouble(session, reply, "gauge")
 
 
 def smallest_first(lab: Lab) -> list[Passed]:
@@ -109,19 +109,19 @@ def one_larger(lab: Lab, cases: Sequence[Passed], *, than: Passed) -> Passed | N
 
 
 async def _contrasted(
-    bench: Bench, returned: tuple[wire.ReturnedSpec, ...], *, keep: bool, disordered: int = 0
+    session: CaseSession, returned: tuple[wire.ReturnedSpec, ...], *, keep: bool, disordered: int = 0
 ) -> Contrasting:
     contrast = wire.Contrast(
-        id=wire.new_id(), outputs=str(bench.outputs), max_output_bytes=bench.lab.limits.output_bytes,
-        returned=returned, keep=keep, apart=bench.lab.apart,
+        id=wire.new_id(), outputs=str(session.outputs), max_output_bytes=session.lab.limits.output_bytes,
+        returned=returned, keep=keep, apart=session.lab.apart,
     )  # fmt: skip
-    reply = await bench.lab.staff.ask_judge(contrast)
+    reply = await session.lab.staff.ask_judge(contrast)
     if isinstance(reply, wire.Contrasted):
         return Contrasting(outputs=reply.outputs, disordered=disordered)
-    return Contrasting(trouble=_trouble(bench, reply, "contrast"))
+    return Contrasting(trouble=_trouble(session, reply, "contrast"))
 
 
-def _trouble(bench: Bench, reply: wire.AnyReply, deed: str) -> str:
+def _trouble(session: CaseSession, reply: wire.AnyReply, deed: str) -> str:
     """What is wrong with the bytes that the worker left.
 
     Raises:
@@ -130,12 +130,12 @@ def _trouble(bench: Bench, reply: wire.AnyReply, deed: str) -> str:
     if isinstance(reply, wire.Failed) and reply.kind is wire.FailureKind.TAMPERED:
         return reply.message
     said = f": {reply.message}" if isinstance(reply, wire.Failed) else ""
-    raise EngineError(f"the judge could not {deed} the outputs of {bench.case.name}{said}")
+    raise EngineError(f"the judge could not {deed} the outputs of {session.case.name}{said}")
 
 
-def _written(bench: Bench) -> tuple[int, ...]:
+def _written(session: CaseSession) -> tuple[int, ...]:
     """The positions of the arguments that are written in this case, in the order of the outputs."""
-    problem, specs = bench.lab.problem, bench.prepared.arguments
+    problem, specs = session.lab.problem, session.prepared.arguments
     positions = (problem.arguments.index(name) for name in problem.mutates)
     return tuple(position for position in positions if isinstance(specs[position], wire.TensorSpec))
 

@@ -1,0 +1,262 @@
+"""Making calls for probes: which cases passed, and one case laid out in memory for calls under other conditions.
+
+Probes ask through a `Lab`; the judge decides which of the outputs are right.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from engine import wire
+from engine.desk import Desk
+from engine.devices import Device
+from engine.errors import DeadlineError, EngineError
+from engine.model import Case, CaseResult, Launch, Limits, Plan, Problem
+from engine.profile import Profile
+from engine.staff import Staff
+
+_CALL_S = 3.0  # a call without its kernels takes less than with them, unless it waits for what never comes
+_SLOWER = 2.0  # than when its case was verified, by more calls than one: a probe watches, and others run beside it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passed:
+    """A case that the candidate was right on.
+
+    `launches` are those specialisations that no case before it had launched: they say where a kernel
+    was seen first, not everything that the case launches.
+    """
+
+    case: Case
+    result: CaseResult
+    launches: tuple[Launch, ...]
+
+    @property
+    def elements(self) -> int:
+        """How many elements its outputs have."""
+        return sum(output.total for output in self.result.outputs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replayed:
+    """What came of one more call.
+
+    `ledger` is the worker's claim of what it launched and withheld.  `trouble` says why there are no
+    outputs, `lost` that the worker went with them, `silent` that it had not answered in time; `outputs` is
+    the judge's count of what is right in them.
+    """
+
+    ledger: tuple[wire.Withheld, ...] = ()
+    outputs: tuple[wire.Survival, ...] = ()
+    trouble: str = ""
+    lost: bool = False
+    silent: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Taped:
+    """What came of a call that was recorded: the worker's claim, and the judge's count; `trouble` says why not."""
+
+    recorded: wire.Recorded | None = None
+    outputs: tuple[wire.Survival, ...] = ()
+    trouble: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lab:
+    """What a probe may know and do.
+
+    One that is `apart` is asked beside another of the same candidate: it has a worker of its own, and its own case in
+    the judge's hands.
+    """
+
+    plan: Plan
+    device: Device
+    passed: Sequence[Passed]
+    desk: Desk
+    staff: Staff
+    limits: Limits
+    profile: Profile = field(repr=False)
+    apart: bool = False
+
+    @property
+    def problem(self) -> Problem:
+        """What the candidate computes."""
+        return self.plan.problem
+
+    def size_of(self, case: Case) -> int:
+        """The least work of a case, in operations and bytes: what cases are ordered by."""
+        cost = self.problem.cost(case)
+        return cost.flops + cost.bytes_read + cost.bytes_written
+
+    async def ask(self, command: wire.AnyCommand, *, verified_s: float = 0.0) -> wire.AnyReply:
+        """Have the worker that verified, or the one after it, carry out a command.
+
+        `verified_s` is how long its case took when the candidate was verified: what is slow there may be slow again.
+
+        Raises:
+            EngineError: it could not be loaded, or did not answer properly; it is gone then.
+        """
+        try:
+            if not self.desk.occupied:
+                await self.desk.load()
+            # A first call imports, tunes and compiles, and took as long as that when the candidate was verified.
+            patience_s = self.limits.case_s if self.desk.untried else max(_CALL_S, _SLOWER * verified_s)
+            deadline_s = min(self.limits.case_s, patience_s)
+            return await self.desk.ask(command, deadline_s=deadline_s)
+        except EngineError:
+            await self.desk.clear()
+            raise
+
+    async def renew(self) -> None:
+        """Have the next call made by a worker that has never called the candidate."""
+        await self.desk.clear()
+
+    @contextlib.asynccontextmanager
+    async def at(self, case: Case) -> AsyncIterator[CaseSession]:
+        """The inputs of a case, laid out for calls; one case at a time.
+
+        Raises:
+            EngineError: the judge could not make them, or no worker could be had.
+        """
+        if not self.desk.occupied:
+            await self.desk.load()
+        arena = self.desk.shared / f"{secrets.token_hex(8)}.in"
+        prepare = wire.Prepare(
+            id=wire.new_id(), origin=self.problem.origin, case=case.name, poison=0,
+            arena_path=None if self.staff.shares_device else str(arena), apart=self.apart,
+        )  # fmt: skip
+        try:
+            prepared = await self.staff.ask_judge(prepare)
+            if not isinstance(prepared, wire.Prepared):
+                raise EngineError(f"the judge could not make inputs of {case.name}{_said(prepared)}")
+            yield CaseSession(lab=self, case=case, prepared=prepared, outputs=arena.with_suffix(".out"))
+        finally:
+            with contextlib.suppress(EngineError):  # a judge that has died has nothing in hand
+                await self.staff.ask_judge(wire.Release(id=wire.new_id(), apart=self.apart))
+            for path in (arena, arena.with_suffix(".out")):
+                with contextlib.suppress(OSError):
+                    path.unlink()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseSession:
+    """One case laid out in memory; every call of it gets content that nobody has seen, in that same memory."""
+
+    lab: Lab
+    case: Case
+    prepared: wire.Prepared
+    outputs: Path
+
+    async def call(self, *, poison: int, withhold: wire.Withhold | None = None, observe: bool = False) -> Replayed:
+        """Call the entry once more; a candidate that fails at that is trouble, not an exception.
+
+        Raises:
+            EngineError: the judge failed.
+        """
+        called = await self.make(poison=poison, withhold=withhold, observe=observe)
+        if isinstance(called, Replayed):
+            return called
+        weighed = await self._weighed(called.returned)
+        if isinstance(weighed, str):
+            return Replayed(ledger=called.ledger, trouble=weighed)
+        return Replayed(ledger=called.ledger, outputs=weighed)
+
+    async def record(self) -> Taped:
+        """Call the entry on new content while the device's own record is kept.
+
+        Raises:
+            EngineError: the judge failed.
+        """
+        await self._refill(fresh=True, poison=0)
+        command = wire.Record(
+            id=wire.new_id(), arguments=self.prepared.arguments, arena=self.prepared.arena, outputs=str(self.outputs),
+            max_output_bytes=self.lab.limits.output_bytes,
+        )  # fmt: skip
+        try:
+            with self.lab.profile.span("probe"):
+                recorded = await self.lab.ask(command, verified_s=self._verified_s)
+        except EngineError as error:
+            return Taped(trouble=str(error))
+        if isinstance(recorded, wire.Failed):
+            return Taped(trouble=recorded.message)
+        if not isinstance(recorded, wire.Recorded):
+            return Taped(trouble=f"a recorded call was answered with {type(recorded).__name__}")
+        weighed = await self._weighed(recorded.returned)
+        if isinstance(weighed, str):
+            return Taped(trouble=weighed)
+        return Taped(recorded=recorded, outputs=weighed)
+
+    async def make(
+        self, *, poison: int, fresh: bool = True, withhold: wire.Withhold | None = None,
+        disorder: wire.Disorder | None = None, watch: wire.Watch | None = None, observe: bool = False,
+    ) -> wire.Called | Replayed:  # fmt: skip
+        """Make a call whose outputs are then to be judged, or say what trouble came of it.
+
+        Without `fresh` the content is that of the case as it was prepared.
+
+        Raises:
+            EngineError: the judge failed.
+        """
+        lab = self.lab
+        await self._refill(fresh=fresh, poison=poison)
+        command = wire.Call(
+            id=wire.new_id(), case=self.case.name, arguments=self.prepared.arguments, arena=self.prepared.arena,
+            outputs=str(self.outputs), max_output_bytes=lab.limits.output_bytes, poison=poison, withhold=withhold,
+            disorder=disorder, watch=watch, observe=observe,
+        )  # fmt: skip
+        try:
+            with lab.profile.span("probe"):
+                called = await lab.ask(command, verified_s=self._verified_s)
+        except EngineError as error:
+            return Replayed(trouble=str(error), lost=True, silent=isinstance(error, DeadlineError))
+        if isinstance(called, wire.Failed):
+            if called.broken:
+                await lab.renew()
+            return Replayed(ledger=called.ledger, trouble=called.message, lost=called.broken)
+        if not isinstance(called, wire.Called):
+            return Replayed(trouble=f"a call was answered with {type(called).__name__}")
+        return called
+
+    @property
+    def _verified_s(self) -> float:
+        """How long the case took when it was verified; nothing when it was not."""
+        return max((one.result.elapsed_s for one in self.lab.passed if one.case == self.case), default=0.0)
+
+    async def _refill(self, *, fresh: bool, poison: int) -> None:
+        refill = wire.Refill(id=wire.new_id(), fresh=fresh, poison=poison, apart=self.lab.apart)
+        refilled = await self.lab.staff.ask_judge(refill)
+        if not isinstance(refilled, wire.Done):
+            raise EngineError(f"the judge could not make inputs of {self.case.name} again{_said(refilled)}")
+
+    async def _weighed(self, returned: wire.Returned) -> tuple[wire.Survival, ...] | str:
+        """The judge's count of what is right in what was returned, or why it is not an answer at all."""
+        weigh = wire.Weigh(
+            id=wire.new_id(), outputs=str(self.outputs), max_output_bytes=self.lab.limits.output_bytes,
+            returned=returned, apart=self.lab.apart,
+        )  # fmt: skip
+        weighed = await self.lab.staff.ask_judge(weigh)
+        if isinstance(weighed, wire.Failed) and weighed.kind is wire.FailureKind.TAMPERED:
+            return weighed.message
+        if not isinstance(weighed, wire.Weighed):
+            raise EngineError(f"the judge could not weigh the outputs of {self.case.name}{_said(weighed)}")
+        return weighed.outputs
+
+
+def passed_of(
+    cases: Sequence[Case], results: Iterable[CaseResult], launches: Mapping[str, tuple[Launch, ...]]
+) -> tuple[Passed, ...]:
+    """The cases of these results, in their order."""
+    case_by_name = {case.name: case for case in cases}
+    return tuple(
+        Passed(case=case_by_name[result.case], result=result, launches=launches.get(result.case, ()))
+        for result in results
+    )
+
+
+def _said(reply: wire.AnyReply) -> str:
+    return f": {reply.message}" if isinstance(reply, wire.Failed) else ""
