@@ -1,7 +1,8 @@
 """A run or a session as a document: JSON, Markdown, its events as JSON lines, its measurements as CSV.
 
-One function per format; each takes a store and what to export, and returns text.  They write no
-file and print nothing.  A change of the JSON document's meaning is a new number in its schema.
+One function per format; each takes a store and what to export, and yields the text in pieces, at least one per
+run: a session of any length is never in memory as a whole.  They write no file and print nothing.  A change of
+the JSON document's meaning is a new number in its schema.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import base64
 import csv
 import io
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -24,7 +25,7 @@ from engine.report import CollectedRun
 from engine.report_bench import Benchmarks, bench_cells, failure_of, gated
 from engine.report_remarks import remarks_on
 from sessions.reading import Reader
-from sessions.rows import RunDetails, RunFilter, RunRow, SessionRow
+from sessions.rows import RunDetails, RunRow, SessionRow
 
 JSON_SCHEMA = "kgtui.session/1"
 
@@ -42,18 +43,21 @@ Subject: TypeAlias = RunRow | SessionRow
 Plain: TypeAlias = dict[str, Any]  # Any: JSON values of every shape
 
 
-def as_json(store: Reader, subject: Subject) -> str:
+def as_json(store: Reader, subject: Subject) -> Iterator[str]:
     """One JSON document: the session with its environment, and the run or all of its runs, oldest first.
 
     A source that is not UTF-8 stands under "source_base64" instead of "source".
     """
     session = _session_of(store, subject)
-    document = {
-        "schema": JSON_SCHEMA,
-        "session": {**_plain(session), "environment": dict(store.environment(session.id))},
-        "runs": [_run_document(store, run) for run in _runs_of(store, subject)],
-    }
-    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+    head = {"schema": JSON_SCHEMA, "session": {**_plain(session), "environment": dict(store.environment(session.id))}}
+    yield _indented(head).removesuffix("\n}") + ',\n  "runs": ['
+    is_first = True
+    for run in _runs_of(store, subject):
+        # A line break inside of a value is escaped, so that each line can be indented.
+        document = _indented(_run_document(store, run)).replace("\n", "\n    ")
+        yield f"{'' if is_first else ','}\n    {document}"
+        is_first = False
+    yield f"{'' if is_first else f'{chr(10)}  '}]\n}}\n"
 
 
 def as_jsonl(store: Reader, subject: Subject) -> Iterator[str]:
@@ -63,24 +67,22 @@ def as_jsonl(store: Reader, subject: Subject) -> Iterator[str]:
             yield msgspec.json.encode({"run": run.id, **to_plain(event)}).decode() + "\n"
 
 
-def as_csv(store: Reader, subject: Subject) -> str:
+def as_csv(store: Reader, subject: Subject) -> Iterator[str]:
     """What was timed, a row for each side of each case; what was not measured is empty.
 
     The speed-up stands beside the baseline that it is against.  A case that was not right has one row, without times.
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_CSV_HEADER)
+    yield _csv_text([_CSV_HEADER])
     for run in _runs_of(store, subject):
-        for benchmark in store.details(run.id).benchmarks:
-            writer.writerows(_csv_rows(run, gated(benchmark)))
-    return text.getvalue()
+        for benchmark in store.benchmarks(run.id):
+            yield _csv_text(_csv_rows(run, gated(benchmark)))
 
 
-def as_markdown(store: Reader, subject: Subject) -> str:
+def as_markdown(store: Reader, subject: Subject) -> Iterator[str]:
     """A page to read: what was judged, what came of it, and why."""
     if isinstance(subject, RunRow):
-        return "\n".join(_run_page(store, subject, heading="#"))
+        yield "\n".join(_run_page(store, subject, heading="#"))
+        return
     environment = store.environment(subject.id)
     lines = [
         f"# Session {subject.id}: {_cell(subject.label)}",
@@ -90,23 +92,34 @@ def as_markdown(store: Reader, subject: Subject) -> str:
         "",
         *_table(("environment", "value"), [(name, value) for name, value in environment.items()]),
     ]
+    yield "\n".join(lines)
     for run in _runs_of(store, subject):
-        lines += _run_page(store, run, heading="##")
-    return "\n".join(lines)
+        yield "\n".join(["", *_run_page(store, run, heading="##")])
 
 
 def _session_of(store: Reader, subject: Subject) -> SessionRow:
     return subject if isinstance(subject, SessionRow) else store.session(subject.session)
 
 
-def _runs_of(store: Reader, subject: Subject) -> list[RunRow]:
+def _runs_of(store: Reader, subject: Subject) -> Iterator[RunRow]:
     """The runs to export, oldest first."""
     if isinstance(subject, RunRow):
-        return [subject]
-    runs: list[RunRow] = []
-    while page := store.runs(RunFilter(session=subject.id), before_id=runs[-1].id if runs else None, limit=_PAGE):
-        runs += page
-    return runs[::-1]
+        yield subject
+        return
+    after_id = 0
+    while page := store.runs_after(after_id, session_id=subject.id, limit=_PAGE):
+        yield from page
+        after_id = page[-1].id
+
+
+def _indented(document: Plain) -> str:
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
+
+
+def _csv_text(rows: Iterable[Sequence[object]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 def _run_document(store: Reader, run: RunRow) -> Plain:

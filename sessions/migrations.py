@@ -308,6 +308,13 @@ MIGRATIONS = (
             " and tiers != ''",
         ),
     ),
+    Migration(
+        name="006_totals",
+        statements=(
+            # Everything that is counted of a session: the rows of its runs are not read for that.
+            "create index runs_totals on runs (session, problem, outcome, flagged, elapsed_s)",
+        ),
+    ),
 )
 SCHEMA_VERSION = len(MIGRATIONS)
 

@@ -15,6 +15,7 @@ import msgspec
 
 from engine.errors import StoreError, UsageError
 from engine.model import BenchmarkPlan, Policy, Tier
+from engine.model.benchmark import CaseBenchmark
 from engine.model.events import (
     BenchmarkSummarised,
     CaseBenchmarked,
@@ -61,6 +62,8 @@ _VARIANTS = f"(select id from runs where tag = '{VARIANT_TAG}')"
 _SELECT_RUNS = """
 select runs.*, sessions.pid, sessions.process_stamp, sessions.ended_at
 from runs join sessions on sessions.id = runs.session"""
+_SELECT_NEXT_RUNS = f"""{_SELECT_RUNS}
+where runs.session = :session and runs.id > :after order by runs.id limit :limit"""
 _NEWEST_FIRST = " order by runs.id desc limit :limit"
 _SELECT_SESSIONS = """
 select sessions.id, label, started_at, ended_at,
@@ -73,6 +76,7 @@ select sessions.id, label, started_at, ended_at,
     (select coalesce(sum(completion_tokens), 0) from generations where session = sessions.id) as completion_tokens,
     (select sum(cost_microusd) from generations where session = sessions.id) as cost_microusd
 from sessions"""
+_SELECT_BENCHMARKED = "select seq, body from events where run = :run and kind = 'CaseBenchmarked' order by seq"
 _SELECT_EVENTS = "select seq, body from events where run = :run order by seq"
 _SELECT_SOURCE = "select source from candidates where digest = :digest"
 _SELECT_ENVIRONMENT = "select name, value from environment where session = :session order by name"
@@ -192,6 +196,11 @@ class Reader:
             values["before"] = before_id
         return tuple(map(run_row, self._database.rows(_SELECT_RUNS + where(conditions) + _NEWEST_FIRST, values)))
 
+    def runs_after(self, after_id: int, *, session_id: int, limit: int = 100) -> tuple[RunRow, ...]:
+        """The oldest `limit` runs of a session whose numbers are above `after_id`, oldest first."""
+        values = {"session": session_id, "after": after_id, "limit": limit}
+        return tuple(map(run_row, self._database.rows(_SELECT_NEXT_RUNS, values)))
+
     def run(self, run_id: int) -> RunRow:
         """Run number `run_id`.
 
@@ -227,6 +236,15 @@ class Reader:
             benchmarks=tuple(event.benchmark for event in events if isinstance(event, CaseBenchmarked)),
             summaries=next((event.summaries for event in events[::-1] if isinstance(event, BenchmarkSummarised)), ()),
         )
+
+    def benchmarks(self, run_id: int) -> tuple[CaseBenchmark, ...]:
+        """What was timed in a run.
+
+        Raises:
+            StoreError: an event is of a kind that this version does not know.
+        """
+        events = self._decoded(run_id, self._database.rows(_SELECT_BENCHMARKED, {"run": run_id}))
+        return tuple(event.benchmark for event in events if isinstance(event, CaseBenchmarked))
 
     def source(self, digest: str) -> bytes:
         """The source whose SHA-256 is `digest`.

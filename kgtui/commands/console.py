@@ -112,13 +112,18 @@ class Console:
 
     def hand_out(self, document: str) -> None:
         """A document on the output: for a program or a file, so it is whole, and UTF-8 whatever the locale."""
+        self.hand_out_pieces((document, "\n"))
+
+    def hand_out_pieces(self, pieces: Iterable[str]) -> None:
+        """A document as `hand_out`, written as its pieces come; the last ends its last line."""
         self.out.flush()
-        if self.out.isatty():  # a program reads no terminal, and what is shown there may not steer it
-            self.out.write(f"{unsteered(document)}\n")
-        elif isinstance(self.out, io.TextIOWrapper):
-            self.out.buffer.write(f"{document}\n".encode(errors="backslashreplace"))
-        else:
-            self.out.write(f"{document}\n")
+        for piece in pieces:
+            if self.out.isatty():  # a program reads no terminal, and what is shown there may not steer it
+                self.out.write(unsteered(piece))
+            elif isinstance(self.out, io.TextIOWrapper):
+                self.out.buffer.write(piece.encode(errors="backslashreplace"))
+            else:
+                self.out.write(piece)
         self.out.flush()
 
     def warn(self, text: str) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from pathlib import Path
 
 from engine.errors import UsageError
 
 
-def write_new(path: Path, text: str, *, shown: str) -> None:
+def write_new(path: Path, text: str | Iterable[str], *, shown: str) -> None:
     """Make the file with its folders; `shown` is how its user calls it.
+
+    A text in pieces is never in memory as a whole.
 
     Raises:
         UsageError: it is there already, or cannot be written; then nothing of it is left.
@@ -24,8 +27,10 @@ def write_new(path: Path, text: str, *, shown: str) -> None:
         raise UsageError(f"{shown} was not made: {error.strerror} ({error.filename}); name another FILE") from error
     try:
         with file:
-            file.write(text)
-    except OSError as error:
+            file.writelines([text] if isinstance(text, str) else text)
+    except BaseException as error:
         with contextlib.suppress(OSError):
             path.unlink()
+        if not isinstance(error, OSError):
+            raise
         raise UsageError(f"{shown} was not written: {error.strerror}; free some space, then try again") from error

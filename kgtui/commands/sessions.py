@@ -132,17 +132,17 @@ def _export(store: Reader, options: argparse.Namespace, console: Console) -> Non
     subject = _subject(store, session=options.number, run=options.run)
     match options.format:
         case "jsonl":
-            text = "".join(as_jsonl(store, subject))
+            pieces = as_jsonl(store, subject)
         case "csv":
-            text = as_csv(store, subject)
+            pieces = as_csv(store, subject)
         case "markdown":
-            text = as_markdown(store, subject)
+            pieces = as_markdown(store, subject)
         case _:
-            text = as_json(store, subject)
+            pieces = as_json(store, subject)
     if options.output is None:
-        console.hand_out(text.removesuffix("\n"))
+        console.hand_out_pieces(pieces)
         return
-    write_new(absolute(options.output, console.folder), text, shown=options.output)
+    write_new(absolute(options.output, console.folder), pieces, shown=options.output)
     console.say(f"wrote {options.output}")
 
 

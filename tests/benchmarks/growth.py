@@ -231,7 +231,7 @@ def run_child(folder: Path, engine: str) -> None:
     if os.environ.get("GROWTH_TRACE"):
         import tracemalloc
 
-        tracemalloc.start(12)
+        tracemalloc.start(int(os.environ["GROWTH_TRACE"]))
     if engine == "double":
         _use_double()
     from kgtui.__main__ import main as kgtui

@@ -219,13 +219,13 @@ class TestCached:
 class TestExport:
     def test_the_policy_is_told_where_it_is_not_the_default(self, store, time):
         usual, strict = store.run(time()), store.run(time(policy=Policy.STRICT))
-        exported = [json.loads(as_json(store, run))["runs"][0]["policy"] for run in (usual, strict)]
+        exported = [json.loads("".join(as_json(store, run)))["runs"][0]["policy"] for run in (usual, strict)]
         assert exported == ["default", "strict"]
-        assert "| policy | strict |" in as_markdown(store, strict)
-        assert "| policy |" not in as_markdown(store, usual)
+        assert "| policy | strict |" in "".join(as_markdown(store, strict))
+        assert "| policy |" not in "".join(as_markdown(store, usual))
 
     def test_json_holds_benchmarks_and_summaries(self, store, time):
-        (exported,) = json.loads(as_json(store, store.run(time())))["runs"]
+        (exported,) = json.loads("".join(as_json(store, store.run(time()))))["runs"]
         (case,) = exported["benchmarks"]
         assert (case["case"], case["cache"], case["timing"]["device_us"]["value"]) == ("4096x4096 f32", "cold", 50.0)
         assert case["comparisons"][0]["standing"] == "faster"
@@ -234,7 +234,7 @@ class TestExport:
     def test_csv_has_a_row_for_each_side_and_nothing_for_what_was_not_measured(self, store, time, told, judge):
         judge()
         run = store.run(time(told.case(baselines={"eager": 100.0, "vllm": None})))
-        rows = list(csv.DictReader(io.StringIO(as_csv(store, store.session(run.session)))))
+        rows = list(csv.DictReader(io.StringIO("".join(as_csv(store, store.session(run.session))))))
         assert [(row["run"], row["side"], row["device_us"], row["speedup"]) for row in rows] == [
             ("2", "candidate", "50.0", ""), ("2", "eager", "100.0", "2.0"), ("2", "vllm", "", ""),
         ]  # fmt: skip
@@ -244,12 +244,14 @@ class TestExport:
     @pytest.mark.parametrize("how", [as_csv, as_json])
     def test_a_case_that_was_not_right_is_exported_without_times(self, store, time, told, how):
         run = store.run(time(told.case(device_us=77.125, outcome=Outcome.WRONG_VALUE), outcome=Outcome.WRONG_VALUE))
-        text = how(store, run)
+        text = "".join(how(store, run))
         assert "wrong_value" in text
         assert "77.125" not in text
 
     def test_markdown_shows_what_was_timed_and_what_it_comes_to(self, store, time, told):
-        page = as_markdown(store, store.run(time(told.case(), told.case("b", outcome=Outcome.TIMEOUT), told.summary())))
+        page = "".join(
+            as_markdown(store, store.run(time(told.case(), told.case("b", outcome=Outcome.TIMEOUT), told.summary())))
+        )
         benchmark = page.partition("## Benchmark\n\n")[2].partition("\n\n## Source")[0].splitlines()
         assert benchmark[0].startswith("| case | device us | call us | vs eager |")
         assert benchmark[2].startswith("| 4096x4096 f32 | 50.00 ±5.00 | 51.00 ±5.10 | 2.000 [1.800, 2.200] faster |")
@@ -259,5 +261,5 @@ class TestExport:
         assert any(line.startswith("| eager | 2.000x as fast as eager") for line in benchmark)
 
     def test_markdown_of_a_flagged_run_says_that_its_times_do_not_count(self, store, time):
-        page = as_markdown(store, store.run(time(flagged=True)))
+        page = "".join(as_markdown(store, store.run(time(flagged=True))))
         assert "| doubt | these times do not count: the verdict is " in page

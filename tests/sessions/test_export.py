@@ -7,12 +7,14 @@ import json
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from engine.errors import StoreError
 from engine.model import Outcome
 from engine.model.events import from_json
 from sessions import open_memory_store
-from sessions.export import as_json, as_jsonl, as_markdown
+from sessions.export import as_csv, as_json, as_jsonl, as_markdown
 
 
 @pytest.fixture
@@ -25,7 +27,7 @@ def run(store, begin, whole_run):
 
 
 def test_json_of_a_run_holds_its_session_and_its_evidence(store, run):
-    document = json.loads(as_json(store, run))
+    document = json.loads("".join(as_json(store, run)))
     assert document["schema"] == "kgtui.session/1"
     assert document["session"]["environment"] == {"torch": "2.13.0", "triton": "3.9.0"}
     assert document["session"]["started_at"] == "2026-01-02T03:04:05.678000Z"
@@ -44,7 +46,7 @@ def test_json_of_a_run_holds_its_session_and_its_evidence(store, run):
 def test_json_of_a_session_holds_all_of_its_runs_and_no_other(store, session_id, run, judge):
     judge(session=store.begin_session("another"))
     last = judge()
-    document = json.loads(as_json(store, store.session(session_id)))
+    document = json.loads("".join(as_json(store, store.session(session_id))))
     assert [exported["id"] for exported in document["runs"]] == [run.id, last]
     assert document["session"]["runs"] == 2
 
@@ -52,13 +54,13 @@ def test_json_of_a_session_holds_all_of_its_runs_and_no_other(store, session_id,
 def test_a_session_of_more_runs_than_a_page_is_exported_whole(begin_in):
     with open_memory_store() as store:
         numbers = [begin_in(store) for _ in range(501)]
-        document = json.loads(as_json(store, store.session(1)))
+        document = json.loads("".join(as_json(store, store.session(1))))
     assert [exported["id"] for exported in document["runs"]] == numbers
 
 
 def test_json_keeps_the_bytes_of_a_source_that_is_no_text(store, begin):
     odd = Path(os.fsdecode(b"/k/\xff.py"))
-    (exported,) = json.loads(as_json(store, store.run(begin(source=b"\xff", path=odd))))["runs"]
+    (exported,) = json.loads("".join(as_json(store, store.run(begin(source=b"\xff", path=odd)))))["runs"]
     assert base64.b64decode(exported["source_base64"]) == b"\xff"
     assert "source" not in exported
     assert exported["path"] == "/k/�.py"
@@ -73,7 +75,7 @@ def test_json_lines_are_the_events_with_their_run(store, session_id, run, judge,
 
 def test_markdown_of_a_run(store, run):
     assert (
-        as_markdown(store, run)
+        "".join(as_markdown(store, run))
         == f"""\
 # Run #1: aten::softmax: wrong_value
 
@@ -123,7 +125,7 @@ x = '''
 
 def test_markdown_of_a_session_has_a_part_for_each_run(store, session_id, run, judge):
     judge(Outcome.PASS, flagged=True)
-    page = as_markdown(store, store.session(session_id))
+    page = "".join(as_markdown(store, store.session(session_id)))
     headings = [line for line in page.split("\n") if line.startswith(("# ", "## "))]
     assert headings == [
         "# Session 1: a morning",
@@ -138,6 +140,31 @@ def test_markdown_of_a_session_has_a_part_for_each_run(store, session_id, run, j
 def test_markdown_of_a_run_that_was_cut_short_says_so(store, begin, session_id):
     run_id = begin()
     store.end_session(session_id)
-    page = as_markdown(store, store.run(run_id))
+    page = "".join(as_markdown(store, store.run(run_id)))
     assert page.startswith("# Run #1: aten::softmax: interrupted\n")
     assert "verdict" not in page
+
+
+def test_json_in_pieces_is_indented_as_one_document(store, session_id, run, judge):
+    judge()
+    for subject in (store.session(session_id), run, store.session(store.begin_session("no run"))):
+        text = "".join(as_json(store, subject))
+        assert text == msgspec.json.format(text.encode(), indent=2).decode() + "\n"
+
+
+@pytest.mark.parametrize("how", [as_json, as_jsonl, as_csv, as_markdown])
+def test_an_export_reads_a_run_only_when_it_is_taken(store, session_id, judge, how):
+    for _ in range(4):
+        judge()
+    pieces = how(store, store.session(session_id))
+    taken = [next(pieces)]
+    store._database.rows("update events set body = 'broken', kind = 'CaseBenchmarked' where run = 4")
+    with pytest.raises(StoreError, match="run #4, event 1"):
+        taken.extend(pieces)
+
+
+def test_an_export_has_every_run_of_several_pages_in_order(store, session_id, judge, monkeypatch):
+    monkeypatch.setattr("sessions.export._PAGE", 2)
+    numbers = [judge() for _ in range(5)]
+    exported = json.loads("".join(as_json(store, store.session(session_id))))["runs"]
+    assert [run["id"] for run in exported] == numbers

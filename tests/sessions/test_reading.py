@@ -412,3 +412,45 @@ candidate = Candidate(source=b"", problem="aten::softmax")
 store.begin_run(store.begin_session("doomed"), candidate, device="cpu", target=None, tiers=(Tier.SMOKE,), path=None)
 os.kill(os.getpid(), signal.SIGKILL)
 """
+
+
+@pytest.fixture
+def plan(store, ask):
+    """How SQLite answers a question of the store: the lines of its query plan."""
+    planned = []
+
+    def record(statement, values=None):
+        planned.extend(row["detail"] for row in asked(f"explain query plan {statement}", values))
+        return asked(statement, values)
+
+    asked, store._database.rows = store._database.rows, record
+    return planned
+
+
+def test_totals_of_a_session_come_from_an_index_alone(store, plan):
+    store.sessions(limit=20)
+    of_runs = [line for line in plan if " runs" in line]
+    assert of_runs[0] == "SEARCH runs USING COVERING INDEX runs_by_session (session=?)"  # how many
+    assert of_runs[1:] == ["SEARCH runs USING COVERING INDEX runs_totals (session=?)"] * 4
+
+
+def test_runs_of_a_session_come_from_an_index_in_order(store, session_id, plan):
+    store.runs_after(0, session_id=session_id)
+    assert "SEARCH runs USING INDEX runs_by_session (session=? AND rowid>?)" in plan
+    assert not any("TEMP B-TREE" in line for line in plan)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "index"),
+    [
+        (RunFilter(), None),
+        (RunFilter(session=1), "runs_by_session (session=?)"),
+        (RunFilter(problem="aten::softmax"), "runs_by_problem (problem=?)"),
+        (RunFilter(path=Path("/k.py")), "runs_by_path (path=?)"),
+        (RunFilter(tag="kept"), "runs_by_tag (tag=?)"),
+    ],
+)
+def test_a_list_of_runs_is_never_sorted(store, plan, wanted, index):
+    store.runs(wanted, limit=20)
+    assert not any("TEMP B-TREE" in line for line in plan)
+    assert ("SCAN runs" if index is None else f"SEARCH runs USING INDEX {index}") in plan
