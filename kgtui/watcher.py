@@ -22,6 +22,7 @@ from typing import TypeAlias
 from watchdog.events import FileClosedEvent, FileMovedEvent, FileSystemEvent, FileSystemEventHandler
 
 from kgtui.watching.directories import DirectoryFeed
+from kgtui.watching.file_systems import is_local
 from kgtui.watching.reading import places_of
 from kgtui.watching.records import Delays, Saved, TroubleKind, WatchTrouble
 from kgtui.watching.tracked import Report, Sight, TrackedFile
@@ -54,6 +55,7 @@ class Watcher:
         self._file_by_place: dict[str, TrackedFile] = {}
         self._directories: set[str] = set()
         self._polls_only = False
+        self._is_local = False
         self._handler = _Forward(self._hear)
         self._signals: queue.SimpleQueue[_Signal] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -99,6 +101,7 @@ class Watcher:
         """Watch the directories in which anything of interest can happen, and only those."""
         self._file_by_place = {place: file for file in self._files for place in places_of(file.path)}
         wanted = {str(Path(place).parent) for place in self._file_by_place}
+        known = set(self._directories)
         for directory in self._directories - wanted:
             self._feed.unsubscribe(directory, self._handler)
         self._directories &= wanted
@@ -112,6 +115,8 @@ class Watcher:
                 self._poll_only(directory, error)
         if wanted <= self._directories:
             self._polls_only = False
+        if self._directories != known:
+            self._is_local = all(map(is_local, self._directories))
 
     def _poll_only(self, directory: str, error: OSError) -> None:
         if self._polls_only:
@@ -208,7 +213,10 @@ class Watcher:
 
     @property
     def _poll_interval_s(self) -> float:
-        return self._delays.poll_only_s if self._polls_only else self._delays.poll_s
+        if self._polls_only:
+            return self._delays.poll_only_s
+        is_complete = self._is_local and self._directories
+        return max(self._delays.poll_s, self._delays.poll_local_s) if is_complete else self._delays.poll_s
 
 
 class _Forward(FileSystemEventHandler):

@@ -17,8 +17,8 @@ class Delays:
     A writer that does not close its file is believed after `settle_s` without an event.  A missing
     file is gone after `gone_s`, an empty one is meant after `empty_s`, and one that does not parse is
     looked at again after `second_look_s`.  `retry_s` follows a file that changed while it was read.
-    `poll_s` is how often the safety net compares the file's status; `poll_only_s` how often it does
-    where the system gives no events.
+    `poll_s` is how often the safety net compares the file's status; `poll_local_s` how often it does on file systems
+    of which the kernel sees every change, `poll_only_s` where the system gives no events.
     """
 
     settle_s: float = 0.150
@@ -27,6 +27,7 @@ class Delays:
     second_look_s: float = 0.150
     retry_s: float = 0.010
     poll_s: float = 0.500
+    poll_local_s: float = 2.000
     poll_only_s: float = 0.200
 
 

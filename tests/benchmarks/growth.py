@@ -1,7 +1,7 @@
 """How the memory of the workbench grows from save to save, and what it costs while nothing happens: tables, no test.
 
     python tests/benchmarks/growth.py saves [SAVES] [real|double] [objects]
-    python tests/benchmarks/growth.py idle [SECONDS]
+    python tests/benchmarks/growth.py idle [SECONDS] [real|double]
 
 `saves` starts the application on a pseudo-terminal with a real store and a real watcher, on the engine of the CPU or on
 its double, and saves passing, failing, broken and earlier versions of a kernel in turn.  It prints the resident memory
@@ -85,7 +85,7 @@ class Workbench:
 
 def texts(saves: int) -> Iterator[str]:
     """Passing, failing, broken, an earlier version: in turn, and none of the first three twice."""
-    right = SAMPLE.read_text()
+    right = f"# kgtui: cases=smoke\n{SAMPLE.read_text()}"  # the other cases take the interpreter long
     wrong = right.replace(_STORE, _WRONG_STORE)
     assert wrong != right
     for number in range(saves):
@@ -146,6 +146,7 @@ def print_idle(idle_s: float, engine: str) -> None:
         workbench.attend(SETTLE_S)
         below = list(children(workbench.pid))
         before_s, below_before_s = cpu_s(workbench.pid), {pid: cpu_s(pid) for pid in below}
+        threads_before = threads(workbench.pid)
         wakes = switches(workbench.pid)
         workbench.attend(idle_s)
         used_s, wakes = cpu_s(workbench.pid) - before_s, switches(workbench.pid) - wakes
@@ -153,6 +154,10 @@ def print_idle(idle_s: float, engine: str) -> None:
         print(
             f"application: {used_s:.2f} s, {100 * used_s / idle_s:.2f} % of a core, {wakes / idle_s:.1f} wakes a second"
         )
+        for (thread, name), (ran_s, slept) in threads(workbench.pid).items():
+            ran_before_s, slept_before = threads_before.get((thread, name), (0.0, 0))
+            share, wakes_a_s = 100 * (ran_s - ran_before_s) / idle_s, (slept - slept_before) / idle_s
+            print(f"  thread {thread} {name}: {share:.3f} %, {wakes_a_s:.1f} wakes a second")
         for pid in below:
             spent_s = cpu_s(pid) - below_before_s[pid]
             print(f"child {pid}: {spent_s:.2f} s, {100 * spent_s / idle_s:.2f} % of a core")
@@ -203,6 +208,17 @@ def cpu_s(pid: int) -> float:
     except OSError:
         return 0.0
     return (int(fields[11]) + int(fields[12])) * _TICK_S
+
+
+def threads(pid: int) -> dict[tuple[str, str], tuple[float, int]]:
+    """How long each thread of the process ran, and how often it went to sleep."""
+    found = {}
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        ran_s = int((task / "schedstat").read_text().split()[0]) / 1e9
+        lines = (task / "status").read_text().splitlines()
+        slept = next(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches"))
+        found[task.name, (task / "comm").read_text().strip()] = ran_s, slept
+    return found
 
 
 def switches(pid: int) -> int:
@@ -304,7 +320,8 @@ def main(arguments: list[str]) -> None:
     if arguments[:1] == ["child"]:
         run_child(Path(arguments[1]), arguments[2])
     elif arguments[:1] == ["idle"]:
-        print_idle(float(arguments[1]) if len(arguments) > 1 else IDLE_S, "real")
+        numbers_s = [float(word) for word in arguments[1:] if word.isdigit()]
+        print_idle(numbers_s[0] if numbers_s else IDLE_S, "double" if "double" in arguments else "real")
     else:
         numbers = [int(word) for word in arguments if word.isdigit()]
         engine = "double" if "double" in arguments else "real"

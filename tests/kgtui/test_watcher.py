@@ -587,3 +587,17 @@ def test_a_watcher_is_started_once(kernel: Path, watch: Watch) -> None:
     with pytest.raises(RuntimeError, match="make a new one"):
         watcher.start()
     watcher.stop()
+
+
+@pytest.mark.parametrize(("local", "every_s"), [(True, 2.0), (False, 0.5)])
+def test_a_file_is_compared_seldom_where_the_kernel_sees_every_change(
+    kernel: Path, monkeypatch: pytest.MonkeyPatch, local: bool, every_s: float
+) -> None:
+    monkeypatch.setattr("kgtui.watcher.is_local", lambda directory: local)
+    ear = Ear()
+    watcher = Watcher(kernel, ear.hear, ear.hear)
+    watcher.start()
+    try:
+        assert watcher._poll_interval_s == every_s
+    finally:
+        watcher.stop()

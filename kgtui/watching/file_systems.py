@@ -1,0 +1,31 @@
+"""Whether the kernel sees every change of a folder: not on a file system that another machine may write to.
+
+Reads the table of mounts and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+MOUNTS = Path("/proc/self/mountinfo")
+# Of one machine.  Any other type may be a network's, or a program's that changes its files without a call of ours.
+_LOCAL = frozenset({"ext2", "ext3", "ext4", "xfs", "f2fs", "tmpfs", "overlay"})
+_DEVICE_FIELD = 2
+
+
+def is_local(directory: str, *, mounts: Path = MOUNTS) -> bool:
+    """Whether only this machine's kernel changes files there; False where that is not known."""
+    try:
+        device = Path(directory).stat().st_dev
+        lines = mounts.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return False
+    number = f"{os.major(device)}:{os.minor(device)}"
+    types = {_type_of(line) for line in lines if line.split()[_DEVICE_FIELD] == number}
+    return bool(types) and types <= _LOCAL
+
+
+def _type_of(mount: str) -> str:
+    """The type stands behind a hyphen, since the number of optional fields before it varies."""
+    return mount.partition(" - ")[2].split()[0]
