@@ -4,8 +4,7 @@ Looking through every object that there is takes a fifth of a second once some s
 runs meanwhile.  So what has come is looked through after a moment without a key, and before it is much, whoever
 waits.  What stays of it is put aside once it is many, so that no portion grows.  It is not put aside at once, for
 what is drawn lives for a moment only, and what becomes garbage after it was put aside is found late: when much lies
-there, and the terminal says that its user has gone elsewhere.  Not every terminal says so; there it is found once it
-is very much, and nobody has done anything for long.
+there, and no key was pressed for a while; sooner where the terminal says that its user has gone elsewhere.
 
 Changes the whole process: only a process that is the application may call it.
 """
@@ -21,16 +20,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kgtui.app import WorkbenchApp
 
-LOOK_S, REST_S, AWAY_S, LONG_REST_S = 0.1, 0.4, 60.0, 300.0
+LOOK_S, REST_S, AWAY_S, LONG_REST_S = 0.1, 0.4, 5.0, 10.0
 # So many collections of the younger objects before Python looks through the older ones by itself.
 SELDOM = 1_000
 # A portion: looking through so many objects costs about as much as drawing the screen.
 MOST_AT_ONCE = 36_000
 # So many that are left are put aside.  What is on the screen has to be fewer, or it would be put aside each time.
 MANY_LEFT = 30_000
-# So many objects, some tens of megabytes, may be put aside before they are looked through again: with the user gone,
-# and with a user who may be there.
-MOST_ASIDE, MOST_ASIDE_EVER = 100_000, 1_000_000
+# So many objects, some megabytes, may be put aside before they are looked through again.
+MOST_ASIDE = 70_000
 
 
 class Garbage:
@@ -75,9 +73,7 @@ class Garbage:
         return app.busy or self._disturbed_s > self._collected_s
 
     def _is_alone(self, app: WorkbenchApp, rest_s: float) -> bool:
-        if not app.app_focus:
-            return rest_s > AWAY_S
-        return self._aside > MOST_ASIDE_EVER and rest_s > LONG_REST_S
+        return rest_s > (LONG_REST_S if app.app_focus else AWAY_S)
 
     def _collect(self) -> None:
         gc.collect()

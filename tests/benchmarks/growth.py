@@ -40,6 +40,7 @@ import bench_screen
 COLUMNS, ROWS = 120, 36
 SAVES, LINES_OF_TABLE = 300, 10
 WARM_SAVES = 20  # every kind of save has come several times by then: what is made once is there
+REST_S = 13.0  # what was put aside is looked through after such a rest
 IDLE_S, SETTLE_S, RUN_LIMIT_S = 60.0, 25.0, 60.0
 SAMPLE = Path(__file__).parents[2] / "kgtui" / "samples" / "softmax.py"
 _STORE = "tl.store(y_row_ptr + col * inner, y, mask=inside)"
@@ -112,7 +113,7 @@ def print_growth(saves: int, *, engine: str, objects: bool) -> None:
             workbench.save(text)
             workbench.wait(before + 1)
             if number in marks:
-                workbench.attend(3.0)
+                workbench.attend(REST_S)
                 below = list(children(workbench.pid))
                 rss, rss_below = resident_mib(workbench.pid), sum(map(resident_mib, below))
                 print(f"{number:6} {rss:8.1f} {rss_below:13.1f} {len(below):9}", flush=True)
