@@ -20,7 +20,6 @@ import json
 import os
 import pty
 import select
-import shutil
 import signal
 import struct
 import sys
@@ -41,10 +40,12 @@ COLUMNS, ROWS = 120, 36
 SAVES, LINES_OF_TABLE = 300, 10
 WARM_SAVES = 20  # every kind of save has come several times by then: what is made once is there
 REST_S = 13.0  # what was put aside is looked through after such a rest
-IDLE_S, SETTLE_S, RUN_LIMIT_S = 60.0, 25.0, 60.0
+IDLE_S, RUN_LIMIT_S = 60.0, 120.0
+SETTLE_S, QUIET_S, SETTLE_LIMIT_S = 12.0, 0.1, 240.0
 SAMPLE = Path(__file__).parents[2] / "kgtui" / "samples" / "softmax.py"
 _STORE = "tl.store(y_row_ptr + col * inner, y, mask=inside)"
 _WRONG_STORE = "tl.store(y_row_ptr + col * inner, y, mask=inside & (col < cols - 1))"
+_SMOKE = "# kgtui: cases=smoke\n"  # the other cases take the interpreter long
 _VERDICTS, _OBJECTS, _KERNEL = "verdicts", "objects.jsonl", "kernel.py"
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 _MOST_TYPES = 25
@@ -86,7 +87,7 @@ class Workbench:
 
 def texts(saves: int) -> Iterator[str]:
     """Passing, failing, broken, an earlier version: in turn, and none of the first three twice."""
-    right = f"# kgtui: cases=smoke\n{SAMPLE.read_text()}"  # the other cases take the interpreter long
+    right = _SMOKE + SAMPLE.read_text()
     wrong = right.replace(_STORE, _WRONG_STORE)
     assert wrong != right
     for number in range(saves):
@@ -144,7 +145,7 @@ def print_idle(idle_s: float, engine: str) -> None:
     """Watch an application that has nothing to do."""
     with tempfile.TemporaryDirectory() as name, started(Path(name), engine) as workbench:
         workbench.wait(1)
-        workbench.attend(SETTLE_S)
+        settle(workbench)
         below = list(children(workbench.pid))
         before_s, below_before_s = cpu_s(workbench.pid), {pid: cpu_s(pid) for pid in below}
         threads_before = threads(workbench.pid)
@@ -164,12 +165,21 @@ def print_idle(idle_s: float, engine: str) -> None:
             print(f"child {pid}: {spent_s:.2f} s, {100 * spent_s / idle_s:.2f} % of a core")
 
 
+def settle(workbench: Workbench) -> None:
+    """Wait until what follows a verdict is done: machine code, and the next warm processes."""
+    busy_s, until_s = 1.0, time.monotonic() + SETTLE_LIMIT_S
+    while busy_s > QUIET_S and time.monotonic() < until_s:
+        before_s = sum(map(cpu_s, (workbench.pid, *children(workbench.pid))))
+        workbench.attend(SETTLE_S)
+        busy_s = abs(sum(map(cpu_s, (workbench.pid, *children(workbench.pid)))) - before_s)
+
+
 @contextmanager
 def started(folder: Path, engine: str) -> Iterator[Workbench]:
     """The application on a terminal, with the sample open."""
     (folder / _VERDICTS).touch()
     (folder / _OBJECTS).touch()
-    shutil.copy(SAMPLE, folder / _KERNEL)
+    (folder / _KERNEL).write_text(f"{_SMOKE}{SAMPLE.read_text()}")
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ.update(
