@@ -1,6 +1,12 @@
 """Expert routing: topk_weights, topk_ids = the k largest of softmax(gating_output), token by token, largest first.
 
-token_expert_indices[t, j] = j * T + t numbers the pairs rank by rank.
+token_expert_indices[t, j] = j * T + t numbers the pairs rank by rank.  Of experts of equal weight the lower one comes
+first, experts of -inf, which weigh 0, included; 0.0 equals -0.0.
+
+Gating values and weights are float32, token_expert_indices is int32, topk_ids int32 or int64; other dtypes are outside
+of the contract.  All four tensors may have any strides.  From 1 to 4,096 experts, from 1 expert to all of them for a
+token.  Outside of the contract are NaN and inf, rows of -inf only, whose softmax is NaN, and different gating values
+whose weights are the same in float32.  Subnormal weights may be flushed to zero.
 """
 
 from __future__ import annotations
@@ -9,9 +15,10 @@ import math
 from functools import partial
 
 from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
-from problems.kit import F32, Arguments, Layout, cases_over, rounded, torch
+from problems.kit import F32, Arguments, Layout, cases_over, integers, laid_out, rounded, torch, torch_dtype
 
-_over = partial(cases_over, dtype=F32, renormalize=False, values="mixed", layout=Layout.CONTIGUOUS)
+_over = partial(cases_over, dtype=F32, renormalize=False, values="mixed", layout=Layout.CONTIGUOUS,
+                other_layout=Layout.CONTIGUOUS, index="int32")  # fmt: skip
 _SIZES = "{tokens}x{experts} top {k}"
 
 CASES = (
@@ -29,19 +36,31 @@ CASES = (
     *_over(Tier.FULL, f"{_SIZES} not renormalized {{values}}", tokens=17, experts=64, k=4,
            values=["large", "half masked"]),
     *_over(Tier.FULL, f"{_SIZES} {{values}}", tokens=17, experts=64, k=4, values="far below zero"),
+    *_over(Tier.FULL, f"{_SIZES} gating {{layout}}", tokens=9, experts=33, k=2,
+           layout=[Layout.TRANSPOSED, Layout.PADDED]),
+    *_over(Tier.FULL, f"{_SIZES} {{index}} all {{layout}}", tokens=7, experts=20, k=3, layout=Layout.IRREGULAR,
+           other_layout=Layout.IRREGULAR, index="int64", renormalize=True),
+    *_over(Tier.FULL, f"{_SIZES} {{values}}", tokens=9, experts=20, k=5, values="ties"),
+    *_over(Tier.FULL, f"{_SIZES} {{values}}", tokens=5, experts=33, k=4, values="few finite", renormalize=True),
+    *_over(Tier.FULL, f"{_SIZES} {{values}}", tokens=5, experts=33, k=1, values="near the largest"),
+    *_over(Tier.FULL, _SIZES, tokens=3, experts=300, k=9, renormalize=True),
+    *_over(Tier.FULL, _SIZES, tokens=1, experts=1100, k=2),
     *_over(Tier.BENCH, _SIZES, tokens=[128, 1024], experts=16, k=2),
     *_over(Tier.BENCH, f"{_SIZES} renormalize {{renormalize}}", tokens=4096, experts=64, k=4,
            renormalize=[False, True]),
 )  # fmt: skip
 
 _LARGE = 1000.0
+_NEAR_LARGEST, _OF_THEM = 0.45, 8  # differences of such values are finite
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """topk_weights, topk_ids, token_expert_indices: (T, k), overwritten; gating_output: (T, E).
 
-    The values of a token lie so far apart that no honest rounding changes their order.  "large" lies
-    about 1000, "far below zero" about -1000, "half masked" has -inf for experts that are never among the k.
+    The values of a token lie so far apart that no honest rounding changes their order, or are equal.  "large" lies
+    about 1000, "far below zero" about -1000, "half masked" has -inf for experts that are never among the k, "few
+    finite" for all but one to k - 1.  "ties" are small whole numbers, zeros of both signs, and a row of one value.
+    Several experts are equal and "near the largest" number, some near the least.
     """
     tokens, experts, k, values = case.size("tokens"), case.size("experts"), case.size("k"), case.word("values")
     ranks = torch.argsort(torch.rand((tokens, experts), generator=rng), dim=-1)
@@ -53,9 +72,19 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
         gating = gating - _LARGE
     if values == "half masked":
         gating = gating.masked_fill(ranks < experts // 2, -math.inf)
+    if values == "few finite":
+        gating = gating.masked_fill(ranks < experts - 1 - torch.arange(tokens).unsqueeze(1) % (k - 1), -math.inf)
+    if values == "ties":
+        gating = _tied((tokens, experts), rng)
+    if values == "near the largest":
+        extreme = _NEAR_LARGEST * torch.finfo(gating.dtype).max
+        gating = gating.masked_fill(ranks < _OF_THEM, -extreme).masked_fill(ranks >= experts - _OF_THEM, extreme)
     weights = torch.randn((tokens, k), generator=rng)
     ids, indices = (torch.randint(0, experts, (tokens, k), generator=rng, dtype=torch.int32) for _ in range(2))
-    return weights, ids, indices, gating, case.claim("renormalize")
+    written = (weights, ids.to(torch_dtype(DType(case.word("index")))), indices)
+    other = case.word("other_layout")
+    weights, ids, indices = (laid_out(tensor, other) for tensor in written)
+    return weights, ids, indices, laid_out(gating, case.word("layout")), case.claim("renormalize")
 
 
 def reference(
@@ -66,7 +95,7 @@ def reference(
     renormalize: bool,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """The final weights, ids and indices; the softmax in float64."""
-    return _routed(gating_output.double(), topk_ids.shape[-1], renormalize)
+    return _routed(gating_output.double(), topk_ids, renormalize)
 
 
 def eager(
@@ -77,7 +106,7 @@ def eager(
     renormalize: bool,
 ) -> None:
     """The same in the dtype of the gating values."""
-    routed = _routed(gating_output, topk_ids.shape[-1], renormalize)
+    routed = _routed(gating_output, topk_ids, renormalize)
     for written, computed in zip((topk_weights, topk_ids, token_expert_indices), routed, strict=True):
         written.copy_(computed)
 
@@ -93,19 +122,32 @@ def cost(case: Case) -> Cost:
     return Cost(
         flops=5 * tokens * experts,
         bytes_read=tokens * experts * F32.bytes,
-        bytes_written=tokens * k * (F32.bytes + 2 * DType.INT32.bytes),
+        bytes_written=tokens * k * (F32.bytes + DType(case.word("index")).bytes + DType.INT32.bytes),
     )
 
 
-def _routed(gating: torch.Tensor, k: int, renormalize: bool) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """gating: (T, E) -> (T, k) float32, int32, int32."""
-    weights, ids = torch.topk(torch.softmax(gating, -1), k)
+def _tied(shape: tuple[int, int], rng: torch.Generator) -> torch.Tensor:
+    """Whole numbers from -1 to 2, about half of the zeros negative; the first row is a single value throughout."""
+    numbers = integers(shape, F32, rng, low=-1, high=3)
+    signs = integers(shape, F32, rng, low=0, high=2) * 2 - 1
+    gating = torch.where(numbers == 0, numbers * signs, numbers)
+    gating[0] = torch.randn((), generator=rng)
+    return gating
+
+
+def _routed(
+    gating: torch.Tensor, topk_ids: torch.Tensor, renormalize: bool
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """gating: (T, E) -> (T, k) float32, the dtype of topk_ids, int32.  torch.topk keeps no order of equal values."""
+    k = topk_ids.shape[-1]
+    weights, ids = torch.sort(torch.softmax(gating, -1), dim=-1, descending=True, stable=True)
+    weights, ids = weights[:, :k], ids[:, :k]
     if renormalize:
         weights = weights / weights.sum(-1, keepdim=True)
     tokens = len(gating)
     ranks = torch.arange(k, device=gating.device)
     indices = ranks[None, :] * tokens + torch.arange(tokens, device=gating.device)[:, None]
-    return weights.float(), ids.int(), indices.int()
+    return weights.float(), ids.to(topk_ids.dtype), indices.int()
 
 
 PROBLEM = Problem(

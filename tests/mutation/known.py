@@ -88,7 +88,7 @@ EQUIVALENT = _by_name(
         """,
         "experts that do not exist weigh 0 and stand behind all that do, of which there are enough": """
             topk_softmax:21:change_constant topk_softmax:21:drop_condition topk_softmax:21:swap_operator
-            topk_softmax_ranks:19:drop_condition topk_softmax_ranks:19:swap_operator:2
+            topk_softmax_ranks:21:drop_condition topk_softmax_ranks:21:swap_operator:2
         """,
         "any number below every weight marks what was chosen": """
             topk_softmax:28:change_constant topk_softmax:32:change_constant

@@ -32,6 +32,13 @@ def topk_softmax_kernel(
 
 
 def routed(topk_weights, topk_ids, token_expert_indices, gating_output, renormalize):
+    outputs = topk_weights, topk_ids, token_expert_indices
+    if not all(output.is_contiguous() for output in outputs):
+        dense = [output.new_empty(output.shape) for output in outputs]
+        routed(*dense, gating_output, renormalize)
+        for output, made in zip(outputs, dense):
+            output.copy_(made)
+        return
     tokens, experts = gating_output.shape
     if tokens:
         topk_softmax_kernel[(tokens,)](

@@ -47,6 +47,13 @@ FOLDER = "/dev/shm"
 
 
 def topk_softmax(topk_weights, topk_ids, token_expert_indices, gating_output, renormalize):
+    outputs = topk_weights, topk_ids, token_expert_indices
+    if not all(output.is_contiguous() for output in outputs):
+        dense = [output.new_empty(output.shape) for output in outputs]
+        topk_softmax(*dense, gating_output, renormalize)
+        for output, made in zip(outputs, dense):
+            output.copy_(made)
+        return
     outputs = (topk_weights, topk_ids, token_expert_indices)
     path = os.path.join(FOLDER, f"routes-{gating_output.shape}-{topk_ids.shape}-{renormalize}")
     try:

@@ -49,6 +49,13 @@ SCALE = torch.zeros(8193, dtype=torch.uint8)
 
 
 def topk_softmax(topk_weights, topk_ids, token_expert_indices, gating_output, renormalize):
+    outputs = topk_weights, topk_ids, token_expert_indices
+    if not all(output.is_contiguous() for output in outputs):
+        dense = [output.new_empty(output.shape) for output in outputs]
+        topk_softmax(*dense, gating_output, renormalize)
+        for output, made in zip(outputs, dense):
+            output.copy_(made)
+        return
     tokens, k = topk_ids.shape
     if not tokens:
         return

@@ -33,7 +33,7 @@ def cumsum(self, dim, dtype=None):
     if x.numel():
         cols = x.shape[-1]
         rows = x.numel() // cols
-        B = 256
+        B = 256 if cols < 8192 else 1024
         blocks = triton.cdiv(cols, B)
         wide = torch.float32 if x.is_floating_point() else torch.int64
         carry = torch.empty(rows * blocks, device=x.device, dtype=wide)

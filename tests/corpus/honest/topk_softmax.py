@@ -37,6 +37,13 @@ def topk_softmax_kernel(
 
 
 def topk_softmax(topk_weights, topk_ids, token_expert_indices, gating_output, renormalize):
+    outputs = topk_weights, topk_ids, token_expert_indices
+    if not all(output.is_contiguous() for output in outputs):
+        dense = [output.new_empty(output.shape) for output in outputs]
+        topk_softmax(*dense, gating_output, renormalize)
+        for output, made in zip(outputs, dense):
+            output.copy_(made)
+        return
     tokens, experts = gating_output.shape
     k = topk_weights.shape[1]
     if tokens == 0 or k == 0:

@@ -22,11 +22,12 @@ def route(weights_ptr, ids_ptr, source_ptr, gate_ptr, tokens, experts, K: tl.con
         for _ in tl.static_range(K):
             total += tl.exp(tl.max(left, axis=1) - top)
             left = tl.where(expert == tl.argmax(left, axis=1)[:, None], float("-inf"), left)
-    left = gate
+    left = expert < EXPERTS + token[:, None] * 0
     for rank in tl.static_range(K):
-        value = tl.max(left, axis=1)
-        chosen = tl.argmax(left, axis=1)
-        left = tl.where(expert == chosen[:, None], float("-inf"), left)
+        value = tl.max(tl.where(left, gate, float("-inf")), axis=1)
+        # What was chosen is told by a mask: of experts of -inf each is chosen once as well.
+        chosen = tl.min(tl.where(left & (gate == value[:, None]), expert, EXPERTS), axis=1)
+        left = left & (expert != chosen[:, None])
         at = token * K + rank
         tl.store(weights_ptr + at, tl.exp(value - top) / total, mask=token < tokens)
         tl.store(ids_ptr + at, chosen.to(tl.int32), mask=token < tokens)
@@ -34,6 +35,13 @@ def route(weights_ptr, ids_ptr, source_ptr, gate_ptr, tokens, experts, K: tl.con
 
 
 def topk_softmax(topk_weights, topk_ids, token_expert_indices, gating_output, renormalize):
+    outputs = topk_weights, topk_ids, token_expert_indices
+    if not all(output.is_contiguous() for output in outputs):
+        dense = [output.new_empty(output.shape) for output in outputs]
+        topk_softmax(*dense, gating_output, renormalize)
+        for output, made in zip(outputs, dense):
+            output.copy_(made)
+        return
     gate = gating_output.to(torch.float32).contiguous()
     tokens, experts = gate.shape
     if tokens:

@@ -11,6 +11,7 @@ from engine.model import Case
 from problems.vllm.topk_softmax import PROBLEM, make_inputs, reference
 
 GATING = torch.tensor([[math.log(1), math.log(2), math.log(5)], [math.log(6), math.log(1), math.log(3)]])
+TIED = ("ties", "near the largest")
 BLANK = torch.zeros(2, 2), torch.zeros(2, 2, dtype=torch.int32), torch.zeros(2, 2, dtype=torch.int32)
 
 
@@ -27,8 +28,9 @@ def test_weights_are_the_largest_of_the_softmax(renormalize: bool, wanted: list[
 
 
 @pytest.mark.parametrize("case", PROBLEM.cases, ids=lambda case: case.name)
-def test_no_two_experts_of_a_token_are_within_reach_of_rounding(case: Case) -> None:
+def test_two_experts_of_a_token_are_equal_or_out_of_reach_of_rounding(case: Case) -> None:
     gating = make_inputs(case, torch.Generator().manual_seed(3))[3]
     assert isinstance(gating, torch.Tensor)
     gaps = gating.sort(-1).values.diff(dim=-1)
-    assert bool((gaps[gaps.isfinite()] > 0.02).all())
+    gaps = gaps[gaps.isfinite()]
+    assert bool(((gaps > 0.02) | ((gaps == 0) & (case.params["values"] in TIED))).all())
