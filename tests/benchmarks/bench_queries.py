@@ -8,6 +8,7 @@ its own: its time includes the start of Python, its memory is the most that it h
 from __future__ import annotations
 
 import os
+import random
 import resource
 import sqlite3
 import subprocess
@@ -19,15 +20,17 @@ from contextlib import closing
 from pathlib import Path
 
 import bench_history
+import bench_turns
 
 from engine.model import Tier
+from engine.model.events import CaseBenchmarked, Event
 from sessions import open_store
 
 RUNS = 100_000
 RUNS_IN_SESSION = 250
 TEMPLATES = 60
 LIMIT_S = 1.0
-_COPIED = ("events", "cases", "timings", "summaries")
+_COPIED = ("events", "cases", "timings", "benchmarks", "comparisons", "summaries")
 _NUMBERS = "with recursive numbers (n) as (select :first union all select n + 1 from numbers where n < :last)"
 
 
@@ -105,13 +108,21 @@ def fill(path: Path, runs: int) -> None:
                 session, bench_history._candidate(number), device="cpu", target="sm_90", tiers=(Tier.SMOKE,),
                 path=bench_history._file(number),
             )  # fmt: skip
-            store.record_all(run, (*bench_history._events(number, chance),))
+            store.record_all(run, timed_events(number, chance))
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("pragma synchronous = off")
         connection.create_function("problem", 1, bench_history._problem)
         connection.create_function("file", 1, lambda number: str(bench_history._file(number)))
         with connection:
             copy(connection, runs)
+
+
+def timed_events(number: int, chance: random.Random) -> tuple[Event, ...]:
+    """The events of a run, which timed a case before its verdict."""
+    doubles = bench_turns._doubles().bench
+    *events, verdict = bench_history._events(number, chance)
+    case = doubles.timed_problem().cases[0]
+    return (*events, CaseBenchmarked(at_s=0.4, number=1, total=1, benchmark=doubles.benchmark_of(case)), verdict)
 
 
 def copy(connection: sqlite3.Connection, runs: int) -> None:
