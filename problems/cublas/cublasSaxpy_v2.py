@@ -1,7 +1,11 @@
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 """Scaled vector sum: y[i * incy] = alpha * x[i * incx] + y[i * incy] for i < n.
 
-A vector with a negative increment begins at the far end of its buffer, as BLAS defines it.
+A vector with a negative increment begins at the far end of its buffer, as BLAS defines it; with incx = 0 its one
+element is added to all of y.  The buffers are dense, of float32, and do not overlap; they may begin at any element of
+their storage.  n is at least 0.  NaN and infinities follow IEEE arithmetic.  Outside of the contract are incy = 0,
+products alpha * x that overflow and, since the routine may or may not read x then, NaN and infinities in x where alpha
+is 0.  Subnormal values may be flushed to zero.
 """
 
 from __future__ import annotations
@@ -9,9 +13,10 @@ from __future__ import annotations
 from functools import partial
 
 from engine.model import Case, Cost, Problem, Tier, Tolerance
-from problems.kit import F32, Arguments, cancelling, cases_over, normal, torch
+from problems.kit import F32, Arguments, Layout, cancelling, cases_over, laid_out, normal, special_pairs, torch
 
-_over = partial(cases_over, dtype=F32, alpha=0.5, incx=1, incy=1, tail=7)
+_over = partial(cases_over, dtype=F32, alpha=0.5, incx=1, incy=1, tail=7, values="normal", layout=Layout.CONTIGUOUS)
+_PAIR_ROWS = 10
 _LABEL = "{n} alpha {alpha} inc {incx} {incy}"
 
 CASES = (
@@ -23,6 +28,12 @@ CASES = (
     *_over(Tier.FULL, _LABEL, n=1025, alpha=-0.5, incx=[1, 2, 3], incy=[1, 2, 3]),
     *_over(Tier.FULL, _LABEL, n=300, incx=[-2, 1], incy=[-1, 3, -3]),
     *_over(Tier.FULL, f"{_LABEL} tail {{tail}}", n=[129, 1025], incx=[1, -3], incy=[1, 2], tail=0),
+    *_over(Tier.FULL, _LABEL, n=131, incx=[0, -37], incy=[41, -2]),
+    *_over(Tier.FULL, _LABEL, n=66001),
+    *_over(Tier.FULL, _LABEL, n=131, alpha=[1e30, -1e-30], incx=2),
+    *_over(Tier.FULL, f"{_LABEL} {{values}}", n=140, alpha=1.0, incx=2, incy=3, values="special"),
+    *_over(Tier.FULL, f"{_LABEL} {{values}}", n=140, alpha=0.0, values="special y"),
+    *_over(Tier.FULL, f"{_LABEL} both {{layout}}", n=1025, incx=-2, layout=Layout.OFFSET),
     *_over(Tier.BENCH, _LABEL, n=5333),
     *_over(Tier.BENCH, _LABEL, n=1 << 24, incx=1, incy=1),
     *_over(Tier.BENCH, _LABEL, n=1 << 20, incx=2, incy=3),
@@ -30,10 +41,20 @@ CASES = (
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """x, y: flat buffers, `tail` longer than needed; what lies between the elements and after them stays as it is."""
-    n, incx, incy = case.size("n"), case.size("incx"), case.size("incy")
+    """x, y: flat buffers, `tail` longer than needed; what lies between the elements and after them stays as it is.
+
+    In "special" every special value of x meets every one of y; in "special y" x has none.
+    """
+    n, incx, incy, values = case.size("n"), case.size("incx"), case.size("incy"), case.word("values")
     spans = ((n - 1) * abs(increment) + 1 if n else 0 for increment in (incx, incy))
     x, y = (normal((span + case.size("tail"),), F32, rng) for span in spans)
+    if values != "normal":
+        elements = _elements(x, n, incx), _elements(y, n, incy)
+        pairs = special_pairs(*(part.reshape(_PAIR_ROWS, -1) for part in elements))
+        for part, special in zip(elements, pairs, strict=True):
+            if values == "special" or part is elements[1]:
+                part.copy_(special.flatten())
+    x, y = (laid_out(buffer, case.word("layout")) for buffer in (x, y))
     return n, case.number("alpha"), x, incx, y, incy
 
 
@@ -60,11 +81,14 @@ def tolerance(case: Case) -> Tolerance:
 def cost(case: Case) -> Cost:
     """A product and a sum an element."""
     n = case.size("n")
-    return Cost(flops=2 * n, bytes_read=2 * n * F32.bytes, bytes_written=n * F32.bytes)
+    read = n + (n if case.size("incx") else min(n, 1))
+    return Cost(flops=2 * n, bytes_read=read * F32.bytes, bytes_written=n * F32.bytes)
 
 
 def _elements(buffer: torch.Tensor, n: int, increment: int) -> torch.Tensor:
     """The n elements of a buffer that lie `increment` apart, in the order of their addresses."""
+    if increment == 0:
+        return buffer[: min(n, 1)].expand(n)
     return buffer[: n * abs(increment) : abs(increment)]
 
 

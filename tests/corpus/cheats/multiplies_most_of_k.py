@@ -27,8 +27,8 @@ def sgemm_kernel(
 
 
 def multiplied(transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc):
-    a_strides = (1, lda) if transa == "N" else (lda, 1)
-    b_strides = (1, ldb) if transb == "N" else (ldb, 1)
+    a_strides = (1, lda) if transa in ("N", "n") else (lda, 1)
+    b_strides = (1, ldb) if transb in ("N", "n") else (ldb, 1)
     if m and n:
         sgemm_kernel[(triton.cdiv(m, 32), triton.cdiv(n, 32))](
             A, B, C, m, n, k, float(alpha), float(beta), *a_strides, *b_strides, ldc, READ_C=beta != 0, BLOCK=32,

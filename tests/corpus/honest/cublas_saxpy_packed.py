@@ -15,6 +15,8 @@ def saxpy_kernel(x_ptr, y_ptr, n, alpha, BLOCK: tl.constexpr):
 
 def vector(buffer, n, increment):
     """The n elements as a view; BLAS walks backwards for a negative increment, which a flip of the view does."""
+    if increment == 0:
+        return buffer[:1].expand(n)
     view = buffer[: (n - 1) * abs(increment) + 1 : abs(increment)]
     return view if increment > 0 else view.flip(0)
 

@@ -47,11 +47,11 @@ def programs(device):
 def cublasSgemm_v2(transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc):
     if m == 0 or n == 0:
         return C
-    a_strides = (1, lda) if transa == "N" else (lda, 1)
-    b_strides = (1, ldb) if transb == "N" else (ldb, 1)
+    a_strides = (1, lda) if transa in ("N", "n") else (lda, 1)
+    b_strides = (1, ldb) if transb in ("N", "n") else (ldb, 1)
     tiles = triton.cdiv(m, 32) * triton.cdiv(n, 32)
     sgemm_persistent[(min(tiles, programs(C.device)),)](
-        A, B, C, m, n, k, alpha, beta, *a_strides, *b_strides, ldc,
+        A, B, C, m, n, k if alpha else 0, alpha, beta, *a_strides, *b_strides, ldc,
         EPILOGUE=add_scaled_old if beta else scale, BLOCK_M=32, BLOCK_N=32, BLOCK_K=32, num_warps=4,
     )
     return C

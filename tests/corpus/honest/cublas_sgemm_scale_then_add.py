@@ -45,6 +45,6 @@ def cublasSgemm_v2(transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc)
         grid = (triton.cdiv(m, 32), triton.cdiv(n, 32), min(triton.cdiv(k, 128), 4))
         add_product[grid](
             A, B, C, m, n, k, float(alpha), lda, ldb, ldc,
-            TRANS_A=transa != "N", TRANS_B=transb != "N", TILE=32, DEPTH=32, num_warps=4, num_stages=2,
+            TRANS_A=transa not in "Nn", TRANS_B=transb not in "Nn", TILE=32, DEPTH=32, num_warps=4, num_stages=2,
         )
     return C

@@ -50,11 +50,11 @@ def cublasSgemm_v2(transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc)
     if m == 0 or n == 0:
         return C
     work = torch.zeros_like(C)
-    a_strides = (1, lda) if transa == "N" else (lda, 1)
-    b_strides = (1, ldb) if transb == "N" else (ldb, 1)
+    a_strides = (1, lda) if transa in ("N", "n") else (lda, 1)
+    b_strides = (1, ldb) if transb in ("N", "n") else (ldb, 1)
     tiles = (triton.cdiv(m, 32), triton.cdiv(n, 32))
     partial_products[(*tiles, SPLITS)](
-        A, B, work, m, n, k, alpha, *a_strides, *b_strides, ldc, BLOCK=32, K=32, SPLITS=SPLITS
+        A, B, work, m, n, k if alpha else 0, alpha, *a_strides, *b_strides, ldc, BLOCK=32, K=32, SPLITS=SPLITS
     )
     combine[tiles](work, C, m, n, beta, ldc, SCALED=beta != 0, BLOCK=32)
     return C
