@@ -127,8 +127,8 @@ def cost(case: Case) -> Cost:
 
 
 def _tied(shape: tuple[int, int], rng: torch.Generator) -> torch.Tensor:
-    """Whole numbers from -1 to 2, about half of the zeros negative; the first row is a single value throughout."""
-    numbers = integers(shape, F32, rng, low=-1, high=3)
+    """Whole numbers from -2 to 0, about half of the zeros negative; the first row is a single value throughout."""
+    numbers = integers(shape, F32, rng, low=-2, high=1)
     signs = integers(shape, F32, rng, low=0, high=2) * 2 - 1
     gating = torch.where(numbers == 0, numbers * signs, numbers)
     gating[0] = torch.randn((), generator=rng)

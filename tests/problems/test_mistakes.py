@@ -26,7 +26,7 @@ def ties_to_the_higher_expert(made: Made) -> None:
     ids.copy_(gating.shape[1] - 1 - ids)
 
 
-def ties_of_topk(made: Made) -> None:
+def negative_zero_comes_after_zero(made: Made) -> None:
     """-0.0 is taken for less than 0.0, as keys made of bits do."""
     gating = made["gating_output"]
     nudged = torch.where((gating == 0) & gating.signbit(), -1e-6, gating)
@@ -137,7 +137,7 @@ def alpha_of_little_range(made: Made) -> None:
 
 
 ROUTING = (
-    ties_to_the_higher_expert, ties_of_topk, only_256_experts, only_1024_experts, softmax_without_maximum,
+    ties_to_the_higher_expert, negative_zero_comes_after_zero, only_256_experts, only_1024_experts, softmax_without_maximum,
     masked_experts_from_the_end, ids_of_32_bits,
 )  # fmt: skip
 PRODUCTS = (
