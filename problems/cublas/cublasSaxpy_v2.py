@@ -28,7 +28,7 @@ CASES = (
     *_over(Tier.FULL, _LABEL, n=1025, alpha=-0.5, incx=[1, 2, 3], incy=[1, 2, 3]),
     *_over(Tier.FULL, _LABEL, n=300, incx=[-2, 1], incy=[-1, 3, -3]),
     *_over(Tier.FULL, f"{_LABEL} tail {{tail}}", n=[129, 1025], incx=[1, -3], incy=[1, 2], tail=0),
-    *_over(Tier.FULL, _LABEL, n=131, incx=[0, -37], incy=[41, -2]),
+    *_over(Tier.FULL, _LABEL, n=131, incx=[0, -37], incy=[41, -2], tail=140),
     *_over(Tier.FULL, _LABEL, n=66001),
     *_over(Tier.FULL, _LABEL, n=131, alpha=[1e30, -1e-30], incx=2),
     *_over(Tier.FULL, f"{_LABEL} {{values}}", n=140, alpha=1.0, incx=2, incy=3, values="special"),
