@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine import wire
+from engine import protocol
 from engine.model import Case, CaseResult, Finding, Location, Problem, Severity
 from engine.model.layers import Fact
-from engine.wire.observing import GIVEN, INTO, LOOKING_UP, UNSEEN
+from engine.protocol.monitoring import GIVEN, INTO, LOOKING_UP, UNSEEN
 
 CHECK = "behaviour"
 
@@ -32,7 +32,9 @@ _CARRIED_OUT = "Tensor."
 _PIECES = frozenset(
     f"aten::{name}" for name in ("cat", "stack", "copy_", "_foreach_copy_", "slice_scatter", "select_scatter")
 )
-_MADE_OF_NUMBERS = frozenset({wire.OperatorKind.ALLOCATION, wire.OperatorKind.COPY, wire.OperatorKind.LIGHT})
+_MADE_OF_NUMBERS = frozenset(
+    {protocol.OperatorKind.ALLOCATION, protocol.OperatorKind.COPY, protocol.OperatorKind.LIGHT}
+)
 _MOST_PIECES = 16
 _LOOKING_UP = frozenset(f"aten::{name}" for name in LOOKING_UP)
 _ADDRESSING = frozenset(
@@ -60,32 +62,32 @@ _ADDRESSING = frozenset(
 """Arithmetic that makes addresses of indices: on whole numbers it makes no answer that has fractions."""
 _QUESTIONS = 8  # times all inputs and outputs: more than any mask has
 _TAMPERING = re.compile(r"dlsym (?:mprotect|pkey_mprotect|ptrace|process_vm_\w+|cudaDeviceSetLimit|cuCtxSetLimit)")
-_FILES = frozenset({wire.DeedKind.FILE_READ, wire.DeedKind.FILE_WRITTEN})
+_FILES = frozenset({protocol.DeedKind.FILE_READ, protocol.DeedKind.FILE_WRITTEN})
 _TOOLS = re.compile(
     r"subprocess (?:\S*/)?(?:nvidia-smi|rocm-smi|rocminfo|ldconfig|lscpu|uname|nvcc|ptxas|gcc|cc|ld|objdump)(?: .*)?"
 )
 _DEEDS = {
-    wire.DeedKind.SOCKET: (Severity.SUSPECT, "it used sockets"),
-    wire.DeedKind.PROCESS: (Severity.SUSPECT, "it started or signalled processes"),
-    wire.DeedKind.FRAMES: (Severity.SUSPECT, "it looked at the frames of who calls it"),
-    wire.DeedKind.OBJECTS: (Severity.SUSPECT, "it searched all live objects"),
-    wire.DeedKind.HOST_CODE: (Severity.SUSPECT, "its kernels call Python, which no device runs"),
-    wire.DeedKind.EXEC: (Severity.HINT, "it ran code that it made at run time"),
-    wire.DeedKind.LIBRARY: (Severity.HINT, "it opened native libraries"),
-    wire.DeedKind.MEMORY: (Severity.HINT, "it read memory by address"),
-    wire.DeedKind.FILE_READ: (Severity.HINT, "it read files outside its own folder"),
-    wire.DeedKind.FILE_WRITTEN: (Severity.HINT, "it wrote files outside its own folder"),
-    wire.DeedKind.IMPORT: (Severity.NOTE, "it asked for libraries that compute"),
+    protocol.DeedKind.SOCKET: (Severity.SUSPECT, "it used sockets"),
+    protocol.DeedKind.PROCESS: (Severity.SUSPECT, "it started or signalled processes"),
+    protocol.DeedKind.FRAMES: (Severity.SUSPECT, "it looked at the frames of who calls it"),
+    protocol.DeedKind.OBJECTS: (Severity.SUSPECT, "it searched all live objects"),
+    protocol.DeedKind.HOST_CODE: (Severity.SUSPECT, "its kernels call Python, which no device runs"),
+    protocol.DeedKind.EXEC: (Severity.HINT, "it ran code that it made at run time"),
+    protocol.DeedKind.LIBRARY: (Severity.HINT, "it opened native libraries"),
+    protocol.DeedKind.MEMORY: (Severity.HINT, "it read memory by address"),
+    protocol.DeedKind.FILE_READ: (Severity.HINT, "it read files outside its own folder"),
+    protocol.DeedKind.FILE_WRITTEN: (Severity.HINT, "it wrote files outside its own folder"),
+    protocol.DeedKind.IMPORT: (Severity.NOTE, "it asked for libraries that compute"),
 }
 _CHANGES = {
-    wire.ChangeKind.FUNCTION: (Severity.SUSPECT, "it replaced functions that are not its own"),
-    wire.ChangeKind.BUSY_THREAD: (Severity.SUSPECT, "threads with tensors in hand were left running"),
-    wire.ChangeKind.BURNING_THREAD: (Severity.SUSPECT, "threads were left running that use the processor"),
-    wire.ChangeKind.PRELOADING: (Severity.SUSPECT, "it asked for libraries to be loaded in front of all others"),
-    wire.ChangeKind.PROCESS: (Severity.SUSPECT, "processes were left running"),
-    wire.ChangeKind.SETTING: (Severity.HINT, "it left settings of the whole process changed"),
-    wire.ChangeKind.THREAD: (Severity.NOTE, "threads were left running"),
-    wire.ChangeKind.RANDOM_STATE: (Severity.NOTE, "it drew from or seeded torch's random numbers"),
+    protocol.ChangeKind.FUNCTION: (Severity.SUSPECT, "it replaced functions that are not its own"),
+    protocol.ChangeKind.BUSY_THREAD: (Severity.SUSPECT, "threads with tensors in hand were left running"),
+    protocol.ChangeKind.BURNING_THREAD: (Severity.SUSPECT, "threads were left running that use the processor"),
+    protocol.ChangeKind.PRELOADING: (Severity.SUSPECT, "it asked for libraries to be loaded in front of all others"),
+    protocol.ChangeKind.PROCESS: (Severity.SUSPECT, "processes were left running"),
+    protocol.ChangeKind.SETTING: (Severity.HINT, "it left settings of the whole process changed"),
+    protocol.ChangeKind.THREAD: (Severity.NOTE, "threads were left running"),
+    protocol.ChangeKind.RANDOM_STATE: (Severity.NOTE, "it drew from or seeded torch's random numbers"),
 }
 
 
@@ -100,14 +102,14 @@ class _Weight:
     has_fractions: bool
 
 
-def findings(problem: Problem, results: Iterable[CaseResult], observed: wire.Observed) -> Iterator[Finding]:
+def findings(problem: Problem, results: Iterable[CaseResult], observed: protocol.Observed) -> Iterator[Finding]:
     """What the reply says of a candidate that was judged with these results."""
     yield from _of_operators(_weights(problem, results), observed.operators)
     yield from _of_deeds(observed.deeds)
     yield from _of_changes(observed.changes)
 
 
-def facts(observed: wire.Observed) -> tuple[Fact, ...]:
+def facts(observed: protocol.Observed) -> tuple[Fact, ...]:
     """What was seen in numbers, whatever it amounts to."""
     uses = Counter[str]()
     for operator in observed.operators:
@@ -137,7 +139,7 @@ def _weights(problem: Problem, results: Iterable[CaseResult]) -> dict[str, _Weig
     return weight_by_case
 
 
-def _of_operators(weights: Mapping[str, _Weight], seen: Sequence[wire.OperatorSeen]) -> Iterator[Finding]:
+def _of_operators(weights: Mapping[str, _Weight], seen: Sequence[protocol.OperatorSeen]) -> Iterator[Finding]:
     """Operators that made as much as the answer: computed from the inputs, or finished what a kernel had left."""
     told = [one for one in seen if one.case in weights and weights[one.case].whole >= _LEAST_ELEMENTS]
     for what, which in (
@@ -161,48 +163,48 @@ def _of_operators(weights: Mapping[str, _Weight], seen: Sequence[wire.OperatorSe
         yield Finding(check=CHECK, severity=severity, message=f"{what}: {_uses(finished)}", case=finished[0].case)
 
 
-def _took_out(one: wire.OperatorSeen, weight: _Weight) -> bool:
+def _took_out(one: protocol.OperatorSeen, weight: _Weight) -> bool:
     return one.name.startswith(_CARRIED_OUT) and _is_comparable(one, weight)
 
 
-def _is_unseen(one: wire.OperatorSeen, weight: _Weight) -> bool:
+def _is_unseen(one: protocol.OperatorSeen, weight: _Weight) -> bool:
     return one.name == UNSEEN and 2 * one.total_out >= weight.largest_output
 
 
-def _handed(one: wire.OperatorSeen, weight: _Weight) -> bool:
+def _handed(one: protocol.OperatorSeen, weight: _Weight) -> bool:
     return one.name == GIVEN and 2 * one.largest_out >= weight.largest_output
 
 
-def _brought_in(one: wire.OperatorSeen, weight: _Weight) -> bool:
+def _brought_in(one: protocol.OperatorSeen, weight: _Weight) -> bool:
     """Numbers of Python and numpy, in one piece or one after another, by whatever makes or changes one element."""
-    overwrites = one.name == "aten::fill_" or one.kind is wire.OperatorKind.RANDOM  # whatever was there before
+    overwrites = one.name == "aten::fill_" or one.kind is protocol.OperatorKind.RANDOM  # whatever was there before
     is_of_numbers = overwrites or (one.kind in _MADE_OF_NUMBERS and not one.reads_inputs)
     is_single = is_of_numbers and one.uses >= _MOST_PIECES and 2 * one.uses >= one.total_out
     return (one.name == "aten::lift_fresh" or is_single) and 2 * one.total_out >= weight.largest_output
 
 
-def _joined(one: wire.OperatorSeen, weight: _Weight) -> bool:
-    is_copied_in = one.kind is wire.OperatorKind.COPY and one.name.endswith(INTO)
+def _joined(one: protocol.OperatorSeen, weight: _Weight) -> bool:
+    is_copied_in = one.kind is protocol.OperatorKind.COPY and one.name.endswith(INTO)
     is_in_pieces = (one.name in _PIECES or is_copied_in) and one.uses >= _MOST_PIECES
     return is_in_pieces and one.reads_inputs and _is_comparable(one, weight)
 
 
-def _asked(one: wire.OperatorSeen, weight: _Weight) -> bool:
-    return one.kind is wire.OperatorKind.QUESTION and one.total_out >= _QUESTIONS * weight.whole
+def _asked(one: protocol.OperatorSeen, weight: _Weight) -> bool:
+    return one.kind is protocol.OperatorKind.QUESTION and one.total_out >= _QUESTIONS * weight.whole
 
 
-def _computed(one: wire.OperatorSeen, weight: _Weight) -> bool:
+def _computed(one: protocol.OperatorSeen, weight: _Weight) -> bool:
     if one.integers and one.name in _ADDRESSING and weight.has_fractions:
         return False
     if one.name in (UNSEEN, GIVEN) or one.name.startswith(_CARRIED_OUT) or _is_of_a_table(one, weight):
         return False
-    if one.kind is wire.OperatorKind.COMPUTE:
+    if one.kind is protocol.OperatorKind.COMPUTE:
         return _is_comparable(one, weight) or _reduces_all(one, weight)
     is_reduced = one.total_in >= 2 * one.total_out and _reduces_all(one, weight)
     return _is_light_on_inputs(one) and (_is_comparable(one, weight) or is_reduced)
 
 
-def _reduces_all(one: wire.OperatorSeen, weight: _Weight) -> bool:
+def _reduces_all(one: protocol.OperatorSeen, weight: _Weight) -> bool:
     """Whether it went through all of the inputs for a number of each row; one number of all may be a question.
 
     So it does where a kernel has copied or scaled them before.
@@ -210,22 +212,22 @@ def _reduces_all(one: wire.OperatorSeen, weight: _Weight) -> bool:
     return one.total_out > one.uses and 4 * one.total_in >= weight.whole
 
 
-def _is_of_a_table(one: wire.OperatorSeen, weight: _Weight) -> bool:
+def _is_of_a_table(one: protocol.OperatorSeen, weight: _Weight) -> bool:
     """Whether it looked up less than there is in the answer, for arithmetic that has to follow."""
     return one.name in _LOOKING_UP and weight.has_arithmetic and one.total_out < weight.largest_output
 
 
-def _is_a_small_lookup(found: Sequence[wire.OperatorSeen], weights: Mapping[str, _Weight]) -> bool:
+def _is_a_small_lookup(found: Sequence[protocol.OperatorSeen], weights: Mapping[str, _Weight]) -> bool:
     """Whether this is rows of a table for arithmetic that a kernel did: in one tiny case they are as the answer is."""
     is_in_one = len({one.case for one in found}) == 1
     return is_in_one and all(one.name in _LOOKING_UP and weights[one.case].has_arithmetic for one in found)
 
 
-def _is_left(one: wire.OperatorSeen) -> bool:
-    return one.kind is wire.OperatorKind.LIGHT and not one.reads_inputs
+def _is_left(one: protocol.OperatorSeen) -> bool:
+    return one.kind is protocol.OperatorKind.LIGHT and not one.reads_inputs
 
 
-def _did_it_all(left: Sequence[wire.OperatorSeen], weights: Mapping[str, _Weight]) -> bool:
+def _did_it_all(left: Sequence[protocol.OperatorSeen], weights: Mapping[str, _Weight]) -> bool:
     """Whether this was, in many of the cases, as much arithmetic as half of what the operator takes."""
     work = Counter[str]()
     for one in left:
@@ -235,18 +237,18 @@ def _did_it_all(left: Sequence[wire.OperatorSeen], weights: Mapping[str, _Weight
     return len(done) > 1 and 4 * len(done) >= len(asking)
 
 
-def _is_comparable(one: wire.OperatorSeen, weight: _Weight) -> bool:
+def _is_comparable(one: protocol.OperatorSeen, weight: _Weight) -> bool:
     if not weight.largest_output:
         return False
     # In all uses together: who works row by row or number by number computes no less.  One call of a case is noted.
     return 2 * one.total_out >= weight.largest_output and 4 * (one.total_in + one.total_out) >= weight.whole
 
 
-def _is_light_on_inputs(one: wire.OperatorSeen) -> bool:
-    return one.kind is wire.OperatorKind.LIGHT and one.reads_inputs
+def _is_light_on_inputs(one: protocol.OperatorSeen) -> bool:
+    return one.kind is protocol.OperatorKind.LIGHT and one.reads_inputs
 
 
-def _uses(seen: Sequence[wire.OperatorSeen]) -> str:
+def _uses(seen: Sequence[protocol.OperatorSeen]) -> str:
     times: dict[str, int] = {}
     largest: dict[str, int] = {}
     for one in seen:
@@ -258,8 +260,8 @@ def _uses(seen: Sequence[wire.OperatorSeen]) -> str:
     return f"{_listed(parts, '; ')} ({len({one.case for one in seen})} cases)"
 
 
-def _of_deeds(deeds: Sequence[wire.DeedSeen]) -> Iterator[Finding]:
-    groups: dict[tuple[Severity, str], list[wire.DeedSeen]] = {}
+def _of_deeds(deeds: Sequence[protocol.DeedSeen]) -> Iterator[Finding]:
+    groups: dict[tuple[Severity, str], list[protocol.DeedSeen]] = {}
     for deed in deeds:
         severity, what = _DEEDS[deed.kind]
         groups.setdefault((_severity(deed, severity), what), []).append(deed)
@@ -272,16 +274,16 @@ def _of_deeds(deeds: Sequence[wire.DeedSeen]) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _severity(deed: wire.DeedSeen, usual: Severity) -> Severity:
-    if deed.kind is wire.DeedKind.PROCESS and _TOOLS.fullmatch(deed.detail):
+def _severity(deed: protocol.DeedSeen, usual: Severity) -> Severity:
+    if deed.kind is protocol.DeedKind.PROCESS and _TOOLS.fullmatch(deed.detail):
         return Severity.NOTE  # asking which device is there
-    if deed.kind is wire.DeedKind.LIBRARY and _computes(deed.detail):
+    if deed.kind is protocol.DeedKind.LIBRARY and _computes(deed.detail):
         return Severity.SUSPECT
-    if deed.kind is wire.DeedKind.FILE_WRITTEN and deed.detail.startswith("in the compiler's cache"):
+    if deed.kind is protocol.DeedKind.FILE_WRITTEN and deed.detail.startswith("in the compiler's cache"):
         return Severity.SUSPECT
-    if deed.kind is wire.DeedKind.LIBRARY and _TAMPERING.fullmatch(deed.detail):
+    if deed.kind is protocol.DeedKind.LIBRARY and _TAMPERING.fullmatch(deed.detail):
         return Severity.SUSPECT  # memory of others, code that is written to, a cache that is set aside
-    if deed.kind is wire.DeedKind.FILE_READ and deed.detail.startswith("/proc/"):
+    if deed.kind is protocol.DeedKind.FILE_READ and deed.detail.startswith("/proc/"):
         return Severity.SUSPECT
     if deed.kind in _FILES and f"{deed.detail}/".startswith("/dev/shm/"):
         return Severity.SUSPECT  # where processes leave what others are to find
@@ -296,8 +298,8 @@ def _computes(opened: str) -> bool:
     return name.startswith("of its own") or _LIBRARIES.search(name.rpartition("/")[2]) is not None
 
 
-def _of_changes(changes: Sequence[wire.ChangeSeen]) -> Iterator[Finding]:
-    groups: dict[wire.ChangeKind, list[wire.ChangeSeen]] = {}
+def _of_changes(changes: Sequence[protocol.ChangeSeen]) -> Iterator[Finding]:
+    groups: dict[protocol.ChangeKind, list[protocol.ChangeSeen]] = {}
     for change in changes:
         groups.setdefault(change.kind, []).append(change)
     for kind, group in groups.items():

@@ -12,16 +12,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from engine import outcomes, wire
+from engine import outcomes, protocol
 from engine.artefacts import ArtefactStore
-from engine.desk import Desk, LoadError
 from engine.errors import DeadlineError, EngineError, WireError
-from engine.launchers import Launchers
 from engine.model import Artefact, CompiledKernel, Launch, Limits, Outcome
 from engine.model import specialisation as specialisation_of
+from engine.processes.candidate_session import Desk, LoadError
+from engine.processes.kernel_cache import publish
+from engine.processes.launchers import Launchers
 from engine.profile import Profile
-from engine.publishing import publish
-from engine.untrusted import UntrustedFileError, read_untrusted
+from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
 from engine.verdict import Stop
 
 _MAX_ARTEFACT_BYTES = 64 << 20
@@ -213,12 +213,12 @@ class Builder:
         for binary in self._binaries:
             if not binary.desk.occupied or binary.desk.shared != binary.folder:
                 continue  # its compiler has died since, and its files with it
-            command = wire.Disassemble(id=wire.new_id(), folder=str(binary.folder), cubin=binary.name)
+            command = protocol.Disassemble(id=protocol.new_id(), folder=str(binary.folder), cubin=binary.name)
             try:
                 reply = await binary.desk.ask(command, deadline_s=self._limits.compile_s)
             except EngineError:
                 continue
-            if isinstance(reply, wire.Compiled):
+            if isinstance(reply, protocol.Compiled):
                 for artefact in self._keep(binary.desk, reply.stages):
                     on_artefact(binary.number, artefact)
 
@@ -264,12 +264,12 @@ class Builder:
         """The compiled kernel, and the name of its NVIDIA binary where it has one."""
         with self._profile.span("compile") as span:
             reply = await self._ask(desk, job)
-        if isinstance(reply, wire.Compiled) and self._shelf is not None:
+        if isinstance(reply, protocol.Compiled) and self._shelf is not None:
             with self._profile.span("publish"):
                 self._shelf_bytes_left -= publish(
                     reply.cache, desk.cache, self._shelf, most_bytes=self._shelf_bytes_left
                 )
-        cubin = reply.stages.get("cubin") if isinstance(reply, wire.Compiled) else None
+        cubin = reply.stages.get("cubin") if isinstance(reply, protocol.Compiled) else None
         kernel = self._kernel(desk, job.launch, reply, span.elapsed_s)
         if kernel.outcome is Outcome.COMPILE_ERROR and self._shelf is not None and not job.specialisation:
             # It was launched on this very device: whatever ails the compiler, the kernel builds.
@@ -277,7 +277,7 @@ class Builder:
             kernel = replace(kernel, outcome=Outcome.UNSUPPORTED, message=message)
         return kernel, cubin
 
-    async def _ask(self, desk: Desk, job: _Job) -> wire.AnyReply | Stop:
+    async def _ask(self, desk: Desk, job: _Job) -> protocol.AnyReply | Stop:
         now_s = asyncio.get_running_loop().time()
         if self.trouble is None and self._until_s is not None and now_s >= self._until_s:
             message = f"compiling took more than {self._patience_s:g} s, and the rest was left out"
@@ -287,13 +287,13 @@ class Builder:
             return await self._ask_once(desk, job)  # of another compiler, for this one died
         return reply
 
-    async def _ask_once(self, desk: Desk, job: _Job) -> wire.AnyReply | Stop:
+    async def _ask_once(self, desk: Desk, job: _Job) -> protocol.AnyReply | Stop:
         try:
             if not desk.occupied and self.trouble is None:
                 await self._load(desk)
             return self.trouble or await desk.ask(
-                wire.Compile(
-                    id=wire.new_id(), launch=job.launch, target=self._target, folder=str(desk.shared),
+                protocol.Compile(
+                    id=protocol.new_id(), launch=job.launch, target=self._target, folder=str(desk.shared),
                     specialisation=job.specialisation,
                 ),
                 deadline_s=self._limits.compile_s,
@@ -317,16 +317,16 @@ class Builder:
             message = f"the file does not load without a device: {error}"
             self.trouble = Stop(outcome=Outcome.UNSUPPORTED, message=message)
 
-    def _kernel(self, desk: Desk, launch: Launch, reply: wire.AnyReply | Stop, elapsed_s: float) -> CompiledKernel:
-        if isinstance(reply, wire.Compiled):
+    def _kernel(self, desk: Desk, launch: Launch, reply: protocol.AnyReply | Stop, elapsed_s: float) -> CompiledKernel:
+        if isinstance(reply, protocol.Compiled):
             return CompiledKernel(
                 launch=launch, target=self._target, outcome=Outcome.PASS, elapsed_s=elapsed_s,
                 registers=reply.registers, spill_bytes=reply.spill_bytes, shared_bytes=reply.shared_bytes,
                 artefacts=self._keep(desk, reply.stages),
             )  # fmt: skip
-        if isinstance(reply, wire.Failed) and reply.kind is wire.FailureKind.ENGINE:
+        if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.ENGINE:
             reply = Stop(outcome=Outcome.ENGINE_ERROR, message=reply.message)
-        elif isinstance(reply, wire.Failed):
+        elif isinstance(reply, protocol.Failed):
             reply = outcomes.of_failure(reply)
         if not isinstance(reply, Stop):
             reply = Stop(outcome=Outcome.TAMPERED, message=f"a compile was answered with {type(reply).__name__}")

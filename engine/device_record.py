@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine import wire
+from engine import protocol
 from engine.model import Finding, Severity
 from engine.model.layers import Fact
 
@@ -56,9 +56,9 @@ class Share:
     names: tuple[str, ...]
 
 
-def shares(recorded: wire.Recorded) -> tuple[Share, ...]:
+def shares(recorded: protocol.Recorded) -> tuple[Share, ...]:
     """The work of the call by whose it was, the longest first."""
-    by_origin: dict[Origin, list[wire.ActivitySeen]] = {}
+    by_origin: dict[Origin, list[protocol.ActivitySeen]] = {}
     for activity in recorded.activities:
         by_origin.setdefault(origin_of(activity), []).append(activity)
     found = [
@@ -72,9 +72,9 @@ def shares(recorded: wire.Recorded) -> tuple[Share, ...]:
     return tuple(sorted(found, key=lambda share: -share.device_ns))
 
 
-def origin_of(activity: wire.ActivitySeen) -> Origin:
+def origin_of(activity: protocol.ActivitySeen) -> Origin:
     """Whose work this was."""
-    if activity.kind is not wire.ActivityKind.KERNEL:
+    if activity.kind is not protocol.ActivityKind.KERNEL:
         return Origin.COPIES
     if activity.own:
         return Origin.OWN
@@ -93,7 +93,7 @@ def _origin_by_name(name: str) -> Origin:
     return Origin.UNKNOWN
 
 
-def findings(case: str, recorded: wire.Recorded) -> Iterator[Finding]:
+def findings(case: str, recorded: protocol.Recorded) -> Iterator[Finding]:
     """What no file that computes by its own kernels shows."""
     found = {share.origin: share for share in shares(recorded)}
     busy_ns = sum(share.device_ns for share in found.values())
@@ -137,7 +137,7 @@ def strange_kernels(case: str, amounts: Mapping[str, int], *, own: frozenset[str
     return tuple(found)
 
 
-def facts(case: str, recorded: wire.Recorded) -> tuple[Fact, ...]:
+def facts(case: str, recorded: protocol.Recorded) -> tuple[Fact, ...]:
     """The shares of device time, and what the graph of the call shows."""
     found = shares(recorded)
     busy_ns = sum(share.device_ns for share in found)

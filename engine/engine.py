@@ -20,17 +20,17 @@ from engine.devices import Device, first_device, platform_named
 from engine.devices.state import device_id
 from engine.devices.targets import DEFAULT_TARGET
 from engine.errors import EngineError
-from engine.lodging import Lodging, base_environment
 from engine.metrology import Metrology
 from engine.model import Candidate, Launch, Limits, Plan
 from engine.model.benchmark import Peaks
 from engine.model.events import Event
 from engine.pipeline import Run
 from engine.porting import Porting
-from engine.processes.confinement import Measure
-from engine.processes.nest import Nest
-from engine.processes.variables import DRIVER_VARIABLE, WARM_CACHE_VARIABLE, WARM_TARGET_VARIABLE
-from engine.staff import Staff
+from engine.processes.directories import Lodging, base_environment
+from engine.processes.fork_server_client import Nest
+from engine.processes.process_pool import Staff
+from engine.sandbox.confinement import Measure
+from engine.sandbox.variables import DRIVER_VARIABLE, WARM_CACHE_VARIABLE, WARM_TARGET_VARIABLE
 
 _COMPILING_CASE_S = 120.0
 _COMMAND = "kgtui"  # what others are told who wait for the device

@@ -19,7 +19,7 @@ from engine.devices.state import Driver, device_state, free_bytes
 from engine.errors import EngineError, UnsupportedError
 from engine.model.benchmark import OTHER, OTHER_PROCESSES, CaseBenchmark, DeviceState, Holder, Peaks
 from engine.peaks import read_peaks, write_peaks
-from engine.staff import Staff
+from engine.processes.process_pool import Staff
 
 
 class Metrology:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from engine import wire
+from engine import protocol
 from engine.errors import ChildDiedError, DeadlineError, EngineError, RunMemoryError, WireError
 from engine.model import Location, Outcome
 from engine.verdict import Stop
 
 _OF_KIND = {
-    wire.FailureKind.RAISED: Outcome.RUNTIME_ERROR,
-    wire.FailureKind.EXITED: Outcome.RUNTIME_ERROR,
-    wire.FailureKind.NO_ENTRY: Outcome.COMPILE_ERROR,
-    wire.FailureKind.OUT_OF_MEMORY: Outcome.OUT_OF_MEMORY,
-    wire.FailureKind.OUT_OF_BOUNDS: Outcome.RUNTIME_ERROR,
-    wire.FailureKind.COMPILE: Outcome.COMPILE_ERROR,
-    wire.FailureKind.TAMPERED: Outcome.TAMPERED,
-    wire.FailureKind.UNSUPPORTED: Outcome.UNSUPPORTED,
+    protocol.FailureKind.RAISED: Outcome.RUNTIME_ERROR,
+    protocol.FailureKind.EXITED: Outcome.RUNTIME_ERROR,
+    protocol.FailureKind.NO_ENTRY: Outcome.COMPILE_ERROR,
+    protocol.FailureKind.OUT_OF_MEMORY: Outcome.OUT_OF_MEMORY,
+    protocol.FailureKind.OUT_OF_BOUNDS: Outcome.RUNTIME_ERROR,
+    protocol.FailureKind.COMPILE: Outcome.COMPILE_ERROR,
+    protocol.FailureKind.TAMPERED: Outcome.TAMPERED,
+    protocol.FailureKind.UNSUPPORTED: Outcome.UNSUPPORTED,
     # A worker is never asked what it could not do, so one that says it was is not itself any more.
-    wire.FailureKind.ENGINE: Outcome.TAMPERED,
+    protocol.FailureKind.ENGINE: Outcome.TAMPERED,
 }
 
 
-def of_failure(failed: wire.Failed) -> Stop:
+def of_failure(failed: protocol.Failed) -> Stop:
     """What a Failed reply means for the candidate."""
     location = Location(line=failed.line) if failed.line is not None else None
     return Stop(outcome=_OF_KIND[failed.kind], message=failed.message, location=location)
@@ -45,10 +45,10 @@ def of_worker_error(error: EngineError, doing: str) -> Stop:
             return Stop(outcome=Outcome.ENGINE_ERROR, message=f"{doing}: {error}")
 
 
-def of_trusted(reply: wire.AnyReply | EngineError, doing: str) -> Stop:
+def of_trusted(reply: protocol.AnyReply | EngineError, doing: str) -> Stop:
     """What it means when the judge failed: never the candidate's fault, unless it cut the shared memory."""
-    if isinstance(reply, wire.Failed):
-        if reply.kind is wire.FailureKind.TAMPERED:
+    if isinstance(reply, protocol.Failed):
+        if reply.kind is protocol.FailureKind.TAMPERED:
             return Stop(outcome=Outcome.TAMPERED, message=f"{doing}: {reply.message}")
         return Stop(outcome=Outcome.ENGINE_ERROR, message=f"{doing}: {reply.message}")
     return Stop(outcome=Outcome.ENGINE_ERROR, message=f"{doing}: {reply}")

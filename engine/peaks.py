@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from engine.model.benchmark import Peaks
-from engine.untrusted import UntrustedFileError, read_untrusted
+from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
 
 _LARGEST_BYTES = 1 << 16
 _NAME_CHARACTERS = 40

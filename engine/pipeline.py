@@ -12,7 +12,6 @@ from engine.artefacts import ArtefactStore
 from engine.cancelling import to_its_end
 from engine.compilation import Builder
 from engine.compiling_stage import OVERFULL, CompilingStage
-from engine.desk import Desk, LoadError
 from engine.devices import Device
 from engine.errors import EngineError
 from engine.metrology import Metrology
@@ -36,12 +35,13 @@ from engine.narration import Narrator
 from engine.probes import Probe
 from engine.probes.lab.case_session import Lab, passed_of
 from engine.probing import ProbingStage
+from engine.processes.candidate_session import Desk, LoadError
+from engine.processes.process_pool import Staff
+from engine.processes.warm_pool import Spare
 from engine.profile import Profile
 from engine.rehearsal import Rehearsal
 from engine.run_limits import watch_usage
 from engine.source import SourceError
-from engine.spare import Spare
-from engine.staff import Staff
 from engine.static_reading import Parsed, parse_candidate
 from engine.static_stage import read_and_refuse
 from engine.timing_stage import TimingStage, not_timed

@@ -11,11 +11,11 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 
 from engine.artefacts import ArtefactStore
 from engine.compilation import Builder
-from engine.desk import Desk
 from engine.errors import EngineError
 from engine.model import Artefact, Candidate, CompiledKernel, Launch, Limits, Outcome, events, specialisation
+from engine.processes.candidate_session import Desk
+from engine.processes.process_pool import Staff
 from engine.profile import Profile
-from engine.staff import Staff
 
 PORTABILITY_TARGETS = ("sm_80", "sm_90", "sm_100", "sm_120", "gfx90a", "gfx942", "gfx950", "gfx1100")
 

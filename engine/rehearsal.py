@@ -15,10 +15,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from engine import wire
-from engine.desk import Desk, LoadError
+from engine import protocol
 from engine.errors import DeadlineError, EngineError
 from engine.model import Case, Launch, Limits, Problem
+from engine.processes.candidate_session import Desk, LoadError
 from engine.profile import Profile
 
 _CASE_S = 20.0
@@ -35,7 +35,7 @@ class Rehearsal:
         self, *, problem: Problem, cases: Sequence[Case], desk: Desk, limits: Limits, profile: Profile,
         timed: Sequence[Case] = (),
         add: Callable[[Launch, str], list[asyncio.Future[None]]],
-        ask_judge: Callable[[wire.AnyCommand], Awaitable[wire.AnyReply]], patience_s: float = _PATIENCE_S,
+        ask_judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]], patience_s: float = _PATIENCE_S,
     ) -> None:  # fmt: skip
         self._problem = problem
         self._cases = tuple(cases)
@@ -104,19 +104,21 @@ class Rehearsal:
         await asyncio.gather(*self._waiting, return_exceptions=True)
         await self._desk.clear()
 
-    async def _describe(self, cases: Sequence[Case]) -> Sequence[wire.Shape]:
+    async def _describe(self, cases: Sequence[Case]) -> Sequence[protocol.Shape]:
         if not cases:
             return ()
         names = tuple(case.name for case in cases)
         with self._profile.span("describe cases"):
-            reply = await self._ask_judge(wire.Describe(id=wire.new_id(), origin=self._problem.origin, cases=names))
-        if not isinstance(reply, wire.Described):
+            reply = await self._ask_judge(
+                protocol.Describe(id=protocol.new_id(), origin=self._problem.origin, cases=names)
+            )
+        if not isinstance(reply, protocol.Described):
             raise EngineError("the judge could not describe the cases")
         return reply.shapes
 
-    async def _rehearse(self, case: Case, shape: wire.Shape, *, tunes: bool = False) -> None:
-        command = wire.Rehearse(
-            id=wire.new_id(), case=case.name, arguments=shape.arguments, storages=shape.storages, tunes=tunes
+    async def _rehearse(self, case: Case, shape: protocol.Shape, *, tunes: bool = False) -> None:
+        command = protocol.Rehearse(
+            id=protocol.new_id(), case=case.name, arguments=shape.arguments, storages=shape.storages, tunes=tunes
         )
         with self._profile.span("rehearse"):
             try:
@@ -124,8 +126,8 @@ class Rehearsal:
             except DeadlineError:
                 self._is_unreturned = True
                 raise
-        launches = reply.launches if isinstance(reply, wire.Rehearsed) else ()
-        if not isinstance(reply, wire.Rehearsed) or reply.stumbled:
+        launches = reply.launches if isinstance(reply, protocol.Rehearsed) else ()
+        if not isinstance(reply, protocol.Rehearsed) or reply.stumbled:
             self._stumbled.add(case.name)
         self._launches[case.name] = tuple(met.launch for met in launches)
         needed = [done for met in launches for done in self._add(met.launch, met.specialisation)]

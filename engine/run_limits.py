@@ -1,6 +1,6 @@
 """What all processes of one run may use together.
 
-Each process has limits of its own from the kernel (`engine.processes.confinement`).  Many processes that each stay
+Each process has limits of its own from the kernel (`engine.sandbox.confinement`).  Many processes that each stay
 below theirs are stopped here: the parent adds them up while the run lasts, and ends the run when it is too much.
 """
 

@@ -19,7 +19,7 @@ from engine.checks import could_not_check, read_statically
 from engine.errors import EngineError
 from engine.model import Candidate, Finding, Location, Plan
 from engine.policy import WEIGHTS
-from engine.processes.apart import ask_apart, limit_this_process
+from engine.processes.single_task import ask_apart, limit_this_process
 from engine.source import Source, SourceError, decode, is_quickly_parsed, read_source, sibling_imports
 from engine.strict import breaches, unread_breach, unread_import
 from engine.verdict import Breach

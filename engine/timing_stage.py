@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from engine.benching import Bench
-from engine.desk import Desk, LoadError
 from engine.devices import Device
 from engine.errors import EngineError, UnsupportedError
 from engine.metrology import Metrology
@@ -18,8 +17,9 @@ from engine.model import BenchmarkPlan, Launch, Outcome, Problem, Stage, events
 from engine.model.benchmark import CaseBenchmark, Method
 from engine.model.layers import Coverage, Fact, Layer, LayerReport, left_out_report
 from engine.narration import Narrator
+from engine.processes.candidate_session import Desk, LoadError
+from engine.processes.process_pool import Staff
 from engine.profile import Profile
-from engine.staff import Staff
 from engine.verdict import Stop
 
 _CHECK = "timing"

@@ -17,12 +17,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine import outcomes, wire
-from engine.desk import Desk, LoadError
+from engine import outcomes, protocol
 from engine.errors import ChildDiedError, DeadlineError, EngineError, KilledError
 from engine.model import Case, CaseResult, Finding, Launch, Limits, Outcome, OutputReport, Plan, Severity, Tier
+from engine.processes.candidate_session import Desk, LoadError
+from engine.processes.process_pool import Staff
 from engine.profile import Profile
-from engine.staff import Staff
 from engine.verdict import Stop
 
 # 0xFF makes nan of every float and -1 of every integer; 0x7B makes large finite numbers of both.
@@ -60,7 +60,7 @@ class Judging:
     started_s: float
     overlaps: bool
     stop: Stop | None = None
-    failed: wire.Failed | None = None
+    failed: protocol.Failed | None = None
     comparing: asyncio.Task[Stop | None] | None = None
     taken: str | None = None
     seed: int | None = None
@@ -127,14 +127,14 @@ class Verifier:
         if failed is not None and failed.trace:
             self._on_trace(failed.trace)
         if judging.taken is None:
-            released = await self._ask_judge(wire.Release(id=wire.new_id()), "release")
-            judging.seed = released.seed if isinstance(released, wire.Released) else None
+            released = await self._ask_judge(protocol.Release(id=protocol.new_id()), "release")
+            judging.seed = released.seed if isinstance(released, protocol.Released) else None
         return judging
 
     async def end(self, judging: Judging) -> CaseResult:
         """The result of a case that was begun; to be waited for before that of the next."""
         if judging.taken is not None:
-            conclude = wire.Conclude(id=wire.new_id(), taken=judging.taken, ends=True)
+            conclude = protocol.Conclude(id=protocol.new_id(), taken=judging.taken, ends=True)
             judging.stop = await self._compare(judging, conclude)
         if not judging.repeated and not judging.is_wrong and judging.stop is None:
             message = "two calls on the same input gave different bits, both within tolerance"
@@ -156,14 +156,14 @@ class Verifier:
         arena = self._desk.shared / f"{secrets.token_hex(8)}.in"
         outputs = arena.with_suffix(".out")
         prepared = await self._prepare(case, arena)
-        if not isinstance(prepared, wire.Prepared):
+        if not isinstance(prepared, protocol.Prepared):
             return outcomes.of_trusted(prepared, "while inputs were made")
         calls = _AND_FRESH if case.tier is Tier.SMOKE or not self._staff.interpreted else _TWICE
         observed = secrets.choice(calls)  # one is enough, and none may know which it will be
         try:
             for call, following in zip(calls, (*calls[1:], None), strict=True):
-                command = wire.Call(
-                    id=wire.new_id(), case=case.name, arguments=prepared.arguments, arena=prepared.arena,
+                command = protocol.Call(
+                    id=protocol.new_id(), case=case.name, arguments=prepared.arguments, arena=prepared.arena,
                     outputs=str(outputs), max_output_bytes=self._limits.output_bytes, poison=call.poison,
                     observe=call is observed,
                 )  # fmt: skip
@@ -180,16 +180,16 @@ class Verifier:
                 _unlink(arena, outputs)
         return None
 
-    async def _prepare(self, case: Case, arena: Path) -> wire.AnyReply | EngineError:
+    async def _prepare(self, case: Case, arena: Path) -> protocol.AnyReply | EngineError:
         """The case's inputs in memory that the worker sees: the device's own, and a file where that is not shared."""
         shared = self._staff.shares_device
-        prepare = wire.Prepare(
-            id=wire.new_id(), origin=self._plan.problem.origin, case=case.name, poison=_POISONS[0],
+        prepare = protocol.Prepare(
+            id=protocol.new_id(), origin=self._plan.problem.origin, case=case.name, poison=_POISONS[0],
             arena_path=None if shared else str(arena), seed=self._plan.seeds.get(case.name),
         )  # fmt: skip
         prepared = await self._ask_judge(prepare, "make inputs")
         # Of the judge alone: a candidate that says so of its process would choose how it is verified.
-        if shared and isinstance(prepared, wire.Failed) and prepared.kind is wire.FailureKind.UNSUPPORTED:
+        if shared and isinstance(prepared, protocol.Failed) and prepared.kind is protocol.FailureKind.UNSUPPORTED:
             self._staff.share_no_more(prepared.message)
             prepared = await self._prepare(case, arena)
         if self._staff.unshared and not self._said_unshared:
@@ -199,11 +199,11 @@ class Verifier:
             self._on_finding(Finding(check="memory", severity=Severity.NOTE, message=message))
         return prepared
 
-    async def _call(self, judging: Judging, command: wire.Call, following: _Call | None) -> Stop | None:
+    async def _call(self, judging: Judging, command: protocol.Call, following: _Call | None) -> Stop | None:
         """Make one call and have what it left compared, at once or beside the call that follows."""
         with self._profile.span("call"):
             called = await self._desk.ask(command, deadline_s=self._limit_s(judging.case))
-        if isinstance(called, wire.Failed | wire.Called):
+        if isinstance(called, protocol.Failed | protocol.Called):
             name = judging.case.name
             self.launches[name] = (*self.launches.get(name, ()), *called.launches)
             for launch in called.launches:
@@ -211,23 +211,23 @@ class Verifier:
         if (stop := await self._compared(judging)) is not None or judging.is_wrong:
             return stop
         judging.calls += 1
-        if isinstance(called, wire.Failed):
+        if isinstance(called, protocol.Failed):
             judging.failed = called
             return outcomes.of_failure(called)
-        if not isinstance(called, wire.Called):
+        if not isinstance(called, protocol.Called):
             return Stop(outcome=Outcome.TAMPERED, message=f"a call was answered with {type(called).__name__}")
         if judging.overlaps:
             return await self._take(judging, command, called, following)
-        compare = wire.Compare(
-            id=wire.new_id(), outputs=command.outputs, max_output_bytes=command.max_output_bytes,
+        compare = protocol.Compare(
+            id=protocol.new_id(), outputs=command.outputs, max_output_bytes=command.max_output_bytes,
             returned=called.returned, explain=self._explains,
         )  # fmt: skip
         stop = await self._compare(judging, compare)
         if stop is not None or judging.is_wrong or following is None:
             return stop
-        refill = wire.Refill(id=wire.new_id(), fresh=following.fresh, poison=following.poison)
+        refill = protocol.Refill(id=protocol.new_id(), fresh=following.fresh, poison=following.poison)
         refilled = await self._ask_judge(refill, "make inputs again")
-        if not isinstance(refilled, wire.Done):
+        if not isinstance(refilled, protocol.Done):
             return outcomes.of_trusted(refilled, "while inputs were made again")
         return None
 
@@ -236,22 +236,22 @@ class Verifier:
         return min(self._call_s(case), _CONFIRMING_S) if self._has_timed_out else self._call_s(case)
 
     async def _take(
-        self, judging: Judging, command: wire.Call, called: wire.Called, following: _Call | None
+        self, judging: Judging, command: protocol.Call, called: protocol.Called, following: _Call | None
     ) -> Stop | None:
         """Have what a call left copied, to be compared beside the call that follows."""
-        take = wire.Take(
-            id=wire.new_id(), outputs=command.outputs, max_output_bytes=command.max_output_bytes,
+        take = protocol.Take(
+            id=protocol.new_id(), outputs=command.outputs, max_output_bytes=command.max_output_bytes,
             returned=called.returned,
-            again=wire.Again(fresh=following.fresh, poison=following.poison) if following is not None else None,
+            again=protocol.Again(fresh=following.fresh, poison=following.poison) if following is not None else None,
             explain=self._explains,
         )  # fmt: skip
         taken = await self._ask_judge(take, "take outputs")
-        if not isinstance(taken, wire.Done):
+        if not isinstance(taken, protocol.Done):
             return outcomes.of_trusted(taken, "while outputs were copied")
         if following is None:
             judging.taken = take.id
         else:
-            conclude = wire.Conclude(id=wire.new_id(), taken=take.id, ends=False)
+            conclude = protocol.Conclude(id=protocol.new_id(), taken=take.id, ends=False)
             judging.comparing = asyncio.create_task(self._compare(judging, conclude))
         return None
 
@@ -264,9 +264,9 @@ class Verifier:
             judging.stop, judging.failed = stop, None
         return stop
 
-    async def _compare(self, judging: Judging, command: wire.Compare | wire.Conclude) -> Stop | None:
+    async def _compare(self, judging: Judging, command: protocol.Compare | protocol.Conclude) -> Stop | None:
         compared = await self._ask_judge(command, "compare")
-        if not isinstance(compared, wire.Compared):
+        if not isinstance(compared, protocol.Compared):
             return outcomes.of_trusted(compared, "while outputs were compared")
         judging.seed = compared.seed
         judging.reports = compared.reports
@@ -276,7 +276,7 @@ class Verifier:
             return Stop(outcome=Outcome.MUTATED_INPUT, message=compared.mutated)
         return None
 
-    async def _ask_judge(self, command: wire.AnyCommand, doing: str) -> wire.AnyReply | EngineError:
+    async def _ask_judge(self, command: protocol.AnyCommand, doing: str) -> protocol.AnyReply | EngineError:
         try:
             with self._profile.span(doing):
                 return await self._staff.ask_judge(command)

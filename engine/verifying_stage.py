@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from engine import outcomes
-from engine.desk import Desk
 from engine.model import Case, CaseResult, Outcome, Tier, events
 from engine.narration import Narrator
+from engine.processes.candidate_session import Desk
 from engine.verdict import Stop
 from engine.verification import Judging, Verifier
 

@@ -20,8 +20,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.errors import CandidateError, KgtuiError, UnsupportedError, UsageError
-from engine.processes.inherited import settle_inherited
-from engine.user_file import reason_of
+from engine.sandbox.inherited import settle_inherited
+from engine.sandbox.user_files import reason_of
 from kgtui.arguments import build_parser
 from kgtui.commands.console import Console, Exit
 

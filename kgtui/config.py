@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TypeAlias
 
-from engine.user_file import MissingFileError, UserFileError, read_user_file
+from engine.sandbox.user_files import MissingFileError, UserFileError, read_user_file
 
 KEYS_TABLE = "keys"
 MOST_BYTES = 1 << 20

@@ -12,8 +12,7 @@ import tempfile
 from pathlib import Path
 
 from engine.errors import UsageError
-from engine.source import MAX_SOURCE_BYTES
-from engine.user_file import (
+from engine.sandbox.user_files import (
     MissingFileError,
     NoFileError,
     TooLargeError,
@@ -22,6 +21,7 @@ from engine.user_file import (
     reason_of,
     require_regular,
 )
+from engine.source import MAX_SOURCE_BYTES
 from kgtui.highlighting.cleaning import VISIBLE
 
 BOM = b"\xef\xbb\xbf"

@@ -14,7 +14,7 @@ import random
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from engine import outcomes, wire
+from engine import outcomes, protocol
 from engine.benching import conclusion, course, tail
 from engine.benching.contestant import WorkerParty
 from engine.benching.exchange import CaseEnded, Exchange, Side
@@ -66,16 +66,30 @@ class Bench:
     """
 
     def __init__(
-        self, plan: BenchmarkPlan, problem: Problem, *, candidate: Side, other: Side | None = None,
-        judge: Callable[[wire.AnyCommand], Awaitable[wire.AnyReply]], clock: Callable[[], float], rng: random.Random,
-        device: Device, state: Callable[[], DeviceState | None], peaks: Peaks | None,
-        stored: Callable[[str, str], float | None], free_bytes: int | None,
-        on_case: Callable[[CaseBenchmark], None], on_finding: Callable[[Finding], None],
+        self,
+        plan: BenchmarkPlan,
+        problem: Problem,
+        *,
+        candidate: Side,
+        other: Side | None = None,
+        judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]],
+        clock: Callable[[], float],
+        rng: random.Random,
+        device: Device,
+        state: Callable[[], DeviceState | None],
+        peaks: Peaks | None,
+        stored: Callable[[str, str], float | None],
+        free_bytes: int | None,
+        on_case: Callable[[CaseBenchmark], None],
+        on_finding: Callable[[Finding], None],
         on_work: Callable[[str, float, float], None] = _nothing,
-        reload: Reload | None = None, reload_other: Reload | None = None,
-        launches: Callable[[str], tuple[Launch, ...]] = lambda _: (), own: frozenset[str] = frozenset(),
-        end_s: float = math.inf, deadline_s: float = _DEADLINE_S,
-    ) -> None:  # fmt: skip
+        reload: Reload | None = None,
+        reload_other: Reload | None = None,
+        launches: Callable[[str], tuple[Launch, ...]] = lambda _: (),
+        own: frozenset[str] = frozenset(),
+        end_s: float = math.inf,
+        deadline_s: float = _DEADLINE_S,
+    ) -> None:
         self._plan = plan
         self._problem = problem
         self._seats = [_Seat(candidate, reload), *([_Seat(other, reload_other)] if other is not None else [])]
@@ -180,7 +194,7 @@ class Bench:
             entrant.facts.notes += entrant.party.notes
             entrant.facts.reason = entrant.party.reason
 
-    def _table(self, facts: CaseFacts, parties: list[WorkerParty | None], arranged: wire.Arranged) -> Table:
+    def _table(self, facts: CaseFacts, parties: list[WorkerParty | None], arranged: protocol.Arranged) -> Table:
         """Who takes part: the candidate, another worker, the baselines of the plan."""
         mine = parties[0]
         assert mine is not None
@@ -221,7 +235,7 @@ class Bench:
                 continue
             if not party.dead:
                 try:
-                    await party.side.ask(wire.Vacate(id=wire.new_id()), deadline_s=_TIDY_S)
+                    await party.side.ask(protocol.Vacate(id=protocol.new_id()), deadline_s=_TIDY_S)
                 except EngineError as error:
                     await party.side.clear()
                     party.dead = True
@@ -230,7 +244,7 @@ class Bench:
             if party.dead:
                 seat.side = None
         with contextlib.suppress(EngineError):  # a judge that has died has nothing arranged
-            await self._exchange.judge_quietly(wire.Disband(id=wire.new_id()))
+            await self._exchange.judge_quietly(protocol.Disband(id=protocol.new_id()))
         return stop
 
 

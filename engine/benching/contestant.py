@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from engine import wire
+from engine import protocol
 from engine.benching.exchange import CaseEnded, Exchange, FailedHere, R, Side
 from engine.benching.facts import Batch, Stretch, batch_of, each_us
 from engine.benching.orders import Costs
@@ -53,18 +53,18 @@ class WorkerParty:
         self._deadline_s = deadline_s
         self._longest_s: float | None = None
 
-    async def occupy(self, case: str, arranged: wire.Arranged) -> None:
+    async def occupy(self, case: str, arranged: protocol.Arranged) -> None:
         """View the slots."""
         layout = arranged.layouts[self._block]
-        command = wire.Occupy(
-            id=wire.new_id(), case=case, arguments=arranged.arguments, layout=layout, tuning_s=self._tuning_s
+        command = protocol.Occupy(
+            id=protocol.new_id(), case=case, arguments=arranged.arguments, layout=layout, tuning_s=self._tuning_s
         )
-        await self._ask(command, wire.Done, "while opening the slots")
+        await self._ask(command, protocol.Done, "while opening the slots")
 
     async def single(self, slots: tuple[int, ...]) -> Batch:
         began = self._exchange.clock()
         await self._refresh(slots)
-        timed, took_s = await self._time(slots, wire.How.SINGLE)
+        timed, took_s = await self._time(slots, protocol.How.SINGLE)
         self._expect(len(slots), len(timed.calls), len(timed.returned))
         await self._check(slots, timed.returned)
         self.call_s = took_s / len(slots)
@@ -81,21 +81,21 @@ class WorkerParty:
 
     async def burst(self, slots: tuple[int, ...]) -> Stretch:
         await self._hand_over(slots)
-        timed, took_s = await self._time(slots, wire.How.BURST)
+        timed, took_s = await self._time(slots, protocol.How.BURST)
         verified = await self._collect(slots)
         return Stretch(calls=len(slots), wall_s=took_s, claimed_us=each_us(timed, len(slots)), verified=verified)
 
     async def round_trip_s(self) -> float:
         """What an exchange takes that makes no calls."""
-        _, took_s = await self._time((), wire.How.BURST)
+        _, took_s = await self._time((), protocol.How.BURST)
         return took_s
 
     async def capture(self, slots: tuple[int, ...]) -> None:
         await self._hand_over(slots)
         try:
-            timed, _ = await self._time(slots, wire.How.CAPTURE)
+            timed, _ = await self._time(slots, protocol.How.CAPTURE)
         except FailedHere as ended:
-            if ended.failed.kind is wire.FailureKind.TAMPERED:
+            if ended.failed.kind is protocol.FailureKind.TAMPERED:
                 raise
             raise NotCapturedError(f"no graph: {ended.failed.message}") from ended
         for kernel in timed.kernels:
@@ -103,7 +103,7 @@ class WorkerParty:
 
     async def replay(self, slots: tuple[int, ...]) -> Stretch:
         await self._hand_over(slots)
-        timed, took_s = await self._time(slots, wire.How.REPLAY)
+        timed, took_s = await self._time(slots, protocol.How.REPLAY)
         counted = self.calls, self.verified
         try:
             if not await self._collect(slots):
@@ -120,7 +120,7 @@ class WorkerParty:
     async def replay_again(self, slots: tuple[int, ...]) -> Stretch:
         """The captured graph once more on what is there: for the clock alone, so nothing is verified or counted."""
         await self._fetch(())  # nothing new, but the cache as before a replay that is verified
-        timed, took_s = await self._time(slots, wire.How.REPLAY)
+        timed, took_s = await self._time(slots, protocol.How.REPLAY)
         return Stretch(calls=len(slots), wall_s=took_s, claimed_us=each_us(timed, len(slots)), verified=False)
 
     async def _hand_over(self, slots: tuple[int, ...]) -> None:
@@ -129,17 +129,17 @@ class WorkerParty:
         await self._fetch(slots)
 
     async def _refresh(self, slots: tuple[int, ...]) -> None:
-        command = wire.Refresh(id=wire.new_id(), slots=tuple(dict.fromkeys(slots)), block=self._block)
-        await self._exchange.judge(command, wire.Done, "filling slots")
+        command = protocol.Refresh(id=protocol.new_id(), slots=tuple(dict.fromkeys(slots)), block=self._block)
+        await self._exchange.judge(command, protocol.Done, "filling slots")
 
     async def _fetch(self, slots: tuple[int, ...]) -> None:
-        command = wire.Fetch(id=wire.new_id(), slots=tuple(dict.fromkeys(slots)), cache=self._cache)
-        await self._ask(command, wire.Done, "while taking over inputs")
+        command = protocol.Fetch(id=protocol.new_id(), slots=tuple(dict.fromkeys(slots)), cache=self._cache)
+        await self._ask(command, protocol.Done, "while taking over inputs")
 
-    async def _time(self, slots: tuple[int, ...], how: wire.How) -> tuple[wire.Timed, float]:
+    async def _time(self, slots: tuple[int, ...], how: protocol.How) -> tuple[protocol.Timed, float]:
         doing = f"while being timed at this shape ({how.value})"
-        command = wire.TimeCalls(id=wire.new_id(), slots=slots, how=how, cache=self._cache)
-        timed, took_s = await self._ask(command, wire.Timed, doing)
+        command = protocol.TimeCalls(id=protocol.new_id(), slots=slots, how=how, cache=self._cache)
+        timed, took_s = await self._ask(command, protocol.Timed, doing)
         self.notes = tuple(dict.fromkeys((*self.notes, *timed.notes)))
         return timed, took_s
 
@@ -148,7 +148,9 @@ class WorkerParty:
 
         Where the worker says that calls share their outputs, which need not be true, only the last is looked at.
         """
-        collected, _ = await self._ask(wire.Collect(id=wire.new_id()), wire.Timed, "while handing over outputs")
+        collected, _ = await self._ask(
+            protocol.Collect(id=protocol.new_id()), protocol.Timed, "while handing over outputs"
+        )
         self._expect(len(slots), len(collected.returned))
         if collected.shared_outputs:
             self.calls += len(slots) - 1
@@ -160,16 +162,16 @@ class WorkerParty:
         await self._check(slots, returned)
         return not collected.shared_outputs
 
-    async def _check(self, slots: tuple[int, ...], returned: tuple[tuple[wire.ReturnedSpec, ...], ...]) -> None:
-        command = wire.Check(id=wire.new_id(), slots=slots, returned=returned, block=self._block)
-        checked, _ = await self._exchange.judge(command, wire.Checked, "checking outputs")
+    async def _check(self, slots: tuple[int, ...], returned: tuple[tuple[protocol.ReturnedSpec, ...], ...]) -> None:
+        command = protocol.Check(id=protocol.new_id(), slots=slots, returned=returned, block=self._block)
+        checked, _ = await self._exchange.judge(command, protocol.Checked, "checking outputs")
         self.calls += len(slots)
         self.verified += min(checked.right, len(slots))
         if checked.right < len(slots):
             first = checked.right if checked.first_wrong is None else checked.first_wrong
             raise CaseEnded(_wrong(checked, number=self.calls - len(slots) + first + 1))
 
-    async def _ask(self, command: wire.AnyCommand, wanted: type[R], doing: str) -> tuple[R, float]:
+    async def _ask(self, command: protocol.AnyCommand, wanted: type[R], doing: str) -> tuple[R, float]:
         deadline_s = self._deadline_s
         if self._longest_s is not None:
             deadline_s = min(deadline_s, max(_LEAST_DEADLINE_S, _LONGER * self._longest_s))
@@ -181,7 +183,7 @@ class WorkerParty:
         except CaseEnded:
             self.dead = True
             raise
-        if isinstance(command, wire.TimeCalls):
+        if isinstance(command, protocol.TimeCalls):
             self._longest_s = max(took_s, self._longest_s or 0.0)
         return reply, took_s
 
@@ -191,7 +193,7 @@ class WorkerParty:
             raise CaseEnded(Stop(outcome=Outcome.TAMPERED, message=message))
 
 
-def _wrong(checked: wire.Checked, number: int) -> Stop:
+def _wrong(checked: protocol.Checked, number: int) -> Stop:
     """What a wrong output at the timed shape comes to."""
     where = f"right on the verified cases, but call {number} at the timed shape was not"
     report = next((report for report in checked.reports if report.outcome is not Outcome.PASS), None)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import statistics
 
-from engine import wire
+from engine import protocol
 from engine.benching.contestant import WorkerParty
 from engine.benching.exchange import Exchange
 from engine.benching.facts import Batch
@@ -31,17 +31,17 @@ _PATIENCE = 10  # times the case's time, after which two rounds have to do
 
 async def arranged_slots(
     exchange: Exchange, problem: Problem, case: str, *, most_bytes: int, workers: int
-) -> wire.Arranged:
+) -> protocol.Arranged:
     """Have the judge cut slots for the case, for each worker in a block of its own."""
-    command = wire.Arrange(
-        id=wire.new_id(), origin=problem.origin, case=case, most_slots=MOST_SLOTS, most_bytes=most_bytes,
+    command = protocol.Arrange(
+        id=protocol.new_id(), origin=problem.origin, case=case, most_slots=MOST_SLOTS, most_bytes=most_bytes,
         blocks=workers,
     )  # fmt: skip
-    arranged, _ = await exchange.judge(command, wire.Arranged, "arranging slots")
+    arranged, _ = await exchange.judge(command, protocol.Arranged, "arranging slots")
     return arranged
 
 
-async def seat(table: Table, arranged: wire.Arranged) -> None:
+async def seat(table: Table, arranged: protocol.Arranged) -> None:
     """Let everybody get ready for the arranged case."""
     for entrant in table.present:
         await table.attempt(entrant, _get_ready(entrant.party, table.facts.case.name, arranged))
@@ -151,7 +151,7 @@ async def _everybody(table: Table, calls: int) -> None:
         await table.attempt(entrant, entrant.party.single(table.slots_for(entrant, calls)))
 
 
-async def _get_ready(party: Party, case: str, arranged: wire.Arranged) -> None:
+async def _get_ready(party: Party, case: str, arranged: protocol.Arranged) -> None:
     if isinstance(party, BaselineParty):
         await party.prepare()
     elif isinstance(party, WorkerParty):

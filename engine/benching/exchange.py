@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar
 
-from engine import outcomes, wire
+from engine import outcomes, protocol
 from engine.errors import EngineError
 from engine.model import Outcome
 from engine.verdict import Stop
 
-R = TypeVar("R", bound=wire.Reply)
+R = TypeVar("R", bound=protocol.Reply)
 
 
 class Side(Protocol):
-    """A loaded worker; `engine.desk.Desk` is one."""
+    """A loaded worker; `engine.processes.candidate_session.Desk` is one."""
 
-    async def ask(self, command: wire.AnyCommand, *, deadline_s: float) -> wire.AnyReply:
+    async def ask(self, command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
         """The worker's reply.
 
         Raises:
@@ -44,7 +44,7 @@ class CaseEnded(Exception):  # noqa: N818  # a signal of this package, never an 
 class FailedHere(CaseEnded):
     """The child said that it could not carry out this command; it is still there for others."""
 
-    def __init__(self, stop: Stop, failed: wire.Failed) -> None:
+    def __init__(self, stop: Stop, failed: protocol.Failed) -> None:
         super().__init__(stop)
         self.failed = failed
 
@@ -53,14 +53,14 @@ class Exchange:
     """Judge and clock of one benchmark; `on_work` hears what each command was for, and from when to when it took."""
 
     def __init__(
-        self, *, judge: Callable[[wire.AnyCommand], Awaitable[wire.AnyReply]], clock: Callable[[], float],
+        self, *, judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]], clock: Callable[[], float],
         on_work: Callable[[str, float, float], None],
     ) -> None:  # fmt: skip
         self._judge = judge
         self._on_work = on_work
         self.clock = clock
 
-    async def judge(self, command: wire.AnyCommand, wanted: type[R], doing: str) -> tuple[R, float]:
+    async def judge(self, command: protocol.AnyCommand, wanted: type[R], doing: str) -> tuple[R, float]:
         """The judge's reply, and the seconds that it took.
 
         Raises:
@@ -73,7 +73,7 @@ class Exchange:
         except EngineError as error:
             raise CaseEnded(outcomes.of_trusted(error, doing)) from error
         took_s = self._took(doing, began)
-        if isinstance(reply, wire.Failed):
+        if isinstance(reply, protocol.Failed):
             raise FailedHere(_of_judge(reply, doing), reply)
         if not isinstance(reply, wanted):
             message = f"{doing}: the judge answered with {type(reply).__name__}, expected {wanted.__name__}"
@@ -81,7 +81,7 @@ class Exchange:
         return reply, took_s
 
     async def worker(
-        self, side: Side, command: wire.AnyCommand, wanted: type[R], doing: str, *, deadline_s: float
+        self, side: Side, command: protocol.AnyCommand, wanted: type[R], doing: str, *, deadline_s: float
     ) -> tuple[R, float]:
         """The worker's reply, and the seconds that it took.  One that does not answer properly is killed.
 
@@ -96,7 +96,7 @@ class Exchange:
             await side.clear()
             raise CaseEnded(outcomes.of_worker_error(error, doing)) from error
         took_s = self._took(doing, began)
-        if isinstance(reply, wire.Failed):
+        if isinstance(reply, protocol.Failed):
             raise FailedHere(outcomes.of_failure(reply), reply)
         if not isinstance(reply, wanted):
             await side.clear()
@@ -104,7 +104,7 @@ class Exchange:
             raise CaseEnded(Stop(outcome=Outcome.TAMPERED, message=message))
         return reply, took_s
 
-    async def judge_quietly(self, command: wire.AnyCommand) -> None:
+    async def judge_quietly(self, command: protocol.AnyCommand) -> None:
         """Have the judge carry out a command whose reply says nothing."""
         await self._judge(command)
 
@@ -114,8 +114,8 @@ class Exchange:
         return now - began
 
 
-def _of_judge(failed: wire.Failed, doing: str) -> Stop:
+def _of_judge(failed: protocol.Failed, doing: str) -> Stop:
     """As `of_trusted`; but what this machine cannot do, or has no memory for, is said by its name."""
-    if failed.kind in (wire.FailureKind.UNSUPPORTED, wire.FailureKind.OUT_OF_MEMORY):
+    if failed.kind in (protocol.FailureKind.UNSUPPORTED, protocol.FailureKind.OUT_OF_MEMORY):
         return Stop(outcome=Outcome.UNSUPPORTED, message=f"{doing}: {failed.message}")
     return outcomes.of_trusted(failed, doing)

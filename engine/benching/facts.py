@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from engine import wire
+from engine import protocol
 from engine.model import CacheState, Case
 from engine.model.benchmark import DeviceState, Method
 
@@ -123,7 +123,7 @@ class CaseFacts:
     after: DeviceState | None = None
 
 
-def batch_of(timed: wire.Timed) -> Batch:
+def batch_of(timed: protocol.Timed) -> Batch:
     """The times of a SINGLE run."""
     precise = bool(timed.method)
     return Batch(
@@ -138,7 +138,7 @@ def batch_of(timed: wire.Timed) -> Batch:
     )
 
 
-def each_us(timed: wire.Timed, calls: int) -> float | None:
+def each_us(timed: protocol.Timed, calls: int) -> float | None:
     """What the side itself says that one call took; None when it says nothing."""
     return timed.elapsed_ns / calls / 1e3 if timed.elapsed_ns and calls else None
 

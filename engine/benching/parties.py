@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from engine import wire
+from engine import protocol
 from engine.benching.exchange import CaseEnded, Exchange, FailedHere
 from engine.benching.facts import Batch, Stretch, batch_of, each_us
 from engine.benching.orders import Costs
@@ -67,11 +67,11 @@ class BaselineParty:
 
     async def prepare(self) -> None:
         """Have it ready for the arranged case."""
-        command = wire.PrepareBaseline(id=wire.new_id(), name=self.name)
-        await self._exchange.judge(command, wire.Done, f"preparing {self.name}")
+        command = protocol.PrepareBaseline(id=protocol.new_id(), name=self.name)
+        await self._exchange.judge(command, protocol.Done, f"preparing {self.name}")
 
     async def single(self, slots: tuple[int, ...]) -> Batch:
-        timed, took_s = await self._time(slots, wire.How.SINGLE)
+        timed, took_s = await self._time(slots, protocol.How.SINGLE)
         if len(timed.calls) != len(slots):
             message = f"the judge told of {len(timed.calls)} calls of {self.name}, expected {len(slots)}"
             raise CaseEnded(Stop(outcome=Outcome.ENGINE_ERROR, message=message))
@@ -85,23 +85,23 @@ class BaselineParty:
         return batch
 
     async def burst(self, slots: tuple[int, ...]) -> Stretch:
-        return await self._stretch(slots, wire.How.BURST)
+        return await self._stretch(slots, protocol.How.BURST)
 
     async def capture(self, slots: tuple[int, ...]) -> None:
         try:
-            await self._time(slots, wire.How.CAPTURE)
+            await self._time(slots, protocol.How.CAPTURE)
         except FailedHere as ended:
             raise NotCapturedError(f"no graph: {ended.failed.message}") from ended
 
     async def replay(self, slots: tuple[int, ...]) -> Stretch:
-        return await self._stretch(slots, wire.How.REPLAY)
+        return await self._stretch(slots, protocol.How.REPLAY)
 
-    async def _stretch(self, slots: tuple[int, ...], how: wire.How) -> Stretch:
+    async def _stretch(self, slots: tuple[int, ...], how: protocol.How) -> Stretch:
         timed, took_s = await self._time(slots, how)
         return Stretch(calls=len(slots), wall_s=took_s, claimed_us=each_us(timed, len(slots)))
 
-    async def _time(self, slots: tuple[int, ...], how: wire.How) -> tuple[wire.Timed, float]:
-        command = wire.TimeBaseline(id=wire.new_id(), name=self.name, slots=slots, how=how, cache=self._cache)
-        timed, took_s = await self._exchange.judge(command, wire.Timed, f"timing {self.name}")
+    async def _time(self, slots: tuple[int, ...], how: protocol.How) -> tuple[protocol.Timed, float]:
+        command = protocol.TimeBaseline(id=protocol.new_id(), name=self.name, slots=slots, how=how, cache=self._cache)
+        timed, took_s = await self._exchange.judge(command, protocol.Timed, f"timing {self.name}")
         self.notes = tuple(dict.fromkeys((*self.notes, *timed.notes)))
         return timed, took_s

@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable, Mapping
 
-from engine import outcomes, wire
+from engine import outcomes, protocol
 from engine.devices import Device
 from engine.errors import EngineError, UnsupportedError
 from engine.model.benchmark import Peaks
 
 
 async def measure_peaks(
-    judge: Callable[[wire.AnyCommand], Awaitable[wire.AnyReply]], *, device: Device, versions: Mapping[str, str],
+    judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]],
+    *,
+    device: Device,
+    versions: Mapping[str, str],
     measured_at: str,
-) -> Peaks:  # fmt: skip
+) -> Peaks:
     """What the device can do, measured now; `measured_at` is the date, `versions` those of the judge's libraries.
 
     Raises:
@@ -23,10 +26,13 @@ async def measure_peaks(
     """
     if device.driver is None:
         raise UnsupportedError(f"{device.name} does not tell its driver, so its peaks could not be kept apart")
-    reply = await judge(wire.MeasurePeaks(id=wire.new_id()))
-    if isinstance(reply, wire.Failed) and reply.kind in (wire.FailureKind.UNSUPPORTED, wire.FailureKind.OUT_OF_MEMORY):
+    reply = await judge(protocol.MeasurePeaks(id=protocol.new_id()))
+    if isinstance(reply, protocol.Failed) and reply.kind in (
+        protocol.FailureKind.UNSUPPORTED,
+        protocol.FailureKind.OUT_OF_MEMORY,
+    ):
         raise UnsupportedError(reply.message)
-    if not isinstance(reply, wire.PeaksMeasured):
+    if not isinstance(reply, protocol.PeaksMeasured):
         raise EngineError(outcomes.of_trusted(reply, "measuring the device's peaks").message)
     rates = {"copy_bytes_per_s": reply.copy_bytes_per_s, **reply.flops_per_s}
     for name, rate in rates.items():

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from engine import wire
+from engine import protocol
 from engine.clock.cupti import Activity, CuptiError
 from engine.clock.instruments import HOLD, Event, Graph, Instruments
 
@@ -51,8 +51,8 @@ class Record:
     `notes` say what was done otherwise than usual.
     """
 
-    calls: tuple[wire.CallTime, ...]
-    kernels: tuple[wire.KernelTime, ...]
+    calls: tuple[protocol.CallTime, ...]
+    kernels: tuple[protocol.KernelTime, ...]
     late: tuple[str, ...]
     method: str
     reason: str
@@ -117,7 +117,7 @@ class Calls:
         self.kept = returned or self.kept
         return began.elapsed_ns(ended)
 
-    def capture(self, calls: Sequence[Callable[[], object]]) -> tuple[wire.KernelTime, ...]:
+    def capture(self, calls: Sequence[Callable[[], object]]) -> tuple[protocol.KernelTime, ...]:
         """Capture the calls into a graph; its kernels without times, () when they are not known.
 
         Raises:
@@ -128,7 +128,7 @@ class Calls:
         graph = self._instruments.capture(lambda: returned.extend(call() for call in calls))
         self._graph, self._captured = graph, tuple(returned)
         counts = Counter(_cut(node.name) for node in graph.nodes)
-        return tuple(wire.KernelTime(name=name, count=count) for name, count in counts.most_common(_MOST_NAMES))
+        return tuple(protocol.KernelTime(name=name, count=count) for name, count in counts.most_common(_MOST_NAMES))
 
     def replay(self) -> int:
         """Launch the graph once; how long the stream was busy with it, in nanoseconds."""
@@ -281,11 +281,11 @@ def _hold_of(found: Sequence[Activity]) -> Activity | None:
     return next((activity for activity in found if HOLD in activity.name), None)
 
 
-def _call_time(found: Sequence[Activity], hold: Activity | None, stream_ns: int) -> wire.CallTime:
+def _call_time(found: Sequence[Activity], hold: Activity | None, stream_ns: int) -> protocol.CallTime:
     span_ns = max(one.end_ns for one in found) - min(one.start_ns for one in found) if found else None
     early = sum(one.start_ns < hold.end_ns - _EARLY_NS for one in found) if hold is not None else 0
     busy_ns = _busy_ns(found)
-    return wire.CallTime(span_ns=span_ns, stream_ns=stream_ns, activities=len(found), early=early, busy_ns=busy_ns)
+    return protocol.CallTime(span_ns=span_ns, stream_ns=stream_ns, activities=len(found), early=early, busy_ns=busy_ns)
 
 
 def _busy_ns(found: Sequence[Activity]) -> int:
@@ -297,14 +297,14 @@ def _busy_ns(found: Sequence[Activity]) -> int:
     return busy_ns
 
 
-def _by_name(activities: Sequence[Activity]) -> tuple[wire.KernelTime, ...]:
+def _by_name(activities: Sequence[Activity]) -> tuple[protocol.KernelTime, ...]:
     """What each name took in all, the longest first."""
     counts = Counter(_cut(activity.name) for activity in activities)
     times_ns: Counter[str] = Counter()
     for activity in activities:
         times_ns[_cut(activity.name)] += max(0, activity.end_ns - activity.start_ns)
     return tuple(
-        wire.KernelTime(name=name, device_ns=time_ns, count=counts[name])
+        protocol.KernelTime(name=name, device_ns=time_ns, count=counts[name])
         for name, time_ns in times_ns.most_common(_MOST_NAMES)
     )
 

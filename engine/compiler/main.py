@@ -14,16 +14,16 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.runtime.jit import JITFunction
 
-from engine import warm_kernel, wire
+from engine import protocol, warm_kernel
 from engine.compiler import offline, resources
 from engine.compiler.specialise import specialise
 from engine.devices.targets import Target, target_named
 from engine.errors import UnsupportedError
 from engine.model import Launch
-from engine.processes.confinement import Measure
-from engine.processes.priority import NICEST, be_nicer
-from engine.processes.readable_files import limit_reading
-from engine.processes.service import Line
+from engine.protocol.service import Line
+from engine.sandbox.confinement import Measure
+from engine.sandbox.priority import NICEST, be_nicer
+from engine.sandbox.readable_files import limit_reading
 from engine.worker import failures, loader
 
 _NICER = 5  # many compilers must not hold up the one that computes
@@ -40,7 +40,9 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     line = Line(commands, replies)
     compiler = _Compiler(limits_reading=Measure.READING in in_force)
     versions = {"triton": triton.__version__}
-    line.reply(wire.Ready(id="ready", confinement=in_force, versions=versions, launchers_for=offline.launchers_for()))
+    line.reply(
+        protocol.Ready(id="ready", confinement=in_force, versions=versions, launchers_for=offline.launchers_for())
+    )
     line.serve(compiler.carry_out)
 
 
@@ -58,34 +60,34 @@ class _Compiler:
         self._cache = offline.CacheFolder()
         _collect_kernels(self._kernels)
 
-    def carry_out(self, command: wire.AnyCommand) -> wire.AnyReply:
+    def carry_out(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         try:
             match command:
-                case wire.Load():
+                case protocol.Load():
                     self._filename = command.path
                     folder = Path(command.folder) if command.folder is not None else None
                     if self._limits_reading:
                         limit_reading(command.readable, listed=command.listed)
                     loader.load(Path(command.path), folder, command.entry)
-                    return wire.Done(id=command.id)
-                case wire.Compile():
+                    return protocol.Done(id=command.id)
+                case protocol.Compile():
                     return self._compile_launch(command)
-                case wire.BuildLauncher():
+                case protocol.BuildLauncher():
                     offline.build_launcher(command.types, target_named(command.target))
-                    return wire.Compiled(id=command.id, stages={}, cache=self._cache.new_files())
-                case wire.Disassemble():
+                    return protocol.Compiled(id=command.id, stages={}, cache=self._cache.new_files())
+                case protocol.Disassemble():
                     return _disassemble(command)
         except UnsupportedError as error:
-            return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=str(error))
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=str(error))
         except BaseException as error:  # the edge of the process: the candidate's own top level ran here
             failed = failures.failure(command.id, error, self._filename)
-            if not isinstance(command, wire.Load) and _is_of_the_machine(error):
-                return msgspec.structs.replace(failed, kind=wire.FailureKind.ENGINE)
+            if not isinstance(command, protocol.Load) and _is_of_the_machine(error):
+                return msgspec.structs.replace(failed, kind=protocol.FailureKind.ENGINE)
             return failed
         message = f"a compiler does not {type(command).__name__.lower()}"
-        return wire.Failed(id=command.id, kind=wire.FailureKind.ENGINE, message=message)
+        return protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message=message)
 
-    def _compile_launch(self, command: wire.Compile) -> wire.AnyReply:
+    def _compile_launch(self, command: protocol.Compile) -> protocol.AnyReply:
         launch, target = command.launch, target_named(command.target)
         kernel = self._find(launch.kernel, launch.line)
         try:
@@ -100,7 +102,7 @@ class _Compiler:
         except Exception as error:  # Triton raises what LLVM, MLIR and ptxas make of it: every kind is the candidate's
             return self._refused(command.id, error)
         delivered = _deliver(command, target, compiled)
-        if command.specialisation and isinstance(delivered, wire.Compiled):
+        if command.specialisation and isinstance(delivered, protocol.Compiled):
             return msgspec.structs.replace(delivered, cache=self._cache.new_files())
         return delivered
 
@@ -115,10 +117,10 @@ class _Compiler:
             raise UnsupportedError(f"{name} is made only when the entry runs, so it cannot be compiled apart from it")
         return named[0]
 
-    def _refused(self, identifier: str, error: BaseException) -> wire.Failed:
+    def _refused(self, identifier: str, error: BaseException) -> protocol.Failed:
         told = failures.failure(identifier, error, self._filename)
         message = " ".join(told.message.split())[:_MESSAGE_CHARACTERS]
-        kind = wire.FailureKind.ENGINE if _is_of_the_machine(error) else wire.FailureKind.COMPILE
+        kind = protocol.FailureKind.ENGINE if _is_of_the_machine(error) else protocol.FailureKind.COMPILE
         return msgspec.structs.replace(told, kind=kind, message=message)
 
 
@@ -166,7 +168,7 @@ def _options(launch: Launch) -> dict[str, object]:
     return chosen
 
 
-def _deliver(command: wire.Compile, target: Target, compiled: Any) -> wire.AnyReply:
+def _deliver(command: protocol.Compile, target: Target, compiled: Any) -> protocol.AnyReply:
     """Write the stages to the command's folder and read the resources off the binary."""
     folder = Path(command.folder)
     stages: dict[str, str] = {}
@@ -184,19 +186,19 @@ def _deliver(command: wire.Compile, target: Target, compiled: Any) -> wire.AnyRe
     shared_bytes = int(compiled.metadata.shared)
     if target.shared_bytes is not None and shared_bytes > target.shared_bytes:
         message = f"needs {shared_bytes} bytes of shared memory, {target.name} has {target.shared_bytes} a block"
-        return wire.Failed(id=command.id, kind=wire.FailureKind.COMPILE, message=message)
-    return wire.Compiled(
+        return protocol.Failed(id=command.id, kind=protocol.FailureKind.COMPILE, message=message)
+    return protocol.Compiled(
         id=command.id, stages=stages, registers=used.registers, spill_bytes=used.spill_bytes, shared_bytes=shared_bytes
     )
 
 
-def _disassemble(command: wire.Disassemble) -> wire.AnyReply:
+def _disassemble(command: protocol.Disassemble) -> protocol.AnyReply:
     path = Path(command.folder) / command.cubin
     be_nicer(NICEST)  # nobody waits for it; the next save must not
     text = resources.disassemble(path)
     if text is None:
         message = "nvdisasm is missing from this triton, or refused the binary"
-        return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=message)
+        return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=message)
     name = path.with_suffix(".sass").name
     (path.parent / name).write_text(text)
-    return wire.Compiled(id=command.id, stages={"sass": name})
+    return protocol.Compiled(id=command.id, stages={"sass": name})

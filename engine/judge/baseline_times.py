@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from engine import tensors, wire
+from engine import protocol
 from engine.clock.calls import Calls
 from engine.clock.instruments import Instruments
 from engine.judge.baselines import ReadyBaseline, baseline_named
 from engine.judge.slot_checks import Layout
 from engine.model import CacheState
+from engine.protocol import tensors
 
 if TYPE_CHECKING:
     from engine.model import Arguments
@@ -41,7 +42,7 @@ class BaselineTimes:
         # One set for each call of a run.  Never replaced: graphs hold their addresses.
         self._sets: list[list[torch.Tensor]] = []
 
-    def prepare(self, command: wire.PrepareBaseline, layout: Layout, inputs: Arguments) -> wire.AnyReply:
+    def prepare(self, command: protocol.PrepareBaseline, layout: Layout, inputs: Arguments) -> protocol.AnyReply:
         """Make a baseline ready, or say why it cannot be.
 
         Raises:
@@ -50,12 +51,12 @@ class BaselineTimes:
         baseline = baseline_named(command.name)
         reason = baseline.available(layout.problem, self._device)
         if reason:
-            return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=reason)
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=reason)
         ready = baseline.prepare(layout.problem, layout.case, inputs, self._device)
         self._sides[command.name] = _Side(ready=ready, calls=Calls(self._instruments))
-        return wire.Done(id=command.id)
+        return protocol.Done(id=command.id)
 
-    def time(self, command: wire.TimeBaseline, layout: Layout, images: torch.Tensor) -> wire.AnyReply:
+    def time(self, command: protocol.TimeBaseline, layout: Layout, images: torch.Tensor) -> protocol.AnyReply:
         """Call a baseline on copies of these images."""
         if command.name not in self._sides:
             raise RuntimeError(f"baseline {command.name} was not prepared")
@@ -65,20 +66,20 @@ class BaselineTimes:
         notes = (*side.ready.notes, *((note,) if note else ()))
         calls = self._calls_on(side, layout, len(command.slots))
         match command.how:
-            case wire.How.SINGLE:
+            case protocol.How.SINGLE:
                 return self._single(command, side.calls, calls, notes)
-            case wire.How.BURST:
+            case protocol.How.BURST:
                 self._settle(command.cache)
                 elapsed_ns = side.calls.burst(calls)
                 side.calls.kept = ()
-                return wire.Timed(id=command.id, elapsed_ns=elapsed_ns, notes=notes)
-            case wire.How.CAPTURE:
+                return protocol.Timed(id=command.id, elapsed_ns=elapsed_ns, notes=notes)
+            case protocol.How.CAPTURE:
                 return self._capture(command, side.calls, calls, notes)
-            case wire.How.REPLAY:
+            case protocol.How.REPLAY:
                 if side.calls.captured != len(calls):
                     raise RuntimeError(f"the graph holds {side.calls.captured} calls, {len(calls)} were asked for")
                 self._settle(command.cache)
-                return wire.Timed(id=command.id, elapsed_ns=side.calls.replay(), notes=notes)
+                return protocol.Timed(id=command.id, elapsed_ns=side.calls.replay(), notes=notes)
 
     def forget(self) -> None:
         """Let go of all baselines and their memory."""
@@ -87,8 +88,8 @@ class BaselineTimes:
         self._sides, self._sets = {}, []
 
     def _single(
-        self, command: wire.TimeBaseline, side: Calls, calls: list[Callable[[], object]], notes: tuple[str, ...]
-    ) -> wire.Timed:
+        self, command: protocol.TimeBaseline, side: Calls, calls: list[Callable[[], object]], notes: tuple[str, ...]
+    ) -> protocol.Timed:
         def before(number: int) -> int:
             if command.cache is CacheState.WARM:
                 return self._instruments.touch(self._sets[number])
@@ -96,21 +97,21 @@ class BaselineTimes:
 
         record = side.single(calls, before=before, after=lambda number, returned: 0)
         side.rest()  # what the judge itself puts on the device next is nobody's
-        return wire.Timed(
+        return protocol.Timed(
             id=command.id, calls=record.calls, kernels=record.kernels, late=record.late, method=record.method,
             reason=record.reason, notes=(*notes, *record.notes),
         )  # fmt: skip
 
     def _capture(
-        self, command: wire.TimeBaseline, side: Calls, calls: list[Callable[[], object]], notes: tuple[str, ...]
-    ) -> wire.AnyReply:
+        self, command: protocol.TimeBaseline, side: Calls, calls: list[Callable[[], object]], notes: tuple[str, ...]
+    ) -> protocol.AnyReply:
         try:
             kernels = side.capture(calls)
         except Exception as error:  # the edge to libraries: whatever one raises, it cannot be captured
             self._instruments.synchronise()
             message = f"{command.name} cannot be captured: {type(error).__name__}: {error}"
-            return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=message)
-        return wire.Timed(id=command.id, kernels=kernels, notes=notes)
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=message)
+        return protocol.Timed(id=command.id, kernels=kernels, notes=notes)
 
     def _copy(self, layout: Layout, images: torch.Tensor, slots: tuple[int, ...]) -> None:
         while len(self._sets) < len(slots):

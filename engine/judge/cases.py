@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import torch
 
-from engine import tensors, wire
+from engine import protocol
 from engine.device_memory import DeviceBlock, DeviceMemoryError
 from engine.judge.compare import of_another_kind
 from engine.judge.copied_arena import CopiedArena
 from engine.judge.copies import private_copies
 from engine.judge.measures import raw
 from engine.model import Case, Outcome, OutputReport, Problem, Tier
-from engine.untrusted import read_untrusted
+from engine.protocol import tensors
+from engine.sandbox.untrusted_files import read_untrusted
 
 if TYPE_CHECKING:
     from engine.model import Arguments, Value
@@ -40,7 +41,7 @@ class Content:
 
     seed: int
     inputs: tuple[Value, ...]
-    specs: tuple[wire.ValueSpec, ...]
+    specs: tuple[protocol.ValueSpec, ...]
     storages: list[torch.Tensor]
     expected: tuple[torch.Tensor, ...]
 
@@ -58,7 +59,7 @@ class Made:
     It was made while `before` was the content in hand, which it may be made of; `changed` and `kept` are as in Varied.
     """
 
-    variant: wire.Variant
+    variant: protocol.Variant
     before: Content
     content: Content | None = None
     why: str = ""
@@ -81,7 +82,7 @@ class CaseInHand:
     content: Content
     initial: list[torch.Tensor] = field(default_factory=list)
     poison: int = 0
-    free: tuple[wire.TensorSpec, ...] | None = None
+    free: tuple[protocol.TensorSpec, ...] | None = None
     foreseen: Made | None = None
     first_outputs: list[torch.Tensor] = field(default_factory=list)
     first_reports: tuple[OutputReport, ...] = ()
@@ -93,7 +94,7 @@ class Contents:
     def __init__(self, device: torch.device) -> None:
         self._device = device
         self._kept: OrderedDict[tuple[str, str], Content] = OrderedDict()
-        self._shapes: dict[tuple[str, str], wire.Shape] = {}
+        self._shapes: dict[tuple[str, str], protocol.Shape] = {}
 
     def of_case(self, problem: Problem, case: Case, seed: int | None) -> Content:
         """The kept content, made first where there is none; with a `seed`, the content of that seed.
@@ -113,7 +114,7 @@ class Contents:
             self._kept.popitem(last=False)
         return content
 
-    def shape_of(self, problem: Problem, case: Case) -> wire.Shape:
+    def shape_of(self, problem: Problem, case: Case) -> protocol.Shape:
         """What the arguments of a case look like; a case for timing is too large to be kept for that."""
         key = (problem.origin, case.name)
         if key not in self._shapes:
@@ -124,7 +125,7 @@ class Contents:
             else:
                 content = self.of_case(problem, case, None)
                 specs, storages = content.specs, content.storages
-            self._shapes[key] = wire.Shape(arguments=specs, storages=tuple(part.numel() for part in storages))
+            self._shapes[key] = protocol.Shape(arguments=specs, storages=tuple(part.numel() for part in storages))
         return self._shapes[key]
 
     def make(self, problem: Problem, case: Case, seed: int) -> Content:
@@ -173,7 +174,7 @@ class Memory:
 def arena_in_file(content: Content, path: Path, *, first: int = 0) -> tensors.ArenaFile:
     """A new file of shared memory for this content, behind its `first` bytes."""
     placed, size_bytes = tensors.place([storage.numel() for storage in content.storages], first=first)
-    return tensors.ArenaFile(wire.ArenaSpec(path=str(path), storages=placed, bytes=size_bytes))
+    return tensors.ArenaFile(protocol.ArenaSpec(path=str(path), storages=placed, bytes=size_bytes))
 
 
 def arena_on_device(content: Content, memory: Memory, *, first: int = 0) -> tensors.DeviceArena:
@@ -181,7 +182,7 @@ def arena_on_device(content: Content, memory: Memory, *, first: int = 0) -> tens
     sizes = [storage.numel() for storage in content.storages]
     placed, size_bytes = tensors.place([*sizes, output_bytes(content.expected)], first=first)
     block = memory.block(size_bytes)
-    spec = wire.ArenaSpec(
+    spec = protocol.ArenaSpec(
         handle=block.handle, storages=placed[:-1], outputs=placed[-1], bytes=size_bytes, block_bytes=block.size_bytes
     )
     return tensors.DeviceArena(spec, block.content)
@@ -210,13 +211,13 @@ def fill(hand: CaseInHand, content: Content, poison: int) -> None:
     hand.poison = poison
     hand.initial = [storage.clone() for storage in content.storages]
     for name, spec in zip(hand.problem.arguments, content.specs, strict=True):
-        if name in hand.problem.written_only and isinstance(spec, wire.TensorSpec):
+        if name in hand.problem.written_only and isinstance(spec, protocol.TensorSpec):
             hand.initial[spec.storage].fill_(poison)
     hand.arena.write(hand.initial, guard=poison)
 
 
 def returned_bytes(
-    hand: CaseInHand, command: wire.Compare | wire.Take | wire.Weigh | wire.Contrast | wire.Gauge
+    hand: CaseInHand, command: protocol.Compare | protocol.Take | protocol.Weigh | protocol.Contrast | protocol.Gauge
 ) -> torch.Tensor:
     """A private copy of the bytes of everything that the entry returned.
 
@@ -230,7 +231,7 @@ def returned_bytes(
 
 
 def returned_values(
-    problem: Problem, returned: tuple[wire.ReturnedSpec, ...], expected: tuple[torch.Tensor, ...],
+    problem: Problem, returned: tuple[protocol.ReturnedSpec, ...], expected: tuple[torch.Tensor, ...],
     content: Callable[[], torch.Tensor],
 ) -> list[torch.Tensor | OutputReport]:  # fmt: skip
     """What the entry returned, as views of the bytes that `content` gives, or reports of why they are none."""
@@ -249,7 +250,7 @@ def returned_values(
 
 
 def take(
-    name: str, spec: wire.ReturnedSpec, content: torch.Tensor, expected: torch.Tensor
+    name: str, spec: protocol.ReturnedSpec, content: torch.Tensor, expected: torch.Tensor
 ) -> torch.Tensor | OutputReport:
     """A returned tensor from the raw bytes of all; nothing in `spec` is believed before it fits them.
 
@@ -271,22 +272,24 @@ def take(
 
 
 def written_values(
-    problem: Problem, specs: tuple[wire.ValueSpec, ...], final: list[torch.Tensor]
+    problem: Problem, specs: tuple[protocol.ValueSpec, ...], final: list[torch.Tensor]
 ) -> list[torch.Tensor | OutputReport]:
     """The arguments that are written in place, as they were left."""
     spec_by_name = dict(zip(problem.arguments, specs, strict=True))
     written = (spec_by_name[name] for name in problem.mutates)
     return [
-        tensors.view(spec, final[spec.storage]).contiguous() for spec in written if isinstance(spec, wire.TensorSpec)
+        tensors.view(spec, final[spec.storage]).contiguous()
+        for spec in written
+        if isinstance(spec, protocol.TensorSpec)
     ]
 
 
-def output_names(problem: Problem, specs: tuple[wire.ValueSpec, ...]) -> list[str]:
+def output_names(problem: Problem, specs: tuple[protocol.ValueSpec, ...]) -> list[str]:
     """What is compared in this case: an argument that is written in place may be None."""
     spec_by_name = dict(zip(problem.arguments, specs, strict=True))
     return [
         name for name in problem.outputs
-        if name not in problem.mutates or isinstance(spec_by_name[name], wire.TensorSpec)
+        if name not in problem.mutates or isinstance(spec_by_name[name], protocol.TensorSpec)
     ]  # fmt: skip
 
 
@@ -301,7 +304,7 @@ def is_idle(problem: Problem, content: Content) -> bool:
 
 
 def mutated(
-    problem: Problem, specs: tuple[wire.ValueSpec, ...], initial: list[torch.Tensor], final: list[torch.Tensor]
+    problem: Problem, specs: tuple[protocol.ValueSpec, ...], initial: list[torch.Tensor], final: list[torch.Tensor]
 ) -> str | None:
     """What changed and should not have: an input, or memory between the elements of an output."""
     owners = storage_owners(problem, specs)
@@ -324,7 +327,7 @@ def mutated(
     return None
 
 
-def overrun(problem: Problem, specs: tuple[wire.ValueSpec, ...], damage: tensors.Damage) -> str:
+def overrun(problem: Problem, specs: tuple[protocol.ValueSpec, ...], damage: tensors.Damage) -> str:
     """In words: what was written beside, and on the side of which argument."""
     owners = {number: f"argument {names[0]}" for number, names in storage_owners(problem, specs).items()}
     past_an_end = damage.zone > 0 and (damage.zone == damage.zones - 1 or not damage.nearer_to_end)
@@ -334,7 +337,7 @@ def overrun(problem: Problem, specs: tuple[wire.ValueSpec, ...], damage: tensors
     return f"memory {where} was written ({size}): a store without a mask, or with a wrong one"
 
 
-def storage_owners(problem: Problem, specs: tuple[wire.ValueSpec, ...]) -> dict[int, list[str]]:
+def storage_owners(problem: Problem, specs: tuple[protocol.ValueSpec, ...]) -> dict[int, list[str]]:
     """Storage numbers, each with the arguments that view it."""
     owners: dict[int, list[str]] = {}
     for name, spec in zip(problem.arguments, specs, strict=True):
@@ -343,11 +346,11 @@ def storage_owners(problem: Problem, specs: tuple[wire.ValueSpec, ...]) -> dict[
     return owners
 
 
-def tensor_specs(spec: wire.ValueSpec) -> list[wire.TensorSpec]:
+def tensor_specs(spec: protocol.ValueSpec) -> list[protocol.TensorSpec]:
     """The tensors in a value."""
-    if isinstance(spec, wire.TensorSpec):
+    if isinstance(spec, protocol.TensorSpec):
         return [spec]
-    if isinstance(spec, wire.SequenceSpec):
+    if isinstance(spec, protocol.SequenceSpec):
         return [part for item in spec.items for part in tensor_specs(item)]
     return []
 

@@ -12,7 +12,7 @@ from engine.judge.measures import INTEGER_OF, ordered, raw, typical, ulps
 from engine.judge.passing import report_of_pass
 from engine.judge.values import text_of, unravelled
 from engine.model import Outcome, OutputReport, Tolerance, WrongElement
-from engine.tensors import dtype_name
+from engine.protocol.tensors import dtype_name
 
 _MOST_ELEMENTS = 2**63 - 1  # what every consumer of a report can hold
 _MAP_ROWS, _MAP_COLUMNS = 16, 48

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import torch
 
-from engine import wire
+from engine import protocol
 from engine.judge import cases
 from engine.judge.compare import count_wrong
 from engine.model import Outcome, OutputReport
@@ -21,7 +21,7 @@ class Contrasts:
         self._hand: cases.CaseInHand | None = None
         self._kept: list[torch.Tensor | OutputReport] = []
 
-    def contrast(self, hand: cases.CaseInHand, command: wire.Contrast) -> tuple[wire.Difference, ...]:
+    def contrast(self, hand: cases.CaseInHand, command: protocol.Contrast) -> tuple[protocol.Difference, ...]:
         """One entry for each output of the watched call that the worker has just made.
 
         Raises:
@@ -33,7 +33,7 @@ class Contrasts:
         names = cases.output_names(hand.problem, hand.content.specs)
         before: list[torch.Tensor | OutputReport | None] = [*self._kept] or [None] * len(got)
         told = tuple(
-            wire.Difference(
+            protocol.Difference(
                 name=name, total=wanted.numel(), right=_right(hand, value, wanted), changed=_changed(value, kept)
             )
             for name, value, wanted, kept in zip(names, got, hand.content.expected, before, strict=True)
@@ -43,7 +43,7 @@ class Contrasts:
         return told
 
 
-def _handed_back(hand: cases.CaseInHand, command: wire.Contrast) -> list[torch.Tensor | OutputReport]:
+def _handed_back(hand: cases.CaseInHand, command: protocol.Contrast) -> list[torch.Tensor | OutputReport]:
     """What the entry returned, and the arguments that it writes, as the worker handed back both."""
     problem, expected = hand.problem, hand.content.expected
     first = max(0, len(command.returned) - (len(expected) - problem.returns))

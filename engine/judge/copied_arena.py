@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, NoReturn
 
 import torch
 
-from engine import wire
-from engine.untrusted import UntrustedFileError
+from engine import protocol
+from engine.sandbox.untrusted_files import UntrustedFileError
 
 if TYPE_CHECKING:
-    from engine import tensors
+    from engine.protocol import tensors
 
 
 class CopiedArena:
     """Stands for the arena of a call that is over."""
 
-    def __init__(self, spec: wire.ArenaSpec, final: list[torch.Tensor], damage: tensors.Damage | None) -> None:
+    def __init__(self, spec: protocol.ArenaSpec, final: list[torch.Tensor], damage: tensors.Damage | None) -> None:
         self.spec = spec
         self._final = final
         self._damage = damage

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from engine import tensors, wire
+from engine import protocol
 from engine.diagnosis import Clue, diagnose, ranked, says_cause
 from engine.judge import cases
 from engine.judge.comparison import Comparison
@@ -26,6 +26,7 @@ from engine.judge.patterns import patterns
 from engine.judge.supposition import Supposition
 from engine.judge.whatif import suppositions
 from engine.model import Diagnosis, Explanation, Outcome, OutputReport, Problem, WrongElement
+from engine.protocol import tensors
 from engine.symptoms import Symptom
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def _before(hand: cases.CaseInHand, number: int, name: str) -> torch.Tensor | No
     names = cases.output_names(problem, hand.content.specs)
     for other in problem.mutates:
         spec = hand.content.specs[problem.arguments.index(other)]
-        if other in problem.written_only or not isinstance(spec, wire.TensorSpec):
+        if other in problem.written_only or not isinstance(spec, protocol.TensorSpec):
             continue
         if other == name or expected[number] is expected[names.index(other)]:
             return tensors.view(spec, hand.initial[spec.storage])

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 import torch
 
-from engine import tensors, wire
+from engine import protocol
 from engine.device_memory import DeviceMemoryError, is_lost
 from engine.judge import cases
 from engine.judge.compare import compare
@@ -26,9 +26,10 @@ from engine.judge.survival import weigh
 from engine.judge.taken import TakenCalls
 from engine.judge.variants import Variants
 from engine.model import Outcome, OutputReport, Problem
-from engine.processes.service import Line
-from engine.processes.variables import DEVICE_VARIABLE
-from engine.untrusted import UntrustedFileError
+from engine.protocol import tensors
+from engine.protocol.service import Line
+from engine.sandbox.untrusted_files import UntrustedFileError
+from engine.sandbox.variables import DEVICE_VARIABLE
 
 _THREADS = 2
 _MESSAGE_CHARACTERS, _TRACE_CHARACTERS = 4000, 20_000
@@ -40,7 +41,7 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     line = Line(commands, replies)
     judge = _Judge(torch.device(os.environ[DEVICE_VARIABLE]))
     versions = {"torch": str(torch.__version__), "python": platform.python_version()}
-    line.reply(wire.Ready(id="ready", confinement=in_force, versions=versions))
+    line.reply(protocol.Ready(id="ready", confinement=in_force, versions=versions))
     line.serve(judge.carry_out)
 
 
@@ -67,67 +68,74 @@ class _Judge:
         if device.type != "cpu":
             torch.zeros(1, device=device)  # or the first case would wait for the context
 
-    def carry_out(self, command: wire.AnyCommand) -> wire.AnyReply:
-        self._place = self._places[isinstance(command, wire.CaseCommand) and command.apart]
+    def carry_out(self, command: protocol.AnyCommand) -> protocol.AnyReply:
+        self._place = self._places[isinstance(command, protocol.CaseCommand) and command.apart]
         try:
             return self._carry_out(command)
         except (tensors.TruncatedError, UntrustedFileError) as error:
-            return wire.Failed(id=command.id, kind=wire.FailureKind.TAMPERED, message=str(error))
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.TAMPERED, message=str(error))
         except DeviceMemoryError as error:
-            return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=str(error))
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=str(error))
         except Exception as error:  # the edge of the process: a fault of a problem or of ours, told to the parent
             message = f"{type(error).__name__}: {error}"[:_MESSAGE_CHARACTERS]
             trace = traceback.format_exc()[-_TRACE_CHARACTERS:]
             broken = is_lost(self._device)
-            return wire.Failed(id=command.id, kind=wire.FailureKind.ENGINE, message=message, trace=trace, broken=broken)
+            return protocol.Failed(
+                id=command.id, kind=protocol.FailureKind.ENGINE, message=message, trace=trace, broken=broken
+            )
 
-    def _carry_out(self, command: wire.AnyCommand) -> wire.AnyReply:
+    def _carry_out(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         match command:
-            case wire.Lend():
+            case protocol.Lend():
                 block = self._memory.block(1)
-                return wire.Lent(id=command.id, handle=block.handle, block_bytes=block.size_bytes)
-            case wire.Prepare():
+                return protocol.Lent(id=command.id, handle=block.handle, block_bytes=block.size_bytes)
+            case protocol.Prepare():
                 return self._prepare(command)
-            case wire.Describe():
+            case protocol.Describe():
                 return self._describe(command)
-            case wire.Refill():
+            case protocol.Refill():
                 self._refill(command)
-                return wire.Done(id=command.id)
-            case wire.Compare():
+                return protocol.Done(id=command.id)
+            case protocol.Compare():
                 return self._compare(command)
-            case wire.Take():
+            case protocol.Take():
                 hand = self._in_hand()
                 self._taken.keep(command, hand, lambda: cases.returned_bytes(hand, command))
                 if command.again is not None:
                     self._refill(command.again)
-                return wire.Done(id=command.id)
-            case wire.Conclude():
+                return protocol.Done(id=command.id)
+            case protocol.Conclude():
                 return self._conclude(command)
-            case wire.Vary():
+            case protocol.Vary():
                 return self._variants.vary(self._in_hand(), command)
-            case wire.Foresee():
+            case protocol.Foresee():
                 self._variants.foresee(self._in_hand(), command.variant)
-                return wire.Done(id=command.id)
-            case wire.Weigh():
-                return wire.Weighed(id=command.id, outputs=weigh(self._in_hand(), command))
-            case wire.Contrast():
+                return protocol.Done(id=command.id)
+            case protocol.Weigh():
+                return protocol.Weighed(id=command.id, outputs=weigh(self._in_hand(), command))
+            case protocol.Contrast():
                 contrasts = self._place.contrasts
-                return wire.Contrasted(id=command.id, outputs=contrasts.contrast(self._in_hand(), command))
-            case wire.Gauge():
-                return wire.Gauged(id=command.id, outputs=gauge(self._in_hand(), command))
-            case wire.Release():
+                return protocol.Contrasted(id=command.id, outputs=contrasts.contrast(self._in_hand(), command))
+            case protocol.Gauge():
+                return protocol.Gauged(id=command.id, outputs=gauge(self._in_hand(), command))
+            case protocol.Release():
                 seed = self._place.hand.content.seed if self._place.hand is not None else None
                 self._let_go()
-                return wire.Released(id=command.id, seed=seed)
+                return protocol.Released(id=command.id, seed=seed)
             case (
-                wire.Arrange() | wire.Refresh() | wire.Check() | wire.PrepareBaseline() | wire.TimeBaseline()
-                | wire.MeasurePeaks() | wire.Disband()
-            ):  # fmt: skip
+                protocol.Arrange()
+                | protocol.Refresh()
+                | protocol.Check()
+                | protocol.PrepareBaseline()
+                | protocol.TimeBaseline()
+                | protocol.MeasurePeaks()
+                | protocol.Disband()
+            ):
                 return self._slots.carry_out(command)
         message = f"a judge does not {type(command).__name__.lower()}"
-        return wire.Failed(id=command.id, kind=wire.FailureKind.ENGINE, message=message)
+        return protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message=message)
 
-    def _prepare(self, command: wire.Prepare) -> wire.Prepared:
+    def _prepare(self, command: protocol.Prepare) -> protocol.Prepared:
         started = time.perf_counter()
         problem = self._problem(command.origin)
         case = problem.case(command.case)
@@ -142,17 +150,17 @@ class _Judge:
             arena = cases.arena_in_file(content, Path(command.arena_path))
         self._place.hand = cases.CaseInHand(problem=problem, case=case, arena=arena, base=content, content=content)
         cases.fill(self._place.hand, content, command.poison)
-        return wire.Prepared(
+        return protocol.Prepared(
             id=command.id, arguments=content.specs, arena=arena.spec, elapsed_s=time.perf_counter() - started,
             idle=idle,
         )  # fmt: skip
 
-    def _describe(self, command: wire.Describe) -> wire.Described:
+    def _describe(self, command: protocol.Describe) -> protocol.Described:
         problem = self._problem(command.origin)
         shapes = tuple(self._contents.shape_of(problem, problem.case(name)) for name in command.cases)
-        return wire.Described(id=command.id, shapes=shapes)
+        return protocol.Described(id=command.id, shapes=shapes)
 
-    def _refill(self, command: wire.Refill | wire.Again) -> None:
+    def _refill(self, command: protocol.Refill | protocol.Again) -> None:
         hand = self._in_hand()
         content = hand.base
         if command.fresh:
@@ -164,7 +172,7 @@ class _Judge:
             raise ValueError(f"{hand.problem.origin}: shapes and scalars of {hand.case.name} depend on the seed")
         cases.fill(hand, content, command.poison)
 
-    def _conclude(self, command: wire.Conclude) -> wire.Compared:
+    def _conclude(self, command: protocol.Conclude) -> protocol.Compared:
         taken = self._taken.give(command.taken)
         current, self._place.hand = self._place.hand, taken.hand
         try:
@@ -177,7 +185,7 @@ class _Judge:
             self._let_go()
         return msgspec.structs.replace(compared, id=command.id, seed=seed if command.ends else None)
 
-    def _compare(self, command: wire.Compare) -> wire.Compared:
+    def _compare(self, command: protocol.Compare) -> protocol.Compared:
         hand = self._in_hand()
         final = hand.arena.read()  # ours from here on: the worker may still be writing
         damage = hand.arena.damaged(guard=hand.poison)
@@ -200,7 +208,7 @@ class _Judge:
         changed = cases.mutated(problem, content.specs, hand.initial, final)
         if damage is not None:
             changed = cases.overrun(problem, content.specs, damage)
-        return wire.Compared(id=command.id, reports=reports, repeated=repeated, mutated=changed)
+        return protocol.Compared(id=command.id, reports=reports, repeated=repeated, mutated=changed)
 
     def _problem(self, origin: str) -> Problem:
         if origin not in self._problems:

@@ -12,7 +12,7 @@ import torch
 
 from engine.judge.measures import INTEGER_OF, ordered, raw, typical
 from engine.model import Outcome, OutputReport, Tolerance
-from engine.tensors import dtype_name
+from engine.protocol.tensors import dtype_name
 
 _NARROW = tuple(dtype for dtype in INTEGER_OF if dtype.itemsize < 8)  # int64 holds any distance in these
 

@@ -14,8 +14,8 @@ import torch
 from engine.diagnosis import Clue
 from engine.judge.comparison import Comparison
 from engine.judge.measures import raw
+from engine.protocol.tensors import dtype_name
 from engine.symptoms import Symptom
-from engine.tensors import dtype_name
 
 _BLOCKS = tuple(1 << power for power in range(14, 3, -1))
 _LEAST_IN_LINE = 4  # wrong elements that keep a factor of their own, for that to mean anything

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from engine import wire
+from engine import protocol
 from engine.judge import cases
 from engine.judge.copies import private_copies
 from engine.model import DType, OutputReport, Problem
@@ -34,7 +34,7 @@ _SINGLE_BITS, _DOUBLE_BITS = 24, 53
 _Running: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
 
 
-def gauge(hand: cases.CaseInHand, command: wire.Gauge) -> tuple[wire.Gauging, ...]:
+def gauge(hand: cases.CaseInHand, command: protocol.Gauge) -> tuple[protocol.Gauging, ...]:
     """One entry for each output of the call that the worker has just made.
 
     Raises:
@@ -48,7 +48,7 @@ def gauge(hand: cases.CaseInHand, command: wire.Gauge) -> tuple[wire.Gauging, ..
     got += cases.written_values(problem, content.specs, final)
     names = cases.output_names(problem, content.specs)
     if hand.case.dtype not in _LOWER:
-        return tuple(wire.Gauging(name=name) for name in names)
+        return tuple(protocol.Gauging(name=name) for name in names)
     precision, bits = _LOWER[hand.case.dtype]
     is_single = hand.case.dtype is DType.FLOAT32
     with _device_of(content.inputs):  # or what a reference makes anew would lie elsewhere
@@ -97,18 +97,18 @@ def lowered_outputs(problem: Problem, inputs: Arguments, *, bits: int) -> list[t
 
 def _gauging(
     name: str, precision: str, value: torch.Tensor | OutputReport, truth: torch.Tensor, others: Sequence[torch.Tensor]
-) -> wire.Gauging:
+) -> protocol.Gauging:
     if not isinstance(value, torch.Tensor) or not value.is_floating_point() or not value.numel():
-        return wire.Gauging(name=name)
+        return protocol.Gauging(name=name)
     # The candidate's bytes lie in host memory where a driver shares none between processes.
     exact, *answers = (tensor.to(value.device, torch.float64) for tensor in (truth, value, *others))
     finite = torch.stack([tensor.isfinite() for tensor in (exact, *answers)]).all(dim=0)
     size = exact[finite].square().mean().sqrt()
     errors = torch.stack([(answer - exact)[finite].square().mean().sqrt() / size for answer in answers])
     if not bool(errors.isfinite().all()):
-        return wire.Gauging(name=name)
+        return protocol.Gauging(name=name)
     got, *honest, lowered = errors.tolist()
-    return wire.Gauging(name=name, precision=precision, got=got, honest=max(honest), lowered=lowered)
+    return protocol.Gauging(name=name, precision=precision, got=got, honest=max(honest), lowered=lowered)
 
 
 def _device_of(inputs: Arguments) -> torch.device:

@@ -13,12 +13,13 @@ from functools import cached_property
 
 import torch
 
-from engine import tensors, wire
+from engine import protocol
 from engine.judge import cases
 from engine.judge.compare import compare
 from engine.judge.measures import raw
 from engine.judge.quick import wrong_among
 from engine.model import Case, Outcome, OutputReport, Problem, Tolerance
+from engine.protocol import tensors
 
 
 @dataclass(frozen=True)
@@ -27,9 +28,9 @@ class Layout:
 
     problem: Problem
     case: Case
-    specs: tuple[wire.ValueSpec, ...]
-    storages: tuple[wire.StorageSpec, ...]
-    outputs: wire.StorageSpec
+    specs: tuple[protocol.ValueSpec, ...]
+    storages: tuple[protocol.StorageSpec, ...]
+    outputs: protocol.StorageSpec
     bytes: int
 
     @property
@@ -50,9 +51,9 @@ class Layout:
         )
 
     @property
-    def zones(self) -> list[wire.StorageSpec]:
+    def zones(self) -> list[protocol.StorageSpec]:
         """The guard zones: zone n lies before storage n, or before the outputs, the last one behind them."""
-        return tensors.guard_zones(wire.ArenaSpec(storages=self.storages, outputs=self.outputs, bytes=self.bytes))
+        return tensors.guard_zones(protocol.ArenaSpec(storages=self.storages, outputs=self.outputs, bytes=self.bytes))
 
     def parts(self, image: torch.Tensor) -> list[torch.Tensor]:
         """The storages in the image of a slot."""
@@ -92,7 +93,7 @@ class Explained:
 
 def look(
     layout: Layout, written: Sequence[Written], finals: torch.Tensor,
-    returned: Sequence[tuple[wire.ReturnedSpec, ...]],
+    returned: Sequence[tuple[protocol.ReturnedSpec, ...]],
 ) -> tuple[list[Left], torch.Tensor]:  # fmt: skip
     """Work out what should have come of each call, and hold everything against it without waiting.
 
@@ -123,7 +124,7 @@ def explain(layout: Layout, left: Left) -> Explained:
     return Explained(reports=reports, trouble=_overrun(layout, left.written) or mutated)
 
 
-def _left(layout: Layout, written: Written, returned: tuple[wire.ReturnedSpec, ...]) -> Left:
+def _left(layout: Layout, written: Written, returned: tuple[protocol.ReturnedSpec, ...]) -> Left:
     """What one call left where, and what should be there."""
     problem = layout.problem
     storages, final = layout.parts(written.image), layout.parts(written.final)

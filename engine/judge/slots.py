@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import torch
 
-from engine import tensors, wire
+from engine import protocol
 from engine.clock.instruments import Instruments, instruments_of
 from engine.device_memory import DeviceMemoryError
 from engine.errors import UnsupportedError, UsageError
@@ -26,6 +26,7 @@ from engine.judge.baselines import BaselineError
 from engine.judge.peaks import event_timer, measure_peaks
 from engine.judge.slot_checks import Layout, Written
 from engine.model import Case, Problem
+from engine.protocol import tensors
 
 if TYPE_CHECKING:
     from engine.model import Arguments
@@ -78,37 +79,43 @@ class Slots:
         self._granted_bytes = 0
 
     def carry_out(
-        self, command: wire.Arrange | wire.Refresh | wire.Check | wire.PrepareBaseline | wire.TimeBaseline
-        | wire.MeasurePeaks | wire.Disband,
-    ) -> wire.AnyReply:  # fmt: skip
+        self,
+        command: protocol.Arrange
+        | protocol.Refresh
+        | protocol.Check
+        | protocol.PrepareBaseline
+        | protocol.TimeBaseline
+        | protocol.MeasurePeaks
+        | protocol.Disband,
+    ) -> protocol.AnyReply:
         """Carry out one command; what the machine cannot do is a Failed with UNSUPPORTED, faults are raised."""
         try:
             match command:
-                case wire.Arrange():
+                case protocol.Arrange():
                     return self._arrange(command)
-                case wire.Refresh():
+                case protocol.Refresh():
                     return self._refresh(command)
-                case wire.Check():
+                case protocol.Check():
                     return self._check(command)
-                case wire.PrepareBaseline():
+                case protocol.PrepareBaseline():
                     arranged = self._in_hand()
                     inputs = self._inputs(arranged.layout.problem, arranged.layout.case)
                     return arranged.times.prepare(command, arranged.layout, inputs)
-                case wire.TimeBaseline():
+                case protocol.TimeBaseline():
                     arranged = self._filled(command.slots)
                     return arranged.times.time(command, arranged.layout, arranged.images)
-                case wire.MeasurePeaks():
+                case protocol.MeasurePeaks():
                     peaks = measure_peaks(self._device, timer=event_timer(self._device))
-                    return wire.PeaksMeasured(
+                    return protocol.PeaksMeasured(
                         id=command.id, copy_bytes_per_s=peaks.copy_bytes_per_s, flops_per_s=dict(peaks.flops_per_s)
                     )
-                case wire.Disband():
+                case protocol.Disband():
                     self._disband()
-                    return wire.Done(id=command.id)
+                    return protocol.Done(id=command.id)
         except _BEYOND_THIS_MACHINE as error:
-            return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=str(error))
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=str(error))
 
-    def _arrange(self, command: wire.Arrange) -> wire.Arranged:
+    def _arrange(self, command: protocol.Arrange) -> protocol.Arranged:
         self._disband()
         instruments = self._equipped()
         problem = self._problem_of(command.origin)
@@ -124,11 +131,11 @@ class Slots:
         self._arranged = _Arranged(
             layout=layout, blocks=blocks, images=images, times=BaselineTimes(self._device, instruments)
         )
-        return wire.Arranged(
+        return protocol.Arranged(
             id=command.id,
             arguments=layout.specs,
             layouts=tuple(
-                wire.SlotLayout(
+                protocol.SlotLayout(
                     handle=block.handle, bytes=block.size_bytes, first=0, stride=layout.bytes, slots=slots,
                     storages=layout.storages, outputs=layout.outputs,
                 )
@@ -150,7 +157,7 @@ class Slots:
             problem=problem, case=case, specs=specs, storages=placed[:-1], outputs=placed[-1], bytes=size_bytes
         )
 
-    def _refresh(self, command: wire.Refresh) -> wire.Done:
+    def _refresh(self, command: protocol.Refresh) -> protocol.Done:
         arranged = self._in_hand()
         for number in command.slots:
             poison = 1 + secrets.randbelow(255)  # never 0, which is what a forgotten write looks like anyway
@@ -158,7 +165,7 @@ class Slots:
             arranged.poisons[number] = command.block, poison
             arranged.slot(number, command.block).copy_(arranged.images[number])
         self._equipped().synchronise()  # the worker's streams know nothing of ours
-        return wire.Done(id=command.id)
+        return protocol.Done(id=command.id)
 
     def _write(self, layout: Layout, image: torch.Tensor, poison: int) -> None:
         """Write content of a new seed into a private image, and the byte `poison` everywhere else."""
@@ -170,11 +177,11 @@ class Slots:
             if number not in layout.written_only:
                 tensors.part(image, place).copy_(storage)
 
-    def _check(self, command: wire.Check) -> wire.AnyReply:
+    def _check(self, command: protocol.Check) -> protocol.AnyReply:
         arranged = self._filled(command.slots, block=command.block)
         if len(command.returned) != len(command.slots):
             message = f"{len(command.returned)} calls are said to have returned, on {len(command.slots)} slots"
-            return wire.Failed(id=command.id, kind=wire.FailureKind.TAMPERED, message=message)
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.TAMPERED, message=message)
         self._equipped().synchronise()
         right = 0
         first: tuple[int, slot_checks.Explained] | None = None
@@ -187,14 +194,14 @@ class Slots:
                 elif first is None:
                     first = (position, found)
         if first is None:
-            return wire.Checked(id=command.id, right=right)
+            return protocol.Checked(id=command.id, right=right)
         position, found = first
-        return wire.Checked(
+        return protocol.Checked(
             id=command.id, right=right, first_wrong=position, reports=found.reports, trouble=found.trouble
         )
 
     def _look(
-        self, arranged: _Arranged, command: wire.Check, some: range
+        self, arranged: _Arranged, command: protocol.Check, some: range
     ) -> tuple[list[slot_checks.Left], torch.Tensor]:
         """What these calls left, by their positions in the command, and which of them are suspects."""
         left: list[slot_checks.Left] = []

@@ -11,13 +11,14 @@ from collections.abc import Iterator
 
 import torch
 
-from engine import tensors, wire
+from engine import protocol
 from engine.judge import cases
 from engine.judge.compare import count_wrong, judge
 from engine.model import OutputReport
+from engine.protocol import tensors
 
 
-def weigh(hand: cases.CaseInHand, command: wire.Weigh) -> tuple[wire.Survival, ...]:
+def weigh(hand: cases.CaseInHand, command: protocol.Weigh) -> tuple[protocol.Survival, ...]:
     """One entry for each output of the call that the worker has just made.
 
     Raises:
@@ -37,12 +38,12 @@ def weigh(hand: cases.CaseInHand, command: wire.Weigh) -> tuple[wire.Survival, .
 
 def _survival(
     hand: cases.CaseInHand, name: str, value: torch.Tensor | OutputReport, expected: torch.Tensor
-) -> wire.Survival:
+) -> protocol.Survival:
     total = expected.numel()
     right = _right(hand, value, expected) if isinstance(value, torch.Tensor) else 0
     counts = [_right(hand, guess, expected) for guess in _guesses(hand, expected)]
     trivial = max((*counts, _idle(hand, expected)))
-    return wire.Survival(name=name, total=total, right=right, trivial=trivial)
+    return protocol.Survival(name=name, total=total, right=right, trivial=trivial)
 
 
 def _right(hand: cases.CaseInHand, value: torch.Tensor, expected: torch.Tensor) -> int:

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 
 import torch
 
-from engine import wire
+from engine import protocol
 from engine.judge.cases import CaseInHand
 from engine.judge.copied_arena import CopiedArena
-from engine.untrusted import UntrustedFileError
+from engine.sandbox.untrusted_files import UntrustedFileError
 
 _MOST_TAKEN = 2  # the last call of a case, and the first of the next
 
@@ -21,9 +21,9 @@ _MOST_TAKEN = 2  # the last call of a case, and the first of the next
 class TakenCall:
     """One call, and the case as it was then."""
 
-    def __init__(self, command: wire.Take, hand: CaseInHand, read: Callable[[], torch.Tensor]) -> None:
+    def __init__(self, command: protocol.Take, hand: CaseInHand, read: Callable[[], torch.Tensor]) -> None:
         self.hand = hand
-        self.compare = wire.Compare(
+        self.compare = protocol.Compare(
             id=command.id, outputs=command.outputs, max_output_bytes=command.max_output_bytes,
             returned=command.returned, explain=command.explain,
         )  # fmt: skip
@@ -52,7 +52,7 @@ class TakenCalls:
     def __init__(self) -> None:
         self._calls: dict[str, TakenCall] = {}
 
-    def keep(self, command: wire.Take, hand: CaseInHand, read: Callable[[], torch.Tensor]) -> None:
+    def keep(self, command: protocol.Take, hand: CaseInHand, read: Callable[[], torch.Tensor]) -> None:
         """Copy what this call left; `read` makes a private copy of what the entry returned."""
         self._calls[command.id] = TakenCall(command, hand, read)
         if len(self._calls) > _MOST_TAKEN:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import torch
 
-from engine.wire import Variant
+from engine.protocol import Variant
 
 _BLOCK = 32  # elements of a vector that are treated as a row
 _OCTAVES = {torch.float16: 4, torch.bfloat16: 4}  # within one tensor; more would hide small rows behind the large

@@ -14,11 +14,12 @@ from typing import TypeAlias
 
 import torch
 
-from engine import tensors, wire
+from engine import protocol
 from engine.judge import cases, unusual
 from engine.judge.copies import private_copies
 from engine.judge.quick import wrong_anywhere
 from engine.model import Problem, Tolerance
+from engine.protocol import tensors
 
 Outputs: TypeAlias = tuple[torch.Tensor, ...]
 
@@ -26,7 +27,7 @@ _FACTORS = (1.0, 4.0, 16.0, 64.0)
 _PLACES = (True, True, True, True, False, False)  # tried with each factor: hidden, then anywhere
 _MARGIN = 0.5
 _VANISHING = 2.0**-48
-_HARMLESS = (wire.Variant.ONE_ELEMENT, wire.Variant.PERMUTED)
+_HARMLESS = (protocol.Variant.ONE_ELEMENT, protocol.Variant.PERMUTED)
 """They bring no ties, which nobody's contract decides, into an answer of integers."""
 
 
@@ -41,19 +42,19 @@ class Variants:
         self._device = device
         self._memory = memory
 
-    def vary(self, hand: cases.CaseInHand, command: wire.Vary) -> wire.Varied:
+    def vary(self, hand: cases.CaseInHand, command: protocol.Vary) -> protocol.Varied:
         """Lay out the variant, or say why not; then everything is as it was."""
-        if command.variant is not wire.Variant.MOVED:
+        if command.variant is not protocol.Variant.MOVED:
             return self._changed(hand, command)
         hand.arena = self._moved(hand, command)
         cases.fill(hand, hand.base, command.poison)
-        return wire.Varied(id=command.id, arena=hand.arena.spec)
+        return protocol.Varied(id=command.id, arena=hand.arena.spec)
 
-    def foresee(self, hand: cases.CaseInHand, variant: wire.Variant) -> None:
+    def foresee(self, hand: cases.CaseInHand, variant: protocol.Variant) -> None:
         """Make a variant that will be laid out next."""
         hand.foreseen = self._made(hand, variant)
 
-    def _moved(self, hand: cases.CaseInHand, command: wire.Vary) -> cases.Arena:
+    def _moved(self, hand: cases.CaseInHand, command: protocol.Vary) -> cases.Arena:
         """An arena that shares no byte with the one in hand, whose content is spoilt."""
         spoilt = [torch.full_like(storage, command.poison) for storage in hand.initial]
         hand.arena.write(spoilt, guard=command.poison)
@@ -62,18 +63,18 @@ class Variants:
             return cases.arena_in_file(hand.base, Path(command.arena_path), first=hand.arena.spec.bytes)
         return cases.arena_on_device(hand.base, self._memory, first=hand.arena.spec.bytes)
 
-    def _changed(self, hand: cases.CaseInHand, command: wire.Vary) -> wire.Varied:
+    def _changed(self, hand: cases.CaseInHand, command: protocol.Vary) -> protocol.Varied:
         made, hand.foreseen = hand.foreseen, None
         if made is None or made.variant is not command.variant or made.before is not hand.content:
             made = self._made(hand, command.variant)
         if made.content is not None:
             on_host = isinstance(hand.arena, tensors.ArenaFile)
             cases.fill(hand, cases.on_host(made.content) if on_host else made.content, command.poison)
-        return wire.Varied(
+        return protocol.Varied(
             id=command.id, arena=hand.arena.spec, dismissed=made.why, changed=made.changed, kept=made.kept
         )
 
-    def _made(self, hand: cases.CaseInHand, variant: wire.Variant) -> cases.Made:
+    def _made(self, hand: cases.CaseInHand, variant: protocol.Variant) -> cases.Made:
         if hand.free is None:
             hand.free = self._free(hand)
         kept = tuple(dict.fromkeys(name for name, part in _floats(hand) if part not in hand.free))
@@ -82,7 +83,7 @@ class Variants:
         try:
             if not hand.free:
                 raise UnfairError("no tensor of numbers may be changed")
-            if variant is wire.Variant.ONE_ELEMENT:
+            if variant is protocol.Variant.ONE_ELEMENT:
                 content, told = self._with_another_element(hand, hand.free, rng)
             else:
                 content = self._with_other_values(hand, hand.free, variant, rng)
@@ -92,7 +93,11 @@ class Variants:
         return cases.Made(variant=variant, before=hand.content, content=content, changed=told, kept=kept)
 
     def _with_other_values(
-        self, hand: cases.CaseInHand, free: tuple[wire.TensorSpec, ...], variant: wire.Variant, rng: torch.Generator
+        self,
+        hand: cases.CaseInHand,
+        free: tuple[protocol.TensorSpec, ...],
+        variant: protocol.Variant,
+        rng: torch.Generator,
     ) -> cases.Content:
         storages = self._copied(hand.base)
         for part in free:
@@ -101,7 +106,7 @@ class Variants:
         return self._content(hand, storages)
 
     def _with_another_element(
-        self, hand: cases.CaseInHand, free: tuple[wire.TensorSpec, ...], rng: torch.Generator
+        self, hand: cases.CaseInHand, free: tuple[protocol.TensorSpec, ...], rng: torch.Generator
     ) -> tuple[cases.Content, str]:
         """The content in hand but for one element that the answer depends on, and that in words."""
         before = tuple(value.to(self._device) for value in hand.content.expected)
@@ -122,7 +127,7 @@ class Variants:
                     return made, f"{name}[{where}] {old:.6g} became {float(tensor[place.index]):.6g}"
         raise UnfairError("no element was found that the answer depends on")
 
-    def _free(self, hand: cases.CaseInHand) -> tuple[wire.TensorSpec, ...]:
+    def _free(self, hand: cases.CaseInHand) -> tuple[protocol.TensorSpec, ...]:
         """The tensors that are drawn anew for every seed; what is always the same, as a table, means something."""
         with self._device:
             rng = torch.Generator(self._device).manual_seed(secrets.randbits(62))
@@ -150,7 +155,7 @@ class Variants:
             raise UnfairError(f"the reference fails on it: {type(error).__name__}") from error
         return cases.Content(seed=hand.base.seed, inputs=inputs, specs=specs, storages=storages, expected=expected)
 
-    def _require_fair(self, hand: cases.CaseInHand, variant: wire.Variant, content: cases.Content) -> None:
+    def _require_fair(self, hand: cases.CaseInHand, variant: protocol.Variant, content: cases.Content) -> None:
         """Raise UnfairError where an honest kernel may have a reason to be wrong on this content."""
         if not all(bool(value.isfinite().all()) for value in content.expected):
             raise UnfairError("the reference is not finite")
@@ -168,7 +173,7 @@ class Variants:
             raise UnfairError("eager is not clearly right on it")
 
 
-def _elements(spec: wire.TensorSpec) -> int:
+def _elements(spec: protocol.TensorSpec) -> int:
     """How many elements of its own the tensor has; one that repeats another is none."""
     count = 1
     for size, stride in zip(spec.shape, spec.strides, strict=True):
@@ -176,7 +181,7 @@ def _elements(spec: wire.TensorSpec) -> int:
     return count
 
 
-def _floats(hand: cases.CaseInHand) -> Iterator[tuple[str, wire.TensorSpec]]:
+def _floats(hand: cases.CaseInHand) -> Iterator[tuple[str, protocol.TensorSpec]]:
     """The tensors of numbers that are read, each with the name of its argument."""
     for name, value in zip(hand.problem.arguments, hand.base.specs, strict=True):
         for part in cases.tensor_specs(value):

@@ -18,8 +18,8 @@ from engine.diagnosis import Facts
 from engine.judge.misread import misreadings
 from engine.judge.supposition import Supposition, changed, replaced, tensor_at
 from engine.model import Problem
+from engine.protocol.tensors import dtype_name
 from engine.symptoms import Symptom
-from engine.tensors import dtype_name
 
 if TYPE_CHECKING:
     from engine.model import Arguments, Value

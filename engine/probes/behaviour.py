@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from engine import wire
+from engine import protocol
 from engine.behaviour import CHECK, facts, findings
 from engine.errors import EngineError, WireError
 from engine.model import Finding, Severity
@@ -35,7 +35,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
         yield _unchecked(why)
         return
     try:
-        observed = await lab.ask(wire.Observe(id=wire.new_id()))
+        observed = await lab.ask(protocol.Observe(id=protocol.new_id()))
     except WireError as error:
         message = f"asked what it did, the candidate meddled with the result channel: {_one_line(error)}"
         yield Finding(check=CHECK, severity=Severity.PROOF, message=message)
@@ -44,14 +44,14 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     except EngineError as error:
         yield _unchecked(_one_line(error))
         return
-    if isinstance(observed, wire.Observed):
+    if isinstance(observed, protocol.Observed):
         for finding in findings(lab.problem, [one.result for one in lab.passed], observed):
             yield finding
         if observed.unchecked:
             yield _unchecked("; ".join(map(_one_line, observed.unchecked)))
         else:
             yield LayerReport(layer=LAYER, by=CHECK, coverage=Coverage.CHECKED, facts=facts(observed))
-    elif isinstance(observed, wire.Failed):
+    elif isinstance(observed, protocol.Failed):
         yield _unchecked(_one_line(observed.message))
     else:
         message = f"asked what it did, the candidate answered with {type(observed).__name__}"

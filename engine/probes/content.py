@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from engine import wire
+from engine import protocol
 from engine.errors import EngineError
 from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
@@ -20,7 +20,7 @@ from engine.probes import Observation
 from engine.probes.lab.case_session import Lab, Passed
 from engine.probes.lab.repeat_calls import one_larger
 from engine.probes.lab.unusual_inputs import Answer, Varying
-from engine.wire import Variant
+from engine.protocol import Variant
 
 LAYER = Layer.INPUTS
 CATCHES = (
@@ -134,9 +134,11 @@ def _report(facts: _Facts, shapes: tuple[Fact, ...]) -> LayerReport:
 async def _shape_facts(lab: Lab) -> tuple[Fact, ...]:
     """How many of the verified cases have shapes and strides that kernels without masks or strides get wrong."""
     names = tuple(one.case.name for one in lab.passed)
-    described = await lab.staff.ask_judge(wire.Describe(id=wire.new_id(), origin=lab.problem.origin, cases=names))
-    if not isinstance(described, wire.Described):
-        said = f": {described.message}" if isinstance(described, wire.Failed) else ""
+    described = await lab.staff.ask_judge(
+        protocol.Describe(id=protocol.new_id(), origin=lab.problem.origin, cases=names)
+    )
+    if not isinstance(described, protocol.Described):
+        said = f": {described.message}" if isinstance(described, protocol.Failed) else ""
         raise EngineError(f"the judge could not describe the cases{said}")
     tensors = [list(_tensors(shape.arguments)) for shape in described.shapes]
     counts = {
@@ -149,20 +151,20 @@ async def _shape_facts(lab: Lab) -> tuple[Fact, ...]:
     )
 
 
-def _tensors(values: tuple[wire.ValueSpec, ...]) -> Iterator[wire.TensorSpec]:
+def _tensors(values: tuple[protocol.ValueSpec, ...]) -> Iterator[protocol.TensorSpec]:
     for value in values:
-        if isinstance(value, wire.TensorSpec):
+        if isinstance(value, protocol.TensorSpec):
             yield value
-        elif isinstance(value, wire.SequenceSpec):
+        elif isinstance(value, protocol.SequenceSpec):
             yield from _tensors(value.items)
 
 
-def _is_boundary(spec: wire.TensorSpec) -> bool:
+def _is_boundary(spec: protocol.TensorSpec) -> bool:
     """Whether some dimension is empty, or leaves a rest in every usual block."""
     return any(size == 0 or size % _BLOCK for size in spec.shape)
 
 
-def _is_strided(spec: wire.TensorSpec) -> bool:
+def _is_strided(spec: protocol.TensorSpec) -> bool:
     """Whether the elements do not lie one after another in the order of their indices."""
     dense = 1
     for size, stride in zip(reversed(spec.shape), reversed(spec.strides), strict=True):

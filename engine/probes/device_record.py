@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 
-from engine import wire
+from engine import protocol
 from engine.device_record import CHECK, facts, findings
 from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
@@ -59,7 +59,7 @@ async def _second_call(session: CaseSession) -> Taped:
     return await session.record() if first.recorded is not None else first
 
 
-def _wrong(outputs: Sequence[wire.Survival]) -> int:
+def _wrong(outputs: Sequence[protocol.Survival]) -> int:
     return sum(output.total - output.right for output in outputs)
 
 

@@ -14,7 +14,7 @@ import math
 from collections.abc import AsyncIterator, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
-from engine import wire
+from engine import protocol
 from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
@@ -46,8 +46,8 @@ class _Facts:
     computing.
     """
 
-    share: dict[wire.Kernel, tuple[float, str]] = field(default_factory=dict)
-    unclear: dict[wire.Kernel, str] = field(default_factory=dict)
+    share: dict[protocol.Kernel, tuple[float, str]] = field(default_factory=dict)
+    unclear: dict[protocol.Kernel, str] = field(default_factory=dict)
     survived: Finding | None = None
     lost: str = ""
     together: tuple[float, str] = (0.0, "")
@@ -59,9 +59,9 @@ class _Facts:
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
     """Withhold kernels on the smallest cases that launch all of them."""
-    wanted = {wire.Kernel(name=launch.kernel, line=launch.line) for one in lab.passed for launch in one.launches}
+    wanted = {protocol.Kernel(name=launch.kernel, line=launch.line) for one in lab.passed for launch in one.launches}
     facts = _Facts()
-    settled: set[wire.Kernel] = set()
+    settled: set[protocol.Kernel] = set()
     for one in _smallest_first(lab)[:_MOST_CASES] if wanted else ():
         settled |= await _in_case(lab, one, facts, settled)
         if facts.survived is not None or facts.lost or wanted <= settled:
@@ -76,10 +76,10 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     yield _report(facts, wanted)
 
 
-async def _in_case(lab: Lab, one: Passed, facts: _Facts, settled: set[wire.Kernel]) -> set[wire.Kernel]:
+async def _in_case(lab: Lab, one: Passed, facts: _Facts, settled: set[protocol.Kernel]) -> set[protocol.Kernel]:
     """Withhold the kernels of one case; those that need no other case, unlike what this one does without."""
     async with lab.at(one.case) as session:
-        together = await _replays(session, wire.Withhold(), facts)
+        together = await _replays(session, protocol.Withhold(), facts)
         if not _met(together) and _share(together) >= _MOSTLY:
             facts.survived = await _launches_nothing(lab, one, facts)
             return set()
@@ -103,7 +103,7 @@ async def _launches_nothing(lab: Lab, one: Passed, facts: _Facts) -> Finding | N
     """A call launched no kernel and was right; in a new worker too, or had it captured a graph before?"""
     await lab.renew()
     async with lab.at(one.case) as session:
-        together = await _replays(session, wire.Withhold(), facts)
+        together = await _replays(session, protocol.Withhold(), facts)
     met, share = _met(together), _share(together)
     facts.tells = True
     if share >= _MOSTLY:
@@ -112,11 +112,11 @@ async def _launches_nothing(lab: Lab, one: Passed, facts: _Facts) -> Finding | N
     return None
 
 
-async def _confirmed(lab: Lab, one: Passed, met: Sequence[wire.Kernel], facts: _Facts) -> Finding | None:
+async def _confirmed(lab: Lab, one: Passed, met: Sequence[protocol.Kernel], facts: _Facts) -> Finding | None:
     """The same again in a new worker: a suspicion, or None."""
     await lab.renew()
     async with lab.at(one.case) as session:
-        together = await _replays(session, wire.Withhold(), facts)
+        together = await _replays(session, protocol.Withhold(), facts)
     share = _share(together)
     if share < _MOSTLY or not _met(together):
         why = "without it the answer was right in the worker that had computed it before, but not in a new one"
@@ -125,7 +125,7 @@ async def _confirmed(lab: Lab, one: Passed, met: Sequence[wire.Kernel], facts: _
     return _survived(one, met, share)
 
 
-def _survived(one: Passed, met: Sequence[wire.Kernel], share: float) -> Finding:
+def _survived(one: Passed, met: Sequence[protocol.Kernel], share: float) -> Finding:
     names = ", ".join(kernel.name for kernel in met)
     without = f"with every launch withheld ({names})" if met else "in a new worker, where it launches none of them,"
     how_much = "is right" if share == 1 else f"is right in {_percent(share)} of its elements"
@@ -134,7 +134,7 @@ def _survived(one: Passed, met: Sequence[wire.Kernel], share: float) -> Finding:
 
 
 async def _alone(
-    session: CaseSession, kernels: Sequence[wire.Kernel], together: Sequence[Replayed], facts: _Facts
+    session: CaseSession, kernels: Sequence[protocol.Kernel], together: Sequence[Replayed], facts: _Facts
 ) -> None:
     """Withhold one of these kernels after another, where a call launches several."""
     several = len(_met(together)) > 1
@@ -142,7 +142,7 @@ async def _alone(
         if facts.lost:
             facts.unclear.setdefault(kernel, facts.lost)
             continue
-        replays = await _replays(session, wire.Withhold(kernels=(kernel,)), facts) if several else together
+        replays = await _replays(session, protocol.Withhold(kernels=(kernel,)), facts) if several else together
         trouble = next((replay.trouble for replay in replays if replay.trouble), "")
         if trouble and kernel not in facts.share:
             facts.unclear[kernel] = trouble
@@ -153,7 +153,7 @@ async def _alone(
         facts.unclear[kernel] = f"only {_MOST_KERNELS} kernels of a case are withheld one by one"
 
 
-async def _replays(session: CaseSession, withhold: wire.Withhold, facts: _Facts) -> tuple[Replayed, ...]:
+async def _replays(session: CaseSession, withhold: protocol.Withhold, facts: _Facts) -> tuple[Replayed, ...]:
     """One call with each poison, or until one is in trouble."""
     replays: list[Replayed] = []
     for poison in _POISONS:
@@ -165,7 +165,7 @@ async def _replays(session: CaseSession, withhold: wire.Withhold, facts: _Facts)
     return tuple(replays)
 
 
-def _met(replays: Sequence[Replayed]) -> list[wire.Kernel]:
+def _met(replays: Sequence[Replayed]) -> list[protocol.Kernel]:
     """The kernels that some launch was withheld of, in the order in which they came."""
     return list(dict.fromkeys(entry.kernel for replay in replays for entry in replay.ledger if entry.withheld))
 
@@ -217,7 +217,7 @@ def _findings(facts: _Facts) -> Iterator[Finding]:
             yield Finding(check=_CHECK, severity=Severity.HINT, message=message, case=case)
 
 
-def _report(facts: _Facts, wanted: Set[wire.Kernel]) -> LayerReport:
+def _report(facts: _Facts, wanted: Set[protocol.Kernel]) -> LayerReport:
     """What is known of each kernel; without an answer for any, that is said, and a crash is no answer."""
     told = [
         Fact(name=kernel.name, value=f"line {kernel.line}: {_percent(share)} of the answer of {case} is right without")
@@ -252,5 +252,5 @@ def _smallest_first(lab: Lab) -> list[Passed]:
     return list({one.case.name: one for one in order}.values())
 
 
-def _order(kernel: wire.Kernel) -> tuple[int, str]:
+def _order(kernel: protocol.Kernel) -> tuple[int, str]:
     return kernel.line, kernel.name

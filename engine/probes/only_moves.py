@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 
-from engine import wire
+from engine import protocol
 from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
@@ -39,7 +39,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
         if facts and not unmet:
             break
         async with lab.at(one.case) as session:
-            looked = await session.call(poison=_POISON, withhold=wire.Withhold(look=True))
+            looked = await session.call(poison=_POISON, withhold=protocol.Withhold(look=True))
             if looked.trouble:
                 why = f"{one.case.name}: {looked.trouble}"
                 break
@@ -66,7 +66,7 @@ async def _none_computes(session: CaseSession, looked: Replayed) -> bool:
     computing = tuple(entry.kernel for entry in looked.ledger if entry.moved < entry.launches)
     if not computing:
         return True
-    without = await session.call(poison=_POISON, withhold=wire.Withhold(kernels=computing))
+    without = await session.call(poison=_POISON, withhold=protocol.Withhold(kernels=computing))
     return not without.trouble and _is_right(without) and any(entry.withheld for entry in without.ledger)
 
 

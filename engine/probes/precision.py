@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import AsyncIterator
 
-from engine import wire
+from engine import protocol
 from engine.model import DType, Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
@@ -54,7 +54,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     yield LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=why, facts=tuple(facts))
 
 
-async def _lowered(session: CaseSession, gauges: tuple[wire.Gauging, ...]) -> Finding | str:
+async def _lowered(session: CaseSession, gauges: tuple[protocol.Gauging, ...]) -> Finding | str:
     """A finding when an output is lowered on new content as well; else trouble, or "" when there is none."""
     suspected = [gauge.name for gauge in gauges if _is_lowered(session.case.dtype, gauge)]
     if not suspected:
@@ -72,12 +72,12 @@ async def _lowered(session: CaseSession, gauges: tuple[wire.Gauging, ...]) -> Fi
     return ""
 
 
-def _is_lowered(dtype: DType, gauge: wire.Gauging) -> bool:
+def _is_lowered(dtype: DType, gauge: protocol.Gauging) -> bool:
     limit = _limit(dtype, gauge)
     return limit is not None and gauge.got is not None and gauge.got > limit
 
 
-def _limit(dtype: DType, gauge: wire.Gauging) -> float | None:
+def _limit(dtype: DType, gauge: protocol.Gauging) -> float | None:
     """The error beyond which an answer is nearer to the lowered one; None where the case cannot tell."""
     if gauge.honest is None or gauge.lowered is None:
         return None
@@ -87,11 +87,11 @@ def _limit(dtype: DType, gauge: wire.Gauging) -> float | None:
     return honest * min(math.sqrt(apart), _MOST_BEYOND) if apart >= _APART else None
 
 
-def _errors(gauge: wire.Gauging) -> str:
+def _errors(gauge: protocol.Gauging) -> str:
     return f"{gauge.got:.2g}, that of an honest one {gauge.honest:.2g}, with {gauge.precision} {gauge.lowered:.2g}"
 
 
-def _fact(one: Passed, gauge: wire.Gauging) -> Fact:
+def _fact(one: Passed, gauge: protocol.Gauging) -> Fact:
     name = f"{one.case.name}, {gauge.name}"
     limit = _limit(one.case.dtype, gauge)
     verdict = f"limit {limit:.2g}" if limit is not None else "too close to tell"

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
-from engine import wire
+from engine import protocol
 from engine.model import Finding, Location, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
@@ -108,7 +108,7 @@ async def _call(
     *,
     fresh: bool = False,
     keep: bool = False,
-    disorder: wire.Disorder | None = None,
+    disorder: protocol.Disorder | None = None,
 ) -> Contrasting:
     poison = _POISONS[facts.calls % len(_POISONS)]
     contrasting = await watched(session, poison=poison, fresh=fresh, keep=keep, disorder=disorder)
@@ -130,7 +130,7 @@ def _found(session: CaseSession, contrasting: Contrasting, what: str) -> Finding
     return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=session.case.name)
 
 
-async def _meeting(session: CaseSession, disorder: wire.Disorder) -> wire.Meeting | None:
+async def _meeting(session: CaseSession, disorder: protocol.Disorder) -> protocol.Meeting | None:
     """Which two programs meet, as the worker says; None where it cannot tell.
 
     Raises:
@@ -140,11 +140,11 @@ async def _meeting(session: CaseSession, disorder: wire.Disorder) -> wire.Meetin
         return None
     witnessed = msgspec.structs.replace(disorder, witness=True)
     called = await session.make(poison=_POISONS[0], fresh=False, disorder=witnessed)
-    return called.meeting if isinstance(called, wire.Called) else None
+    return called.meeting if isinstance(called, protocol.Called) else None
 
 
 def _race_found(
-    session: CaseSession, contrasting: Contrasting, disorder: wire.Disorder, meeting: wire.Meeting | None
+    session: CaseSession, contrasting: Contrasting, disorder: protocol.Disorder, meeting: protocol.Meeting | None
 ) -> Finding | None:
     found = _found(session, contrasting, _race(session.lab, disorder))
     line = meeting and (meeting.second.line if meeting.second.stores else meeting.first.line)
@@ -153,7 +153,7 @@ def _race_found(
     return replace(found, location=Location(line=line), message=f"{found.message}; {_met(meeting)}")
 
 
-def _met(meeting: wire.Meeting) -> str:
+def _met(meeting: protocol.Meeting) -> str:
     """What two programs do to one element: "program (1, 0, 0) of k stores out[3] at line 7, where ..."."""
     first, second = meeting.first, meeting.second
     element = f"{meeting.tensor}[{meeting.index}]"
@@ -164,26 +164,26 @@ def _met(meeting: wire.Meeting) -> str:
     )
 
 
-def _does(access: wire.Access) -> str:
+def _does(access: protocol.Access) -> str:
     return "stores" if access.stores else "loads"
 
 
-def _at(access: wire.Access) -> str:
+def _at(access: protocol.Access) -> str:
     return f" at line {access.line}" if access.line is not None else ""
 
 
-def _race(lab: Lab, disorder: wire.Disorder) -> str:
+def _race(lab: Lab, disorder: protocol.Disorder) -> str:
     if not lab.staff.interpreted:
         return "a race: the same input gave a right answer, and beside other work a wrong one"
     order = "backwards" if disorder.seed is None else "in random order"
     return f"a race: right only in one order, and with the programs of each grid run {order}"
 
 
-def _disorders(lab: Lab) -> Iterator[wire.Disorder]:
+def _disorders(lab: Lab) -> Iterator[protocol.Disorder]:
     if lab.staff.interpreted:
-        yield wire.Disorder()
+        yield protocol.Disorder()
     for _ in range(1 if lab.staff.interpreted else _REPEATS):
-        yield wire.Disorder(seed=secrets.randbits(31))
+        yield protocol.Disorder(seed=secrets.randbits(31))
 
 
 def _cases(lab: Lab) -> tuple[list[Passed], list[Passed]]:

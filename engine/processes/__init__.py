@@ -1,5 +1,5 @@
-"""Child processes: how they are started, what they give up, how they are spoken to and how they end.
+"""Child processes as the parent sees them: started, given commands, watched, and ended.
 
-`nursery` and `confinement` run in children, `child` and `nest` in the parent.  No other package
-starts, signals or waits for a process.
+Only this room starts, signals or waits for a process.  `fork_server` is the exception to the parent's view: it is the
+process that has imported everything and forks the children.  No child imports this room.
 """

@@ -13,11 +13,11 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
-from engine import wire
+from engine import protocol
 from engine.errors import ChildDiedError, EngineError, EngineLostError, KilledError, RunMemoryError, WireError
 from engine.model import Stream
 from engine.processes.control_group import ControlGroup
-from engine.processes.last_words import telling_line
+from engine.processes.exit_reason import telling_line
 from engine.processes.usage import Meter
 from engine.processes.waiting import first_of
 
@@ -36,13 +36,13 @@ class Child:
         self.pid = pid
         self.on_log: Callable[[Stream, str], None] | None = None
         self.group: ControlGroup | None = None
-        self.ready: wire.Ready | None = None
+        self.ready: protocol.Ready | None = None
         self._order_kill = order_kill
         self._log_bytes_left = log_bytes
         self._loop = asyncio.get_running_loop()
         self._gone: asyncio.Future[int] = self._loop.create_future()
         # The first line comes unasked, and may come before anybody waits for it.
-        self._pending: tuple[str, asyncio.Future[wire.AnyReply]] | None = (_READY, self._loop.create_future())
+        self._pending: tuple[str, asyncio.Future[protocol.AnyReply]] | None = (_READY, self._loop.create_future())
         self._fault: WireError | None = None
         self._abandoned: set[str] = set()
         self._tasks: list[asyncio.Task[None]] = []
@@ -76,7 +76,7 @@ class Child:
         """Whether it ended because the process that had started it did."""
         return self._is_lost
 
-    async def wait_until_ready(self, deadline_s: float) -> wire.Ready:
+    async def wait_until_ready(self, deadline_s: float) -> protocol.Ready:
         """The unasked-for first line, which says that the child is warm; for `deadline_s` of its time.
 
         Raises:
@@ -87,12 +87,12 @@ class Child:
             reply = await self._await_reply(*self._pending, deadline_s)
         except ChildDiedError as error:
             raise ChildDiedError(f"{error}; it said: {telling_line(self._last_words) or 'nothing'}") from error
-        if not isinstance(reply, wire.Ready):
+        if not isinstance(reply, protocol.Ready):
             raise WireError(f"the {self.kind} began with {type(reply).__name__} instead of Ready")
         self.ready = reply
         return reply
 
-    async def ask(self, command: wire.AnyCommand, *, deadline_s: float) -> wire.AnyReply:
+    async def ask(self, command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
         """Send a command and wait for its reply.
 
         Raises:
@@ -108,9 +108,9 @@ class Child:
             raise self._death()
         if self._commands is None:
             raise ChildDiedError(f"the {self.kind} is not running")
-        future: asyncio.Future[wire.AnyReply] = self._loop.create_future()
+        future: asyncio.Future[protocol.AnyReply] = self._loop.create_future()
         self._pending = (command.id, future)
-        self._commands.write(wire.encode(command))
+        self._commands.write(protocol.encode(command))
         return await self._await_reply(command.id, future, deadline_s)
 
     async def kill(self) -> int:
@@ -143,8 +143,8 @@ class Child:
         return kind(f"the {self.kind} ended without a reply ({_how(code)})")
 
     async def _await_reply(
-        self, identifier: str, future: asyncio.Future[wire.AnyReply], deadline_s: float
-    ) -> wire.AnyReply:
+        self, identifier: str, future: asyncio.Future[protocol.AnyReply], deadline_s: float
+    ) -> protocol.AnyReply:
         try:
             if self._fault is not None:
                 raise self._fault
@@ -171,7 +171,7 @@ class Child:
             try:
                 line = await stream.readline()
             except ValueError:
-                self._blame(WireError(f"the {self.kind} wrote a line of more than {wire.MAX_LINE_BYTES} bytes"))
+                self._blame(WireError(f"the {self.kind} wrote a line of more than {protocol.MAX_LINE_BYTES} bytes"))
                 return
             if not line.endswith(b"\n"):
                 return  # the end, or what death cut off
@@ -179,7 +179,7 @@ class Child:
 
     def _take(self, line: bytes) -> None:
         try:
-            reply = wire.decode_reply(line)
+            reply = protocol.decode_reply(line)
         except WireError as error:
             self._blame(error)
             return
@@ -229,10 +229,10 @@ class Child:
         self._transports = []
 
     async def _reader(self, handle: int) -> asyncio.StreamReader:
-        stream = asyncio.StreamReader(limit=wire.MAX_LINE_BYTES)
-        protocol = asyncio.StreamReaderProtocol(stream)
+        stream = asyncio.StreamReader(limit=protocol.MAX_LINE_BYTES)
+        reader_protocol = asyncio.StreamReaderProtocol(stream)
         pipe = os.fdopen(handle, "rb", buffering=0)
-        transport, _ = await self._loop.connect_read_pipe(lambda: protocol, pipe)
+        transport, _ = await self._loop.connect_read_pipe(lambda: reader_protocol, pipe)
         self._transports.append(transport)
         return stream
 

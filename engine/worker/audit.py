@@ -20,7 +20,7 @@ from typing import Any
 
 from triton import knobs
 
-from engine.wire.observing import MOST_DEEDS, ChangeKind, ChangeSeen, DeedKind, DeedSeen
+from engine.protocol.monitoring import MOST_DEEDS, ChangeKind, ChangeSeen, DeedKind, DeedSeen
 from engine.worker.doors import DOOR_EVENT
 
 _MOST_FRAMES = 200

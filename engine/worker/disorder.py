@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from engine import wire
+from engine import protocol
 from engine.clock.unheard import Base, unheard
 
 _BLOCK_BYTES = 64 << 20  # beyond any cache, so that each round takes its turn at the memory
@@ -26,13 +26,13 @@ class Disorder:
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
-        self._disorder: wire.Disorder | None = None
+        self._disorder: protocol.Disorder | None = None
         self._order: list[int] = []
         self._launches = 0
         self._company: _Company | None = None
 
     @contextlib.contextmanager
-    def during(self, disorder: wire.Disorder | None) -> Iterator[None]:
+    def during(self, disorder: protocol.Disorder | None) -> Iterator[None]:
         """Disorder whatever is launched until the block is left."""
         self._launches = 0
         if disorder is not None and self._device.type == "cuda":
@@ -64,7 +64,7 @@ class Disorder:
 
         return set_grid_idx
 
-    def _begin(self, sizes: tuple[int, int, int], disorder: wire.Disorder) -> None:
+    def _begin(self, sizes: tuple[int, int, int], disorder: protocol.Disorder) -> None:
         programs = sizes[0] * sizes[1] * sizes[2]
         self._order = list(range(programs - 1, -1, -1))
         if disorder.seed is not None:

@@ -14,7 +14,7 @@ import torch
 from triton.compiler.errors import CompilationError
 from triton.runtime.errors import InterpreterError, OutOfResources, PTXASError
 
-from engine import wire
+from engine import protocol
 from engine.model import OutOfBounds
 from engine.worker.loader import NoEntryError
 from engine.worker.missing import missing
@@ -39,12 +39,12 @@ class NeedsGpuError(Exception):
         self.line = line
 
 
-def failure(identifier: str, error: BaseException, filename: str) -> wire.Failed:
+def failure(identifier: str, error: BaseException, filename: str) -> protocol.Failed:
     """The reply for this exception; lines are looked for in `filename`, deepest frame first."""
     chain = list(_causes(error))
     root = chain[-1]
     bounds = next((report for part in chain if (report := getattr(part, "report", None))), None)
-    return wire.Failed(
+    return protocol.Failed(
         id=identifier,
         kind=_kind(chain),
         message=_message(root),
@@ -99,20 +99,20 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         current = current.__cause__
 
 
-def _kind(chain: list[BaseException]) -> wire.FailureKind:
+def _kind(chain: list[BaseException]) -> protocol.FailureKind:
     root = chain[-1]
     if any(isinstance(getattr(part, "report", None), OutOfBounds) for part in chain) or isinstance(
         root, StrayStoreError
     ):
-        return wire.FailureKind.OUT_OF_BOUNDS
+        return protocol.FailureKind.OUT_OF_BOUNDS
     if any(isinstance(part, MemoryError | torch.OutOfMemoryError) for part in chain):
-        return wire.FailureKind.OUT_OF_MEMORY
+        return protocol.FailureKind.OUT_OF_MEMORY
     if isinstance(root, RuntimeError) and any(words in _words(str, root) for words in _CPU_ALLOCATION_WORDS):
-        return wire.FailureKind.OUT_OF_MEMORY
+        return protocol.FailureKind.OUT_OF_MEMORY
     if isinstance(root, SystemExit | KeyboardInterrupt):
-        return wire.FailureKind.EXITED
+        return protocol.FailureKind.EXITED
     if isinstance(root, NoEntryError):
-        return wire.FailureKind.NO_ENTRY
+        return protocol.FailureKind.NO_ENTRY
     if (
         isinstance(root, InterpreterLimitError)
         or (isinstance(root, NotImplementedError) and _raised_in(root, "triton/runtime/interpreter.py"))
@@ -120,10 +120,10 @@ def _kind(chain: list[BaseException]) -> wire.FailureKind:
         or missing(root)
         or any(map(asks_for_a_gpu, chain))
     ):
-        return wire.FailureKind.UNSUPPORTED
+        return protocol.FailureKind.UNSUPPORTED
     if any(isinstance(part, _COMPILE_ERRORS) for part in chain):
-        return wire.FailureKind.COMPILE
-    return wire.FailureKind.RAISED
+        return protocol.FailureKind.COMPILE
+    return protocol.FailureKind.RAISED
 
 
 def _raised_in(error: BaseException, file: str) -> bool:
@@ -133,7 +133,7 @@ def _raised_in(error: BaseException, file: str) -> bool:
 
 def is_raised(error: BaseException) -> bool:
     """Whether a candidate's own code ended with this: no compiler, no lack of memory, nothing of the interpreter."""
-    return _kind(list(_causes(error))) in (wire.FailureKind.RAISED, wire.FailureKind.EXITED)
+    return _kind(list(_causes(error))) in (protocol.FailureKind.RAISED, protocol.FailureKind.EXITED)
 
 
 def asks_for_a_gpu(error: BaseException) -> bool:

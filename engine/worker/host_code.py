@@ -27,7 +27,7 @@ import triton
 import triton.language as tl
 from triton.runtime.jit import KernelInterface
 
-from engine.wire.observing import DeedKind, DeedSeen
+from engine.protocol.monitoring import DeedKind, DeedSeen
 
 # Kernels and what they name are strangers': Any throughout this file.
 

@@ -15,7 +15,7 @@ from typing import Any
 from triton.runtime.jit import mangle_type
 
 from engine.model import Launch, specialisation
-from engine.wire import MOST_LAUNCHES
+from engine.protocol import MOST_LAUNCHES
 
 _OPTIONS = ("num_ctas", "maxnreg", "enable_fp_fusion", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
 _DEFAULT_WARPS, _DEFAULT_STAGES = 4, 3

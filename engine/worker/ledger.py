@@ -19,7 +19,15 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._python_dispatch import _disable_current_modes as disabled_modes
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack as dispatch_modes
 
-from engine.wire.observing import GIVEN, INTO, LOOKING_UP, MOST_OPERATORS, UNSEEN, OperatorKind, OperatorSeen
+from engine.protocol.monitoring import (
+    GIVEN,
+    INTO,
+    LOOKING_UP,
+    MOST_OPERATORS,
+    UNSEEN,
+    OperatorKind,
+    OperatorSeen,
+)
 from engine.worker.operands import address_of, are_booleans, are_integers, are_one, elements_of, is_meta, tensors_in
 from engine.worker.provenance import Provenance
 

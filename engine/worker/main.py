@@ -15,12 +15,13 @@ import msgspec
 import torch
 import triton
 
-from engine import tensors, warm_kernel, wire
+from engine import protocol, warm_kernel
 from engine.device_memory import DeviceMemoryError, is_lost
-from engine.processes.confinement import Measure
-from engine.processes.readable_files import limit_reading
-from engine.processes.service import Line
-from engine.processes.variables import DEVICE_VARIABLE, WARM_CACHE_VARIABLE
+from engine.protocol import tensors
+from engine.protocol.service import Line
+from engine.sandbox.confinement import Measure
+from engine.sandbox.readable_files import limit_reading
+from engine.sandbox.variables import DEVICE_VARIABLE, WARM_CACHE_VARIABLE
 from engine.worker import failures, loader, published, semaphores
 from engine.worker.disorder import Disorder
 from engine.worker.edges import Edges
@@ -54,7 +55,7 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     worker = _Worker(torch.device(os.environ[DEVICE_VARIABLE]), limits_reading=Measure.READING in in_force)
     versions = {"torch": str(torch.__version__), "triton": triton.__version__, "python": platform.python_version()}
     unrecorded = worker.unrecorded[:500]
-    line.reply(wire.Ready(id="ready", confinement=in_force, versions=versions, unrecorded=unrecorded))
+    line.reply(protocol.Ready(id="ready", confinement=in_force, versions=versions, unrecorded=unrecorded))
     line.serve(worker.carry_out)
 
 
@@ -122,11 +123,11 @@ class _Worker:
             return f"the record of a {self._device.type} device cannot be read"
         return instruments.reason
 
-    def carry_out(self, command: wire.AnyCommand) -> wire.AnyReply:
+    def carry_out(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         try:
             return self._carry_out(command)
         except (DeviceMemoryError, NoRoomError) as error:
-            return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=str(error))
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=str(error))
         except BaseException as error:  # the edge of the process: everything a candidate raises is a reply
             sys.stdout.flush()
             failed = failures.failure(command.id, error, self._filename)
@@ -135,39 +136,39 @@ class _Worker:
                 broken=is_lost(self._device),
             )  # fmt: skip
 
-    def _carry_out(self, command: wire.AnyCommand) -> wire.AnyReply:
+    def _carry_out(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         match command:
-            case wire.Borrow():
+            case protocol.Borrow():
                 self._memory.block(command.handle, command.block_bytes)
-                return wire.Done(id=command.id)
-            case wire.Load():
+                return protocol.Done(id=command.id)
+            case protocol.Load():
                 return self._load(command)
-            case wire.Call():
+            case protocol.Call():
                 return self._call(command)
-            case wire.Recall():
+            case protocol.Recall():
                 return self._recall(command)
-            case wire.Record():
+            case protocol.Record():
                 return self._record(command)
-            case wire.Observe():
+            case protocol.Observe():
                 return self._observer.observed(command.id)
-            case wire.Rehearse():
+            case protocol.Rehearse():
                 self._rehearsal = self._rehearsal or Rehearsal(self._device, self._tuning or Tuning())
                 return self._rehearsal.call(self._loaded_entry(), command)
-            case wire.Occupy():
+            case protocol.Occupy():
                 if self._tuning is not None and self._recorder is not None:
                     self._tuning.in_earnest(command.tuning_s)
                     self._recorder.turn(on=False)
                 return self._stopwatch.carry_out(command)
-            case wire.Fetch() | wire.TimeCalls() | wire.Collect() | wire.Vacate():
+            case protocol.Fetch() | protocol.TimeCalls() | protocol.Collect() | protocol.Vacate():
                 reply = self._stopwatch.carry_out(command)
                 note = self._tuning.note if self._tuning is not None else ""
-                if note and isinstance(reply, wire.Timed):
+                if note and isinstance(reply, protocol.Timed):
                     return msgspec.structs.replace(reply, notes=(*reply.notes, note))
                 return reply
         message = f"a worker does not {type(command).__name__.lower()}"
-        return wire.Failed(id=command.id, kind=wire.FailureKind.ENGINE, message=message)
+        return protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message=message)
 
-    def _load(self, command: wire.Load) -> wire.AnyReply:
+    def _load(self, command: protocol.Load) -> protocol.AnyReply:
         self._filename = command.path
         if self._guard is not None:
             self._guard.watch(command.path)
@@ -188,9 +189,9 @@ class _Worker:
 
         with self._gpu_need.looking_into(load, launches=False), self._observer.loading(path, folder):
             self._entry, siblings = load()
-        return wire.Loaded(id=command.id, siblings=siblings)
+        return protocol.Loaded(id=command.id, siblings=siblings)
 
-    def _call(self, command: wire.Call) -> wire.AnyReply:
+    def _call(self, command: protocol.Call) -> protocol.AnyReply:
         entry = self._loaded_entry()
         if self._recorder is not None:
             self._recorder.turn(on=True)  # it was off while calls were timed
@@ -222,29 +223,29 @@ class _Worker:
         if edges is not None:
             edges.check()
         sys.stdout.flush()
-        return wire.Called(
+        return protocol.Called(
             id=command.id, returned=handed_back, launches=self._book.take_untold(), elapsed_s=elapsed_s,
             ledger=self._withholding.take_ledger(), disordered=self._disorder.launches,
             meeting=self._meetings.first,
         )  # fmt: skip
 
-    def _has_edges(self, command: wire.Call) -> bool:
+    def _has_edges(self, command: protocol.Call) -> bool:
         """Whether stores past the end are looked for: where no interpreter does, and nothing is withheld."""
         return self._device.type == "cuda" and command.withhold is None and command.disorder is None
 
-    def _recall(self, command: wire.Recall) -> wire.Recalled:
+    def _recall(self, command: protocol.Recall) -> protocol.Recalled:
         self._wait_for_device()
         for _ in range(_PARTS if command.pause_s else 0):
             _sleep(command.pause_s / _PARTS)
         returned = self._recalls.again()
         self._wait_for_device()
-        return wire.Recalled(id=command.id, returned=returned)
+        return protocol.Recalled(id=command.id, returned=returned)
 
     def _wait_for_device(self) -> None:
         if self._device.type == "cuda":
             torch.cuda.synchronize()
 
-    def _record(self, command: wire.Record) -> wire.AnyReply:
+    def _record(self, command: protocol.Record) -> protocol.AnyReply:
         entry = self._loaded_entry()
         storages = self._memory.storages(command.arena)
         arguments = [tensors.value_of(spec, storages) for spec in command.arguments]
@@ -260,7 +261,7 @@ class _Worker:
         return self._entry
 
 
-def _copies(command: wire.Call, storages: Sequence[torch.Tensor]) -> list[Any]:  # Any: whatever the entry takes
+def _copies(command: protocol.Call, storages: Sequence[torch.Tensor]) -> list[Any]:  # Any: whatever the entry takes
     """The arguments of a call on copies of their storages."""
     copies = [storage.clone() for storage in storages]
     return [tensors.value_of(spec, copies) for spec in command.arguments]

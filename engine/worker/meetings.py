@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from engine import wire
+from engine import protocol
 
 _MOST_NOTED = 1 << 19  # elements of one launch, beyond which nothing more is noted
 _READERS_KEPT = 2  # so that one is left when the other is who writes
@@ -40,12 +40,12 @@ class Meetings:
 
     def __init__(self) -> None:
         self.on = False
-        self._first: wire.Meeting | None = None
+        self._first: protocol.Meeting | None = None
         self._other: Deed | None = None
         self._forget()
 
     @contextlib.contextmanager
-    def during(self, disorder: wire.Disorder | None) -> Iterator[None]:
+    def during(self, disorder: protocol.Disorder | None) -> Iterator[None]:
         """Note what is touched until the block is left, if that was asked for."""
         self.on, self._first = disorder is not None and disorder.witness, None
         try:
@@ -55,7 +55,7 @@ class Meetings:
             self._forget()
 
     @property
-    def first(self) -> wire.Meeting | None:
+    def first(self) -> protocol.Meeting | None:
         """The first meeting of the last block."""
         return self._first
 
@@ -80,7 +80,7 @@ class Meetings:
         """Keep the meeting that `note` has come upon, with the name of what was touched."""
         assert self._other is not None
         other = self._other
-        self._first = wire.Meeting(
+        self._first = protocol.Meeting(
             kernel=kernel, tensor=tensor, index=index, first=_access(other), second=_access(deed)
         )
 
@@ -112,5 +112,5 @@ class Meetings:
         self._noted = 0
 
 
-def _access(deed: Deed) -> wire.Access:
-    return wire.Access(stores=deed.is_store, program=deed.program, line=deed.line)
+def _access(deed: Deed) -> protocol.Access:
+    return protocol.Access(stores=deed.is_store, program=deed.program, line=deed.line)

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import torch
 
-from engine import tensors, wire
+from engine import protocol
 from engine.clock.unheard import Base, unheard
 from engine.device_memory import alone, open_block
+from engine.protocol import tensors
 
 SPLIT_ELEMENTS = 2**31
 """torch copies a larger tensor in several pieces."""
@@ -33,7 +34,7 @@ class CallMemory:
     def __init__(self, device: torch.device) -> None:
         self._device = device
         self._blocks: dict[str, torch.Tensor] = {}
-        self._spec: wire.ArenaSpec | None = None
+        self._spec: protocol.ArenaSpec | None = None
         self._file: tensors.Arena | None = None
         self._storages: tuple[torch.Tensor, ...] = ()
 
@@ -47,7 +48,7 @@ class CallMemory:
             self._blocks[handle] = open_block(handle, size_bytes, self._device)
         return self._blocks[handle]
 
-    def storages(self, spec: wire.ArenaSpec) -> tuple[torch.Tensor, ...]:
+    def storages(self, spec: protocol.ArenaSpec) -> tuple[torch.Tensor, ...]:
         """The storages of this arena on the device, with what the judge wrote there."""
         if spec.handle:
             if self._spec != spec:
@@ -64,8 +65,8 @@ class CallMemory:
         return self._storages
 
     def leave(
-        self, spec: wire.ArenaSpec, returned: object, path: str, most_bytes: int
-    ) -> tuple[wire.ReturnedSpec, ...]:
+        self, spec: protocol.ArenaSpec, returned: object, path: str, most_bytes: int
+    ) -> tuple[protocol.ReturnedSpec, ...]:
         """Leave what the entry returned for the judge; in device memory in the order of the current stream.
 
         Raises:
@@ -106,7 +107,7 @@ def values_of(returned: object) -> tuple[object, ...]:
     return tuple(list.__getitem__(returned, first)) if isinstance(returned, list) else (returned,)
 
 
-def copy_out(values: tuple[object, ...], place: torch.Tensor) -> tuple[tuple[wire.ReturnedSpec, ...], int]:
+def copy_out(values: tuple[object, ...], place: torch.Tensor) -> tuple[tuple[protocol.ReturnedSpec, ...], int]:
     """Copy tensors into `place` (uint8), contiguous and 256-byte aligned, without waiting for the device.
 
     What does not fit is told and not copied: it cannot have the shape that is expected.  Also how many
@@ -114,15 +115,15 @@ def copy_out(values: tuple[object, ...], place: torch.Tensor) -> tuple[tuple[wir
     """
     sizes = [_size_bytes(value) if is_plain_tensor(value) else 0 for value in values]
     placed, _ = tensors.place(sizes)
-    specs: list[wire.ReturnedSpec] = []
+    specs: list[protocol.ReturnedSpec] = []
     activities = 0
     for value, size, spot in zip(values, sizes, placed, strict=True):
         if not is_plain_tensor(value):
-            specs.append(wire.ReturnedSpec(type_name=type(value).__name__))
+            specs.append(protocol.ReturnedSpec(type_name=type(value).__name__))
             continue
         assert isinstance(value, torch.Tensor)
         if value.device != place.device:
-            specs.append(wire.ReturnedSpec(type_name=f"Tensor on {value.device.type}"))
+            specs.append(protocol.ReturnedSpec(type_name=f"Tensor on {value.device.type}"))
             continue
         if size and spot.offset + size <= place.numel():
             activities += _copy_one(value, place, spot.offset, size)
@@ -145,18 +146,18 @@ def _copy_one(value: torch.Tensor, place: torch.Tensor, offset: int, size: int) 
 
 def _write_out(
     values: tuple[object, ...], path: Path, most_bytes: int, device: torch.device
-) -> tuple[wire.ReturnedSpec, ...]:
+) -> tuple[protocol.ReturnedSpec, ...]:
     """Write tensors to the file as contiguous bytes, one after another."""
-    specs: list[wire.ReturnedSpec] = []
+    specs: list[protocol.ReturnedSpec] = []
     offset = 0
     with path.open("wb") as file:
         for value in values:
             if not is_plain_tensor(value):
-                specs.append(wire.ReturnedSpec(type_name=type(value).__name__))
+                specs.append(protocol.ReturnedSpec(type_name=type(value).__name__))
                 continue
             assert isinstance(value, torch.Tensor)
             if value.device.type != device.type:
-                specs.append(wire.ReturnedSpec(type_name=f"Tensor on {value.device.type}"))
+                specs.append(protocol.ReturnedSpec(type_name=f"Tensor on {value.device.type}"))
                 continue
             # By the base class: a tensor may have methods of its own, which would work when they are called here.
             with unheard():
@@ -174,8 +175,8 @@ def _write_out(
     return tuple(specs)
 
 
-def _spec(value: torch.Tensor, offset: int, size: int) -> wire.ReturnedSpec:
-    return wire.ReturnedSpec(
+def _spec(value: torch.Tensor, offset: int, size: int) -> protocol.ReturnedSpec:
+    return protocol.ReturnedSpec(
         type_name="Tensor", dtype=tensors.dtype_name(value.dtype), shape=tuple(value.shape), offset=offset, bytes=size
     )
 

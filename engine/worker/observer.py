@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import torch
 
-from engine.wire.observing import MOST_CHANGES, MOST_DEEDS, ChangeSeen, Observed
+from engine.protocol.monitoring import MOST_CHANGES, MOST_DEEDS, ChangeSeen, Observed
 from engine.worker import doors, planted
 from engine.worker.audit import Audit
 from engine.worker.host_code import HostCode

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from types import ModuleType
 
-from engine.wire.observing import ChangeKind, ChangeSeen
+from engine.protocol.monitoring import ChangeKind, ChangeSeen
 
 _MOST_NAMED = 16
 _MADE_ANEW = frozenset({"__triton_launcher", "cuda_utils", "hip_utils"})  # by Triton, for every launcher that it builds

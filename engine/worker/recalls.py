@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import torch
 
-from engine import wire
+from engine import protocol
 from engine.clock.unheard import Base, unheard
 from engine.worker.memory import CallMemory, is_plain_tensor, values_of
 
@@ -20,13 +20,13 @@ class Recalls:
 
     def __init__(self, memory: CallMemory) -> None:
         self._memory = memory
-        self._call: wire.Call | None = None
+        self._call: protocol.Call | None = None
         self._values: tuple[object, ...] = ()
         self._places: frozenset[int] = frozenset()
 
     def hand_back(
-        self, command: wire.Call, arguments: Sequence[object], returned: object
-    ) -> tuple[wire.ReturnedSpec, ...]:
+        self, command: protocol.Call, arguments: Sequence[object], returned: object
+    ) -> tuple[protocol.ReturnedSpec, ...]:
         """Leave what the entry returned, and what of the arguments is watched."""
         if command.watch is None:
             return self._leave(command, returned)
@@ -36,7 +36,7 @@ class Recalls:
         self._places = frozenset(_place(value) for value in arguments if isinstance(value, torch.Tensor))
         return self._leave(command, self._values)
 
-    def again(self) -> tuple[wire.ReturnedSpec, ...]:
+    def again(self) -> tuple[protocol.ReturnedSpec, ...]:
         """Leave the same once more, as it is now.
 
         Raises:
@@ -54,7 +54,7 @@ class Recalls:
             return value
         return Base.clone(value)
 
-    def _leave(self, command: wire.Call, returned: object) -> tuple[wire.ReturnedSpec, ...]:
+    def _leave(self, command: protocol.Call, returned: object) -> tuple[protocol.ReturnedSpec, ...]:
         return self._memory.leave(command.arena, returned, command.outputs, command.max_output_bytes)
 
 

@@ -16,7 +16,8 @@ from triton import knobs
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
-from engine import tensors, wire
+from engine import protocol
+from engine.protocol import tensors
 from engine.worker.launches import bound_arguments, describe
 from engine.worker.tuning import FEW_CONFIGURATIONS, Tuning
 
@@ -29,7 +30,7 @@ class Rehearsal:
     def __init__(self, device: torch.device, tuning: Tuning) -> None:
         self._device = device
         self._tuning = tuning
-        self._met: list[wire.SuppressedLaunch] = []
+        self._met: list[protocol.SuppressedLaunch] = []
         self._specialisation = ""
         knobs.runtime.jit_cache_hook = self._note
         _wrap_run(self._launched)
@@ -43,7 +44,7 @@ class Rehearsal:
 
         Autotuner.do_bench = property(bench)
 
-    def call(self, entry: Callable[..., Any], command: wire.Rehearse) -> wire.Rehearsed:
+    def call(self, entry: Callable[..., Any], command: protocol.Rehearse) -> protocol.Rehearsed:
         """Call the entry on zeros of the right shapes; what it would have launched, in that order."""
         self._met.clear()
         self._tuning.forget()
@@ -54,8 +55,8 @@ class Rehearsal:
         stumbled = True
         with contextlib.suppress(Exception):
             entry(*arguments)
-            stumbled = len(self._met) > wire.MOST_LAUNCHES
-        return wire.Rehearsed(id=command.id, launches=tuple(self._met[: wire.MOST_LAUNCHES]), stumbled=stumbled)
+            stumbled = len(self._met) > protocol.MOST_LAUNCHES
+        return protocol.Rehearsed(id=command.id, launches=tuple(self._met[: protocol.MOST_LAUNCHES]), stumbled=stumbled)
 
     def _note(self, *_: Any, compile: Any, **__: Any) -> bool:
         self._specialisation = str(compile["specialization_data"])
@@ -65,7 +66,7 @@ class Rehearsal:
         if self._specialisation:
             size = grid(bound_arguments(kernel.fn, args, kwargs)) if callable(grid) else grid
             launch = describe(kernel.fn, args, kwargs, tuple(int(part) for part in size))
-            self._met.append(wire.SuppressedLaunch(launch=launch, specialisation=self._specialisation))
+            self._met.append(protocol.SuppressedLaunch(launch=launch, specialisation=self._specialisation))
         self._specialisation = ""
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from engine import wire
+from engine import protocol
 from engine.clock.cupti import Activity, CuptiError, Kind
 from engine.clock.instruments import HOLD, Instruments, Listener, Recorder
 from engine.clock.listener import DriverCall
@@ -25,8 +25,10 @@ _KNOWN_NS = 1000
 _SETTLING_S = 0.02  # for what another thread puts on the device after the return
 _CHARACTERS = 500  # of a name; a line of the wire is of limited length
 _KINDS = {
-    Kind.KERNEL: wire.ActivityKind.KERNEL, Kind.COPY: wire.ActivityKind.COPY, Kind.FILL: wire.ActivityKind.FILL
-}  # fmt: skip
+    Kind.KERNEL: protocol.ActivityKind.KERNEL,
+    Kind.COPY: protocol.ActivityKind.COPY,
+    Kind.FILL: protocol.ActivityKind.FILL,
+}
 
 
 class Tape:
@@ -38,8 +40,8 @@ class Tape:
         self._own_names: dict[str, bool] = {}
 
     def record(
-        self, identifier: str, call: Callable[[], object], leave: Callable[[object], tuple[wire.ReturnedSpec, ...]]
-    ) -> wire.Recorded:
+        self, identifier: str, call: Callable[[], object], leave: Callable[[object], tuple[protocol.ReturnedSpec, ...]]
+    ) -> protocol.Recorded:
         """Make the call, `leave` what it returned for the judge, and tell what the device did.
 
         Raises:
@@ -63,42 +65,46 @@ class Tape:
         late = {one.correlation for one in after} - ours
         seen = self._attributed(theirs, (*within, *after))
         nodes, uncaptured = self._captured(instruments, call)
-        return wire.Recorded(
+        return protocol.Recorded(
             id=identifier, returned=handed_back, activities=seen, nodes=nodes, uncaptured=uncaptured,
             streams=len({one.stream for one in theirs} - {stream}),
-            late=tuple(one.name[:_CHARACTERS] for one in theirs if one.correlation in late)[: wire.MOST_ACTIVITIES],
+            late=tuple(one.name[:_CHARACTERS] for one in theirs if one.correlation in late)[: protocol.MOST_ACTIVITIES],
         )  # fmt: skip
 
-    def _attributed(self, activities: Sequence[Activity], calls: Sequence[DriverCall]) -> tuple[wire.ActivitySeen, ...]:
+    def _attributed(
+        self, activities: Sequence[Activity], calls: Sequence[DriverCall]
+    ) -> tuple[protocol.ActivitySeen, ...]:
         """What was done, the longest first, by kind and name and by whose it is."""
         function_by_number = {one.correlation: one.function for one in calls if one.function is not None}
         for one in calls:
             if one.function is not None:  # also while a graph is captured, in this call or one before
                 own = self._own.owns(one.function)
                 self._own_names[one.name] = own and self._own_names.get(one.name, True)
-        seen: dict[tuple[object, ...], wire.ActivitySeen] = {}
+        seen: dict[tuple[object, ...], protocol.ActivitySeen] = {}
         for activity in activities:
             entry = self._seen(activity, function_by_number.get(activity.correlation))
             key = (entry.kind, entry.name, entry.own, entry.file, entry.replayed)
             known = seen.get(key)
             seen[key] = entry if known is None else _sum(known, entry)
         longest_first = sorted(seen.values(), key=lambda one: -one.device_ns)
-        if len(longest_first) > wire.MOST_ACTIVITIES:
+        if len(longest_first) > protocol.MOST_ACTIVITIES:
             raise CuptiError(f"{len(longest_first)} different kernels ran in one call, more than are told")
         return tuple(longest_first)
 
-    def _seen(self, activity: Activity, function: int | None) -> wire.ActivitySeen:
+    def _seen(self, activity: Activity, function: int | None) -> protocol.ActivitySeen:
         device_ns = max(0, activity.end_ns - activity.start_ns)
         if activity.kind is not Kind.KERNEL:
-            return wire.ActivitySeen(kind=_KINDS[activity.kind], device_ns=device_ns)
+            return protocol.ActivitySeen(kind=_KINDS[activity.kind], device_ns=device_ns)
         replayed = function is None
         own = self._own_names.get(activity.name, False) if replayed else self._own.owns(function)
-        return wire.ActivitySeen(
-            kind=wire.ActivityKind.KERNEL, name=activity.name[:_CHARACTERS], own=own, replayed=replayed,
+        return protocol.ActivitySeen(
+            kind=protocol.ActivityKind.KERNEL, name=activity.name[:_CHARACTERS], own=own, replayed=replayed,
             file="" if own else self._own.file_of(function)[-_CHARACTERS:], device_ns=device_ns,
         )  # fmt: skip
 
-    def _captured(self, instruments: Instruments, call: Callable[[], object]) -> tuple[tuple[wire.NodeSeen, ...], str]:
+    def _captured(
+        self, instruments: Instruments, call: Callable[[], object]
+    ) -> tuple[tuple[protocol.NodeSeen, ...], str]:
         """The kernels of one more call as nodes of a graph, or why it cannot be captured."""
 
         def work() -> None:
@@ -109,8 +115,10 @@ class Tape:
         except Exception as error:  # whatever a candidate raises where nothing may wait or allocate
             instruments.synchronise()
             return (), f"{type(error).__name__}: {error}".splitlines()[0][:_CHARACTERS]
-        nodes = [wire.NodeSeen(name=node.name[:_CHARACTERS], own=self._own.owns(node.function)) for node in graph.nodes]
-        if len(nodes) > wire.MOST_ACTIVITIES:
+        nodes = [
+            protocol.NodeSeen(name=node.name[:_CHARACTERS], own=self._own.owns(node.function)) for node in graph.nodes
+        ]
+        if len(nodes) > protocol.MOST_ACTIVITIES:
             return (), f"its graph has {len(nodes)} kernels, more than are told"
         return tuple(nodes), "" if nodes else "the nodes of its graph could not be read, or there are none"
 
@@ -146,5 +154,5 @@ def _proven(instruments: Instruments, recorder: Recorder, listener: Listener) ->
     return known[0].stream
 
 
-def _sum(known: wire.ActivitySeen, more: wire.ActivitySeen) -> wire.ActivitySeen:
+def _sum(known: protocol.ActivitySeen, more: protocol.ActivitySeen) -> protocol.ActivitySeen:
     return msgspec.structs.replace(known, launches=known.launches + 1, device_ns=known.device_ns + more.device_ns)

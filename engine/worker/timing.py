@@ -17,13 +17,14 @@ from typing import Any, TypeAlias
 
 import torch
 
-from engine import tensors, wire
+from engine import protocol
 from engine.clock.calls import Calls
 from engine.clock.instruments import Instruments, instruments_of
 from engine.clock.unheard import Base, unheard
 from engine.device_memory import alone
 from engine.errors import UnsupportedError
 from engine.model import CacheState
+from engine.protocol import tensors
 from engine.worker.memory import SPLIT_ELEMENTS, CallMemory, copy_out, is_plain_tensor, values_of
 
 Entry: TypeAlias = Callable[..., Any]  # Any: a stranger's function
@@ -78,26 +79,26 @@ class Stopwatch:
         return self._instruments
 
     def carry_out(
-        self, command: wire.Occupy | wire.Fetch | wire.TimeCalls | wire.Collect | wire.Vacate,
-    ) -> wire.AnyReply:  # fmt: skip
+        self, command: protocol.Occupy | protocol.Fetch | protocol.TimeCalls | protocol.Collect | protocol.Vacate,
+    ) -> protocol.AnyReply:  # fmt: skip
         """Carry out one command; whatever the entry raises is raised."""
         try:
             match command:
-                case wire.Occupy():
+                case protocol.Occupy():
                     return self._occupy(command)
-                case wire.Fetch():
+                case protocol.Fetch():
                     return self._fetch(command)
-                case wire.TimeCalls():
+                case protocol.TimeCalls():
                     return self._time(command)
-                case wire.Collect():
+                case protocol.Collect():
                     return self._collect(command)
-                case wire.Vacate():
+                case protocol.Vacate():
                     self._vacate()
-                    return wire.Done(id=command.id)
+                    return protocol.Done(id=command.id)
         except UnsupportedError as error:
-            return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=str(error))
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=str(error))
 
-    def _occupy(self, command: wire.Occupy) -> wire.AnyReply:
+    def _occupy(self, command: protocol.Occupy) -> protocol.AnyReply:
         self._vacate()
         if self._instruments is None:
             self._instruments = instruments_of(self._device)
@@ -118,9 +119,9 @@ class Stopwatch:
             for begin in range(0, layout.slots * layout.stride, layout.stride)
         )  # fmt: skip
         self._calls = Calls(self._instruments)
-        return wire.Done(id=command.id)
+        return protocol.Done(id=command.id)
 
-    def _fetch(self, command: wire.Fetch) -> wire.AnyReply:
+    def _fetch(self, command: protocol.Fetch) -> protocol.AnyReply:
         if self._calls is None or self._instruments is None:
             return _refused(command, "nothing can be fetched before slots are occupied")
         if absent := self._absent(command.slots):
@@ -131,7 +132,7 @@ class Stopwatch:
         if command.cache is CacheState.COLD:
             self._instruments.evict()
         self._instruments.synchronise()
-        return wire.Done(id=command.id)
+        return protocol.Done(id=command.id)
 
     def _absent(self, numbers: Sequence[int]) -> str:
         """Why there are not all of these slots, "" when there are."""
@@ -139,7 +140,7 @@ class Stopwatch:
             return f"there are {len(self._slots)} slots, and {tuple(numbers)} were asked for"
         return ""
 
-    def _time(self, command: wire.TimeCalls) -> wire.AnyReply:
+    def _time(self, command: protocol.TimeCalls) -> protocol.AnyReply:
         if self._calls is None or self._instruments is None:
             return _refused(command, "calls cannot be timed before slots are occupied")
         if absent := self._absent(command.slots):
@@ -149,26 +150,26 @@ class Stopwatch:
         note = self._instruments.forbid_persistence()
         notes = (note,) if note else ()
         match command.how:
-            case wire.How.SINGLE:
+            case protocol.How.SINGLE:
                 return self._single(command, self._calls, self._instruments, notes)
-            case wire.How.BURST:
+            case protocol.How.BURST:
                 elapsed_ns = self._calls.burst(self._calls_on(command.slots))
                 self._last = command.slots or self._last
-                return wire.Timed(id=command.id, elapsed_ns=elapsed_ns, notes=notes)
-            case wire.How.CAPTURE:
+                return protocol.Timed(id=command.id, elapsed_ns=elapsed_ns, notes=notes)
+            case protocol.How.CAPTURE:
                 return self._capture(command, self._calls, self._instruments)
-            case wire.How.REPLAY:
+            case protocol.How.REPLAY:
                 if not command.slots or command.slots != self._captured:
                     return _refused(command, f"the graph holds calls on {self._captured}, not on {command.slots}")
                 elapsed_ns = self._calls.replay()
                 self._last = command.slots
-                return wire.Timed(id=command.id, elapsed_ns=elapsed_ns, notes=notes)
+                return protocol.Timed(id=command.id, elapsed_ns=elapsed_ns, notes=notes)
 
     def _single(
-        self, command: wire.TimeCalls, calls: Calls, instruments: Instruments, notes: tuple[str, ...]
-    ) -> wire.Timed:
+        self, command: protocol.TimeCalls, calls: Calls, instruments: Instruments, notes: tuple[str, ...]
+    ) -> protocol.Timed:
         slots = [self._slots[number] for number in command.slots]
-        returned: list[tuple[wire.ReturnedSpec, ...]] = []
+        returned: list[tuple[protocol.ReturnedSpec, ...]] = []
 
         # All before the first call and after the last, so that what one call writes to another's slot is seen.
         def before(number: int) -> int:
@@ -184,23 +185,23 @@ class Stopwatch:
             return copied + (sum(slot.give() for slot in slots) if number == len(slots) - 1 else 0)
 
         record = calls.single(self._calls_on(command.slots), before=before, after=after)
-        return wire.Timed(
+        return protocol.Timed(
             id=command.id, calls=record.calls, returned=tuple(returned), kernels=record.kernels, late=record.late,
             method=record.method, reason=record.reason, notes=(*notes, *record.notes),
         )  # fmt: skip
 
-    def _capture(self, command: wire.TimeCalls, calls: Calls, instruments: Instruments) -> wire.AnyReply:
+    def _capture(self, command: protocol.TimeCalls, calls: Calls, instruments: Instruments) -> protocol.AnyReply:
         self._captured = ()
         try:
             kernels = calls.capture(self._calls_on(command.slots))
         except Exception as error:  # the candidate's own code runs in there, and most of what fails is torch's
             instruments.synchronise()
             message = f"cannot be captured: {_told(error)}"
-            return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=message)
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=message)
         self._captured = command.slots
-        return wire.Timed(id=command.id, kernels=kernels)
+        return protocol.Timed(id=command.id, kernels=kernels)
 
-    def _collect(self, command: wire.Collect) -> wire.AnyReply:
+    def _collect(self, command: protocol.Collect) -> protocol.AnyReply:
         if self._calls is None or self._instruments is None or not self._last:
             return _refused(command, "there is nothing to collect: no burst or replay came before")
         outputs = [values_of(value) for value in self._calls.kept]
@@ -212,7 +213,7 @@ class Stopwatch:
         for number in set(self._last):
             self._slots[number].give()
         self._instruments.synchronise()
-        return wire.Timed(id=command.id, returned=returned, shared_outputs=shared)
+        return protocol.Timed(id=command.id, returned=returned, shared_outputs=shared)
 
     def _vacate(self) -> None:
         if self._calls is not None:
@@ -231,7 +232,7 @@ class Stopwatch:
 
 
 def _slot(
-    arguments: tuple[wire.ValueSpec, ...], layout: wire.SlotLayout, *, own: torch.Tensor, shared: torch.Tensor
+    arguments: tuple[protocol.ValueSpec, ...], layout: protocol.SlotLayout, *, own: torch.Tensor, shared: torch.Tensor
 ) -> _Slot:
     storages = tuple(alone(tensors.part(own, storage)) for storage in layout.storages)
     return _Slot(
@@ -283,5 +284,5 @@ def _told(error: Exception) -> str:
     return told.encode("utf-8", "backslashreplace").decode()
 
 
-def _refused(command: wire.Fetch | wire.TimeCalls | wire.Collect, message: str) -> wire.Failed:
-    return wire.Failed(id=command.id, kind=wire.FailureKind.ENGINE, message=message)
+def _refused(command: protocol.Fetch | protocol.TimeCalls | protocol.Collect, message: str) -> protocol.Failed:
+    return protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message=message)

@@ -34,7 +34,7 @@ from torch.overrides import _get_current_function_mode_stack as _function_modes
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack as _dispatch_modes
 from triton.runtime import autotuner, interpreter, jit
 
-from engine.wire.observing import MOST_CHANGES, ChangeKind, ChangeSeen
+from engine.protocol.monitoring import MOST_CHANGES, ChangeKind, ChangeSeen
 from engine.worker.code_pages import CodePages, code_pages, rewritten
 
 # Namespaces of strangers: what is in them is Any throughout this file.

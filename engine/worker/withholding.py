@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from engine import wire
+from engine import protocol
 from engine.worker import moves
 
 
@@ -18,11 +18,11 @@ class Withholding:
     """Which launches of this process are withheld now, and how many were."""
 
     def __init__(self) -> None:
-        self._withhold: wire.Withhold | None = None
-        self._counts: dict[wire.Kernel, list[int]] = {}
+        self._withhold: protocol.Withhold | None = None
+        self._counts: dict[protocol.Kernel, list[int]] = {}
 
     @contextlib.contextmanager
-    def during(self, withhold: wire.Withhold | None) -> Iterator[None]:
+    def during(self, withhold: protocol.Withhold | None) -> Iterator[None]:
         """Withhold these until the block is left; None withholds, and counts, nothing."""
         self._withhold = withhold
         self._counts.clear()
@@ -35,7 +35,7 @@ class Withholding:
         """Whether a launch of the plain Python function `function` of a kernel is to be left out."""
         if self._withhold is None:
             return False
-        kernel = wire.Kernel(name=function.__name__, line=function.__code__.co_firstlineno)
+        kernel = protocol.Kernel(name=function.__name__, line=function.__code__.co_firstlineno)
         withheld = not self._withhold.look and (not self._withhold.kernels or kernel in self._withhold.kernels)
         counts = self._counts.setdefault(kernel, [0, 0, 0])
         counts[0] += 1
@@ -50,14 +50,14 @@ class Withholding:
             return
         look = moves.before(values)
         yield
-        kernel = wire.Kernel(name=function.__name__, line=function.__code__.co_firstlineno)
+        kernel = protocol.Kernel(name=function.__name__, line=function.__code__.co_firstlineno)
         self._counts.setdefault(kernel, [0, 0, 0])[2] += moves.only_moved(look)
 
-    def take_ledger(self) -> tuple[wire.Withheld, ...]:
+    def take_ledger(self) -> tuple[protocol.Withheld, ...]:
         """What was counted in the last block, told once."""
         ledger = tuple(
-            wire.Withheld(kernel=kernel, launches=launches, withheld=withheld, moved=moved)
-            for kernel, (launches, withheld, moved) in list(self._counts.items())[: wire.MOST_KERNELS]
+            protocol.Withheld(kernel=kernel, launches=launches, withheld=withheld, moved=moved)
+            for kernel, (launches, withheld, moved) in list(self._counts.items())[: protocol.MOST_KERNELS]
         )
         self._counts.clear()
         return ledger

@@ -12,8 +12,8 @@ import warnings
 from pathlib import Path
 from typing import TypeAlias
 
+from engine.sandbox.user_files import MissingFileError, read_user_file
 from engine.source import MAX_SOURCE_BYTES, is_quickly_parsed
-from engine.user_file import MissingFileError, read_user_file
 
 MOST_LINKS = 40
 

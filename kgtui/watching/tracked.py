@@ -11,7 +11,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.user_file import UserFileError, reason_of
+from engine.sandbox.user_files import UserFileError, reason_of
 from kgtui.watching.reading import Signature, parses, read_unchanged, signature_of
 from kgtui.watching.records import Delays
 

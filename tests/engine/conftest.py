@@ -10,19 +10,19 @@ from typing import cast
 
 import pytest
 
-from engine import wire
-from engine.lodging import Lodging
+from engine import protocol
 from engine.model import Limits
 from engine.processes.child import Child
-from engine.processes.nest import Nest
-from engine.staff import Staff
+from engine.processes.directories import Lodging
+from engine.processes.fork_server_client import Nest
+from engine.processes.process_pool import Staff
 
-Answer = Callable[[str, wire.AnyCommand], wire.AnyReply | bytes | None]
+Answer = Callable[[str, protocol.AnyCommand], protocol.AnyReply | bytes | None]
 """From the kind of a child and a command to what the child replies; None keeps silent."""
 
 
-def obedient(kind: str, command: wire.AnyCommand) -> wire.AnyReply:
-    return wire.Done(id=command.id)
+def obedient(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
+    return protocol.Done(id=command.id)
 
 
 class FakeNest:
@@ -59,7 +59,7 @@ class FakeNest:
         received = bytearray()
         asyncio.get_running_loop().add_reader(their_commands, self._serve, pid, kind, received)
         if self.ready:
-            self.say(pid, wire.encode(wire.Ready(id="ready", launchers_for=self.launchers_for)))
+            self.say(pid, protocol.encode(protocol.Ready(id="ready", launchers_for=self.launchers_for)))
         else:
             self.die(pid)
         return child
@@ -93,9 +93,9 @@ class FakeNest:
             line, _, rest = bytes(received).partition(b"\n")
             received[:] = rest
             self.serving = pid
-            reply = self.answer(kind, wire.decode_command(line))
+            reply = self.answer(kind, protocol.decode_command(line))
             if reply is not None and pid in self._ends:
-                self.say(pid, reply if isinstance(reply, bytes) else wire.encode(reply))
+                self.say(pid, reply if isinstance(reply, bytes) else protocol.encode(reply))
 
 
 Employ = Callable[..., tuple[FakeNest, Staff]]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine import wire
+from engine import protocol
 from engine.errors import MachineBusyError
 from engine.model import Outcome, events
 from engine.model.layers import Coverage, LayerReport
@@ -29,12 +29,12 @@ def theatre(employ: Employ, tmp_path: Path) -> Theatre:
 
 
 @pytest.fixture
-def busy(monkeypatch: pytest.MonkeyPatch) -> Counter[type[wire.Command]]:
+def busy(monkeypatch: pytest.MonkeyPatch) -> Counter[type[protocol.Command]]:
     """How often a child that gets this command is given no time."""
-    left: Counter[type[wire.Command]] = Counter()
+    left: Counter[type[protocol.Command]] = Counter()
     ask = Child.ask
 
-    async def starved(child: Child, command: wire.AnyCommand, *, deadline_s: float) -> wire.AnyReply:
+    async def starved(child: Child, command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
         if left[type(command)] > 0:
             left[type(command)] -= 1
             raise MachineBusyError(MACHINE)
@@ -44,12 +44,12 @@ def busy(monkeypatch: pytest.MonkeyPatch) -> Counter[type[wire.Command]]:
     return left
 
 
-ASKED = [wire.Prepare, wire.Compare, wire.Load, wire.Rehearse, wire.Call, wire.Compile]
+ASKED = [protocol.Prepare, protocol.Compare, protocol.Load, protocol.Rehearse, protocol.Call, protocol.Compile]
 
 
 @pytest.mark.parametrize("asked", ASKED, ids=lambda asked: asked.__name__)
 async def test_process_without_time_once_leaves_verdict_right(
-    theatre: Theatre, busy: Counter[type[wire.Command]], asked: type[wire.Command]
+    theatre: Theatre, busy: Counter[type[protocol.Command]], asked: type[protocol.Command]
 ) -> None:
     busy[asked] = 1
     told = await theatre.run(*CASES, target="gfx942")
@@ -58,9 +58,9 @@ async def test_process_without_time_once_leaves_verdict_right(
     assert [event.result.outcome for event in told if isinstance(event, events.CaseFinished)] == [Outcome.PASS] * 2
 
 
-@pytest.mark.parametrize("asked", [wire.Prepare, wire.Call], ids=lambda asked: asked.__name__)
+@pytest.mark.parametrize("asked", [protocol.Prepare, protocol.Call], ids=lambda asked: asked.__name__)
 async def test_process_without_time_twice_is_no_verdict(
-    theatre: Theatre, busy: Counter[type[wire.Command]], asked: type[wire.Command]
+    theatre: Theatre, busy: Counter[type[protocol.Command]], asked: type[protocol.Command]
 ) -> None:
     busy[asked] = 1000
     told = await theatre.run(*CASES)
@@ -73,11 +73,11 @@ async def test_process_without_time_twice_is_no_verdict(
     ("times", "coverage"), [(1, Coverage.CHECKED), (2, Coverage.ENGINE_FAILED)], ids=["once", "twice"]
 )
 async def test_probe_without_time_is_made_again(
-    theatre: Theatre, busy: Counter[type[wire.Command]], times: int, coverage: Coverage
+    theatre: Theatre, busy: Counter[type[protocol.Command]], times: int, coverage: Coverage
 ) -> None:
     lab, told = lab_of(theatre)
     await lab.desk.load()
-    busy[wire.Observe] = times
+    busy[protocol.Observe] = times
     probe = Dying(theatre, deaths=0, of="worker")
     await ProbingStage(lab=lab, told=told, chosen=(probe,)).run()
     reports = [report for report in told.layers if report.by == "dying"]

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine import wire
+from engine import protocol
 from engine.artefacts import ArtefactStore
 from engine.compilation import Builder
-from engine.desk import Desk
-from engine.lodging import Lodging, Room
 from engine.model import Candidate, CompiledKernel, Launch, Limits, Outcome
+from engine.processes.candidate_session import Desk
+from engine.processes.directories import Lodging, Room
+from engine.processes.process_pool import Staff
 from engine.profile import Profile
-from engine.staff import Staff
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
@@ -28,14 +28,14 @@ LAUNCH = Launch(
 )
 
 
-def compile_everything(kind: str, command: wire.AnyCommand) -> wire.AnyReply:
-    if isinstance(command, wire.BuildLauncher):
-        return wire.Compiled(id=command.id, stages={}, cache=("TYPES/launcher.so",))
-    if isinstance(command, wire.Compile):
+def compile_everything(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
+    if isinstance(command, protocol.BuildLauncher):
+        return protocol.Compiled(id=command.id, stages={}, cache=("TYPES/launcher.so",))
+    if isinstance(command, protocol.Compile):
         name = f"{command.id}.cubin"
         (Path(command.folder) / name).write_bytes(b"binary")
-        return wire.Compiled(id=command.id, stages={"cubin": name})
-    return wire.Done(id=command.id)
+        return protocol.Compiled(id=command.id, stages={"cubin": name})
+    return protocol.Done(id=command.id)
 
 
 def builder_of(
@@ -65,9 +65,11 @@ class Site:
         self, employ: Employ, lodging: Lodging, artefacts: Path, *, desks: int = 1, own: bool = True,
         patience_s: float = 600.0, held: bool = False,
     ) -> None:  # fmt: skip
-        self.asked: list[wire.AnyCommand] = []
+        self.asked: list[protocol.AnyCommand] = []
         self.told: list[tuple[int, int, str]] = []
-        self.answer: Callable[[wire.AnyCommand], wire.AnyReply | None] = lambda command: compile_everything("", command)
+        self.answer: Callable[[protocol.AnyCommand], protocol.AnyReply | None] = lambda command: compile_everything(
+            "", command
+        )
         self.lodging = lodging
         self.shelf = lodging.open_shelf()
         self.profile = Profile(lambda: 0.0, started=0.0)
@@ -80,9 +82,9 @@ class Site:
     @property
     def compiled(self) -> list[int]:
         """The warps of the launches that were compiled: they tell the specialisations of these tests apart."""
-        return [command.launch.num_warps for command in self.asked if isinstance(command, wire.Compile)]
+        return [command.launch.num_warps for command in self.asked if isinstance(command, protocol.Compile)]
 
-    def cache_of(self, command: wire.Compile) -> Path:
+    def cache_of(self, command: protocol.Compile) -> Path:
         """The cache folder of the compiler that was asked."""
         return self.lodging.folder / Path(command.folder).name / "triton"
 
@@ -96,7 +98,7 @@ class Site:
             if self.staff.launchers is not None:
                 await self.staff.launchers.close()
 
-    def _play(self, kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+    def _play(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         self.asked.append(command)
         return self.answer(command)
 
@@ -118,9 +120,9 @@ def described(*types: str) -> str:
     return json.dumps({"name": "k", "signature": {f"x{i}": kind for i, kind in enumerate(types)}})
 
 
-def refused(command: wire.AnyCommand) -> wire.AnyReply:
-    if isinstance(command, wire.Compile):
-        return wire.Failed(id=command.id, kind=wire.FailureKind.COMPILE, message="too many registers")
+def refused(command: protocol.AnyCommand) -> protocol.AnyReply:
+    if isinstance(command, protocol.Compile):
+        return protocol.Failed(id=command.id, kind=protocol.FailureKind.COMPILE, message="too many registers")
     return compile_everything("", command)
 
 
@@ -144,8 +146,8 @@ async def test_a_binary_whose_compiler_died_later_is_passed_over(employ: Employ,
     builder.add(replace(LAUNCH, num_warps=8))
     builder.finish()
 
-    def die_at_the_second(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
-        if isinstance(command, wire.Compile) and command.launch.num_warps == 8:
+    def die_at_the_second(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Compile) and command.launch.num_warps == 8:
             fake.die(fake.youngest)
             return None
         return compile_everything(kind, command)
@@ -193,7 +195,7 @@ async def test_a_launch_is_compiled_for_the_description_that_triton_made_of_it(s
     site.builder.add(warps(4), described("*fp32"))
     site.builder.add(warps(8))
     await site.run()
-    assert [command.specialisation for command in site.asked if isinstance(command, wire.Compile)] == [
+    assert [command.specialisation for command in site.asked if isinstance(command, protocol.Compile)] == [
         described("*fp32"), ""
     ]  # fmt: skip
 
@@ -206,24 +208,24 @@ async def test_a_launcher_is_waited_for_and_built_once_for_the_same_types(site: 
     assert (first[1] is same[1], first[1] is other[1]) == (True, False)
     await asyncio.wait([first[1], other[1]])
     await site.run()
-    built = [command.types for command in site.asked if isinstance(command, wire.BuildLauncher)]
+    built = [command.types for command in site.asked if isinstance(command, protocol.BuildLauncher)]
     assert sorted(built) == [("*i8", "i32"), ("*i8", "i64")]
 
 
 async def test_a_launch_that_nobody_rehearsed_needs_no_launcher(site: Site) -> None:
     assert len(site.builder.add(warps(4))) == 1
     await site.run()
-    assert [command for command in site.asked if isinstance(command, wire.BuildLauncher)] == []
+    assert [command for command in site.asked if isinstance(command, protocol.BuildLauncher)] == []
 
 
 async def test_what_was_compiled_is_on_the_shelf_before_anybody_is_told_that_it_is(site: Site) -> None:
-    def with_a_file(command: wire.AnyCommand) -> wire.AnyReply | None:
-        if not isinstance(command, wire.Compile):
+    def with_a_file(command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if not isinstance(command, protocol.Compile):
             return compile_everything("", command)
         (site.cache_of(command) / "KEY").mkdir(parents=True)
         (site.cache_of(command) / "KEY" / "k.cubin").write_bytes(b"binary")
         (site.cache_of(command) / "secret").write_bytes(b"secret")
-        return wire.Compiled(id=command.id, stages={}, cache=("KEY/k.cubin", "secret", "../secret", "KEY/missing"))
+        return protocol.Compiled(id=command.id, stages={}, cache=("KEY/k.cubin", "secret", "../secret", "KEY/missing"))
 
     site.answer = with_a_file
     [done, *_] = site.builder.add(warps(4), described())
@@ -238,7 +240,7 @@ async def test_what_was_compiled_is_on_the_shelf_before_anybody_is_told_that_it_
 
 async def test_a_rehearsed_specialisation_that_does_not_build_is_no_failure(site: Site) -> None:
     site.answer = lambda command: (
-        refused(command) if isinstance(command, wire.Compile) and command.launch.num_warps == 32
+        refused(command) if isinstance(command, protocol.Compile) and command.launch.num_warps == 32
         else compile_everything("", command)
     )  # fmt: skip
     unbuilt = site.builder.add(warps(32), described())
@@ -274,8 +276,8 @@ async def test_a_kernel_that_was_launched_here_builds_whatever_the_compiler_says
 async def test_a_specialisation_that_did_not_build_ahead_is_told_when_it_is_launched_after_all(
     site: Site, later: bool
 ) -> None:
-    def refuse_ahead(command: wire.AnyCommand) -> wire.AnyReply | None:
-        if isinstance(command, wire.Compile) and command.specialisation:
+    def refuse_ahead(command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Compile) and command.specialisation:
             if not later:
                 site.builder.add(warps(4))  # while it is being compiled
             return refused(command)
@@ -299,7 +301,7 @@ async def test_a_specialisation_that_did_not_build_ahead_is_told_when_it_is_laun
 async def test_what_is_left_when_a_run_ends_early_is_counted(site: Site) -> None:
     started = asyncio.Event()
     site.answer = lambda command: (
-        started.set() if isinstance(command, wire.Compile) else compile_everything("", command)
+        started.set() if isinstance(command, protocol.Compile) else compile_everything("", command)
     )
     site.builder.add(warps(4))
     site.builder.add(warps(8), described())
@@ -350,13 +352,13 @@ async def test_compiling_that_takes_too_long_leaves_out_the_rest(
 async def test_a_candidate_publishes_so_many_bytes_and_no_more(
     employ: Employ, lodging: Lodging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def with_a_file(command: wire.AnyCommand) -> wire.AnyReply | None:
-        if not isinstance(command, wire.Compile):
+    def with_a_file(command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if not isinstance(command, protocol.Compile):
             return compile_everything("", command)
         name = f"KEY{command.launch.num_warps}"
         (site.cache_of(command) / name).mkdir(parents=True)
         (site.cache_of(command) / name / "k.cubin").write_bytes(b"binary")
-        return wire.Compiled(id=command.id, stages={}, cache=(f"{name}/k.cubin",))
+        return protocol.Compiled(id=command.id, stages={}, cache=(f"{name}/k.cubin",))
 
     monkeypatch.setattr("engine.compilation._MOST_SHELVED_BYTES", 2 * len(b"binary") + 1)
     site = Site(employ, lodging, tmp_path)
@@ -396,7 +398,7 @@ async def test_a_compiler_that_the_file_could_not_be_given_is_not_asked_about_it
     def full(*_: object) -> Path:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("engine.desk._snapshot", full)
+    monkeypatch.setattr("engine.processes.candidate_session._snapshot", full)
     site.builder.add(warps(4))
     site.builder.add(warps(8))
     await site.run()
@@ -407,8 +409,8 @@ async def test_a_compiler_that_the_file_could_not_be_given_is_not_asked_about_it
 async def test_compiler_that_dies_once_is_replaced_and_asked_again(site: Site) -> None:
     deaths = [4]
 
-    def die_once(command: wire.AnyCommand) -> wire.AnyReply | None:
-        if isinstance(command, wire.Compile) and deaths and command.launch.num_warps == deaths.pop():
+    def die_once(command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Compile) and deaths and command.launch.num_warps == deaths.pop():
             site.nest.die(site.nest.youngest)
             return None
         return compile_everything("", command)
@@ -425,8 +427,8 @@ async def test_compiler_without_memory_says_nothing_of_the_kernel(
 ) -> None:
     site = Site(employ, lodging, tmp_path, own=False)
     site.answer = lambda command: (
-        wire.Failed(id=command.id, kind=wire.FailureKind.ENGINE, message="No space left on device")
-        if isinstance(command, wire.Compile) else compile_everything("", command)
+        protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message="No space left on device")
+        if isinstance(command, protocol.Compile) else compile_everything("", command)
     )  # fmt: skip
     site.builder.add(warps(4))
     await site.run()
@@ -436,8 +438,8 @@ async def test_compiler_without_memory_says_nothing_of_the_kernel(
 
 
 async def test_a_compiler_that_dies_keeps_nobody_waiting_and_another_goes_on(site: Site) -> None:
-    def die_at_the_first(command: wire.AnyCommand) -> wire.AnyReply | None:
-        if isinstance(command, wire.Compile) and command.launch.num_warps == 4:
+    def die_at_the_first(command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Compile) and command.launch.num_warps == 4:
             site.nest.die(site.nest.youngest)
             return None
         return compile_everything("", command)
@@ -447,11 +449,13 @@ async def test_a_compiler_that_dies_keeps_nobody_waiting_and_another_goes_on(sit
     await site.run()
     assert [future.done() for future in futures] == [True, True]
     assert [kernel.outcome for kernel in site.builder.kernels] == [Outcome.ENGINE_ERROR, Outcome.PASS]
-    assert sum(isinstance(command, wire.Load) for command in site.asked) == 3
+    assert sum(isinstance(command, protocol.Load) for command in site.asked) == 3
 
 
 async def test_a_file_that_does_not_load_without_a_device_keeps_nobody_waiting(site: Site) -> None:
-    site.answer = lambda command: wire.Failed(id=command.id, kind=wire.FailureKind.RAISED, message="no CUDA driver")
+    site.answer = lambda command: protocol.Failed(
+        id=command.id, kind=protocol.FailureKind.RAISED, message="no CUDA driver"
+    )
     futures = [future for count in (4, 8) for future in site.builder.add(warps(count))]
     await site.run()
     assert [future.done() for future in futures] == [True, True]
@@ -473,7 +477,7 @@ async def test_where_kernels_are_compiled_ahead_every_compiler_loads_before_ther
 ) -> None:
     site = Site(employ, lodging, tmp_path, desks=3)
     await site.run()
-    assert [type(command) for command in site.asked] == [wire.Load] * 3
+    assert [type(command) for command in site.asked] == [protocol.Load] * 3
 
 
 async def test_several_compilers_share_the_work(employ: Employ, lodging: Lodging, tmp_path: Path) -> None:

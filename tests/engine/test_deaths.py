@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from engine import wire
-from engine.desk import Desk
+from engine import protocol
 from engine.errors import EngineError
 from engine.model import Candidate, Limits, Outcome, Plan, events
 from engine.model.layers import Coverage, Layer, LayerReport
@@ -17,16 +16,25 @@ from engine.narration import Narrator
 from engine.probes import Observation, Probe
 from engine.probes.lab.case_session import Lab
 from engine.probing import ProbingStage
+from engine.processes.candidate_session import Desk
 from engine.profile import Profile
 from tests.engine.test_pipeline import CASES, GPU, PROBLEM, Theatre, verdict
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
 
-OF_THE_JUDGE = (wire.Describe, wire.Prepare, wire.Refill, wire.Take, wire.Compare, wire.Conclude, wire.Release)
+OF_THE_JUDGE = (
+    protocol.Describe,
+    protocol.Prepare,
+    protocol.Refill,
+    protocol.Take,
+    protocol.Compare,
+    protocol.Conclude,
+    protocol.Release,
+)
 ASKED = [
-    *(("judge", command) for command in OF_THE_JUDGE), ("worker", wire.Load), ("worker", wire.Rehearse),
-    ("worker", wire.Call), ("compiler", wire.Load), ("compiler", wire.Compile),
+    *(("judge", command) for command in OF_THE_JUDGE), ("worker", protocol.Load), ("worker", protocol.Rehearse),
+    ("worker", protocol.Call), ("compiler", protocol.Load), ("compiler", protocol.Compile),
 ]  # fmt: skip
 
 
@@ -36,12 +44,12 @@ def theatre(employ: Employ, tmp_path: Path) -> Theatre:
 
 
 def at_its_first(
-    kind: str, asked: type[wire.AnyCommand], act: Callable[[], None]
-) -> Callable[[str, wire.AnyCommand], wire.AnyReply | None]:
+    kind: str, asked: type[protocol.AnyCommand], act: Callable[[], None]
+) -> Callable[[str, protocol.AnyCommand], protocol.AnyReply | None]:
     """Act once, when a child of this kind gets this command for the first time."""
     left = [asked]
 
-    def answer(of: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+    def answer(of: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if left and of == kind and isinstance(command, left[0]):
             left.clear()
             act()
@@ -53,7 +61,7 @@ def at_its_first(
 @pytest.mark.parametrize(("kind", "asked"), ASKED, ids=[f"{kind}-{asked.__name__}" for kind, asked in ASKED])
 @pytest.mark.parametrize("who", ["itself", "nursery"])
 async def test_process_killed_once_leaves_the_verdict_right(
-    theatre: Theatre, who: str, kind: str, asked: type[wire.AnyCommand]
+    theatre: Theatre, who: str, kind: str, asked: type[protocol.AnyCommand]
 ) -> None:
     act = theatre.nest.lose_all if who == "nursery" else lambda: theatre.nest.die(theatre.nest.serving)
     theatre.changes = at_its_first(kind, asked, act)
@@ -66,9 +74,9 @@ async def test_process_killed_once_leaves_the_verdict_right(
     assert verdict(await theatre.run(*CASES, target="gfx942")) is Outcome.PASS
 
 
-@pytest.mark.parametrize("asked", [wire.Prepare, wire.Compare])
-async def test_judge_killed_again_is_an_engine_error(theatre: Theatre, asked: type[wire.AnyCommand]) -> None:
-    def die(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+@pytest.mark.parametrize("asked", [protocol.Prepare, protocol.Compare])
+async def test_judge_killed_again_is_an_engine_error(theatre: Theatre, asked: type[protocol.AnyCommand]) -> None:
+    def die(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, asked):
             theatre.nest.die(theatre.nest.serving)
         return None
@@ -83,14 +91,14 @@ async def test_judge_killed_again_is_an_engine_error(theatre: Theatre, asked: ty
 
 
 async def test_candidate_that_ends_itself_again_has_crashed(theatre: Theatre) -> None:
-    def die(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
-        if isinstance(command, wire.Call):
+    def die(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Call):
             theatre.nest.die(theatre.nest.serving)
         return None
 
     theatre.changes = die
     assert verdict(await theatre.run(*CASES)) is Outcome.CRASHED
-    assert len(theatre.commands(wire.Call)) == 2 * len(CASES)
+    assert len(theatre.commands(protocol.Call)) == 2 * len(CASES)
 
 
 def lab_of(theatre: Theatre) -> tuple[Lab, Narrator]:
@@ -123,16 +131,16 @@ class Dying:
         self._theatre.changes = self._die
         try:
             if self._of == "judge":
-                await lab.staff.ask_judge(wire.Release(id=wire.new_id()))
+                await lab.staff.ask_judge(protocol.Release(id=protocol.new_id()))
             else:
-                await lab.ask(wire.Observe(id=wire.new_id()))
+                await lab.ask(protocol.Observe(id=protocol.new_id()))
         except EngineError as error:
             yield LayerReport(layer=self.LAYER, by="dying", coverage=Coverage.NOT_CHECKED, why=str(error))
         else:
             yield LayerReport(layer=self.LAYER, by="dying", coverage=Coverage.CHECKED)
 
-    def _die(self, kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
-        if self._deaths and isinstance(command, wire.Release | wire.Observe):
+    def _die(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if self._deaths and isinstance(command, protocol.Release | protocol.Observe):
             self._deaths -= 1
             self._theatre.nest.die(self._theatre.nest.serving)
         return None

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import pytest
 
-from engine import wire
+from engine import protocol
 from engine.device_record import Origin, facts, findings, origin_of, shares
 from engine.model import Severity
 
-KERNEL, COPY = wire.ActivityKind.KERNEL, wire.ActivityKind.COPY
+KERNEL, COPY = protocol.ActivityKind.KERNEL, protocol.ActivityKind.COPY
 TORCH_ADD = "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_21CUDAFunctorOnSelf_addIfEEEEviT0_T1_"
 TORCH_FILL = "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEEEEviT0_T1_"
 GEMM = "sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize64x64x8_stage3_execute_kernel__5x_cublas"
 
 
-def ran(name: str, device_ns: int, *, own: bool = False, file: str = "", replayed: bool = False) -> wire.ActivitySeen:
-    return wire.ActivitySeen(kind=KERNEL, name=name, own=own, file=file, replayed=replayed, device_ns=device_ns)
+def ran(
+    name: str, device_ns: int, *, own: bool = False, file: str = "", replayed: bool = False
+) -> protocol.ActivitySeen:
+    return protocol.ActivitySeen(kind=KERNEL, name=name, own=own, file=file, replayed=replayed, device_ns=device_ns)
 
 
 def recorded(
-    *activities: wire.ActivitySeen, late: tuple[str, ...] = (), nodes: tuple[wire.NodeSeen, ...] = (),
-) -> wire.Recorded:  # fmt: skip
-    return wire.Recorded(
+    *activities: protocol.ActivitySeen, late: tuple[str, ...] = (), nodes: tuple[protocol.NodeSeen, ...] = (),
+) -> protocol.Recorded:  # fmt: skip
+    return protocol.Recorded(
         id="i", returned=(), activities=activities, late=late, nodes=nodes, uncaptured="" if nodes else "it waits"
     )
 
 
-def found(record: wire.Recorded) -> list[tuple[Severity, str]]:
+def found(record: protocol.Recorded) -> list[tuple[Severity, str]]:
     return [(finding.severity, finding.message) for finding in findings("c", record)]
 
 
@@ -42,15 +44,15 @@ def found(record: wire.Recorded) -> list[tuple[Severity, str]]:
         (ran(GEMM, 1), Origin.LIBRARY),
         (ran("nvjet_sm90_hsh_64x48_64x15_2x4_h_bz_NNT", 1), Origin.LIBRARY),
         (ran("_ZN8internal5gemvx6kernelIiiffffLb0EEEv18cublasGemvParamsEx", 1), Origin.LIBRARY),
-        (wire.ActivitySeen(kind=COPY, device_ns=1), Origin.COPIES),
+        (protocol.ActivitySeen(kind=COPY, device_ns=1), Origin.COPIES),
     ],
 )  # fmt: skip
-def test_the_origin_is_by_function_first_and_by_name_then(activity: wire.ActivitySeen, origin: Origin) -> None:
+def test_the_origin_is_by_function_first_and_by_name_then(activity: protocol.ActivitySeen, origin: Origin) -> None:
     assert origin_of(activity) is origin
 
 
 def test_work_in_its_own_kernels_is_a_fact_and_no_finding() -> None:
-    record = recorded(ran("softmax_kernel", 9_500, own=True), wire.ActivitySeen(kind=COPY, device_ns=500))
+    record = recorded(ran("softmax_kernel", 9_500, own=True), protocol.ActivitySeen(kind=COPY, device_ns=500))
     assert found(record) == []
     assert [(fact.name, fact.value) for fact in facts("c", record)] == [
         ("its own kernels", "95% of 10 us in c, launches: 1 (softmax_kernel)"),
@@ -100,7 +102,7 @@ def test_work_after_the_return_is_suspect() -> None:
 
 
 def test_a_kernel_of_the_graph_that_the_record_does_not_show_is_suspect() -> None:
-    nodes = (wire.NodeSeen(name="own", own=True), wire.NodeSeen(name="hidden", own=False))
+    nodes = (protocol.NodeSeen(name="own", own=True), protocol.NodeSeen(name="hidden", own=False))
     assert found(recorded(ran("own", 10, own=True), nodes=nodes)) == [
         (Severity.SUSPECT, "captured as a graph the call has kernels that its record does not show: hidden")
     ]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine import wire
+from engine import protocol
 from engine.device_lock import DeviceLock, occupancy
 from engine.devices import Device
 from engine.metrology import Metrology
@@ -85,14 +85,14 @@ class Laboratory:
     def stored(self) -> list[Path]:
         return list(self.kept.iterdir()) if self.kept.exists() else []
 
-    def _play(self, kind: str, command: wire.AnyCommand) -> wire.AnyReply:
-        if isinstance(command, wire.MeasurePeaks):
+    def _play(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
+        if isinstance(command, protocol.MeasurePeaks):
             self.measured.append(occupancy(self.locks, LOCK).is_held)
             self.during()
-            return wire.PeaksMeasured(
+            return protocol.PeaksMeasured(
                 id=command.id, copy_bytes_per_s=PEAKS.copy_bytes_per_s, flops_per_s=dict(PEAKS.flops_per_s)
             )
-        return wire.Done(id=command.id)
+        return protocol.Done(id=command.id)
 
 
 @pytest.fixture

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from engine import outcomes, wire
+from engine import outcomes, protocol
 from engine.errors import ChildDiedError, DeadlineError, EngineError, RunMemoryError, WireError
 from engine.model import Location, Outcome
 from engine.verdict import Stop
 
-Kind = wire.FailureKind
+Kind = protocol.FailureKind
 
 
-def failed(kind: wire.FailureKind, *, line: int | None = None) -> wire.Failed:
-    return wire.Failed(id="i", kind=kind, message="out of memory, timeout, crashed", line=line)
+def failed(kind: protocol.FailureKind, *, line: int | None = None) -> protocol.Failed:
+    return protocol.Failed(id="i", kind=kind, message="out of memory, timeout, crashed", line=line)
 
 
 @pytest.mark.parametrize(
@@ -25,18 +25,18 @@ def failed(kind: wire.FailureKind, *, line: int | None = None) -> wire.Failed:
         (Kind.TAMPERED, Outcome.TAMPERED), (Kind.UNSUPPORTED, Outcome.UNSUPPORTED),
     ],
 )  # fmt: skip
-def test_a_failure_means_its_kind_whatever_its_words(kind: wire.FailureKind, outcome: Outcome) -> None:
+def test_a_failure_means_its_kind_whatever_its_words(kind: protocol.FailureKind, outcome: Outcome) -> None:
     stop = outcomes.of_failure(failed(kind, line=4))
     assert stop == Stop(outcome=outcome, message="out of memory, timeout, crashed", location=Location(line=4))
 
 
 def test_a_worker_cannot_blame_the_engine() -> None:
-    claimed = wire.Failed(id="i", kind=wire.FailureKind.ENGINE, message="an error of yours")
+    claimed = protocol.Failed(id="i", kind=protocol.FailureKind.ENGINE, message="an error of yours")
     assert outcomes.of_failure(claimed).outcome is not Outcome.ENGINE_ERROR
 
 
 @pytest.mark.parametrize("kind", list(Kind))
-def test_no_kind_of_failure_is_a_pass(kind: wire.FailureKind) -> None:
+def test_no_kind_of_failure_is_a_pass(kind: protocol.FailureKind) -> None:
     assert outcomes.of_failure(failed(kind)).outcome is not Outcome.PASS
 
 
@@ -73,7 +73,7 @@ def test_only_shared_memory_that_was_cut_is_the_candidates_fault_before_the_judg
     assert cut.outcome is Outcome.TAMPERED
     for kind in set(Kind) - {Kind.TAMPERED}:
         assert outcomes.of_trusted(failed(kind), "while comparing").outcome is Outcome.ENGINE_ERROR
-    assert outcomes.of_trusted(wire.Done(id="i"), "while comparing").outcome is Outcome.ENGINE_ERROR
+    assert outcomes.of_trusted(protocol.Done(id="i"), "while comparing").outcome is Outcome.ENGINE_ERROR
 
 
 def test_run_out_of_memory_in_total_is_out_of_memory() -> None:

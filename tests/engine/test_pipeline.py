@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 
-from engine import wire
+from engine import protocol
 from engine.artefacts import ArtefactStore
 from engine.device_lock import DeviceLock
 from engine.devices import Device
-from engine.lodging import Lodging
 from engine.metrology import Metrology
 from engine.model import (
     BenchmarkPlan,
@@ -38,6 +37,7 @@ from engine.model import (
     events,
 )
 from engine.pipeline import Run
+from engine.processes.directories import Lodging
 from engine.source import Source, read_source
 from tests.guards import PATIENCE_S
 
@@ -54,24 +54,24 @@ PROBLEM = Problem(
 
 
 async def test_a_case_without_elements_needs_no_kernel(employ: Employ, tmp_path: Path) -> None:
-    def empty_case(kind: str, command: wire.AnyCommand) -> wire.AnyReply:
+    def empty_case(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
         report = OutputReport(name="return", outcome=Outcome.PASS, shape=(0,), dtype="float32")
         match command:
-            case wire.Load():
-                return wire.Loaded(id=command.id)
-            case wire.Prepare():
-                arena = wire.ArenaSpec(path=command.arena_path or "", storages=(), bytes=256)
-                return wire.Prepared(id=command.id, arguments=(), arena=arena, elapsed_s=0.0)
-            case wire.Call():
-                return wire.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
-            case wire.Compare():
-                return wire.Compared(id=command.id, reports=(report,), repeated=None, mutated=None)
-            case wire.Release():
-                return wire.Released(id=command.id, seed=1)
-            case wire.Observe():
-                return wire.Observed(id=command.id)
+            case protocol.Load():
+                return protocol.Loaded(id=command.id)
+            case protocol.Prepare():
+                arena = protocol.ArenaSpec(path=command.arena_path or "", storages=(), bytes=256)
+                return protocol.Prepared(id=command.id, arguments=(), arena=arena, elapsed_s=0.0)
+            case protocol.Call():
+                return protocol.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
+            case protocol.Compare():
+                return protocol.Compared(id=command.id, reports=(report,), repeated=None, mutated=None)
+            case protocol.Release():
+                return protocol.Released(id=command.id, seed=1)
+            case protocol.Observe():
+                return protocol.Observed(id=command.id)
             case _:
-                return wire.Done(id=command.id)
+                return protocol.Done(id=command.id)
 
     _, staff = employ(empty_case)
     candidate = Candidate(source=b"import triton\n@triton.jit\ndef k(): ...\ndef f(x): ...\n", problem="toy::twice")
@@ -89,9 +89,9 @@ async def test_a_case_without_elements_needs_no_kernel(employ: Employ, tmp_path:
 LAUNCH = Launch(
     kernel="k", signature={"x": "*fp32"}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1,), line=2
 )
-ARENA = wire.ArenaSpec(
-    handle="0f" * 64, block_bytes=4096, storages=(wire.StorageSpec(offset=256, bytes=16),), bytes=1024,
-    outputs=wire.StorageSpec(offset=768, bytes=16),
+ARENA = protocol.ArenaSpec(
+    handle="0f" * 64, block_bytes=4096, storages=(protocol.StorageSpec(offset=256, bytes=16),), bytes=1024,
+    outputs=protocol.StorageSpec(offset=768, bytes=16),
 )  # fmt: skip
 CASES = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.FULL, params={}) for name in "ab")
 GPU = Device(platform="cuda", index=0, name="a GPU", target="sm_90", driver="580.1")
@@ -101,9 +101,9 @@ class Theatre:
     """A run on a device whose children are played here; `asked` is what they were, in this order."""
 
     def __init__(self, employ: Employ, folder: Path) -> None:
-        self.asked: list[tuple[str, wire.AnyCommand]] = []
-        self.changes: Callable[[str, wire.AnyCommand], wire.AnyReply | None] = lambda kind, command: None
-        self.silent: tuple[type[wire.AnyCommand], ...] = ()
+        self.asked: list[tuple[str, protocol.AnyCommand]] = []
+        self.changes: Callable[[str, protocol.AnyCommand], protocol.AnyReply | None] = lambda kind, command: None
+        self.silent: tuple[type[protocol.AnyCommand], ...] = ()
         self.nest, self.staff = employ(self._play, target="sm_90")
         self._artefacts = ArtefactStore(folder=folder)
 
@@ -129,40 +129,40 @@ class Theatre:
         run = self.open(*cases, target=target, timed=timed, metrology=metrology)
         return [event async for event in run.stream(asyncio.Event())]
 
-    def commands(self, *kinds: type[wire.AnyCommand]) -> list[wire.AnyCommand]:
+    def commands(self, *kinds: type[protocol.AnyCommand]) -> list[protocol.AnyCommand]:
         """The commands of these kinds, in their order."""
         return [command for _, command in self.asked if isinstance(command, kinds)]
 
-    def _play(self, kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+    def _play(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         self.asked.append((kind, command))
         changed = self.changes(kind, command)
         return None if isinstance(command, self.silent) else changed or self._usual(command)
 
-    def _usual(self, command: wire.AnyCommand) -> wire.AnyReply | None:
+    def _usual(self, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         report = OutputReport(name="return", outcome=Outcome.PASS, shape=(4,), dtype="float32", total=4)
-        met = wire.SuppressedLaunch(launch=LAUNCH, specialisation='{"signature": {"x": "*fp32"}}')
+        met = protocol.SuppressedLaunch(launch=LAUNCH, specialisation='{"signature": {"x": "*fp32"}}')
         match command:
-            case wire.Load():
-                return wire.Loaded(id=command.id)
-            case wire.Describe():
-                shape = wire.Shape(arguments=(), storages=(16,))
-                return wire.Described(id=command.id, shapes=(shape,) * len(command.cases))
-            case wire.Rehearse():
-                return wire.Rehearsed(id=command.id, launches=(met,))
-            case wire.Compile() | wire.BuildLauncher():
-                return wire.Compiled(id=command.id, stages={})
-            case wire.Prepare():
+            case protocol.Load():
+                return protocol.Loaded(id=command.id)
+            case protocol.Describe():
+                shape = protocol.Shape(arguments=(), storages=(16,))
+                return protocol.Described(id=command.id, shapes=(shape,) * len(command.cases))
+            case protocol.Rehearse():
+                return protocol.Rehearsed(id=command.id, launches=(met,))
+            case protocol.Compile() | protocol.BuildLauncher():
+                return protocol.Compiled(id=command.id, stages={})
+            case protocol.Prepare():
                 arena = ARENA
                 if command.arena_path is not None:
-                    arena = wire.ArenaSpec(path=command.arena_path, storages=ARENA.storages, bytes=1024)
-                return wire.Prepared(id=command.id, arguments=(), arena=arena, elapsed_s=0.0)
-            case wire.Call():
-                return wire.Called(id=command.id, returned=(), launches=(LAUNCH,), elapsed_s=0.0)
-            case wire.Compare() | wire.Conclude():
-                return wire.Compared(id=command.id, reports=(report,), repeated=None, mutated=None)
-            case wire.Release():
-                return wire.Released(id=command.id, seed=1)
-        return wire.Done(id=command.id)
+                    arena = protocol.ArenaSpec(path=command.arena_path, storages=ARENA.storages, bytes=1024)
+                return protocol.Prepared(id=command.id, arguments=(), arena=arena, elapsed_s=0.0)
+            case protocol.Call():
+                return protocol.Called(id=command.id, returned=(), launches=(LAUNCH,), elapsed_s=0.0)
+            case protocol.Compare() | protocol.Conclude():
+                return protocol.Compared(id=command.id, reports=(report,), repeated=None, mutated=None)
+            case protocol.Release():
+                return protocol.Released(id=command.id, seed=1)
+        return protocol.Done(id=command.id)
 
 
 @pytest.fixture
@@ -182,20 +182,20 @@ def notes(told: list[events.Event]) -> list[tuple[str, str]]:
 async def test_on_a_device_kernels_are_compiled_before_the_first_call_needs_them(theatre: Theatre) -> None:
     told = await theatre.run(CASES[0])
     assert verdict(told) is Outcome.PASS
-    order = [type(command) for command in theatre.commands(wire.Rehearse, wire.Compile, wire.Call)]
-    assert order == [wire.Rehearse, wire.Compile, wire.Call, wire.Call, wire.Call]
+    order = [type(command) for command in theatre.commands(protocol.Rehearse, protocol.Compile, protocol.Call)]
+    assert order == [protocol.Rehearse, protocol.Compile, protocol.Call, protocol.Call, protocol.Call]
     assert [event.kernel.outcome for event in told if isinstance(event, events.KernelCompiled)] == [Outcome.PASS]
 
 
 async def test_on_a_device_every_case_gets_a_call_on_new_content(theatre: Theatre) -> None:
     await theatre.run(CASES[0])
-    refills = [command for command in theatre.commands(wire.Refill) if isinstance(command, wire.Refill)]
+    refills = [command for command in theatre.commands(protocol.Refill) if isinstance(command, protocol.Refill)]
     assert [refill.fresh for refill in refills] == [False, True]
 
 
 async def test_kernels_for_another_target_are_compiled_beside_those_for_the_device(theatre: Theatre) -> None:
     told = await theatre.run(CASES[0], target="gfx942")
-    compiled = [command for command in theatre.commands(wire.Compile) if isinstance(command, wire.Compile)]
+    compiled = [command for command in theatre.commands(protocol.Compile) if isinstance(command, protocol.Compile)]
     assert [(command.target, command.specialisation != "") for command in compiled] == [
         ("sm_90", True), ("gfx942", False)
     ]  # fmt: skip
@@ -204,22 +204,22 @@ async def test_kernels_for_another_target_are_compiled_beside_those_for_the_devi
 
 async def test_without_a_target_the_devices_own_kernels_are_compiled_ahead_and_not_told(theatre: Theatre) -> None:
     told = await theatre.run(CASES[0], target=None)
-    assert len(theatre.commands(wire.Compile)) == 1
+    assert len(theatre.commands(protocol.Compile)) == 1
     assert [event for event in told if isinstance(event, events.KernelCompiled)] == []
     assert verdict(told) is Outcome.PASS
 
 
 async def test_where_the_driver_shares_no_memory_tensors_travel_through_the_host_from_then_on(theatre: Theatre) -> None:
-    def refuse(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
-        if isinstance(command, wire.Prepare) and command.arena_path is None:
+    def refuse(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Prepare) and command.arena_path is None:
             message = "cuIpcGetMemHandle: CUDA_ERROR_NOT_SUPPORTED"
-            return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=message)
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=message)
         return None
 
     theatre.changes = refuse
     told = await theatre.run(*CASES)
     assert verdict(told) is Outcome.PASS
-    prepared = [command for command in theatre.commands(wire.Prepare) if isinstance(command, wire.Prepare)]
+    prepared = [command for command in theatre.commands(protocol.Prepare) if isinstance(command, protocol.Prepare)]
     assert [command.arena_path is None for command in prepared] == [True, False, False]
     assert notes(told) == [
         ("memory", "device memory is not shared between processes here (cuIpcGetMemHandle: "
@@ -229,16 +229,16 @@ async def test_where_the_driver_shares_no_memory_tensors_travel_through_the_host
 
 
 async def test_a_candidate_that_says_memory_is_not_shared_does_not_choose_how_it_is_verified(theatre: Theatre) -> None:
-    def pretend(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
-        if isinstance(command, wire.Call):
+    def pretend(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Call):
             message = "cuIpcOpenMemHandle_v2: CUDA_ERROR_NOT_SUPPORTED"
-            return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=message)
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=message)
         return None
 
     theatre.changes = pretend
     told = await theatre.run(*CASES)
     assert theatre.staff.shares_device
-    prepared = [command for command in theatre.commands(wire.Prepare) if isinstance(command, wire.Prepare)]
+    prepared = [command for command in theatre.commands(protocol.Prepare) if isinstance(command, protocol.Prepare)]
     assert [command.arena_path for command in prepared] == [None, None]
     assert {event.result.outcome for event in told if isinstance(event, events.CaseFinished)} == {Outcome.UNSUPPORTED}
     assert verdict(told) is Outcome.UNSUPPORTED
@@ -254,10 +254,10 @@ async def test_every_run_says_that_memory_is_not_shared(theatre: Theatre) -> Non
 
 
 async def test_after_a_lost_context_the_next_case_gets_a_new_worker(theatre: Theatre) -> None:
-    def break_the_first(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
-        if isinstance(command, wire.Call) and command.case == "a":
-            return wire.Failed(
-                id=command.id, kind=wire.FailureKind.RAISED, message="illegal memory access", broken=True
+    def break_the_first(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Call) and command.case == "a":
+            return protocol.Failed(
+                id=command.id, kind=protocol.FailureKind.RAISED, message="illegal memory access", broken=True
             )
         return None
 
@@ -265,15 +265,15 @@ async def test_after_a_lost_context_the_next_case_gets_a_new_worker(theatre: The
     told = await theatre.run(*CASES)
     outcomes = {event.result.case: event.result.outcome for event in told if isinstance(event, events.CaseFinished)}
     assert outcomes == {"a": Outcome.RUNTIME_ERROR, "b": Outcome.PASS}
-    loads = [kind for kind, command in theatre.asked if isinstance(command, wire.Load) and kind == "worker"]
+    loads = [kind for kind, command in theatre.asked if isinstance(command, protocol.Load) and kind == "worker"]
     assert len(loads) == 3  # one rehearses, one is lost, one goes on
 
 
 async def test_what_was_written_beside_the_arguments_ends_a_case_that_is_right_otherwise(theatre: Theatre) -> None:
-    def overrun(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
-        if isinstance(command, wire.Compare):
+    def overrun(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Compare):
             report = OutputReport(name="return", outcome=Outcome.PASS, shape=(4,), dtype="float32", total=4)
-            return wire.Compared(
+            return protocol.Compared(
                 id=command.id, reports=(report,), repeated=None, mutated="memory past the end of x was written"
             )
         return None
@@ -285,10 +285,10 @@ async def test_what_was_written_beside_the_arguments_ends_a_case_that_is_right_o
 
 
 async def test_other_bits_on_the_same_input_are_a_note_and_no_failure(theatre: Theatre) -> None:
-    def waver(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
-        if isinstance(command, wire.Compare):
+    def waver(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Compare):
             report = OutputReport(name="return", outcome=Outcome.PASS, shape=(4,), dtype="float32", total=4)
-            return wire.Compared(id=command.id, reports=(report,), repeated=False, mutated=None)
+            return protocol.Compared(id=command.id, reports=(report,), repeated=False, mutated=None)
         return None
 
     theatre.changes = waver
@@ -298,9 +298,11 @@ async def test_other_bits_on_the_same_input_are_a_note_and_no_failure(theatre: T
 
 
 async def test_a_candidate_that_cannot_be_rehearsed_is_judged_all_the_same(theatre: Theatre) -> None:
-    def refuse(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
-        if isinstance(command, wire.Rehearse):
-            return wire.Failed(id=command.id, kind=wire.FailureKind.RAISED, message="it looked at its own result")
+    def refuse(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Rehearse):
+            return protocol.Failed(
+                id=command.id, kind=protocol.FailureKind.RAISED, message="it looked at its own result"
+            )
         return None
 
     theatre.changes = refuse
@@ -343,11 +345,11 @@ def metrology(theatre: Theatre, tmp_path: Path) -> Metrology:
 
 async def test_peaks_are_measured_before_the_candidate_has_a_process(theatre: Theatre, metrology: Metrology) -> None:
     await theatre.run(CASES[0], timed=(CASES[0],), metrology=metrology)
-    order = [type(command) for command in theatre.commands(wire.MeasurePeaks, wire.Load, wire.Arrange)]
-    assert order.count(wire.MeasurePeaks) == 1
-    assert order[0] is wire.MeasurePeaks
-    assert wire.Load in order
-    assert order[-1] is wire.Arrange
+    order = [type(command) for command in theatre.commands(protocol.MeasurePeaks, protocol.Load, protocol.Arrange)]
+    assert order.count(protocol.MeasurePeaks) == 1
+    assert order[0] is protocol.MeasurePeaks
+    assert protocol.Load in order
+    assert order[-1] is protocol.Arrange
 
 
 @pytest.mark.parametrize("timed", [None, ()], ids=["no benchmark", "a benchmark of no case"])
@@ -355,13 +357,13 @@ async def test_peaks_are_not_measured_where_nothing_is_timed(
     theatre: Theatre, metrology: Metrology, timed: tuple[Case, ...] | None
 ) -> None:
     await theatre.run(CASES[0], timed=timed, metrology=metrology)
-    assert theatre.commands(wire.MeasurePeaks) == []
+    assert theatre.commands(protocol.MeasurePeaks) == []
 
 
 async def test_why_there_are_no_peaks_is_noted_once(theatre: Theatre, metrology: Metrology) -> None:
-    def fail(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
-        if isinstance(command, wire.MeasurePeaks):
-            return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message="too little memory")
+    def fail(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.MeasurePeaks):
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message="too little memory")
         return None
 
     theatre.changes = fail
@@ -394,10 +396,10 @@ async def listen(run: Run, cancelled: asyncio.Event, told: list[events.Event]) -
 
 
 async def test_a_kernel_that_did_not_build_ahead_is_told_when_it_is_launched_all_the_same(theatre: Theatre) -> None:
-    def refuse(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
-        if isinstance(command, wire.Compile):
+    def refuse(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Compile):
             message = "k is made only when the entry runs"
-            return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=message)
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=message)
         return None
 
     theatre.changes = refuse
@@ -410,12 +412,12 @@ async def test_a_kernel_that_did_not_build_ahead_is_told_when_it_is_launched_all
 
 
 async def test_the_stage_of_compiling_ends_also_where_nothing_that_was_expected_builds(theatre: Theatre) -> None:
-    def refuse(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+    def refuse(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         match command:
-            case wire.Compile():
-                return wire.Failed(id=command.id, kind=wire.FailureKind.COMPILE, message="too many registers")
-            case wire.Call():
-                return wire.Failed(id=command.id, kind=wire.FailureKind.COMPILE, message="too many registers")
+            case protocol.Compile():
+                return protocol.Failed(id=command.id, kind=protocol.FailureKind.COMPILE, message="too many registers")
+            case protocol.Call():
+                return protocol.Failed(id=command.id, kind=protocol.FailureKind.COMPILE, message="too many registers")
         return None
 
     theatre.changes = refuse
@@ -428,13 +430,13 @@ async def test_the_stage_of_compiling_ends_also_where_nothing_that_was_expected_
 async def test_the_stage_of_compiling_ends_when_the_run_is_cancelled(theatre: Theatre) -> None:
     asked, cancelled = asyncio.Event(), asyncio.Event()
 
-    def hang(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
-        if isinstance(command, wire.Compile):
+    def hang(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Compile):
             asked.set()
         return None
 
     theatre.changes = hang
-    theatre.silent = (wire.Compile,)
+    theatre.silent = (protocol.Compile,)
     told: list[events.Event] = []
     listening = asyncio.create_task(listen(theatre.open(CASES[0]), cancelled, told))
     await asked.wait()
@@ -485,7 +487,7 @@ async def test_the_other_candidate_gets_nothing_that_was_compiled_for_the_first(
     assert theatre.staff.launchers is not None
     for desk in (run._desk, run._other):
         await desk.load()
-    shelves = [command.shelves for command in theatre.commands(wire.Load) if isinstance(command, wire.Load)]
+    shelves = [command.shelves for command in theatre.commands(protocol.Load) if isinstance(command, protocol.Load)]
     launchers = str(theatre.staff.launchers.shelf)
     assert shelves == [(launchers, str(run._shelf)), (launchers,)]
     await run._clean_up()
@@ -498,7 +500,7 @@ async def test_a_file_that_the_strict_policy_refuses_is_given_to_no_process(thea
         staff=theatre.staff, artefacts=ArtefactStore(folder=tmp_path), device=GPU, limits=Limits(),
     )  # fmt: skip
     told = [event async for event in run.stream(asyncio.Event())]
-    assert theatre.commands(wire.Load, wire.Describe, wire.Rehearse, wire.Compile) == []
+    assert theatre.commands(protocol.Load, protocol.Describe, protocol.Rehearse, protocol.Compile) == []
     assert isinstance(told[0], events.RunStarted)
     assert told[0].policy is Policy.STRICT
     assert isinstance(told[-1], events.RunFinished)
@@ -524,8 +526,8 @@ async def test_a_candidate_is_parsed_in_another_thread_than_the_loops(
 async def test_kernels_for_another_target_wait_for_the_cases(theatre: Theatre) -> None:
     theatre.staff.compiles_beside_cases = False
     told = await theatre.run(*CASES, target="gfx942")
-    asked = theatre.commands(wire.Compile, wire.Call)
-    offline = [isinstance(command, wire.Compile) and command.target == "gfx942" for command in asked]
+    asked = theatre.commands(protocol.Compile, protocol.Call)
+    offline = [isinstance(command, protocol.Compile) and command.target == "gfx942" for command in asked]
     assert offline == [False] * (len(asked) - 1) + [True]
     stages = [
         (type(event).__name__, event.stage) for event in told
@@ -539,9 +541,9 @@ async def test_kernels_for_another_target_wait_for_the_cases(theatre: Theatre) -
 
 
 async def test_a_held_kernel_that_does_not_build_fails_the_run(theatre: Theatre) -> None:
-    def refuse(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
-        if isinstance(command, wire.Compile) and command.target == "gfx942":
-            return wire.Failed(id=command.id, kind=wire.FailureKind.COMPILE, message="too much shared memory")
+    def refuse(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Compile) and command.target == "gfx942":
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.COMPILE, message="too much shared memory")
         return None
 
     theatre.staff.compiles_beside_cases = False

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine import wire
+from engine import protocol
 from engine.artefacts import ArtefactStore
 from engine.model import Candidate, Launch, Limits, Outcome, events
 from engine.porting import Porting
@@ -20,27 +20,27 @@ LAUNCH = Launch(
     kernel="k", signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1,), line=1
 )
 TARGETS = ("sm_80", "gfx942")
-Answer = Callable[[str, wire.AnyCommand], wire.AnyReply | None]
+Answer = Callable[[str, protocol.AnyCommand], protocol.AnyReply | None]
 
 
-def compile_all(kind: str, command: wire.AnyCommand) -> wire.AnyReply:
+def compile_all(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
     match command:
-        case wire.Compile():
+        case protocol.Compile():
             form = "cubin" if command.target.startswith("sm") else "amdgcn"
             name = f"{command.id}.{form}"
             (Path(command.folder) / name).write_bytes(b"code")
-            return wire.Compiled(id=command.id, stages={form: name}, registers=40)
-        case wire.Disassemble():
+            return protocol.Compiled(id=command.id, stages={form: name}, registers=40)
+        case protocol.Disassemble():
             name = f"{command.id}.sass"
             (Path(command.folder) / name).write_bytes(b"text")
-            return wire.Compiled(id=command.id, stages={"sass": name})
+            return protocol.Compiled(id=command.id, stages={"sass": name})
         case _:
-            return wire.Done(id=command.id)
+            return protocol.Done(id=command.id)
 
 
-def refuse_amd(kind: str, command: wire.AnyCommand) -> wire.AnyReply:
-    if isinstance(command, wire.Compile) and command.target == "gfx942":
-        return wire.Failed(id=command.id, kind=wire.FailureKind.COMPILE, message="no such instruction")
+def refuse_amd(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
+    if isinstance(command, protocol.Compile) and command.target == "gfx942":
+        return protocol.Failed(id=command.id, kind=protocol.FailureKind.COMPILE, message="no such instruction")
     return compile_all(kind, command)
 
 
@@ -94,8 +94,8 @@ async def test_times_count_on_from_the_run(employ: Employ, tmp_path: Path) -> No
 
 
 async def test_cancelling_leaves_what_was_compiled_and_says_so(employ: Employ, tmp_path: Path) -> None:
-    def silent_for_amd(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
-        is_amd = isinstance(command, wire.Compile) and command.target == "gfx942"
+    def silent_for_amd(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        is_amd = isinstance(command, protocol.Compile) and command.target == "gfx942"
         return None if is_amd else compile_all(kind, command)
 
     cancelled, told = asyncio.Event(), []

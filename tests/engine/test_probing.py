@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from engine import wire
-from engine.desk import Desk
+from engine import protocol
 from engine.devices import Device
 from engine.model import (
     Candidate,
@@ -37,6 +36,7 @@ from engine.narration import Narrator
 from engine.probes import Observation, Probe, name_of, probes
 from engine.probes.lab.case_session import Lab, Passed, Replayed, passed_of
 from engine.probing import ProbingStage
+from engine.processes.candidate_session import Desk
 from engine.profile import Profile
 
 if TYPE_CHECKING:
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
 
 CASE = Case(name="c", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
 RESULT = CaseResult(case="c", tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0.1, calls=3, seed=1)
-ARENA = wire.ArenaSpec(path="/nowhere", storages=(), bytes=256)
-LEDGER = (wire.Withheld(kernel=wire.Kernel(name="k", line=2), launches=1, withheld=1),)
-SURVIVAL = wire.Survival(name="return", total=4, right=4, trivial=0)
-WITHHOLD = wire.Withhold()
+ARENA = protocol.ArenaSpec(path="/nowhere", storages=(), bytes=256)
+LEDGER = (protocol.Withheld(kernel=protocol.Kernel(name="k", line=2), launches=1, withheld=1),)
+SURVIVAL = protocol.Survival(name="return", total=4, right=4, trivial=0)
+WITHHOLD = protocol.Withhold()
 CHECKED = LayerReport(layer=Layer.INPUTS, by="own", coverage=Coverage.CHECKED)
-Changes = Callable[[str, wire.AnyCommand], wire.AnyReply | bytes | None]
+Changes = Callable[[str, protocol.AnyCommand], protocol.AnyReply | bytes | None]
 
 
 def never(*_: object) -> object:
@@ -68,7 +68,7 @@ class Stand:
     """A lab whose children are played here; `asked` is what they were, in this order."""
 
     def __init__(self, employ: Employ) -> None:
-        self.asked: list[wire.AnyCommand] = []
+        self.asked: list[protocol.AnyCommand] = []
         self.changes: Changes = lambda kind, command: None
         _, staff = employ(self._play)
         loop = asyncio.get_running_loop()
@@ -83,24 +83,24 @@ class Stand:
             passed=passed_of((CASE,), (RESULT,), {}), profile=Profile(loop.time, started=loop.time()),
         )  # fmt: skip
 
-    def _play(self, kind: str, command: wire.AnyCommand) -> wire.AnyReply | bytes | None:
+    def _play(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | bytes | None:
         self.asked.append(command)
         if (changed := self.changes(kind, command)) is not None:
             return changed
         match command:
-            case wire.Load():
-                return wire.Loaded(id=command.id)
-            case wire.Prepare():
-                return wire.Prepared(id=command.id, arguments=(), arena=ARENA, elapsed_s=0.0)
-            case wire.Call():
-                return wire.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0, ledger=LEDGER)
-            case wire.Weigh():
-                return wire.Weighed(id=command.id, outputs=(SURVIVAL,))
-            case wire.Release():
-                return wire.Released(id=command.id, seed=1)
-        return wire.Done(id=command.id)
+            case protocol.Load():
+                return protocol.Loaded(id=command.id)
+            case protocol.Prepare():
+                return protocol.Prepared(id=command.id, arguments=(), arena=ARENA, elapsed_s=0.0)
+            case protocol.Call():
+                return protocol.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0, ledger=LEDGER)
+            case protocol.Weigh():
+                return protocol.Weighed(id=command.id, outputs=(SURVIVAL,))
+            case protocol.Release():
+                return protocol.Released(id=command.id, seed=1)
+        return protocol.Done(id=command.id)
 
-    def count(self, kind: type[wire.AnyCommand]) -> int:
+    def count(self, kind: type[protocol.AnyCommand]) -> int:
         return sum(isinstance(command, kind) for command in self.asked)
 
     async def call(self) -> Replayed:
@@ -139,11 +139,11 @@ async def asks_once(lab: Lab) -> AsyncIterator[Observation]:
 
 async def test_a_call_gets_new_content_in_the_same_memory_and_is_weighed(stand: Stand) -> None:
     assert await stand.call() == Replayed(ledger=LEDGER, outputs=(SURVIVAL,))
-    kinds = [wire.Load, wire.Prepare, wire.Refill, wire.Call, wire.Weigh, wire.Release]
+    kinds = [protocol.Load, protocol.Prepare, protocol.Refill, protocol.Call, protocol.Weigh, protocol.Release]
     assert [type(command) for command in stand.asked] == kinds
-    refill, call = (command for command in stand.asked if isinstance(command, wire.Refill | wire.Call))
-    assert isinstance(refill, wire.Refill)
-    assert isinstance(call, wire.Call)
+    refill, call = (command for command in stand.asked if isinstance(command, protocol.Refill | protocol.Call))
+    assert isinstance(refill, protocol.Refill)
+    assert isinstance(call, protocol.Call)
     assert (refill.fresh, refill.poison, call.poison, call.withhold, call.arena) == (True, 7, 7, WITHHOLD, ARENA)
 
 
@@ -174,7 +174,7 @@ def noted_deadlines(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> list[float
     deadlines: list[float] = []
     ask = stand.desk.ask
 
-    async def noting(command: wire.AnyCommand, *, deadline_s: float) -> wire.AnyReply:
+    async def noting(command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
         deadlines.append(deadline_s)
         return await ask(command, deadline_s=deadline_s)
 
@@ -183,22 +183,22 @@ def noted_deadlines(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> list[float
 
 
 async def test_a_call_may_be_on_content_as_before_in_another_order_and_watched(stand: Stand) -> None:
-    disorder, watch = wire.Disorder(seed=3), wire.Watch(positions=(1,))
+    disorder, watch = protocol.Disorder(seed=3), protocol.Watch(positions=(1,))
     async with stand.lab.at(CASE) as bench:
         called = await bench.make(poison=7, fresh=False, disorder=disorder, watch=watch)
-    assert isinstance(called, wire.Called)
-    refill, call = (command for command in stand.asked if isinstance(command, wire.Refill | wire.Call))
-    assert isinstance(refill, wire.Refill)
-    assert isinstance(call, wire.Call)
+    assert isinstance(called, protocol.Called)
+    refill, call = (command for command in stand.asked if isinstance(command, protocol.Refill | protocol.Call))
+    assert isinstance(refill, protocol.Refill)
+    assert isinstance(call, protocol.Call)
     assert (refill.fresh, call.disorder, call.watch) == (False, disorder, watch)
-    assert stand.count(wire.Weigh) == 0
+    assert stand.count(protocol.Weigh) == 0
 
 
 async def test_a_candidate_that_raises_is_trouble_with_its_ledger(stand: Stand) -> None:
-    def fail(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
-        if not isinstance(command, wire.Call):
+    def fail(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if not isinstance(command, protocol.Call):
             return None
-        return wire.Failed(id=command.id, kind=wire.FailureKind.RAISED, message="no answer", ledger=LEDGER)
+        return protocol.Failed(id=command.id, kind=protocol.FailureKind.RAISED, message="no answer", ledger=LEDGER)
 
     stand.changes = fail
     assert await stand.call() == Replayed(ledger=LEDGER, trouble="no answer")
@@ -206,10 +206,10 @@ async def test_a_candidate_that_raises_is_trouble_with_its_ledger(stand: Stand) 
 
 
 async def test_a_worker_whose_device_is_lost_is_replaced(stand: Stand) -> None:
-    def fail(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
-        if not isinstance(command, wire.Call):
+    def fail(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if not isinstance(command, protocol.Call):
             return None
-        return wire.Failed(id=command.id, kind=wire.FailureKind.RAISED, message="illegal access", broken=True)
+        return protocol.Failed(id=command.id, kind=protocol.FailureKind.RAISED, message="illegal access", broken=True)
 
     stand.changes = fail
     assert await stand.call() == Replayed(trouble="illegal access", lost=True)
@@ -217,17 +217,17 @@ async def test_a_worker_whose_device_is_lost_is_replaced(stand: Stand) -> None:
 
 
 async def test_a_worker_that_meddles_with_the_channel_is_lost_and_no_exception(stand: Stand) -> None:
-    stand.changes = lambda kind, command: b"no reply\n" if isinstance(command, wire.Call) else None
+    stand.changes = lambda kind, command: b"no reply\n" if isinstance(command, protocol.Call) else None
     replayed = await stand.call()
     assert (replayed.lost, replayed.outputs, stand.desk.occupied) == (True, (), False)
     assert replayed.trouble
 
 
 async def test_a_judge_that_fails_leaves_the_layer_unchecked(stand: Stand) -> None:
-    def fail(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
-        if not isinstance(command, wire.Weigh):
+    def fail(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if not isinstance(command, protocol.Weigh):
             return None
-        return wire.Failed(id=command.id, kind=wire.FailureKind.ENGINE, message="no memory")
+        return protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message="no memory")
 
     stand.changes = fail
     report = next(event.report for event in await stand.stage(asks_once) if isinstance(event, events.LayerChecked))
@@ -251,7 +251,7 @@ async def test_the_stage_tells_its_beginning_what_was_found_and_its_end(stand: S
 async def test_whoever_was_probed_has_no_worker_afterwards(stand: Stand) -> None:
     await stand.desk.load()
     await stand.stage(asks_once)
-    assert (stand.desk.occupied, stand.count(wire.Load)) == (False, 1)
+    assert (stand.desk.occupied, stand.count(protocol.Load)) == (False, 1)
 
 
 async def test_who_is_asked_apart_waits_while_the_others_are_asked_and_has_its_own_worker_and_case(
@@ -277,14 +277,14 @@ async def test_who_is_asked_apart_waits_while_the_others_are_asked_and_has_its_o
     told = await stand.stage(asks, apart=waits)
     assert seen == ["asked", "waited"]
     assert [event.report for event in told if isinstance(event, events.LayerChecked)][:2] == [CHECKED, CHECKED]
-    of_cases = [command for command in stand.asked if isinstance(command, wire.CaseCommand)]
+    of_cases = [command for command in stand.asked if isinstance(command, protocol.CaseCommand)]
     assert Counter((type(command), command.apart) for command in of_cases) == {
         (kind, apart): 1
-        for kind in (wire.Prepare, wire.Refill, wire.Weigh, wire.Release)
+        for kind in (protocol.Prepare, protocol.Refill, protocol.Weigh, protocol.Release)
         for apart in (False, True)
-        if (kind, apart) != (wire.Weigh, True)
+        if (kind, apart) != (protocol.Weigh, True)
     }
-    assert stand.count(wire.Load) == 2
+    assert stand.count(protocol.Load) == 2
 
 
 async def test_on_a_device_nobody_is_asked_apart(stand: Stand) -> None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from engine import wire
-from engine.desk import Desk
+from engine import protocol
 from engine.errors import ChildDiedError, DeadlineError
-from engine.lodging import Lodging
 from engine.model import Candidate, Case, Cost, DType, Launch, Limits, Problem, Tier, Tolerance
+from engine.processes.candidate_session import Desk
+from engine.processes.directories import Lodging
 from engine.profile import Profile
 from engine.rehearsal import Rehearsal
 from tests.guards import PATIENCE_S
@@ -29,14 +29,14 @@ PROBLEM = Problem(
     tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
     cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1), origin="m:P",
 )  # fmt: skip
-SHAPE = wire.Shape(arguments=(wire.ScalarSpec(value=1),), storages=(16,))
+SHAPE = protocol.Shape(arguments=(protocol.ScalarSpec(value=1),), storages=(16,))
 
 
-def launch(name: str) -> wire.SuppressedLaunch:
+def launch(name: str) -> protocol.SuppressedLaunch:
     met = Launch(
         kernel=name, signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1,), line=1
     )
-    return wire.SuppressedLaunch(launch=met, specialisation=f'{{"name": "{name}"}}')
+    return protocol.SuppressedLaunch(launch=met, specialisation=f'{{"name": "{name}"}}')
 
 
 class Stage:
@@ -47,11 +47,11 @@ class Stage:
 
     def __init__(self, employ: Employ, cases: Iterable[Case] = CASES, *, patience_s: float = 100.0) -> None:
         self.kernels = {"a": "k", "b": "l", "c": "", "d": "k"}
-        self.rehearsed: list[wire.Rehearse] = []
+        self.rehearsed: list[protocol.Rehearse] = []
         self.described: list[tuple[str, ...]] = []
         self.profile = Profile(lambda: 0.0, started=0.0)
         self.waited_for: dict[str, asyncio.Future[None]] = {}
-        self.ask_judge: Callable[[wire.AnyCommand], Awaitable[wire.AnyReply]] = self.judge
+        self.ask_judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]] = self.judge
         self.nest: FakeNest
         self.nest, self.staff = employ(self.answer, target="sm_90")
         self.staff.share_no_more("there is no judge here")
@@ -65,20 +65,20 @@ class Stage:
             patience_s=patience_s,
         )  # fmt: skip
 
-    def answer(self, kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+    def answer(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         match command:
-            case wire.Load():
-                return wire.Loaded(id=command.id)
-            case wire.Rehearse():
+            case protocol.Load():
+                return protocol.Loaded(id=command.id)
+            case protocol.Rehearse():
                 self.rehearsed.append(command)
                 launches = tuple(launch(name) for name in self.kernels[command.case])
-                return wire.Rehearsed(id=command.id, launches=launches)
+                return protocol.Rehearsed(id=command.id, launches=launches)
         raise AssertionError(f"a worker that rehearses is asked to {command}")
 
-    async def judge(self, command: wire.AnyCommand) -> wire.AnyReply:
-        assert isinstance(command, wire.Describe)
+    async def judge(self, command: protocol.AnyCommand) -> protocol.AnyReply:
+        assert isinstance(command, protocol.Describe)
         self.described.append(command.cases)
-        return wire.Described(id=command.id, shapes=(SHAPE,) * len(command.cases))
+        return protocol.Described(id=command.id, shapes=(SHAPE,) * len(command.cases))
 
     def add(self, met: Launch, specialisation: str) -> list[asyncio.Future[None]]:
         assert specialisation == f'{{"name": "{met.kernel}"}}'
@@ -154,7 +154,7 @@ async def test_waiting_ends_with_the_patience(employ: Employ) -> None:
 async def test_a_candidate_that_hangs_in_rehearsals_leaves_every_case_ready_when_patience_ends(employ: Employ) -> None:
     stage = Stage(employ, patience_s=0.01)
     stage.nest.answer = lambda kind, command: (
-        None if isinstance(command, wire.Rehearse) else stage.answer(kind, command)
+        None if isinstance(command, protocol.Rehearse) else stage.answer(kind, command)
     )
     await asyncio.wait_for(stage.rehearsal.run(), timeout=PATIENCE_S)
     assert not stage.desk.occupied
@@ -189,7 +189,7 @@ async def test_the_first_cases_are_described_apart_so_that_compiling_begins_earl
     seen: list[list[str]] = []
     judge = stage.judge
 
-    async def look(command: wire.AnyCommand) -> wire.AnyReply:
+    async def look(command: protocol.AnyCommand) -> protocol.AnyReply:
         seen.append([rehearsed.case for rehearsed in stage.rehearsed])
         return await judge(command)
 
@@ -220,17 +220,17 @@ async def test_the_worker_that_rehearsed_is_gone_afterwards(stage: Stage) -> Non
 
 
 async def test_a_candidate_that_does_not_load_leaves_every_case_ready(stage: Stage) -> None:
-    stage.nest.answer = lambda kind, command: wire.Failed(
-        id=command.id, kind=wire.FailureKind.RAISED, message="ImportError"
+    stage.nest.answer = lambda kind, command: protocol.Failed(
+        id=command.id, kind=protocol.FailureKind.RAISED, message="ImportError"
     )
     await stage.rehearsal.run()
     assert [await stage.ready(case) for case in CASES] == ["a", "b", "c", "d"]
 
 
 async def test_a_case_that_cannot_be_rehearsed_is_ready_and_the_others_are_rehearsed(stage: Stage) -> None:
-    def refuse_a(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
-        if isinstance(command, wire.Rehearse) and command.case == "a":
-            return wire.Failed(id=command.id, kind=wire.FailureKind.OUT_OF_MEMORY, message="no memory")
+    def refuse_a(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Rehearse) and command.case == "a":
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.OUT_OF_MEMORY, message="no memory")
         return stage.answer(kind, command)
 
     stage.nest.answer = refuse_a
@@ -241,8 +241,8 @@ async def test_a_case_that_cannot_be_rehearsed_is_ready_and_the_others_are_rehea
 
 
 async def test_a_worker_that_dies_leaves_ready_what_it_did_not_rehearse_and_waiting_what_it_did(stage: Stage) -> None:
-    def die_at_b(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
-        if isinstance(command, wire.Rehearse) and command.case == "b":
+    def die_at_b(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Rehearse) and command.case == "b":
             stage.nest.die(stage.nest.youngest)
             return None
         return stage.answer(kind, command)
@@ -257,10 +257,10 @@ async def test_a_worker_that_dies_leaves_ready_what_it_did_not_rehearse_and_wait
 
 @pytest.mark.parametrize("dies", [False, True])
 async def test_a_judge_that_cannot_describe_leaves_every_case_ready(stage: Stage, dies: bool) -> None:
-    async def refuse(command: wire.AnyCommand) -> wire.AnyReply:
+    async def refuse(command: protocol.AnyCommand) -> protocol.AnyReply:
         if dies:
             raise ChildDiedError("the judge ended without a reply")
-        return wire.Failed(id=command.id, kind=wire.FailureKind.ENGINE, message="no such problem")
+        return protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message="no such problem")
 
     stage.ask_judge = refuse
     await stage.rehearsal.run()
@@ -271,8 +271,8 @@ async def test_a_judge_that_cannot_describe_leaves_every_case_ready(stage: Stage
 async def test_cancelling_a_rehearsal_leaves_every_case_ready_and_no_worker(stage: Stage) -> None:
     asked = asyncio.Event()
 
-    def silent(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
-        if isinstance(command, wire.Rehearse):
+    def silent(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Rehearse):
             asked.set()
             return None
         return stage.answer(kind, command)
@@ -305,9 +305,9 @@ async def test_a_call_that_may_have_something_to_compile_has_all_the_time_that_t
 
 
 async def test_a_call_that_stumbled_in_its_rehearsal_has_all_the_time_that_there_is(stage: Stage) -> None:
-    def stumbling(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+    def stumbling(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         reply = stage.answer(kind, command)
-        return msgspec.structs.replace(reply, stumbled=True) if isinstance(reply, wire.Rehearsed) else reply
+        return msgspec.structs.replace(reply, stumbled=True) if isinstance(reply, protocol.Rehearsed) else reply
 
     stage.nest.answer = stumbling
     await stage.rehearsal.run()
@@ -319,7 +319,7 @@ async def test_a_call_that_stumbled_in_its_rehearsal_has_all_the_time_that_there
 async def test_a_candidate_whose_rehearsal_did_not_return_has_a_minute(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def late(command: wire.AnyCommand, *, deadline_s: float) -> wire.AnyReply:
+    async def late(command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
         raise DeadlineError(f"the worker did not reply within {deadline_s:g} s")
 
     monkeypatch.setattr(stage.desk, "ask", late)
@@ -332,8 +332,8 @@ async def test_what_was_rehearsed_before_one_that_did_not_return_keeps_its_own_t
 ) -> None:
     ask = stage.desk.ask
 
-    async def late(command: wire.AnyCommand, *, deadline_s: float) -> wire.AnyReply:
-        if isinstance(command, wire.Rehearse) and command.case == "b":
+    async def late(command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
+        if isinstance(command, protocol.Rehearse) and command.case == "b":
             raise DeadlineError(f"the worker did not reply within {deadline_s:g} s")
         return await ask(command, deadline_s=deadline_s)
 
@@ -363,8 +363,8 @@ async def test_closing_forgets_what_is_waited_for_and_may_be_done_twice(stage: S
 async def test_closing_while_it_runs_dismisses_the_worker(stage: Stage) -> None:
     asked = asyncio.Event()
 
-    def silent(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
-        if isinstance(command, wire.Rehearse):
+    def silent(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Rehearse):
             asked.set()
             return None
         return stage.answer(kind, command)

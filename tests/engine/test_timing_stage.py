@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine import wire
-from engine.desk import Desk
+from engine import protocol
 from engine.device_lock import DeviceLock, occupancy
 from engine.devices import Device
 from engine.errors import UnsupportedError
@@ -19,6 +18,7 @@ from engine.metrology import Metrology
 from engine.model import BenchmarkPlan, Candidate, Case, Cost, DType, Limits, Problem, Tier, Tolerance, events
 from engine.model.layers import Coverage, left_out_count
 from engine.narration import Narrator
+from engine.processes.candidate_session import Desk
 from engine.profile import Profile
 from engine.timing_stage import TimingStage
 
@@ -96,11 +96,15 @@ class Stage:
         return SimpleNamespace(free=1 << 30)
 
 
-def _load_what_is_text(kind: str, command: wire.AnyCommand) -> wire.AnyReply:
+def _load_what_is_text(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
     """A worker that loads every file but one that is broken."""
-    if isinstance(command, wire.Load) and Path(command.path).read_bytes() == b"broken":
-        return wire.Failed(id=command.id, kind=wire.FailureKind.RAISED, message="no such name")
-    return wire.Loaded(id=command.id, siblings=()) if isinstance(command, wire.Load) else wire.Done(id=command.id)
+    if isinstance(command, protocol.Load) and Path(command.path).read_bytes() == b"broken":
+        return protocol.Failed(id=command.id, kind=protocol.FailureKind.RAISED, message="no such name")
+    return (
+        protocol.Loaded(id=command.id, siblings=())
+        if isinstance(command, protocol.Load)
+        else protocol.Done(id=command.id)
+    )
 
 
 @pytest.fixture

@@ -10,28 +10,28 @@ from typing import cast
 
 import pytest
 
-from engine import wire
+from engine import protocol
 from engine.errors import ChildDiedError, EngineError
 from engine.model import Case, DType, Limits, Outcome, OutputReport, Tier
 from engine.probes.lab.case_session import CaseSession
 from engine.probes.lab.unusual_inputs import Answer, Varying
-from engine.wire import FailureKind, Variant
+from engine.protocol import FailureKind, Variant
 
 CASE = Case(name="c", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
 RIGHT = OutputReport(name="return", outcome=Outcome.PASS)
 WRONG = OutputReport(name="return", outcome=Outcome.WRONG_VALUE, message="return: 3 of 4 wrong")
-Reply = Callable[[wire.AnyCommand], wire.AnyReply | None]
+Reply = Callable[[protocol.AnyCommand], protocol.AnyReply | None]
 
 
-def place(path: str = "", handle: str = "") -> wire.ArenaSpec:
-    return wire.ArenaSpec(path=path, handle=handle, storages=(), bytes=256)
+def place(path: str = "", handle: str = "") -> protocol.ArenaSpec:
+    return protocol.ArenaSpec(path=path, handle=handle, storages=(), bytes=256)
 
 
 class Played:
     """A session whose judge and worker are played here; `reply` may answer otherwise, `asked` are the commands."""
 
     def __init__(self, folder: Path, *, handle: str = "") -> None:
-        self.asked: list[wire.AnyCommand] = []
+        self.asked: list[protocol.AnyCommand] = []
         self.reply: Reply = lambda command: None
         self.renewed = 0
         self.arena = place(handle=handle) if handle else place(str(folder / "first.in"))
@@ -40,37 +40,37 @@ class Played:
             apart=True,
             profile=SimpleNamespace(span=lambda name: contextlib.nullcontext()),
         )  # fmt: skip
-        prepared = wire.Prepared(id="p", arguments=(), arena=self.arena, elapsed_s=0.0)
+        prepared = protocol.Prepared(id="p", arguments=(), arena=self.arena, elapsed_s=0.0)
         session = SimpleNamespace(lab=lab, case=CASE, prepared=prepared, outputs=folder / "first.out")
         self.varying = Varying(cast(CaseSession, session))  # cast: the double at the seam
 
-    async def _answer(self, command: wire.AnyCommand) -> wire.AnyReply:
+    async def _answer(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         self.asked.append(command)
         if (reply := self.reply(command)) is not None:
             return reply
         match command:
-            case wire.Vary():
+            case protocol.Vary():
                 if command.arena_path is not None:
                     Path(command.arena_path).touch()
                     self.arena = place(command.arena_path)
-                return wire.Varied(id=command.id, arena=self.arena, changed="x[3] 1 became 2", kept=("table",))
-            case wire.Call():
-                return wire.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
-            case wire.Foresee():
-                return wire.Done(id=command.id)
-            case wire.Compare():
-                return wire.Compared(id=command.id, reports=(RIGHT,), repeated=None, mutated=None)
+                return protocol.Varied(id=command.id, arena=self.arena, changed="x[3] 1 became 2", kept=("table",))
+            case protocol.Call():
+                return protocol.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
+            case protocol.Foresee():
+                return protocol.Done(id=command.id)
+            case protocol.Compare():
+                return protocol.Compared(id=command.id, reports=(RIGHT,), repeated=None, mutated=None)
         raise AssertionError(command)
 
     async def _renew(self) -> None:
         self.renewed += 1
 
-    def replies(self, kind: type[wire.AnyCommand], reply: wire.AnyReply) -> None:
+    def replies(self, kind: type[protocol.AnyCommand], reply: protocol.AnyReply) -> None:
         self.reply = lambda command: reply if isinstance(command, kind) else None
 
     @property
-    def calls(self) -> list[wire.Call]:
-        return [command for command in self.asked if isinstance(command, wire.Call)]
+    def calls(self) -> list[protocol.Call]:
+        return [command for command in self.asked if isinstance(command, protocol.Call)]
 
 
 @pytest.fixture
@@ -80,31 +80,31 @@ def played(tmp_path: Path) -> Iterator[Played]:
     played.varying.close()
 
 
-def failed(kind: FailureKind, *, broken: bool = False) -> wire.Failed:
-    return wire.Failed(id="f", kind=kind, message="no answer", broken=broken)
+def failed(kind: FailureKind, *, broken: bool = False) -> protocol.Failed:
+    return protocol.Failed(id="f", kind=kind, message="no answer", broken=broken)
 
 
 async def test_a_right_answer_says_what_was_changed_and_what_was_kept(played: Played) -> None:
     answer = await played.varying.call(Variant.ONE_ELEMENT)
     assert answer == Answer(variant=Variant.ONE_ELEMENT, changed="x[3] 1 became 2", kept=("table",))
     assert answer.is_right
-    assert [type(command) for command in played.asked] == [wire.Vary, wire.Call, wire.Compare]
+    assert [type(command) for command in played.asked] == [protocol.Vary, protocol.Call, protocol.Compare]
 
 
 async def test_what_comes_then_is_foreseen_beside_the_call_unless_it_is_only_moved(played: Played) -> None:
     await played.varying.call(Variant.EQUAL, then=Variant.TINY)
     await played.varying.call(Variant.TINY, then=Variant.MOVED)
     await played.varying.call(Variant.MOVED, then=None)
-    assert [command.variant for command in played.asked if isinstance(command, wire.Foresee)] == [Variant.TINY]
+    assert [command.variant for command in played.asked if isinstance(command, protocol.Foresee)] == [Variant.TINY]
     kinds = [type(command) for command in played.asked[:4]]
-    assert (kinds[0], set(kinds[1:3]), kinds[3]) == (wire.Vary, {wire.Call, wire.Foresee}, wire.Compare)
+    assert (kinds[0], set(kinds[1:3]), kinds[3]) == (protocol.Vary, {protocol.Call, protocol.Foresee}, protocol.Compare)
 
 
 async def test_a_judge_that_is_gone_while_it_foresees_is_an_error_of_ours_once_the_call_is_over(
     played: Played,
 ) -> None:
-    def gone(command: wire.AnyCommand) -> wire.AnyReply | None:
-        if isinstance(command, wire.Foresee):
+    def gone(command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Foresee):
             raise ChildDiedError("the judge ended")
         return None
 
@@ -115,7 +115,7 @@ async def test_a_judge_that_is_gone_while_it_foresees_is_an_error_of_ours_once_t
 
 
 async def test_what_is_dismissed_is_not_called(played: Played) -> None:
-    played.replies(wire.Vary, wire.Varied(id="v", arena=played.arena, dismissed="not finite"))
+    played.replies(protocol.Vary, protocol.Varied(id="v", arena=played.arena, dismissed="not finite"))
     answer = await played.varying.call(Variant.LARGE)
     assert answer == Answer(variant=Variant.LARGE, dismissed="not finite")
     assert (answer.is_right, played.calls) == (False, [])
@@ -136,47 +136,49 @@ async def test_content_that_is_moved_gets_a_file_of_its_own_which_later_variants
 async def test_in_device_memory_no_file_is_asked_for(tmp_path: Path) -> None:
     played = Played(tmp_path, handle="h")
     await played.varying.call(Variant.MOVED)
-    assert [command.arena_path for command in played.asked if isinstance(command, wire.Vary)] == [None]
+    assert [command.arena_path for command in played.asked if isinstance(command, protocol.Vary)] == [None]
 
 
 async def test_a_wrong_value_is_wrong(played: Played) -> None:
-    played.replies(wire.Compare, wire.Compared(id="c", reports=(RIGHT, WRONG), repeated=None, mutated=None))
+    played.replies(protocol.Compare, protocol.Compared(id="c", reports=(RIGHT, WRONG), repeated=None, mutated=None))
     assert (await played.varying.call(Variant.EVEN)).wrong == "return: 3 of 4 wrong"
 
 
 async def test_a_changed_input_is_wrong(played: Played) -> None:
-    played.replies(wire.Compare, wire.Compared(id="c", reports=(RIGHT,), repeated=None, mutated="input x was changed"))
+    played.replies(
+        protocol.Compare, protocol.Compared(id="c", reports=(RIGHT,), repeated=None, mutated="input x was changed")
+    )
     assert (await played.varying.call(Variant.EVEN)).wrong == "input x was changed"
 
 
 async def test_outputs_that_cannot_be_read_are_the_candidates_doing(played: Played) -> None:
-    played.replies(wire.Compare, failed(FailureKind.TAMPERED))
+    played.replies(protocol.Compare, failed(FailureKind.TAMPERED))
     assert (await played.varying.call(Variant.EVEN)).wrong == "no answer"
 
 
 @pytest.mark.parametrize("kind", [FailureKind.RAISED, FailureKind.EXITED, FailureKind.OUT_OF_BOUNDS])
 async def test_a_candidate_that_raises_is_wrong(played: Played, kind: FailureKind) -> None:
-    played.replies(wire.Call, failed(kind))
+    played.replies(protocol.Call, failed(kind))
     answer = await played.varying.call(Variant.EVEN)
     assert (answer.wrong, answer.trouble, played.renewed) == ("it failed: no answer", "", 0)
 
 
 @pytest.mark.parametrize("kind", [FailureKind.OUT_OF_MEMORY, FailureKind.UNSUPPORTED, FailureKind.ENGINE])
 async def test_what_may_be_the_machines_doing_is_trouble(played: Played, kind: FailureKind) -> None:
-    played.replies(wire.Call, failed(kind))
+    played.replies(protocol.Call, failed(kind))
     answer = await played.varying.call(Variant.EVEN)
     assert (answer.wrong, answer.trouble, answer.is_right) == ("", "no answer", False)
 
 
 async def test_a_worker_whose_device_is_lost_is_trouble_and_replaced(played: Played) -> None:
-    played.replies(wire.Call, failed(FailureKind.RAISED, broken=True))
+    played.replies(protocol.Call, failed(FailureKind.RAISED, broken=True))
     answer = await played.varying.call(Variant.EVEN)
     assert (answer.wrong, answer.trouble, played.renewed) == ("", "no answer", 1)
 
 
 async def test_a_worker_that_dies_is_trouble(played: Played) -> None:
-    def die(command: wire.AnyCommand) -> None:
-        if isinstance(command, wire.Call):
+    def die(command: protocol.AnyCommand) -> None:
+        if isinstance(command, protocol.Call):
             raise ChildDiedError("the worker died")
 
     played.reply = die
@@ -184,15 +186,17 @@ async def test_a_worker_that_dies_is_trouble(played: Played) -> None:
 
 
 async def test_another_answer_to_a_call_is_trouble(played: Played) -> None:
-    played.replies(wire.Call, wire.Done(id="d"))
+    played.replies(protocol.Call, protocol.Done(id="d"))
     assert (await played.varying.call(Variant.EVEN)).trouble == "a call was answered with Done"
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"), [(wire.Vary, "could not make large values of c: no answer"),
-                       (wire.Compare, "could not compare outputs of c: no answer")],
+    ("kind", "said"), [(protocol.Vary, "could not make large values of c: no answer"),
+                       (protocol.Compare, "could not compare outputs of c: no answer")],
 )  # fmt: skip
-async def test_a_judge_that_fails_is_an_error_of_ours(played: Played, kind: type[wire.AnyCommand], said: str) -> None:
+async def test_a_judge_that_fails_is_an_error_of_ours(
+    played: Played, kind: type[protocol.AnyCommand], said: str
+) -> None:
     played.replies(kind, failed(FailureKind.ENGINE))
     with pytest.raises(EngineError, match=said):
         await played.varying.call(Variant.LARGE)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine import verification, wire
-from engine.desk import Desk
+from engine import protocol, verification
 from engine.errors import DeadlineError
 from engine.model import (
     Candidate,
@@ -29,6 +28,7 @@ from engine.model import (
     events,
 )
 from engine.narration import Narrator
+from engine.processes.candidate_session import Desk
 from engine.profile import Profile
 from engine.verdict import Stop
 from engine.verification import Verifier, _unlink
@@ -46,7 +46,7 @@ PROBLEM = Problem(
     tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
     cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1), origin="m:P",
 )  # fmt: skip
-ARENA = wire.ArenaSpec(handle="0f" * 64, block_bytes=4096, storages=(), bytes=1024)
+ARENA = protocol.ArenaSpec(handle="0f" * 64, block_bytes=4096, storages=(), bytes=1024)
 
 
 class Court:
@@ -100,9 +100,9 @@ class Court:
         self.told.close()
         return [event async for event in self.told.stream()]
 
-    def _play(self, kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
-        if isinstance(command, wire.Load):
-            return wire.Loaded(id=command.id)
+    def _play(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Load):
+            return protocol.Loaded(id=command.id)
         word, reply = self._answer(command)
         self.asked.append(word)
         if word in self.breaks:
@@ -110,37 +110,39 @@ class Court:
             return None
         return reply if self.on_ask(word) else None
 
-    def _answer(self, command: wire.AnyCommand) -> tuple[str, wire.AnyReply]:
+    def _answer(self, command: protocol.AnyCommand) -> tuple[str, protocol.AnyReply]:
         match command:
-            case wire.Prepare():
+            case protocol.Prepare():
                 self._in_hand, self._calls = command.case, 0
-                return f"prepare {command.case}", wire.Prepared(id=command.id, arguments=(), arena=ARENA, elapsed_s=0.0)
-            case wire.Call():
+                return f"prepare {command.case}", protocol.Prepared(
+                    id=command.id, arguments=(), arena=ARENA, elapsed_s=0.0
+                )
+            case protocol.Call():
                 self._calls += 1
                 self.observed += [f"{self._in_hand}{self._calls}"] if command.observe else []
-                called = wire.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
+                called = protocol.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
                 return f"{self._in_hand}{self._calls}", called
-            case wire.Compare():
+            case protocol.Compare():
                 name = f"{self._in_hand}{self._calls}"
                 self.explained += [name] if command.explain else []
                 return f"compare {name}", self._compared(command.id, name, seed=None)
-            case wire.Take():
+            case protocol.Take():
                 self._taken[command.id] = f"{self._in_hand}{self._calls}"
                 self.explained += [self._taken[command.id]] if command.explain else []
-                return f"take {self._taken[command.id]}", wire.Done(id=command.id)
-            case wire.Conclude():
+                return f"take {self._taken[command.id]}", protocol.Done(id=command.id)
+            case protocol.Conclude():
                 name = self._taken.pop(command.taken)
                 return f"conclude {name}", self._compared(command.id, name, seed=5 if command.ends else None)
-            case wire.Refill():
-                return "refill", wire.Done(id=command.id)
-            case wire.Release():
-                return f"release {self._in_hand}", wire.Released(id=command.id, seed=4)
+            case protocol.Refill():
+                return "refill", protocol.Done(id=command.id)
+            case protocol.Release():
+                return f"release {self._in_hand}", protocol.Released(id=command.id, seed=4)
         raise AssertionError(f"nobody should be asked {command}")
 
-    def _compared(self, identifier: str, name: str, *, seed: int | None) -> wire.Compared:
+    def _compared(self, identifier: str, name: str, *, seed: int | None) -> protocol.Compared:
         outcome = Outcome.WRONG_VALUE if name in self.wrong else Outcome.PASS
         report = OutputReport(name="return", outcome=outcome, message=f"{name} is {outcome}", total=4)
-        return wire.Compared(id=identifier, reports=(report,), repeated=None, mutated=None, seed=seed)
+        return protocol.Compared(id=identifier, reports=(report,), repeated=None, mutated=None, seed=seed)
 
 
 @pytest.fixture
@@ -195,11 +197,11 @@ def hold_until(court: Court, call: str, other: str) -> None:
     held: list[bytes] = []
     play = court._play
 
-    def hold(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+    def hold(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         reply = play(kind, command)
         assert reply is not None
         if court.asked[-1:] == [call] and other not in court.asked:
-            held.append(wire.encode(reply))
+            held.append(protocol.encode(reply))
             return None
         if court.asked[-1:] == [other] and held:
             court.nest.say(court.worker, held.pop())
@@ -250,10 +252,10 @@ async def test_a_call_that_fails_after_a_right_one_is_the_result(court: Court) -
     await court.judge(A)
     play = court._play
 
-    def fail(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
+    def fail(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         reply = play(kind, command)
         if court.asked[-1:] == ["b2"]:
-            return wire.Failed(id=command.id, kind=wire.FailureKind.RAISED, message="no", trace="a trace")
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.RAISED, message="no", trace="a trace")
         return reply
 
     court.nest.answer = fail
@@ -327,9 +329,9 @@ async def test_after_the_second_death_in_the_last_case_nothing_was_left_out(cour
 
 
 async def test_a_case_that_was_begun_before_the_run_stopped_is_not_told(court: Court) -> None:
-    def tampered(kind: str, command: wire.AnyCommand) -> wire.AnyReply | None:
-        if isinstance(command, wire.Conclude) and command.ends:
-            return wire.Failed(id=command.id, kind=wire.FailureKind.TAMPERED, message="the file was cut short")
+    def tampered(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Conclude) and command.ends:
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.TAMPERED, message="the file was cut short")
         return court._play(kind, command)
 
     court.nest.answer = tampered
@@ -353,8 +355,8 @@ async def test_a_call_after_one_that_did_not_return_has_ten_seconds_at_most(
     deadlines: list[float] = []
     ask = court.desk.ask
 
-    async def never(command: wire.AnyCommand, *, deadline_s: float) -> wire.AnyReply:
-        if not isinstance(command, wire.Call):
+    async def never(command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
+        if not isinstance(command, protocol.Call):
             return await ask(command, deadline_s=deadline_s)
         deadlines.append(deadline_s)
         raise DeadlineError(f"the worker did not reply within {deadline_s:g} s")

@@ -11,13 +11,13 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from engine import wire
-from engine.desk import Desk
+from engine import protocol
 from engine.devices import Device
 from engine.errors import DeadlineError, EngineError
 from engine.model import Case, CaseResult, Launch, Limits, Plan, Problem
+from engine.processes.candidate_session import Desk
+from engine.processes.process_pool import Staff
 from engine.profile import Profile
-from engine.staff import Staff
 
 _CALL_S = 3.0  # a call without its kernels takes less than with them, unless it waits for what never comes
 _SLOWER = 2.0  # than when its case was verified, by more calls than one: a probe watches, and others run beside it
@@ -50,8 +50,8 @@ class Replayed:
     the judge's count of what is right in them.
     """
 
-    ledger: tuple[wire.Withheld, ...] = ()
-    outputs: tuple[wire.Survival, ...] = ()
+    ledger: tuple[protocol.Withheld, ...] = ()
+    outputs: tuple[protocol.Survival, ...] = ()
     trouble: str = ""
     lost: bool = False
     silent: bool = False
@@ -61,8 +61,8 @@ class Replayed:
 class Taped:
     """What came of a call that was recorded: the worker's claim, and the judge's count; `trouble` says why not."""
 
-    recorded: wire.Recorded | None = None
-    outputs: tuple[wire.Survival, ...] = ()
+    recorded: protocol.Recorded | None = None
+    outputs: tuple[protocol.Survival, ...] = ()
     trouble: str = ""
 
 
@@ -93,7 +93,7 @@ class Lab:
         cost = self.problem.cost(case)
         return cost.flops + cost.bytes_read + cost.bytes_written
 
-    async def ask(self, command: wire.AnyCommand, *, verified_s: float = 0.0) -> wire.AnyReply:
+    async def ask(self, command: protocol.AnyCommand, *, verified_s: float = 0.0) -> protocol.AnyReply:
         """Have the worker that verified, or the one after it, carry out a command.
 
         `verified_s` is how long its case took when the candidate was verified: what is slow there may be slow again.
@@ -126,18 +126,18 @@ class Lab:
         if not self.desk.occupied:
             await self.desk.load()
         arena = self.desk.shared / f"{secrets.token_hex(8)}.in"
-        prepare = wire.Prepare(
-            id=wire.new_id(), origin=self.problem.origin, case=case.name, poison=0,
+        prepare = protocol.Prepare(
+            id=protocol.new_id(), origin=self.problem.origin, case=case.name, poison=0,
             arena_path=None if self.staff.shares_device else str(arena), apart=self.apart,
         )  # fmt: skip
         try:
             prepared = await self.staff.ask_judge(prepare)
-            if not isinstance(prepared, wire.Prepared):
+            if not isinstance(prepared, protocol.Prepared):
                 raise EngineError(f"the judge could not make inputs of {case.name}{_said(prepared)}")
             yield CaseSession(lab=self, case=case, prepared=prepared, outputs=arena.with_suffix(".out"))
         finally:
             with contextlib.suppress(EngineError):  # a judge that has died has nothing in hand
-                await self.staff.ask_judge(wire.Release(id=wire.new_id(), apart=self.apart))
+                await self.staff.ask_judge(protocol.Release(id=protocol.new_id(), apart=self.apart))
             for path in (arena, arena.with_suffix(".out")):
                 with contextlib.suppress(OSError):
                     path.unlink()
@@ -149,10 +149,10 @@ class CaseSession:
 
     lab: Lab
     case: Case
-    prepared: wire.Prepared
+    prepared: protocol.Prepared
     outputs: Path
 
-    async def call(self, *, poison: int, withhold: wire.Withhold | None = None, observe: bool = False) -> Replayed:
+    async def call(self, *, poison: int, withhold: protocol.Withhold | None = None, observe: bool = False) -> Replayed:
         """Call the entry once more; a candidate that fails at that is trouble, not an exception.
 
         Raises:
@@ -173,18 +173,21 @@ class CaseSession:
             EngineError: the judge failed.
         """
         await self._refill(fresh=True, poison=0)
-        command = wire.Record(
-            id=wire.new_id(), arguments=self.prepared.arguments, arena=self.prepared.arena, outputs=str(self.outputs),
+        command = protocol.Record(
+            id=protocol.new_id(),
+            arguments=self.prepared.arguments,
+            arena=self.prepared.arena,
+            outputs=str(self.outputs),
             max_output_bytes=self.lab.limits.output_bytes,
-        )  # fmt: skip
+        )
         try:
             with self.lab.profile.span("probe"):
                 recorded = await self.lab.ask(command, verified_s=self._verified_s)
         except EngineError as error:
             return Taped(trouble=str(error))
-        if isinstance(recorded, wire.Failed):
+        if isinstance(recorded, protocol.Failed):
             return Taped(trouble=recorded.message)
-        if not isinstance(recorded, wire.Recorded):
+        if not isinstance(recorded, protocol.Recorded):
             return Taped(trouble=f"a recorded call was answered with {type(recorded).__name__}")
         weighed = await self._weighed(recorded.returned)
         if isinstance(weighed, str):
@@ -192,9 +195,9 @@ class CaseSession:
         return Taped(recorded=recorded, outputs=weighed)
 
     async def make(
-        self, *, poison: int, fresh: bool = True, withhold: wire.Withhold | None = None,
-        disorder: wire.Disorder | None = None, watch: wire.Watch | None = None, observe: bool = False,
-    ) -> wire.Called | Replayed:  # fmt: skip
+        self, *, poison: int, fresh: bool = True, withhold: protocol.Withhold | None = None,
+        disorder: protocol.Disorder | None = None, watch: protocol.Watch | None = None, observe: bool = False,
+    ) -> protocol.Called | Replayed:  # fmt: skip
         """Make a call whose outputs are then to be judged, or say what trouble came of it.
 
         Without `fresh` the content is that of the case as it was prepared.
@@ -204,8 +207,8 @@ class CaseSession:
         """
         lab = self.lab
         await self._refill(fresh=fresh, poison=poison)
-        command = wire.Call(
-            id=wire.new_id(), case=self.case.name, arguments=self.prepared.arguments, arena=self.prepared.arena,
+        command = protocol.Call(
+            id=protocol.new_id(), case=self.case.name, arguments=self.prepared.arguments, arena=self.prepared.arena,
             outputs=str(self.outputs), max_output_bytes=lab.limits.output_bytes, poison=poison, withhold=withhold,
             disorder=disorder, watch=watch, observe=observe,
         )  # fmt: skip
@@ -214,11 +217,11 @@ class CaseSession:
                 called = await lab.ask(command, verified_s=self._verified_s)
         except EngineError as error:
             return Replayed(trouble=str(error), lost=True, silent=isinstance(error, DeadlineError))
-        if isinstance(called, wire.Failed):
+        if isinstance(called, protocol.Failed):
             if called.broken:
                 await lab.renew()
             return Replayed(ledger=called.ledger, trouble=called.message, lost=called.broken)
-        if not isinstance(called, wire.Called):
+        if not isinstance(called, protocol.Called):
             return Replayed(trouble=f"a call was answered with {type(called).__name__}")
         return called
 
@@ -228,21 +231,21 @@ class CaseSession:
         return max((one.result.elapsed_s for one in self.lab.passed if one.case == self.case), default=0.0)
 
     async def _refill(self, *, fresh: bool, poison: int) -> None:
-        refill = wire.Refill(id=wire.new_id(), fresh=fresh, poison=poison, apart=self.lab.apart)
+        refill = protocol.Refill(id=protocol.new_id(), fresh=fresh, poison=poison, apart=self.lab.apart)
         refilled = await self.lab.staff.ask_judge(refill)
-        if not isinstance(refilled, wire.Done):
+        if not isinstance(refilled, protocol.Done):
             raise EngineError(f"the judge could not make inputs of {self.case.name} again{_said(refilled)}")
 
-    async def _weighed(self, returned: wire.Returned) -> tuple[wire.Survival, ...] | str:
+    async def _weighed(self, returned: protocol.Returned) -> tuple[protocol.Survival, ...] | str:
         """The judge's count of what is right in what was returned, or why it is not an answer at all."""
-        weigh = wire.Weigh(
-            id=wire.new_id(), outputs=str(self.outputs), max_output_bytes=self.lab.limits.output_bytes,
+        weigh = protocol.Weigh(
+            id=protocol.new_id(), outputs=str(self.outputs), max_output_bytes=self.lab.limits.output_bytes,
             returned=returned, apart=self.lab.apart,
         )  # fmt: skip
         weighed = await self.lab.staff.ask_judge(weigh)
-        if isinstance(weighed, wire.Failed) and weighed.kind is wire.FailureKind.TAMPERED:
+        if isinstance(weighed, protocol.Failed) and weighed.kind is protocol.FailureKind.TAMPERED:
             return weighed.message
-        if not isinstance(weighed, wire.Weighed):
+        if not isinstance(weighed, protocol.Weighed):
             raise EngineError(f"the judge could not weigh the outputs of {self.case.name}{_said(weighed)}")
         return weighed.outputs
 
@@ -258,5 +261,5 @@ def passed_of(
     )
 
 
-def _said(reply: wire.AnyReply) -> str:
-    return f": {reply.message}" if isinstance(reply, wire.Failed) else ""
+def _said(reply: protocol.AnyReply) -> str:
+    return f": {reply.message}" if isinstance(reply, protocol.Failed) else ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine import wire
+from engine import protocol
 from engine.errors import EngineError
 from engine.probes.lab.case_session import CaseSession, Lab, Passed, Replayed
 
@@ -23,7 +23,7 @@ class Contrasting:
     `disordered` is the worker's claim of how many launches ran their programs in another order.
     """
 
-    outputs: tuple[wire.Difference, ...] = ()
+    outputs: tuple[protocol.Difference, ...] = ()
     disordered: int = 0
     trouble: str = ""
     lost: bool = False
@@ -41,7 +41,7 @@ class Contrasting:
 
 
 async def watched(
-    session: CaseSession, *, poison: int, fresh: bool, keep: bool, disorder: wire.Disorder | None = None
+    session: CaseSession, *, poison: int, fresh: bool, keep: bool, disorder: protocol.Disorder | None = None
 ) -> Contrasting:
     """Make a call and contrast its outputs with what was expected, and with those that were kept.
 
@@ -54,9 +54,9 @@ async def watched(
     return await _contrasted(session, called.returned, keep=keep, disordered=called.disordered)
 
 
-def watch_of(session: CaseSession) -> wire.Watch:
+def watch_of(session: CaseSession) -> protocol.Watch:
     """What a watched call hands back: the outputs of the problem, and nothing else that an entry may return."""
-    return wire.Watch(positions=_written(session), returns=session.lab.problem.returns > 0)
+    return protocol.Watch(positions=_written(session), returns=session.lab.problem.returns > 0)
 
 
 async def recalled(session: CaseSession, *, pause_s: float) -> Contrasting:
@@ -66,17 +66,17 @@ async def recalled(session: CaseSession, *, pause_s: float) -> Contrasting:
         EngineError: the judge failed.
     """
     try:
-        reply = await session.lab.ask(wire.Recall(id=wire.new_id(), pause_s=pause_s))
+        reply = await session.lab.ask(protocol.Recall(id=protocol.new_id(), pause_s=pause_s))
     except EngineError as error:
         return Contrasting(trouble=str(error), lost=True)
-    if isinstance(reply, wire.Failed):
+    if isinstance(reply, protocol.Failed):
         return Contrasting(trouble=reply.message, lost=reply.broken)
-    if not isinstance(reply, wire.Recalled):
+    if not isinstance(reply, protocol.Recalled):
         return Contrasting(trouble=f"a recall was answered with {type(reply).__name__}")
     return await _contrasted(session, reply.returned, keep=False)
 
 
-async def gauged(session: CaseSession, *, poison: int) -> tuple[wire.Gauging, ...] | str:
+async def gauged(session: CaseSession, *, poison: int) -> tuple[protocol.Gauging, ...] | str:
     """Make a call on new content and gauge its precision; in words what trouble came of it.
 
     Raises:
@@ -85,12 +85,12 @@ async def gauged(session: CaseSession, *, poison: int) -> tuple[wire.Gauging, ..
     called = await session.make(poison=poison)
     if isinstance(called, Replayed):
         return called.trouble
-    gauge = wire.Gauge(
-        id=wire.new_id(), outputs=str(session.outputs), max_output_bytes=session.lab.limits.output_bytes,
+    gauge = protocol.Gauge(
+        id=protocol.new_id(), outputs=str(session.outputs), max_output_bytes=session.lab.limits.output_bytes,
         returned=called.returned, apart=session.lab.apart,
     )  # fmt: skip
     reply = await session.lab.staff.ask_judge(gauge)
-    if isinstance(reply, wire.Gauged):
+    if isinstance(reply, protocol.Gauged):
         return reply.outputs
     return _trouble(session, reply, "gauge")
 
@@ -109,27 +109,27 @@ def one_larger(lab: Lab, cases: Sequence[Passed], *, than: Passed) -> Passed | N
 
 
 async def _contrasted(
-    session: CaseSession, returned: tuple[wire.ReturnedSpec, ...], *, keep: bool, disordered: int = 0
+    session: CaseSession, returned: tuple[protocol.ReturnedSpec, ...], *, keep: bool, disordered: int = 0
 ) -> Contrasting:
-    contrast = wire.Contrast(
-        id=wire.new_id(), outputs=str(session.outputs), max_output_bytes=session.lab.limits.output_bytes,
+    contrast = protocol.Contrast(
+        id=protocol.new_id(), outputs=str(session.outputs), max_output_bytes=session.lab.limits.output_bytes,
         returned=returned, keep=keep, apart=session.lab.apart,
     )  # fmt: skip
     reply = await session.lab.staff.ask_judge(contrast)
-    if isinstance(reply, wire.Contrasted):
+    if isinstance(reply, protocol.Contrasted):
         return Contrasting(outputs=reply.outputs, disordered=disordered)
     return Contrasting(trouble=_trouble(session, reply, "contrast"))
 
 
-def _trouble(session: CaseSession, reply: wire.AnyReply, deed: str) -> str:
+def _trouble(session: CaseSession, reply: protocol.AnyReply, deed: str) -> str:
     """What is wrong with the bytes that the worker left.
 
     Raises:
         EngineError: it is the judge that failed.
     """
-    if isinstance(reply, wire.Failed) and reply.kind is wire.FailureKind.TAMPERED:
+    if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.TAMPERED:
         return reply.message
-    said = f": {reply.message}" if isinstance(reply, wire.Failed) else ""
+    said = f": {reply.message}" if isinstance(reply, protocol.Failed) else ""
     raise EngineError(f"the judge could not {deed} the outputs of {session.case.name}{said}")
 
 
@@ -137,7 +137,7 @@ def _written(session: CaseSession) -> tuple[int, ...]:
     """The positions of the arguments that are written in this case, in the order of the outputs."""
     problem, specs = session.lab.problem, session.prepared.arguments
     positions = (problem.arguments.index(name) for name in problem.mutates)
-    return tuple(position for position in positions if isinstance(specs[position], wire.TensorSpec))
+    return tuple(position for position in positions if isinstance(specs[position], protocol.TensorSpec))
 
 
 def _counted(counts: Sequence[tuple[str, int, int]], word: str) -> str:

@@ -11,13 +11,13 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine import wire
+from engine import protocol
 from engine.errors import EngineError
 from engine.model import Outcome
 from engine.probes.lab.case_session import CaseSession
 
 _POISON = 0x7B
-_ITS_OWN_FAULT = (wire.FailureKind.RAISED, wire.FailureKind.EXITED, wire.FailureKind.OUT_OF_BOUNDS)
+_ITS_OWN_FAULT = (protocol.FailureKind.RAISED, protocol.FailureKind.EXITED, protocol.FailureKind.OUT_OF_BOUNDS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +28,7 @@ class Answer:
     answer; `trouble` why there is none, which may have many reasons.  `changed` is the one element that was.
     """
 
-    variant: wire.Variant
+    variant: protocol.Variant
     dismissed: str = ""
     wrong: str = ""
     trouble: str = ""
@@ -49,7 +49,7 @@ class Varying:
         self._arena = session.prepared.arena
         self._moved: list[Path] = []
 
-    async def call(self, variant: wire.Variant, *, then: wire.Variant | None = None) -> Answer:
+    async def call(self, variant: protocol.Variant, *, then: protocol.Variant | None = None) -> Answer:
         """Have the variant laid out and the candidate called on it; meanwhile the judge makes the one that comes then.
 
         Raises:
@@ -57,26 +57,30 @@ class Varying:
         """
         lab, session = self._bench.lab, self._bench
         varied = await lab.staff.ask_judge(
-            wire.Vary(
-                id=wire.new_id(), variant=variant, poison=_POISON, arena_path=self._elsewhere(variant), apart=lab.apart
+            protocol.Vary(
+                id=protocol.new_id(),
+                variant=variant,
+                poison=_POISON,
+                arena_path=self._elsewhere(variant),
+                apart=lab.apart,
             )
         )
-        if not isinstance(varied, wire.Varied):
+        if not isinstance(varied, protocol.Varied):
             raise EngineError(f"the judge could not make {variant} of {session.case.name}{_said(varied)}")
         if varied.dismissed:
             return Answer(variant=variant, dismissed=varied.dismissed, kept=varied.kept)
         self._arena = varied.arena
-        command = wire.Call(
-            id=wire.new_id(), case=session.case.name, arguments=session.prepared.arguments, arena=self._arena,
+        command = protocol.Call(
+            id=protocol.new_id(), case=session.case.name, arguments=session.prepared.arguments, arena=self._arena,
             outputs=str(session.outputs), max_output_bytes=lab.limits.output_bytes, poison=_POISON,
         )  # fmt: skip
         wrong = trouble = ""
         called = await self._called(command, then)
         if isinstance(called, EngineError):
             trouble = str(called)
-        elif isinstance(called, wire.Called):
+        elif isinstance(called, protocol.Called):
             wrong = await self._compared(called)
-        elif isinstance(called, wire.Failed):
+        elif isinstance(called, protocol.Failed):
             wrong, trouble = _of_failure(called)
             if called.broken:
                 await lab.renew()
@@ -84,7 +88,7 @@ class Varying:
             trouble = f"a call was answered with {type(called).__name__}"
         return Answer(variant=variant, wrong=wrong, trouble=trouble, changed=varied.changed, kept=varied.kept)
 
-    async def _called(self, command: wire.Call, then: wire.Variant | None) -> wire.AnyReply | EngineError:
+    async def _called(self, command: protocol.Call, then: protocol.Variant | None) -> protocol.AnyReply | EngineError:
         """The worker's reply to a call, or why there is none; beside the call the judge foresees what comes then.
 
         Raises:
@@ -99,11 +103,11 @@ class Varying:
             raise called
         return called
 
-    async def _foresee(self, variant: wire.Variant | None) -> None:
+    async def _foresee(self, variant: protocol.Variant | None) -> None:
         """What cannot be foreseen is made, or dismissed, when it is asked for."""
         lab = self._bench.lab
-        if variant is not None and variant is not wire.Variant.MOVED:
-            await lab.staff.ask_judge(wire.Foresee(id=wire.new_id(), variant=variant, apart=lab.apart))
+        if variant is not None and variant is not protocol.Variant.MOVED:
+            await lab.staff.ask_judge(protocol.Foresee(id=protocol.new_id(), variant=variant, apart=lab.apart))
 
     def close(self) -> None:
         """Delete the files that content was moved to."""
@@ -111,26 +115,26 @@ class Varying:
             with contextlib.suppress(OSError):
                 path.unlink()
 
-    def _elsewhere(self, variant: wire.Variant) -> str | None:
+    def _elsewhere(self, variant: protocol.Variant) -> str | None:
         """A new file for content that is moved; None where it lies in device memory, or stays."""
-        if variant is not wire.Variant.MOVED or self._arena.handle:
+        if variant is not protocol.Variant.MOVED or self._arena.handle:
             return None
         path = self._bench.outputs.with_name(f"{secrets.token_hex(8)}.in")
         self._moved.append(path)
         return str(path)
 
-    async def _compared(self, called: wire.Called) -> str:
+    async def _compared(self, called: protocol.Called) -> str:
         """What is wrong with the answer; "" when it is right."""
         lab = self._bench.lab
         compared = await lab.staff.ask_judge(
-            wire.Compare(
-                id=wire.new_id(), outputs=str(self._bench.outputs), max_output_bytes=lab.limits.output_bytes,
+            protocol.Compare(
+                id=protocol.new_id(), outputs=str(self._bench.outputs), max_output_bytes=lab.limits.output_bytes,
                 returned=called.returned, explain=False, apart=lab.apart,
             )
         )  # fmt: skip
-        if isinstance(compared, wire.Failed) and compared.kind is wire.FailureKind.TAMPERED:
+        if isinstance(compared, protocol.Failed) and compared.kind is protocol.FailureKind.TAMPERED:
             return compared.message
-        if not isinstance(compared, wire.Compared):
+        if not isinstance(compared, protocol.Compared):
             raise EngineError(f"the judge could not compare outputs of {self._bench.case.name}{_said(compared)}")
         wrong = next((report for report in compared.reports if report.outcome is not Outcome.PASS), None)
         if wrong is not None:
@@ -138,12 +142,12 @@ class Varying:
         return compared.mutated or ""
 
 
-def _of_failure(failed: wire.Failed) -> tuple[str, str]:
+def _of_failure(failed: protocol.Failed) -> tuple[str, str]:
     """What was wrong, where only the candidate can have failed; else what may have come between."""
     if failed.kind in _ITS_OWN_FAULT and not failed.broken:
         return f"it failed: {failed.message}", ""
     return "", failed.message
 
 
-def _said(reply: wire.AnyReply) -> str:
-    return f": {reply.message}" if isinstance(reply, wire.Failed) else ""
+def _said(reply: protocol.AnyReply) -> str:
+    return f": {reply.message}" if isinstance(reply, protocol.Failed) else ""

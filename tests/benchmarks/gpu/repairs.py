@@ -31,9 +31,8 @@ import bench_inspector
 import bench_loop
 from bench_inspector import CORPUS, SAMPLE, Inspected, inspected, told
 
-from engine import pipeline, staff, wire
+from engine import pipeline, protocol
 from engine.artefacts import ArtefactStore
-from engine.desk import Desk
 from engine.engine import Engine
 from engine.inspection_plan import benchmark_plan
 from engine.model import Stage
@@ -45,8 +44,10 @@ from engine.model.events import (
     KernelCompiled,
     StageFinished,
 )
+from engine.processes import process_pool
+from engine.processes.candidate_session import Desk
+from engine.processes.warm_pool import Hand, Spare
 from engine.source import directives
-from engine.spare import Hand, Spare
 from problems import find
 
 HERE = Path(__file__).parent
@@ -289,10 +290,10 @@ def calls_of_workers() -> list[tuple[float, float]]:
     """A list that every call of a candidate is added to from now on: seconds as waited for, and as the worker says."""
     ask, made = Desk.ask, []
 
-    async def timed(desk: Desk, command: wire.AnyCommand, *, deadline_s: float) -> wire.AnyReply:
+    async def timed(desk: Desk, command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
         began = time.perf_counter()
         reply = await ask(desk, command, deadline_s=deadline_s)
-        if isinstance(reply, wire.Called):
+        if isinstance(reply, protocol.Called):
             made.append((time.perf_counter() - began, reply.elapsed_s))
         return reply
 
@@ -331,14 +332,14 @@ def let_clean_ups_run_on() -> Any:  # Any: of a context manager that gives nothi
 
 async def compilers(table: Table, options: argparse.Namespace) -> None:
     """The same saves with fewer compilers: what more of them gain, and what it costs to keep them warm."""
-    usual = staff._most_compilers
+    usual = process_pool._most_compilers
     for count in (4, 8):
-        staff._most_compilers = lambda *, interpreted, count=count: count
+        process_pool._most_compilers = lambda *, interpreted, count=count: count
         try:
             async with engine_on(options.device) as engine:
                 await saves(table, engine, f"{count} compilers", 3, [], target=engine.device.target)
         finally:
-            staff._most_compilers = usual
+            process_pool._most_compilers = usual
 
 
 async def truth(table: Table, options: argparse.Namespace) -> None:

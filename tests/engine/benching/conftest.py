@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from engine import wire
+from engine import protocol
 from engine.benching import Bench
 from engine.devices import Device
 from engine.errors import ChildDiedError, EngineError
@@ -37,7 +37,7 @@ from engine.model.benchmark import CaseBenchmark, DeviceState, Peaks
 CASE = Case(name="4096x781 f32", dtype=DType.FLOAT32, tier=Tier.BENCH, params={"rows": 4096})
 SECOND = Case(name="1x131072 f32", dtype=DType.FLOAT32, tier=Tier.BENCH, params={"rows": 1})
 STATE = DeviceState(sm_clock_mhz=1980, temperature_c=41, throttled_by=(), other_processes=())
-RETURNED = (wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(4,), bytes=16),)
+RETURNED = (protocol.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(4,), bytes=16),)
 ROUND_TRIP_S = 100e-6
 EVICTION_S = 60e-6
 LAUNCH_US = 4.0  # what the host needs for one call
@@ -119,9 +119,9 @@ class Machine:
         return script.device_us * drift * max(0.5, self.rng.gauss(1.0, script.noise))
 
 
-def single(device: Machine, script: Script, slots: tuple[int, ...], chunk: int) -> tuple[wire.CallTime, ...]:
+def single(device: Machine, script: Script, slots: tuple[int, ...], chunk: int) -> tuple[protocol.CallTime, ...]:
     """The calls of a SINGLE run, on the clock."""
-    calls: list[wire.CallTime] = []
+    calls: list[protocol.CallTime] = []
     precise = bool(script.method) and (script.precise_until_chunk is None or chunk < script.precise_until_chunk)
     for number in range(len(slots)):
         busy_us = device.busy_us(script)
@@ -131,7 +131,7 @@ def single(device: Machine, script: Script, slots: tuple[int, ...], chunk: int) 
         idle = device.rng.random() < script.idle_share
         claimed_ns = round(busy_us * script.claim_factor * 1e3)
         calls.append(
-            wire.CallTime(
+            protocol.CallTime(
                 span_ns=None if idle or not precise else claimed_ns,
                 stream_ns=round(busy_us * script.stream_factor * 1e3) + 2000,
                 activities=0 if idle or not precise else script.activities,
@@ -150,8 +150,8 @@ class Worker:
         self.calls = 0
         self.chunks = 0
         self.replays = 0
-        self.stretched: set[wire.How] = set()
-        self.how = wire.How.SINGLE
+        self.stretched: set[protocol.How] = set()
+        self.how = protocol.How.SINGLE
         self.captured: tuple[int, ...] = ()
         self.last: tuple[int, ...] = ()
         self.alive = True
@@ -166,69 +166,69 @@ class Worker:
             self.occupied = False
             self.device.occupied -= 1
 
-    async def ask(self, command: wire.AnyCommand, *, deadline_s: float) -> wire.AnyReply:
+    async def ask(self, command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
         self.device.clock.work(ROUND_TRIP_S)
         self.deadlines_s.append(deadline_s)
         if not self.alive:
             raise ChildDiedError("the worker is not running")
         match command:
-            case wire.Occupy():
+            case protocol.Occupy():
                 assert self.device.arranged
                 self.occupied = True
                 self.device.occupied += 1
-            case wire.Fetch():
+            case protocol.Fetch():
                 assert self.occupied
                 self.cache = command.cache
-            case wire.TimeCalls():
+            case protocol.TimeCalls():
                 return self._time(command)
-            case wire.Collect():
+            case protocol.Collect():
                 self._write(tuple(dict.fromkeys(self.last)))  # a graph may go over its slots more than once
                 if self.script.shared_outputs:  # every call wrote over what the one before it left
                     self.device.wrong |= set(self.last) - {self.last[-1]}
-                return wire.Timed(
+                return protocol.Timed(
                     id=command.id, returned=(RETURNED,) * len(self.last), shared_outputs=self.script.shared_outputs
                 )
-            case wire.Vacate():
+            case protocol.Vacate():
                 if self.occupied:
                     self.occupied = False
                     self.device.occupied -= 1
             case _:
                 raise AssertionError(f"a worker is never asked for {type(command).__name__}")
-        return wire.Done(id=command.id)
+        return protocol.Done(id=command.id)
 
-    def _time(self, command: wire.TimeCalls) -> wire.AnyReply:
+    def _time(self, command: protocol.TimeCalls) -> protocol.AnyReply:
         device, script = self.device, self.script
         if command.slots:
             device.log.append((self.name, command.how.value, str(len(command.slots))))
-            in_one_go = command.how in (wire.How.BURST, wire.How.REPLAY)
+            in_one_go = command.how in (protocol.How.BURST, protocol.How.REPLAY)
             assert not in_one_go or self.cache is command.cache, "the cache is as the calls before left it"
             self.cache = None
-        if command.how is not wire.How.CAPTURE:
+        if command.how is not protocol.How.CAPTURE:
             self.calls += len(command.slots)
         if script.dies_at_call is not None and self.calls >= script.dies_at_call:
             self.alive = False
             raise self.error or ChildDiedError("the worker ended without a reply (killed by signal 11)")
         if script.fails_with is not None:
-            return wire.Failed(id=command.id, kind=wire.FailureKind.RAISED, message=script.fails_with)
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.RAISED, message=script.fails_with)
         if self.calls == len(command.slots):
             device.clock.work(script.first_call_s)
         self.last, self.how = command.slots, command.how
         match command.how:
-            case wire.How.SINGLE:
+            case protocol.How.SINGLE:
                 return self._single(command)
-            case wire.How.BURST:
+            case protocol.How.BURST:
                 busy_us = sum(max(script.launch_us, device.busy_us(script)) for _ in command.slots)
                 busy_us += self._first_us(command)
                 device.clock.work(busy_us * 1e-6)
-                return wire.Timed(id=command.id, elapsed_ns=round(busy_us * 1e3))
-            case wire.How.CAPTURE:
+                return protocol.Timed(id=command.id, elapsed_ns=round(busy_us * 1e3))
+            case protocol.How.CAPTURE:
                 if not script.capturable:
                     message = "cannot be captured: it waits for the device"
-                    return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=message)
+                    return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=message)
                 self.captured = command.slots
-                self.stretched.discard(wire.How.REPLAY)
-                return wire.Timed(id=command.id, kernels=self._kernels(len(command.slots)) if script.nodes else ())
-            case wire.How.REPLAY:
+                self.stretched.discard(protocol.How.REPLAY)
+                return protocol.Timed(id=command.id, kernels=self._kernels(len(command.slots)) if script.nodes else ())
+            case protocol.How.REPLAY:
                 assert command.slots == self.captured
                 self.replays += 1
                 met = device.filled[command.slots[0]] == "seen"
@@ -236,29 +236,29 @@ class Worker:
                 busy_us = sum(device.busy_us(script) * factor + GRAPH_GAP_US for _ in command.slots)
                 busy_us += self._first_us(command)
                 device.clock.work(20e-6 + busy_us * 1e-6 + (0.0 if self.replays % 3 else script.held_up_s))
-                return wire.Timed(id=command.id, elapsed_ns=round(busy_us * script.claim_factor * 1e3))
+                return protocol.Timed(id=command.id, elapsed_ns=round(busy_us * script.claim_factor * 1e3))
 
-    def _first_us(self, command: wire.TimeCalls) -> float:
+    def _first_us(self, command: protocol.TimeCalls) -> float:
         if not command.slots or command.how in self.stretched:
             return 0.0
         self.stretched.add(command.how)
         return self.script.first_stretch_us
 
-    def _single(self, command: wire.TimeCalls) -> wire.Timed:
+    def _single(self, command: protocol.TimeCalls) -> protocol.Timed:
         self.chunks += 1
         calls = single(self.device, self.script, command.slots, self.chunks)
         if self.script.tells_of_fewer:
             calls = calls[1:]
         self._write(command.slots)
         precise = self.script.precise_until_chunk is None or self.chunks < self.script.precise_until_chunk
-        return wire.Timed(
+        return protocol.Timed(
             id=command.id, calls=calls, returned=(RETURNED,) * len(command.slots), kernels=self._kernels(len(calls)),
             late=self.script.late, method=self.script.method if precise else "", reason=self.script.reason,
         )  # fmt: skip
 
-    def _kernels(self, calls: int) -> tuple[wire.KernelTime, ...]:
+    def _kernels(self, calls: int) -> tuple[protocol.KernelTime, ...]:
         return tuple(
-            wire.KernelTime(name=name, device_ns=calls * each_ns, count=calls)
+            protocol.KernelTime(name=name, device_ns=calls * each_ns, count=calls)
             for name, each_ns in self.script.kernels_ns.items()
         )
 
@@ -271,7 +271,7 @@ class Worker:
             if self.script.wrong_at_call is not None and number >= self.script.wrong_at_call:
                 self.device.wrong.add(slot)
             wrong_from = self.script.graph_wrong_from
-            if self.how is wire.How.REPLAY and wrong_from is not None and self.replays >= wrong_from:
+            if self.how is protocol.How.REPLAY and wrong_from is not None and self.replays >= wrong_from:
                 self.device.wrong.add(slot)
 
 
@@ -280,14 +280,14 @@ class Judge:
 
     def __init__(self, device: Machine, baselines: dict[str, Script]) -> None:
         self.device, self.baselines = device, baselines
-        self.fails: dict[type, wire.Failed | EngineError] = {}
+        self.fails: dict[type, protocol.Failed | EngineError] = {}
         self.fails_from: dict[type, int] = {}
         self.asked: dict[type, int] = {}
         self.refreshed: list[tuple[int, ...]] = []
         self.report_trouble: str | None = None
         self.cancel_at: tuple[int, asyncio.Task[None]] | None = None
 
-    async def __call__(self, command: wire.AnyCommand) -> wire.AnyReply:
+    async def __call__(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         device, kind = self.device, type(command)
         device.clock.work(ROUND_TRIP_S)
         self.asked[kind] = self.asked.get(kind, 0) + 1
@@ -298,67 +298,67 @@ class Judge:
             failure = self.fails[kind]
             if isinstance(failure, EngineError):
                 raise failure
-            return wire.Failed(id=command.id, kind=failure.kind, message=failure.message)
+            return protocol.Failed(id=command.id, kind=failure.kind, message=failure.message)
         match command:
-            case wire.Arrange():
+            case protocol.Arrange():
                 device.arranged = True
                 device.filled.clear()
-                layout = wire.SlotLayout(
+                layout = protocol.SlotLayout(
                     handle="ab", bytes=device.slots * device.stride, first=0, stride=device.stride,
                     slots=min(device.slots, command.most_slots), storages=(),
-                    outputs=wire.StorageSpec(offset=0, bytes=16),
+                    outputs=protocol.StorageSpec(offset=0, bytes=16),
                 )  # fmt: skip
-                return wire.Arranged(
+                return protocol.Arranged(
                     id=command.id, arguments=(), layouts=(layout,) * command.blocks, slot_bytes=device.stride,
                     l2_bytes=device.l2_bytes,
                 )  # fmt: skip
-            case wire.Refresh():
+            case protocol.Refresh():
                 assert len(set(command.slots)) == len(command.slots)
                 device.clock.work(device.refresh_s * len(command.slots))
                 device.filled = dict.fromkeys(device.filled, "old") | dict.fromkeys(command.slots, "unseen")
                 device.wrong -= set(command.slots)
                 self.refreshed.append(command.slots)
-            case wire.Check():
+            case protocol.Check():
                 device.clock.work(device.refresh_s * len(command.slots))
                 return self._check(command)
-            case wire.PrepareBaseline():
+            case protocol.PrepareBaseline():
                 if command.name not in self.baselines:
                     message = f"{command.name} is not installed here"
-                    return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=message)
-            case wire.TimeBaseline():
+                    return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=message)
+            case protocol.TimeBaseline():
                 return self._time(command)
-            case wire.Disband():
+            case protocol.Disband():
                 device.arranged = False
             case _:
                 raise AssertionError(f"the judge is not expected to be asked for {kind.__name__}")
-        return wire.Done(id=command.id)
+        return protocol.Done(id=command.id)
 
-    def _check(self, command: wire.Check) -> wire.Checked:
+    def _check(self, command: protocol.Check) -> protocol.Checked:
         assert len(command.slots) == len(command.returned)
         assert all(self.device.filled[slot] == "seen" for slot in command.slots), "an output was checked before a call"
         wrong = [place for place, slot in enumerate(command.slots) if slot in self.device.wrong]
         report = OutputReport(name="return", outcome=Outcome.WRONG_VALUE, message="3 of 4 elements differ")
-        return wire.Checked(
+        return protocol.Checked(
             id=command.id, right=len(command.slots) - len(wrong), first_wrong=wrong[0] if wrong else None,
             reports=(report,) if wrong and self.report_trouble is None else (),
             trouble=self.report_trouble if wrong else None,
         )  # fmt: skip
 
-    def _time(self, command: wire.TimeBaseline) -> wire.AnyReply:
+    def _time(self, command: protocol.TimeBaseline) -> protocol.AnyReply:
         device, script = self.device, self.baselines[command.name]
         device.log.append((command.name, command.how.value, str(len(command.slots))))
         assert all(slot in device.filled for slot in command.slots), "the judge has no copy of a slot never filled"
-        if script.fails_with is not None and self.asked[wire.TimeBaseline] >= script.fails_from:
-            return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=script.fails_with)
-        if command.how is wire.How.SINGLE:
+        if script.fails_with is not None and self.asked[protocol.TimeBaseline] >= script.fails_from:
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=script.fails_with)
+        if command.how is protocol.How.SINGLE:
             calls = single(device, script, command.slots, 0)
-            return wire.Timed(id=command.id, calls=calls, method=script.method, reason=script.reason)
-        if command.how is wire.How.CAPTURE and not script.capturable:
+            return protocol.Timed(id=command.id, calls=calls, method=script.method, reason=script.reason)
+        if command.how is protocol.How.CAPTURE and not script.capturable:
             message = f"{command.name} cannot be captured"
-            return wire.Failed(id=command.id, kind=wire.FailureKind.UNSUPPORTED, message=message)
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=message)
         busy_us = sum(device.busy_us(script) for _ in command.slots)
         device.clock.work(busy_us * 1e-6)
-        return wire.Timed(id=command.id, elapsed_ns=round(busy_us * 1e3))
+        return protocol.Timed(id=command.id, elapsed_ns=round(busy_us * 1e3))
 
 
 @dataclass(kw_only=True)

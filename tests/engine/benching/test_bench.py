@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engine import wire
+from engine import protocol
 from engine.errors import ChildDiedError, DeadlineError, WireError
 from engine.model import CacheState, Outcome
 from engine.model.benchmark import Method, Standing
@@ -465,22 +465,22 @@ async def test_times_that_no_clock_can_give_are_suspect_and_no_number(make_lab):
     assert lab.raised()["impossible_times"] == "suspect"
 
 
-@pytest.mark.parametrize("command", [wire.Arrange, wire.Refresh, wire.Check])
+@pytest.mark.parametrize("command", [protocol.Arrange, protocol.Refresh, protocol.Check])
 async def test_a_judge_that_cannot_is_never_the_candidates_fault(make_lab, command):
     lab = make_lab()
-    lab.judge.fails[command] = wire.Failed(id="", kind=wire.FailureKind.ENGINE, message="an assertion failed")
-    lab.judge.fails_from[command] = 1 if command is wire.Arrange else 9
+    lab.judge.fails[command] = protocol.Failed(id="", kind=protocol.FailureKind.ENGINE, message="an assertion failed")
+    lab.judge.fails_from[command] = 1 if command is protocol.Arrange else 9
     case = await lab.run()
     assert case.outcome is Outcome.ENGINE_ERROR
     assert "an assertion failed" in case.message
     assert lab.worker.alive
 
 
-@pytest.mark.parametrize("command", [wire.Arrange, wire.Refresh, wire.Check, wire.TimeBaseline])
+@pytest.mark.parametrize("command", [protocol.Arrange, protocol.Refresh, protocol.Check, protocol.TimeBaseline])
 async def test_a_judge_that_dies_is_never_the_candidates_fault(make_lab, command):
     lab = make_lab()
     lab.judge.fails[command] = ChildDiedError("the judge ended")
-    lab.judge.fails_from[command] = 1 if command is wire.Arrange else 9
+    lab.judge.fails_from[command] = 1 if command is protocol.Arrange else 9
     case = await lab.run()
     assert case.outcome is Outcome.ENGINE_ERROR
     assert lab.worker.alive
@@ -489,7 +489,7 @@ async def test_a_judge_that_dies_is_never_the_candidates_fault(make_lab, command
 async def test_a_case_that_does_not_fit_into_the_device_is_unsupported(make_lab):
     lab = make_lab()
     message = "4 input sets of 20 GB do not fit"
-    lab.judge.fails[wire.Arrange] = wire.Failed(id="", kind=wire.FailureKind.UNSUPPORTED, message=message)
+    lab.judge.fails[protocol.Arrange] = protocol.Failed(id="", kind=protocol.FailureKind.UNSUPPORTED, message=message)
     case = await lab.run()
     assert case.outcome is Outcome.UNSUPPORTED
     assert message in case.message

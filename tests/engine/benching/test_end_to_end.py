@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from engine import wire
+from engine import protocol
 from engine.benching import Bench
 from engine.clock.scripted import ScriptedDevice
 from engine.devices import Device
@@ -39,10 +39,10 @@ class Worker:
             open_block=judges.open_block,
         )  # fmt: skip
 
-    async def ask(self, command: Any, *, deadline_s: float) -> wire.AnyReply:
-        assert wire.decode_command(wire.encode(command)) == command
+    async def ask(self, command: Any, *, deadline_s: float) -> protocol.AnyReply:
+        assert protocol.decode_command(protocol.encode(command)) == command
         reply = self._stopwatch.carry_out(command)
-        return wire.decode_reply(wire.encode(reply))
+        return protocol.decode_reply(protocol.encode(reply))
 
     async def clear(self) -> None:
         raise AssertionError("nothing here deserves to be killed")
@@ -63,8 +63,8 @@ async def timed(
     cases: list[CaseBenchmark] = []
     findings: list[Finding] = []
 
-    async def judge(command: Any) -> wire.AnyReply:
-        return wire.decode_reply(wire.encode(slots.carry_out(command)))
+    async def judge(command: Any) -> protocol.AnyReply:
+        return protocol.decode_reply(protocol.encode(slots.carry_out(command)))
 
     bench = Bench(
         BenchmarkPlan(cases=(CASE,), cache=cache), SOFTMAX, judge=judge,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine import wire
+from engine import protocol
 from engine.benching import measure_peaks
 from engine.devices import Device
 from engine.errors import EngineError, UnsupportedError
@@ -14,9 +14,9 @@ VERSIONS = {"triton": "3.6.0", "torch": "2.11.0"}
 
 
 def judge(**reply: object):
-    async def ask(command: wire.AnyCommand) -> wire.AnyReply:
-        assert isinstance(command, wire.MeasurePeaks)
-        kind = wire.Failed if "kind" in reply else wire.PeaksMeasured
+    async def ask(command: protocol.AnyCommand) -> protocol.AnyReply:
+        assert isinstance(command, protocol.MeasurePeaks)
+        kind = protocol.Failed if "kind" in reply else protocol.PeaksMeasured
         return kind(id=command.id, **reply)
 
     return ask
@@ -41,12 +41,12 @@ async def test_a_rate_that_cannot_be_is_refused(rate):
 
 async def test_a_device_that_cannot_be_measured_is_unsupported():
     with pytest.raises(UnsupportedError, match="too little memory"):
-        await measured(judge(kind=wire.FailureKind.UNSUPPORTED, message="too little memory"))
+        await measured(judge(kind=protocol.FailureKind.UNSUPPORTED, message="too little memory"))
 
 
 async def test_a_judge_that_fails_is_an_error_of_ours():
     with pytest.raises(EngineError, match="an assertion failed"):
-        await measured(judge(kind=wire.FailureKind.ENGINE, message="an assertion failed"))
+        await measured(judge(kind=protocol.FailureKind.ENGINE, message="an assertion failed"))
 
 
 async def test_peaks_of_an_unknown_driver_are_not_measured():

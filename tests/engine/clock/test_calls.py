@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from engine import wire
+from engine import protocol
 from engine.clock.calls import Calls, Record, Window, attributed
 from engine.clock.cupti import Activity, CuptiError, Kind
 from engine.clock.instruments import HOLD
@@ -66,9 +66,9 @@ def test_a_span_is_from_the_first_start_to_the_last_end() -> None:
         device.put("second", 200, after_ns=50)
 
     assert single(device, work, copies=1) == Record(
-        calls=(wire.CallTime(span_ns=350, stream_ns=350, activities=2, busy_ns=300),),
+        calls=(protocol.CallTime(span_ns=350, stream_ns=350, activities=2, busy_ns=300),),
         late=(), method="cupti", reason="",
-        kernels=(wire.KernelTime(name="second", device_ns=200), wire.KernelTime(name="first", device_ns=100)),
+        kernels=(protocol.KernelTime(name="second", device_ns=200), protocol.KernelTime(name="first", device_ns=100)),
     )  # fmt: skip
 
 
@@ -102,7 +102,7 @@ def test_every_call_is_timed_for_itself_and_the_kernels_are_those_of_all() -> No
     assert [call.span_ns for call in record.calls] == [30, 20, 45]
     assert device.evictions == 3
     assert record.kernels == (
-        wire.KernelTime(name="k0", device_ns=75, count=2), wire.KernelTime(name="k2", device_ns=20)
+        protocol.KernelTime(name="k0", device_ns=75, count=2), protocol.KernelTime(name="k2", device_ns=20)
     )  # fmt: skip
 
 
@@ -110,10 +110,10 @@ def test_a_call_that_puts_nothing_on_the_device_has_no_span() -> None:
     device = ScriptedDevice()
     record = single(device, lambda: None, lambda: device.put("k", 7))
     assert record.calls == (
-        wire.CallTime(span_ns=None, stream_ns=0, activities=0),
-        wire.CallTime(span_ns=7, stream_ns=7, activities=1, busy_ns=7),
+        protocol.CallTime(span_ns=None, stream_ns=0, activities=0),
+        protocol.CallTime(span_ns=7, stream_ns=7, activities=1, busy_ns=7),
     )
-    assert record.kernels == (wire.KernelTime(name="k", device_ns=7),)
+    assert record.kernels == (protocol.KernelTime(name="k", device_ns=7),)
 
 
 def test_work_in_the_pause_between_two_runs_is_told_with_the_second() -> None:
@@ -153,7 +153,7 @@ def test_without_a_recorder_there_are_stream_times_and_a_reason() -> None:
     device = ScriptedDevice()
     record = single(device, lambda: device.put("k", 25), calls=Calls(device.instruments(precise=False)))
     assert record == Record(
-        calls=(wire.CallTime(span_ns=None, stream_ns=25, activities=0),), kernels=(), late=(), method="",
+        calls=(protocol.CallTime(span_ns=None, stream_ns=25, activities=0),), kernels=(), late=(), method="",
         reason="scripted without a recorder",
     )  # fmt: skip
 
@@ -170,7 +170,7 @@ def test_a_recorder_that_fails_is_never_replaced_in_silence(fails_at: str) -> No
         device.trouble = CuptiError("CUPTI dropped 3 records")
     record = single(device, work)
     assert (record.method, record.reason) == ("", "CUPTI dropped 3 records")
-    assert record.calls == (wire.CallTime(span_ns=None, stream_ns=25, activities=0),)
+    assert record.calls == (protocol.CallTime(span_ns=None, stream_ns=25, activities=0),)
 
 
 def test_what_a_call_raises_is_raised_and_nothing_is_recorded_any_more() -> None:
@@ -269,7 +269,7 @@ def test_a_graph_is_replayed_as_a_whole_and_keeps_what_was_returned_when_it_was_
     device = ScriptedDevice()
     calls = Calls(device.instruments())
     captured = calls.capture([lambda: device.put("a", 40), lambda: device.put("b", 60)])
-    assert captured == (wire.KernelTime(name="a"), wire.KernelTime(name="b"))
+    assert captured == (protocol.KernelTime(name="a"), protocol.KernelTime(name="b"))
     assert (calls.captured, calls.kept) == (2, ())
     assert calls.replay() == 100
     assert calls.kept == (None, None)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from engine import wire
+from engine import protocol
 from engine.clock.instruments import Instruments, instruments_of
 from engine.clock.scripted import ScriptedBlock
 from engine.judge.slots import Slots
@@ -56,10 +56,10 @@ class Bench:
             open_block=lambda handle, size_bytes: self.blocks[handle].content[:size_bytes],
         )  # fmt: skip
         self.arranged = self.ask(
-            wire.Arrange(id="i", origin="", case=case, most_slots=8, most_bytes=4 << 30), wire.Arranged
+            protocol.Arrange(id="i", origin="", case=case, most_slots=8, most_bytes=4 << 30), protocol.Arranged
         )
-        occupy = wire.Occupy(id="i", case=case, arguments=self.arranged.arguments, layout=self.arranged.layouts[0])
-        assert self.worker.carry_out(occupy) == wire.Done(id="i")
+        occupy = protocol.Occupy(id="i", case=case, arguments=self.arranged.arguments, layout=self.arranged.layouts[0])
+        assert self.worker.carry_out(occupy) == protocol.Done(id="i")
 
     def _memory(self, _: int, size_bytes: int) -> ScriptedBlock:
         content = torch.empty(size_bytes, dtype=torch.uint8, device=DEVICE)
@@ -71,32 +71,32 @@ class Bench:
         return reply
 
     def refresh(self) -> None:
-        self.ask(wire.Refresh(id="i", slots=CHUNK), wire.Done)
+        self.ask(protocol.Refresh(id="i", slots=CHUNK), protocol.Done)
 
-    def timed(self, how: wire.How = wire.How.SINGLE, cache: CacheState = CacheState.COLD) -> wire.Timed:
-        if how is not wire.How.SINGLE:
-            assert self.worker.carry_out(wire.Fetch(id="i", slots=CHUNK, cache=cache)) == wire.Done(id="i")
-        reply = self.worker.carry_out(wire.TimeCalls(id="i", slots=CHUNK, how=how, cache=cache))
-        assert isinstance(reply, wire.Timed), reply
+    def timed(self, how: protocol.How = protocol.How.SINGLE, cache: CacheState = CacheState.COLD) -> protocol.Timed:
+        if how is not protocol.How.SINGLE:
+            assert self.worker.carry_out(protocol.Fetch(id="i", slots=CHUNK, cache=cache)) == protocol.Done(id="i")
+        reply = self.worker.carry_out(protocol.TimeCalls(id="i", slots=CHUNK, how=how, cache=cache))
+        assert isinstance(reply, protocol.Timed), reply
         return reply
 
     def rest(self) -> None:
         """End the recording, or what the judge does in this process next would be the candidate's."""
-        empty = self.worker.carry_out(wire.TimeCalls(id="i", slots=(), how=wire.How.BURST))
-        assert isinstance(empty, wire.Timed), empty
+        empty = self.worker.carry_out(protocol.TimeCalls(id="i", slots=(), how=protocol.How.BURST))
+        assert isinstance(empty, protocol.Timed), empty
 
-    def checked(self, timed: wire.Timed) -> wire.Checked:
-        checked = self.ask(wire.Check(id="i", slots=CHUNK, returned=timed.returned), wire.Checked)
-        assert isinstance(checked, wire.Checked)
+    def checked(self, timed: protocol.Timed) -> protocol.Checked:
+        checked = self.ask(protocol.Check(id="i", slots=CHUNK, returned=timed.returned), protocol.Checked)
+        assert isinstance(checked, protocol.Checked)
         return checked
 
-    def collected(self) -> wire.Timed:
-        reply = self.worker.carry_out(wire.Collect(id="i"))
-        assert isinstance(reply, wire.Timed), reply
+    def collected(self) -> protocol.Timed:
+        reply = self.worker.carry_out(protocol.Collect(id="i"))
+        assert isinstance(reply, protocol.Timed), reply
         return reply
 
 
-RIGHT = wire.Checked(id="i", right=3)
+RIGHT = protocol.Checked(id="i", right=3)
 
 
 @pytest.mark.parametrize(
@@ -117,22 +117,22 @@ def test_every_way_of_calling_is_timed_and_right(instruments: Instruments, name:
         assert all(call.span_ns and call.stream_ns and call.span_ns < call.stream_ns + 2000 for call in timed.calls)
         assert bench.checked(timed) == RIGHT
     bench.refresh()
-    assert bench.timed(wire.How.BURST).elapsed_ns > 0
+    assert bench.timed(protocol.How.BURST).elapsed_ns > 0
     assert bench.checked(bench.collected()) == RIGHT
-    bench.timed(wire.How.CAPTURE)
+    bench.timed(protocol.How.CAPTURE)
     for _ in range(2):
         bench.refresh()
-        assert bench.timed(wire.How.REPLAY).elapsed_ns > 0
+        assert bench.timed(protocol.How.REPLAY).elapsed_ns > 0
         assert bench.checked(bench.collected()) == RIGHT
 
 
 def test_a_baseline_is_timed_in_every_way(instruments: Instruments) -> None:
     bench = Bench(instruments, "vllm::fused_add_rms_norm", "1024x4096 bf16")
-    bench.ask(wire.PrepareBaseline(id="i", name="eager"), wire.Done)
+    bench.ask(protocol.PrepareBaseline(id="i", name="eager"), protocol.Done)
     bench.refresh()
-    for how in (wire.How.SINGLE, wire.How.BURST, wire.How.CAPTURE, wire.How.REPLAY):
+    for how in (protocol.How.SINGLE, protocol.How.BURST, protocol.How.CAPTURE, protocol.How.REPLAY):
         timed = bench.ask(
-            wire.TimeBaseline(id="i", name="eager", slots=CHUNK, how=how, cache=CacheState.COLD), wire.Timed
+            protocol.TimeBaseline(id="i", name="eager", slots=CHUNK, how=how, cache=CacheState.COLD), protocol.Timed
         )
         assert timed.late == ()
         assert all(call.span_ns and call.activities > 1 for call in timed.calls)
@@ -148,16 +148,16 @@ def test_a_call_that_cannot_be_captured_leaves_the_process_as_it_was(instruments
     bench.entry = entry
     stream = torch.cuda.current_stream()
     for _ in range(2):
-        failed = bench.worker.carry_out(wire.TimeCalls(id="i", slots=CHUNK, how=wire.How.CAPTURE))
-        assert isinstance(failed, wire.Failed)
-        assert failed.kind is wire.FailureKind.UNSUPPORTED
+        failed = bench.worker.carry_out(protocol.TimeCalls(id="i", slots=CHUNK, how=protocol.How.CAPTURE))
+        assert isinstance(failed, protocol.Failed)
+        assert failed.kind is protocol.FailureKind.UNSUPPORTED
         assert failed.message.startswith("cannot be captured: ")
     assert torch.cuda.current_stream() == stream
     torch.cuda.empty_cache()
     bench.entry = bench.problem.eager
-    bench.timed(wire.How.CAPTURE)
+    bench.timed(protocol.How.CAPTURE)
     bench.refresh()
-    bench.timed(wire.How.REPLAY)
+    bench.timed(protocol.How.REPLAY)
     assert bench.checked(bench.collected()) == RIGHT
     bench.refresh()
     assert bench.checked(bench.timed()) == RIGHT

@@ -18,11 +18,12 @@ from triton.compiler.compiler import ASTSource
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
-from engine import tensors, wire
+from engine import protocol
 from engine.compiler.main import _Compiler
 from engine.compiler.offline import OfflineDriver
 from engine.devices.targets import target_named
 from engine.model import Launch
+from engine.protocol import tensors
 from engine.worker import loader, published
 from engine.worker.rehearsal import Rehearsal
 from engine.worker.tuning import Tuning
@@ -43,7 +44,7 @@ def rehearse(path: Path, entry: str, columns: list[int]) -> list[list[Any]]:
     for number in columns:
         specs, storages = tensors.lay_out(arguments(number))
         sizes = tuple(storage.numel() for storage in storages)
-        command = wire.Rehearse(id="i", case=str(number), arguments=specs, storages=sizes)
+        command = protocol.Rehearse(id="i", case=str(number), arguments=specs, storages=sizes)
         told.append(msgspec.to_builtins(rehearsal.call(function, command).launches))
     return told
 
@@ -51,9 +52,9 @@ def rehearse(path: Path, entry: str, columns: list[int]) -> list[list[Any]]:
 def compile_all(path: Path, entry: str, launches: list[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
     """What the compiler replies to each of these launches."""
     compiler = _Compiler(limits_reading=False)
-    replies = [compiler.carry_out(wire.Load(id="load", path=str(path), folder=None, entry=entry))]
+    replies = [compiler.carry_out(protocol.Load(id="load", path=str(path), folder=None, entry=entry))]
     for number, met in enumerate(launches):
-        command = wire.Compile(
+        command = protocol.Compile(
             id=str(number), launch=msgspec.convert(met["launch"], Launch), target=TARGET, folder=str(folder),
             specialisation=met["specialisation"],
         )  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from engine import wire
+from engine import protocol
 from engine.compiler.main import _Compiler
 from engine.model import Launch
 
@@ -74,15 +74,15 @@ def main(folder: Path) -> None:
     path.write_text(SOURCE)
     told: dict[str, Any] = {}
 
-    def ask(name: str, command: wire.AnyCommand) -> None:
+    def ask(name: str, command: protocol.AnyCommand) -> None:
         told[name] = msgspec.to_builtins(compiler.carry_out(command))
 
-    ask("load", wire.Load(id="load", path=str(path), folder=None, entry="entry"))
+    ask("load", protocol.Load(id="load", path=str(path), folder=None, entry="entry"))
     for name, (captured, target) in COMPILES.items():
-        ask(name, wire.Compile(id=name, launch=captured, target=target, folder=str(folder)))
-    ask("unwritable", wire.Compile(id="no", launch=COPY, target="sm_90", folder=str(folder / "kernel.py")))
-    ask("sass", wire.Disassemble(id="sass", folder=str(folder), cubin="sm_90.cubin"))
-    ask("call", wire.Release(id="call"))
+        ask(name, protocol.Compile(id=name, launch=captured, target=target, folder=str(folder)))
+    ask("unwritable", protocol.Compile(id="no", launch=COPY, target="sm_90", folder=str(folder / "kernel.py")))
+    ask("sass", protocol.Disassemble(id="sass", folder=str(folder), cubin="sm_90.cubin"))
+    ask("call", protocol.Release(id="call"))
     json.dump(told, sys.stdout)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from engine.publishing import publish
+from engine.processes.kernel_cache import publish
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]

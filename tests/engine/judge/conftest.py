@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 import torch
 
-from engine import tensors, wire
+from engine import protocol
 from engine.judge.main import _Judge
+from engine.protocol import tensors
 
 
 class Bench:
@@ -20,30 +21,32 @@ class Bench:
         self.judge = _Judge(torch.device("cpu"))
         self.folder, self.arena, self.outputs = folder, folder / "case.in", folder / "case.out"
         self.arguments: list[Any] = []
-        self.spec = wire.ArenaSpec(storages=(), bytes=0)
+        self.spec = protocol.ArenaSpec(storages=(), bytes=0)
         self.prepared = 0
 
-    def ask(self, command: wire.AnyCommand) -> wire.AnyReply:
+    def ask(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         return self.judge.carry_out(command)
 
-    def prepare(self, problem: str, *, case: str = "one", poison: int = 0xFF, seed: int | None = None) -> wire.Prepared:
+    def prepare(
+        self, problem: str, *, case: str = "one", poison: int = 0xFF, seed: int | None = None
+    ) -> protocol.Prepared:
         """Prepare a case of a toy problem in a new arena and map its arguments as the worker does."""
         self.prepared += 1
         self.arena = self.folder / f"{self.prepared}.in"
         reply = self.ask(
-            wire.Prepare(
+            protocol.Prepare(
                 id="i", origin=f"toy_problems:{problem}", case=case, arena_path=str(self.arena), poison=poison,
                 seed=seed,
             )
         )  # fmt: skip
-        assert isinstance(reply, wire.Prepared), reply
+        assert isinstance(reply, protocol.Prepared), reply
         self.spec = reply.arena
         there = tensors.Arena(reply.arena).storages
         self.arguments = [tensors.value_of(spec, there) for spec in reply.arguments]
         return reply
 
     def refill(self, *, fresh: bool, poison: int = 0xFF) -> None:
-        assert self.ask(wire.Refill(id="i", fresh=fresh, poison=poison)) == wire.Done(id="i")
+        assert self.ask(protocol.Refill(id="i", fresh=fresh, poison=poison)) == protocol.Done(id="i")
 
     def write_byte(self, offset: int, byte: int) -> None:
         """Write to the arena where no argument leads."""
@@ -51,13 +54,13 @@ class Bench:
             arena.seek(offset)
             arena.write(bytes([byte]))
 
-    def hand_back(self, *values: torch.Tensor) -> tuple[wire.ReturnedSpec, ...]:
+    def hand_back(self, *values: torch.Tensor) -> tuple[protocol.ReturnedSpec, ...]:
         """Write returned tensors as the worker does."""
         specs, content = [], b""
         for value in values:
             raw = value.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes() if value.numel() else b""
             specs.append(
-                wire.ReturnedSpec(
+                protocol.ReturnedSpec(
                     type_name="Tensor", dtype=tensors.dtype_name(value.dtype), shape=tuple(value.shape),
                     offset=len(content), bytes=len(raw),
                 )
@@ -66,18 +69,20 @@ class Bench:
         self.outputs.write_bytes(content)
         return tuple(specs)
 
-    def compare(self, *returned: wire.ReturnedSpec, max_bytes: int = 1 << 20) -> wire.AnyReply:
-        return self.ask(wire.Compare(id="i", outputs=str(self.outputs), max_output_bytes=max_bytes, returned=returned))
+    def compare(self, *returned: protocol.ReturnedSpec, max_bytes: int = 1 << 20) -> protocol.AnyReply:
+        return self.ask(
+            protocol.Compare(id="i", outputs=str(self.outputs), max_output_bytes=max_bytes, returned=returned)
+        )
 
-    def compared(self, *returned: wire.ReturnedSpec) -> wire.Compared:
+    def compared(self, *returned: protocol.ReturnedSpec) -> protocol.Compared:
         reply = self.compare(*returned)
-        assert isinstance(reply, wire.Compared), reply
+        assert isinstance(reply, protocol.Compared), reply
         return reply
 
     def release(self) -> int | None:
         """End the case; its seed."""
-        reply = self.ask(wire.Release(id="i"))
-        assert isinstance(reply, wire.Released), reply
+        reply = self.ask(protocol.Release(id="i"))
+        assert isinstance(reply, protocol.Released), reply
         return reply.seed
 
 
@@ -86,4 +91,4 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     bench = Bench(tmp_path)
     yield bench
-    bench.ask(wire.Release(id="i"))
+    bench.ask(protocol.Release(id="i"))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from engine import wire
+from engine import protocol
 from engine.device_memory import DeviceMemoryError
 from engine.judge.cases import Content, Contents, Memory, expected_outputs, is_idle, take
 from engine.model import Case, Cost, DType, Outcome, OutputReport, Problem, Tier, Tolerance
@@ -144,9 +144,11 @@ def test_a_reference_that_writes_its_arguments_touches_private_copies_alone() ->
     assert base.tolist() == torch.arange(12.0).view(3, 4).tolist()
 
 
-def returned(shape: tuple[int, ...], dtype: str = "float32", size: int | None = None) -> wire.ReturnedSpec:
+def returned(shape: tuple[int, ...], dtype: str = "float32", size: int | None = None) -> protocol.ReturnedSpec:
     elements = min(torch.Size(shape).numel(), 1 << 40)
-    return wire.ReturnedSpec(type_name="Tensor", dtype=dtype, shape=shape, bytes=4 * elements if size is None else size)
+    return protocol.ReturnedSpec(
+        type_name="Tensor", dtype=dtype, shape=shape, bytes=4 * elements if size is None else size
+    )
 
 
 @pytest.mark.parametrize(
@@ -162,7 +164,7 @@ def returned(shape: tuple[int, ...], dtype: str = "float32", size: int | None = 
     ids=["larger", "beyond the place", "beyond the place as another type", "another type", "unknown type", "a lie"],
 )
 def test_what_is_of_another_kind_than_its_place_is_told_by_its_kind(
-    spec: wire.ReturnedSpec, outcome: Outcome, message: str
+    spec: protocol.ReturnedSpec, outcome: Outcome, message: str
 ) -> None:
     report = take("x", spec, torch.zeros(16, dtype=torch.uint8), torch.zeros(4))
     assert isinstance(report, OutputReport)
@@ -170,7 +172,7 @@ def test_what_is_of_another_kind_than_its_place_is_told_by_its_kind(
 
 
 def test_a_claim_of_more_elements_than_numbers_reach_is_a_report_that_travels() -> None:
-    spec = wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(2**63 - 1,) * 64)
+    spec = protocol.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(2**63 - 1,) * 64)
     report = take("x", spec, torch.zeros(16, dtype=torch.uint8), torch.zeros(4))
     assert isinstance(report, OutputReport)
     assert (report.outcome, report.total) == (Outcome.WRONG_SHAPE, 2**63 - 1)

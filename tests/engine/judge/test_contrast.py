@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, cast
 import pytest
 import torch
 
-from engine import tensors, wire
+from engine import protocol
 from engine.device_memory import DeviceBlock
 from engine.judge import cases
 from engine.judge.contrast import Contrasts
 from engine.judge.precision import gauge
 from engine.probes.lab.case_session import CaseSession as ProbedBench
 from engine.probes.lab.repeat_calls import watch_of
+from engine.protocol import tensors
 from engine.worker.memory import CallMemory, copy_out
 from engine.worker.recalls import Recalls
 from problems import find
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
 
 def contrasted(session: CaseSession, *values: torch.Tensor, keep: bool = False) -> list[tuple[int, int, int | None]]:
     """Of each output how many elements there are, how many are right, how many have changed."""
-    command = wire.Contrast(
+    command = protocol.Contrast(
         id="c", outputs=str(session.outputs), max_output_bytes=1 << 20, returned=session.hand_back(*values), keep=keep
     )
     reply = session.ask(command)
-    assert isinstance(reply, wire.Contrasted), reply
+    assert isinstance(reply, protocol.Contrasted), reply
     return [(output.total, output.right, output.changed) for output in reply.outputs]
 
 
@@ -123,7 +124,7 @@ def test_over_device_memory_what_is_returned_and_written_has_its_place(monkeypat
     answer, written = (value.clone() for value in content.expected)
     returned, _ = copy_out((answer, written), place)
     contrasts = Contrasts()
-    command = wire.Contrast(id="c", outputs="", max_output_bytes=0, returned=returned, keep=True)
+    command = protocol.Contrast(id="c", outputs="", max_output_bytes=0, returned=returned, keep=True)
     total = answer.numel()
     first, second = contrasts.contrast(hand, command)
     assert [(one.total, one.right, one.changed) for one in (first, second)] == [(total, total, None)] * 2
@@ -131,7 +132,7 @@ def test_over_device_memory_what_is_returned_and_written_has_its_place(monkeypat
     first, second = contrasts.contrast(hand, command)
     assert (first.changed, first.right) == (0, total)
     assert second.changed == int((written.view(torch.int32) != written.view(torch.int32).roll(1)).sum())
-    told = gauge(hand, wire.Gauge(id="g", outputs="", max_output_bytes=0, returned=returned[:1]))
+    told = gauge(hand, protocol.Gauge(id="g", outputs="", max_output_bytes=0, returned=returned[:1]))
     assert [one.name for one in told] == list(problem.outputs)
 
 
@@ -148,11 +149,11 @@ def test_device_output_returned_by_in_place_entry_is_right(extra: int, monkeypat
     memory._blocks[arena.spec.handle] = arena._content
     lab = SimpleNamespace(problem=problem)
     session = SimpleNamespace(lab=lab, prepared=SimpleNamespace(arguments=content.specs))
-    call = wire.Call(
+    call = protocol.Call(
         id="c", case=case.name, arguments=content.specs, arena=arena.spec, outputs="", max_output_bytes=0, poison=0xFF,
         watch=watch_of(cast(ProbedBench, session)),  # cast: as much of it as is read
     )  # fmt: skip
     out = content.expected[0].clone()
     returned = Recalls(memory).hand_back(call, [out, None, None, None], (out, *(torch.ones(7),) * extra))
-    command = wire.Contrast(id="c", outputs="", max_output_bytes=0, returned=returned, keep=True)
+    command = protocol.Contrast(id="c", outputs="", max_output_bytes=0, returned=returned, keep=True)
     assert [(one.name, one.right) for one in Contrasts().contrast(hand, command)] == [("out", out.numel())]

@@ -9,12 +9,12 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from engine import tensors
 from engine.judge.compare import compare
 from engine.judge.comparison import Comparison
 from engine.judge.explaining import Explainer, left_unexplained
 from engine.judge.whatif import suppositions
 from engine.model import Case, Cost, DiagnosisKind, DType, Explanation, Outcome, Problem, Tier, Tolerance
+from engine.protocol import tensors
 
 K = DiagnosisKind
 NEVER = Case(name="never", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})

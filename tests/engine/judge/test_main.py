@@ -13,21 +13,22 @@ import msgspec
 import pytest
 import torch
 
-from engine import tensors, wire
+from engine import protocol
 from engine.judge import cases
 from engine.model import Outcome, Tolerance
-from engine.processes.service import Line
+from engine.protocol import tensors
+from engine.protocol.service import Line
 
 if TYPE_CHECKING:
     from tests.engine.judge.conftest import Bench
 
 
-def outcomes(compared: wire.Compared) -> list[tuple[str, Outcome]]:
+def outcomes(compared: protocol.Compared) -> list[tuple[str, Outcome]]:
     return [(report.name, report.outcome) for report in compared.reports]
 
 
-def failed(reply: wire.AnyReply) -> tuple[wire.FailureKind, str]:
-    assert isinstance(reply, wire.Failed), reply
+def failed(reply: protocol.AnyReply) -> tuple[protocol.FailureKind, str]:
+    assert isinstance(reply, protocol.Failed), reply
     return reply.kind, reply.message
 
 
@@ -123,7 +124,7 @@ def test_going_back_to_the_first_content_brings_it_back(bench: Bench) -> None:
 def test_the_seed_is_told_only_when_the_case_has_ended(bench: Bench) -> None:
     prepared = bench.prepare("TWICE", seed=123456789)
     compared = bench.compared(*bench.hand_back(bench.arguments[0]))
-    assert b"123456789" not in wire.encode(prepared) + wire.encode(compared)
+    assert b"123456789" not in protocol.encode(prepared) + protocol.encode(compared)
     assert bench.release() == 123456789
     assert [storage.bytes for storage in prepared.arena.storages] == [16]
 
@@ -147,7 +148,7 @@ def test_another_number_of_returned_values_is_a_wrong_shape(bench: Bench, count:
 def test_what_is_no_tensor_is_told_by_its_type(bench: Bench, type_name: str) -> None:
     bench.prepare("TWICE")
     bench.hand_back()
-    compared = bench.compared(wire.ReturnedSpec(type_name=type_name))
+    compared = bench.compared(protocol.ReturnedSpec(type_name=type_name))
     assert outcomes(compared) == [("return", Outcome.WRONG_DTYPE)]
     assert compared.reports[0].message == f"the entry returned {type_name}, expected Tensor"
 
@@ -155,26 +156,47 @@ def test_what_is_no_tensor_is_told_by_its_type(bench: Bench, type_name: str) -> 
 @pytest.mark.parametrize(
     ("spec", "outcome"),
     [
-        (wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(4,), offset=0, bytes=12), Outcome.WRONG_SHAPE),
-        (wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(5,), offset=0, bytes=20), Outcome.WRONG_SHAPE),
-        (wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(4,), offset=1, bytes=16), Outcome.WRONG_SHAPE),
-        (wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(4,), offset=2**70, bytes=16),
-         Outcome.WRONG_SHAPE),
-        (wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(2**40,), offset=0, bytes=2**42),
-         Outcome.WRONG_SHAPE),
-        (wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(0,), offset=0, bytes=0), Outcome.WRONG_SHAPE),
-        (wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(0, 2**62, 4)), Outcome.WRONG_SHAPE),
-        (wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(0, 2**64)), Outcome.WRONG_SHAPE),
-        (wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(2**63, 0)), Outcome.WRONG_SHAPE),
-        (wire.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(2, 2), offset=0, bytes=16),
-         Outcome.WRONG_SHAPE),
-        (wire.ReturnedSpec(type_name="Tensor", dtype="int32", shape=(4,), offset=0, bytes=16), Outcome.WRONG_DTYPE),
-        (wire.ReturnedSpec(type_name="Tensor", dtype="complex32", shape=(4,), offset=0, bytes=16), Outcome.WRONG_DTYPE),
-        (wire.ReturnedSpec(type_name="Tensor", dtype="", shape=(4,), offset=0, bytes=16), Outcome.WRONG_DTYPE),
+        (
+            protocol.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(4,), offset=0, bytes=12),
+            Outcome.WRONG_SHAPE,
+        ),
+        (
+            protocol.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(5,), offset=0, bytes=20),
+            Outcome.WRONG_SHAPE,
+        ),
+        (
+            protocol.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(4,), offset=1, bytes=16),
+            Outcome.WRONG_SHAPE,
+        ),
+        (
+            protocol.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(4,), offset=2**70, bytes=16),
+            Outcome.WRONG_SHAPE,
+        ),
+        (
+            protocol.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(2**40,), offset=0, bytes=2**42),
+            Outcome.WRONG_SHAPE,
+        ),
+        (
+            protocol.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(0,), offset=0, bytes=0),
+            Outcome.WRONG_SHAPE,
+        ),
+        (protocol.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(0, 2**62, 4)), Outcome.WRONG_SHAPE),
+        (protocol.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(0, 2**64)), Outcome.WRONG_SHAPE),
+        (protocol.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(2**63, 0)), Outcome.WRONG_SHAPE),
+        (
+            protocol.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(2, 2), offset=0, bytes=16),
+            Outcome.WRONG_SHAPE,
+        ),
+        (protocol.ReturnedSpec(type_name="Tensor", dtype="int32", shape=(4,), offset=0, bytes=16), Outcome.WRONG_DTYPE),
+        (
+            protocol.ReturnedSpec(type_name="Tensor", dtype="complex32", shape=(4,), offset=0, bytes=16),
+            Outcome.WRONG_DTYPE,
+        ),
+        (protocol.ReturnedSpec(type_name="Tensor", dtype="", shape=(4,), offset=0, bytes=16), Outcome.WRONG_DTYPE),
     ],
-)  # fmt: skip
+)
 def test_a_claim_that_does_not_fit_the_bytes_or_the_problem_is_wrong(
-    bench: Bench, spec: wire.ReturnedSpec, outcome: Outcome
+    bench: Bench, spec: protocol.ReturnedSpec, outcome: Outcome
 ) -> None:
     bench.prepare("TWICE")
     bench.hand_back(2 * bench.arguments[0])
@@ -185,10 +207,10 @@ def test_an_answer_beyond_the_limit_or_no_file_at_all_is_tampering(bench: Bench)
     bench.prepare("TWICE")
     returned = bench.hand_back(2 * bench.arguments[0])
     assert failed(bench.compare(*returned, max_bytes=15)) == (
-        wire.FailureKind.TAMPERED, "case.out is no regular file of at most 15 bytes"
+        protocol.FailureKind.TAMPERED, "case.out is no regular file of at most 15 bytes"
     )  # fmt: skip
     bench.outputs.unlink()
-    assert failed(bench.compare(*returned))[0] is wire.FailureKind.TAMPERED
+    assert failed(bench.compare(*returned))[0] is protocol.FailureKind.TAMPERED
 
 
 def test_shared_memory_that_was_cut_is_tampering(bench: Bench) -> None:
@@ -198,7 +220,7 @@ def test_shared_memory_that_was_cut_is_tampering(bench: Bench) -> None:
     with bench.arena.open("r+b") as file:
         file.truncate(3)
     assert failed(bench.compare(*returned)) == (
-        wire.FailureKind.TAMPERED, "the shared memory of the case was cut short"
+        protocol.FailureKind.TAMPERED, "the shared memory of the case was cut short"
     )  # fmt: skip
 
 
@@ -299,8 +321,8 @@ def test_a_fresh_refill_brings_new_content_to_the_same_memory_and_expects_its_an
 
 def test_new_content_with_other_scalars_is_refused_since_the_worker_was_told_the_old_ones(bench: Bench) -> None:
     bench.prepare("SCALAR", seed=1)
-    assert failed(bench.ask(wire.Refill(id="i", fresh=True, poison=0))) == (
-        wire.FailureKind.ENGINE,
+    assert failed(bench.ask(protocol.Refill(id="i", fresh=True, poison=0))) == (
+        protocol.FailureKind.ENGINE,
         "ValueError: toy_problems:SCALAR: shapes and scalars of one depend on the seed",
     )
 
@@ -379,7 +401,7 @@ def test_an_answer_that_could_not_be_compared_is_not_right_when_it_comes_again(b
     whole, broken = hand.problem, replace(hand.problem, tolerance=lambda case: Tolerance(relative=-1.0, absolute=0.0))
     wrong = bench.hand_back(3 * bench.arguments[0])
     hand.problem = broken
-    assert failed(bench.compare(*wrong))[0] is wire.FailureKind.ENGINE
+    assert failed(bench.compare(*wrong))[0] is protocol.FailureKind.ENGINE
     hand.problem = whole
     assert outcomes(bench.compared(*wrong)) == [("return", Outcome.WRONG_VALUE)]
 
@@ -469,9 +491,9 @@ def test_an_overrun_past_a_list_names_the_list(bench: Bench) -> None:
     assert cases.overrun(problem, prepared.arguments, damage).startswith("memory past the end of argument xs was")
 
 
-def described(bench: Bench, problem: str, *names: str) -> tuple[wire.Shape, ...]:
-    reply = bench.ask(wire.Describe(id="i", origin=f"toy_problems:{problem}", cases=names))
-    assert isinstance(reply, wire.Described), reply
+def described(bench: Bench, problem: str, *names: str) -> tuple[protocol.Shape, ...]:
+    reply = bench.ask(protocol.Describe(id="i", origin=f"toy_problems:{problem}", cases=names))
+    assert isinstance(reply, protocol.Described), reply
     return reply.shapes
 
 
@@ -496,13 +518,13 @@ def test_describing_leaves_the_case_in_hand(bench: Bench) -> None:
 
 
 def test_a_case_that_cannot_be_described_is_our_fault(bench: Bench) -> None:
-    reply = bench.ask(wire.Describe(id="i", origin="toy_problems:TWICE", cases=("one", "two")))
-    assert failed(reply) == (wire.FailureKind.ENGINE, "KeyError: 'two'")
+    reply = bench.ask(protocol.Describe(id="i", origin="toy_problems:TWICE", cases=("one", "two")))
+    assert failed(reply) == (protocol.FailureKind.ENGINE, "KeyError: 'two'")
 
 
 def test_every_command_needs_a_case_in_hand(bench: Bench) -> None:
-    for reply in (bench.ask(wire.Refill(id="i", fresh=False, poison=0)), bench.compare()):
-        assert failed(reply) == (wire.FailureKind.ENGINE, "RuntimeError: no case was prepared")
+    for reply in (bench.ask(protocol.Refill(id="i", fresh=False, poison=0)), bench.compare()):
+        assert failed(reply) == (protocol.FailureKind.ENGINE, "RuntimeError: no case was prepared")
 
 
 def test_a_case_that_was_released_is_forgotten(bench: Bench) -> None:
@@ -525,15 +547,15 @@ def test_a_case_that_was_released_is_forgotten(bench: Bench) -> None:
 def test_a_problem_that_cannot_be_prepared_is_our_fault_and_keeps_the_judge(
     bench: Bench, origin: str, case: str, message: str
 ) -> None:
-    command = wire.Prepare(id="i", origin=origin, case=case, arena_path=str(bench.arena), poison=0)
-    assert failed(bench.ask(command)) == (wire.FailureKind.ENGINE, message)
+    command = protocol.Prepare(id="i", origin=origin, case=case, arena_path=str(bench.arena), poison=0)
+    assert failed(bench.ask(command)) == (protocol.FailureKind.ENGINE, message)
     bench.prepare("TWICE")
 
 
 def test_a_fault_of_any_length_is_told(bench: Bench) -> None:
-    reply = bench.ask(wire.Prepare(id="i", origin="x" * 100_000, case="one", arena_path=str(bench.arena), poison=0))
-    assert failed(reply)[0] is wire.FailureKind.ENGINE
-    assert wire.decode_reply(wire.encode(reply)) == reply
+    reply = bench.ask(protocol.Prepare(id="i", origin="x" * 100_000, case="one", arena_path=str(bench.arena), poison=0))
+    assert failed(reply)[0] is protocol.FailureKind.ENGINE
+    assert protocol.decode_reply(protocol.encode(reply)) == reply
 
 
 def test_a_judge_answers_what_it_cannot_read_and_keeps_its_case(bench: Bench, tmp_path: Path) -> None:
@@ -541,22 +563,22 @@ def test_a_judge_answers_what_it_cannot_read_and_keeps_its_case(bench: Bench, tm
     [right] = bench.hand_back(2 * bench.arguments[0])
     asked, told = tmp_path / "asked", tmp_path / "told"
     compares = (
-        wire.Compare(id=name, outputs=str(bench.outputs), max_output_bytes=1 << 20, returned=(right,) * count)
+        protocol.Compare(id=name, outputs=str(bench.outputs), max_output_bytes=1 << 20, returned=(right,) * count)
         for name, count in (("a", 100_000), ("b", 1))
     )
-    asked.write_bytes(b"".join(map(wire.encode, compares)))
+    asked.write_bytes(b"".join(map(protocol.encode, compares)))
     Line(os.open(asked, os.O_RDONLY), os.open(told, os.O_CREAT | os.O_WRONLY)).serve(bench.judge.carry_out)
-    refused, compared = map(wire.decode_reply, told.read_bytes().splitlines())
+    refused, compared = map(protocol.decode_reply, told.read_bytes().splitlines())
     assert (refused.id, *failed(refused)) == (
-        "a", wire.FailureKind.ENGINE, "not a command: Expected `array` of length <= 64 - at `$.returned`"
+        "a", protocol.FailureKind.ENGINE, "not a command: Expected `array` of length <= 64 - at `$.returned`"
     )  # fmt: skip
-    assert isinstance(compared, wire.Compared)
+    assert isinstance(compared, protocol.Compared)
     assert outcomes(compared) == [("return", Outcome.PASS)]
 
 
 def test_a_command_for_another_child_is_refused(bench: Bench) -> None:
-    reply = bench.ask(wire.Load(id="i", path="/k.py", folder=None, entry="f"))
-    assert failed(reply) == (wire.FailureKind.ENGINE, "a judge does not load")
+    reply = bench.ask(protocol.Load(id="i", path="/k.py", folder=None, entry="f"))
+    assert failed(reply) == (protocol.FailureKind.ENGINE, "a judge does not load")
 
 
 def test_preparing_the_next_case_lets_go_of_the_one_before(bench: Bench, open_descriptors: Callable[[], int]) -> None:
@@ -568,20 +590,22 @@ def test_preparing_the_next_case_lets_go_of_the_one_before(bench: Bench, open_de
 
 
 def test_a_case_that_is_in_hand_apart_is_let_alone_by_what_is_done_to_the_other(bench: Bench) -> None:
-    apart = wire.Prepare(
+    apart = protocol.Prepare(
         id="i", origin="toy_problems:TWICE", case="one", arena_path=str(bench.folder / "apart"), poison=0, apart=True
     )
-    assert isinstance(bench.ask(apart), wire.Prepared)
+    assert isinstance(bench.ask(apart), protocol.Prepared)
     bench.prepare("TWICE")
     right = bench.hand_back(2 * bench.arguments[0])
-    contrast = wire.Contrast(id="c", outputs=str(bench.outputs), max_output_bytes=1 << 20, returned=right, keep=True)
+    contrast = protocol.Contrast(
+        id="c", outputs=str(bench.outputs), max_output_bytes=1 << 20, returned=right, keep=True
+    )
     for command in (contrast, msgspec.structs.replace(contrast, apart=True)):
         reply = bench.ask(command)
-        assert isinstance(reply, wire.Contrasted)
+        assert isinstance(reply, protocol.Contrasted)
         assert [(output.right, output.changed) for output in reply.outputs] == [(4, None)]
     bench.release()
-    assert isinstance(bench.ask(wire.Refill(id="i", fresh=True, poison=1, apart=True)), wire.Done)
+    assert isinstance(bench.ask(protocol.Refill(id="i", fresh=True, poison=1, apart=True)), protocol.Done)
     reply = bench.ask(msgspec.structs.replace(contrast, apart=True))
-    assert isinstance(reply, wire.Contrasted)
+    assert isinstance(reply, protocol.Contrasted)
     assert [(output.right, output.changed) for output in reply.outputs] == [(0, 0)]
-    assert isinstance(bench.ask(wire.Release(id="i", apart=True)), wire.Released)
+    assert isinstance(bench.ask(protocol.Release(id="i", apart=True)), protocol.Released)

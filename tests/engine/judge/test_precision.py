@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 
-from engine import tensors, wire
+from engine import protocol
 from engine.judge.cases import expected_outputs
 from engine.judge.precision import honest_outputs, lowered_outputs, stepwise_outputs
+from engine.protocol import tensors
 from problems import find
 
 if TYPE_CHECKING:
@@ -18,21 +19,21 @@ if TYPE_CHECKING:
     from tests.engine.judge.conftest import Bench
 
 
-def gauge(bench: Bench, problem: str, case: str, answer: Callable[[list[Any]], object]) -> wire.Gauging:
+def gauge(bench: Bench, problem: str, case: str, answer: Callable[[list[Any]], object]) -> protocol.Gauging:
     """What the judge says of the first output of this answer to a case of a real problem."""
     path = bench.folder / "real.in"
     origin = find(problem).origin
-    prepared = bench.ask(wire.Prepare(id="i", origin=origin, case=case, arena_path=str(path), poison=0xFF, seed=1))
-    assert isinstance(prepared, wire.Prepared), prepared
+    prepared = bench.ask(protocol.Prepare(id="i", origin=origin, case=case, arena_path=str(path), poison=0xFF, seed=1))
+    assert isinstance(prepared, protocol.Prepared), prepared
     bench.spec = prepared.arena
     there = tensors.Arena(prepared.arena).storages
     returned = answer([tensors.value_of(spec, there) for spec in prepared.arguments])
     values = (returned,) if isinstance(returned, torch.Tensor) else ()
-    command = wire.Gauge(
+    command = protocol.Gauge(
         id="g", outputs=str(bench.outputs), max_output_bytes=1 << 24, returned=bench.hand_back(*values)
     )
     gauged = bench.ask(command)
-    assert isinstance(gauged, wire.Gauged), gauged
+    assert isinstance(gauged, protocol.Gauged), gauged
     return gauged.outputs[0]
 
 
@@ -90,12 +91,12 @@ def test_an_argument_that_is_written_is_gauged_where_it_lies(bench: Bench) -> No
 
 def test_what_is_no_float_cannot_be_gauged(bench: Bench) -> None:
     told = gauge(bench, "aten::sum", "40x65 dims all f32", lambda a: a[0].sum().long())
-    assert told == wire.Gauging(name="return")
+    assert told == protocol.Gauging(name="return")
 
 
 def test_a_type_without_a_lower_one_cannot_be_gauged(bench: Bench) -> None:
     case = next(case.name for case in find("aten::sum").cases if case.dtype.epsilon == 0)
-    assert gauge(bench, "aten::sum", case, lambda a: a[0]) == wire.Gauging(name="return")
+    assert gauge(bench, "aten::sum", case, lambda a: a[0]) == protocol.Gauging(name="return")
 
 
 def test_the_lowered_product_is_that_of_rounded_operands_rounded_again() -> None:

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 import torch
 
-from engine import tensors, wire
+from engine import protocol
 from engine.clock.scripted import ScriptedBlock, ScriptedDevice
 from engine.device_memory import DeviceMemoryError
 from engine.judge import cases
 from engine.judge import slots as judged_slots
 from engine.judge.slots import Slots, memory_by_block
 from engine.model import CacheState, Case, Cost, DType, Outcome, Problem, Tier, Tolerance
+from engine.protocol import tensors
 from engine.worker.timing import Stopwatch
 from problems import find
 
@@ -59,14 +60,14 @@ class Bench:
             CPU, lambda: self.entry, instruments=self.device.instruments(), open_block=self.device.open_block
         )
         self.arranged = self.judge(
-            wire.Arrange(id="i", origin=problem.origin, case=case, most_slots=most_slots, most_bytes=1 << 24),
-            wire.Arranged,
+            protocol.Arrange(id="i", origin=problem.origin, case=case, most_slots=most_slots, most_bytes=1 << 24),
+            protocol.Arranged,
         )
         layout = self.arranged.layouts[0]
         occupied = self.worker.carry_out(
-            wire.Occupy(id="i", case=case, arguments=self.arranged.arguments, layout=layout)
+            protocol.Occupy(id="i", case=case, arguments=self.arranged.arguments, layout=layout)
         )
-        assert occupied == wire.Done(id="i")
+        assert occupied == protocol.Done(id="i")
 
     def judge(self, command: Any, kind: type[Any]) -> Any:
         reply = self.slots.carry_out(command)
@@ -74,32 +75,40 @@ class Bench:
         return reply
 
     def refresh(self, *slots: int) -> None:
-        self.judge(wire.Refresh(id="i", slots=slots), wire.Done)
+        self.judge(protocol.Refresh(id="i", slots=slots), protocol.Done)
 
-    def timed(self, *slots: int, how: wire.How = wire.How.SINGLE, cache: CacheState = CacheState.COLD) -> wire.Timed:
-        if how is not wire.How.SINGLE:
-            assert self.worker.carry_out(wire.Fetch(id="i", slots=slots, cache=cache)) == wire.Done(id="i")
-        reply = self.worker.carry_out(wire.TimeCalls(id="i", slots=slots, how=how, cache=cache))
-        assert isinstance(reply, wire.Timed), reply
+    def timed(
+        self, *slots: int, how: protocol.How = protocol.How.SINGLE, cache: CacheState = CacheState.COLD
+    ) -> protocol.Timed:
+        if how is not protocol.How.SINGLE:
+            assert self.worker.carry_out(protocol.Fetch(id="i", slots=slots, cache=cache)) == protocol.Done(id="i")
+        reply = self.worker.carry_out(protocol.TimeCalls(id="i", slots=slots, how=how, cache=cache))
+        assert isinstance(reply, protocol.Timed), reply
         return reply
 
-    def check(self, slots: tuple[int, ...], returned: tuple[tuple[wire.ReturnedSpec, ...], ...]) -> wire.Checked:
-        checked = self.judge(wire.Check(id="i", slots=slots, returned=returned), wire.Checked)
-        assert isinstance(checked, wire.Checked)
+    def check(
+        self, slots: tuple[int, ...], returned: tuple[tuple[protocol.ReturnedSpec, ...], ...]
+    ) -> protocol.Checked:
+        checked = self.judge(protocol.Check(id="i", slots=slots, returned=returned), protocol.Checked)
+        assert isinstance(checked, protocol.Checked)
         return checked
 
-    def run(self, *slots: int) -> wire.Checked:
+    def run(self, *slots: int) -> protocol.Checked:
         """One chunk: refreshed, timed, checked."""
         self.refresh(*slots)
         return self.check(slots, self.timed(*slots).returned)
 
-    def baseline(self, *slots: int, how: wire.How = wire.How.SINGLE, cache: CacheState = CacheState.COLD) -> wire.Timed:
-        reply = self.judge(wire.TimeBaseline(id="i", name="eager", slots=slots, how=how, cache=cache), wire.Timed)
-        assert isinstance(reply, wire.Timed)
+    def baseline(
+        self, *slots: int, how: protocol.How = protocol.How.SINGLE, cache: CacheState = CacheState.COLD
+    ) -> protocol.Timed:
+        reply = self.judge(
+            protocol.TimeBaseline(id="i", name="eager", slots=slots, how=how, cache=cache), protocol.Timed
+        )
+        assert isinstance(reply, protocol.Timed)
         return reply
 
-    def prepare(self, name: str = "eager") -> wire.AnyReply:
-        return self.slots.carry_out(wire.PrepareBaseline(id="i", name=name))
+    def prepare(self, name: str = "eager") -> protocol.AnyReply:
+        return self.slots.carry_out(protocol.PrepareBaseline(id="i", name=name))
 
     def slot(self, number: int) -> torch.Tensor:
         """The bytes of a slot, as anybody sees them."""
@@ -137,19 +146,19 @@ REAL = (
 def test_an_honest_entry_is_right_on_every_slot_of_every_chunk(name: str, case: str) -> None:
     bench = Bench(find(name), case)
     for _ in range(2):
-        assert bench.run(*EIGHT) == wire.Checked(id="i", right=8)
+        assert bench.run(*EIGHT) == protocol.Checked(id="i", right=8)
 
 
 @pytest.mark.parametrize(("name", "case"), REAL)
 def test_baselines_run_on_private_copies_of_every_real_problem(name: str, case: str) -> None:
     bench = Bench(find(name), case)
-    assert bench.prepare() == wire.Done(id="i")
+    assert bench.prepare() == protocol.Done(id="i")
     bench.refresh(*EIGHT)
     before = bench.device.blocks[-1].content.clone()
-    for how in (wire.How.SINGLE, wire.How.BURST, wire.How.SINGLE):
+    for how in (protocol.How.SINGLE, protocol.How.BURST, protocol.How.SINGLE):
         bench.baseline(*EIGHT, how=how)
     assert torch.equal(bench.device.blocks[-1].content, before)
-    assert bench.check(EIGHT, bench.timed(*EIGHT).returned) == wire.Checked(id="i", right=8)
+    assert bench.check(EIGHT, bench.timed(*EIGHT).returned) == protocol.Checked(id="i", right=8)
 
 
 def test_slots_lie_one_after_another_and_exceed_the_cache_five_times() -> None:
@@ -173,9 +182,11 @@ def test_a_case_that_does_not_fit_four_times_is_unsupported() -> None:
     slots = Slots(
         CPU, lambda origin: DOUBLE, instruments=device.instruments(), memory=lambda _, size: device.memory(size)
     )
-    failed = slots.carry_out(wire.Arrange(id="i", origin="toy:PROBLEM", case="one", most_slots=256, most_bytes=4000))
-    assert isinstance(failed, wire.Failed)
-    assert failed.kind is wire.FailureKind.UNSUPPORTED
+    failed = slots.carry_out(
+        protocol.Arrange(id="i", origin="toy:PROBLEM", case="one", most_slots=256, most_bytes=4000)
+    )
+    assert isinstance(failed, protocol.Failed)
+    assert failed.kind is protocol.FailureKind.UNSUPPORTED
     assert failed.message == (
         "one needs 4 input sets of 2304 bytes, and there is room for 1 (4000 bytes); end what else uses the device, "
         "or time a smaller case"
@@ -185,9 +196,9 @@ def test_a_case_that_does_not_fit_four_times_is_unsupported() -> None:
 
 def test_a_case_that_was_arranged_once_is_arranged_again_though_its_own_block_is_no_free_memory() -> None:
     bench = Bench(DOUBLE)
-    again = wire.Arrange(id="i", origin="toy:PROBLEM", case="one", most_slots=8, most_bytes=1 << 14)
+    again = protocol.Arrange(id="i", origin="toy:PROBLEM", case="one", most_slots=8, most_bytes=1 << 14)
     assert again.most_bytes < bench.arranged.layouts[0].bytes
-    assert bench.judge(again, wire.Arranged).layouts[0].slots == bench.arranged.layouts[0].slots
+    assert bench.judge(again, protocol.Arranged).layouts[0].slots == bench.arranged.layouts[0].slots
 
 
 def test_memory_that_cannot_be_had_is_unsupported_and_leaves_nothing_arranged() -> None:
@@ -195,21 +206,23 @@ def test_memory_that_cannot_be_had_is_unsupported_and_leaves_nothing_arranged() 
         raise DeviceMemoryError("cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY")
 
     slots = Slots(CPU, lambda origin: DOUBLE, instruments=ScriptedDevice().instruments(), memory=memory)
-    failed = slots.carry_out(wire.Arrange(id="i", origin="toy:PROBLEM", case="one", most_slots=8, most_bytes=1 << 20))
-    assert failed == wire.Failed(
-        id="i", kind=wire.FailureKind.UNSUPPORTED, message="cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY"
+    failed = slots.carry_out(
+        protocol.Arrange(id="i", origin="toy:PROBLEM", case="one", most_slots=8, most_bytes=1 << 20)
+    )
+    assert failed == protocol.Failed(
+        id="i", kind=protocol.FailureKind.UNSUPPORTED, message="cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY"
     )
     with pytest.raises(RuntimeError, match="no slots were arranged"):
-        slots.carry_out(wire.Refresh(id="i", slots=(0,)))
+        slots.carry_out(protocol.Refresh(id="i", slots=(0,)))
 
 
 def test_a_device_without_a_clock_is_unsupported() -> None:
     failed = Slots(CPU, lambda origin: DOUBLE).carry_out(
-        wire.Arrange(id="i", origin="toy:PROBLEM", case="one", most_slots=8, most_bytes=1 << 20)
+        protocol.Arrange(id="i", origin="toy:PROBLEM", case="one", most_slots=8, most_bytes=1 << 20)
     )
-    assert isinstance(failed, wire.Failed)
+    assert isinstance(failed, protocol.Failed)
     assert (failed.kind, failed.message) == (
-        wire.FailureKind.UNSUPPORTED, "calls are timed on NVIDIA GPUs only; this device is cpu"
+        protocol.FailureKind.UNSUPPORTED, "calls are timed on NVIDIA GPUs only; this device is cpu"
     )  # fmt: skip
 
 
@@ -301,15 +314,15 @@ def test_the_first_of_several_wrong_slots_is_told_and_all_are_counted() -> None:
 def test_two_workers_share_no_block_and_each_is_judged_by_what_its_own_was_filled_with() -> None:
     bench = Bench(DOUBLE)
     bench.judge(
-        wire.Arrange(id="i", origin="toy:PROBLEM", case="one", most_slots=8, most_bytes=1 << 24, blocks=2),
-        wire.Arranged,
+        protocol.Arrange(id="i", origin="toy:PROBLEM", case="one", most_slots=8, most_bytes=1 << 24, blocks=2),
+        protocol.Arranged,
     )
     first, second = (block.content for block in bench.device.blocks[-2:])
-    bench.judge(wire.Refresh(id="i", slots=(0, 1), block=1), wire.Done)
+    bench.judge(protocol.Refresh(id="i", slots=(0, 1), block=1), protocol.Done)
     assert not first.any() and second.any()
     with pytest.raises(RuntimeError, match="slot 0 was never refreshed in block 0"):
-        bench.slots.carry_out(wire.Check(id="i", slots=(0,), returned=((),), block=0))
-    wrong = bench.judge(wire.Check(id="i", slots=(0,), returned=((),), block=1), wire.Checked)
+        bench.slots.carry_out(protocol.Check(id="i", slots=(0,), returned=((),), block=0))
+    wrong = bench.judge(protocol.Check(id="i", slots=(0,), returned=((),), block=1), protocol.Checked)
     assert (wrong.right, wrong.first_wrong) == (0, 0)
 
 
@@ -362,7 +375,7 @@ def test_lies_about_the_outputs_are_held_against_the_bytes_that_are_there() -> N
     ((honest,),) = bench.timed(0).returned
     assert bench.check((0,), ((honest,),)).right == 1
     for lie in ({"offset": 1 << 40}, {"bytes": 396}, {"offset": 258}, {"shape": (1 << 62,)}, {"dtype": "none"}):
-        spec = wire.ReturnedSpec(
+        spec = protocol.ReturnedSpec(
             **{**{field: getattr(honest, field) for field in honest.__struct_fields__}, **lie}  # type: ignore[arg-type]
         )
         assert bench.check((0,), ((spec,),)).right == 0
@@ -371,8 +384,8 @@ def test_lies_about_the_outputs_are_held_against_the_bytes_that_are_there() -> N
 def test_outputs_for_another_number_of_slots_are_tampered_with() -> None:
     bench = Bench(DOUBLE)
     bench.refresh(0, 1)
-    reply = bench.judge(wire.Check(id="i", slots=(0, 1), returned=((),)), wire.Failed)
-    assert reply.kind is wire.FailureKind.TAMPERED
+    reply = bench.judge(protocol.Check(id="i", slots=(0, 1), returned=((),)), protocol.Failed)
+    assert reply.kind is protocol.FailureKind.TAMPERED
 
 
 def test_a_changed_input_is_found_though_the_output_is_right() -> None:
@@ -477,12 +490,12 @@ def test_bursts_and_replays_are_checked_after_they_were_collected() -> None:
     made = [torch.zeros(100) for _ in EIGHT]
     bench.entry = lambda x: torch.mul(x, 2, out=made[bench.number_of(x)])
     bench.refresh(*EIGHT)
-    bench.timed(*EIGHT, how=wire.How.CAPTURE)
-    for how in (wire.How.BURST, wire.How.REPLAY, wire.How.REPLAY):
+    bench.timed(*EIGHT, how=protocol.How.CAPTURE)
+    for how in (protocol.How.BURST, protocol.How.REPLAY, protocol.How.REPLAY):
         bench.refresh(*EIGHT)
         bench.timed(*EIGHT, how=how)
-        collected = bench.worker.carry_out(wire.Collect(id="i"))
-        assert isinstance(collected, wire.Timed) and not collected.shared_outputs
+        collected = bench.worker.carry_out(protocol.Collect(id="i"))
+        assert isinstance(collected, protocol.Timed) and not collected.shared_outputs
         assert bench.check(EIGHT, collected.returned).right == 8
 
 
@@ -491,9 +504,9 @@ def test_of_outputs_in_one_memory_only_the_last_is_left() -> None:
     memory = torch.zeros(100)
     bench.entry = lambda x: torch.mul(x, 2, out=memory)
     bench.refresh(*EIGHT)
-    bench.timed(*EIGHT, how=wire.How.BURST)
-    collected = bench.worker.carry_out(wire.Collect(id="i"))
-    assert isinstance(collected, wire.Timed) and collected.shared_outputs
+    bench.timed(*EIGHT, how=protocol.How.BURST)
+    collected = bench.worker.carry_out(protocol.Collect(id="i"))
+    assert isinstance(collected, protocol.Timed) and collected.shared_outputs
     assert bench.check(EIGHT, collected.returned).right == 1
     assert bench.check((7,), collected.returned[7:]).right == 1
 
@@ -515,8 +528,8 @@ def test_the_cache_is_emptied_of_the_copies_before_a_cold_run_that_is_timed_as_a
     bench.prepare()
     bench.refresh(*EIGHT)
     for side in (bench.baseline, bench.timed):
-        side(0, 1, how=wire.How.CAPTURE, cache=cache)
-        for how in (wire.How.BURST, wire.How.REPLAY):
+        side(0, 1, how=protocol.How.CAPTURE, cache=cache)
+        for how in (protocol.How.BURST, protocol.How.REPLAY):
             before = bench.device.evictions
             side(0, 1, how=how, cache=cache)
             assert bench.device.evictions - before == evictions
@@ -545,7 +558,7 @@ def device_of_eager(duration_ns: int) -> tuple[Bench, list[torch.Tensor]]:
     benches.append(Bench(problem))
     bench = benches[0]
     bench.entry = lambda x: x.mul_(2)
-    assert bench.prepare() == wire.Done(id="i")
+    assert bench.prepare() == protocol.Done(id="i")
     seen.clear()
     return bench, seen
 
@@ -556,7 +569,7 @@ def test_single_calls_of_a_baseline_are_recorded_each_for_itself() -> None:
     timed = bench.baseline(3, 4)
     assert [(call.span_ns, call.activities) for call in timed.calls] == [(70, 1), (70, 1)]
     assert (timed.late, timed.method) == ((), "cupti")
-    assert timed.kernels == (wire.KernelTime(name="eager_kernel", device_ns=140, count=2),)
+    assert timed.kernels == (protocol.KernelTime(name="eager_kernel", device_ns=140, count=2),)
     assert not bench.device.is_recording
 
 
@@ -565,7 +578,7 @@ def test_a_baseline_that_writes_in_place_gets_its_inputs_anew_for_every_run() ->
     bench.refresh(3, 4)
     wanted = [bench.storage(number).view(torch.float32).clone() for number in (3, 4)]
     bench.timed(3, 4)
-    for how in (wire.How.SINGLE, wire.How.BURST):
+    for how in (protocol.How.SINGLE, protocol.How.BURST):
         seen.clear()
         bench.baseline(3, 4, how=how)
         assert all(torch.equal(one, other) for one, other in zip(seen, wanted, strict=True))
@@ -583,19 +596,21 @@ def test_what_the_judge_does_between_runs_of_a_baseline_is_not_held_against_anyb
 def test_a_baseline_is_replayed_on_what_the_slots_hold_then() -> None:
     bench, seen = device_of_eager(70)
     bench.refresh(0, 1)
-    assert bench.baseline(0, 1, how=wire.How.CAPTURE).kernels == (wire.KernelTime(name="eager_kernel", count=2),)
+    assert bench.baseline(0, 1, how=protocol.How.CAPTURE).kernels == (
+        protocol.KernelTime(name="eager_kernel", count=2),
+    )
     bench.refresh(5, 6)
     seen.clear()
-    assert bench.baseline(5, 6, how=wire.How.REPLAY).elapsed_ns == 140
+    assert bench.baseline(5, 6, how=protocol.How.REPLAY).elapsed_ns == 140
     assert [one.tolist() for one in seen] == [bench.storage(number).view(torch.float32).tolist() for number in (5, 6)]
 
 
 def test_a_graph_of_another_length_is_a_fault_of_who_asks() -> None:
     bench, _ = device_of_eager(70)
     bench.refresh(0, 1)
-    bench.baseline(0, 1, how=wire.How.CAPTURE)
+    bench.baseline(0, 1, how=protocol.How.CAPTURE)
     with pytest.raises(RuntimeError, match="the graph holds 2 calls, 1 were asked for"):
-        bench.baseline(0, how=wire.How.REPLAY)
+        bench.baseline(0, how=protocol.How.REPLAY)
 
 
 def test_a_baseline_that_cannot_be_captured_is_unsupported() -> None:
@@ -609,10 +624,11 @@ def test_a_baseline_that_cannot_be_captured_is_unsupported() -> None:
     benches[0].prepare()
     benches[0].refresh(0)
     failed = benches[0].judge(
-        wire.TimeBaseline(id="i", name="eager", slots=(0,), how=wire.How.CAPTURE, cache=CacheState.COLD), wire.Failed
+        protocol.TimeBaseline(id="i", name="eager", slots=(0,), how=protocol.How.CAPTURE, cache=CacheState.COLD),
+        protocol.Failed,
     )
     assert (failed.kind, failed.message) == (
-        wire.FailureKind.UNSUPPORTED, "eager cannot be captured: RuntimeError: not while capturing"
+        protocol.FailureKind.UNSUPPORTED, "eager cannot be captured: RuntimeError: not while capturing"
     )  # fmt: skip
 
 
@@ -621,8 +637,8 @@ def test_a_baseline_that_cannot_be_captured_is_unsupported() -> None:
 )
 def test_a_baseline_that_cannot_be_is_unsupported_with_the_reason(name: str, message: str) -> None:
     reply = Bench(DOUBLE).prepare(name)
-    assert isinstance(reply, wire.Failed)
-    assert reply.kind is wire.FailureKind.UNSUPPORTED
+    assert isinstance(reply, protocol.Failed)
+    assert reply.kind is protocol.FailureKind.UNSUPPORTED
     assert message in reply.message
 
 
@@ -631,14 +647,14 @@ def test_a_baseline_that_fails_is_unsupported_with_the_reason() -> None:
         raise ArithmeticError("no")
 
     reply = Bench(toy("f(x: Tensor) -> Tensor", vector, lambda x: x * 2, eager=eager)).prepare()
-    assert isinstance(reply, wire.Failed)
-    assert (reply.kind, reply.message) == (wire.FailureKind.UNSUPPORTED, "eager of one: ArithmeticError: no")
+    assert isinstance(reply, protocol.Failed)
+    assert (reply.kind, reply.message) == (protocol.FailureKind.UNSUPPORTED, "eager of one: ArithmeticError: no")
 
 
 def test_peaks_of_a_device_that_is_no_gpu_are_unsupported() -> None:
-    reply = Slots(CPU, lambda origin: DOUBLE).carry_out(wire.MeasurePeaks(id="i"))
-    assert isinstance(reply, wire.Failed)
-    assert reply.kind is wire.FailureKind.UNSUPPORTED
+    reply = Slots(CPU, lambda origin: DOUBLE).carry_out(protocol.MeasurePeaks(id="i"))
+    assert isinstance(reply, protocol.Failed)
+    assert reply.kind is protocol.FailureKind.UNSUPPORTED
 
 
 def test_what_was_never_refreshed_cannot_be_checked_or_timed() -> None:
@@ -653,7 +669,7 @@ def test_what_was_never_refreshed_cannot_be_checked_or_timed() -> None:
 
 def test_after_disbanding_nothing_is_arranged() -> None:
     bench = Bench(DOUBLE)
-    bench.judge(wire.Disband(id="i"), wire.Done)
+    bench.judge(protocol.Disband(id="i"), protocol.Done)
     with pytest.raises(RuntimeError, match="no slots were arranged"):
         bench.refresh(0)
 

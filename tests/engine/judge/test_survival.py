@@ -6,23 +6,23 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from engine import wire
+from engine import protocol
 
 if TYPE_CHECKING:
     from tests.engine.judge.conftest import Bench
 
 
-def weighed(bench: Bench, *values: torch.Tensor) -> tuple[wire.Survival, ...]:
+def weighed(bench: Bench, *values: torch.Tensor) -> tuple[protocol.Survival, ...]:
     returned = bench.hand_back(*values)
-    reply = bench.ask(wire.Weigh(id="w", outputs=str(bench.outputs), max_output_bytes=1 << 20, returned=returned))
-    assert isinstance(reply, wire.Weighed), reply
+    reply = bench.ask(protocol.Weigh(id="w", outputs=str(bench.outputs), max_output_bytes=1 << 20, returned=returned))
+    assert isinstance(reply, protocol.Weighed), reply
     return reply.outputs
 
 
 def test_an_answer_that_is_right_has_survived(bench: Bench) -> None:
     bench.prepare("TWICE")
     (output,) = weighed(bench, 2 * bench.arguments[0])
-    assert output == wire.Survival(name="return", total=4, right=4, trivial=0)
+    assert output == protocol.Survival(name="return", total=4, right=4, trivial=0)
 
 
 def test_poison_has_not(bench: Bench) -> None:
@@ -41,7 +41,7 @@ def test_part_of_an_answer_is_counted(bench: Bench) -> None:
 def test_what_equals_an_input_is_right_without_computing(bench: Bench) -> None:
     bench.prepare("SCALAR")  # it returns its input, which is all zeros
     (output,) = weighed(bench, bench.arguments[0].clone())
-    assert output == wire.Survival(name="return", total=4, right=4, trivial=4)
+    assert output == protocol.Survival(name="return", total=4, right=4, trivial=4)
 
 
 def test_an_argument_that_nobody_wrote_has_what_lay_there_before(bench: Bench) -> None:
@@ -54,13 +54,13 @@ def test_an_argument_that_nobody_wrote_has_what_lay_there_before(bench: Bench) -
 
 def test_zeros_and_old_memory_mixed_tell_nothing(bench: Bench) -> None:
     bench.prepare("CLEARS")
-    assert weighed(bench)[0] == wire.Survival(name="x", total=4, right=2, trivial=4)
+    assert weighed(bench)[0] == protocol.Survival(name="x", total=4, right=2, trivial=4)
 
 
 def test_an_empty_output_tells_nothing(bench: Bench) -> None:
     bench.prepare("EMPTY")
     (output,) = weighed(bench, torch.empty(0))
-    assert output == wire.Survival(name="return", total=0, right=0, trivial=0)
+    assert output == protocol.Survival(name="return", total=0, right=0, trivial=0)
 
 
 def test_another_count_of_values_is_right_nowhere(bench: Bench) -> None:

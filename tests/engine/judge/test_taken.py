@@ -6,31 +6,33 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from engine import wire
+from engine import protocol
 from engine.model import Outcome
 
 if TYPE_CHECKING:
     from tests.engine.judge.conftest import Bench
 
 
-def take(bench: Bench, name: str, *returned: wire.ReturnedSpec, again: wire.Again | None = None) -> None:
-    command = wire.Take(id=name, outputs=str(bench.outputs), max_output_bytes=1 << 20, returned=returned, again=again)
-    assert bench.ask(command) == wire.Done(id=name)
+def take(bench: Bench, name: str, *returned: protocol.ReturnedSpec, again: protocol.Again | None = None) -> None:
+    command = protocol.Take(
+        id=name, outputs=str(bench.outputs), max_output_bytes=1 << 20, returned=returned, again=again
+    )
+    assert bench.ask(command) == protocol.Done(id=name)
 
 
-def conclude(bench: Bench, name: str, *, ends: bool = False) -> wire.Compared:
-    reply = bench.ask(wire.Conclude(id="c", taken=name, ends=ends))
-    assert isinstance(reply, wire.Compared), reply
+def conclude(bench: Bench, name: str, *, ends: bool = False) -> protocol.Compared:
+    reply = bench.ask(protocol.Conclude(id="c", taken=name, ends=ends))
+    assert isinstance(reply, protocol.Compared), reply
     assert reply.id == "c"
     return reply
 
 
-def outcomes(compared: wire.Compared) -> list[Outcome]:
+def outcomes(compared: protocol.Compared) -> list[Outcome]:
     return [report.outcome for report in compared.reports]
 
 
-NEW = wire.Again(fresh=True, poison=0x7B)
-SAME = wire.Again(fresh=False, poison=0x7B)
+NEW = protocol.Again(fresh=True, poison=0x7B)
+SAME = protocol.Again(fresh=False, poison=0x7B)
 
 
 def test_what_the_next_call_leaves_changes_nothing(bench: Bench) -> None:
@@ -125,19 +127,19 @@ def test_outputs_that_are_no_file_are_told_when_they_are_compared(bench: Bench) 
     returned = bench.hand_back(2 * bench.arguments[0])
     bench.outputs.unlink()
     take(bench, "gone", *returned)
-    reply = bench.ask(wire.Conclude(id="c", taken="gone", ends=False))
-    assert isinstance(reply, wire.Failed)
-    assert reply.kind is wire.FailureKind.TAMPERED
+    reply = bench.ask(protocol.Conclude(id="c", taken="gone", ends=False))
+    assert isinstance(reply, protocol.Failed)
+    assert reply.kind is protocol.FailureKind.TAMPERED
 
 
 def test_what_nobody_copied_cannot_be_compared_nor_can_anything_twice(bench: Bench) -> None:
     bench.prepare("TWICE")
     take(bench, "one", *bench.hand_back(2 * bench.arguments[0]))
     conclude(bench, "one")
-    reply = bench.ask(wire.Conclude(id="c", taken="one", ends=False))
-    assert isinstance(reply, wire.Failed)
+    reply = bench.ask(protocol.Conclude(id="c", taken="one", ends=False))
+    assert isinstance(reply, protocol.Failed)
     assert (reply.kind, reply.message) == (
-        wire.FailureKind.ENGINE, "RuntimeError: nothing was copied that could be compared"
+        protocol.FailureKind.ENGINE, "RuntimeError: nothing was copied that could be compared"
     )  # fmt: skip
 
 
@@ -145,5 +147,5 @@ def test_copies_that_nobody_asked_about_are_not_kept_for_good(bench: Bench) -> N
     bench.prepare("TWICE")
     for name in "abc":
         take(bench, name, *bench.hand_back(2 * bench.arguments[0]), again=SAME)
-    assert isinstance(bench.ask(wire.Conclude(id="c", taken="a", ends=False)), wire.Failed)
+    assert isinstance(bench.ask(protocol.Conclude(id="c", taken="a", ends=False)), protocol.Failed)
     assert [outcomes(conclude(bench, name)) for name in "bc"] == [[Outcome.PASS]] * 2

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from engine.judge.unusual import one_element, values_of
-from engine.wire import Variant
+from engine.protocol import Variant
 
 MADE = (
     Variant.PERMUTED, Variant.SCALED, Variant.EVEN, Variant.EQUAL, Variant.ORDERED, Variant.TINY, Variant.LARGE,

@@ -10,12 +10,12 @@ from typing import Any, cast
 import pytest
 import torch
 
-from engine import tensors, wire
+from engine import protocol
 from engine.device_memory import DeviceBlock
 from engine.judge import cases
 from engine.judge.variants import Variants
 from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
-from engine.wire import Variant
+from engine.protocol import Variant, tensors
 
 CASE = Case(name="c", dtype=DType.FLOAT32, tier=Tier.FULL, params={})
 CPU = torch.device("cpu")
@@ -62,8 +62,8 @@ class Judge:
         self.files += 1
         return self.folder / f"{self.files}.in"
 
-    def vary(self, variant: Variant, *, path: Path | None = None) -> wire.Varied:
-        command = wire.Vary(id="v", variant=variant, poison=0x7B, arena_path=str(path) if path else None)
+    def vary(self, variant: Variant, *, path: Path | None = None) -> protocol.Varied:
+        command = protocol.Vary(id="v", variant=variant, poison=0x7B, arena_path=str(path) if path else None)
         return self.variants.vary(self.hand, command)
 
     def input(self, number: int = 0) -> torch.Tensor:
@@ -214,7 +214,7 @@ def test_integers_are_left_alone(judge: Judge) -> None:
 
     judge.prepare(problem(inputs, lambda x, at: x[at]))
     before = judge.input(1).clone()
-    assert judge.vary(Variant.LARGE) == wire.Varied(id="v", arena=judge.hand.arena.spec)
+    assert judge.vary(Variant.LARGE) == protocol.Varied(id="v", arena=judge.hand.arena.spec)
     assert torch.equal(judge.input(1), before)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import cast
 
-from engine import wire
+from engine import protocol
 from engine.model import (
     Case,
     CaseResult,
@@ -27,7 +27,7 @@ from engine.model.layers import LayerReport
 from engine.probes import Observation
 from engine.probes.lab.case_session import Lab, Passed, Replayed
 
-ARENA = wire.ArenaSpec(path="/nowhere", storages=(), bytes=256)
+ARENA = protocol.ArenaSpec(path="/nowhere", storages=(), bytes=256)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +36,8 @@ class Called:
 
     case: str
     fresh: bool
-    disorder: wire.Disorder | None
-    watch: wire.Watch | None
+    disorder: protocol.Disorder | None
+    watch: protocol.Watch | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,10 +49,10 @@ class Came:
     trouble: str = ""
     lost: bool = False
     silent: bool = False
-    meeting: wire.Meeting | None = None
+    meeting: protocol.Meeting | None = None
 
 
-Script = Callable[[Called | wire.Recall, int], Came]
+Script = Callable[[Called | protocol.Recall, int], Came]
 """From a call, or a recall, and how many came before to what comes of it."""
 
 
@@ -86,7 +86,7 @@ class ScriptedLab:
 
     passed: Sequence[Passed]
     script: Script = lambda called, number: Came()
-    gauges: list[tuple[wire.Gauging, ...]] = field(default_factory=list)
+    gauges: list[tuple[protocol.Gauging, ...]] = field(default_factory=list)
     interpreted: bool = True
     ordered: bool = False
     idle: frozenset[str] = frozenset()
@@ -115,25 +115,25 @@ class ScriptedLab:
 
     @contextlib.asynccontextmanager
     async def at(self, case: Case) -> AsyncIterator[ScriptedBench]:
-        spec = wire.TensorSpec(storage=0, dtype="float32", shape=(1000,), strides=(1,), first=0)
-        prepared = wire.Prepared(id="p", arguments=(spec,), arena=ARENA, elapsed_s=0.0, idle=case.name in self.idle)
+        spec = protocol.TensorSpec(storage=0, dtype="float32", shape=(1000,), strides=(1,), first=0)
+        prepared = protocol.Prepared(id="p", arguments=(spec,), arena=ARENA, elapsed_s=0.0, idle=case.name in self.idle)
         yield ScriptedBench(lab=self, case=case, prepared=prepared)
 
-    async def ask(self, command: wire.AnyCommand) -> wire.AnyReply:
-        assert isinstance(command, wire.Recall)
+    async def ask(self, command: protocol.AnyCommand) -> protocol.AnyReply:
+        assert isinstance(command, protocol.Recall)
         self.recalled.append(command.pause_s)
         self.came = self.script(command, len(self.called))
         if self.came.trouble:
-            return wire.Failed(id=command.id, kind=wire.FailureKind.RAISED, message=self.came.trouble)
-        return wire.Recalled(id=command.id, returned=())
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.RAISED, message=self.came.trouble)
+        return protocol.Recalled(id=command.id, returned=())
 
-    async def ask_judge(self, command: wire.AnyCommand) -> wire.AnyReply:
-        if isinstance(command, wire.Gauge):
-            return wire.Gauged(id=command.id, outputs=self.gauges.pop(0))
-        assert isinstance(command, wire.Contrast)
+    async def ask_judge(self, command: protocol.AnyCommand) -> protocol.AnyReply:
+        if isinstance(command, protocol.Gauge):
+            return protocol.Gauged(id=command.id, outputs=self.gauges.pop(0))
+        assert isinstance(command, protocol.Contrast)
         came = self.came
-        output = wire.Difference(name="return", total=1000, right=1000 - came.wrong, changed=came.changed)
-        return wire.Contrasted(id=command.id, outputs=(output,))
+        output = protocol.Difference(name="return", total=1000, right=1000 - came.wrong, changed=came.changed)
+        return protocol.Contrasted(id=command.id, outputs=(output,))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,12 +142,17 @@ class ScriptedBench:
 
     lab: ScriptedLab
     case: Case
-    prepared: wire.Prepared
+    prepared: protocol.Prepared
     outputs: str = "/nowhere"
 
     async def make(
-        self, *, poison: int, fresh: bool = True, disorder: wire.Disorder | None = None, watch: wire.Watch | None = None
-    ) -> wire.Called | Replayed:
+        self,
+        *,
+        poison: int,
+        fresh: bool = True,
+        disorder: protocol.Disorder | None = None,
+        watch: protocol.Watch | None = None,
+    ) -> protocol.Called | Replayed:
         lab = self.lab
         call = Called(case=self.case.name, fresh=fresh, disorder=disorder, watch=watch)
         lab.came = came = lab.script(call, len(lab.called))
@@ -155,7 +160,9 @@ class ScriptedBench:
         if came.trouble:
             return Replayed(trouble=came.trouble, lost=came.lost, silent=came.silent)
         launches = int(disorder is not None and lab.interpreted and not lab.ordered)
-        return wire.Called(id="c", returned=(), launches=(), elapsed_s=0.0, disordered=launches, meeting=came.meeting)
+        return protocol.Called(
+            id="c", returned=(), launches=(), elapsed_s=0.0, disordered=launches, meeting=came.meeting
+        )
 
 
 Probe = Callable[[Lab], AsyncIterator[Observation]]

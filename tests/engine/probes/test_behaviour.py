@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine import wire
-from engine.desk import Desk
+from engine import protocol
 from engine.devices import Device
 from engine.model import (
     Candidate,
@@ -29,6 +28,7 @@ from engine.model import (
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import behaviour, observations_of
 from engine.probes.lab.case_session import Lab, Passed
+from engine.processes.candidate_session import Desk
 from engine.profile import Profile
 from engine.source import directives
 
@@ -50,7 +50,7 @@ PASSED = (
     ),
 )  # fmt: skip
 
-Reply = Callable[[str], wire.AnyReply | bytes | None]
+Reply = Callable[[str], protocol.AnyReply | bytes | None]
 
 
 class Scene:
@@ -78,22 +78,22 @@ class Scene:
         (report,) = (one for one in seen if isinstance(one, LayerReport))
         return [one for one in seen if isinstance(one, Finding)], report
 
-    def _play(self, kind: str, command: wire.AnyCommand) -> wire.AnyReply | bytes | None:
+    def _play(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | bytes | None:
         self.asked.append(type(command).__name__)
         match command:
-            case wire.Load():
-                return wire.Loaded(id=command.id)
-            case wire.Prepare():
-                arena = wire.ArenaSpec(path=command.arena_path or "", storages=(), bytes=256)
-                return wire.Prepared(id=command.id, arguments=(), arena=arena, elapsed_s=0.0)
-            case wire.Refill() | wire.Release():
-                return wire.Done(id=command.id)
-            case wire.Call():
+            case protocol.Load():
+                return protocol.Loaded(id=command.id)
+            case protocol.Prepare():
+                arena = protocol.ArenaSpec(path=command.arena_path or "", storages=(), bytes=256)
+                return protocol.Prepared(id=command.id, arguments=(), arena=arena, elapsed_s=0.0)
+            case protocol.Refill() | protocol.Release():
+                return protocol.Done(id=command.id)
+            case protocol.Call():
                 self.observed.append(command.observe)
-                return wire.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
-            case wire.Weigh():
-                survival = wire.Survival(name="return", total=4, right=self._right, trivial=0)
-                return wire.Weighed(id=command.id, outputs=(survival,))
+                return protocol.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
+            case protocol.Weigh():
+                survival = protocol.Survival(name="return", total=4, right=self._right, trivial=0)
+                return protocol.Weighed(id=command.id, outputs=(survival,))
         reply = self._reply(command.id)
         if reply is None:
             worker = next(pid for pid, forked in enumerate(self.nest.forked, start=2) if forked == "worker")
@@ -111,20 +111,20 @@ async def told(employ: Employ, reply: Reply) -> tuple[list[Finding], LayerReport
 
 
 async def test_what_the_worker_saw_is_found(employ: Employ) -> None:
-    change = wire.ChangeSeen(kind=wire.ChangeKind.FUNCTION, name="torch.allclose", detail="agree")
-    (finding,), report = await told(employ, lambda identifier: wire.Observed(id=identifier, changes=(change,)))
+    change = protocol.ChangeSeen(kind=protocol.ChangeKind.FUNCTION, name="torch.allclose", detail="agree")
+    (finding,), report = await told(employ, lambda identifier: protocol.Observed(id=identifier, changes=(change,)))
     assert report.coverage is Coverage.CHECKED
     assert (finding.check, finding.severity) == ("behaviour", Severity.SUSPECT)
     assert finding.message == "it replaced functions that are not its own: torch.allclose (agree)"
 
 
 async def test_a_worker_that_saw_nothing_says_nothing(employ: Employ) -> None:
-    findings, report = await told(employ, lambda identifier: wire.Observed(id=identifier))
+    findings, report = await told(employ, lambda identifier: protocol.Observed(id=identifier))
     assert (findings, report.layer, report.coverage) == ([], Layer.BEHAVIOUR, Coverage.CHECKED)
 
 
 async def test_what_the_worker_could_not_look_at_leaves_the_layer_unchecked(employ: Employ) -> None:
-    findings, report = await told(employ, lambda identifier: wire.Observed(id=identifier, unchecked=("a", "b")))
+    findings, report = await told(employ, lambda identifier: protocol.Observed(id=identifier, unchecked=("a", "b")))
     assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "a; b")
 
 
@@ -132,8 +132,8 @@ async def test_what_the_worker_could_not_look_at_leaves_the_layer_unchecked(empl
     "reply",
     [
         lambda identifier: b"praise\n",
-        lambda identifier: wire.Observed(id="0" * 32),
-        lambda identifier: wire.Done(id=identifier),
+        lambda identifier: protocol.Observed(id="0" * 32),
+        lambda identifier: protocol.Done(id=identifier),
     ],
     ids=["noise", "unknown id", "another reply"],
 )
@@ -148,7 +148,7 @@ async def test_a_forged_answer_is_a_proof(employ: Employ, reply: Reply) -> None:
     "reply",
     [
         lambda identifier: None,
-        lambda identifier: wire.Failed(id=identifier, kind=wire.FailureKind.RAISED, message="TypeError: \nno"),
+        lambda identifier: protocol.Failed(id=identifier, kind=protocol.FailureKind.RAISED, message="TypeError: \nno"),
     ],
     ids=["death", "failure"],
 )
@@ -168,7 +168,7 @@ async def test_no_answer_is_said(employ: Employ, reply: Reply) -> None:
 async def test_worker_that_is_gone_is_replaced_by_one_that_calls_again(
     employ: Employ, right: int, coverage: Coverage, why: str
 ) -> None:
-    scene = Scene(employ, lambda identifier: wire.Observed(id=identifier), right=right)
+    scene = Scene(employ, lambda identifier: protocol.Observed(id=identifier), right=right)
     findings, report = await scene.told()
     assert (findings, report.coverage, report.why) == ([], coverage, why)
     assert scene.observed == [True]

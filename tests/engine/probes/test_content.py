@@ -11,7 +11,7 @@ from typing import cast
 
 import pytest
 
-from engine import wire
+from engine import protocol
 from engine.model import (
     Case,
     CaseResult,
@@ -30,11 +30,11 @@ from engine.model import (
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import content
 from engine.probes.lab.case_session import CaseSession, Lab, Passed
-from engine.wire import Variant
+from engine.protocol import Variant
 
 EVERYTHING = tuple(Variant)
 FEW = (Variant.MOVED, Variant.ONE_ELEMENT, Variant.SCALED)
-ARENA = wire.ArenaSpec(handle="h", storages=(), bytes=256)
+ARENA = protocol.ArenaSpec(handle="h", storages=(), bytes=256)
 WRONG = OutputReport(name="return", outcome=Outcome.WRONG_VALUE, message="3 of 4 wrong")
 
 
@@ -57,8 +57,8 @@ def case(name: str, *, size: int = 1000, elements: int = 9, kernels: Sequence[st
     return Passed(case=one, result=result, launches=launches)
 
 
-def tensor(shape: tuple[int, ...], strides: tuple[int, ...], first: int = 0) -> wire.TensorSpec:
-    return wire.TensorSpec(storage=0, dtype="float32", shape=shape, strides=strides, first=first)
+def tensor(shape: tuple[int, ...], strides: tuple[int, ...], first: int = 0) -> protocol.TensorSpec:
+    return protocol.TensorSpec(storage=0, dtype="float32", shape=shape, strides=strides, first=first)
 
 
 @dataclass(kw_only=True)
@@ -69,7 +69,7 @@ class FakeLab:
     wrong: Callable[[str, Variant], bool] = lambda case, variant: False
     dismissed: Callable[[Variant], str] = lambda variant: ""
     dies: bool = False
-    tensors: tuple[wire.ValueSpec, ...] = ()
+    tensors: tuple[protocol.ValueSpec, ...] = ()
     asked: list[tuple[str, Variant]] = field(default_factory=list)
     foreseen: list[tuple[str, Variant]] = field(default_factory=list)
 
@@ -92,32 +92,32 @@ class FakeLab:
     @contextlib.asynccontextmanager
     async def _at(self, case: Case) -> AsyncIterator[CaseSession]:
         self._case = case.name
-        prepared = wire.Prepared(id="p", arguments=(), arena=ARENA, elapsed_s=0.0)
+        prepared = protocol.Prepared(id="p", arguments=(), arena=ARENA, elapsed_s=0.0)
         session = SimpleNamespace(lab=self.lab, case=case, prepared=prepared, outputs=Path("/nowhere"))
         yield cast(CaseSession, session)  # cast: the double at the seam
 
-    async def _judge(self, command: wire.AnyCommand) -> wire.AnyReply:
+    async def _judge(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         match command:
-            case wire.Vary():
+            case protocol.Vary():
                 self.asked.append((self._case, command.variant))
                 changed = "x[3] 1 became 2" if command.variant is Variant.ONE_ELEMENT else ""
                 why = self.dismissed(command.variant)
-                return wire.Varied(id=command.id, arena=ARENA, dismissed=why, changed=changed, kept=("table",))
-            case wire.Foresee():
+                return protocol.Varied(id=command.id, arena=ARENA, dismissed=why, changed=changed, kept=("table",))
+            case protocol.Foresee():
                 self.foreseen.append((self._case, command.variant))
-                return wire.Done(id=command.id)
-            case wire.Compare():
+                return protocol.Done(id=command.id)
+            case protocol.Compare():
                 reports = (WRONG,) if self.wrong(*self.asked[-1]) else ()
-                return wire.Compared(id=command.id, reports=reports, repeated=None, mutated=None)
-            case wire.Describe():
-                shape = wire.Shape(arguments=self.tensors, storages=())
-                return wire.Described(id=command.id, shapes=(shape,) * len(command.cases))
+                return protocol.Compared(id=command.id, reports=reports, repeated=None, mutated=None)
+            case protocol.Describe():
+                shape = protocol.Shape(arguments=self.tensors, storages=())
+                return protocol.Described(id=command.id, shapes=(shape,) * len(command.cases))
         raise AssertionError(command)
 
-    async def _worker(self, command: wire.AnyCommand) -> wire.AnyReply:
+    async def _worker(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         if self.dies:
-            return wire.Failed(id=command.id, kind=wire.FailureKind.OUT_OF_MEMORY, message="no memory")
-        return wire.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.OUT_OF_MEMORY, message="no memory")
+        return protocol.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
 
     def asked_of(self, name: str) -> tuple[Variant, ...]:
         return tuple(variant for case, variant in self.asked if case == name)
@@ -246,12 +246,12 @@ async def test_what_no_content_changes_is_told() -> None:
         (tensor((16, 32), (1, 16)), "none", "1", "none"),
         (tensor((16, 32), (0, 1)), "none", "1", "none"),
         (tensor((32, 16), (16, 1), first=3), "none", "none", "1"),
-        (wire.SequenceSpec(items=(tensor((16, 32), (1, 16)),), is_tuple=False), "none", "1", "none"),
-        (wire.ScalarSpec(value=17), "none", "none", "none"),
+        (protocol.SequenceSpec(items=(tensor((16, 32), (1, 16)),), is_tuple=False), "none", "1", "none"),
+        (protocol.ScalarSpec(value=17), "none", "none", "none"),
     ],
 )
 async def test_shapes_and_strides_of_the_cases_are_counted(
-    argument: wire.ValueSpec, boundary: str, strided: str, offset: str
+    argument: protocol.ValueSpec, boundary: str, strided: str, offset: str
 ) -> None:
     lab = FakeLab(passed=(case("c", kernels=["a"]),), tensors=(argument,))
     assert (await facts(lab))[-3:] == [

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine import wire
+from engine import protocol
 from engine.model import Severity
 from engine.model.layers import Coverage, Fact
 from engine.probes import deferred
@@ -16,8 +16,8 @@ from tests.engine.probes.scripted import Called, Came, ScriptedLab, observed, pa
 def later(came: Came, at_return: Came | None = None) -> ScriptedLab:
     """A lab in which this is seen a while after the return."""
 
-    def script(called: Called | wire.Recall, _: int) -> Came:
-        return came if isinstance(called, wire.Recall) else at_return or Came()
+    def script(called: Called | protocol.Recall, _: int) -> Came:
+        return came if isinstance(called, protocol.Recall) else at_return or Came()
 
     return ScriptedLab(passed=[passed("c")], script=script)
 
@@ -48,7 +48,7 @@ async def test_arguments_that_the_entry_writes_are_watched() -> None:
     lab = later(Came())
     await observed(deferred.probe, lab)
     assert [(call.fresh, call.watch) for call in lab.called] == [
-        (True, wire.Watch(positions=(0,))),
+        (True, protocol.Watch(positions=(0,))),
         *[(True, None)] * 4,
     ]
 
@@ -98,8 +98,8 @@ def after_others(came: Came, called_again: Came | None = None) -> ScriptedLab:
     """A lab in which this is seen of an answer when other calls were made after it."""
     calls: list[Called] = []
 
-    def script(called: Called | wire.Recall, _: int) -> Came:
-        if isinstance(called, wire.Recall):
+    def script(called: Called | protocol.Recall, _: int) -> Came:
+        if isinstance(called, protocol.Recall):
             return came if len(calls) > 1 and not called.pause_s else Came()
         calls.append(called)
         return (called_again or Came()) if len(calls) > 1 else Came()
@@ -117,10 +117,10 @@ async def test_an_answer_that_a_later_call_changes_is_suspect() -> None:
 
 
 async def test_a_thread_too_slow_for_the_first_look_is_not_taken_for_a_later_call() -> None:
-    recalls: list[wire.Recall] = []
+    recalls: list[protocol.Recall] = []
 
-    def script(called: Called | wire.Recall, _: int) -> Came:
-        if not isinstance(called, wire.Recall):
+    def script(called: Called | protocol.Recall, _: int) -> Came:
+        if not isinstance(called, protocol.Recall):
             return Came()
         recalls.append(called)
         return Came(wrong=3, changed=3) if len(recalls) > 1 else Came()

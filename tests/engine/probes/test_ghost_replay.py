@@ -10,7 +10,7 @@ from typing import cast
 
 import pytest
 
-from engine import wire
+from engine import protocol
 from engine.model import (
     Case,
     CaseResult,
@@ -29,8 +29,8 @@ from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import ghost_replay
 from engine.probes.lab.case_session import Lab, Passed, Replayed
 
-A, B = wire.Kernel(name="a", line=3), wire.Kernel(name="b", line=9)
-Script = Callable[[str, tuple[wire.Kernel, ...], int], Replayed]
+A, B = protocol.Kernel(name="a", line=3), protocol.Kernel(name="b", line=9)
+Script = Callable[[str, tuple[protocol.Kernel, ...], int], Replayed]
 """From the case, the kernels that are withheld (none: all) and the poison to what comes of the call."""
 
 
@@ -38,7 +38,7 @@ def never(*_: object) -> object:
     raise AssertionError("the parent makes no tensors")
 
 
-def case(name: str, *, elements: int = 1000, size: int = 1, launches: Sequence[wire.Kernel] = ()) -> Passed:
+def case(name: str, *, elements: int = 1000, size: int = 1, launches: Sequence[protocol.Kernel] = ()) -> Passed:
     one = Case(name=name, dtype=DType.FLOAT32, tier=Tier.SMOKE, params={"size": size})
     report = OutputReport(name="return", outcome=Outcome.PASS, total=elements)
     result = CaseResult(
@@ -54,11 +54,11 @@ def case(name: str, *, elements: int = 1000, size: int = 1, launches: Sequence[w
     return Passed(case=one, result=result, launches=told)
 
 
-def right(share: float, *met: wire.Kernel, withheld: bool = True, trivial: int = 0, lost: bool = False) -> Replayed:
+def right(share: float, *met: protocol.Kernel, withheld: bool = True, trivial: int = 0, lost: bool = False) -> Replayed:
     """A call of an output of 1000 elements; `met` are the kernels that it would have launched."""
     return Replayed(
-        ledger=tuple(wire.Withheld(kernel=kernel, launches=1, withheld=withheld) for kernel in met),
-        outputs=(wire.Survival(name="return", total=1000, right=round(1000 * share), trivial=trivial),),
+        ledger=tuple(protocol.Withheld(kernel=kernel, launches=1, withheld=withheld) for kernel in met),
+        outputs=(protocol.Survival(name="return", total=1000, right=round(1000 * share), trivial=trivial),),
     )
 
 
@@ -68,7 +68,7 @@ class FakeLab:
 
     passed: tuple[Passed, ...]
     script: Script
-    called: list[tuple[str, tuple[wire.Kernel, ...], int]] = field(default_factory=list)
+    called: list[tuple[str, tuple[protocol.Kernel, ...], int]] = field(default_factory=list)
     renewed: int = 0
 
     @property
@@ -99,7 +99,7 @@ class FakeBench:
     lab: FakeLab
     case: Case
 
-    async def call(self, *, poison: int, withhold: wire.Withhold) -> Replayed:
+    async def call(self, *, poison: int, withhold: protocol.Withhold) -> Replayed:
         self.lab.called.append((self.case.name, withhold.kernels, poison))
         return self.lab.script(self.case.name, withhold.kernels, poison)
 
@@ -145,7 +145,7 @@ async def test_an_answer_that_survives_in_a_new_worker_too_is_suspect() -> None:
 async def test_nearly_all_of_an_answer_is_not_rounded_up_to_all() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(0.9999, A, trivial=0))
     lab.script = lambda *_: Replayed(
-        ledger=right(0, A).ledger, outputs=(wire.Survival(name="return", total=9999, right=9998, trivial=0),)
+        ledger=right(0, A).ledger, outputs=(protocol.Survival(name="return", total=9999, right=9998, trivial=0),)
     )
     (finding,) = await found(lab)
     assert "(a) the answer is right in 99.9% of its elements" in finding.message
@@ -220,7 +220,7 @@ async def test_a_kernel_that_nothing_changes_without_is_a_decoy_where_another_ma
 
 
 async def test_a_kernel_that_another_case_needs_is_no_decoy() -> None:
-    def script(name: str, kernels: tuple[wire.Kernel, ...], poison: int) -> Replayed:
+    def script(name: str, kernels: tuple[protocol.Kernel, ...], poison: int) -> Replayed:
         return right(kernels == (B,) and name == "small", *(kernels or (A, B)))
 
     lab = FakeLab(passed=(case("small", launches=[A, B]), case("large", size=9)), script=script)

@@ -8,22 +8,22 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from engine import wire
+from engine import protocol
 from engine.model import Case, Finding, Severity
 from engine.model.layers import Coverage
 from engine.probes import only_moves
 from engine.probes.lab.case_session import Replayed
 from tests.engine.probes.scripted import ScriptedLab, observed, passed
 
-COPY, WORK = wire.Kernel(name="copy", line=3), wire.Kernel(name="work", line=9)
+COPY, WORK = protocol.Kernel(name="copy", line=3), protocol.Kernel(name="work", line=9)
 
 
-def launched(kernel: wire.Kernel, *, moved: int = 0, withheld: int = 0) -> wire.Withheld:
-    return wire.Withheld(kernel=kernel, launches=1, withheld=withheld, moved=moved)
+def launched(kernel: protocol.Kernel, *, moved: int = 0, withheld: int = 0) -> protocol.Withheld:
+    return protocol.Withheld(kernel=kernel, launches=1, withheld=withheld, moved=moved)
 
 
-def came(*ledger: wire.Withheld, right: int = 1000, total: int = 1000, trivial: int = 0) -> Replayed:
-    output = wire.Survival(name="return", total=total, right=right, trivial=trivial)
+def came(*ledger: protocol.Withheld, right: int = 1000, total: int = 1000, trivial: int = 0) -> Replayed:
+    output = protocol.Survival(name="return", total=total, right=right, trivial=trivial)
     return Replayed(ledger=ledger, outputs=(output,))
 
 
@@ -33,7 +33,7 @@ class LookedAt(ScriptedLab):
 
     looked: Callable[[str], Replayed] = lambda case: came()
     without: Replayed = field(default_factory=came)
-    asked: list[tuple[str, wire.Withhold]] = field(default_factory=list)
+    asked: list[tuple[str, protocol.Withhold]] = field(default_factory=list)
 
     @contextlib.asynccontextmanager
     async def at(self, case: Case) -> AsyncIterator[LookedAtBench]:  # type: ignore[override]  # another bench
@@ -47,12 +47,12 @@ class LookedAtBench:
     lab: LookedAt
     name: str
 
-    async def call(self, *, poison: int, withhold: wire.Withhold) -> Replayed:
+    async def call(self, *, poison: int, withhold: protocol.Withhold) -> Replayed:
         self.lab.asked.append((self.name, withhold))
         return self.lab.looked(self.name) if withhold.look else self.lab.without
 
 
-async def told(*ledger: wire.Withheld, without: Replayed | None = None, **changes: int) -> list[Finding]:
+async def told(*ledger: protocol.Withheld, without: Replayed | None = None, **changes: int) -> list[Finding]:
     lab = LookedAt(
         passed=[passed("c", (1,))], looked=lambda _: came(*ledger, **changes), without=without or came(right=0)
     )
@@ -111,7 +111,7 @@ async def test_the_smallest_case_is_looked_at_and_those_where_a_kernel_was_seen_
 
 async def test_when_every_kernel_was_met_no_more_cases_are_looked_at() -> None:
     cases = [passed("small", (1,), size=1), passed("large", (2,), size=7)]
-    lab = LookedAt(passed=cases, looked=lambda _: came(launched(wire.Kernel(name="k", line=2))))
+    lab = LookedAt(passed=cases, looked=lambda _: came(launched(protocol.Kernel(name="k", line=2))))
     await observed(only_moves.probe, lab)
     assert [name for name, _ in lab.asked] == ["small"]
 

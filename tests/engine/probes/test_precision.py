@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from engine import wire
+from engine import protocol
 from engine.model import DType, Severity
 from engine.model.layers import Coverage, Fact
 from engine.probes import precision
 from tests.engine.probes.scripted import Came, ScriptedLab, observed, passed
 
 
-def gauging(got: float, honest: float = 2e-7, lowered: float = 4e-4) -> tuple[wire.Gauging, ...]:
-    return (wire.Gauging(name="return", precision="tf32", got=got, honest=honest, lowered=lowered),)
+def gauging(got: float, honest: float = 2e-7, lowered: float = 4e-4) -> tuple[protocol.Gauging, ...]:
+    return (protocol.Gauging(name="return", precision="tf32", got=got, honest=honest, lowered=lowered),)
 
 
-def lab_of(*gauges: tuple[wire.Gauging, ...], dtype: DType = DType.FLOAT32) -> ScriptedLab:
+def lab_of(*gauges: tuple[protocol.Gauging, ...], dtype: DType = DType.FLOAT32) -> ScriptedLab:
     return ScriptedLab(passed=[passed("c", dtype=dtype)], gauges=list(gauges))
 
 
@@ -71,7 +71,7 @@ async def test_where_the_two_lie_too_close_nothing_is_told() -> None:
 
 
 async def test_an_output_that_cannot_be_gauged_tells_nothing() -> None:
-    findings, report = await observed(precision.probe, lab_of((wire.Gauging(name="ids"),)))
+    findings, report = await observed(precision.probe, lab_of((protocol.Gauging(name="ids"),)))
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
     assert report.facts == (Fact(name="precision", value="no case can tell: none is of a float type, and inexact"),)
 

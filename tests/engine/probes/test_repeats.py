@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine import wire
+from engine import protocol
 from engine.model import Location, Severity
 from engine.model.layers import Coverage, Fact
 from engine.probes import repeats
@@ -14,7 +14,7 @@ def when(
 ) -> Script:
     """A script in which this comes of the calls that are so, and a right answer of the others."""
 
-    def script(called: Called | wire.Recall, _: int) -> Came:
+    def script(called: Called | protocol.Recall, _: int) -> Came:
         assert isinstance(called, Called)
         is_seeded = called.disorder is not None and called.disorder.seed is not None
         differs = (
@@ -54,15 +54,15 @@ async def test_wrong_backwards_is_a_race() -> None:
 
 async def test_a_race_names_the_two_programs_that_meet() -> None:
     reads, writes = (
-        wire.Access(stores=False, program=(1, 0, 0), line=9),
-        wire.Access(stores=True, program=(0, 0, 0), line=7),
+        protocol.Access(stores=False, program=(1, 0, 0), line=9),
+        protocol.Access(stores=True, program=(0, 0, 0), line=7),
     )
 
-    def script(called: Called | wire.Recall, _: int) -> Came:
+    def script(called: Called | protocol.Recall, _: int) -> Came:
         assert isinstance(called, Called)
         if called.disorder is None or called.disorder.seed is not None:
             return Came()
-        met = wire.Meeting(kernel="k", tensor="y", index=16, first=reads, second=writes)
+        met = protocol.Meeting(kernel="k", tensor="y", index=16, first=reads, second=writes)
         return Came(wrong=7, meeting=met if called.disorder.witness else None)
 
     ((finding,), _) = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
@@ -108,7 +108,7 @@ async def test_a_call_in_another_order_that_never_ends_is_no_finding_and_the_res
 
 
 async def test_who_waits_in_another_order_and_is_wrong_otherwise_is_found() -> None:
-    def script(called: Called | wire.Recall, _: int) -> Came:
+    def script(called: Called | protocol.Recall, _: int) -> Came:
         assert isinstance(called, Called)
         if called.disorder is not None:
             return Came(trouble="did not reply", lost=True, silent=True)

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine import wire
+from engine import protocol
 from engine.errors import ChildDiedError
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
 
-RELEASE = wire.Release(id="a")
+RELEASE = protocol.Release(id="a")
 
 
 async def test_the_late_reply_to_a_cancelled_command_is_no_fault_of_the_judge(employ: Employ) -> None:
-    asked: list[wire.AnyCommand] = []
+    asked: list[protocol.AnyCommand] = []
     fake, staff = employ(lambda kind, command: asked.append(command))
     await staff.judge()
     abandoned = asyncio.create_task(staff.ask_judge(RELEASE))
@@ -28,23 +28,23 @@ async def test_the_late_reply_to_a_cancelled_command_is_no_fault_of_the_judge(em
     abandoned.cancel()
     await asyncio.gather(abandoned, return_exceptions=True)
     fake.answer = lambda kind, command: b"".join(
-        wire.encode(wire.Done(id=identifier)) for identifier in ("a", command.id)
+        protocol.encode(protocol.Done(id=identifier)) for identifier in ("a", command.id)
     )
-    assert await staff.ask_judge(wire.Release(id="b")) == wire.Done(id="b")
+    assert await staff.ask_judge(protocol.Release(id="b")) == protocol.Done(id="b")
 
 
 async def test_a_command_may_be_longer_than_a_pipe(employ: Employ) -> None:
     _, staff = employ()
-    command = wire.Describe(id="i", origin="m:P", cases=tuple(f"a case of some length {n}" for n in range(5000)))
-    assert await staff.ask_judge(command) == wire.Done(id="i")
+    command = protocol.Describe(id="i", origin="m:P", cases=tuple(f"a case of some length {n}" for n in range(5000)))
+    assert await staff.ask_judge(command) == protocol.Done(id="i")
 
 
 async def test_a_line_that_death_cut_off_is_a_death_and_no_forgery(employ: Employ) -> None:
     fake, staff = employ()
     judge = await staff.judge()
 
-    def half_a_reply(kind: str, command: wire.AnyCommand) -> None:
-        fake.say(judge.pid, wire.encode(wire.Done(id=command.id))[:10])
+    def half_a_reply(kind: str, command: protocol.AnyCommand) -> None:
+        fake.say(judge.pid, protocol.encode(protocol.Done(id=command.id))[:10])
         fake.die(judge.pid)
 
     fake.answer = half_a_reply

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.processes.patience import Interval
+from engine.processes.cpu_deadline import Interval
 from engine.processes.usage import Meter
 
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")

@@ -20,7 +20,7 @@ import triton
 import triton.language as tl
 from triton.language.extra import libdevice
 
-from engine import wire
+from engine import protocol
 from engine.worker.disorder import Disorder
 from engine.worker.interpreter import Guard, OutOfBoundsError
 from engine.worker.launches import LaunchBook
@@ -536,7 +536,7 @@ def take_ticket(tickets, counter):
 @scenario
 def programs_run_backwards() -> Any:
     tickets = []
-    for disorder in (None, wire.Disorder()):
+    for disorder in (None, protocol.Disorder()):
         taken = torch.zeros(4, dtype=torch.int32)
         with DISORDER.during(disorder):
             take_ticket[(4,)](taken, torch.zeros(1, dtype=torch.int32))
@@ -553,7 +553,7 @@ def store_twice_as_wide(y, block: tl.constexpr):
 @scenario
 def programs_that_meet() -> Any:
     met = []
-    for disorder in (wire.Disorder(), wire.Disorder(witness=True)):
+    for disorder in (protocol.Disorder(), protocol.Disorder(witness=True)):
         with DISORDER.during(disorder), MEETINGS.during(disorder):
             store_twice_as_wide[(3,)](torch.zeros(12), block=4)
         met.append(msgspec.to_builtins(MEETINGS.first))
@@ -562,7 +562,7 @@ def programs_that_meet() -> Any:
 
 @scenario
 def programs_that_do_not_meet() -> Any:
-    witness = wire.Disorder(witness=True)
+    witness = protocol.Disorder(witness=True)
     with DISORDER.during(witness), MEETINGS.during(witness):
         copy[(3,)](torch.ones(12), torch.zeros(12), 12, 0, block=4, masked=True)
     return msgspec.to_builtins(MEETINGS.first)

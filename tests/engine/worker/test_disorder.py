@@ -7,11 +7,11 @@ from typing import Any
 
 import torch
 
-from engine import wire
+from engine import protocol
 from engine.worker.disorder import Disorder
 
 CPU = torch.device("cpu")
-BACKWARDS = wire.Disorder()
+BACKWARDS = protocol.Disorder()
 
 
 class Builder:
@@ -25,7 +25,9 @@ class Builder:
         self.places.append((x, y, z))
 
 
-def run(disorder: Disorder, asked: wire.Disorder | None, *sizes: tuple[int, int, int]) -> list[tuple[int, int, int]]:
+def run(
+    disorder: Disorder, asked: protocol.Disorder | None, *sizes: tuple[int, int, int]
+) -> list[tuple[int, int, int]]:
     """Launch grids of these sizes as the interpreter does; the programs in the order in which they ran."""
     builder = Builder()
     set_place = disorder.moving(Builder.set_grid_idx)
@@ -53,11 +55,11 @@ def test_backwards_the_last_program_is_the_first() -> None:
 
 
 def test_a_seed_shuffles_every_program_once() -> None:
-    shuffled = run(Disorder(CPU), wire.Disorder(seed=5), (4, 5, 3))
+    shuffled = run(Disorder(CPU), protocol.Disorder(seed=5), (4, 5, 3))
     assert sorted(shuffled) == places((4, 5, 3))
     assert shuffled not in (places((4, 5, 3)), places((4, 5, 3))[::-1])
-    assert shuffled == run(Disorder(CPU), wire.Disorder(seed=5), (4, 5, 3))
-    assert shuffled != run(Disorder(CPU), wire.Disorder(seed=6), (4, 5, 3))
+    assert shuffled == run(Disorder(CPU), protocol.Disorder(seed=5), (4, 5, 3))
+    assert shuffled != run(Disorder(CPU), protocol.Disorder(seed=6), (4, 5, 3))
 
 
 def test_every_launch_has_its_own_order_and_one_program_has_none() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from engine import wire
+from engine import protocol
 from engine.worker import edges as edges_module
 from engine.worker.edges import ZONE_BYTES, Edges
 from engine.worker.failures import failure
@@ -116,5 +116,5 @@ def test_only_tensors_of_the_device_have_edges() -> None:
 
 def test_a_stray_store_is_a_failure_of_its_own_kind() -> None:
     failed = failure("i", StrayStoreError("memory past the end of a tensor was written"), "candidate.py")
-    assert failed.kind is wire.FailureKind.OUT_OF_BOUNDS
+    assert failed.kind is protocol.FailureKind.OUT_OF_BOUNDS
     assert failed.message == "memory past the end of a tensor was written"

@@ -13,16 +13,16 @@ import torch
 import triton
 from triton.compiler.errors import CompilationError
 
-from engine import wire
+from engine import protocol
 from engine.model import Location, OutOfBounds
 from engine.worker.failures import failure
 from engine.worker.loader import NoEntryError
 
 KERNEL = "/rooms/1/candidate/kernel.py"
-Kind = wire.FailureKind
+Kind = protocol.FailureKind
 
 
-def failed(source: str, **names: Any) -> wire.Failed:
+def failed(source: str, **names: Any) -> protocol.Failed:
     """The failure of this text, run as the candidate's file."""
     try:
         exec(compile(source, KERNEL, "exec"), names)
@@ -129,7 +129,7 @@ def test_the_deepest_line_of_the_file_is_told() -> None:
 
 def test_words_that_are_no_text_can_be_told() -> None:
     told = failed("raise ValueError('\\ud800')\n")
-    assert wire.decode_reply(wire.encode(told)) == told
+    assert protocol.decode_reply(protocol.encode(told)) == told
 
 
 def test_an_exception_that_cannot_be_shown_is_told_by_its_type() -> None:
@@ -256,7 +256,7 @@ def test_a_syntax_error_of_the_file_has_its_line() -> None:
 def test_a_failure_always_fits_on_a_line(raise_it: str) -> None:
     told = failed(raise_it)
     assert len(told.message) <= 2000
-    assert len(wire.encode(told)) < wire.MAX_LINE_BYTES
+    assert len(protocol.encode(told)) < protocol.MAX_LINE_BYTES
 
 
 def test_an_error_of_tritons_front_end_has_the_line_of_the_file(tmp_path: Path) -> None:

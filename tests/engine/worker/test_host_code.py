@@ -15,7 +15,7 @@ import torch
 import triton
 import triton.language as tl
 
-from engine.wire.observing import DeedKind
+from engine.protocol.monitoring import DeedKind
 from engine.worker.host_code import HostCode
 
 # What stands here is a kernel's, and is never run.

@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 
 from engine.model import Launch
-from engine.wire import MOST_LAUNCHES
+from engine.protocol import MOST_LAUNCHES
 from engine.worker.launches import LaunchBook, bound_arguments
 
 Function = Callable[..., Any]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from engine.wire.observing import OperatorKind, OperatorSeen
+from engine.protocol.monitoring import OperatorKind, OperatorSeen
 from engine.worker.ledger import Ledger
 
 X = torch.arange(64.0).view(8, 8)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine import wire
+from engine import protocol
 from engine.worker.meetings import Deed, Meetings
 
 FIRST, SECOND = (0, 0, 0), (0, 1, 0)
-WITNESS = wire.Disorder(witness=True)
+WITNESS = protocol.Disorder(witness=True)
 
 
 def stores(program: tuple[int, int, int], value: float, line: int = 7) -> Deed:
@@ -67,9 +67,9 @@ def test_what_is_told_names_both_in_their_order() -> None:
         assert meetings.note(late, np.array([64])) == 64
         meetings.tell("k", "y", 16, late)
         assert meetings.note(stores(FIRST, 2.0), np.array([64])) is None
-    assert meetings.first == wire.Meeting(
-        kernel="k", tensor="y", index=16, first=wire.Access(stores=False, program=FIRST, line=6),
-        second=wire.Access(stores=True, program=SECOND, line=7),
+    assert meetings.first == protocol.Meeting(
+        kernel="k", tensor="y", index=16, first=protocol.Access(stores=False, program=FIRST, line=6),
+        second=protocol.Access(stores=True, program=SECOND, line=7),
     )  # fmt: skip
 
 
@@ -81,8 +81,8 @@ def test_launches_follow_each_other_so_that_their_programs_do_not_meet() -> None
         assert meetings.note(stores(SECOND, 2.0), np.array([64])) is None
 
 
-@pytest.mark.parametrize("disorder", [None, wire.Disorder()])
-def test_nothing_is_noted_unless_a_witness_was_asked_for(disorder: wire.Disorder | None) -> None:
+@pytest.mark.parametrize("disorder", [None, protocol.Disorder()])
+def test_nothing_is_noted_unless_a_witness_was_asked_for(disorder: protocol.Disorder | None) -> None:
     meetings = Meetings()
     with meetings.during(disorder):
         assert not meetings.on

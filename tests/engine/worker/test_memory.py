@@ -7,18 +7,19 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine import tensors, wire
+from engine import protocol
 from engine.judge.cases import output_bytes, take
 from engine.model import OutputReport
+from engine.protocol import tensors
 from engine.worker.memory import CallMemory, NoRoomError, copy_out, values_of
 
 CPU = torch.device("cpu")
 
 
-def arena(path: Path, *sizes: int) -> wire.ArenaSpec:
+def arena(path: Path, *sizes: int) -> protocol.ArenaSpec:
     """A new arena in a file."""
     placed, size_bytes = tensors.place(sizes)
-    spec = wire.ArenaSpec(path=str(path), storages=placed, bytes=size_bytes)
+    spec = protocol.ArenaSpec(path=str(path), storages=placed, bytes=size_bytes)
     file = tensors.ArenaFile(spec)
     file.write([torch.zeros(size, dtype=torch.uint8) for size in sizes], guard=0xFF)
     file.close()
@@ -150,7 +151,7 @@ def test_in_device_memory_too_a_tensor_begins_at_its_own_offset_and_has_no_neigh
     block = torch.arange(size_bytes, dtype=torch.uint8, device=device)
     memory = CallMemory(device)
     memory._blocks["a handle"] = block
-    spec = wire.ArenaSpec(handle="a handle", storages=placed, bytes=size_bytes, block_bytes=size_bytes)
+    spec = protocol.ArenaSpec(handle="a handle", storages=placed, bytes=size_bytes, block_bytes=size_bytes)
     storages = memory.storages(spec)
     assert [(part.storage_offset(), part.untyped_storage().nbytes()) for part in storages] == [(0, 16), (0, 0), (0, 8)]
     assert [part.tolist() for part in storages] == [tensors.part(block, place).tolist() for place in placed]

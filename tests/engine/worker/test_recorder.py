@@ -12,7 +12,7 @@ import triton.language as tl
 from triton.compiler.compiler import CompiledKernel
 from triton.runtime.jit import JITFunction
 
-from engine import wire
+from engine import protocol
 from engine.worker.launches import LaunchBook
 from engine.worker.recorder import LaunchRecorder
 from engine.worker.withholding import Withholding
@@ -112,7 +112,7 @@ def test_a_launch_that_is_withheld_compiles_and_returns_its_kernel_but_is_not_ma
     withholding, book = Withholding(), LaunchBook()
     LaunchRecorder(book, withholding).turn(on=True)
     kept = JITFunction.run  # as a candidate may keep it while it is loaded
-    with withholding.during(wire.Withhold()):
+    with withholding.during(protocol.Withhold()):
         assert kept(kernel, torch.zeros(4), 2, block=64, grid=(3,), warmup=False) == "compiled"
         kept(kernel, torch.zeros(4), 2, block=64, grid=(3,), warmup=True)
     assert asked == [True, True]
@@ -153,7 +153,7 @@ def test_a_launch_of_what_was_compiled_is_noted_too(compiled: Compiled) -> None:
 def test_a_launch_of_what_was_compiled_is_withheld_too(compiled: Compiled) -> None:
     withholding = Withholding()
     LaunchRecorder(LaunchBook(), withholding).turn(on=True)
-    with withholding.during(wire.Withhold()):
+    with withholding.during(protocol.Withhold()):
         launched(compiled)
     assert compiled.made == []
     assert [(entry.launches, entry.withheld) for entry in withholding.take_ledger()] == [(1, 1)]

@@ -10,11 +10,11 @@ from triton import knobs
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
-from engine import wire
+from engine import protocol
 from engine.worker.rehearsal import Rehearsal
 from engine.worker.tuning import Tuning
 
-COMMAND = wire.Rehearse(id="a", case="one", arguments=(wire.ScalarSpec(value=1),), storages=(16,))
+COMMAND = protocol.Rehearse(id="a", case="one", arguments=(protocol.ScalarSpec(value=1),), storages=(16,))
 
 
 @pytest.fixture
@@ -29,11 +29,11 @@ def rehearsal(monkeypatch: pytest.MonkeyPatch) -> Rehearsal:
 
 
 def test_an_entry_that_returns_has_not_stumbled(rehearsal: Rehearsal) -> None:
-    assert rehearsal.call(lambda number: number, COMMAND) == wire.Rehearsed(id="a", launches=(), stumbled=False)
+    assert rehearsal.call(lambda number: number, COMMAND) == protocol.Rehearsed(id="a", launches=(), stumbled=False)
 
 
 def test_an_entry_that_raises_has_stumbled(rehearsal: Rehearsal) -> None:
-    assert rehearsal.call(lambda number: 1 / (number - 1), COMMAND) == wire.Rehearsed(
+    assert rehearsal.call(lambda number: 1 / (number - 1), COMMAND) == protocol.Rehearsed(
         id="a", launches=(), stumbled=True
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine import wire
+from engine import protocol
 from engine.clock.cupti import CuptiError, Kind
 from engine.clock.instruments import Instruments
 from engine.clock.scripted import ScriptedDevice
@@ -38,7 +38,7 @@ def record(device: ScriptedDevice, call: Any, *, leave: Any = None, instruments:
     return tape.record("i", call, leave or (lambda returned: ()))
 
 
-def seen(recorded: wire.Recorded) -> list[tuple[str, bool, str, bool, int, int]]:
+def seen(recorded: protocol.Recorded) -> list[tuple[str, bool, str, bool, int, int]]:
     return [(one.name, one.own, one.file, one.replayed, one.launches, one.device_ns) for one in recorded.activities]
 
 
@@ -67,7 +67,7 @@ def test_copies_and_fills_have_no_names() -> None:
 
     recorded = record(device, call)
     assert [(one.kind, one.name, one.launches, one.device_ns) for one in recorded.activities] == [
-        (wire.ActivityKind.COPY, "", 2, 12), (wire.ActivityKind.FILL, "", 1, 3),
+        (protocol.ActivityKind.COPY, "", 2, 12), (protocol.ActivityKind.FILL, "", 1, 3),
     ]  # fmt: skip
 
 

@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 from triton.compiler.compiler import CompiledKernel
 
-from engine import wire
+from engine import protocol
 from engine.clock.instruments import instruments_of
 from engine.device_record import Origin, shares
 from engine.worker.own_kernels import OwnKernels
@@ -47,7 +47,7 @@ def doubled(x: torch.Tensor) -> torch.Tensor:
     return y
 
 
-def recorded(tape: Tape, call: Callable[[], object]) -> wire.Recorded:
+def recorded(tape: Tape, call: Callable[[], object]) -> protocol.Recorded:
     """The second call: the first one compiles."""
     call()
     return tape.record("i", call, lambda returned: ())
@@ -57,7 +57,7 @@ def test_a_kernel_of_this_file_is_its_own_in_the_record_and_in_the_graph(tape: T
     x = torch.randn(COUNT, device="cuda")
     told = recorded(tape, lambda: doubled(x))
     assert [(share.origin, share.launches, share.names) for share in shares(told)] == [(Origin.OWN, 1, ("double",))]
-    assert told.nodes == (wire.NodeSeen(name="double", own=True),)
+    assert told.nodes == (protocol.NodeSeen(name="double", own=True),)
     assert (told.streams, told.late) == (0, ())
 
 

@@ -10,10 +10,11 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from engine import tensors, wire
+from engine import protocol
 from engine.clock.cupti import CuptiError
 from engine.clock.scripted import ScriptedDevice
 from engine.model import CacheState
+from engine.protocol import tensors
 from engine.worker.timing import Stopwatch
 
 CPU = torch.device("cpu")
@@ -33,37 +34,37 @@ class Bench:
         specs, _ = tensors.lay_out((torch.zeros(6),))
         placed, stride = tensors.place((24, room))
         self.block = self.device.memory(256 + SLOTS * stride)
-        self.layout = wire.SlotLayout(
+        self.layout = protocol.SlotLayout(
             handle=self.block.handle, bytes=self.block.size_bytes, first=256, stride=stride, slots=SLOTS,
             storages=placed[:1], outputs=placed[1],
         )  # fmt: skip
         for number in range(SLOTS):
             self.input(number).copy_(torch.arange(6.0) + 10 * number)
-        self.occupied = self.ask(wire.Occupy(id="i", case="one", arguments=specs, layout=self.layout))
+        self.occupied = self.ask(protocol.Occupy(id="i", case="one", arguments=specs, layout=self.layout))
 
     def double(self, x: torch.Tensor) -> torch.Tensor:
         self.device.put("double", 50)
         return x * 2
 
-    def ask(self, command: Any) -> wire.AnyReply:
+    def ask(self, command: Any) -> protocol.AnyReply:
         return self.stopwatch.carry_out(command)
 
-    def timed(self, how: wire.How, *slots: int, cache: CacheState = CacheState.COLD) -> wire.Timed:
-        if slots and how is not wire.How.SINGLE:
-            fetch = wire.Fetch(id="i", slots=tuple(dict.fromkeys(slots)), cache=cache)
-            assert self.ask(fetch) == wire.Done(id="i")
-        reply = self.ask(wire.TimeCalls(id="i", slots=slots, how=how, cache=cache))
-        assert isinstance(reply, wire.Timed), reply
+    def timed(self, how: protocol.How, *slots: int, cache: CacheState = CacheState.COLD) -> protocol.Timed:
+        if slots and how is not protocol.How.SINGLE:
+            fetch = protocol.Fetch(id="i", slots=tuple(dict.fromkeys(slots)), cache=cache)
+            assert self.ask(fetch) == protocol.Done(id="i")
+        reply = self.ask(protocol.TimeCalls(id="i", slots=slots, how=how, cache=cache))
+        assert isinstance(reply, protocol.Timed), reply
         return reply
 
-    def refused(self, command: Any) -> wire.Failed:
+    def refused(self, command: Any) -> protocol.Failed:
         reply = self.ask(command)
-        assert isinstance(reply, wire.Failed), reply
+        assert isinstance(reply, protocol.Failed), reply
         return reply
 
-    def collected(self) -> wire.Timed:
-        reply = self.ask(wire.Collect(id="i"))
-        assert isinstance(reply, wire.Timed), reply
+    def collected(self) -> protocol.Timed:
+        reply = self.ask(protocol.Collect(id="i"))
+        assert isinstance(reply, protocol.Timed), reply
         return reply
 
     def _slot(self, number: int) -> torch.Tensor:
@@ -73,13 +74,13 @@ class Bench:
     def input(self, number: int) -> torch.Tensor:
         return tensors.part(self._slot(number), self.layout.storages[0]).view(torch.float32)
 
-    def output(self, number: int, spec: wire.ReturnedSpec) -> torch.Tensor:
+    def output(self, number: int, spec: protocol.ReturnedSpec) -> torch.Tensor:
         """What lies in a slot where `spec` says."""
         place = tensors.part(self._slot(number), self.layout.outputs)
         raw = place[spec.offset : spec.offset + spec.bytes]
         return raw.view(tensors.dtype_named(spec.dtype)).view(spec.shape)
 
-    def outputs(self, numbers: Sequence[int], reply: wire.Timed) -> list[list[float]]:
+    def outputs(self, numbers: Sequence[int], reply: protocol.Timed) -> list[list[float]]:
         pairs = zip(numbers, reply.returned, strict=True)
         return [self.output(number, *returned).tolist() for number, returned in pairs]
 
@@ -90,12 +91,12 @@ def bench() -> Bench:
 
 
 def test_single_calls_are_made_on_the_slots_in_order_and_leave_their_outputs_there(bench: Bench) -> None:
-    assert bench.occupied == wire.Done(id="i")
-    reply = bench.timed(wire.How.SINGLE, 2, 0)
+    assert bench.occupied == protocol.Done(id="i")
+    reply = bench.timed(protocol.How.SINGLE, 2, 0)
     assert [(call.span_ns, call.activities) for call in reply.calls] == [(50, 1), (50, 1)]
     assert bench.outputs((2, 0), reply) == [[40, 42, 44, 46, 48, 50], [0, 2, 4, 6, 8, 10]]
     assert (reply.method, reply.reason, reply.late) == ("cupti", "", ())
-    assert reply.kernels == (wire.KernelTime(name="double", device_ns=100, count=2),)
+    assert reply.kernels == (protocol.KernelTime(name="double", device_ns=100, count=2),)
 
 
 def test_an_argument_of_a_timed_call_begins_at_its_own_offset_and_has_no_neighbours(bench: Bench) -> None:
@@ -106,14 +107,14 @@ def test_an_argument_of_a_timed_call_begins_at_its_own_offset_and_has_no_neighbo
         return bench.double(x)
 
     bench.entry = looks
-    bench.timed(wire.How.SINGLE, 0, 2)
+    bench.timed(protocol.How.SINGLE, 0, 2)
     assert met == [(0, 24), (0, 24)]
 
 
 def test_a_cold_run_empties_the_cache_before_each_call_and_a_warm_one_reads_the_inputs(bench: Bench) -> None:
-    bench.timed(wire.How.SINGLE, 0, 1, 2)
+    bench.timed(protocol.How.SINGLE, 0, 1, 2)
     assert (bench.device.evictions, bench.device.touched) == (3, [])
-    bench.timed(wire.How.SINGLE, 0, 1, cache=CacheState.WARM)
+    bench.timed(protocol.How.SINGLE, 0, 1, cache=CacheState.WARM)
     assert (bench.device.evictions, bench.device.touched) == (3, [24, 24])
 
 
@@ -128,28 +129,28 @@ def test_a_cold_fetch_empties_the_cache_of_the_copies_that_it_made_and_a_warm_on
 
     bench = Bench(device=Watched())
     bench.entry = lambda x: (arguments.append(x), x * 2)[1]
-    bench.timed(wire.How.BURST, 1, cache=CacheState.WARM)
+    bench.timed(protocol.How.BURST, 1, cache=CacheState.WARM)
     assert evicted == []
     bench.input(1).fill_(7)
-    bench.timed(wire.How.BURST, 1)
+    bench.timed(protocol.How.BURST, 1)
     assert evicted == [[7] * 6]
 
 
 def test_a_fetch_of_no_slots_empties_the_cache_and_leaves_what_was_fetched_before(bench: Bench) -> None:
     made = torch.zeros(6)
     bench.entry = lambda x: torch.mul(x, 2, out=made)
-    bench.timed(wire.How.CAPTURE, 1)
+    bench.timed(protocol.How.CAPTURE, 1)
     bench.input(1).fill_(7)
     evictions = bench.device.evictions
-    assert bench.ask(wire.Fetch(id="i", slots=(), cache=CacheState.COLD)) == wire.Done(id="i")
+    assert bench.ask(protocol.Fetch(id="i", slots=(), cache=CacheState.COLD)) == protocol.Done(id="i")
     assert bench.device.evictions == evictions + 1
-    assert isinstance(bench.ask(wire.TimeCalls(id="i", slots=(1,), how=wire.How.REPLAY)), wire.Timed)
+    assert isinstance(bench.ask(protocol.TimeCalls(id="i", slots=(1,), how=protocol.How.REPLAY)), protocol.Timed)
     assert bench.outputs((1,), bench.collected()) == [[20, 22, 24, 26, 28, 30]]
 
 
 def test_what_cannot_be_had_without_a_recorder_is_absent_and_said() -> None:
-    reply = Bench(precise=False).timed(wire.How.SINGLE, 0)
-    assert reply.calls == (wire.CallTime(span_ns=None, stream_ns=50, activities=0),)
+    reply = Bench(precise=False).timed(protocol.How.SINGLE, 0)
+    assert reply.calls == (protocol.CallTime(span_ns=None, stream_ns=50, activities=0),)
     assert (reply.method, reply.reason) == ("", "scripted without a recorder")
 
 
@@ -159,20 +160,20 @@ def test_dropped_records_leave_no_span(bench: Bench) -> None:
         return bench.double(x)
 
     bench.entry = entry
-    reply = bench.timed(wire.How.SINGLE, 0)
+    reply = bench.timed(protocol.How.SINGLE, 0)
     assert (reply.method, reply.reason, reply.calls[0].span_ns) == ("", "CUPTI dropped 1 records", None)
 
 
 def test_a_cache_that_may_keep_lines_is_noted(bench: Bench) -> None:
     bench.device.note = "could not"
-    assert bench.timed(wire.How.SINGLE, 0).notes == ("could not",)
-    assert bench.timed(wire.How.BURST, 0).notes == ("could not",)
+    assert bench.timed(protocol.How.SINGLE, 0).notes == ("could not",)
+    assert bench.timed(protocol.How.BURST, 0).notes == ("could not",)
 
 
 def test_work_between_two_commands_is_late(bench: Bench) -> None:
-    bench.timed(wire.How.SINGLE, 0)
+    bench.timed(protocol.How.SINGLE, 0)
     bench.device.put("side_kernel", 500)
-    assert bench.timed(wire.How.SINGLE, 1).late == ("side_kernel",)
+    assert bench.timed(protocol.How.SINGLE, 1).late == ("side_kernel",)
 
 
 def deferring(device: ScriptedDevice, activities: int) -> object:
@@ -191,7 +192,7 @@ def deferring(device: ScriptedDevice, activities: int) -> object:
 def test_work_that_begins_while_we_copy_is_late(bench: Bench) -> None:
     # One more than the copies that there are.
     bench.entry = lambda x: (x.clone(), deferring(bench.device, 3))
-    assert bench.timed(wire.How.SINGLE, 0).late == ("deferred", "deferred", "deferred")
+    assert bench.timed(protocol.How.SINGLE, 0).late == ("deferred", "deferred", "deferred")
 
 
 def test_what_is_not_copied_leaves_no_room_for_work_beside_our_copies(bench: Bench) -> None:
@@ -200,12 +201,12 @@ def test_what_is_not_copied_leaves_no_room_for_work_beside_our_copies(bench: Ben
         return x[:0], torch.zeros(1 << 16), torch.zeros(1, device="meta"), deferring(bench.device, 2)
 
     bench.entry = entry
-    assert bench.timed(wire.How.SINGLE, 0).late == ("deferred", "deferred")
+    assert bench.timed(protocol.How.SINGLE, 0).late == ("deferred", "deferred")
 
 
-@pytest.mark.parametrize("how", [wire.How.SINGLE, wire.How.BURST])
+@pytest.mark.parametrize("how", [protocol.How.SINGLE, protocol.How.BURST])
 def test_an_answer_is_not_computed_where_it_is_copied_by_who_replaced_the_copying(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, how: wire.How
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, how: protocol.How
 ) -> None:
     heard: list[str] = []
 
@@ -216,7 +217,7 @@ def test_an_answer_is_not_computed_where_it_is_copied_by_who_replaced_the_copyin
     for name in ("copy_", "detach", "resolve_conj", "resolve_neg", "narrow", "view", "is_conj", "is_neg"):
         monkeypatch.setattr(torch.Tensor, name, replacing(name))
     reply = bench.timed(how, 0)
-    returned = reply.returned if how is wire.How.SINGLE else bench.collected().returned
+    returned = reply.returned if how is protocol.How.SINGLE else bench.collected().returned
     monkeypatch.undo()
     assert heard == []
     assert bench.output(0, *returned[0]).tolist() == [0, 2, 4, 6, 8, 10]
@@ -232,24 +233,24 @@ def test_a_mode_that_is_never_left_does_not_hear_of_what_is_copied(bench: Bench,
 
     listening = type("Listening", (kind,), {"__torch_function__": listen, "__torch_dispatch__": listen})
     with listening():
-        bench.timed(wire.How.SINGLE, 0)
+        bench.timed(protocol.How.SINGLE, 0)
     assert "mul" in str(heard)  # the entry's own work
     assert "copy" not in str(heard)
 
 
 def test_a_call_without_work_has_no_activities(bench: Bench) -> None:
     bench.entry = lambda x: x
-    assert bench.timed(wire.How.SINGLE, 0).calls == (wire.CallTime(span_ns=None, stream_ns=0, activities=0),)
+    assert bench.timed(protocol.How.SINGLE, 0).calls == (protocol.CallTime(span_ns=None, stream_ns=0, activities=0),)
 
 
 def test_no_calls_are_no_calls(bench: Bench) -> None:
-    assert bench.timed(wire.How.SINGLE) == wire.Timed(id="i", method="cupti")
-    assert bench.timed(wire.How.BURST).elapsed_ns == 0
+    assert bench.timed(protocol.How.SINGLE) == protocol.Timed(id="i", method="cupti")
+    assert bench.timed(protocol.How.BURST).elapsed_ns == 0
 
 
 def test_several_outputs_and_odd_ones_are_described_as_they_are(bench: Bench) -> None:
     bench.entry = lambda x: (x + 1, x.to(torch.int16)[::2], None, x[:0])
-    (returned,) = bench.timed(wire.How.SINGLE, 1).returned
+    (returned,) = bench.timed(protocol.How.SINGLE, 1).returned
     assert [(spec.type_name, spec.dtype, spec.shape, spec.bytes) for spec in returned] == [
         ("Tensor", "float32", (6,), 24), ("Tensor", "int16", (3,), 6), ("NoneType", "", (), 0),
         ("Tensor", "float32", (0,), 0),
@@ -262,7 +263,7 @@ def test_outputs_that_do_not_fit_are_described_and_not_written() -> None:
     bench = Bench(room=256)
     bench.entry = lambda x: torch.ones(1000)
     before = bench.block.content.clone()
-    (returned,) = bench.timed(wire.How.SINGLE, 0).returned
+    (returned,) = bench.timed(protocol.How.SINGLE, 0).returned
     assert (returned[0].shape, returned[0].bytes) == ((1000,), 4000)
     assert torch.equal(bench.block.content, before)
 
@@ -272,15 +273,15 @@ def test_what_the_entry_raises_is_raised_and_the_next_command_works(bench: Bench
         raise ZeroDivisionError("theirs")
 
     bench.entry = entry
-    for how in (wire.How.SINGLE, wire.How.BURST):
+    for how in (protocol.How.SINGLE, protocol.How.BURST):
         with pytest.raises(ZeroDivisionError, match="theirs"):
             bench.timed(how, 0)
     bench.entry = bench.double
-    assert len(bench.timed(wire.How.SINGLE, 0).calls) == 1
+    assert len(bench.timed(protocol.How.SINGLE, 0).calls) == 1
 
 
 def test_a_burst_is_collected_into_its_slots(bench: Bench) -> None:
-    reply = bench.timed(wire.How.BURST, 3, 1)
+    reply = bench.timed(protocol.How.BURST, 3, 1)
     assert (reply.elapsed_ns, reply.calls, reply.returned) == (100, (), ())
     collected = bench.collected()
     assert bench.outputs((3, 1), collected) == [[60, 62, 64, 66, 68, 70], [20, 22, 24, 26, 28, 30]]
@@ -299,7 +300,7 @@ def test_outputs_that_overlap_are_shared_and_neighbours_are_not(
 ) -> None:
     memory, turns = torch.zeros(20), iter(views)
     bench.entry = lambda x: memory[next(turns)]
-    bench.timed(wire.How.BURST, 0, 1)
+    bench.timed(protocol.How.BURST, 0, 1)
     assert bench.collected().shared_outputs is shared
 
 
@@ -309,7 +310,7 @@ def test_two_outputs_of_one_call_may_share_memory(bench: Bench) -> None:
         return y, y
 
     bench.entry = entry
-    bench.timed(wire.How.BURST, 0, 1)
+    bench.timed(protocol.How.BURST, 0, 1)
     assert not bench.collected().shared_outputs
 
 
@@ -321,15 +322,15 @@ def test_a_graph_is_replayed_on_what_its_slots_hold_then(bench: Bench) -> None:
         return torch.mul(x, 2, out=made.setdefault(x.data_ptr(), torch.zeros(6)))
 
     bench.entry = entry
-    assert bench.timed(wire.How.CAPTURE, 0, 1).kernels == (wire.KernelTime(name="double", count=2),)
+    assert bench.timed(protocol.How.CAPTURE, 0, 1).kernels == (protocol.KernelTime(name="double", count=2),)
     for number in (0, 1):
         bench.input(number).fill_(100 + number)
-    assert bench.timed(wire.How.REPLAY, 0, 1).elapsed_ns == 100
+    assert bench.timed(protocol.How.REPLAY, 0, 1).elapsed_ns == 100
     assert bench.outputs((0, 1), bench.collected()) == [[200] * 6, [202] * 6]
 
 
 def test_what_cannot_be_captured_is_unsupported_with_its_reason_and_calls_go_on(bench: Bench) -> None:
-    bench.timed(wire.How.CAPTURE, 0, 1)
+    bench.timed(protocol.How.CAPTURE, 0, 1)
 
     def entry(x: torch.Tensor) -> torch.Tensor:
         if bench.device.capturing:
@@ -337,13 +338,15 @@ def test_what_cannot_be_captured_is_unsupported_with_its_reason_and_calls_go_on(
         return bench.double(x)
 
     bench.entry = entry
-    failed = bench.refused(wire.TimeCalls(id="i", slots=(0, 1), how=wire.How.CAPTURE))
+    failed = bench.refused(protocol.TimeCalls(id="i", slots=(0, 1), how=protocol.How.CAPTURE))
     assert (failed.kind, failed.message) == (
-        wire.FailureKind.UNSUPPORTED,
+        protocol.FailureKind.UNSUPPORTED,
         "cannot be captured: RuntimeError: operation not permitted when stream is capturing",
     )
-    assert len(bench.timed(wire.How.SINGLE, 0).calls) == 1
-    assert "holds calls on ()" in bench.refused(wire.TimeCalls(id="i", slots=(0, 1), how=wire.How.REPLAY)).message
+    assert len(bench.timed(protocol.How.SINGLE, 0).calls) == 1
+    assert (
+        "holds calls on ()" in bench.refused(protocol.TimeCalls(id="i", slots=(0, 1), how=protocol.How.REPLAY)).message
+    )
 
 
 def test_an_error_that_cannot_be_shown_is_told_by_its_type(bench: Bench) -> None:
@@ -355,39 +358,42 @@ def test_an_error_that_cannot_be_shown_is_told_by_its_type(bench: Bench) -> None
         raise UnspeakableError
 
     bench.entry = entry
-    failed = bench.refused(wire.TimeCalls(id="i", slots=(0,), how=wire.How.CAPTURE))
+    failed = bench.refused(protocol.TimeCalls(id="i", slots=(0,), how=protocol.How.CAPTURE))
     assert failed.message == "cannot be captured: UnspeakableError: "
 
 
 def test_a_graph_is_of_its_slots_and_no_others(bench: Bench) -> None:
-    bench.timed(wire.How.CAPTURE, 0, 1)
-    failed = bench.refused(wire.TimeCalls(id="i", slots=(1, 0), how=wire.How.REPLAY))
-    assert (failed.kind, failed.message) == (wire.FailureKind.ENGINE, "the graph holds calls on (0, 1), not on (1, 0)")
+    bench.timed(protocol.How.CAPTURE, 0, 1)
+    failed = bench.refused(protocol.TimeCalls(id="i", slots=(1, 0), how=protocol.How.REPLAY))
+    assert (failed.kind, failed.message) == (
+        protocol.FailureKind.ENGINE,
+        "the graph holds calls on (0, 1), not on (1, 0)",
+    )
 
 
 def test_an_empty_burst_forgets_nothing(bench: Bench) -> None:
-    bench.timed(wire.How.BURST, 2)
-    bench.timed(wire.How.BURST)
+    bench.timed(protocol.How.BURST, 2)
+    bench.timed(protocol.How.BURST)
     assert bench.outputs((2,), bench.collected()) == [[40, 42, 44, 46, 48, 50]]
 
 
 def test_there_is_nothing_to_collect_after_single_calls_and_after_a_capture(bench: Bench) -> None:
-    bench.timed(wire.How.BURST, 0)
-    bench.timed(wire.How.CAPTURE, 0)
-    assert bench.refused(wire.Collect(id="i")).kind is wire.FailureKind.ENGINE
-    bench.timed(wire.How.BURST, 0)
-    bench.timed(wire.How.SINGLE, 0)
-    assert bench.refused(wire.Collect(id="i")).kind is wire.FailureKind.ENGINE
+    bench.timed(protocol.How.BURST, 0)
+    bench.timed(protocol.How.CAPTURE, 0)
+    assert bench.refused(protocol.Collect(id="i")).kind is protocol.FailureKind.ENGINE
+    bench.timed(protocol.How.BURST, 0)
+    bench.timed(protocol.How.SINGLE, 0)
+    assert bench.refused(protocol.Collect(id="i")).kind is protocol.FailureKind.ENGINE
 
 
 def test_a_slot_that_does_not_exist_is_refused(bench: Bench) -> None:
-    failed = bench.refused(wire.TimeCalls(id="i", slots=(0, 4), how=wire.How.SINGLE))
+    failed = bench.refused(protocol.TimeCalls(id="i", slots=(0, 4), how=protocol.How.SINGLE))
     assert failed.message == "there are 4 slots, and (0, 4) were asked for"
 
 
 def test_after_vacating_nothing_can_be_timed(bench: Bench) -> None:
-    assert bench.ask(wire.Vacate(id="i")) == wire.Done(id="i")
-    failed = bench.refused(wire.TimeCalls(id="i", slots=(0,), how=wire.How.SINGLE))
+    assert bench.ask(protocol.Vacate(id="i")) == protocol.Done(id="i")
+    failed = bench.refused(protocol.TimeCalls(id="i", slots=(0,), how=protocol.How.SINGLE))
     assert failed.message == "calls cannot be timed before slots are occupied"
     assert not bench.device.is_recording
 
@@ -401,8 +407,8 @@ def test_memory_that_we_cannot_have_for_our_copies_is_unsupported_and_not_the_ca
             return super().__torch_function__(func, types, args, kwargs or {})
 
     bench.block.content = bench.block.content.as_subclass(Full)
-    failed = bench.refused(wire.Occupy(id="i", case="one", arguments=(), layout=bench.layout))
-    assert failed.kind is wire.FailureKind.UNSUPPORTED
+    failed = bench.refused(protocol.Occupy(id="i", case="one", arguments=(), layout=bench.layout))
+    assert failed.kind is protocol.FailureKind.UNSUPPORTED
     assert failed.message == (
         f"there is no device memory for {SLOTS * bench.layout.stride} bytes of input copies: Tried to allocate 2.00 GiB"
     )
@@ -410,6 +416,8 @@ def test_memory_that_we_cannot_have_for_our_copies_is_unsupported_and_not_the_ca
 
 def test_on_a_device_without_a_clock_slots_cannot_be_occupied(bench: Bench) -> None:
     stopwatch = Stopwatch(CPU, lambda: bench.entry)
-    assert stopwatch.carry_out(wire.Occupy(id="i", case="one", arguments=(), layout=bench.layout)) == wire.Failed(
-        id="i", kind=wire.FailureKind.UNSUPPORTED, message="calls are timed on NVIDIA GPUs only; this device is cpu"
+    assert stopwatch.carry_out(
+        protocol.Occupy(id="i", case="one", arguments=(), layout=bench.layout)
+    ) == protocol.Failed(
+        id="i", kind=protocol.FailureKind.UNSUPPORTED, message="calls are timed on NVIDIA GPUs only; this device is cpu"
     )

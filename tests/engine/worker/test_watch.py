@@ -27,7 +27,7 @@ import triton
 from torch.overrides import BaseTorchFunctionMode
 from triton.runtime import interpreter
 
-from engine.wire.observing import ChangeKind, ChangeSeen
+from engine.protocol.monitoring import ChangeKind, ChangeSeen
 from engine.worker.code_pages import code_pages
 from engine.worker.watch import Watch
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from engine import wire
+from engine import protocol
 from engine.worker.withholding import Withholding
 
 
@@ -17,8 +17,8 @@ def second() -> None:
     """Stands for another."""
 
 
-FIRST = wire.Kernel(name="first", line=first.__code__.co_firstlineno)
-SECOND = wire.Kernel(name="second", line=second.__code__.co_firstlineno)
+FIRST = protocol.Kernel(name="first", line=first.__code__.co_firstlineno)
+SECOND = protocol.Kernel(name="second", line=second.__code__.co_firstlineno)
 
 
 def test_nothing_is_withheld_or_counted_before_it_is_asked_for() -> None:
@@ -31,32 +31,34 @@ def test_nothing_is_withheld_or_counted_before_it_is_asked_for() -> None:
 
 def test_without_names_every_kernel_is_withheld() -> None:
     withholding = Withholding()
-    with withholding.during(wire.Withhold()):
+    with withholding.during(protocol.Withhold()):
         assert withholding.withholds(first)
         assert withholding.withholds(second)
     assert withholding.take_ledger() == (
-        wire.Withheld(kernel=FIRST, launches=1, withheld=1), wire.Withheld(kernel=SECOND, launches=1, withheld=1)
-    )  # fmt: skip
+        protocol.Withheld(kernel=FIRST, launches=1, withheld=1),
+        protocol.Withheld(kernel=SECOND, launches=1, withheld=1),
+    )
 
 
 def test_with_a_name_the_others_are_launched_and_counted() -> None:
     withholding = Withholding()
-    with withholding.during(wire.Withhold(kernels=(SECOND,))):
+    with withholding.during(protocol.Withhold(kernels=(SECOND,))):
         assert [withholding.withholds(function) for function in (first, first, second)] == [False, False, True]
     assert withholding.take_ledger() == (
-        wire.Withheld(kernel=FIRST, launches=2, withheld=0), wire.Withheld(kernel=SECOND, launches=1, withheld=1)
-    )  # fmt: skip
+        protocol.Withheld(kernel=FIRST, launches=2, withheld=0),
+        protocol.Withheld(kernel=SECOND, launches=1, withheld=1),
+    )
 
 
 def test_of_two_kernels_of_one_name_the_line_tells() -> None:
     withholding = Withholding()
-    with withholding.during(wire.Withhold(kernels=(wire.Kernel(name="first", line=FIRST.line + 1),))):
+    with withholding.during(protocol.Withhold(kernels=(protocol.Kernel(name="first", line=FIRST.line + 1),))):
         assert not withholding.withholds(first)
 
 
 def test_a_call_that_raises_ends_it_and_keeps_the_count() -> None:
     withholding = Withholding()
-    with pytest.raises(ValueError, match="no answer"), withholding.during(wire.Withhold()):
+    with pytest.raises(ValueError, match="no answer"), withholding.during(protocol.Withhold()):
         withholding.withholds(first)
         raise ValueError("no answer")
     assert not withholding.withholds(first)
@@ -67,16 +69,16 @@ def test_a_call_that_raises_ends_it_and_keeps_the_count() -> None:
 def test_a_call_that_is_looked_at_launches_everything_and_counts_what_only_moved() -> None:
     withholding = Withholding()
     x, y = torch.arange(4.0), torch.zeros(4)
-    with withholding.during(wire.Withhold(look=True)):
+    with withholding.during(protocol.Withhold(look=True)):
         for factor in (1, 2):
             assert not withholding.withholds(first)
             with withholding.launching(first, (x, y)):
                 y.copy_(factor * x)
-    assert withholding.take_ledger() == (wire.Withheld(kernel=FIRST, launches=2, withheld=0, moved=1),)
+    assert withholding.take_ledger() == (protocol.Withheld(kernel=FIRST, launches=2, withheld=0, moved=1),)
 
 
-@pytest.mark.parametrize("asked", [None, wire.Withhold(kernels=(SECOND,))])
-def test_in_other_calls_nobody_looks(asked: wire.Withhold | None) -> None:
+@pytest.mark.parametrize("asked", [None, protocol.Withhold(kernels=(SECOND,))])
+def test_in_other_calls_nobody_looks(asked: protocol.Withhold | None) -> None:
     withholding = Withholding()
     x, y = torch.arange(4.0), torch.zeros(4)
     with withholding.during(asked):

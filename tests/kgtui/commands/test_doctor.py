@@ -15,8 +15,8 @@ from engine.device_lock import DeviceLock
 from engine.devices import Device
 from engine.errors import EngineError
 from engine.model.benchmark import DeviceState, Holder
-from engine.processes.confinement import Measure
-from engine.processes.nest import Nest
+from engine.processes.fork_server_client import Nest
+from engine.sandbox.confinement import Measure
 from kgtui.commands.doctor import Condition, condition_lines, condition_of
 
 

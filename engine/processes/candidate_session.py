@@ -1,0 +1,196 @@
+"""One candidate's own worker: loaded once, called case by case, replaced after it has died.
+
+The snapshot that is loaded is a file of its own, never the user's: a second save during a run must
+not change what is judged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from engine import protocol
+from engine.errors import ChildDiedError, EngineError, EngineLostError, KilledError, says_nothing
+from engine.model import Candidate, Limits, Stream
+from engine.processes.control_group import ControlGroup
+from engine.processes.warm_pool import Hand, Spare
+
+
+class LoadError(EngineError):
+    """The candidate did not load: `failed` is what the worker said."""
+
+    def __init__(self, failed: protocol.Failed) -> None:
+        super().__init__(failed.message)
+        self.failed = failed
+
+
+class Desk:
+    """The worker (or the compiler) that one candidate is loaded in."""
+
+    def __init__(
+        self, *, candidate: Candidate, entry: str, spare: Spare, limits: Limits,
+        on_log: Callable[[Stream, str], None], shelves: tuple[Path, ...] = (),
+        target: str | None = None, group: ControlGroup | None = None,
+    ) -> None:  # fmt: skip
+        """`group` is the control group of the run, which the worker joins before the candidate is loaded."""
+        self._candidate = candidate
+        self._entry = entry
+        self._spare = spare
+        self._limits = limits
+        self._on_log = on_log
+        self._shelves = shelves
+        self._target = target
+        self._group = group
+        self._hand: Hand | None = None
+        self._leaving: list[asyncio.Task[None]] = []
+        self._has_called = False
+        self.kills = 0
+        """How often its worker was killed from outside while it was to answer."""
+        self.failures = 0
+        """How often no worker could be had, or the machine left it no time to answer."""
+
+    @property
+    def digest(self) -> str:
+        """The hash of the candidate's text."""
+        return self._candidate.digest
+
+    @property
+    def shared(self) -> Path:
+        """The folder of shared memory of the worker in use."""
+        assert self._hand is not None
+        return self._hand.room.shared
+
+    @property
+    def cache(self) -> Path:
+        """Triton's cache folder of the worker in use."""
+        assert self._hand is not None
+        return self._hand.room.cache
+
+    @property
+    def occupied(self) -> bool:
+        """Whether a worker with the candidate loaded is there; not one that was lost with the engine's processes."""
+        return self._hand is not None and not self._hand.child.lost
+
+    async def load(self) -> protocol.Loaded | protocol.Done:
+        """Take a warm worker and load the candidate in it; another one where that came of no fault of the candidate.
+
+        Raises:
+            LoadError: the candidate's own top level failed.
+            EngineError: the worker died, was silent, or said something that is no reply.
+        """
+        try:
+            return await self._load()
+        except LoadError:
+            raise
+        except EngineError as error:
+            if not says_nothing(error):
+                raise
+            return await self._load()
+
+    async def _load(self) -> protocol.Loaded | protocol.Done:
+        self.vacate()
+        try:
+            self._hand = await self._spare.take()
+        except (EngineError, OSError):
+            self.failures += 1
+            raise
+        self._has_called = False
+        self._hand.child.on_log = self._on_log
+        if self._group is not None:
+            self._group.add(self._hand.child.pid)
+            self._hand.child.group = self._group
+        path = _snapshot(self._hand.room.folder, self._candidate)
+        folder = str(self._candidate.folder) if self._candidate.folder is not None else None
+        shelves = tuple(map(str, self._shelves))
+        view = self._hand.room.view_of(self._candidate.folder)
+        command = protocol.Load(
+            id=protocol.new_id(), path=str(path), folder=folder, entry=self._entry, shelves=shelves,
+            readable=(*view.readable, *shelves), listed=view.listed, target=self._target,
+        )  # fmt: skip
+        reply = await self._answer(self._hand, command, deadline_s=self._limits.load_s)
+        if isinstance(reply, protocol.Failed):
+            await self.clear()  # or the next case would call an entry that is not there
+            raise LoadError(reply)
+        if not isinstance(reply, protocol.Loaded | protocol.Done):
+            raise ChildDiedError(f"the {self._hand.child.kind} answered a load with {type(reply).__name__}")
+        return reply
+
+    async def ask(self, command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
+        """Send a command to the worker.
+
+        Raises:
+            EngineError: there is no worker, or it did not answer properly.
+        """
+        if self._hand is None:
+            raise ChildDiedError("the candidate has no worker")
+        reply = await self._answer(self._hand, command, deadline_s=deadline_s)
+        self._has_called = self._has_called or isinstance(command, protocol.Call | protocol.Record)
+        return reply
+
+    async def _answer(self, hand: Hand, command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
+        try:
+            return await hand.child.ask(command, deadline_s=deadline_s)
+        except (KilledError, EngineLostError):
+            self.kills += 1
+            raise
+        except EngineError as error:
+            self.failures += says_nothing(error)
+            raise
+
+    @property
+    def untried(self) -> bool:
+        """Whether the worker in use has not answered a call yet: what is set up once is done in its first."""
+        return not self._has_called
+
+    @property
+    def unrecorded(self) -> str:
+        """Why the worker in use cannot read the device's record, as it said before it had a candidate."""
+        ready = self._hand.child.ready if self._hand is not None else None
+        return ready.unrecorded if ready is not None else "there is no worker"
+
+    @property
+    def fault(self) -> EngineError | None:
+        """What the worker wrote that was no reply, if anything."""
+        return self._hand.child.fault if self._hand is not None else None
+
+    def another(self) -> Desk:
+        """One for the same candidate, whose worker nobody has had call it yet; what that one prints is not told."""
+        return Desk(
+            candidate=self._candidate, entry=self._entry, spare=self._spare, limits=self._limits,
+            on_log=lambda *_: None, shelves=self._shelves, target=self._target, group=self._group,
+        )  # fmt: skip
+
+    def send_away(self, other: Desk) -> None:
+        """Vacate another desk: to clear this one is to wait until its worker is gone, too."""
+        other.vacate()
+        self._leaving += other._leaving
+        other._leaving = []
+
+    def vacate(self) -> None:
+        """Have the worker killed with all that it started, and wait for nothing: `clear` waits until it is gone."""
+        if self._hand is not None:
+            hand, self._hand = self._hand, None
+            self._leaving.append(asyncio.create_task(hand.dismiss()))
+
+    async def clear(self) -> None:
+        """Kill the worker with all that it started and remove its folders.  Safe to call twice."""
+        self.vacate()
+        while self._leaving:
+            leaving = self._leaving[0]
+            await asyncio.wait([leaving])  # and no cancelling: whoever is cancelled here leaves it to the next to clear
+            if leaving in self._leaving:
+                self._leaving.remove(leaving)
+            leaving.result()
+
+
+def _snapshot(folder: Path, candidate: Candidate) -> Path:
+    # A folder of its own, so that nothing else the child writes is importable beside the candidate.
+    place = folder / "candidate"
+    place.mkdir(mode=0o755, exist_ok=True)
+    # The name stands in the assembly code of its kernels, and ptxas refuses some that are not ASCII.
+    name = "".join(sign if sign.isascii() and sign.isprintable() else "_" for sign in Path(candidate.filename).name)
+    path = place / (name or "kernel.py")
+    path.write_bytes(candidate.source)
+    path.chmod(0o644)
+    return path

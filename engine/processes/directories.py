@@ -1,0 +1,257 @@
+"""Where child processes live: a private folder, a folder of shared memory, a user id, an environment.
+
+Everything a child may write is made here before it starts and removed after it has ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.model import Limits
+from engine.sandbox.confinement import Confinement
+
+_KEPT_VARIABLES = (
+    "PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TZ", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
+)  # fmt: skip
+_PREFIX, _LOCK = "kgtui-", ".lock"
+_USER = "candidate"
+_ENOUGH_BYTES = 1 << 30  # containers give shared memory of 64 MiB by default, which some cases do not fit into
+_MOST_PLAIN_FILES = 500
+# Ids that no account has: far above what distributions and containers hand out.
+_FIRST_UID, _UIDS = 1 << 30, 1 << 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """What a child can read besides libraries: files and folders, and folders whose names alone it may list."""
+
+    readable: tuple[str, ...]
+    listed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    """One child's own place.  `folder` is its home and working folder, `shared` holds arenas and outputs.
+
+    `private` are places that no candidate may read, also where its own folder contains them.
+    """
+
+    folder: Path
+    shared: Path
+    uid: int | None
+    private: tuple[Path, ...] = ()
+
+    @property
+    def cache(self) -> Path:
+        """Where Triton keeps what this child compiled."""
+        return self.folder / "triton"
+
+    def confinement(self, limits: Limits, *, address_space: bool) -> Confinement:
+        """How the child that lives here is confined."""
+        return Confinement(
+            writable=(str(self.folder), str(self.shared)),
+            uid=self.uid,
+            memory_bytes=limits.memory_bytes,
+            processes=limits.processes,
+            file_bytes=limits.output_bytes,
+            address_space=address_space,
+        )
+
+    def view_of(self, candidate: Path | None) -> View:
+        """What the child can read once a candidate of the folder `candidate` is loaded in it.
+
+        A folder that contains a private place, such as a home folder, is not opened as a whole: its names can be
+        listed, and the plain files directly in it read, but for hidden ones.
+        """
+        own = (str(self.folder), str(self.shared))
+        if candidate is None:
+            return View(readable=own)
+        candidate = candidate.resolve()
+        if not any(place.resolve().is_relative_to(candidate) for place in self.private):
+            return View(readable=(*own, str(candidate)))
+        return View(readable=(*own, *_plain_files(candidate)), listed=(str(candidate),))
+
+    def environment(self) -> dict[str, str]:
+        """Variables that keep every cache of the child inside its folder, and name a user where there is none.
+
+        A confined child has a user id that nobody has given a name; torch asks for one when it compiles.
+        """
+        folder = str(self.folder)
+        return {
+            "HOME": folder, "TMPDIR": folder, "XDG_CACHE_HOME": folder, "TRITON_HOME": folder,
+            "TRITON_CACHE_DIR": str(self.cache), "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor",
+            "CUDA_CACHE_PATH": f"{folder}/cuda", "USER": _USER,
+        }  # fmt: skip
+
+    def remove(self) -> None:
+        """Delete both folders with all that is in them."""
+        for folder in (self.folder, self.shared):
+            _remove(folder)
+
+
+class Lodging:
+    """The folders of one engine; `open_room` for each child, `close` at the end."""
+
+    def __init__(self, *, private: tuple[Path, ...] = ()) -> None:
+        """`private` are places that no candidate may read; the temporary folder is always one of them."""
+        self._private = (*private, Path(tempfile.gettempdir()))
+        places = (Path(tempfile.gettempdir()), _shared_memory())
+        _remove_stale(places)
+        prefix = f"{_PREFIX}{os.getpid()}-"
+        self.folder, self.shared = (Path(tempfile.mkdtemp(prefix=prefix, dir=place)) for place in places)
+        self._locks = [_lock(folder) for folder in self.folders]
+        for folder in self.folders:
+            folder.chmod(0o711)  # children with a user id of their own pass through, and see nothing
+        self._opened = 0
+        self._first_uid = secrets.randbelow(_UIDS)
+
+    @property
+    def folders(self) -> tuple[Path, Path]:
+        """Both base folders."""
+        return self.folder, self.shared
+
+    def open_room(self) -> Room:
+        """A new place for one child."""
+        self._opened += 1
+        name = f"{self._opened}"
+        room = Room(
+            folder=self.folder / name, shared=self.shared / name, uid=self._own_user(), private=self._private
+        )  # fmt: skip
+        for folder in (room.folder, room.shared):
+            folder.mkdir(mode=0o700)
+            if room.uid is not None:
+                os.chown(folder, room.uid, room.uid)
+        return room
+
+    def open_shelf(self) -> Path:
+        """A new folder that every child can read and none can write."""
+        self._opened += 1
+        shelf = self.folder / f"{self._opened}-shelf"
+        shelf.mkdir(mode=0o755)
+        return shelf
+
+    def clear_shelf(self, shelf: Path) -> None:
+        """Delete a folder that `open_shelf` made."""
+        _remove(shelf)
+
+    def close(self) -> None:
+        """Delete everything.  Safe to call twice."""
+        for folder in self.folders:
+            _remove(folder)
+        while self._locks:
+            os.close(self._locks.pop())
+
+    def _own_user(self) -> int | None:
+        """A user id that no other child of this machine has; None unless we are root and such ids exist here."""
+        if os.getuid() != 0:
+            return None
+        # Never one that another engine may be using: to end a child, everything of its user is killed.
+        uid = _FIRST_UID + (self._first_uid + self._opened) % _UIDS
+        return uid if _is_mapped(uid) else None
+
+
+def base_environment(source: Mapping[str, str], *, interpreted: bool, folder: Path) -> dict[str, str]:
+    """What a nursery gets of our environment: where programs and libraries are, nothing that looks like a key."""
+    kept = {name: source[name] for name in _KEPT_VARIABLES if name in source}
+    kept["PYTHONDONTWRITEBYTECODE"] = "1"
+    kept["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # as NVML counts, so that device 0 is the one that we name
+    kept["OPENBLAS_NUM_THREADS"] = "1"  # its threads would start at import, and a nursery must have none
+    kept["TRITON_CACHE_DIR"] = str(folder / "triton")
+    kept["HOME"] = str(folder)
+    if interpreted:
+        kept["TRITON_INTERPRET"] = "1"
+    return kept
+
+
+def _plain_files(folder: Path) -> tuple[str, ...]:
+    """The first files of `folder` by name, neither hidden nor links."""
+    try:
+        with os.scandir(folder) as entries:
+            plain = (e for e in entries if e.is_file(follow_symlinks=False) and not e.name.startswith("."))
+            names = sorted(e.path for e in plain if _is_text(e.path))
+    except OSError:
+        return ()
+    return tuple(names[:_MOST_PLAIN_FILES])
+
+
+def _is_text(name: str) -> bool:
+    """Whether a path is UTF-8, which is what a message to a child can hold; others are kept out of its sight."""
+    return not any("\ud800" <= char <= "\udfff" for char in name)
+
+
+def _shared_memory() -> Path:
+    """The folder of shared memory; the temporary folder where there is none, or where it is small and that has more."""
+    memory, temporary = Path("/dev/shm"), Path(tempfile.gettempdir())
+    if not os.access(memory, os.W_OK):
+        return temporary
+    free_bytes = _free_bytes(memory)
+    return memory if free_bytes >= _ENOUGH_BYTES or free_bytes >= _free_bytes(temporary) else temporary
+
+
+def _free_bytes(folder: Path) -> int:
+    status = os.statvfs(folder)
+    return status.f_bavail * status.f_frsize
+
+
+def _remove_stale(places: tuple[Path, ...]) -> None:
+    """Delete what an engine left that was killed together with its nurseries."""
+    for place in places:
+        for folder in place.glob(f"{_PREFIX}*-*"):
+            owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
+            if owner.isdecimal() and not Path("/proc", owner).exists() and _is_ours(folder) and not _is_locked(folder):
+                _remove(folder)
+
+
+def _is_ours(folder: Path) -> bool:
+    """A real folder of this user: anybody can put a name like ours into a shared place, or a link to elsewhere."""
+    try:
+        status = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+
+
+def _lock(folder: Path) -> int:
+    """Hold the folder: a process id says nothing to another container that shares the place."""
+    handle = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _is_locked(folder: Path) -> bool:
+    try:
+        os.close(_lock(folder))
+    except OSError:
+        return True
+    return False
+
+
+def _remove(folder: Path) -> None:
+    """Delete a folder with all that is in it, also what a child has closed to itself and to us."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        for place, _, _ in os.walk(folder):
+            with contextlib.suppress(OSError):
+                Path(place).chmod(0o700)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_mapped(uid: int) -> bool:
+    for line in Path("/proc/self/uid_map").read_text().splitlines():
+        first, _, count = map(int, line.split())
+        if first <= uid < first + count:
+            return True
+    return False

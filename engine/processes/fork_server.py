@@ -1,0 +1,294 @@
+"""The process that has imported everything once and forks warm children from then on.
+
+Forking takes milliseconds where importing torch takes seconds.  The nursery runs no candidate, holds
+no secret, opens no device and starts no thread; it only forks, kills and reaps.  It is the reaper of
+every orphan below it, so that whatever a candidate leaves behind is found and killed here, also when
+the parent is gone: then the control socket closes, everything is killed, and the nursery ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import selectors
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import time
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn, TypeAlias
+
+import msgspec
+
+from engine.sandbox import linux
+from engine.sandbox.confinement import Confinement, confine
+from engine.sandbox.inherited import settle_inherited
+from engine.sandbox.variables import DRIVER_VARIABLE, WARM_TARGET_VARIABLE
+
+MAX_MESSAGE_BYTES = 1 << 16
+_SWEEP_S = 30.0  # against what forks as fast as it is killed; each look finds all that there is
+
+
+class Fork(msgspec.Struct, frozen=True, kw_only=True, tag="fork", tag_field="type"):
+    """Fork a child of this kind; its four descriptors (commands, replies, stdout, stderr) come along."""
+
+    kind: str
+    folder: str
+    environment: dict[str, str]
+    confinement: Confinement | None
+
+
+class Kill(msgspec.Struct, frozen=True, kw_only=True, tag="kill", tag_field="type"):
+    """Kill a child, its process group and whatever it left behind, and wait until they are gone."""
+
+    pid: int
+
+
+class Forked(msgspec.Struct, frozen=True, kw_only=True, tag="forked", tag_field="type"):
+    """The child that the last Fork asked for."""
+
+    pid: int
+
+
+class Refused(msgspec.Struct, frozen=True, kw_only=True, tag="refused", tag_field="type"):
+    """The child that the last Fork asked for could not be forked."""
+
+    reason: str
+
+
+class Gone(msgspec.Struct, frozen=True, kw_only=True, tag="gone", tag_field="type"):
+    """A child ended: `status` as waitpid gives it, `strays` how many processes it had left behind."""
+
+    pid: int
+    status: int
+    strays: int
+
+
+class Awake(msgspec.Struct, frozen=True, kw_only=True, tag="awake", tag_field="type"):
+    """Everything is imported; forks are served from now on."""
+
+
+Order: TypeAlias = Fork | Kill
+Report: TypeAlias = Awake | Forked | Refused | Gone
+
+
+def main() -> None:
+    """Serve the control socket, the first argument's descriptor, until it closes; then delete the folders after it."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    folders = sys.argv[2:]
+    settle_inherited()
+    linux.set_process_name("kgtui-nursery")
+    linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
+    linux.prctl(linux.PR_SET_DUMPABLE, 0)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl+c in the terminal is the parent's business
+    _import_everything()
+    gc.freeze()
+    _Nursery(control).serve()
+    for folder in folders:  # the parent removes them when it ends in order; this is for when it was killed
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _import_everything() -> None:
+    """Import and run once whatever the children will need; nothing of it may leave a thread or open a device."""
+    # The candidate's child must not import our modules after it has started: a file of the same name may lie beside it.
+    import engine.compiler.main
+    import engine.judge.main
+    import engine.worker.main
+
+    if os.environ.get("TRITON_INTERPRET") == "1":
+        import torch
+
+        engine.worker.main.warm_up(torch.device("cpu"))
+    else:
+        engine.compiler.main.warm_up(os.environ[WARM_TARGET_VARIABLE])
+    if os.environ.get(DRIVER_VARIABLE) == "cuda":
+        import engine.compiler.offline
+
+        engine.compiler.offline.warm_cuda(os.environ[WARM_TARGET_VARIABLE])
+    threads = len(list(Path("/proc/self/task").iterdir()))
+    if threads != 1:
+        raise RuntimeError(f"the nursery has {threads} threads and cannot fork safely")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Child:
+    pid: int
+    handle: int
+    uid: int | None
+
+
+class _Nursery:
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._children: dict[int, _Child] = {}
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(control, selectors.EVENT_READ)
+
+    def serve(self) -> None:
+        self._send(Awake())
+        while True:
+            for key, _ in self._selector.select():
+                if key.data is not None:
+                    self._end(key.data)
+                elif not self._obey():
+                    for child in list(self._children.values()):
+                        self._end(child)
+                    return
+
+    def _obey(self) -> bool:
+        message, handles, _, _ = socket.recv_fds(self._control, MAX_MESSAGE_BYTES, 4)
+        if not message:
+            return False
+        order = msgspec.json.decode(message, type=Order)
+        if isinstance(order, Kill):
+            child = self._children.get(order.pid)
+            if child is not None:
+                self._end(child)
+            return True
+        try:
+            pid = os.fork()
+        except OSError as error:
+            for handle in handles:
+                os.close(handle)
+            self._send(Refused(reason=error.strerror or str(error)))
+            return True
+        if pid == 0:
+            self._control.close()
+            self._selector.close()
+            _become_child(order, handles)
+        for handle in handles:
+            os.close(handle)
+        uid = order.confinement.uid if order.confinement else None
+        child = _Child(pid=pid, handle=os.pidfd_open(pid), uid=uid)
+        self._children[pid] = child
+        self._selector.register(child.handle, selectors.EVENT_READ, child)
+        self._send(Forked(pid=pid))
+        return True
+
+    def _end(self, child: _Child) -> None:
+        if self._children.pop(child.pid, None) is None:
+            return
+        self._selector.unregister(child.handle)
+        os.close(child.handle)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child.pid, signal.SIGKILL)  # before its setsid it leads no group
+        _, status = os.waitpid(child.pid, 0)
+        self._send(Gone(pid=child.pid, status=status, strays=self._sweep(child.uid)))
+
+    def _sweep(self, uid: int | None) -> int:
+        """Kill every process below this one that is no known child; how many there were."""
+        if uid is not None:
+            _kill_all_of(uid)
+        strays: set[int] = set()
+        until = time.monotonic() + _SWEEP_S
+        while time.monotonic() < until:
+            found = [pid for pid in _children_of(os.getpid()) if pid not in self._children]
+            if not found:
+                break
+            strays.update(found)
+            for pid in found:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, 0)
+        return len(strays)
+
+    def _send(self, report: Report) -> None:
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self._control.send(msgspec.json.encode(report))
+
+
+def _kill_all_of(uid: int) -> None:
+    # kill(-1) reaches all processes of a user in one call, which no fork can outrun.
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setresuid(uid, uid, uid)
+            os.kill(-1, signal.SIGKILL)
+        finally:
+            os._exit(0)
+    os.waitpid(pid, 0)
+
+
+def _children_of(pid: int) -> list[int]:
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except FileNotFoundError:  # a kernel built without that file
+        return [child for child in _all_processes() if _parent_of(child) == pid]
+
+
+def _all_processes() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+
+
+def _parent_of(pid: int) -> int | None:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return None
+
+
+def _become_child(order: Fork, handles: list[int]) -> NoReturn:
+    """Turn this fork into a child of the kind that was asked for; never returns."""
+    status = 70  # EX_SOFTWARE, unless the child says otherwise
+    try:
+        commands, replies = _arrange_descriptors(handles)
+        os.setsid()
+        linux.set_process_name(f"kgtui-{order.kind}")
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.chdir(order.folder)
+        os.environ.update(order.environment)
+        tempfile.tempdir = None  # or every child would inherit the nursery's answer
+        in_force: tuple[str, ...] = ()
+        if order.confinement is None:
+            linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
+        else:
+            in_force = confine(order.confinement)
+        _serve(order.kind, commands, replies, in_force)
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def _arrange_descriptors(handles: list[int]) -> tuple[int, int]:
+    """stdout and stderr go to 1 and 2, nothing is on 0, and nothing else stays open; (commands, replies)."""
+    commands, replies, stdout, stderr = (os.dup(handle) for handle in handles)
+    null = os.open(os.devnull, os.O_RDONLY)
+    for handle, number in ((null, 0), (stdout, 1), (stderr, 2)):
+        os.dup2(handle, number)
+    keep = {0, 1, 2, commands, replies}
+    for entry in list(Path("/proc/self/fd").iterdir()):
+        if int(entry.name) not in keep:
+            with contextlib.suppress(OSError):
+                os.close(int(entry.name))
+    sys.stdout = open(1, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+    return commands, replies
+
+
+def _serve(kind: str, commands: int, replies: int, in_force: tuple[str, ...]) -> None:
+    import engine.compiler.main
+    import engine.judge.main
+    import engine.worker.main
+
+    serve = {
+        "judge": engine.judge.main.serve,
+        "worker": engine.worker.main.serve,
+        "compiler": engine.compiler.main.serve,
+    }[kind]
+    serve(commands, replies, in_force)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,244 @@
+"""The parent's end of the nursery: start it, have children forked, have them killed.
+
+The descriptors of a child are made here and handed over, so that replies come straight from the child
+and never through a process that others write to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import sys
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from engine.errors import DeadlineError, EngineError, EngineLostError
+from engine.processes.child import Child
+from engine.processes.exit_reason import telling_line
+from engine.processes.fork_server import (
+    MAX_MESSAGE_BYTES,
+    Awake,
+    Fork,
+    Forked,
+    Gone,
+    Kill,
+    Refused,
+    Report,
+)
+from engine.processes.usage import Meter
+from engine.processes.waiting import first_of
+from engine.sandbox.confinement import Confinement
+
+_START_S = 120.0
+_FORK_S = 20.0
+_END_S = 20.0
+
+
+class Nest:
+    """A running nursery.  `await start()` before the first fork, `await close()` at the end."""
+
+    def __init__(self, *, folders: tuple[Path, ...], environment: dict[str, str]) -> None:
+        self._folders = folders
+        self._environment = environment
+        self._children: dict[int, Child] = {}
+        self._gone_early: dict[int, int] = {}
+        self._forks = asyncio.Lock()
+        self._asked: deque[asyncio.Future[int]] = deque()  # forks are answered in their order
+        self._unwanted: set[int] = set()
+        self._awake: asyncio.Future[None] | None = None
+        self._control: socket.socket | None = None
+        self._closed = False
+        self.losses = 0
+        """How often the nursery ended while it was needed."""
+        self._process: asyncio.subprocess.Process | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The nursery's process id, None before the start."""
+        return self._process.pid if self._process is not None else None
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The children that have not been seen to end."""
+        return tuple(self._children)
+
+    async def start(self) -> None:
+        """Start the nursery and wait until it has imported everything.
+
+        Raises:
+            EngineError: it ended instead, with what it printed.
+        """
+        loop = asyncio.get_running_loop()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours.setblocking(False)
+        self._control = ours
+        self._awake = loop.create_future()
+        with theirs:
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-I",
+                "-m",
+                "engine.processes.fork_server",
+                str(theirs.fileno()),
+                *map(str, self._folders),
+                pass_fds=(theirs.fileno(),),
+                env=self._environment,
+                cwd=self._folders[0],
+                start_new_session=True,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.PIPE,
+            )
+        loop.add_reader(ours.fileno(), self._receive)
+        ended = asyncio.create_task(self._process.wait())
+        try:
+            racers: set[asyncio.Future[Any]] = {self._awake, ended}  # Any: they differ in what they bring
+            await first_of(racers, kind="nursery", limit_s=_START_S, look=Meter(self._process.pid).look)
+        except DeadlineError as error:
+            raise EngineError(f"the engine's processes did not start: {error}") from error
+        finally:
+            ended.cancel()
+        if not self._awake.done() or self._awake.cancelled():
+            raise EngineError(f"the engine's processes did not start: {await self._last_words()}")
+
+    async def fork(
+        self, kind: str, *, folder: Path, environment: dict[str, str], confinement: Confinement | None, log_bytes: int
+    ) -> Child:
+        """Fork a child of this kind; it is warm once `wait_until_ready` returns.
+
+        Raises:
+            EngineError: the nursery is gone; an EngineLostError when it ended just now.
+        """
+        async with self._forks:
+            if self._closed:
+                raise EngineError("the engine has been closed")
+            if self._control is None:
+                await self.start()  # the nursery was killed, by the system when memory ran out for instance
+            control = self._control
+            assert control is not None
+            (their_commands, commands), (replies, their_replies) = os.pipe(), os.pipe()
+            (stdout, their_stdout), (stderr, their_stderr) = os.pipe(), os.pipe()
+            theirs = [their_commands, their_replies, their_stdout, their_stderr]
+            order = Fork(kind=kind, folder=str(folder), environment=environment, confinement=confinement)
+            forked: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+            try:
+                socket.send_fds(control, [msgspec.json.encode(order)], theirs)
+                self._asked.append(forked)
+                nursery = Meter(self.pid or 0, below=False)
+                await first_of({forked}, kind="nursery", limit_s=_FORK_S, look=nursery.look)
+                pid = forked.result()
+            except BaseException as error:
+                for handle in (commands, replies, stdout, stderr):
+                    os.close(handle)
+                forked.cancel()
+                if isinstance(error, EngineLostError):
+                    raise EngineLostError(f"no {kind} could be started: {error}: {await self._last_words()}") from error
+                if not isinstance(error, OSError | DeadlineError):
+                    raise
+                raise EngineError(f"no {kind} could be started: {error}; {await self._last_words()}") from error
+            finally:
+                for handle in theirs:
+                    os.close(handle)
+            child = Child(self.order_kill, kind=kind, pid=pid, log_bytes=log_bytes)
+            self._children[pid] = child
+            try:
+                await child.attach(commands, replies, stdout, stderr)
+            except BaseException:
+                self.order_kill(pid)  # nobody else will know of it
+                raise
+            if pid in self._gone_early:
+                del self._children[pid]
+                child.gone(self._gone_early.pop(pid))
+            if self._control is not control:
+                child.lose()  # the nursery was lost between the fork and here
+            return child
+
+    def order_kill(self, pid: int) -> None:
+        """Have a child and all that it started killed; `Child.gone` is called when they are."""
+        if self._control is None:
+            return
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self._control.send(msgspec.json.encode(Kill(pid=pid)))
+
+    async def close(self) -> None:
+        """End the nursery and everything below it.  Safe to call twice."""
+        self._closed = True
+        if self._control is not None:
+            asyncio.get_running_loop().remove_reader(self._control.fileno())
+            self._control.close()
+            self._control = None
+        if self._process is not None:
+            try:
+                await asyncio.wait_for(self._process.wait(), _END_S)
+            except TimeoutError:
+                self._process.kill()  # its children are told by the kernel
+                await self._process.wait()
+            await self._last_words()
+        for child in list(self._children.values()):
+            child.gone(0)
+            await child.kill()
+        self._children.clear()
+
+    def _receive(self) -> None:
+        assert self._control is not None
+        try:
+            message = self._control.recv(MAX_MESSAGE_BYTES)
+        except BlockingIOError:
+            return
+        except ConnectionResetError:
+            message = b""
+        if not message:
+            self._lost()
+            return
+        report: Report = msgspec.json.decode(message, type=Report)
+        if isinstance(report, Awake):
+            if self._awake is not None and not self._awake.done():
+                self._awake.set_result(None)
+        elif isinstance(report, Forked):
+            forked = self._asked.popleft()
+            if forked.done():  # whoever asked has been cancelled, or did not wait so long
+                self._unwanted.add(report.pid)
+                self.order_kill(report.pid)
+            else:
+                forked.set_result(report.pid)
+        elif isinstance(report, Refused):
+            forked = self._asked.popleft()
+            if not forked.done():
+                forked.set_exception(OSError(report.reason))
+        elif isinstance(report, Gone):
+            if child := self._children.pop(report.pid, None):
+                child.gone(report.status)
+            elif report.pid in self._unwanted:
+                self._unwanted.remove(report.pid)
+            else:
+                self._gone_early[report.pid] = report.status
+
+    def _lost(self) -> None:
+        """The nursery is gone, and the kernel has killed its children with it."""
+        if self._control is not None:
+            asyncio.get_running_loop().remove_reader(self._control.fileno())
+            self._control.close()
+            self._control = None
+            self.losses += not self._closed
+        for child in self._children.values():
+            child.lose()
+        self._children.clear()
+        for forked in self._asked:
+            if not forked.done():
+                forked.set_exception(EngineLostError("the engine's processes were killed"))
+        self._asked.clear()
+        self._unwanted.clear()
+        self._gone_early.clear()
+
+    async def _last_words(self) -> str:
+        if self._process is None or self._process.stderr is None:
+            return "it was never started"
+        with contextlib.suppress(TimeoutError):
+            text = await asyncio.wait_for(self._process.stderr.read(1 << 16), 1.0)
+            return telling_line(text.decode("utf-8", "replace")) or "it said nothing"
+        return "it said nothing"

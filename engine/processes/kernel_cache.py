@@ -1,0 +1,39 @@
+"""Files of a compiler's Triton cache, copied to a shelf where workers can read and nobody but us can write."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path, PurePosixPath
+
+from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
+
+_MOST_NAMES = 64
+_MOST_BYTES = 64 << 20
+_PLAIN_NAME = re.compile(r"\w[\w.@-]{0,250}")
+_CHOICES = ".autotune.json"
+
+
+def publish(names: tuple[str, ...], source: Path, shelf: Path, *, most_bytes: int = _MOST_BYTES) -> int:
+    """Copy the files of one compile, each whole or not at all; how many bytes that took.  The names are a stranger's.
+
+    A file that cannot be copied is left out, and so is what goes beyond `most_bytes` or what any kernel
+    needs: the worker compiles that itself then.  What a tuner chose is no code, and is never copied.
+    """
+    left = min(most_bytes, _MOST_BYTES)
+    for name in names[:_MOST_NAMES]:
+        parts = PurePosixPath(name).parts
+        if len(parts) != 2 or not all(map(_PLAIN_NAME.fullmatch, parts)) or name.endswith(_CHOICES):
+            continue
+        place = shelf / name
+        if place.exists():
+            continue  # another compiler made the same; a worker may have it mapped already
+        try:
+            content = read_untrusted(source / name, max_bytes=left)
+            place.parent.mkdir(mode=0o755, exist_ok=True)
+            unfinished = place.with_name(f"{place.name}.unfinished")
+            unfinished.write_bytes(content)
+            unfinished.rename(place)
+        except (UntrustedFileError, OSError):
+            continue
+        left -= len(content)
+    return min(most_bytes, _MOST_BYTES) - left

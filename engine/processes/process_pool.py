@@ -1,0 +1,257 @@
+"""The children of an engine by their jobs: the judge, spare workers and spare compilers."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Mapping
+
+from engine import protocol
+from engine.errors import DeadlineError, EngineError, EngineLostError, MachineBusyError
+from engine.model import Limits
+from engine.processes.child import Child
+from engine.processes.control_group import ControlGroup, open_group
+from engine.processes.directories import Lodging
+from engine.processes.fork_server_client import Nest
+from engine.processes.launchers import Launchers
+from engine.processes.total_usage import Usage, usage_below
+from engine.processes.warm_pool import Hand, Spare
+from engine.sandbox.variables import DEVICE_VARIABLE
+
+_THREADS = 16  # for each process that a run may have: libraries start some, and a control group counts them
+_READY_S = 120.0
+_BUSY_PROCESSES = 3
+_JUDGE_S = 60.0
+_LONG_S: Mapping[type[protocol.Command], float] = {
+    protocol.PrepareBaseline: 900.0,  # torch.compile with max-autotune builds and times many kernels before it chooses
+    protocol.MeasurePeaks: 180.0,  # rounds of equal length for each precision, but one slow product has to end first
+    protocol.Arrange: 180.0,  # a whole reference of a large case, and the imports that its first call brings about
+}
+"""What the judge may take longer for than _JUDGE_S.  All else is short: who has not answered by then hangs."""
+_NEVER_LEFT = (protocol.PrepareBaseline, protocol.MeasurePeaks)
+"""What nobody may have to wait for, nor share the device with, once the run that asked for it was cancelled."""
+
+
+class Staff:
+    """Judge, spare workers and spare compilers of one engine.
+
+    `shares_device` is whether judge and worker see the same device memory; it turns false for good when
+    a driver refuses, `unshared` says why.  No process that has a candidate is believed about that.
+    """
+
+    def __init__(
+        self, *, workers: Nest, compilers: Nest, lodging: Lodging, limits: Limits, torch_device: str,
+        interpreted: bool, target: str | None = None,
+    ) -> None:  # fmt: skip
+        self.interpreted = interpreted
+        self.shares_device = not interpreted
+        self.unshared = ""
+        self._has_borrowed = False
+        self.lodging = lodging
+        self.most_compilers = _most_compilers(interpreted=interpreted)
+        self.compiles_beside_cases = _has_idle_cores()
+        self._workers = workers
+        self._compilers = compilers
+        self._limits = limits
+        self._environment = {DEVICE_VARIABLE: torch_device}
+        self._judge: Hand | None = None
+        self._failed_judge: Child | None = None
+        self._judge_failures = 0
+        self._judges = asyncio.Lock()  # or two that want it at once would each make one
+        self._questions = asyncio.Lock()  # the judge carries out one command after another
+        self._compilers_started: asyncio.Task[None] | None = None
+        self.confinement: tuple[str, ...] = ()
+        self.versions: dict[str, str] = {}
+        # On a device one worker computes while another rehearses what must be compiled.
+        self.worker = Spare(self._hire_worker, depth=1 if interpreted else 2)
+        self.compiler = Spare(self._hire_compiler, depth=1 if interpreted else self.most_compilers)
+        self.launchers: Launchers | None = None
+        if target is not None and not interpreted:
+            self.launchers = Launchers(spare=self.compiler, shelf=lodging.open_shelf(), target=target)
+
+    def begin(self) -> None:
+        """Begin to make the first worker and the judge."""
+        self.worker.prepare()
+
+    def prepare_beside(self) -> None:
+        """Begin to make the next worker while one is in use, where nothing is timed that this would disturb.
+
+        A candidate that is right has a probe that asks apart; after a wrong one it is the worker of the next run.
+        """
+        if self.interpreted:
+            self.worker.prepare()
+
+    def compilers_after(self, started: asyncio.Task[None]) -> None:
+        """The nursery of the compilers is up when this task is done."""
+        self._compilers_started = started
+        self.compiler.prepare()
+
+    async def wait_until_warm(self) -> None:
+        """Wait until judge and spares are ready."""
+        await asyncio.gather(self.judge(), self.worker.wait(), self.compiler.wait())
+        await asyncio.gather(self.worker.settle(), self.compiler.settle())
+
+    async def judge(self) -> Child:
+        """The judge, started anew if it has died."""
+        async with self._judges:
+            if self._judge is not None and (not self._judge.child.alive or self._judge.child.fault is not None):
+                self._count_failure(self._judge.child)
+                dead, self._judge = self._judge, None
+                await dead.dismiss()
+            if self._judge is None:
+                try:
+                    self._judge = await self._hire(self._workers, "judge", confined=False)
+                except (EngineError, OSError):
+                    self._judge_failures += 1
+                    raise
+            return self._judge.child
+
+    async def ask_judge(self, command: protocol.AnyCommand) -> protocol.AnyReply:
+        """Have the judge carry out a command.
+
+        Raises:
+            EngineError: it did not answer.
+        """
+        async with self._questions:
+            judge = await self.judge()
+            try:
+                reply = await judge.ask(command, deadline_s=_LONG_S.get(type(command), _JUDGE_S))
+            except (DeadlineError, MachineBusyError):
+                self._count_failure(judge)
+                await judge.kill()  # or the next command would wait behind this one
+                raise
+            except EngineError:
+                self._count_failure(judge)
+                raise
+            except asyncio.CancelledError:
+                if isinstance(command, _NEVER_LEFT):
+                    await asyncio.shield(judge.kill())
+                raise
+            if isinstance(reply, protocol.Failed) and reply.broken:
+                await judge.kill()  # its device refuses everything, and would for the runs that follow
+            return reply
+
+    @property
+    def failures(self) -> int:
+        """How often a process that judges died or broke so far: what was asked of it meanwhile is to be asked again."""
+        return self._judge_failures + self._workers.losses
+
+    def _count_failure(self, judge: Child) -> None:
+        """Count a judge once, however often it is met; one that was lost with its nursery is counted there."""
+        if judge is not self._failed_judge and not judge.lost:
+            self._failed_judge = judge
+            self._judge_failures += 1
+
+    def share_no_more(self, reason: str) -> None:
+        """Judge and worker do not see the same device memory here."""
+        self.shares_device, self.unshared = False, reason
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Every process of this engine that is alive, as far as they are known."""
+        nurseries = (nest.pid for nest in (self._workers, self._compilers))
+        return (*(pid for pid in nurseries if pid is not None), *self._workers.pids, *self._compilers.pids)
+
+    @property
+    def makes_groups(self) -> bool:
+        """Whether a run of this engine gets a control group, found out by making one."""
+        group = self.open_group(self._limits)
+        if group is not None:
+            group.close()
+        return group is not None
+
+    def open_group(self, limits: Limits) -> ControlGroup | None:
+        """A control group for the processes of one run, where this user may make one."""
+        return open_group(memory_bytes=limits.total_memory_bytes, threads=limits.total_processes * _THREADS)
+
+    def usage(self) -> Usage:
+        """What all children but the judge use together, with all that they started and wrote; reads files."""
+        nurseries = dict.fromkeys(nest.pid for nest in (self._workers, self._compilers) if nest.pid is not None)
+        judge = self._judge
+        trusted = (judge.child.pid,) if judge is not None else ()
+        judges = (judge.room.folder.name,) if judge is not None else ()
+        rooms = [room for folder in self.lodging.folders for room in folder.iterdir() if room.name not in judges]
+        return usage_below(nurseries, trusted=trusted, folders=rooms)
+
+    async def close(self) -> None:
+        """Dismiss everybody."""
+        if self.launchers is not None:
+            await self.launchers.close()
+        await self.worker.close()
+        await self.compiler.close()
+        if self._compilers_started is not None:
+            self._compilers_started.cancel()
+            await asyncio.gather(self._compilers_started, return_exceptions=True)
+        if self._judge is not None:
+            await self._judge.dismiss()
+            self._judge = None
+
+    async def _hire_worker(self) -> Hand:
+        hand = await self._hire(self._workers, "worker", greet=self._see_whether_it_borrows)
+        assert hand.child.ready is not None
+        self.confinement = hand.child.ready.confinement
+        self.versions = hand.child.ready.versions
+        return hand
+
+    async def _see_whether_it_borrows(self, worker: Child) -> None:
+        """Have the first worker open the judge's memory before anybody gives it a candidate."""
+        if not self.shares_device or self._has_borrowed:
+            return
+        try:
+            lent = await self.ask_judge(protocol.Lend(id=protocol.new_id()))
+        except EngineError:
+            return  # whoever verifies meets the same, and says so
+        reply = lent
+        if isinstance(lent, protocol.Lent):
+            borrow = protocol.Borrow(id=protocol.new_id(), handle=lent.handle, block_bytes=lent.block_bytes)
+            reply = await worker.ask(borrow, deadline_s=_READY_S)
+            self._has_borrowed = isinstance(reply, protocol.Done)
+        if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.UNSUPPORTED:
+            self.share_no_more(reply.message)
+
+    async def _hire_compiler(self) -> Hand:
+        if self._compilers_started is not None:
+            await asyncio.shield(self._compilers_started)
+        return await self._hire(self._compilers, "compiler")
+
+    async def _hire(
+        self, nest: Nest, kind: str, *, confined: bool = True, greet: Callable[[Child], Awaitable[None]] | None = None
+    ) -> Hand:
+        room = self.lodging.open_room()
+        environment = {**room.environment(), **self._environment}
+        confinement = room.confinement(self._limits, address_space=self.interpreted) if confined else None
+        try:
+            child = await nest.fork(
+                kind, folder=room.folder, environment=environment, confinement=confinement,
+                log_bytes=self._limits.log_bytes,
+            )  # fmt: skip
+        except BaseException:
+            room.remove()
+            raise
+        hand = Hand(child=child, room=room)
+        try:
+            await child.wait_until_ready(_READY_S)
+            if greet is not None:
+                await greet(child)
+        except EngineLostError:
+            await asyncio.shield(hand.dismiss())
+            raise
+        except EngineError as error:
+            await asyncio.shield(hand.dismiss())
+            # By type it would be a crash or a timeout of the candidate, which has not been loaded yet.
+            raise EngineError(f"no {kind} got ready: {error}") from error
+        except BaseException:
+            await asyncio.shield(hand.dismiss())
+            raise
+        return hand
+
+
+def _has_idle_cores() -> bool:
+    """Whether cores are left beside parent, judge and worker, so that compiling delays no case."""
+    return (os.cpu_count() or 2) > _BUSY_PROCESSES
+
+
+def _most_compilers(*, interpreted: bool) -> int:
+    """As many as there are cores to spare; on a device nothing can be called before it is compiled."""
+    cores = os.cpu_count() or 2
+    return max(1, min(8 if interpreted else 14, cores - 1 if interpreted else cores - 2))

@@ -1,0 +1,105 @@
+"""Children that are warm before they are needed, and the rooms that they live in."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from engine.errors import EngineError, EngineLostError
+from engine.processes.child import Child
+from engine.processes.directories import Room
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hand:
+    """A child and the room that it lives in."""
+
+    child: Child
+    room: Room
+
+    async def dismiss(self) -> None:
+        """Kill the child, wait until it is gone, and remove its folders.  Safe to call twice."""
+        await self.child.kill()
+        await asyncio.to_thread(self.room.remove)
+
+
+class Spare:
+    """Always `depth` warm children ahead: `take` gives one away, and the next are made when asked."""
+
+    def __init__(self, hire: Callable[[], Awaitable[Hand]], *, depth: int = 1) -> None:
+        self._hire = hire
+        self._depth = depth
+        self._waiting: deque[asyncio.Task[Hand]] = deque()  # oldest first: it is the next to be warm
+        self._closed = False
+        self._takes = asyncio.Lock()  # or two takers at once would get the same one
+
+    def prepare(self) -> None:
+        """Begin to make as many as are missing, unless there will be no next."""
+        while len(self._waiting) < self._depth and not self._closed:
+            self._begin()
+
+    async def wait(self) -> Hand:
+        """The next one, once it is warm; it stays the spare.  One that was lost with its nursery is made again once."""
+        try:
+            return await self._wait()
+        except EngineLostError:
+            return await self._wait()
+
+    async def _wait(self) -> Hand:
+        if not self._waiting and not self._closed:
+            self._begin()
+        if not self._waiting:
+            raise EngineError("the engine has been closed")
+        making = self._waiting[0]
+        try:
+            hand = await asyncio.shield(making)
+        except (EngineError, OSError):
+            for failed in [made for made in self._waiting if made.done() and (made.cancelled() or made.exception())]:
+                self._waiting.remove(failed)  # or every later take would fail for the same old reason
+            raise
+        if hand.child.alive and hand.child.fault is None:
+            return hand
+        self._forget(making)  # it died while it waited: killed by the system, when memory ran out for instance
+        await hand.dismiss()
+        return await self._wait()
+
+    async def settle(self) -> None:
+        """Wait until none is being made; those that fail are heard of when they are taken."""
+        if self._waiting:
+            await asyncio.wait(list(self._waiting))
+
+    async def take(self) -> Hand:
+        """The warm one, for good.
+
+        Raises:
+            EngineError: none could be made.
+        """
+        async with self._takes:
+            hand = await self.wait()
+            self._waiting.popleft()
+            return hand
+
+    async def close(self) -> None:
+        """Dismiss the spares, for good."""
+        self._closed = True
+        while self._waiting:
+            making = self._waiting.popleft()
+            making.cancel()
+            with contextlib.suppress(asyncio.CancelledError, EngineError, OSError):
+                await (await making).dismiss()
+
+    def _begin(self) -> None:
+        making = asyncio.create_task(self._make())
+        # Whoever takes it hears of a failure; if nobody does, asyncio need not print it over the screen.
+        making.add_done_callback(lambda made: made.cancelled() or made.exception())
+        self._waiting.append(making)
+
+    def _forget(self, making: asyncio.Task[Hand]) -> None:
+        with contextlib.suppress(ValueError):
+            self._waiting.remove(making)
+
+    async def _make(self) -> Hand:
+        return await self._hire()

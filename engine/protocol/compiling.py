@@ -1,0 +1,91 @@
+"""Commands and replies of compiling: which kernels a case will launch, and one of them for one target."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from engine.model import Launch
+from engine.protocol.launches import MOST_LAUNCHES
+from engine.protocol.messages import (
+    Command,
+    Count,
+    FilePath,
+    FilePaths,
+    Message,
+    Reply,
+    Text,
+    ValueSpec,
+    Word,
+)
+
+
+class Rehearse(Command, tag="rehearse", frozen=True):
+    """Call the entry with every launch suppressed, on memory of the worker's own, to learn what it would launch.
+
+    `storages` are the sizes in bytes of the blocks that the arguments view.  With `tunes` every configuration of an
+    autotuner is launched, and else the first one alone, which is what a call that is verified launches.
+    """
+
+    case: str
+    arguments: tuple[ValueSpec, ...]
+    storages: tuple[Count, ...]
+    tunes: bool = False
+
+
+class Compile(Command, tag="compile", frozen=True):
+    """Compile one launch for a target and leave its stages as files in `folder`.
+
+    With a `specialisation`, Triton's own description of it, the kernel is compiled just as a launch on
+    the device would, and the files that such a launch looks for are left too.
+    """
+
+    launch: Launch
+    target: str
+    folder: str
+    specialisation: str = ""
+
+
+class BuildLauncher(Command, tag="build_launcher", frozen=True):
+    """Build the code that launches kernels with arguments of these types; for a child without a candidate."""
+
+    types: tuple[str, ...]
+    target: str
+
+
+class Disassemble(Command, tag="disassemble", frozen=True):
+    """Turn the binary `cubin`, a file that Compile left in `folder`, into SASS beside it."""
+
+    folder: str
+    cubin: str
+
+
+class SuppressedLaunch(Message, frozen=True):
+    """A launch that a rehearsal met, and Triton's own description of its specialisation."""
+
+    launch: Launch
+    specialisation: Text
+
+
+class Rehearsed(Reply, tag="rehearsed", frozen=True):
+    """What the entry would launch, specialisations that this worker has told before included.
+
+    Whoever `stumbled` over results that were not there may launch more.
+    """
+
+    launches: Annotated[tuple[SuppressedLaunch, ...], msgspec.Meta(max_length=MOST_LAUNCHES)]
+    stumbled: bool = False
+
+
+class Compiled(Reply, tag="compiled", frozen=True):
+    """A launch was compiled; `stages` maps artefact kinds to file names in the command's folder.
+
+    `cache` are the files of Triton's cache that a launch will look for, relative to the child's cache folder.
+    """
+
+    stages: Annotated[dict[Word, FilePath], msgspec.Meta(max_length=16)]
+    registers: Count | None = None
+    spill_bytes: Count | None = None
+    shared_bytes: Count | None = None
+    cache: FilePaths = ()

@@ -1,0 +1,49 @@
+"""Bounds of what workers tell of launches and of stray accesses, which are records of the whole engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sized
+from typing import Annotated, TypeAlias
+
+import msgspec
+
+from engine.model import Launch, OutOfBounds
+from engine.protocol.messages import MOST_NUMBER, MOST_TEXT, MOST_WORD
+
+MOST_LAUNCHES = 512
+"""Of launches in one reply, which is one line of limited length."""
+
+Launches: TypeAlias = Annotated[tuple[Launch, ...], msgspec.Meta(max_length=MOST_LAUNCHES)]
+
+_MOST_ARGUMENTS, _MOST_AXES = 1024, 16
+
+
+def refuse_immense(launches: Iterable[Launch], access: OutOfBounds | None = None) -> None:
+    """Bound what the records themselves leave without end.
+
+    Raises:
+        ValueError: a number, a text or a list is beyond all honest ones.
+    """
+    for launch in launches:
+        _bound_numbers(launch.num_warps, launch.num_stages, launch.line, launch.count, *launch.grid)
+        _bound_lengths(launch.grid, most=_MOST_AXES)
+        _bound_lengths(launch.kernel, *launch.divisible_by_16, most=MOST_WORD)
+        _bound_lengths(launch.divisible_by_16, most=_MOST_ARGUMENTS)
+        for texts in (launch.signature, launch.constants, launch.options):
+            _bound_lengths(texts, most=_MOST_ARGUMENTS)
+            _bound_lengths(*texts, most=MOST_WORD)
+            _bound_lengths(*texts.values(), most=MOST_TEXT)
+    if access is not None:
+        place = (access.location.line, access.location.column or 1) if access.location is not None else ()
+        _bound_numbers(access.index, access.elements, *access.program, *place)
+        _bound_lengths(access.access, access.kernel, access.tensor, most=MOST_WORD)
+
+
+def _bound_numbers(*numbers: int) -> None:
+    if any(abs(number) > MOST_NUMBER for number in numbers):
+        raise ValueError(f"a launch with a number beyond {MOST_NUMBER}")
+
+
+def _bound_lengths(*parts: Sized, most: int) -> None:
+    if any(len(part) > most for part in parts):
+        raise ValueError(f"a launch with a text or a list longer than {most}")

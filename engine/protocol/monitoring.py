@@ -1,0 +1,129 @@
+"""What a worker has seen its candidate do.
+
+All of it is a claim that a candidate may forge: it can count against one, and its silence for none.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Annotated
+
+import msgspec
+
+from engine.protocol.messages import Command, Count, LineNumber, Message, Reply, Word
+
+MOST_OPERATORS, MOST_DEEDS, MOST_CHANGES = 1024, 256, 256
+"""Of entries in one reply."""
+UNSEEN = "Memory.unseen"
+"""The entry of what came into memory though nobody was seen to write it."""
+GIVEN = "Launch.numbers"
+"""The entry of the numbers that kernels were given beside their tensors."""
+INTO = ".out"
+"""Behind the names of copies that go into memory that is there; one to memory of its own is no piece of an answer."""
+LOOKING_UP = ("index", "index_select", "gather", "embedding", "take")
+"""Operators that take elements out of their first argument as they are, where the others say."""
+
+
+class OperatorKind(enum.StrEnum):
+    """What calling an operator of torch amounts to.
+
+    LIGHT is arithmetic element by element and sums: a candidate may finish so what its kernel left.
+    QUESTION has no answer but yes and no.  COMPUTE is everything that no other kind fits.
+    """
+
+    ALLOCATION = "allocation"
+    VIEW = "view"
+    METADATA = "metadata"
+    COPY = "copy"
+    RANDOM = "random"
+    QUESTION = "question"
+    LIGHT = "light"
+    COMPUTE = "compute"
+
+
+class DeedKind(enum.StrEnum):
+    """What code of the candidate did in the process, as Python's audit events tell it.
+
+    HOST_CODE is Python that a kernel calls, which only an interpreter runs.
+    """
+
+    FILE_READ = "file_read"
+    FILE_WRITTEN = "file_written"
+    SOCKET = "socket"
+    PROCESS = "process"
+    EXEC = "exec"
+    LIBRARY = "library"
+    MEMORY = "memory"
+    FRAMES = "frames"
+    OBJECTS = "objects"
+    IMPORT = "import"
+    HOST_CODE = "host_code"
+
+
+class ChangeKind(enum.StrEnum):
+    """What was another after the last call than before the load.  A THREAD or PROCESS has come and stayed.
+
+    A BUSY_THREAD has tensors in hand, a BURNING_THREAD uses the processor while nobody calls.  PRELOADING has a
+    library loaded in front of all others by processes that are started later.
+    """
+
+    FUNCTION = "function"
+    SETTING = "setting"
+    RANDOM_STATE = "random_state"
+    THREAD = "thread"
+    BUSY_THREAD = "busy_thread"
+    BURNING_THREAD = "burning_thread"
+    PRELOADING = "preloading"
+    PROCESS = "process"
+
+
+class Observe(Command, tag="observe", frozen=True):
+    """Worker: tell what the candidate did since it was loaded; asked after the last verified call."""
+
+
+class OperatorSeen(Message, frozen=True):
+    """An operator of torch that verified calls used.
+
+    `largest_in` and `largest_out` are elements of all tensors of one use, taken and returned; the totals are
+    over all uses.  Neither is told for VIEW and METADATA, which make no content.  `case` is told for LIGHT
+    and COMPUTE.  `reads_inputs` says that it took an argument of the entry, or what torch alone made of one;
+    `integers` that all it took and made were whole numbers.
+    """
+
+    name: Word
+    kind: OperatorKind
+    case: Word = ""
+    reads_inputs: bool = False
+    integers: bool = False
+    uses: Count = 1
+    largest_in: Count = 0
+    largest_out: Count = 0
+    total_in: Count = 0
+    total_out: Count = 0
+
+
+class DeedSeen(Message, frozen=True):
+    """Something that code of the candidate did, `line` of its file; `loading` when that was before any call."""
+
+    kind: DeedKind
+    detail: Word
+    line: LineNumber | None = None
+    loading: bool = False
+    times: Count = 1
+
+
+class ChangeSeen(Message, frozen=True):
+    """Something that is not as it was; `name` says what, `detail` how."""
+
+    kind: ChangeKind
+    name: Word
+    detail: Word = ""
+
+
+class Observed(Reply, tag="observed", frozen=True):
+    """What was seen; `unchecked` says what could not be looked at, and why.  More than fits is left out and said."""
+
+    operators: Annotated[tuple[OperatorSeen, ...], msgspec.Meta(max_length=MOST_OPERATORS)] = ()
+    deeds: Annotated[tuple[DeedSeen, ...], msgspec.Meta(max_length=MOST_DEEDS)] = ()
+    changes: Annotated[tuple[ChangeSeen, ...], msgspec.Meta(max_length=MOST_CHANGES)] = ()
+    unchecked: Annotated[tuple[Word, ...], msgspec.Meta(max_length=16)] = ()

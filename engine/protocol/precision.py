@@ -1,0 +1,50 @@
+"""Command and reply of gauging precision: three answers to one question, each held against float64.
+
+All three are the judge's: the candidate's bytes, and two answers that it computes itself.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from engine.protocol.messages import (
+    MOST_RETURNED,
+    CaseCommand,
+    Count,
+    Message,
+    Reply,
+    Returned,
+    Word,
+)
+
+
+class Gauge(CaseCommand, tag="gauge", frozen=True):
+    """Judge: how far from float64 is what the worker left of this call, and how far are others on the same content."""
+
+    outputs: str
+    max_output_bytes: Count
+    returned: Returned
+
+
+class Gauging(Message, frozen=True):
+    """Errors of one output against float64: root mean square, as a share of that of the output.
+
+    `got` is the candidate's; `honest` the larger one of torch's in the dtype of the inputs and, in float32, of
+    sums that are added up one after another; `lowered` that of an answer in which every step is rounded to
+    `precision`, the next one down.  All are None
+    where nothing can be told: an output that is no float, is not finite, or holds nothing but zeros.
+    """
+
+    name: Word
+    precision: Word = ""
+    got: float | None = None
+    honest: float | None = None
+    lowered: float | None = None
+
+
+class Gauged(Reply, tag="gauged", frozen=True):
+    """One entry for each output of the case."""
+
+    outputs: Annotated[tuple[Gauging, ...], msgspec.Meta(max_length=MOST_RETURNED)]

@@ -1,0 +1,83 @@
+"""Commands and replies of probing: a call with some kernels withheld, and what of its outputs is right nevertheless.
+
+What a worker says of withheld launches is a claim, like all that it says; what is right, the judge counts.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+import msgspec
+
+from engine.protocol.messages import (
+    MOST_RETURNED,
+    CaseCommand,
+    Count,
+    Message,
+    Reply,
+    Returned,
+    Word,
+)
+
+MOST_KERNELS = 256
+"""Of kernels in one command or reply."""
+
+
+class Kernel(Message, frozen=True):
+    """A kernel of the candidate: its name, and the line on which its function begins."""
+
+    name: Word
+    line: Count
+
+
+class Withheld(Message, frozen=True):
+    """How often a kernel was to be launched in a call, and how many of these launches were withheld.
+
+    `moved` is how many of the others left nothing in their tensors but what another of their tensors held before.
+    """
+
+    kernel: Kernel
+    launches: Count
+    withheld: Count
+    moved: Count = 0
+
+
+Kernels: TypeAlias = Annotated[tuple[Kernel, ...], msgspec.Meta(max_length=MOST_KERNELS)]
+Ledger: TypeAlias = Annotated[tuple[Withheld, ...], msgspec.Meta(max_length=MOST_KERNELS)]
+
+
+class Withhold(Message, frozen=True):
+    """Launch nothing of these kernels during a call; of no kernel at all when there are none.
+
+    With `look` those that are named are launched, too, and for every launch it is told whether it only moved.
+    """
+
+    kernels: Kernels = ()
+    look: bool = False
+
+
+class Weigh(CaseCommand, tag="weigh", frozen=True):
+    """Count what is right in the outputs of a call that was not expected to be."""
+
+    outputs: str
+    max_output_bytes: Count
+    returned: Returned
+
+
+class Survival(Message, frozen=True):
+    """How many elements of one output are right.
+
+    `trivial` is how many the best of these would have right: zeros, ones, what the memory held before, and
+    each input.  Where that is all of them the output tells nothing.
+    """
+
+    name: Word
+    total: Count
+    right: Count
+    trivial: Count
+
+
+class Weighed(Reply, tag="weighed", frozen=True):
+    """One entry for each output of the case."""
+
+    outputs: Annotated[tuple[Survival, ...], msgspec.Meta(max_length=MOST_RETURNED)]

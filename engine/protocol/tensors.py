@@ -1,0 +1,278 @@
+"""Tensors as raw bytes in shared memory: laid out by the judge, viewed by the worker.
+
+Both children import this, the parent never does.  Layout of an arena: the storages one after another,
+each at a multiple of 256 bytes, with at least 256 bytes before, between and behind them.  Those are
+guard zones: filled with one byte before a call, and looked at after it.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+
+from engine import protocol
+
+if TYPE_CHECKING:
+    from engine.model import Value
+
+_ALIGNMENT_BYTES = 256
+_DTYPES = {
+    name: dtype
+    for name in (
+        "float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool",
+        "complex64", "complex128", "float8_e4m3fn", "float8_e5m2",
+    )
+    if isinstance(dtype := getattr(torch, name, None), torch.dtype)
+}  # fmt: skip
+
+
+def dtype_named(name: str) -> torch.dtype:
+    """The torch dtype of this name.
+
+    Raises:
+        ValueError: there is none among those that may travel.
+    """
+    try:
+        return _DTYPES[name]
+    except KeyError:
+        raise ValueError(f"dtype {name!r} cannot be compared; use one of {', '.join(_DTYPES)}") from None
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """The name without its module: "float32"."""
+    return str(dtype).removeprefix("torch.")
+
+
+class Arena:
+    """The worker's view of an arena file: `storages[i]` are the bytes of storage i, shared with the file."""
+
+    def __init__(self, spec: protocol.ArenaSpec) -> None:
+        self.spec = spec
+        handle = os.open(spec.path, os.O_RDWR)
+        try:
+            self._map = mmap.mmap(handle, max(spec.bytes, 1))
+        finally:
+            os.close(handle)
+        self.storages = tuple(self._bytes(storage) for storage in spec.storages)
+
+    def _bytes(self, storage: protocol.StorageSpec) -> torch.Tensor:
+        if storage.bytes == 0:
+            return torch.empty(0, dtype=torch.uint8)
+        return torch.frombuffer(self._map, dtype=torch.uint8, count=storage.bytes, offset=storage.offset)
+
+
+class ArenaFile:
+    """The judge's side of an arena file: written and read by system calls, never mapped.
+
+    The worker can truncate the file, and reading a mapping past the end of a file kills the reader.
+    """
+
+    def __init__(self, spec: protocol.ArenaSpec) -> None:
+        self.spec = spec
+        self._handle = os.open(spec.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+        os.fchmod(self._handle, 0o666)  # the worker may be another user; the folder keeps everybody else out
+        os.ftruncate(self._handle, max(spec.bytes, 1))
+
+    def write(self, storages: Sequence[torch.Tensor], *, guard: int) -> None:
+        """Put the bytes of every storage where the spec says, and the byte `guard` into the guard zones."""
+        for zone in guard_zones(self.spec):
+            _write_all(self._handle, torch.full((zone.bytes,), guard, dtype=torch.uint8), zone.offset)
+        for spec, content in zip(self.spec.storages, storages, strict=True):
+            _write_all(self._handle, content, spec.offset)
+
+    def read(self) -> list[torch.Tensor]:
+        """Private copies of every storage.
+
+        Raises:
+            TruncatedError: the file has become shorter than its spec.
+        """
+        return [_read_all(self._handle, spec) for spec in self.spec.storages]
+
+    def damaged(self, *, guard: int) -> Damage | None:
+        """What was written to the first guard zone that something was written to.
+
+        Raises:
+            TruncatedError: the file has become shorter than its spec.
+        """
+        return first_damage([_read_all(self._handle, zone) for zone in guard_zones(self.spec)], guard=guard)
+
+    def close(self) -> None:
+        """Let go of the file.  Safe to call twice."""
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+
+class DeviceArena:
+    """The judge's side of an arena in device memory, which it owns."""
+
+    def __init__(self, spec: protocol.ArenaSpec, content: torch.Tensor) -> None:
+        self.spec = spec
+        self._content = content[: spec.bytes]
+
+    def write(self, storages: Sequence[torch.Tensor], *, guard: int) -> None:
+        """Put the bytes of every storage where the spec says, and the byte `guard` everywhere else."""
+        self._content.fill_(guard)
+        for spec, content in zip(self.spec.storages, storages, strict=True):
+            part(self._content, spec).copy_(content)
+        torch.cuda.synchronize()  # the worker's streams know nothing of ours
+
+    def read(self) -> list[torch.Tensor]:
+        """Private copies of every storage."""
+        return [part(self._content, spec).clone() for spec in self.spec.storages]
+
+    def outputs(self) -> torch.Tensor:
+        """A private copy of the place for outputs."""
+        assert self.spec.outputs is not None
+        return part(self._content, self.spec.outputs).clone()
+
+    def damaged(self, *, guard: int) -> Damage | None:
+        """What was written to the first guard zone that something was written to."""
+        return first_damage([part(self._content, zone) for zone in guard_zones(self.spec)], guard=guard)
+
+    def close(self) -> None:
+        """Nothing to let go of: the block is used for the next case."""
+
+
+class TruncatedError(Exception):
+    """A file of shared memory was cut short by the process that it is shared with."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Damage:
+    """What was written to a guard zone: how many bytes at least, and whether nearer to the zone's end.
+
+    Zone n lies before storage n; the last of the `zones` has nothing behind it.
+    """
+
+    zone: int
+    zones: int
+    changed_bytes: int
+    nearer_to_end: bool
+
+
+def first_damage(zones: Sequence[torch.Tensor], *, guard: int) -> Damage | None:
+    """The damage to the first of these zones, all of them in their order, that is not the byte `guard` throughout."""
+    if not bool((torch.cat(list(zones)) != guard).any()):  # one wait for the device when all are whole
+        return None
+    for number, zone in enumerate(zones):
+        changed = (zone != guard).nonzero().flatten()
+        if changed.numel():
+            before, behind = int(changed[0]), zone.numel() - 1 - int(changed[-1])
+            return Damage(zone=number, zones=len(zones), changed_bytes=changed.numel(), nearer_to_end=before > behind)
+    return None  # whole again: who writes to it still runs
+
+
+def _write_all(handle: int, content: torch.Tensor, offset: int) -> None:
+    rest = content.numpy().data.cast("B") if content.numel() else memoryview(b"")
+    while rest:
+        written = os.pwrite(handle, rest, offset)
+        rest, offset = rest[written:], offset + written
+
+
+def _read_all(handle: int, spec: protocol.StorageSpec) -> torch.Tensor:
+    copy = torch.empty(spec.bytes, dtype=torch.uint8)
+    rest = copy.numpy().data.cast("B") if spec.bytes else memoryview(b"")
+    offset = spec.offset
+    while rest:
+        count = os.preadv(handle, [rest], offset)
+        if count == 0:
+            raise TruncatedError("the shared memory of the case was cut short")
+        rest, offset = rest[count:], offset + count
+    return copy
+
+
+def lay_out(values: Sequence[Value]) -> tuple[tuple[protocol.ValueSpec, ...], list[torch.Tensor]]:
+    """How these values travel: their specs, and each storage's bytes as uint8, on the device where it lies."""
+    storages: list[torch.Tensor] = []
+    numbers: dict[int, int] = {}
+
+    def spec_of(value: Value) -> protocol.ValueSpec:
+        if isinstance(value, torch.Tensor):
+            return _tensor_spec(value, storages, numbers)
+        if isinstance(value, torch.dtype):
+            return protocol.DTypeSpec(name=dtype_name(value))
+        if isinstance(value, float):
+            return protocol.FloatSpec(hex=value.hex())
+        if isinstance(value, list | tuple):
+            return protocol.SequenceSpec(
+                items=tuple(spec_of(item) for item in value), is_tuple=isinstance(value, tuple)
+            )
+        return protocol.ScalarSpec(value=value)
+
+    specs = tuple(spec_of(value) for value in values)
+    return specs, storages
+
+
+def place(sizes: Sequence[int], *, first: int = 0) -> tuple[tuple[protocol.StorageSpec, ...], int]:
+    """Places for storages of these sizes in bytes, guard zones around each; and the bytes of it all.
+
+    Nothing lies in the `first` bytes.
+    """
+    placed, offset = [], -(-first // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES + _ALIGNMENT_BYTES
+    for size in sizes:
+        placed.append(protocol.StorageSpec(offset=offset, bytes=size))
+        offset += -(-size // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES + _ALIGNMENT_BYTES
+    return tuple(placed), offset
+
+
+def guard_zones(spec: protocol.ArenaSpec) -> list[protocol.StorageSpec]:
+    """What lies before, between and behind the storages and the place for outputs."""
+    zones, begin = [], 0
+    for storage in (*spec.storages, *((spec.outputs,) if spec.outputs is not None else ())):
+        zones.append(protocol.StorageSpec(offset=begin, bytes=storage.offset - begin))
+        begin = storage.offset + storage.bytes
+    return [*zones, protocol.StorageSpec(offset=begin, bytes=spec.bytes - begin)]
+
+
+def part(content: torch.Tensor, spec: protocol.StorageSpec) -> torch.Tensor:
+    """The bytes of `content` (uint8) that `spec` names."""
+    return content[spec.offset : spec.offset + spec.bytes]
+
+
+def view(spec: protocol.TensorSpec, storage: torch.Tensor) -> torch.Tensor:
+    """The tensor that `spec` describes, on these bytes (uint8) and on their device.
+
+    The bytes may be a part of a larger storage, at a multiple of the element's size.
+    """
+    dtype = dtype_named(spec.dtype)
+    typed = torch.empty(0, dtype=dtype, device=storage.device)
+    first = storage.storage_offset() // dtype.itemsize + spec.first
+    return typed.set_(storage.untyped_storage(), first, spec.shape, spec.strides)
+
+
+def value_of(spec: protocol.ValueSpec, storages: Sequence[torch.Tensor]) -> Value:
+    """The value that `spec` describes, tensors as views of `storages`."""
+    match spec:
+        case protocol.TensorSpec():
+            return view(spec, storages[spec.storage])
+        case protocol.FloatSpec():
+            return float.fromhex(spec.hex)
+        case protocol.DTypeSpec():
+            return dtype_named(spec.name)
+        case protocol.SequenceSpec():
+            items = [value_of(item, storages) for item in spec.items]
+            return tuple(items) if spec.is_tuple else items
+        case protocol.ScalarSpec():
+            return spec.value
+
+
+def _tensor_spec(tensor: torch.Tensor, storages: list[torch.Tensor], numbers: dict[int, int]) -> protocol.TensorSpec:
+    storage = tensor.untyped_storage()
+    number = numbers.get(storage.data_ptr()) if storage.nbytes() else None
+    if number is None:
+        number = len(storages)
+        numbers[storage.data_ptr()] = number
+        storages.append(torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(storage))
+    return protocol.TensorSpec(
+        storage=number,
+        dtype=dtype_name(tensor.dtype),
+        shape=tuple(tensor.shape),
+        strides=tuple(tensor.stride()),
+        first=int(tensor.storage_offset()),
+    )

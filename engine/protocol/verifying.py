@@ -1,0 +1,275 @@
+"""Commands and replies of loading and verifying: judge and worker, case by case."""
+
+from __future__ import annotations
+
+import enum
+from typing import Annotated
+
+import msgspec
+
+from engine.model import OutOfBounds, OutputReport
+from engine.protocol.launches import Launches
+from engine.protocol.messages import (
+    Byte,
+    CaseCommand,
+    Command,
+    Count,
+    FilePaths,
+    LineNumber,
+    Message,
+    Reply,
+    Returned,
+    StorageSpec,
+    Text,
+    ValueSpec,
+    Word,
+)
+from engine.protocol.probing import Ledger, Withhold
+from engine.protocol.repeating import Disorder, Meeting, Watch
+
+
+class ArenaSpec(Message, frozen=True):
+    """Memory that judge and worker share, and how it is cut into storages.
+
+    It is the file at `path`, or, with a `handle`, the beginning of the block of device memory behind it,
+    which has `block_bytes`.  On a device `outputs` is the place for what the entry returns.
+    """
+
+    storages: tuple[StorageSpec, ...]
+    bytes: Count
+    path: str = ""
+    handle: str = ""
+    block_bytes: Count = 0
+    outputs: StorageSpec | None = None
+
+
+class Lend(Command, tag="lend", frozen=True):
+    """Judge: name device memory of yours that a worker can try to open."""
+
+
+class Borrow(Command, tag="borrow", frozen=True):
+    """Worker: open this block of the judge; asked before there is a candidate, so that the answer can be believed."""
+
+    handle: str
+    block_bytes: Count
+
+
+class Load(Command, tag="load", frozen=True):
+    """Import the candidate at `path`; its own imports are looked up in `folder` after the standard library.
+
+    `shelves` are folders of what was compiled for it elsewhere, looked into before compiling.  Besides libraries
+    it can read what lies at or below `readable`, and the names in `listed`.  An interpreting worker refuses the
+    launches that the GPU `target` would refuse.
+    """
+
+    path: str
+    folder: str | None
+    entry: str
+    shelves: tuple[str, ...] = ()
+    readable: tuple[str, ...] = ()
+    listed: tuple[str, ...] = ()
+    target: str | None = None
+
+
+class Call(Command, tag="call", frozen=True):
+    """Call the entry on tensors in `arena`; returned tensors go as raw bytes to the file `outputs`.
+
+    `poison` is the byte that fills every uninitialised allocation of the candidate; `withhold` says which
+    launches are left out.  `observe` has the operators of torch noted, which makes each of them slower.
+    `disorder` and `watch` are for calls that are made again.
+    """
+
+    case: str
+    arguments: tuple[ValueSpec, ...]
+    arena: ArenaSpec
+    outputs: str
+    max_output_bytes: Count
+    poison: Byte
+    withhold: Withhold | None = None
+    observe: bool = False
+    disorder: Disorder | None = None
+    watch: Watch | None = None
+
+
+class Prepare(CaseCommand, tag="prepare", frozen=True):
+    """Make inputs and expected outputs of a case, and lay the inputs out for the worker.
+
+    That is in device memory, or in a new file at `arena_path` when one is given.
+
+    The judge draws the seed itself unless one is given, to replay a case that has ended.
+    """
+
+    origin: str
+    case: str
+    arena_path: str | None
+    poison: Byte
+    seed: int | None = None
+
+
+class Describe(Command, tag="describe", frozen=True):
+    """Tell what the arguments of these cases look like, without their content."""
+
+    origin: str
+    cases: tuple[str, ...]
+
+
+class Refill(CaseCommand, tag="refill", frozen=True):
+    """Write the arena of the case in hand again, poisoned anew, with new content when `fresh`."""
+
+    fresh: bool
+    poison: Byte
+
+
+class Compare(CaseCommand, tag="compare", frozen=True):
+    """Compare what the worker left in the arena and in `outputs` with what was expected of this call.
+
+    Without `explain` nobody looks into why a wrong output is wrong, which takes longer than comparing.
+    """
+
+    outputs: str
+    max_output_bytes: Count
+    returned: Returned
+    explain: bool = True
+
+
+class Again(Message, frozen=True):
+    """How the arena is to be written for the next call, as by a Refill."""
+
+    fresh: bool
+    poison: Byte
+
+
+class Take(CaseCommand, tag="take", frozen=True):
+    """Copy what the worker left of this call, to be compared later; then write the arena `again` for the next."""
+
+    outputs: str
+    max_output_bytes: Count
+    returned: Returned
+    again: Again | None = None
+    explain: bool = True
+
+
+class Conclude(Command, tag="conclude", frozen=True):
+    """Compare what the Take of this id copied; when the case `ends` with that, forget it and tell its seed."""
+
+    taken: str
+    ends: bool
+
+
+class Release(CaseCommand, tag="release", frozen=True):
+    """Forget the case in hand, and tell its seed now that it has ended."""
+
+
+class Ready(Reply, tag="ready", frozen=True):
+    """The child is warm; `confinement` names what it has given up.
+
+    `launchers_for` are the backends whose launches need code that a compiler builds apart from the kernel.
+    `unrecorded` says why a worker cannot read the device's own record.
+    """
+
+    confinement: Annotated[tuple[Word, ...], msgspec.Meta(max_length=64)] = ()
+    versions: Annotated[dict[Word, Word], msgspec.Meta(max_length=64)] = msgspec.field(default_factory=dict)
+    launchers_for: Annotated[tuple[Word, ...], msgspec.Meta(max_length=64)] = ()
+    unrecorded: Word = ""
+
+
+class Lent(Reply, tag="lent", frozen=True):
+    """A block that stays open for as long as the judge lives."""
+
+    handle: str
+    block_bytes: Count
+
+
+class Loaded(Reply, tag="loaded", frozen=True):
+    """The candidate was imported; `siblings` are the files of its own folder that it imported."""
+
+    siblings: FilePaths = ()
+
+
+class Prepared(Reply, tag="prepared", frozen=True):
+    """Inputs lie in the arena.  The seed stays with the judge until the case has ended.
+
+    An `idle` case is one in which the reference changes nothing.
+    """
+
+    arguments: tuple[ValueSpec, ...]
+    arena: ArenaSpec
+    elapsed_s: float
+    idle: bool = False
+
+
+class Shape(Message, frozen=True):
+    """The arguments of a case, and the sizes in bytes of the storages that they view."""
+
+    arguments: tuple[ValueSpec, ...]
+    storages: tuple[Count, ...]
+
+
+class Described(Reply, tag="described", frozen=True):
+    """One shape for each case that was asked for."""
+
+    shapes: tuple[Shape, ...]
+
+
+class Called(Reply, tag="called", frozen=True):
+    """The entry returned.  `ledger` counts the launches of a call that some were withheld from.
+
+    `disordered` counts those whose programs ran in another order than the usual; `meeting` is where two of these
+    programs met, if a witness was asked for and saw any.
+    """
+
+    returned: Returned
+    launches: Launches
+    elapsed_s: float
+    ledger: Ledger = ()
+    disordered: Count = 0
+    meeting: Meeting | None = None
+
+
+class Compared(Reply, tag="compared", frozen=True):
+    """How the outputs of one call compare; `mutated` says what should not have changed, or was written beside.
+
+    `repeated` is whether they are the first call's to the bit, None when the content was another.  `seed` is
+    told with what ends a case.
+    """
+
+    reports: tuple[OutputReport, ...]
+    repeated: bool | None
+    mutated: str | None
+    seed: int | None = None
+
+
+class Released(Reply, tag="released", frozen=True):
+    """The case has ended; `seed` makes its inputs again, None when no inputs were made."""
+
+    seed: int | None
+
+
+class FailureKind(enum.StrEnum):
+    """Why a command could not be carried out."""
+
+    RAISED = "raised"
+    EXITED = "exited"
+    NO_ENTRY = "no_entry"
+    OUT_OF_MEMORY = "out_of_memory"
+    OUT_OF_BOUNDS = "out_of_bounds"
+    COMPILE = "compile"
+    TAMPERED = "tampered"
+    UNSUPPORTED = "unsupported"
+    ENGINE = "engine"
+
+
+class Failed(Reply, tag="failed", frozen=True):
+    """The command failed; `line` is a line of the candidate's file, `trace` the whole traceback for the log.
+
+    A `broken` child can do nothing more: its device context is lost.
+    """
+
+    kind: FailureKind
+    message: Text
+    line: LineNumber | None = None
+    trace: Text = ""
+    out_of_bounds: OutOfBounds | None = None
+    launches: Launches = ()
+    ledger: Ledger = ()
+    broken: bool = False

@@ -1,0 +1,165 @@
+"""What a child process gives up before code that nobody trusts runs in it.
+
+Each measure is tried on its own: a machine that lacks one still gets the others, and what is in
+force is reported, never assumed.  Must run in a freshly forked, single-threaded process; none of
+it can be undone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import enum
+import os
+import resource
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from engine.sandbox import linux
+from engine.sandbox.system_calls import filter_system_calls
+
+
+class Measure(enum.StrEnum):
+    """What a child can give up, in the order in which it does; and what its parent bounds from outside.
+
+    The last two of a child come last because a change of user clears both.
+    """
+
+    NO_NEW_PRIVILEGES = "no new privileges"
+    RESOURCES = "resource limits"
+    NETWORK = "no network (namespace)"
+    FILES = "read-only files (Landlock)"
+    READING = "reads libraries and its own folder only (Landlock)"
+    USER = "a user of its own (needs root)"
+    SYSTEM_CALLS = "no foreign memory, connections, namespaces or mounts (seccomp)"
+    MEMORY = "memory unreadable to others"
+    PARENT = "dies with its parent"
+    RUN = "totals of a run kept by the kernel (cgroup v2)"
+
+
+class Confinement(msgspec.Struct, frozen=True, kw_only=True):
+    """How one child is confined.
+
+    `writable` are the only folders that it may write, `uid` an unprivileged user id of its own (only
+    root can give it one), `address_space` whether memory is limited by address space (a GPU driver
+    reserves far more than it uses, so there the data segment is limited instead).
+    """
+
+    writable: tuple[str, ...]
+    uid: int | None
+    memory_bytes: int
+    processes: int
+    file_bytes: int
+    address_space: bool
+
+
+def confine(confinement: Confinement) -> tuple[str, ...]:
+    """Give up everything that can be given up here; the names of the measures now in force."""
+    carry_out: dict[Measure, Callable[[], object]] = {
+        Measure.NO_NEW_PRIVILEGES: lambda: linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1),
+        Measure.RESOURCES: lambda: _limit_resources(confinement),
+        Measure.NETWORK: _leave_network,
+        Measure.FILES: lambda: _restrict_files(confinement),
+        Measure.READING: linux.landlock_version,
+        Measure.USER: lambda: _become(confinement.uid),
+        Measure.SYSTEM_CALLS: filter_system_calls,
+        Measure.MEMORY: lambda: linux.prctl(linux.PR_SET_DUMPABLE, 0),
+        Measure.PARENT: lambda: linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL),
+    }
+    return tuple(measure for measure, action in carry_out.items() if _holds(action))
+
+
+class _NotHereError(OSError):
+    """The measure does not apply to this process."""
+
+
+def _holds(measure: Callable[[], object]) -> bool:
+    try:
+        measure()
+    except (OSError, KeyError, ValueError):
+        return False
+    return True
+
+
+def _limit_resources(confinement: Confinement) -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (confinement.file_bytes, confinement.file_bytes))
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    kind, used = (
+        (resource.RLIMIT_AS, status["VmSize"])
+        if confinement.address_space
+        else (resource.RLIMIT_DATA, status["VmData"])
+    )
+    memory_bytes = int(used.split()[0]) * 1024 + confinement.memory_bytes
+    resource.setrlimit(kind, (memory_bytes, memory_bytes))
+    # The kernel counts all processes of the user; with a user id of its own that is this child's alone.
+    others = 0 if confinement.uid is not None else _processes_of(os.getuid())
+    resource.setrlimit(resource.RLIMIT_NPROC, (others + confinement.processes,) * 2)
+
+
+def _processes_of(uid: int) -> int:
+    count = 0
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if entry.stat().st_uid == uid:
+                    count += sum(1 for _ in (entry / "task").iterdir())
+            except OSError:
+                continue  # it ended while we looked
+    return count
+
+
+def _leave_network() -> None:
+    try:
+        linux.unshare(linux.CLONE_NEWNET | linux.CLONE_NEWIPC)
+    except PermissionError:
+        uid, gid = os.getuid(), os.getgid()
+        linux.prctl(linux.PR_SET_DUMPABLE, 1)  # until the maps are written: those files belong to root otherwise
+        linux.unshare(linux.CLONE_NEWUSER | linux.CLONE_NEWNET | linux.CLONE_NEWIPC)
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
+        Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
+
+
+# linux/landlock.h
+_WRITE_FILE, _REMOVE_AND_MAKE, _REFER, _TRUNCATE = 1 << 1, 0x1FF0, 1 << 13, 1 << 14
+_NO_TCP, _SCOPE_SOCKETS_AND_SIGNALS = 3, 3
+_DEVICES = ("null", "zero", "full", "random", "urandom", "kfd", "dri", "nvidia-uvm", "nvidia-uvm-tools", "nvidiactl")
+
+
+def _restrict_files(confinement: Confinement) -> None:
+    version = linux.landlock_version()
+    handled = _WRITE_FILE | _REMOVE_AND_MAKE
+    handled |= _REFER if version >= 2 else 0
+    handled |= _TRUNCATE if version >= 3 else 0
+    ruleset = linux.LandlockRuleset(
+        handled,
+        _NO_TCP if version >= 4 else 0,
+        _SCOPE_SOCKETS_AND_SIGNALS if version >= 6 else 0,
+    )
+    size = ctypes.sizeof(ruleset) if version >= 6 else 16 if version >= 4 else 8
+    devices = [Path("/dev", name) for name in _DEVICES] + list(Path("/dev").glob("nvidia[0-9]*"))
+    opened: list[tuple[int, int]] = []
+    try:
+        opened.extend((os.open(folder, os.O_PATH), handled) for folder in confinement.writable)
+        opened.extend((os.open(device, os.O_PATH), _WRITE_FILE) for device in devices if device.exists())
+        if not confinement.address_space:
+            # A CUDA driver names its threads there, and fails to start when it cannot.
+            opened.append((os.open("/proc/self/task", os.O_PATH), handled & (_WRITE_FILE | _TRUNCATE)))
+        linux.landlock_restrict(ruleset, size=size, rules=opened)
+    finally:
+        for handle, _ in opened:
+            os.close(handle)
+
+
+def _become(uid: int | None) -> None:
+    if uid is None:
+        raise _NotHereError("not root: the user stays")
+    # The interpreter may live in a folder that only root may enter (a home directory): keep reading, give up the rest.
+    linux.prctl(linux.PR_SET_KEEPCAPS, 1)
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+    linux.keep_only_capabilities(linux.CAP_DAC_READ_SEARCH)

@@ -1,0 +1,84 @@
+"""How long a process is waited for, on a quiet machine and on a busy one."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.processes.cpu_deadline import (
+    LEAST_MOST_S,
+    MOST_TIMES,
+    Interval,
+    Patience,
+    Waited,
+    longer,
+    patience,
+)
+
+LIMIT_S = 10.0
+
+
+def waited(seconds: float, *, cores: int = 2, **each: float) -> Waited:
+    """So long, in intervals of a second, in each of which so much was used."""
+    so_far = Waited()
+    for _ in range(round(seconds)):
+        so_far = longer(so_far, Interval(wall_s=1.0, **each), cores=cores)
+    return so_far
+
+
+@pytest.mark.parametrize(
+    ("seconds", "each", "expected"),
+    [
+        (9, {"cpu_s": 1.0}, Patience.WAIT),
+        (10, {"cpu_s": 1.0}, Patience.TIMED_OUT),
+        (19, {}, Patience.WAIT),
+        (20, {}, Patience.TIMED_OUT),
+        (39, {"cpu_s": 0.25, "delayed_s": 0.75}, Patience.WAIT),
+        (40, {"cpu_s": 0.25, "delayed_s": 0.75}, Patience.TIMED_OUT),
+        (199, {"cpu_s": 0.02, "delayed_s": 0.98}, Patience.WAIT),
+        (200, {"cpu_s": 0.02, "delayed_s": 0.98}, Patience.TOO_BUSY),
+        (19, {"cpu_s": 0.5, "stolen_s": 0.5}, Patience.WAIT),
+        (20, {"stolen_s": 0.5, "cpu_s": 0.5}, Patience.TIMED_OUT),
+    ],
+    ids=[
+        "runs-not-long", "runs-for-ever", "sleeps-not-long", "sleeps-for-ever", "busy-machine-not-long",
+        "runs-for-ever-on-a-busy-machine", "hardly-any-time-not-long", "hardly-any-time-for-long", "stolen-not-long",
+        "runs-for-ever-in-a-busy-virtual-machine",
+    ],
+)  # fmt: skip
+def test_patience_counts_the_time_a_process_had(seconds: int, each: dict[str, float], expected: Patience) -> None:
+    assert patience(waited(seconds, **each), limit_s=LIMIT_S) is expected
+
+
+def test_a_pause_on_a_busy_machine_costs_no_patience() -> None:
+    """One second of work that took a minute, since another program had the machine, and half a second asleep."""
+    busy = waited(60, cpu_s=1 / 60, delayed_s=59 / 60)
+    slept = longer(busy, Interval(wall_s=0.5), cores=2)
+    assert slept.counted_s == pytest.approx(1.25)
+
+
+def test_threads_at_once_count_once_up_to_the_cores() -> None:
+    assert waited(10, cores=16, cpu_s=16.0).counted_s == pytest.approx(10.0)
+    assert waited(10, cores=2, cpu_s=2.0, delayed_s=98.0).counted_s == pytest.approx(10.0)
+
+
+def test_threads_that_hold_up_each_other_on_one_core_time_out() -> None:
+    """A hundred busy threads that chose one of 64 cores: each is delayed, by the others."""
+    held_up = waited(MOST_TIMES * LIMIT_S, cores=64, cpu_s=1.0, delayed_s=99.0)
+    assert held_up.counted_s < LIMIT_S
+    assert patience(held_up, limit_s=LIMIT_S) is Patience.TIMED_OUT
+
+
+def test_a_short_limit_waits_a_minute_for_a_busy_machine() -> None:
+    busy = {"cpu_s": 0.001, "delayed_s": 0.999}
+    assert patience(waited(LEAST_MOST_S - 1, **busy), limit_s=1.0) is Patience.WAIT
+    assert patience(waited(LEAST_MOST_S, **busy), limit_s=1.0) is Patience.TOO_BUSY
+
+
+def test_a_parent_that_was_stopped_counts_one_second_of_sleep() -> None:
+    stopped = longer(Waited(), Interval(wall_s=3600.0), cores=2)
+    assert stopped.counted_s == 0.5
+
+
+def test_an_interval_without_length_changes_nothing() -> None:
+    so_far = waited(3, cpu_s=1.0)
+    assert longer(so_far, Interval(wall_s=0.0, cpu_s=5.0), cores=2) == so_far

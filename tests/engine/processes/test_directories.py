@@ -1,0 +1,199 @@
+"""Rooms of children: private, removed, and with an environment that holds nothing worth stealing."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.model import Limits
+from engine.processes.directories import (
+    Lodging,
+    Room,
+    View,
+    _remove_stale,
+    _shared_memory,
+    base_environment,
+)
+
+
+@pytest.fixture
+def lodging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lodging]:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    lodging = Lodging()
+    yield lodging
+    lodging.close()
+
+
+def mode(folder: Path) -> int:
+    return stat.S_IMODE(folder.stat().st_mode)
+
+
+def test_others_can_pass_through_the_base_folders_and_list_nothing(lodging: Lodging) -> None:
+    assert [mode(folder) for folder in lodging.folders] == [0o711, 0o711]
+
+
+def test_every_room_is_private_and_another(lodging: Lodging) -> None:
+    first, second = lodging.open_room(), lodging.open_room()
+    for room in (first, second):
+        assert (mode(room.folder), mode(room.shared)) == (0o700, 0o700)
+    assert len({first.folder, first.shared, second.folder, second.shared}) == 4
+
+
+def test_a_room_belongs_to_the_user_that_will_live_there(lodging: Lodging) -> None:
+    first, second = lodging.open_room(), lodging.open_room()
+    owner = os.getuid() if first.uid is None else first.uid
+    assert (first.folder.stat().st_uid, first.shared.stat().st_uid) == (owner, owner)
+    if first.uid is not None:
+        assert len({0, os.getuid(), first.uid, second.uid}) == 3
+
+
+def test_removing_a_room_removes_both_folders_with_all_that_is_in_them(lodging: Lodging) -> None:
+    room = lodging.open_room()
+    (room.folder / "deep").mkdir()
+    (room.folder / "deep" / "link").symlink_to(lodging.folder)
+    (room.shared / "arena").write_bytes(b"x")
+    room.remove()
+    room.remove()
+    assert not room.folder.exists()
+    assert not room.shared.exists()
+    assert lodging.folder.is_dir()
+
+
+def test_view_of_a_plain_folder_contains_it_whole(lodging: Lodging, tmp_path: Path) -> None:
+    room, kernels = lodging.open_room(), tmp_path / "kernels"
+    kernels.mkdir()
+    assert room.view_of(None) == View(readable=(str(room.folder), str(room.shared)))
+    assert room.view_of(kernels) == View(readable=(str(room.folder), str(room.shared), str(kernels)))
+
+
+@pytest.mark.parametrize("candidate", [".", "home"])
+def test_view_of_a_folder_around_private_places_has_plain_files_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, candidate: str
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    home = tmp_path / "home"
+    (home / ".ssh").mkdir(parents=True)
+    lodging = Lodging(private=(home,))
+    folder = (tmp_path / candidate).resolve()
+    (folder / "kernel.py").touch()
+    (folder / ".netrc").touch()
+    (folder / "link.py").symlink_to("/etc/shadow")
+    room = lodging.open_room()
+    try:
+        view = room.view_of(tmp_path / candidate)
+    finally:
+        lodging.close()
+    assert view == View(
+        readable=(str(room.folder), str(room.shared), str(folder / "kernel.py")), listed=(str(folder),)
+    )  # fmt: skip
+
+
+def test_closing_removes_everything_and_may_be_done_twice(lodging: Lodging) -> None:
+    lodging.open_room()
+    lodging.close()
+    lodging.close()
+    assert [folder.exists() for folder in lodging.folders] == [False, False]
+
+
+def test_every_cache_of_a_child_lies_in_its_room() -> None:
+    room = Room(folder=Path("/rooms/1"), shared=Path("/shared/1"), uid=None)
+    environment = room.environment()
+    assert {"HOME", "TMPDIR", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "CUDA_CACHE_PATH"} <= set(environment)
+    assert {value[:8] for name, value in environment.items() if name != "USER"} == {"/rooms/1"}
+
+
+def test_a_child_whose_user_id_has_no_name_finds_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", lambda uid: {}[uid])
+    for name, value in Room(folder=Path("/rooms/1"), shared=Path("/shared/1"), uid=1 << 30).environment().items():
+        monkeypatch.setenv(name, value)
+    assert getpass.getuser() == "candidate"
+
+
+def test_a_child_may_write_its_room_and_use_its_limits() -> None:
+    room = Room(folder=Path("/rooms/1"), shared=Path("/shared/1"), uid=1234)
+    limits = Limits(memory_bytes=5, processes=6, output_bytes=7)
+    confinement = room.confinement(limits, address_space=True)
+    assert confinement.writable == ("/rooms/1", "/shared/1")
+    assert (confinement.uid, confinement.memory_bytes, confinement.processes, confinement.file_bytes) == (1234, 5, 6, 7)
+    assert confinement.address_space is True
+
+
+SECRETS = {
+    "OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "HF_TOKEN": "k", "AWS_SECRET_ACCESS_KEY": "k", "GITHUB_TOKEN": "k",
+    "SSH_AUTH_SOCK": "/s", "HTTPS_PROXY": "http://user:secret@proxy", "PYTHONPATH": "/mine", "LD_PRELOAD": "/x.so",
+    "KGTUI_DATABASE": "/d", "USER": "me", "MAIL": "m",
+}  # fmt: skip
+
+
+def test_nothing_that_looks_like_a_key_reaches_a_child(tmp_path: Path) -> None:
+    environment = base_environment({**SECRETS, "PATH": "/bin"}, interpreted=True, folder=tmp_path)
+    assert set(environment) & set(SECRETS) == set()
+    assert environment["PATH"] == "/bin"
+
+
+def test_what_programs_and_devices_need_is_kept(tmp_path: Path) -> None:
+    kept = {
+        "PATH": "/bin",
+        "LD_LIBRARY_PATH": "/lib",
+        "LANG": "C.UTF-8",
+        "CUDA_VISIBLE_DEVICES": "3",
+        "CUDA_HOME": "/c",
+    }
+    environment = base_environment(kept, interpreted=False, folder=tmp_path)
+    assert {name: environment[name] for name in kept} == kept
+
+
+def test_home_is_never_the_users(tmp_path: Path) -> None:
+    environment = base_environment({"HOME": "/home/me"}, interpreted=False, folder=tmp_path)
+    assert environment["HOME"] == str(tmp_path)
+
+
+@pytest.mark.parametrize(("interpreted", "value"), [(True, "1"), (False, None)])
+def test_triton_interprets_only_where_that_is_the_device(tmp_path: Path, interpreted: bool, value: str | None) -> None:
+    environment = base_environment({"TRITON_INTERPRET": "1"}, interpreted=interpreted, folder=tmp_path)
+    assert environment.get("TRITON_INTERPRET") == value
+
+
+def test_the_source_of_the_environment_is_left_alone(tmp_path: Path) -> None:
+    source = {"PATH": "/bin"}
+    base_environment(source, interpreted=True, folder=tmp_path)
+    assert source == {"PATH": "/bin"}
+
+
+def test_only_dead_folders_of_our_own_are_swept(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    dead, living = tmp_path / "kgtui-999999999-a", tmp_path / f"kgtui-{os.getpid()}-b"
+    dead.mkdir()
+    living.mkdir()
+    (tmp_path / "kgtui-999999999-c").symlink_to(victim)
+    planted = tmp_path / "kgtui-999999999-d"
+    planted.mkdir()
+    (planted / ".lock").symlink_to(tmp_path / "made_through_a_link")
+    _remove_stale((tmp_path,))
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        [living.name, "kgtui-999999999-c", planted.name, "victim"]
+    )
+    assert list(victim.iterdir()) == []  # nor was anything made in it to lock it
+
+
+@pytest.mark.parametrize(
+    ("shared_mib", "temporary_mib", "is_shared"),
+    [(2048, 9000, True), (64, 9000, False), (64, 10, True)],
+    ids=["enough", "small", "small and the disk is full"],
+)
+def test_small_shared_memory_is_used_only_without_a_better_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_mib: int, temporary_mib: int, is_shared: bool
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("os.access", lambda *_: True)
+    free = {Path("/dev/shm"): shared_mib << 20, tmp_path: temporary_mib << 20}
+    monkeypatch.setattr("engine.processes.directories._free_bytes", lambda folder: free[folder])
+    assert _shared_memory() == (Path("/dev/shm") if is_shared else tmp_path)

@@ -1,0 +1,119 @@
+"""Forks are answered in their order, or refused; nobody gets a child that another one asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from engine.errors import EngineError
+from engine.processes.child import Child
+from engine.processes.exit_reason import telling_line
+from engine.processes.fork_server_client import Nest
+
+
+class Nursery:
+    """A nest whose nursery is played by the test, at the other end of its socket."""
+
+    def __init__(self, folder: Path) -> None:
+        self.nest = Nest(folders=(folder,), environment={})
+        self._folder = folder
+        self._control, self._end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._control.setblocking(False)
+        self._end.setblocking(False)
+        self.nest._control = self._control
+        asyncio.get_running_loop().add_reader(self._control.fileno(), self.nest._receive)
+
+    def forking(self) -> asyncio.Task[Child]:
+        """Somebody asks for a worker."""
+        return asyncio.create_task(
+            self.nest.fork("worker", folder=self._folder, environment={}, confinement=None, log_bytes=1)
+        )
+
+    async def take_over(self) -> None:
+        """Receive one order to fork and let go of the descriptors that come with it."""
+        while True:
+            try:
+                _, handles, _, _ = socket.recv_fds(self._end, 1 << 16, 4)
+            except BlockingIOError:
+                await asyncio.sleep(0)
+                continue
+            for handle in handles:
+                os.close(handle)
+            return
+
+    def report(self, text: bytes) -> None:
+        self._end.send(text)
+
+    def close(self) -> None:
+        asyncio.get_running_loop().remove_reader(self._control.fileno())
+        self._control.close()
+        self._end.close()
+
+
+@pytest.fixture
+async def nursery(tmp_path: Path) -> AsyncIterator[Nursery]:
+    nursery = Nursery(tmp_path)
+    yield nursery
+    nursery.close()
+
+
+async def test_a_fork_that_was_cancelled_keeps_no_descriptor_and_gives_nobody_its_pid(
+    nursery: Nursery, open_descriptors: Callable[[], int]
+) -> None:
+    before = open_descriptors()
+    cancelled = nursery.forking()
+    await nursery.take_over()
+    cancelled.cancel()
+    await asyncio.gather(cancelled, return_exceptions=True)
+    assert open_descriptors() == before
+    second = nursery.forking()
+    await nursery.take_over()
+    nursery.report(b'{"type":"forked","pid":111}')
+    nursery.report(b'{"type":"forked","pid":222}')
+    child = await second
+    assert child.pid == 222
+
+
+async def test_a_fork_that_was_refused_is_an_engine_error_with_the_reason(
+    nursery: Nursery, open_descriptors: Callable[[], int]
+) -> None:
+    before = open_descriptors()
+    refused = nursery.forking()
+    await nursery.take_over()
+    nursery.report(b'{"type":"refused","reason":"Resource temporarily unavailable"}')
+    with pytest.raises(EngineError, match=r"^no worker could be started: Resource temporarily unavailable; "):
+        await refused
+    assert open_descriptors() == before
+
+
+async def test_a_refusal_answers_the_fork_that_was_asked_first(nursery: Nursery) -> None:
+    cancelled = nursery.forking()
+    await nursery.take_over()
+    cancelled.cancel()
+    await asyncio.gather(cancelled, return_exceptions=True)
+    second = nursery.forking()
+    await nursery.take_over()
+    nursery.report(b'{"type":"refused","reason":"no"}')
+    nursery.report(b'{"type":"forked","pid":222}')
+    assert (await second).pid == 222
+
+
+@pytest.mark.parametrize(
+    ("printed", "line"),
+    [
+        ("knobs.py:504: UserWarning: unset\n\n'sm_999' is no processor\nLLVM ERROR: Cannot select: %1\n #0 0x55\n",
+         "LLVM ERROR: Cannot select: %1"),
+        ("Traceback (most recent call last):\n  import torch\nModuleNotFoundError: No module named 'torch'",
+         "ModuleNotFoundError: No module named 'torch'"),
+        ("Killed\n\n", "Killed"),
+        ("x" * 600, "x" * 500),
+        (" \n", ""),
+    ],
+)  # fmt: skip
+def test_of_all_that_was_printed_the_line_that_says_why_is_told(printed: str, line: str) -> None:
+    assert telling_line(printed) == line

@@ -1,0 +1,288 @@
+"""The children of an engine by their jobs: one judge, and spares that are made again when they are lost."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from engine import outcomes, protocol
+from engine.errors import DeadlineError, EngineError, MachineBusyError
+from engine.model import CacheState, Outcome
+from engine.processes.directories import Lodging
+
+if TYPE_CHECKING:
+    from tests.engine.conftest import Answer, Employ
+
+
+async def test_two_that_want_the_judge_at_once_share_one(employ: Employ) -> None:
+    fake, staff = employ()
+    first, second = await asyncio.gather(staff.judge(), staff.judge())
+    assert first is second
+    assert fake.forked == ["judge"]
+
+
+async def test_what_two_ask_the_judge_at_once_is_answered_one_after_the_other(employ: Employ) -> None:
+    fake, staff = employ()
+    asked: list[protocol.AnyCommand] = []
+
+    def silent(kind: str, command: protocol.AnyCommand) -> None:
+        asked.append(command)
+
+    fake.answer = silent
+    commands = [protocol.Release(id=protocol.new_id()) for _ in range(2)]
+    asking = [asyncio.create_task(staff.ask_judge(command)) for command in commands]
+    for number, command in enumerate(commands):
+        while len(asked) == number:
+            await asyncio.sleep(0)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert asked == commands[: number + 1]  # the next is not sent before this one is answered
+        fake.say(fake.youngest, protocol.encode(protocol.Released(id=command.id, seed=number)))
+        assert await asking[number] == protocol.Released(id=command.id, seed=number)
+
+
+REFUSED = "cuIpcOpenMemHandle_v2: CUDA_ERROR_NOT_SUPPORTED"
+
+
+def lending(refuses: str = "") -> Answer:
+    """Children of whom the one of this kind cannot share memory."""
+
+    def answer(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
+        if kind == refuses:
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=REFUSED)
+        if isinstance(command, protocol.Lend):
+            return protocol.Lent(id=command.id, handle="0f", block_bytes=64)
+        assert isinstance(command, protocol.Borrow)
+        assert (command.handle, command.block_bytes) == ("0f", 64)
+        return protocol.Done(id=command.id)
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("refuses", "shares", "why"), [("", True, ""), ("worker", False, REFUSED), ("judge", False, REFUSED)]
+)
+async def test_before_it_has_a_candidate_a_worker_says_whether_memory_is_shared(
+    employ: Employ, refuses: str, shares: bool, why: str
+) -> None:
+    _, staff = employ(lending(refuses), target="sm_90")
+    await staff.worker.wait()
+    assert (staff.shares_device, staff.unshared) == (shares, why)
+
+
+async def test_workers_are_asked_about_memory_until_one_could_open_it(employ: Employ) -> None:
+    fake, staff = employ(lending(), target="sm_90")
+    first = await staff.worker.take()
+    fake.answer = lending("worker")
+    second = await staff.worker.take()
+    assert staff.shares_device
+    await first.dismiss()
+    await second.dismiss()
+
+
+async def test_a_worker_is_ready_also_where_the_judge_is_not(employ: Employ) -> None:
+    fake, staff = employ(target="sm_90")
+
+    def die(kind: str, command: protocol.AnyCommand) -> None:
+        assert isinstance(command, protocol.Lend)
+        fake.die(fake.youngest)
+
+    fake.answer = die
+    assert (await staff.worker.wait()).child.alive
+    assert staff.shares_device
+
+
+async def test_a_worker_that_dies_when_it_is_asked_about_memory_is_our_fault(employ: Employ) -> None:
+    fake, staff = employ(target="sm_90")
+
+    def die(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Borrow):
+            fake.die(2)  # the worker was forked first
+            return None
+        return lending()(kind, command)
+
+    fake.answer = die
+    with pytest.raises(EngineError) as refused:
+        await staff.worker.wait()
+    assert outcomes.of_worker_error(refused.value, "while loading").outcome is Outcome.ENGINE_ERROR
+
+
+async def test_a_spare_that_died_while_it_waited_is_replaced(employ: Employ) -> None:
+    fake, staff = employ()
+    spare = await staff.worker.wait()
+    fake.die(spare.child.pid)
+    hand = await staff.worker.take()
+    assert hand.child.alive
+    await hand.dismiss()
+
+
+async def test_a_worker_that_never_got_warm_is_our_fault(employ: Employ) -> None:
+    fake, staff = employ()
+    fake.ready = False
+    with pytest.raises(EngineError) as refused:
+        await staff.worker.take()
+    assert outcomes.of_worker_error(refused.value, "while loading").outcome is Outcome.ENGINE_ERROR
+
+
+async def test_a_spare_that_could_not_be_made_for_want_of_disk_is_tried_again(
+    employ: Employ, lodging: Lodging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full() -> None:
+        raise OSError(28, "No space left on device")
+
+    _, staff = employ()
+    with monkeypatch.context() as disk:
+        disk.setattr(lodging, "open_room", full)
+        with pytest.raises(OSError, match="No space"):
+            await staff.worker.take()
+    hand = await staff.worker.take()
+    assert hand.child.alive
+    await hand.dismiss()
+
+
+async def test_where_kernels_are_really_launched_one_worker_computes_and_another_rehearses(employ: Employ) -> None:
+    fake, staff = employ(target="sm_90")
+    staff.begin()
+    await staff.wait_until_warm()
+    assert (fake.forked.count("judge"), fake.forked.count("worker")) == (1, 2)
+    assert fake.forked.count("compiler") == 1  # the others are made when the nursery of the compilers is up
+
+
+async def test_under_the_interpreter_there_is_one_of_each(employ: Employ) -> None:
+    fake, staff = employ()
+    staff.begin()
+    await staff.wait_until_warm()
+    assert sorted(fake.forked) == ["compiler", "judge", "worker"]
+
+
+async def test_the_next_worker_is_made_beside_the_one_in_use_only_where_nothing_is_timed(employ: Employ) -> None:
+    for target, expected in ((None, ["worker"] * 2), ("sm_90", ["worker"])):
+        fake, staff = employ(target=target)
+        hand = await staff.worker.take()
+        staff.prepare_beside()
+        await staff.worker.settle()
+        assert [kind for kind in fake.forked if kind == "worker"] == expected
+        await hand.dismiss()
+
+
+async def test_compilers_are_made_as_many_as_work_at_once_when_their_nursery_is_up(employ: Employ) -> None:
+    fake, staff = employ(target="sm_90")
+    up = asyncio.Event()
+    staff.compilers_after(asyncio.create_task(_wait(up)))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert fake.forked == []
+    up.set()
+    await staff.compiler.settle()
+    assert fake.forked == ["compiler"] * staff.most_compilers
+
+
+async def _wait(event: asyncio.Event) -> None:
+    await event.wait()
+
+
+@pytest.mark.parametrize(
+    ("command", "deadline_s"),
+    [
+        (protocol.PrepareBaseline(id="a", name="compile-max"), 900),
+        (protocol.MeasurePeaks(id="a"), 180),
+        (protocol.Arrange(id="a", origin="m:P", case="c", most_slots=4, most_bytes=4096), 180),
+        (protocol.Disband(id="a"), 60),
+        (protocol.TimeBaseline(id="a", name="eager", slots=(0,), how=protocol.How.SINGLE, cache=CacheState.COLD), 60),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+async def test_the_judge_has_as_long_as_the_command_can_take(
+    employ: Employ, command: protocol.AnyCommand, deadline_s: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[float] = []
+
+    async def waiting(racers: Any, *, limit_s: float, **_: object) -> None:  # Any: futures of different kinds
+        given.append(limit_s)
+        await asyncio.wait(racers, return_when=asyncio.FIRST_COMPLETED)
+
+    _, staff = employ()
+    await staff.judge()
+    monkeypatch.setattr("engine.processes.child.first_of", waiting)
+    await staff.ask_judge(command)
+    assert given == [deadline_s]
+
+
+@pytest.mark.parametrize(
+    ("command", "is_kept"),
+    [
+        (protocol.PrepareBaseline(id="a", name="compile-max"), False),
+        (protocol.MeasurePeaks(id="a"), False),
+        (protocol.Disband(id="a"), True),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+async def test_a_judge_that_would_go_on_for_minutes_after_its_run_was_cancelled_is_replaced(
+    employ: Employ, command: protocol.AnyCommand, is_kept: bool
+) -> None:
+    asked = asyncio.Event()
+
+    def silent(kind: str, command: protocol.AnyCommand) -> None:
+        asked.set()
+
+    _, staff = employ(silent)
+    judge = await staff.judge()
+    asking = asyncio.create_task(staff.ask_judge(command))
+    await asked.wait()
+    asking.cancel()
+    await asyncio.wait([asking])
+    assert asking.cancelled()
+    assert judge.alive is is_kept
+
+
+@pytest.mark.parametrize("error", [DeadlineError, MachineBusyError])
+async def test_judge_that_did_not_answer_is_replaced(
+    employ: Employ, error: type[EngineError], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(*_: object, **__: object) -> None:
+        raise error("no reply")
+
+    _, staff = employ()
+    first = await staff.judge()
+    with monkeypatch.context() as patched:
+        patched.setattr("engine.processes.child.first_of", never)
+        with pytest.raises(error):
+            await staff.ask_judge(protocol.Disband(id="a"))
+    assert not first.alive
+    assert await staff.judge() is not first
+
+
+async def test_memory_is_shared_with_the_judge_only_where_there_is_a_device(employ: Employ) -> None:
+    assert [employ(target=target)[1].shares_device for target in (None, "sm_90")] == [False, True]
+
+
+async def test_launchers_are_kept_only_for_a_device_with_a_target(employ: Employ) -> None:
+    kept = [employ(target=target)[1].launchers for target in (None, "sm_90")]
+    assert kept[0] is None
+    assert kept[1] is not None
+    assert kept[1].shelf.is_dir()
+
+
+async def test_closing_leaves_no_room(employ: Employ, lodging: Lodging) -> None:
+    _, staff = employ(target="sm_90")
+    staff.begin()
+    await staff.wait_until_warm()
+    await staff.close()
+    await staff.close()
+    assert [place.name for place in lodging.folder.iterdir() if place.name.isdecimal()] == []
+
+
+@pytest.mark.parametrize("broken", [True, False])
+async def test_a_judge_whose_device_refuses_everything_is_replaced(employ: Employ, broken: bool) -> None:
+    def failing(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
+        return protocol.Failed(
+            id=command.id, kind=protocol.FailureKind.ENGINE, message="device-side assert", broken=broken
+        )
+
+    fake, staff = employ(failing)
+    reply = await staff.ask_judge(protocol.Release(id="a"))
+    assert isinstance(reply, protocol.Failed)
+    await staff.ask_judge(protocol.Release(id="b"))
+    assert fake.forked == ["judge"] * (2 if broken else 1)

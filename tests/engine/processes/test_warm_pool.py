@@ -1,0 +1,173 @@
+"""Warm children ahead of their use: as many as are kept, each given away once, and all gone at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine.errors import EngineError
+from engine.processes.directories import Lodging, Room
+from engine.processes.warm_pool import Hand, Spare
+
+if TYPE_CHECKING:
+    from tests.engine.conftest import Employ, FakeNest
+
+
+class Pair:
+    """A spare of two workers, and those that were taken from it."""
+
+    def __init__(self, nest: FakeNest, spare: Spare) -> None:
+        self.nest = nest
+        self.spare = spare
+        self.taken: list[Hand] = []
+
+    async def take(self) -> Hand:
+        self.taken.append(await self.spare.take())
+        return self.taken[-1]
+
+    async def warm(self) -> None:
+        self.spare.prepare()
+        await self.spare.settle()
+
+
+@pytest.fixture
+async def pair(employ: Employ) -> AsyncIterator[Pair]:
+    nest, staff = employ(target="sm_90")  # where kernels are really launched, two workers are kept
+    staff.share_no_more("no judge is to be asked here")
+    pair = Pair(nest, staff.worker)
+    yield pair
+    for hand in pair.taken:
+        await hand.dismiss()
+
+
+def rooms(lodging: Lodging) -> list[str]:
+    """The folders of children that are there."""
+    return sorted(place.name for place in lodging.folder.iterdir() if place.name.isdecimal())
+
+
+async def test_as_many_are_made_as_are_kept_and_no_more_when_asked_again(pair: Pair) -> None:
+    await pair.warm()
+    await pair.warm()
+    assert pair.nest.forked == ["worker", "worker"]
+
+
+async def test_two_that_were_ready_are_taken_without_waiting_for_a_third(pair: Pair) -> None:
+    await pair.warm()
+    first, second = await pair.take(), await pair.take()
+    assert (first.child.alive, second.child.alive) == (True, True)
+    assert len({first.child.pid, second.child.pid, first.room.folder, second.room.folder}) == 4
+    assert len(pair.nest.forked) == 2
+
+
+async def test_two_takers_at_once_get_two(pair: Pair) -> None:
+    first, second = await asyncio.gather(pair.take(), pair.take())
+    assert first.child is not second.child
+
+
+async def test_what_was_taken_is_made_again_when_asked(pair: Pair) -> None:
+    await pair.warm()
+    await pair.take()
+    await pair.warm()
+    assert len(pair.nest.forked) == 3
+    await pair.take()
+    await pair.take()
+    assert len(pair.nest.forked) == 3
+
+
+async def test_the_one_that_is_waited_for_is_the_one_that_is_taken_next(pair: Pair) -> None:
+    await pair.warm()
+    waited = await pair.spare.wait()
+    assert await pair.take() is waited
+    assert await pair.take() is not waited
+
+
+async def test_all_are_warm_when_they_have_settled(pair: Pair) -> None:
+    await pair.warm()
+    taken = [await pair.take(), await pair.take()]
+    assert [hand.child.ready is not None for hand in taken] == [True, True]
+
+
+async def test_nobody_waits_for_spares_that_nobody_asked_for(pair: Pair) -> None:
+    await pair.spare.settle()
+    assert pair.nest.forked == []
+
+
+async def test_those_that_died_while_they_waited_are_passed_over_and_their_rooms_removed(
+    pair: Pair, lodging: Lodging
+) -> None:
+    await pair.warm()
+    dead = pair.nest.youngest, pair.nest.youngest - 1
+    for pid in dead:
+        pair.nest.die(pid)
+    hand = await pair.take()
+    assert hand.child.alive
+    assert hand.child.pid not in dead
+    assert rooms(lodging) == [hand.room.folder.name]
+
+
+async def test_one_that_spoke_without_being_asked_is_passed_over(pair: Pair) -> None:
+    await pair.warm()
+    talker = await pair.spare.wait()
+    pair.nest.say(talker.child.pid, b"I am ready, honestly\n")
+    while talker.child.fault is None:
+        await asyncio.sleep(0)
+    assert (await pair.take()).child is not talker.child
+    assert not talker.child.alive
+
+
+async def test_those_that_fail_to_get_ready_are_heard_of_when_they_are_taken(pair: Pair, lodging: Lodging) -> None:
+    pair.nest.ready = False
+    await pair.warm()
+    with pytest.raises(EngineError, match=r"^no worker got ready: "):
+        await pair.take()
+    assert rooms(lodging) == []
+
+
+async def test_closing_dismisses_those_that_wait_and_those_that_are_being_made(pair: Pair, lodging: Lodging) -> None:
+    await pair.warm()
+    first = await pair.take()
+    waiting = await pair.spare.wait()
+    pair.spare.prepare()  # the third has not begun
+    await pair.spare.close()
+    await pair.spare.close()
+    assert (waiting.child.alive, first.child.alive) == (False, True)
+    assert rooms(lodging) == [first.room.folder.name]
+
+
+async def test_after_closing_there_are_no_more(pair: Pair) -> None:
+    await pair.spare.close()
+    await pair.warm()
+    with pytest.raises(EngineError, match=r"^the engine has been closed$"):
+        await pair.take()
+    assert pair.nest.forked == []
+
+
+async def test_a_dismissed_child_leaves_neither_process_nor_folder(pair: Pair) -> None:
+    hand = await pair.take()
+    await hand.dismiss()
+    await hand.dismiss()
+    assert not hand.child.alive
+    assert [Path(folder).exists() for folder in (hand.room.folder, hand.room.shared)] == [False, False]
+
+
+async def test_the_room_of_a_dismissed_child_is_removed_beside_the_loop_which_others_share(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand = await pair.take()
+    removed_in: list[int] = []
+    remove = Room.remove
+
+    def observed(room: Room) -> None:
+        removed_in.append(threading.get_ident())
+        remove(room)
+
+    monkeypatch.setattr(Room, "remove", observed)
+    await hand.dismiss()
+    assert not hand.room.folder.exists()
+    assert len(removed_in) == 1
+    assert removed_in[0] != threading.get_ident()
