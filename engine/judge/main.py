@@ -16,15 +16,15 @@ import torch
 
 from engine import protocol
 from engine.device_memory import DeviceMemoryError, is_lost
-from engine.judge import cases
-from engine.judge.compare import compare
-from engine.judge.contrast import Contrasts
-from engine.judge.explaining import Explainer, left_unexplained
-from engine.judge.precision import gauge
-from engine.judge.slots import Slots
-from engine.judge.survival import weigh
-from engine.judge.taken import TakenCalls
-from engine.judge.variants import Variants
+from engine.judge.benchmark.slots import Slots
+from engine.judge.compare.compare import compare
+from engine.judge.diagnosis.explain import Explainer, left_unexplained
+from engine.judge.inputs import cases
+from engine.judge.inputs.call_snapshot import TakenCalls
+from engine.judge.probing.contrast import Contrasts
+from engine.judge.probing.correct_without_kernels import weigh
+from engine.judge.probing.input_variants import Variants
+from engine.judge.probing.precision import gauge
 from engine.model import Outcome, OutputReport, Problem
 from engine.protocol import tensors
 from engine.protocol.service import Line

@@ -18,9 +18,9 @@ from typing import Any
 
 import torch
 
-from engine.judge.compare import judge
-from engine.judge.copies import private_copies
-from engine.judge.values import text_of, unravelled
+from engine.judge.compare.compare import judge
+from engine.judge.compare.values import text_of, unravelled
+from engine.judge.inputs.copies import private_copies
 from engine.model import Case, Tolerance
 from engine.worker.poison import Poison
 

@@ -10,7 +10,7 @@ import pytest
 import problems
 from engine.errors import UsageError
 from engine.judge.baselines import baseline_named, baseline_names
-from engine.judge.copies import private_copies
+from engine.judge.inputs.copies import private_copies
 from kgtui import docs
 from kgtui.keys import ACTIONS
 from kgtui.screens import screen_module

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import EngineError, UsageError
-from engine.judge.copies import private_copies
+from engine.judge.inputs.copies import private_copies
 
 if TYPE_CHECKING:
     import torch

@@ -1,6 +1,6 @@
 """Calls of a right candidate on content that a case seldom has; what is right then, the judge says.
 
-The parent's side of `engine.judge.variants`.  One case at a time, in the session that laid it out.
+The parent's side of `engine.judge.probing.input_variants`.  One case at a time, in the session that laid it out.
 """
 
 from __future__ import annotations

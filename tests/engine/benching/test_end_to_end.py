@@ -14,7 +14,7 @@ from engine import protocol
 from engine.benching import Bench
 from engine.clock.scripted import ScriptedDevice
 from engine.devices import Device
-from engine.judge.slots import Slots
+from engine.judge.benchmark.slots import Slots
 from engine.model import BenchmarkPlan, CacheState, Finding, Outcome
 from engine.model.benchmark import CaseBenchmark, DeviceState, Method
 from engine.worker.timing import Stopwatch

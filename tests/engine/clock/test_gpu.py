@@ -12,7 +12,7 @@ import torch
 from engine import protocol
 from engine.clock.instruments import Instruments, instruments_of
 from engine.clock.scripted import ScriptedBlock
-from engine.judge.slots import Slots
+from engine.judge.benchmark.slots import Slots
 from engine.model import CacheState
 from engine.worker.timing import Stopwatch
 from problems import find

@@ -17,8 +17,8 @@ import torch._inductor.config
 
 from engine.errors import EngineError, UsageError
 from engine.judge.baselines import BaselineError, baseline_named, baseline_names
-from engine.judge.compare import compare
-from engine.judge.copies import private_copies
+from engine.judge.compare.compare import compare
+from engine.judge.inputs.copies import private_copies
 from engine.model import Case, Cost, DType, Outcome, Problem, Tier, Tolerance
 from problems import catalogue, find
 

@@ -14,9 +14,9 @@ import torch
 
 from engine.errors import UnsupportedError
 from engine.judge.baselines import cublas
-from engine.judge.compare import compare
-from engine.judge.copies import private_copies
+from engine.judge.compare.compare import compare
 from engine.judge.cublas_library import Cublas, CublasError, Element, Operation, library_of, load
+from engine.judge.inputs.copies import private_copies
 from engine.model import Case, Outcome, Tier
 from problems import find
 

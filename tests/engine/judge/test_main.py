@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from engine import protocol
-from engine.judge import cases
+from engine.judge.inputs import cases
 from engine.model import Outcome, Tolerance
 from engine.protocol import tensors
 from engine.protocol.service import Line

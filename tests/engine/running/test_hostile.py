@@ -288,7 +288,7 @@ async def test_the_code_of_the_judge_cannot_be_imported(judging):
 import gc
 
 def silu(self):
-    import engine.judge.compare
+    import engine.judge.compare.compare
 """
     )
     judged = await judging(source)

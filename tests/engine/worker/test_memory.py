@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from engine import protocol
-from engine.judge.cases import output_bytes, take
+from engine.judge.inputs.cases import output_bytes, take
 from engine.model import OutputReport
 from engine.protocol import tensors
 from engine.worker.memory import CallMemory, NoRoomError, copy_out, values_of

@@ -1,0 +1,180 @@
+"""What a timed call left in its slot, held against what the judge wrote there.
+
+First a look at several calls together, whose answer stays on the device so that a whole chunk is waited
+for once; then, only for what that look suspects, the full reports.  Both see the same private copy of the
+slot: the worker may still be writing to its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+
+from engine import protocol
+from engine.judge.compare.compare import compare
+from engine.judge.compare.measures import raw
+from engine.judge.compare.quick import wrong_among
+from engine.judge.inputs import cases
+from engine.model import Case, Outcome, OutputReport, Problem, Tolerance
+from engine.protocol import tensors
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where everything lies in each slot of a case; `bytes` from one slot to the next, guard zones included."""
+
+    problem: Problem
+    case: Case
+    specs: tuple[protocol.ValueSpec, ...]
+    storages: tuple[protocol.StorageSpec, ...]
+    outputs: protocol.StorageSpec
+    bytes: int
+
+    @property
+    def content_bytes(self) -> int:
+        """The memory of one input set and its outputs."""
+        returned = self.outputs.bytes if self.problem.returns else 0
+        return sum(storage.bytes for storage in self.storages) + returned
+
+    @cached_property
+    def written_only(self) -> frozenset[int]:
+        """The storages of arguments that are overwritten, whose content says nothing."""
+        by_name = zip(self.problem.arguments, self.specs, strict=True)
+        return frozenset(
+            part.storage
+            for name, spec in by_name
+            if name in self.problem.written_only
+            for part in cases.tensor_specs(spec)
+        )
+
+    @property
+    def zones(self) -> list[protocol.StorageSpec]:
+        """The guard zones: zone n lies before storage n, or before the outputs, the last one behind them."""
+        return tensors.guard_zones(protocol.ArenaSpec(storages=self.storages, outputs=self.outputs, bytes=self.bytes))
+
+    def parts(self, image: torch.Tensor) -> list[torch.Tensor]:
+        """The storages in the image of a slot."""
+        return [tensors.part(image, storage) for storage in self.storages]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """A slot before and after a call; `poison` is what lay where nothing was to be read."""
+
+    image: torch.Tensor
+    final: torch.Tensor
+    poison: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Left:
+    """What a call left, and what should have come of it."""
+
+    written: Written
+    got: tuple[torch.Tensor | OutputReport, ...]
+    expected: tuple[torch.Tensor, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explained:
+    """One report for each output, and what else was wrong."""
+
+    reports: tuple[OutputReport, ...]
+    trouble: str | None
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the call did anything wrong."""
+        return self.trouble is not None or any(report.outcome is not Outcome.PASS for report in self.reports)
+
+
+def look(
+    layout: Layout, written: Sequence[Written], finals: torch.Tensor,
+    returned: Sequence[tuple[protocol.ReturnedSpec, ...]],
+) -> tuple[list[Left], torch.Tensor]:  # fmt: skip
+    """Work out what should have come of each call, and hold everything against it without waiting.
+
+    `finals`, (n, bytes) uint8, are the `final` of all n calls.  The second are the suspects: (n,) booleans on the
+    device.
+    """
+    left = [_left(layout, one, specs) for one, specs in zip(written, returned, strict=True)]
+    suspects = _changed(layout, written, finals)
+    tolerance = layout.problem.tolerance(layout.case)
+    outputs = (zip(*(one.got for one in left), strict=True), zip(*(one.expected for one in left), strict=True))
+    for got, expected in zip(*outputs, strict=True):
+        suspects |= _wrong(got, expected, tolerance)
+    return left, suspects
+
+
+def explain(layout: Layout, left: Left) -> Explained:
+    """What exactly is wrong, if anything is."""
+    tolerance = layout.problem.tolerance(layout.case)
+    names = cases.output_names(layout.problem, layout.specs)
+    reports = tuple(
+        value
+        if isinstance(value, OutputReport)
+        else compare(name, value, wanted, tolerance, poison=left.written.poison)
+        for name, value, wanted in zip(names, left.got, left.expected, strict=True)
+    )
+    image, final = left.written.image, left.written.final
+    mutated = cases.mutated(layout.problem, layout.specs, layout.parts(image), layout.parts(final))
+    return Explained(reports=reports, trouble=_overrun(layout, left.written) or mutated)
+
+
+def _left(layout: Layout, written: Written, returned: tuple[protocol.ReturnedSpec, ...]) -> Left:
+    """What one call left where, and what should be there."""
+    problem = layout.problem
+    storages, final = layout.parts(written.image), layout.parts(written.final)
+    arguments = tuple(tensors.value_of(spec, storages) for spec in layout.specs)
+    expected = cases.expected_outputs(problem, arguments)
+    got = (
+        *cases.returned_values(problem, returned, expected, lambda: tensors.part(written.final, layout.outputs)),
+        *cases.written_values(problem, layout.specs, final),
+    )
+    return Left(written=written, got=got, expected=expected)
+
+
+def _wrong(
+    got: Sequence[torch.Tensor | OutputReport], expected: Sequence[torch.Tensor], tolerance: Tolerance
+) -> torch.Tensor:
+    """Whether this output of each call is wrong: the values of all together, and another type or shape in any case."""
+    alike = {
+        number: (value, wanted)
+        for number, (value, wanted) in enumerate(zip(got, expected, strict=True))
+        if isinstance(value, torch.Tensor) and (value.dtype, value.shape) == (wanted.dtype, wanted.shape)
+    }
+    wrong = torch.ones(len(got), dtype=torch.bool, device=expected[0].device)
+    if not alike:
+        return wrong
+    # As raw bytes where any byte may be a boolean, which a copy need not keep.
+    values, wanted = (torch.stack([raw(value) for value in those]) for those in zip(*alike.values(), strict=True))
+    found = wrong_among(values, wanted, tolerance)
+    if len(alike) == len(got):  # nearly always, and then the device need not be told which
+        return found
+    wrong[list(alike)] = found
+    return wrong
+
+
+def _changed(layout: Layout, written: Sequence[Written], finals: torch.Tensor) -> torch.Tensor:
+    """Whether anything changed but what the entry may write: a boolean for each call, on the device."""
+    allowed = torch.stack([one.image for one in written])
+    outputs = slice(layout.outputs.offset, layout.outputs.offset + layout.outputs.bytes)
+    allowed[:, outputs] = finals[:, outputs]
+    for name, spec in zip(layout.problem.arguments, layout.specs, strict=True):
+        if name not in layout.problem.mutates:
+            continue
+        for one, row in zip(written, allowed, strict=True):
+            final, parts = layout.parts(one.final), layout.parts(row)
+            for part in cases.tensor_specs(spec):
+                tensors.view(part, parts[part.storage]).copy_(tensors.view(part, final[part.storage]))
+    return (finals != allowed).any(dim=1)
+
+
+def _overrun(layout: Layout, written: Written) -> str | None:
+    """In words: the first guard zone that was written to, and from which side."""
+    zones = [tensors.part(written.final, zone) for zone in layout.zones]
+    damage = tensors.first_damage(zones, guard=written.poison)
+    return cases.overrun(layout.problem, layout.specs, damage) if damage is not None else None

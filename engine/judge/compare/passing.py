@@ -1,0 +1,68 @@
+"""The report of an output that is right everywhere, by as few operations on the device as tell it.
+
+Nearly every output is right, and of a small one each operation costs more than the arithmetic in it.
+What is not plainly right is left to the full comparison, which knows every rule and says what is wrong.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import torch
+
+from engine.judge.compare.measures import INTEGER_OF, ordered, raw, typical
+from engine.model import Outcome, OutputReport, Tolerance
+from engine.protocol.tensors import dtype_name
+
+_NARROW = tuple(dtype for dtype in INTEGER_OF if dtype.itemsize < 8)  # int64 holds any distance in these
+
+
+def report_of_pass(name: str, got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> OutputReport | None:
+    """The report when every value is finite and right, None when that is not plain to see.
+
+    Both have one type and one shape, and at least one element.
+    """
+    if got.dtype in _NARROW:
+        errors = _float_errors(got, expected, tolerance)
+    elif not (got.dtype.is_floating_point or got.is_complex()):
+        errors = _integer_errors(got, expected)
+    else:
+        return None
+    if errors is None:
+        return None
+    absolute, relative, ulps = errors
+    return OutputReport(
+        name=name, outcome=Outcome.PASS, shape=tuple(got.shape), dtype=dtype_name(got.dtype), total=got.numel(),
+        max_absolute_error=absolute, max_relative_error=relative, max_ulp_error=ulps,
+    )  # fmt: skip
+
+
+_Errors = tuple[float, float | None, float | None]
+
+
+def _float_errors(got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> _Errors | None:
+    pair = torch.stack((got, expected))
+    got64, expected64 = pair.double()
+    size = expected64.abs()
+    error = (got64 - expected64).abs_()
+    allowed = tolerance.relative * size
+    if tolerance.absolute:
+        allowed += tolerance.absolute * typical(size, size.numel())
+    counted = ordered(pair)
+    answers = (
+        (error <= allowed).all().double(),
+        error.max(),
+        (error / size).masked_fill_(size == 0, -1.0).max(),
+        (counted[0] - counted[1]).abs_().max().double(),
+    )
+    within, absolute, relative, ulps = torch.stack(answers).tolist()  # the one time that we wait for the device
+    # What is not finite on either side makes the largest error so too, and is judged by rules of its own.
+    if not within or not absolute <= sys.float_info.max:
+        return None
+    return absolute, relative if relative >= 0 else None, ulps
+
+
+def _integer_errors(got: torch.Tensor, expected: torch.Tensor) -> _Errors | None:
+    answers = ((raw(got) == raw(expected)).all(), (expected != 0).any())
+    equal, some = torch.stack(answers).tolist()
+    return (0.0, 0.0 if some else None, None) if equal else None

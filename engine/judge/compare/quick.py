@@ -1,0 +1,39 @@
+"""Whether outputs are wrong anywhere, by the rule of `compare`, without waiting for the device to say so.
+
+For the many outputs of timed calls: their answers are worked out together, for a device is slow to be told of each,
+and looked at together, and only what is wrong is compared in full.  The two may differ by the last bit of a sum; where
+they do, `compare` is right.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from engine.judge.compare.measures import raw, typical_each
+from engine.model import Tolerance
+
+
+def wrong_anywhere(got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> torch.Tensor:
+    """One boolean on the device of the values, which have the same shape and dtype."""
+    return wrong_among(got.unsqueeze(0), expected.unsqueeze(0), tolerance)[0]
+
+
+def wrong_among(got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> torch.Tensor:
+    """As many booleans as there are outputs: n of one shape and dtype, stacked along the first dimension."""
+    if got.numel() == 0:
+        return torch.zeros(len(got), dtype=torch.bool, device=got.device)
+    got, expected = got.reshape(len(got), -1), expected.reshape(len(expected), -1)
+    if not (got.dtype.is_floating_point or got.is_complex()):
+        return (raw(got) != raw(expected)).any(dim=1)
+    wide = torch.complex128 if got.is_complex() else torch.float64
+    got64, expected64 = got.to(wide), expected.to(wide)
+    sizes = expected64.abs()
+    finite_sizes = sizes.nan_to_num(nan=0.0, posinf=0.0)
+    allowed = tolerance.relative * finite_sizes
+    if tolerance.absolute:
+        counts = (sizes < torch.inf).sum(dim=1, keepdim=True).clamp(min=1)
+        allowed += tolerance.absolute * typical_each(finite_sizes, counts)
+    # What is not finite on one side alone is further away than anything that is allowed.
+    close = (got64 - expected64).abs() <= allowed
+    same_nonfinite = (got64 == expected64) | (got64.isnan() & expected64.isnan())
+    return ~(close | same_nonfinite).all(dim=1)

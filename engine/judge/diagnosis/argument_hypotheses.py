@@ -1,0 +1,368 @@
+"""What the reference would answer if the kernel made a known mistake.
+
+Each supposition is the case's own arguments, changed as the mistake would have it: a scalar that is
+ignored, strides that are not looked at, a tail that is left out.  The trusted reference computes what
+would come of them, and that is held against what the candidate returned.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import torch
+
+from engine.judge.diagnosis.hypothesis import Supposition, changed, replaced, tensor_at
+from engine.judge.diagnosis.ranking import Facts
+from engine.judge.diagnosis.symptoms import Symptom
+from engine.judge.diagnosis.value_hypotheses import misreadings
+from engine.model import Problem
+from engine.protocol.tensors import dtype_name
+
+if TYPE_CHECKING:
+    from engine.model import Arguments, Value
+
+_BLOCKS = tuple(1 << power for power in range(4, 13))
+_NARROW = (torch.float16, torch.bfloat16)
+_MOST_STRETCH, _SMALL = 16, 1 << 16  # times the elements of a tensor, and elements, that a supposition may need
+_TRANSPOSITIONS = ("N", "T", "C")
+_EPSILONS = (1e-5, 1e-6, 1e-8, 1e-12)  # that are written down where the one that was given should stand
+_MOST_OVER = 15  # elements that a division leaves over
+_STRIDE_NAMES = ("inc", "ld", "stride")
+
+
+def suppositions(problem: Problem, inputs: Arguments, shape: torch.Size) -> Iterator[Supposition]:
+    """What may have gone wrong in a call on `inputs` with an output of this shape, the likelier first."""
+    places = [place for place, value in enumerate(inputs) if isinstance(value, torch.Tensor) and value.numel()]
+    read = [place for place in places if problem.arguments[place] not in problem.written_only]
+    for place, value in enumerate(inputs):
+        if not isinstance(value, torch.Tensor):
+            yield from _scalars(problem, inputs, place)
+            yield from _products(problem, inputs, place)
+            yield from _cut_sizes(problem, inputs, place)
+    yield from _wholes(problem, inputs)
+    yield from _all_strides(problem, inputs)
+    for place in read:
+        yield from _layouts(problem, inputs, place, shape)
+    if len(read) > 1:
+        for place in read:
+            yield from _constants(problem, inputs, place)
+    yield from misreadings(problem, inputs, read)
+    yield from _precisions(inputs, read)
+    yield from _paddings(inputs, places)
+    for place in read:
+        if len(read) == 1 or tensor_at(inputs, place).is_floating_point():  # an index of 0 is not left out
+            yield from _ends(problem, inputs, place)
+        yield from _parts(problem, inputs, place)
+    for place in read:
+        if tensor_at(inputs, place).is_floating_point():
+            yield from _shared_out(problem, inputs, place)
+
+
+def _scalars(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
+    """Another value in place of an argument that is no tensor."""
+    name, given = problem.arguments[place], inputs[place]
+    others: list[Value] = []
+    if isinstance(given, str) and given in _TRANSPOSITIONS:
+        others = ["T" if given == "N" else "N"]
+    if isinstance(given, bool):
+        others = [not given]
+    elif isinstance(given, int):
+        sizes = {value for value in inputs if isinstance(value, int) and not isinstance(value, bool)}
+        others = [-1, 0, 1, -given, *sorted(sizes)]
+    elif isinstance(given, float):
+        others = [1.0, 0.0, -given, float(int(given))]
+        if name.startswith("eps"):
+            others += _EPSILONS
+    is_stride = _is_stride(name, given)
+    for other in dict.fromkeys(others):
+        if other != given:
+            facts: Facts = {"argument": name, "given": str(given), "value": str(other)}
+            symptom = Symptom.STRIDE_ARGUMENT if is_stride else Symptom.ARGUMENT
+            if isinstance(given, float) and other == 1.0:
+                symptom = Symptom.ONES
+            yield Supposition(symptom=symptom, arguments=partial(replaced, inputs, place, other), facts=facts)
+            if is_stride and isinstance(given, int) and isinstance(other, int) and 0 < other < given:
+                yield from _narrower(inputs, place, given, other, facts)
+
+
+def _cut_sizes(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
+    """A size that is an argument, of which only the whole blocks are looked at."""
+    name, given = problem.arguments[place], inputs[place]
+    if isinstance(given, int) and not _is_stride(name, given):
+        for cut, block in sorted({given // block * block: block for block in _BLOCKS}.items(), reverse=True):
+            if 0 < cut < given:
+                facts: Facts = {"argument": name, "given": given, "value": cut, "block": block}
+                for buffers in (inputs, _shorter_buffers(inputs, given, cut)):  # a reference may look at their size
+                    arguments = partial(replaced, buffers, place, cut)
+                    yield Supposition(symptom=Symptom.SIZE_ENDED, arguments=arguments, facts=facts)
+
+
+def _shorter_buffers(inputs: Arguments, given: int, cut: int) -> Arguments:
+    """Flat buffers of `given` columns with only the first `cut` of them."""
+    return tuple(
+        value[: value.numel() // given * cut]
+        if isinstance(value, torch.Tensor) and value.dim() == 1 and value.numel() % given == 0
+        else value
+        for value in inputs
+    )
+
+
+def _products(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
+    """A factor multiplied by another one that has nothing to do with it."""
+    name, given = problem.arguments[place], inputs[place]
+    for other, value in zip(problem.arguments, inputs, strict=True):
+        if other != name and isinstance(given, float) and isinstance(value, float) and value != 1.0:
+            facts: Facts = {"argument": name, "given": str(given), "value": f"{other} * {name} ({value * given:g})"}
+            yield Supposition(
+                symptom=Symptom.ARGUMENT, arguments=partial(replaced, inputs, place, value * given), facts=facts
+            )
+
+
+def _wholes(problem: Problem, inputs: Arguments) -> Iterator[Supposition]:
+    """A factor of a part that multiplies all of the answer."""
+    for place, given in enumerate(inputs):
+        if isinstance(given, float) and given not in (0.0, 1.0):
+            yield Supposition(
+                symptom=Symptom.WHOLE_SCALED, arguments=partial(replaced, inputs, place, 1.0),
+                after=partial(_scaled, factor=given),
+                facts={"argument": problem.arguments[place], "given": f"{given:g}"},
+            )  # fmt: skip
+
+
+def _scaled(values: torch.Tensor, *, factor: float) -> torch.Tensor:
+    return (values.double() * factor).to(values.dtype)
+
+
+def _is_stride(name: str, value: Value) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and name.startswith(_STRIDE_NAMES)
+
+
+def _narrower(inputs: Arguments, place: int, given: int, other: int, facts: Facts) -> Iterator[Supposition]:
+    """As many columns a shorter stride apart: a buffer of fewer elements, for references that look at its size."""
+    for at, value in enumerate(inputs):
+        if isinstance(value, torch.Tensor) and value.dim() == 1 and value.numel() % given == 0:
+            shorter = replaced(inputs, at, value[: value.numel() // given * other])
+            yield Supposition(
+                symptom=Symptom.STRIDE_ARGUMENT, arguments=partial(replaced, shorter, place, other), facts=facts
+            )
+
+
+def _all_strides(problem: Problem, inputs: Arguments) -> Iterator[Supposition]:
+    """All strides that are arguments taken for 1."""
+    names = [name for name, value in zip(problem.arguments, inputs, strict=True) if _is_stride(name, value)]
+    if len(names) > 1:
+        ones: Arguments = tuple(
+            1 if name in names else value for name, value in zip(problem.arguments, inputs, strict=True)
+        )
+        given = ", ".join(str(value) for name, value in zip(problem.arguments, inputs, strict=True) if name in names)
+        facts: Facts = {"argument": " and ".join(names), "given": given, "value": "1"}
+        yield Supposition(symptom=Symptom.STRIDE_ARGUMENT, arguments=lambda: ones, facts=facts)
+
+
+def _layouts(problem: Problem, inputs: Arguments, place: int, shape: torch.Size) -> Iterator[Supposition]:
+    """A tensor read with other strides than it has."""
+    tensor, name = tensor_at(inputs, place), problem.arguments[place]
+
+    def supposed(
+        symptom: Symptom, change: Callable[..., torch.Tensor], *options: object, **facts: str | int | float
+    ) -> Supposition:
+        arguments = partial(changed, inputs, place, change, *options)
+        return Supposition(symptom=symptom, arguments=arguments, facts={"argument": name, **facts})
+
+    if not tensor.is_contiguous():
+        strides = _plain_strides(tensor.shape)
+        yield supposed(Symptom.CONTIGUOUS, _read_as, tensor.shape, strides, strides=str(tuple(tensor.stride())))
+    if tensor.dim() > 1 and tensor.shape[0] > 1:
+        for dim in range(tensor.dim()):
+            yield supposed(Symptom.FIRST_ROW, _first_line, dim, dim=dim)
+        yield from _row_strides(inputs, tensor, supposed, shape)
+        yield from _steps(tensor, supposed)
+        rows, columns = tensor.shape[-2:]
+        if min(rows, columns) > 1 and tensor.dim() == 2:
+            yield supposed(Symptom.TRANSPOSED_INPUT, _read_as, tensor.shape, (1, rows))
+    if tensor.shape != shape and math.prod(shape) > tensor.numel() > 1:
+        yield supposed(Symptom.REPEATED, _repeated, shape)
+
+
+def _first_line(tensor: torch.Tensor, dim: int) -> torch.Tensor:
+    """The first line along `dim` in place of all of them."""
+    first = tensor[tuple(slice(None) if at == dim else slice(1) for at in range(tensor.dim()))]
+    return first.expand(tensor.shape)
+
+
+def _row_strides(
+    inputs: Arguments, tensor: torch.Tensor, supposed: Callable[..., Supposition], shape: torch.Size
+) -> Iterator[Supposition]:
+    """Rows as far apart as those of another tensor."""
+    given = tensor.stride(0)
+    others = {size for value in inputs if isinstance(value, torch.Tensor) for size in value.shape} | {*shape}
+    for other in sorted(others - {given, 0})[:8]:
+        strides = (other, *tensor.stride()[1:])
+        yield supposed(Symptom.ROW_STRIDE, _read_as, tensor.shape, strides, stride=other, right=given)
+
+
+def _steps(tensor: torch.Tensor, supposed: Callable[..., Supposition]) -> Iterator[Supposition]:
+    """One dimension walked in the steps of another."""
+    for dim, right in enumerate(tensor.stride()):
+        for other in sorted(set(tensor.stride()) - {right, 0}):
+            strides = tuple(other if at == dim else stride for at, stride in enumerate(tensor.stride()))
+            yield supposed(Symptom.STEP, _read_as, tensor.shape, strides, dim=dim, stride=other, right=right)
+
+
+def _plain_strides(shape: torch.Size) -> tuple[int, ...]:
+    return tuple(math.prod(shape[dim + 1 :]) for dim in range(len(shape)))
+
+
+def _read_as(tensor: torch.Tensor, shape: torch.Size, strides: Sequence[int]) -> torch.Tensor:
+    """The memory from the first element of `tensor` on, seen with other strides; 0 beyond its storage."""
+    needed = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
+    _refuse_immense(needed, tensor)
+    first = tensor.storage_offset()
+    there = tensor.untyped_storage().nbytes() // tensor.element_size() - first
+    memory = tensor.as_strided((min(needed, there),), (1,), first)
+    padded = torch.cat((memory, memory.new_zeros(max(0, needed - there))))
+    return padded.as_strided(shape, tuple(strides))
+
+
+def _refuse_immense(elements: int, tensor: torch.Tensor) -> None:
+    """Nothing, where what is supposed needs no more than some times the memory of the tensor.
+
+    Raises:
+        ValueError: it does; nobody may run out of memory over a guess.
+    """
+    if elements > _MOST_STRETCH * tensor.numel() + _SMALL:
+        raise ValueError(f"{elements} elements are too many to suppose in place of {tensor.numel()}")
+
+
+def _repeated(tensor: torch.Tensor, shape: torch.Size) -> torch.Tensor:
+    count = math.prod(shape)
+    return tensor.flatten().repeat(-(-count // tensor.numel()))[:count].view(shape)
+
+
+def _constants(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
+    """A tensor that takes no part."""
+    tensor = tensor_at(inputs, place)
+    if tensor.is_floating_point():
+        facts: Facts = {"argument": problem.arguments[place]}
+        for symptom, make in ((Symptom.ONES, torch.ones_like), (Symptom.ZEROS, torch.zeros_like)):
+            yield Supposition(symptom=symptom, arguments=partial(changed, inputs, place, make), facts=facts)
+
+
+def _precisions(inputs: Arguments, read: Sequence[int]) -> Iterator[Supposition]:
+    """Inputs rounded to a narrow type, and all of the arithmetic in one."""
+    floats = [place for place in read if tensor_at(inputs, place).is_floating_point()]
+    for narrow in _NARROW:
+        facts: Facts = {"dtype": dtype_name(narrow)}
+        if any(tensor_at(inputs, place).dtype.itemsize > narrow.itemsize for place in floats):
+            rounded = partial(_rounded, inputs, floats, narrow)
+            yield Supposition(symptom=Symptom.ROUNDED_INPUTS, arguments=rounded, facts=facts)
+        largest = f"{torch.finfo(narrow).max:g}"
+        if floats:
+            for symptom, overflows in ((Symptom.OVERFLOWN, True), (Symptom.LOW_ARITHMETIC, False)):
+                yield Supposition(symptom=symptom, arguments=lambda: inputs, arithmetic=narrow, overflows=overflows,
+                                  facts={**facts, "largest": largest})  # fmt: skip
+
+
+def _rounded(inputs: Arguments, floats: Sequence[int], narrow: torch.dtype) -> Arguments:
+    return tuple(
+        value.to(narrow).to(value.dtype) if place in floats and isinstance(value, torch.Tensor) else value
+        for place, value in enumerate(inputs)
+    )
+
+
+def _paddings(inputs: Arguments, places: Sequence[int]) -> Iterator[Supposition]:
+    """A dimension that is as long as the block that was to be masked, wherever it occurs."""
+    sizes = {size for place in places for size in tensor_at(inputs, place).shape if size > 1}
+    for size in sorted(sizes):
+        for width in sorted({-(-size // block) * block for block in _BLOCKS} | {1 << (size - 1).bit_length()}):
+            if size < width <= 4 * size:
+                facts: Facts = {"size": size, "width": width}
+                padded = partial(_padded, inputs, size, width)
+                yield Supposition(symptom=Symptom.PADDED, arguments=padded, facts=facts)
+
+
+def _padded(inputs: Arguments, size: int, width: int) -> Arguments:
+    def wide(value: Value) -> Value:
+        if not isinstance(value, torch.Tensor):
+            return value
+        wider = [width if length == size else length for length in value.shape]
+        _refuse_immense(math.prod(wider), value)
+        padded = value.new_zeros(wider)
+        padded[tuple(slice(length) for length in value.shape)] = value
+        return padded
+
+    return tuple(wide(value) for value in inputs)
+
+
+def _ends(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
+    """A dimension of which the first or the last element takes no part."""
+    for words, dim, size in _sizes(tensor_at(inputs, place)):
+        for symptom, left_out in ((Symptom.LAST_ONE, size - 1), (Symptom.FIRST_ONE, 0)):
+            if size < 2 or (left_out and left_out % _BLOCKS[0] == 0):
+                continue  # a last block of one element is told as such
+            for fill in _fills(tensor_at(inputs, place)):
+                facts: Facts = {"argument": problem.arguments[place], "dim": words, "fill": f"{fill:g}", "size": size}
+                arguments = partial(changed, inputs, place, _filled, dim, left_out, 1, fill)
+                yield Supposition(symptom=symptom, arguments=arguments, facts=facts)
+
+
+def _parts(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
+    """A dimension of which only the beginning, or only the last block, takes part."""
+    for words, dim, size in _sizes(tensor_at(inputs, place)):
+        starts = {(size - 1) // block * block: block for block in _BLOCKS if block < size}
+        for start in sorted(starts, reverse=True) if tensor_at(inputs, place).is_floating_point() else ():
+            doubled = partial(changed, inputs, place, _doubled, dim, start)
+            where: Facts = {"argument": problem.arguments[place], "dim": words, "start": start}
+            yield Supposition(symptom=Symptom.TWICE, arguments=doubled, facts=where)
+        for start, block in sorted(starts.items(), reverse=True):
+            for fill in _fills(tensor_at(inputs, place)):
+                facts: Facts = {
+                    "argument": problem.arguments[place], "dim": words, "start": start, "block": block,
+                    "size": size, "fill": f"{fill:g}",
+                }  # fmt: skip
+                for symptom, first, length in (
+                    (Symptom.ENDED, start, size - start), (Symptom.LAST_BLOCK, 0, start),
+                ):  # fmt: skip
+                    arguments = partial(changed, inputs, place, _filled, dim, first, length, fill)
+                    yield Supposition(symptom=symptom, arguments=arguments, facts=facts)
+
+
+def _shared_out(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
+    """A dimension whose last elements take no part: as many as are over when it is shared out."""
+    for words, dim, size in _sizes(tensor_at(inputs, place)):
+        for count in range(2, _MOST_OVER + 1) if size > 2 * _MOST_OVER else ():
+            facts: Facts = {
+                "argument": problem.arguments[place], "dim": words, "count": count, "size": size, "fill": "0",
+            }  # fmt: skip
+            arguments = partial(changed, inputs, place, _filled, dim, size - count, count, 0.0)
+            yield Supposition(symptom=Symptom.LAST_FEW, arguments=arguments, facts=facts)
+
+
+def _sizes(tensor: torch.Tensor) -> list[tuple[str, int | None, int]]:
+    """The dimensions in words, each with its number and length, and all elements in one row."""
+    sizes: list[tuple[str, int | None, int]] = [
+        (f"dimension {dim}", dim, size) for dim, size in enumerate(tensor.shape)
+    ]
+    return [*sizes, ("all elements", None, tensor.numel())] if tensor.dim() > 1 else sizes
+
+
+def _fills(tensor: torch.Tensor) -> tuple[float, ...]:
+    """What stands in the place of an element that takes no part."""
+    return (0.0, -math.inf) if tensor.is_floating_point() else (0,)
+
+
+def _doubled(tensor: torch.Tensor, dim: int | None, start: int) -> torch.Tensor:
+    copy = tensor.clone(memory_format=torch.contiguous_format)
+    part = copy.view(-1) if dim is None else copy
+    part.narrow(dim or 0, start, part.shape[dim or 0] - start).mul_(2)
+    return copy
+
+
+def _filled(tensor: torch.Tensor, dim: int | None, first: int, length: int, fill: float) -> torch.Tensor:
+    copy = tensor.clone(memory_format=torch.contiguous_format)
+    part = copy.view(-1) if dim is None else copy
+    part.narrow(dim or 0, first, length).fill_(fill)
+    return copy

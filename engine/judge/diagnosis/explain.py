@@ -1,0 +1,183 @@
+"""Why an output is wrong, as far as the judge can tell from what was got, expected and given.
+
+Only for outputs that are wrong, after the verdict on them: nothing here can make an output right.  The
+work is bounded by the size of the case, and what fitted the case before is tried first.  All of it is done
+on the host: a supposed index may lie outside of its tensor, which the host refuses with an error, and a
+device by refusing everything from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import torch
+
+from engine import protocol
+from engine.judge.compare.measures import raw
+from engine.judge.diagnosis.argument_hypotheses import suppositions
+from engine.judge.diagnosis.hypothesis import Supposition
+from engine.judge.diagnosis.input_dependencies import feeding
+from engine.judge.diagnosis.patterns import patterns
+from engine.judge.diagnosis.prediction import Comparison
+from engine.judge.diagnosis.ranking import Clue, diagnose, ranked, says_cause
+from engine.judge.diagnosis.rows import line_clues
+from engine.judge.diagnosis.scale_origins import with_origin
+from engine.judge.diagnosis.symptoms import Symptom
+from engine.judge.inputs import cases
+from engine.model import Diagnosis, Explanation, Outcome, OutputReport, Problem, WrongElement
+from engine.protocol import tensors
+
+if TYPE_CHECKING:
+    from engine.model import Arguments
+
+_MOST_ELEMENTS = 1 << 22  # of all arguments and outputs, to be computed again
+_MOST_WORK = 1 << 26  # elements times computations
+_MOST_TRIALS = 200
+_MOST_UNTRIED = 300  # characters
+_NOT_ASKED = "only the first wrong cases of a run are looked into; judge this one alone to have it explained"
+_VALUES_ARE_WRONG = (Outcome.WRONG_VALUE, Outcome.NONFINITE)
+_CERTAIN = (Symptom.POISON, Symptom.UNCHANGED, Symptom.DIFFERS)
+
+
+class Explainer:
+    """Explains wrong outputs; what fitted one is tried first on the next, which mostly has the same mistake."""
+
+    def __init__(self) -> None:
+        self._last: tuple[str, Symptom] | None = None
+
+    def explained(
+        self, hand: cases.CaseInHand, got: list[torch.Tensor | OutputReport], reports: tuple[OutputReport, ...], *,
+        repeated: bool | None,
+    ) -> tuple[OutputReport, ...]:  # fmt: skip
+        """The reports of a call, those of wrong values with why they may be wrong.
+
+        `repeated` is whether the outputs are those of the first call, None when that had other input or this is it.
+        """
+        told = list(reports)
+        for number, (value, report) in enumerate(zip(got, reports, strict=True)):
+            if isinstance(value, torch.Tensor) and report.outcome in _VALUES_ARE_WRONG and report.worst is not None:
+                comparison = _comparison(hand, number, value, report.name, same_input=repeated is not None)
+                told[number] = replace(report, explanation=self._explanation(hand, number, comparison, report.worst))
+        return tuple(told)
+
+    def diagnoses(
+        self, problem: Problem, inputs: Arguments, number: int, comparison: Comparison
+    ) -> tuple[Diagnosis, ...]:
+        """What output `number` looks like, best first.  Empty when nothing fits."""
+        clues = [*patterns(comparison), *line_clues(comparison, problem, inputs)]
+        if not any(self._is_plain(problem, clue) and _is_perfect(clue, comparison) for clue in clues):
+            clues += self._tried(problem, inputs, number, comparison)
+        best = next(iter(ranked(clues, wrong=comparison.wrong_count)), None)
+        if best is not None and _is_perfect(best, comparison):
+            self._last = problem.origin, best.symptom
+        clues = [with_origin(clue, problem, inputs, comparison.got.dtype) for clue in clues]
+        return diagnose(clues, wrong=comparison.wrong_count)
+
+    def _explanation(
+        self, hand: cases.CaseInHand, number: int, comparison: Comparison, worst: WrongElement
+    ) -> Explanation:
+        problem = hand.problem
+        elements = _elements(hand.content.inputs, comparison)
+        if elements > _MOST_ELEMENTS:
+            return Explanation(untried=f"the case has {elements:,} elements, too many to compute it again and again")
+        try:
+            with torch.device("cpu"):
+                inputs, comparison = _inputs_on_host(hand.content), comparison.on_host
+                found = self.diagnoses(problem, inputs, number, comparison)
+                feeds, count = feeding(problem, inputs, number=number, index=worst.index)
+        except Exception as error:  # a fault of a reference or of ours must not hide that the output is wrong
+            return Explanation(untried=f"why could not be looked into: {type(error).__name__}: {error}"[:_MOST_UNTRIED])
+        return Explanation(diagnoses=found, feeds=feeds, feeding=count)
+
+    def _is_plain(self, problem: Problem, clue: Clue) -> bool:
+        """Whether a clue that fits leaves nothing to find out."""
+        return clue.symptom in _CERTAIN or ((problem.origin, clue.symptom) == self._last and says_cause(clue))
+
+    def _tried(self, problem: Problem, inputs: Arguments, number: int, comparison: Comparison) -> Iterator[Clue]:
+        """A clue for each supposition that predicts anything, until one predicts every element."""
+        supposed = list(suppositions(problem, inputs, comparison.expected.shape))
+        supposed.sort(key=lambda one: (problem.origin, one.symptom) != self._last)
+        most = min(_MOST_TRIALS, _MOST_WORK // max(1, _elements(inputs, comparison)))
+        for supposition in supposed[:most]:
+            guess = _guess(problem, supposition, number, comparison)
+            clue = comparison.clue(supposition.symptom, guess, **supposition.facts) if guess is not None else None
+            if clue is not None and clue.explained:
+                yield clue
+                if _is_perfect(clue, comparison):
+                    return
+
+
+def left_unexplained(
+    hand: cases.CaseInHand, got: list[torch.Tensor | OutputReport], reports: tuple[OutputReport, ...], *,
+    repeated: bool | None,
+) -> tuple[OutputReport, ...]:  # fmt: skip
+    """The reports of a call as `Explainer.explained` gives them, with a word in the place of each explanation."""
+    return tuple(
+        replace(report, explanation=Explanation(untried=_NOT_ASKED)) if report.outcome in _VALUES_ARE_WRONG else report
+        for report in reports
+    )
+
+
+def _comparison(hand: cases.CaseInHand, number: int, got: torch.Tensor, name: str, *, same_input: bool) -> Comparison:
+    is_first = hand.content is hand.base and not same_input
+    earlier = hand.first_outputs[number] if number < len(hand.first_outputs) and not is_first else None
+    return Comparison(
+        name=name, got=got, expected=hand.content.expected[number], poison=hand.poison,
+        before=_before(hand, number, name),
+        tolerance=hand.problem.tolerance(hand.case),
+        earlier=earlier if earlier is not None and earlier.shape == got.shape else None,
+        same_input=same_input,
+    )  # fmt: skip
+
+
+def _before(hand: cases.CaseInHand, number: int, name: str) -> torch.Tensor | None:
+    """What lay in an output before the call; a returned one may be an argument that was written in place."""
+    problem, expected = hand.problem, hand.content.expected
+    names = cases.output_names(problem, hand.content.specs)
+    for other in problem.mutates:
+        spec = hand.content.specs[problem.arguments.index(other)]
+        if other in problem.written_only or not isinstance(spec, protocol.TensorSpec):
+            continue
+        if other == name or expected[number] is expected[names.index(other)]:
+            return tensors.view(spec, hand.initial[spec.storage])
+    return None
+
+
+def _inputs_on_host(content: cases.Content) -> Arguments:
+    """The arguments with all of the memory behind them, which some suppositions read beyond the tensors."""
+    storages = [storage.cpu() for storage in content.storages]
+    return tuple(tensors.value_of(spec, storages) for spec in content.specs)
+
+
+def _elements(inputs: Arguments, comparison: Comparison) -> int:
+    return comparison.got.numel() + sum(value.numel() for value in inputs if isinstance(value, torch.Tensor))
+
+
+def _is_perfect(clue: Clue, comparison: Comparison) -> bool:
+    return clue.explained == comparison.wrong_count and not clue.contradicted
+
+
+def _guess(problem: Problem, supposition: Supposition, number: int, comparison: Comparison) -> torch.Tensor | None:
+    """What the reference makes of the supposition, cut to the shape of the output; None when it says nothing."""
+    try:
+        outputs = supposition.outcome(lambda arguments: cases.expected_outputs(problem, arguments))
+    except Exception:  # a reference may refuse what was supposed, in any way; then it was not that
+        return None
+    expected = comparison.expected
+    guess = outputs[number] if outputs is not None and number < len(outputs) else None
+    if guess is None or guess.dim() != expected.dim() or guess.dtype != expected.dtype:
+        return None
+    guess = guess.to(expected.device)
+    if guess.dim() == 1 and guess.numel() < expected.numel():
+        # Of a shorter buffer: the rest is not written.
+        rest = comparison.before if comparison.before is not None else expected
+        guess = torch.cat((guess, rest.to(guess.device)[guess.numel() :]))
+    if any(one < other for one, other in zip(guess.shape, expected.shape, strict=True)):
+        return None
+    guess = guess[tuple(slice(size) for size in expected.shape)]
+    if comparison.before is None or supposition.facts.get("argument") not in problem.mutates:
+        return guess
+    # What is to be left as it was is left so by this mistake too, although it was supposed to hold something else.
+    return torch.where(raw(expected) == raw(comparison.before), comparison.before, guess)

@@ -1,0 +1,87 @@
+"""A supposed mistake: the arguments that it amounts to, and what the reference makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from engine.judge.diagnosis.ranking import Facts
+from engine.judge.diagnosis.symptoms import Symptom
+
+if TYPE_CHECKING:
+    from engine.model import Arguments, Value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Supposition:
+    """A mistake and the arguments that it amounts to.
+
+    `arithmetic` is the type that all is computed in, if another; then it is only this mistake when numbers
+    become infinite on the way where it `overflows`, and none do where it does not.  What the mistake does to an
+    output beyond that is `after`.
+    """
+
+    symptom: Symptom
+    arguments: Callable[[], Arguments]
+    facts: Facts = field(default_factory=dict)
+    arithmetic: torch.dtype | None = None
+    overflows: bool = False
+    after: Callable[[torch.Tensor], torch.Tensor] | None = None
+
+    def outcome(self, compute: Callable[[Arguments], tuple[torch.Tensor, ...]]) -> tuple[torch.Tensor, ...] | None:
+        """What comes of it by the reference `compute`; None when it says nothing."""
+        arguments = self.arguments()
+        if self.arithmetic is None:
+            outputs = compute(arguments)
+            # A factor of 0 makes 0 of everything, whatever the mistake was.
+            is_telling = self.symptom is not Symptom.ZEROS or any(bool((output != 0).any()) for output in outputs)
+            return self._finished(outputs) if is_telling else None
+        with NarrowArithmetic(self.arithmetic) as narrow:
+            outputs = compute(arguments)
+        return outputs if narrow.overflown is self.overflows else None
+
+    def _finished(self, outputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+        return tuple(self.after(output) for output in outputs) if self.after is not None else outputs
+
+
+def replaced(inputs: Arguments, place: int, value: Value) -> Arguments:
+    return (*inputs[:place], value, *inputs[place + 1 :])
+
+
+def changed(inputs: Arguments, place: int, change: Callable[..., torch.Tensor], *options: object) -> Arguments:
+    return replaced(inputs, place, change(tensor_at(inputs, place), *options))
+
+
+def tensor_at(inputs: Arguments, place: int) -> torch.Tensor:
+    value = inputs[place]
+    assert isinstance(value, torch.Tensor)
+    return value
+
+
+class NarrowArithmetic(TorchFunctionMode):
+    """While active, what asks for double precision gets `dtype` instead."""
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.dtype = dtype
+        self.overflown = False
+
+    def __torch_function__(
+        self,
+        function: Any,  # torch has no type for what it may be asked to call
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),  # Any: the function's own
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """Call the function, with the narrow type where it would widen."""
+        if function is torch.Tensor.double:
+            return args[0].to(self.dtype)
+        result = function(*args, **(kwargs or {}))
+        if isinstance(result, torch.Tensor) and result.dtype == self.dtype and not self.overflown:
+            with torch._C.DisableTorchFunction():
+                self.overflown = bool(result.isinf().any())
+        return result

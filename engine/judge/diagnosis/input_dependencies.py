@@ -1,0 +1,146 @@
+"""Which elements of the arguments an output element depends on, by the reference.
+
+Where the reference can be differentiated its derivative in float64 says so: every element with a
+derivative that is not 0.  Indices and integers have none; of them, groups of elements are exchanged for
+other values of the same tensor, halved as long as the output element changes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from engine.judge.compare.values import text_of, unravelled
+from engine.judge.inputs.cases import expected_outputs
+from engine.judge.inputs.copies import private_copies
+from engine.model import InputElement, Problem
+
+if TYPE_CHECKING:
+    from engine.model import Arguments
+
+MOST_SHOWN = 12
+_MOST_CALLS = 48
+
+
+def feeding(
+    problem: Problem, inputs: Arguments, *, number: int, index: tuple[int, ...]
+) -> tuple[tuple[InputElement, ...], int | None]:
+    """Elements that output `number` depends on at `index`, and how many there are; None if not all were found.
+
+    Raises:
+        Exception: whatever the reference raises.
+    """
+    weights = _derivatives(problem, inputs, number, index)
+    found: dict[int, list[int]] = {}
+    count: int | None = 0
+    total: int | None
+    for place, value in enumerate(inputs):
+        if not isinstance(value, torch.Tensor) or not value.numel():
+            continue
+        if place in weights:
+            flat, total = _heaviest(weights[place])
+        elif weights and value.is_floating_point():
+            continue  # no derivative leads there
+        else:
+            flat, total = _Exchange(problem, inputs, number, index, place).dependent()
+        count = None if count is None or total is None else count + total
+        if flat:
+            found[place] = flat
+    return _shared_out(problem, inputs, found), count
+
+
+def _derivatives(problem: Problem, inputs: Arguments, number: int, index: tuple[int, ...]) -> dict[int, torch.Tensor]:
+    """By place, the derivative of the output element by every element of a floating argument; {} where it has none."""
+    copies = private_copies(inputs)
+    doubled = [
+        value.double().requires_grad_() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
+        for value in copies
+    ]
+    leaves = {place: value for place, value in enumerate(doubled) if isinstance(value, torch.Tensor)
+              and value.requires_grad}  # fmt: skip
+    with torch.enable_grad():
+        try:
+            outputs = problem.reference(*doubled)
+        except RuntimeError:  # it writes into an argument, which a leaf does not let itself be
+            return {}
+        output = outputs if isinstance(outputs, torch.Tensor) else outputs[number]
+        if not (leaves and output.requires_grad):
+            return {}
+        derivatives = torch.autograd.grad(output[index], list(leaves.values()), allow_unused=True)
+    return {place: derivative for place, derivative in zip(leaves, derivatives, strict=True) if derivative is not None}
+
+
+def _heaviest(derivative: torch.Tensor) -> tuple[list[int], int]:
+    """Positions of the largest derivatives, and how many are not 0; what is not a number may be anything."""
+    sizes = derivative.flatten().abs().nan_to_num(nan=torch.inf)
+    count = int((sizes > 0).sum())
+    return sizes.topk(min(count, MOST_SHOWN)).indices.tolist(), count
+
+
+class _Exchange:
+    """Looks for the elements of one argument that the output element depends on, by giving them other values."""
+
+    def __init__(self, problem: Problem, inputs: Arguments, number: int, index: tuple[int, ...], place: int) -> None:
+        self._problem, self._inputs, self._number, self._index, self._place = problem, inputs, number, index, place
+        tensor = inputs[place]
+        assert isinstance(tensor, torch.Tensor)
+        self._values = tensor.flatten()
+        self._others = self._values.roll(1)
+        self._calls = 0
+        self._found: list[int] = []
+        self._usual = self._output(self._values)
+
+    def dependent(self) -> tuple[list[int], int | None]:
+        """Positions, and how many; None when not all were looked for."""
+        self._search(0, self._values.numel())
+        exhausted = self._calls >= _MOST_CALLS or len(self._found) >= MOST_SHOWN
+        return self._found, None if exhausted else len(self._found)
+
+    def _search(self, first: int, behind: int) -> None:
+        if self._calls >= _MOST_CALLS or len(self._found) >= MOST_SHOWN or not self._matters(first, behind):
+            return
+        if behind - first == 1:
+            self._found.append(first)
+            return
+        middle = (first + behind) // 2
+        self._search(first, middle)
+        self._search(middle, behind)
+
+    def _matters(self, first: int, behind: int) -> bool:
+        """Whether the output element is another when the values in between are exchanged."""
+        self._calls += 1
+        changed = self._values.clone()
+        changed[first:behind] = self._others[first:behind]
+        try:
+            return not torch.equal(self._output(changed), self._usual)
+        except Exception:  # a reference may refuse other values in any way
+            return False
+
+    def _output(self, values: torch.Tensor) -> torch.Tensor:
+        """The bytes of the output element for these values of the argument."""
+        tensor = self._inputs[self._place]
+        assert isinstance(tensor, torch.Tensor)
+        arguments = (*self._inputs[: self._place], values.view(tensor.shape), *self._inputs[self._place + 1 :])
+        return expected_outputs(self._problem, arguments)[self._number][self._index].reshape(1).view(torch.uint8)
+
+
+def _shared_out(problem: Problem, inputs: Arguments, found: dict[int, list[int]]) -> tuple[InputElement, ...]:
+    """As many of each argument as there is room for, argument by argument."""
+    room = dict.fromkeys(found, 0)
+    left = MOST_SHOWN
+    while left and any(room[place] < len(flat) for place, flat in found.items()):
+        for place, flat in found.items():
+            if left and room[place] < len(flat):
+                room[place], left = room[place] + 1, left - 1
+    return tuple(
+        _element(problem.arguments[place], inputs[place], flat)
+        for place, positions in found.items()
+        for flat in sorted(positions[: room[place]])
+    )
+
+
+def _element(name: str, value: object, flat: int) -> InputElement:
+    assert isinstance(value, torch.Tensor)
+    index = unravelled(flat, value.shape)
+    return InputElement(argument=name, index=index, value=text_of(value[index]))

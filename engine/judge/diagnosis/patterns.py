@@ -1,0 +1,319 @@
+"""What a wrong output itself tells: values that were never written, lie elsewhere, or are off by a rule.
+
+Every function looks at one comparison and yields clues; none of them judges, none changes a tensor.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+
+import torch
+
+from engine.judge.compare.measures import raw
+from engine.judge.diagnosis.prediction import Comparison
+from engine.judge.diagnosis.ranking import Clue
+from engine.judge.diagnosis.symptoms import Symptom
+from engine.protocol.tensors import dtype_name
+
+_BLOCKS = tuple(1 << power for power in range(14, 3, -1))
+_LEAST_IN_LINE = 4  # wrong elements that keep a factor of their own, for that to mean anything
+_ROUNDINGS = ((torch.float16, 2.0**-11), (torch.bfloat16, 2.0**-8))
+_SIGNIFICANDS = (("float64", 53), ("float32", 24))  # bits, the hidden one too
+_MOST_SMALL = 2.0**-4
+_ROUNDED = 2.0**-40  # a factor as near to 1, or a distance as small, is that of float64 itself
+_WRAPS = {8: torch.int8, 16: torch.int16, 32: torch.int32}
+
+
+def patterns(comparison: Comparison) -> Iterator[Clue]:
+    """Every clue of the output itself."""
+    yield from _memory(comparison)
+    yield from _places(comparison)
+    yield from _tails(comparison)
+    yield from _dropped_nan(comparison)
+    yield _only(comparison, Symptom.ZEROED, raw(comparison.got) == 0)
+    if comparison.is_exact:
+        yield from _integers(comparison)
+    if not comparison.got.is_complex() and comparison.got.dtype != torch.bool:
+        yield from _factors(comparison)
+        yield from _distances(comparison)
+        yield from _small_errors(comparison)
+
+
+def _memory(comparison: Comparison) -> Iterator[Clue]:
+    """What lay there before, or what an earlier call left there."""
+    got, wrong = comparison.got, comparison.wrong
+    unwritten = wrong & _is_byte(got, comparison.poison)
+    where = _where(comparison, unwritten)
+    yield _only(comparison, Symptom.POISON, unwritten, byte=f"0x{comparison.poison:02X}", where=where)
+    if comparison.before is not None:
+        unchanged = wrong & (got == comparison.before)
+        where = _where(comparison, unchanged)
+        yield _only(comparison, Symptom.UNCHANGED, unchanged, argument=comparison.name, where=where)
+        if not comparison.is_exact:
+            old = wrong & got.isnan() & comparison.before.isnan()
+            yield _only(comparison, Symptom.OLD_NAN, old, argument=comparison.name)
+    if comparison.earlier is not None and comparison.same_input:
+        yield _only(comparison, Symptom.DIFFERS, wrong & ~_same(got, comparison.earlier))
+    elif comparison.earlier is not None:
+        yield comparison.clue(Symptom.KEPT, comparison.earlier)
+
+
+def _only(comparison: Comparison, symptom: Symptom, marked: torch.Tensor, **facts: str | int | float) -> Clue:
+    """A clue that no right element can contradict."""
+    return Clue(symptom=symptom, explained=int((marked & comparison.wrong).sum()), facts=facts)
+
+
+def _places(comparison: Comparison) -> Iterator[Clue]:
+    """Right values in wrong places."""
+    expected = comparison.expected
+    for first, second in itertools.combinations(range(expected.dim()), 2):
+        if expected.shape[first] > 1 and expected.shape[second] > 1:
+            stored = expected.transpose(first, second).contiguous().view(expected.shape)
+            yield comparison.clue(Symptom.TRANSPOSED_OUTPUT, stored)
+    yield from _moved(comparison)
+
+
+def _moved(comparison: Comparison) -> Iterator[Clue]:
+    """Elements that hold what belongs to another one, whose number is a multiple of theirs or lies a step away."""
+    expected, count = comparison.expected.flatten(), comparison.expected.numel()
+    if count < 2 * _LEAST_IN_LINE:
+        return
+    numbers = torch.arange(count, device=expected.device)
+    strides = sorted({*comparison.expected.shape, 2} - {0, 1})
+    maps = [(f"element {stride} * i", numbers * stride) for stride in strides]
+    maps += [(f"element i {'+-'[step < 0]} {abs(step)}", numbers + step) for step in (1, -1)]
+    for text, source in maps:
+        inside = ((source >= 0) & (source < count)).view(comparison.expected.shape)
+        guess = expected[source.clamp(0, count - 1)].view(comparison.expected.shape)
+        yield from _from_elsewhere(comparison, guess, inside, text)
+    for dim, size in enumerate(comparison.expected.shape):
+        if size > 1:
+            yield from _moved_along(comparison, dim, size)
+
+
+def _moved_along(comparison: Comparison, dim: int, size: int) -> Iterator[Clue]:
+    """Elements that hold what belongs to their neighbour along a dimension, or to its other end."""
+    everywhere = torch.ones_like(comparison.wrong)
+    turned = comparison.expected.flip(dim)
+    yield from _from_elsewhere(comparison, turned, everywhere, f"element {size - 1} - i of dimension {dim}")
+    for step, end, word in ((1, 0, "first"), (-1, size - 1, "last")):
+        guess = comparison.expected.roll(step, dim)
+        guess.select(dim, end).zero_()  # as of a sum that leaves out the element itself
+        is_zero = bool((raw(comparison.got).select(dim, end) == 0).all())
+        inside = everywhere.clone()
+        inside.select(dim, end).fill_(is_zero)
+        begun = f", and the {word} is 0" if is_zero else ""
+        text = f"element i {'-+'[step < 0]} 1 of dimension {dim}{begun}"
+        yield from _from_elsewhere(comparison, guess, inside, text)
+
+
+def _from_elsewhere(comparison: Comparison, guess: torch.Tensor, inside: torch.Tensor, text: str) -> Iterator[Clue]:
+    """A clue of elements that hold those of `guess`, which says nothing where there are none `inside`."""
+    fits = comparison.agrees(guess) & inside
+    explained = int((comparison.wrong & fits).sum())
+    if explained >= _LEAST_IN_LINE:
+        contradicted = int((~comparison.wrong & ~fits & inside).sum())
+        yield Clue(symptom=Symptom.MOVED, explained=explained, contradicted=contradicted, facts={"map": text})
+
+
+def _dropped_nan(comparison: Comparison) -> Iterator[Clue]:
+    """Numbers where NaN is expected, in memory that was written."""
+    if not comparison.is_exact:
+        unwritten = _is_byte(comparison.got, comparison.poison)
+        dropped = comparison.expected.isnan() & ~comparison.got.isnan() & ~unwritten
+        yield _only(comparison, Symptom.DROPPED_NAN, dropped, count=int(dropped.sum()))
+
+
+def _tails(comparison: Comparison) -> Iterator[Clue]:
+    """Wrong elements at the end of a dimension only, beyond the last whole block."""
+    wrong, shape = comparison.wrong, comparison.wrong.shape
+    for dim, size in enumerate(shape):
+        lines = wrong.movedim(dim, 0).reshape(size, -1).any(dim=1)
+        start = int(lines.byte().argmax())
+        block = _block_of(start, size)
+        if block is not None:
+            region = torch.arange(size, device=wrong.device) >= start
+            fits = region.view([-1 if at == dim else 1 for at in range(len(shape))]).expand(shape)
+            yield _region(comparison, Symptom.TAIL, fits, dim=dim, start=start, block=block, size=size)
+    start, count = int(wrong.flatten().byte().argmax()), wrong.numel()
+    block = _block_of(start, count)
+    if block is not None and len(shape) != 1:
+        fits = (torch.arange(count, device=wrong.device) >= start).view(shape)
+        facts = {"start": start, "block": block, "size": count, "count": count - start}
+        yield _region(comparison, Symptom.FLAT_TAIL, fits, **facts)
+
+
+def _region(comparison: Comparison, symptom: Symptom, region: torch.Tensor, **facts: str | int | float) -> Clue:
+    """A clue of where wrong elements lie: right ones inside of the region speak against it."""
+    explained, contradicted = (comparison.wrong & region).sum(), (~comparison.wrong & region).sum()
+    return Clue(symptom=symptom, explained=int(explained), contradicted=int(contradicted), facts=facts)
+
+
+def _block_of(start: int, size: int) -> int | None:
+    """The largest power of two that divides `start` but not `size`, so that its last block begins there."""
+    fitting = (block for block in _BLOCKS if start and start % block == 0 and size - start < block)
+    return next(fitting, None)
+
+
+def _integers(comparison: Comparison) -> Iterator[Clue]:
+    """Numbers that were too large for their type, or for the floats that held them on the way, or begun with poison."""
+    if comparison.got.dtype == torch.bool:
+        return
+    expected = comparison.expected.long()
+    byte = torch.full((comparison.got.element_size(),), comparison.poison, dtype=torch.uint8)
+    poison = int(byte.view(comparison.got.dtype))
+    added = comparison.expected + poison
+    yield comparison.clue(Symptom.POISON_ADDED, added, value=poison, byte=f"0x{comparison.poison:02X}")
+    for bits, narrow in _WRAPS.items():
+        if torch.iinfo(comparison.got.dtype).bits > bits:
+            yield comparison.clue(Symptom.WRAPPED, expected.to(narrow), bits=bits)
+    yield from _held_in_floats(comparison, expected)
+
+
+def _held_in_floats(comparison: Comparison, expected: torch.Tensor) -> Iterator[Clue]:
+    """Integers with the error of a float that cannot hold them, of the widest that explains most of them."""
+    difference = (comparison.got.long() - expected).abs()  # in float64 large integers are all the same
+    error = float((difference.double() / comparison.scale)[comparison.wrong].max())
+    for dtype, bits in _SIGNIFICANDS:
+        spacing = torch.exp2(expected.abs().double().clamp(min=1).log2().floor() + 1 - bits)
+        near = (difference <= 4 * spacing) & (spacing >= 1)
+        if 2 * int((comparison.wrong & near).sum()) >= comparison.wrong_count:
+            yield _only(
+                comparison, Symptom.SMALL_ERRORS, near, dtype=dtype, largest=error, typical=error, rounding=2.0**-bits
+            )
+            return
+
+
+def _factors(comparison: Comparison) -> Iterator[Clue]:
+    """Errors that are a factor: one for all, one for each line, one for each block of a line."""
+    got, expected = comparison.got64, comparison.expected64
+    usable = got.isfinite() & expected.isfinite() & (expected != 0)
+    if int((comparison.wrong & usable).sum()) < _LEAST_IN_LINE:
+        return
+    whole = _ratio(got, expected, usable, tuple(range(got.dim())))
+    factor = float(whole.flatten()[0])
+    if factor != 0 and abs(factor - 1) > _ROUNDED:  # that everything is 0 says nothing of a factor
+        yield comparison.clue(Symptom.SCALE, whole * expected, factor=factor, known="")
+    for dim, size in enumerate(got.shape):
+        if size < _LEAST_IN_LINE or got.numel() // size < 2:
+            continue
+        lines = _ratio(got, expected, usable, (dim,))
+        bad = (comparison.wrong & usable).any(dim=dim, keepdim=True) & (lines != 0) & ((lines - 1).abs() > _ROUNDED)
+        if bool(bad.any()):
+            facts = {"dim": dim, "least": float(lines[bad].min()), "most": float(lines[bad].max())}
+            yield comparison.clue(Symptom.LINE_SCALE, (lines * expected).where(lines != 0, torch.nan), **facts)
+    yield from _block_factors(comparison, usable)
+
+
+def _block_factors(comparison: Comparison, usable: torch.Tensor) -> Iterator[Clue]:
+    """A factor for each block of the last dimension, which is 1 in the last one."""
+    size = comparison.got.shape[-1] if comparison.got.dim() else 0
+    for block in (block for block in _BLOCKS if size > block and not comparison.is_exact):
+        cuts = list(range(block, size, block))
+        parts = [
+            _ratio(got, expected, use, (-1,)) * expected
+            for got, expected, use in zip(
+                comparison.got64.tensor_split(cuts, -1), comparison.expected64.tensor_split(cuts, -1),
+                usable.tensor_split(cuts, -1),
+                strict=True,
+            )
+        ]  # fmt: skip
+        last_is_right = not bool(comparison.wrong[..., (size - 1) // block * block :].any())
+        if last_is_right and len(parts) > 1:
+            clue = comparison.clue(Symptom.BLOCK_SCALE, torch.cat(parts, -1), block=block)
+            if clue.explained >= len(parts) * _LEAST_IN_LINE:
+                yield clue
+                return
+
+
+def _ratio(got: torch.Tensor, expected: torch.Tensor, usable: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
+    """got / expected along these dimensions as least squares see it; 0 where there is nothing to see."""
+    zero = torch.zeros((), dtype=got.dtype, device=got.device)
+    got, expected = got.where(usable, zero), expected.where(usable, zero)
+    if not dims:
+        return torch.where(expected != 0, got / expected, zero)
+    largest = expected.abs().amax(dims, keepdim=True).clamp(min=torch.finfo(got.dtype).tiny)
+    got, expected = got / largest, expected / largest
+    squares = (expected * expected).sum(dims, keepdim=True)
+    return torch.where(squares > 0, (got * expected).sum(dims, keepdim=True) / squares, zero)
+
+
+def _distances(comparison: Comparison) -> Iterator[Clue]:
+    """Errors that are a distance: one for all, one for each line, or what was to be carried over from a block."""
+    difference = comparison.got64 - comparison.expected64
+    usable = difference.isfinite() & comparison.wrong
+    if int(usable.sum()) < _LEAST_IN_LINE:
+        return
+    middle = difference[usable].median()
+    if float(middle.abs()) <= _ROUNDED * float(comparison.scale):
+        return
+    yield comparison.clue(Symptom.OFFSET, comparison.expected64 + middle, offset=float(middle), known="")
+    for dim, size in enumerate(difference.shape):
+        yield from _carried(comparison, difference, dim)
+        if size < _LEAST_IN_LINE or difference.numel() // size < 2:
+            continue
+        lines = difference.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0).median(dim=dim, keepdim=True).values
+        yield comparison.clue(Symptom.LINE_OFFSET, comparison.expected64 + lines, dim=dim)
+
+
+def _carried(comparison: Comparison, difference: torch.Tensor, dim: int) -> Iterator[Clue]:
+    """Blocks that begin again from nothing: each is off by the expected value before its first element."""
+    size = difference.shape[dim]
+    expected = comparison.expected64
+    for block in (block for block in _BLOCKS if size > block):
+        before = torch.arange(size, device=expected.device) // block * block - 1
+        shape = [-1 if at == dim else 1 for at in range(expected.dim())]
+        carried = expected.index_select(dim, before.clamp(min=0)).where((before >= 0).view(shape), 0.0)
+        first_is_right = not bool(comparison.wrong.narrow(dim, 0, block).any())
+        clue = comparison.clue(Symptom.CARRY, expected - carried, block=block, dim=dim)
+        if first_is_right and clue.explained >= _LEAST_IN_LINE:
+            yield clue
+
+
+def _small_errors(comparison: Comparison) -> Iterator[Clue]:
+    """Errors that are small beside the output, of both signs, and no larger than a narrow type makes them."""
+    if comparison.is_exact:
+        return
+    error = (comparison.got64 - comparison.expected64) / comparison.scale
+    chosen = error[comparison.wrong]
+    if chosen.numel() < 2 * _LEAST_IN_LINE or not bool(chosen.isfinite().all()):
+        return
+    largest, usual = float(chosen.abs().max()), float(chosen.abs().median())
+    balance = float((chosen > 0).double().mean())
+    if largest > _MOST_SMALL or not 0.05 < balance < 0.95:
+        return
+    own = torch.finfo(comparison.got.dtype).eps
+    narrower = [(dtype, rounding) for dtype, rounding in _ROUNDINGS if rounding * 2 >= own]
+    dtype, rounding = min(narrower, key=lambda pair: abs(math.log(usual / pair[1])))
+    yield _only(
+        comparison, Symptom.SMALL_ERRORS, comparison.wrong, dtype=dtype_name(dtype), largest=largest, typical=usual,
+        rounding=rounding,
+    )  # fmt: skip
+
+
+def _is_byte(values: torch.Tensor, byte: int) -> torch.Tensor:
+    """Which elements consist of this byte alone."""
+    if values.numel() == 0:
+        return torch.zeros(values.shape, dtype=torch.bool, device=values.device)
+    raw = values.contiguous().view(-1, 1).view(torch.uint8)
+    return (raw == byte).all(dim=1).view(values.shape)
+
+
+def _same(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """Which elements are equal; nan is nan."""
+    return (one == other) | (one != one) & (other != other)
+
+
+def _where(comparison: Comparison, marked: torch.Tensor) -> str:
+    """From where on elements are marked, when all of them are from there on."""
+    first = int(marked.flatten().byte().argmax())
+    if bool(marked.flatten()[first:].all()) and first:
+        return f" from element {first} on"
+    if marked.dim() > 1:
+        columns = marked.reshape(-1, marked.shape[-1])
+        start = int(columns.any(dim=0).byte().argmax())
+        if start and bool(columns[:, start:].all()):
+            return f" from column {start} on"
+    return ""

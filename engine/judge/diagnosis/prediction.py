@@ -1,0 +1,140 @@
+"""One wrong output, and how well a guess at what went wrong predicts it.
+
+A guess is a whole output as some mistake would have left it.  It is held against what was got by the
+rule that decides right and wrong, so that "fits" means the same as "right" does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import torch
+
+from engine.judge.compare.compare import judge
+from engine.judge.compare.measures import raw, typical
+from engine.judge.diagnosis.ranking import Clue
+from engine.judge.diagnosis.symptoms import Symptom
+from engine.model import Tolerance
+
+_SLACK = 2.0  # a guess is rounded by itself
+_GUESSES, _MOST_CHANCE = 64, 0.1  # how many are made of one output, and how often one may fit by chance
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """What was got and expected of one output, of one shape and type.
+
+    `before` is what an argument that is written in place held before the call; `earlier` what the call before
+    left in this output, and `same_input` whether that had the same input.
+    """
+
+    name: str
+    got: torch.Tensor
+    expected: torch.Tensor
+    tolerance: Tolerance
+    poison: int
+    before: torch.Tensor | None = None
+    earlier: torch.Tensor | None = None
+    same_input: bool = False
+
+    @property
+    def on_host(self) -> Comparison:
+        """The same with all tensors in host memory."""
+        before = self.before.cpu() if self.before is not None else None
+        earlier = self.earlier.cpu() if self.earlier is not None else None
+        return replace(self, got=self.got.cpu(), expected=self.expected.cpu(), before=before, earlier=earlier)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether values are compared to the bit: integers and booleans."""
+        return not (self.got.dtype.is_floating_point or self.got.is_complex())
+
+    @cached_property
+    def got64(self) -> torch.Tensor:
+        """What was got, in double precision."""
+        return self.got.to(self._wide)
+
+    @cached_property
+    def expected64(self) -> torch.Tensor:
+        """What was expected, in double precision."""
+        return self.expected.to(self._wide)
+
+    @cached_property
+    def wrong(self) -> torch.Tensor:
+        """Which elements are wrong."""
+        return judge(self.got, self.expected, self.tolerance).wrong
+
+    @cached_property
+    def wrong_count(self) -> int:
+        """How many elements are wrong."""
+        return int(self.wrong.sum())
+
+    @cached_property
+    def scale(self) -> torch.Tensor:
+        """The typical size of what was expected."""
+        return _typical_size(self.expected64)
+
+    def agrees(self, guess: torch.Tensor) -> torch.Tensor:
+        """Which elements of what was got are those of `guess`, a tensor of the same shape."""
+        if self.is_exact:
+            return raw(self.got) == raw(guess.to(self.got.dtype))
+        guess64 = guess.to(self._wide)
+        # A guess of small numbers is not as good as any other small number because large ones were expected.
+        size = torch.minimum(self.scale, _typical_size(guess64))
+        allowed = self.tolerance.relative * guess64.abs() + self.tolerance.absolute * size
+        same_nonfinite = (self.got64 == guess64) | (self.got64.isnan() & guess64.isnan())
+        return ((self.got64 - guess64).abs() <= _SLACK * allowed.nan_to_num(nan=0.0, posinf=0.0)) | same_nonfinite
+
+    def clue(self, symptom: Symptom, guess: torch.Tensor, **facts: str | int | float) -> Clue:
+        """How well `guess` predicts this output; not at all where chance or a plain 0 would predict it as well."""
+        fits = self.agrees(guess)
+        # Overflow makes nan, inf and 0; elsewhere nan comes of many mistakes, so that predicting it says little.
+        may_be_plain = self.is_exact or symptom is Symptom.OVERFLOWN
+        if not self.is_exact:
+            hardly_wrong = (self.got64 - guess.to(self._wide)).abs() > 0.5 * (self.got64 - self.expected64).abs()
+            fits = fits & ~(self.wrong & hardly_wrong)
+            if not may_be_plain:
+                fits = fits & (guess.isfinite() | ~self.wrong)
+        hit = self.wrong & fits
+        hits = int(hit.sum())
+        is_plain = not may_be_plain and (self._plain_hits >= hits or not bool((hit & (guess != 0)).any()))
+        if is_plain or not self._is_telling(hits):
+            return Clue(symptom=symptom, explained=0)
+        return self.counted(symptom, fits, **facts)
+
+    @cached_property
+    def _plain_hits(self) -> int:
+        """How many wrong elements are so small that 0 predicts them."""
+        near = self.got64.abs() <= 0.5 * (self.got64 - self.expected64).abs()
+        return int((self.wrong & near & self.agrees(torch.zeros_like(self.expected))).sum())
+
+    def _is_telling(self, hits: int) -> bool:
+        """Whether so many elements are seldom predicted by a wrong guess."""
+        return _GUESSES * self._chance**hits < _MOST_CHANCE
+
+    @cached_property
+    def _chance(self) -> float:
+        """How likely a wrong guess is right about one wrong element."""
+        if self.is_exact:
+            return 1 / max(2, len(torch.unique(self.expected)))
+        error = (self.got64 - self.expected64).abs()
+        allowed = self.tolerance.relative * self.expected64.abs() + self.tolerance.absolute * self.scale
+        usable = self.wrong & error.isfinite()
+        if not bool(usable.any()):
+            return 0.5
+        return min(1.0, float((2 * _SLACK * allowed / error)[usable].median()))
+
+    def counted(self, symptom: Symptom, fits: torch.Tensor, **facts: str | int | float) -> Clue:
+        """As `clue`, of elements that fit by whatever rule."""
+        explained, contradicted = (self.wrong & fits).sum(), (~self.wrong & ~fits).sum()
+        return Clue(symptom=symptom, explained=int(explained), contradicted=int(contradicted), facts=facts)
+
+    @property
+    def _wide(self) -> torch.dtype:
+        return torch.complex128 if self.got.is_complex() else torch.float64
+
+
+def _typical_size(values: torch.Tensor) -> torch.Tensor:
+    """Root mean square of what is finite."""
+    return typical(values.abs().nan_to_num(nan=0.0, posinf=0.0), values.isfinite().sum().clamp(min=1))

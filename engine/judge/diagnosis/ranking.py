@@ -1,0 +1,75 @@
+"""From what was counted in a wrong output to what it looks like, in words.
+
+Pure: no tensors here.  The judge tries what each known mistake would have left, and counts; this file
+ranks and words it.  Where nothing fits well there is no diagnosis: a wrong guess costs more than none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from engine.judge.diagnosis.symptoms import WORDS, Symptom, Words
+from engine.model import Diagnosis, DiagnosisKind
+
+Facts: TypeAlias = Mapping[str, str | int | float]
+"""What a sentence about a symptom is filled in with."""
+
+_LEAST_FIT = 0.6
+_MOST_DIAGNOSES = 3
+_AS_GOOD, _NEARLY = 0.98, 0.9  # shares of the best fit: what says most comes first, what is below is not said
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clue:
+    """One symptom: how many wrong elements have it, and how many right ones speak against it."""
+
+    symptom: Symptom
+    explained: int
+    contradicted: int = 0
+    facts: Facts = field(default_factory=dict)
+
+
+def diagnose(clues: Iterable[Clue], *, wrong: int) -> tuple[Diagnosis, ...]:
+    """The best reading of each kind, best first; nothing when no clue fits most of the `wrong` elements."""
+    found: dict[DiagnosisKind, Diagnosis] = {}
+    for clue in ranked(clues, wrong=wrong):
+        words = WORDS[clue.symptom]
+        found.setdefault(words.kind, _worded(clue, words, wrong))
+    return tuple(found.values())[:_MOST_DIAGNOSES]
+
+
+def ranked(clues: Iterable[Clue], *, wrong: int) -> list[Clue]:
+    """The clues that fit nearly as well as the best one does, that which is said first in front."""
+    fitting = [clue for clue in clues if clue.explained and _fit(clue, wrong) >= _LEAST_FIT]
+    # Nearly any error that is small has this symptom, so it says something only where nothing else does.
+    fitting = [clue for clue in fitting if clue.symptom is not Symptom.SMALL_ERRORS] or fitting
+    best = max((_fit(clue, wrong) for clue in fitting), default=0.0)
+    order = list(Symptom)
+    return sorted(
+        (clue for clue in fitting if _fit(clue, wrong) >= best * _NEARLY),
+        key=lambda clue: (_fit(clue, wrong) < best * _AS_GOOD, order.index(clue.symptom), -_fit(clue, wrong)),
+    )
+
+
+def says_cause(clue: Clue) -> bool:
+    """Whether the symptom says more than where the wrong elements are, or by how much they are wrong."""
+    order = list(Symptom)
+    return order.index(clue.symptom) < order.index(Symptom.SMALL_ERRORS)
+
+
+def _fit(clue: Clue, wrong: int) -> float:
+    return clue.explained / (wrong + clue.contradicted)
+
+
+def _worded(clue: Clue, words: Words, wrong: int) -> Diagnosis:
+    counted = f"{clue.explained:,} of {wrong:,} wrong elements"
+    return Diagnosis(
+        kind=words.kind,
+        sentence=words.sentence.format_map(clue.facts),
+        evidence=words.evidence.format_map({**clue.facts, "counted": counted}),
+        explained=clue.explained,
+        wrong=wrong,
+        contradicted=clue.contradicted,
+    )

@@ -1,0 +1,77 @@
+"""Which lines of an output are wrong, and what their lines of input have that those of the others have not.
+
+A line runs along one dimension.  Where an input has the shape of the output, the line that a wrong line
+was computed from is known: its largest value, where that lies, and whether it holds -inf.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import torch
+
+from engine.judge.diagnosis.prediction import Comparison
+from engine.judge.diagnosis.ranking import Clue, Facts
+from engine.judge.diagnosis.symptoms import Symptom
+from engine.model import Problem
+
+if TYPE_CHECKING:
+    from engine.model import Arguments
+
+_EXP_MOST, _EXP_LEAST = 88.0, -87.0  # beyond them exp of a float32 is infinite, or next to nothing
+_WEIGHTY = 1e-3  # of the output's size: what is smaller may come out as 0 by mistake, and be right
+_BLOCKS = tuple(1 << power for power in range(14, 3, -1))
+
+
+def line_clues(comparison: Comparison, problem: Problem, inputs: Arguments) -> Iterator[Clue]:
+    """Clues of every input that has the shape of the output, along every dimension."""
+    for name, value in zip(problem.arguments, inputs, strict=True):
+        if name in problem.written_only:
+            continue
+        if isinstance(value, torch.Tensor) and value.is_floating_point() and value.shape == comparison.got.shape:
+            for dim in range(value.dim()):
+                if value.shape[dim] > 1:
+                    yield from _clues(comparison, value.to(comparison.got.device).double(), dim, name)
+
+
+def _clues(comparison: Comparison, values: torch.Tensor, dim: int, name: str) -> Iterator[Clue]:
+    facts: Facts = {"argument": name}
+    if bool(comparison.got.isfinite().all()):
+        yield from _rescaled(comparison, values, dim, facts)
+        return
+    wrong = comparison.wrong & ~comparison.got.isfinite()
+    lines = wrong.any(dim=dim, keepdim=True)
+    weighty = comparison.expected64.abs() > _WEIGHTY * comparison.scale
+    if bool((lines & ~comparison.wrong & weighty).any()):
+        return  # not what happens to a line as a whole
+    top = values.amax(dim, keepdim=True)
+    high, low, masked = top > _EXP_MOST, top < _EXP_LEAST, (values == -math.inf).any(dim, keepdim=True)
+    if bool((lines & high).any()):
+        yield _of_lines(comparison, Symptom.EXPONENT, high | low, facts)
+    else:
+        yield _of_lines(comparison, Symptom.MAXIMUM_FROM_ZERO, low & top.isfinite(), facts)
+    if not bool((lines & ~masked).any()):
+        yield Clue(symptom=Symptom.MASKED_LINE, explained=int((comparison.wrong & masked).sum()), facts=facts)
+
+
+def _of_lines(comparison: Comparison, symptom: Symptom, marked: torch.Tensor, facts: Facts) -> Clue:
+    """A clue that says of whole lines that they must be wrong."""
+    explained = (comparison.wrong & marked).sum()
+    weighty = comparison.expected64.abs() > _WEIGHTY * comparison.scale
+    contradicted = (~comparison.wrong & marked & weighty).sum()
+    return Clue(symptom=symptom, explained=int(explained), contradicted=int(contradicted), facts=facts)
+
+
+def _rescaled(comparison: Comparison, values: torch.Tensor, dim: int, facts: Facts) -> Iterator[Clue]:
+    """Sums of exponentials whose parts were taken by the maximum so far, and never brought to the last one."""
+    whole = (values - values.amax(dim, keepdim=True)).exp().sum(dim, keepdim=True)
+    for block in (block for block in _BLOCKS if block < values.shape[dim]):
+        total, so_far = torch.zeros_like(whole), torch.full_like(whole, -math.inf)
+        for part in values.tensor_split(list(range(block, values.shape[dim], block)), dim):
+            so_far = torch.maximum(so_far, part.amax(dim, keepdim=True))
+            total = total + (part - so_far).exp().sum(dim, keepdim=True).nan_to_num(nan=0.0)
+        clue = comparison.clue(Symptom.RESCALE, comparison.expected64 * whole / total, dim=dim, block=block, **facts)
+        if clue.explained:
+            yield clue

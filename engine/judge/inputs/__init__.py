@@ -1,0 +1,1 @@
+"""The inputs of one case as only the judge knows them, and snapshots of calls that are compared later."""

@@ -1,0 +1,65 @@
+"""What a call left, copied so that it can be compared while the next call writes to the same memory.
+
+Nobody but the judge can write to the copies, and comparing them is the same as comparing at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+import torch
+
+from engine import protocol
+from engine.judge.inputs.cases import CaseInHand
+from engine.judge.inputs.copied_arena import CopiedArena
+from engine.sandbox.untrusted_files import UntrustedFileError
+
+_MOST_TAKEN = 2  # the last call of a case, and the first of the next
+
+
+class TakenCall:
+    """One call, and the case as it was then."""
+
+    def __init__(self, command: protocol.Take, hand: CaseInHand, read: Callable[[], torch.Tensor]) -> None:
+        self.hand = hand
+        self.compare = protocol.Compare(
+            id=command.id, outputs=command.outputs, max_output_bytes=command.max_output_bytes,
+            returned=command.returned, explain=command.explain,
+        )  # fmt: skip
+        copied = CopiedArena(hand.arena.spec, hand.arena.read(), hand.arena.damaged(guard=hand.poison))
+        try:
+            copied.returned = read()
+        except UntrustedFileError as error:
+            copied.returned = error  # whether that matters is seen when it is compared
+        self._then = copied, hand.content, hand.initial, hand.poison
+
+    @contextlib.contextmanager
+    def in_hand(self) -> Iterator[None]:
+        """Put the case back to how it was then; afterwards it is again as the judge has it now."""
+        hand = self.hand
+        now = hand.arena, hand.content, hand.initial, hand.poison
+        hand.arena, hand.content, hand.initial, hand.poison = self._then
+        try:
+            yield
+        finally:
+            hand.arena, hand.content, hand.initial, hand.poison = now
+
+
+class TakenCalls:
+    """The calls that are still to be compared; of more than there can be, the oldest were asked for by nobody."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, TakenCall] = {}
+
+    def keep(self, command: protocol.Take, hand: CaseInHand, read: Callable[[], torch.Tensor]) -> None:
+        """Copy what this call left; `read` makes a private copy of what the entry returned."""
+        self._calls[command.id] = TakenCall(command, hand, read)
+        if len(self._calls) > _MOST_TAKEN:
+            del self._calls[next(iter(self._calls))]
+
+    def give(self, identifier: str) -> TakenCall:
+        """The call that was kept under this id, for good."""
+        if identifier not in self._calls:
+            raise RuntimeError("nothing was copied that could be compared")
+        return self._calls.pop(identifier)

@@ -1,0 +1,361 @@
+"""One case being judged: content that only the judge knows, in memory that the worker sees, and what must come of it.
+
+Inputs and expected outputs of a case are kept for the next save: the first calls of a case may meet
+content again that an earlier candidate has met, which is why every case whose content is kept also
+gets a call on content that nobody has met.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import torch
+
+from engine import protocol
+from engine.device_memory import DeviceBlock, DeviceMemoryError
+from engine.judge.compare.compare import of_another_kind
+from engine.judge.compare.measures import raw
+from engine.judge.inputs.copied_arena import CopiedArena
+from engine.judge.inputs.copies import private_copies
+from engine.model import Case, Outcome, OutputReport, Problem, Tier
+from engine.protocol import tensors
+from engine.sandbox.untrusted_files import read_untrusted
+
+if TYPE_CHECKING:
+    from engine.model import Arguments, Value
+
+Arena: TypeAlias = tensors.ArenaFile | tensors.DeviceArena | CopiedArena
+
+_KEPT_BYTES = 512 << 20
+_LEAST_BLOCK_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """Inputs of a case and what must come of them; nobody changes these tensors."""
+
+    seed: int
+    inputs: tuple[Value, ...]
+    specs: tuple[protocol.ValueSpec, ...]
+    storages: list[torch.Tensor]
+    expected: tuple[torch.Tensor, ...]
+
+    @property
+    def bytes(self) -> int:
+        """The memory that all of it takes."""
+        parts = (*self.storages, *self.expected)
+        return sum(part.numel() * part.element_size() for part in parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """A variant of a case: its content, or why nobody can be judged by it.
+
+    It was made while `before` was the content in hand, which it may be made of; `changed` and `kept` are as in Varied.
+    """
+
+    variant: protocol.Variant
+    before: Content
+    content: Content | None = None
+    why: str = ""
+    changed: str = ""
+    kept: tuple[str, ...] = ()
+
+
+@dataclass(kw_only=True)
+class CaseInHand:
+    """A case and its arena: what was written to it for the current call, and what must come of that.
+
+    `free` are the tensors that other numbers may be put into, None before anybody asked; `foreseen` is the variant that
+    was made ahead.
+    """
+
+    problem: Problem
+    case: Case
+    arena: Arena
+    base: Content
+    content: Content
+    initial: list[torch.Tensor] = field(default_factory=list)
+    poison: int = 0
+    free: tuple[protocol.TensorSpec, ...] | None = None
+    foreseen: Made | None = None
+    first_outputs: list[torch.Tensor] = field(default_factory=list)
+    first_reports: tuple[OutputReport, ...] = ()
+
+
+class Contents:
+    """Makes contents on the judge's device, and keeps those of the cases seen last."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._kept: OrderedDict[tuple[str, str], Content] = OrderedDict()
+        self._shapes: dict[tuple[str, str], protocol.Shape] = {}
+
+    def of_case(self, problem: Problem, case: Case, seed: int | None) -> Content:
+        """The kept content, made first where there is none; with a `seed`, the content of that seed.
+
+        Only contents of cases are kept that get a call on unseen content as well: all of them on a device.
+        """
+        key = (problem.origin, case.name)
+        if seed is not None:
+            return self.make(problem, case, seed)
+        if self._device.type == "cpu" and case.tier is not Tier.SMOKE:
+            return self.make(problem, case, secrets.randbits(62))
+        if key not in self._kept:
+            self._kept[key] = self.make(problem, case, secrets.randbits(62))
+        self._kept.move_to_end(key)
+        content = self._kept[key]
+        while len(self._kept) > 1 and sum(kept.bytes for kept in self._kept.values()) > _KEPT_BYTES:
+            self._kept.popitem(last=False)
+        return content
+
+    def shape_of(self, problem: Problem, case: Case) -> protocol.Shape:
+        """What the arguments of a case look like; a case for timing is too large to be kept for that."""
+        key = (problem.origin, case.name)
+        if key not in self._shapes:
+            if case.tier is Tier.BENCH:
+                with self._device:
+                    inputs = problem.make_inputs(case, torch.Generator(self._device).manual_seed(secrets.randbits(62)))
+                specs, storages = tensors.lay_out(inputs)
+            else:
+                content = self.of_case(problem, case, None)
+                specs, storages = content.specs, content.storages
+            self._shapes[key] = protocol.Shape(arguments=specs, storages=tuple(part.numel() for part in storages))
+        return self._shapes[key]
+
+    def make(self, problem: Problem, case: Case, seed: int) -> Content:
+        """New content from this seed; the same seed makes the same content on the same kind of device."""
+        with self._device:
+            inputs = problem.make_inputs(case, torch.Generator(self._device).manual_seed(seed))
+            specs, storages = tensors.lay_out(inputs)
+            expected = expected_outputs(problem, inputs)
+        return Content(seed=seed, inputs=inputs, specs=specs, storages=storages, expected=expected)
+
+
+class Memory:
+    """The device memory that arenas lie in: one block, and a larger one when a case needs it.
+
+    A block is never freed: a worker that has it open would be left with an undefined mapping, and the
+    judge does not hear when workers end.  Each is at least twice the one before where there is room for
+    that, so that all of them together stay below four times what a case has needed.
+    """
+
+    def __init__(
+        self, device: torch.device, *, allocate: Callable[[int, torch.device], DeviceBlock] = DeviceBlock
+    ) -> None:
+        self._device = device
+        self._allocate = allocate
+        self._blocks: list[DeviceBlock] = []
+
+    def block(self, size_bytes: int) -> DeviceBlock:
+        """A block of at least this many bytes.
+
+        Raises:
+            DeviceMemoryError: there is no room for it, or it cannot be shared.
+        """
+        if not self._blocks or self._blocks[-1].size_bytes < size_bytes:
+            least = self._blocks[-1].size_bytes * 2 if self._blocks else _LEAST_BLOCK_BYTES
+            self._blocks.append(self._allocated(max(least, size_bytes), size_bytes))
+        return self._blocks[-1]
+
+    def _allocated(self, comfortable_bytes: int, needed_bytes: int) -> DeviceBlock:
+        try:
+            return self._allocate(comfortable_bytes, self._device)
+        except DeviceMemoryError:
+            torch.cuda.empty_cache()  # the block is the driver's, which cannot have what torch keeps
+            return self._allocate(needed_bytes, self._device)
+
+
+def arena_in_file(content: Content, path: Path, *, first: int = 0) -> tensors.ArenaFile:
+    """A new file of shared memory for this content, behind its `first` bytes."""
+    placed, size_bytes = tensors.place([storage.numel() for storage in content.storages], first=first)
+    return tensors.ArenaFile(protocol.ArenaSpec(path=str(path), storages=placed, bytes=size_bytes))
+
+
+def arena_on_device(content: Content, memory: Memory, *, first: int = 0) -> tensors.DeviceArena:
+    """A place in device memory for this content and for what the entry returns, behind the `first` bytes."""
+    sizes = [storage.numel() for storage in content.storages]
+    placed, size_bytes = tensors.place([*sizes, output_bytes(content.expected)], first=first)
+    block = memory.block(size_bytes)
+    spec = protocol.ArenaSpec(
+        handle=block.handle, storages=placed[:-1], outputs=placed[-1], bytes=size_bytes, block_bytes=block.size_bytes
+    )
+    return tensors.DeviceArena(spec, block.content)
+
+
+def on_host(content: Content) -> Content:
+    """The content in host memory, as it travels through a file."""
+    if all(storage.device.type == "cpu" for storage in content.storages):
+        return content
+    return Content(
+        seed=content.seed, inputs=content.inputs, specs=content.specs,
+        storages=[storage.cpu() for storage in content.storages],
+        expected=tuple(value.cpu() for value in content.expected),
+    )  # fmt: skip
+
+
+def output_bytes(expected: tuple[torch.Tensor, ...]) -> int:
+    """Room for outputs of these shapes, each at a multiple of the alignment."""
+    _, size_bytes = tensors.place([value.numel() * value.element_size() for value in expected])
+    return size_bytes
+
+
+def fill(hand: CaseInHand, content: Content, poison: int) -> None:
+    """Write a content to the arena, written-only arguments and guard zones as poison."""
+    hand.content = content
+    hand.poison = poison
+    hand.initial = [storage.clone() for storage in content.storages]
+    for name, spec in zip(hand.problem.arguments, content.specs, strict=True):
+        if name in hand.problem.written_only and isinstance(spec, protocol.TensorSpec):
+            hand.initial[spec.storage].fill_(poison)
+    hand.arena.write(hand.initial, guard=poison)
+
+
+def returned_bytes(
+    hand: CaseInHand, command: protocol.Compare | protocol.Take | protocol.Weigh | protocol.Contrast | protocol.Gauge
+) -> torch.Tensor:
+    """A private copy of the bytes of everything that the entry returned.
+
+    Raises:
+        UntrustedFileError: the worker has left no file that can be read.
+    """
+    if not isinstance(hand.arena, tensors.ArenaFile):
+        return hand.arena.outputs()
+    raw = bytearray(read_untrusted(Path(command.outputs), max_bytes=command.max_output_bytes))
+    return torch.frombuffer(raw, dtype=torch.uint8) if raw else torch.empty(0, dtype=torch.uint8)
+
+
+def returned_values(
+    problem: Problem, returned: tuple[protocol.ReturnedSpec, ...], expected: tuple[torch.Tensor, ...],
+    content: Callable[[], torch.Tensor],
+) -> list[torch.Tensor | OutputReport]:  # fmt: skip
+    """What the entry returned, as views of the bytes that `content` gives, or reports of why they are none."""
+    wanted = problem.returns
+    if wanted == 0:
+        return []
+    names = problem.outputs[:wanted]
+    if len(returned) != wanted:
+        message = f"the entry returned {len(returned)} values, expected {wanted}"
+        return [OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=message) for name in names]
+    raw = content()
+    return [
+        take(name, spec, raw, value)
+        for name, spec, value in zip(names, returned, expected[:wanted], strict=True)
+    ]  # fmt: skip
+
+
+def take(
+    name: str, spec: protocol.ReturnedSpec, content: torch.Tensor, expected: torch.Tensor
+) -> torch.Tensor | OutputReport:
+    """A returned tensor from the raw bytes of all; nothing in `spec` is believed before it fits them.
+
+    A tensor of another type or shape than `expected` need not be there: the place is made for the right one.
+    """
+    if spec.type_name != "Tensor":
+        message = f"the entry returned {spec.type_name}, expected Tensor"
+        return OutputReport(name=name, outcome=Outcome.WRONG_DTYPE, message=message)
+    another = of_another_kind(name, spec.dtype, spec.shape, expected)
+    if another is not None:
+        return another
+    size, end = expected.numel() * expected.element_size(), spec.offset + spec.bytes
+    if spec.bytes != size or spec.offset % expected.element_size() or end > content.numel():
+        message = f"{name} should be {size} bytes, but is said to be {spec.bytes} from byte {spec.offset}"
+        return OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=message, shape=spec.shape)
+    if size == 0:
+        return torch.empty_like(expected, device=content.device)
+    return content[spec.offset : end].view(expected.dtype).view(expected.shape)
+
+
+def written_values(
+    problem: Problem, specs: tuple[protocol.ValueSpec, ...], final: list[torch.Tensor]
+) -> list[torch.Tensor | OutputReport]:
+    """The arguments that are written in place, as they were left."""
+    spec_by_name = dict(zip(problem.arguments, specs, strict=True))
+    written = (spec_by_name[name] for name in problem.mutates)
+    return [
+        tensors.view(spec, final[spec.storage]).contiguous()
+        for spec in written
+        if isinstance(spec, protocol.TensorSpec)
+    ]
+
+
+def output_names(problem: Problem, specs: tuple[protocol.ValueSpec, ...]) -> list[str]:
+    """What is compared in this case: an argument that is written in place may be None."""
+    spec_by_name = dict(zip(problem.arguments, specs, strict=True))
+    return [
+        name for name in problem.outputs
+        if name not in problem.mutates or isinstance(spec_by_name[name], protocol.TensorSpec)
+    ]  # fmt: skip
+
+
+def is_idle(problem: Problem, content: Content) -> bool:
+    """Whether the reference changes nothing: it returns nothing, and what it writes in place was there before."""
+    if problem.returns or problem.written_only:
+        return False
+    before = dict(zip(problem.arguments, content.inputs, strict=True))
+    names = output_names(problem, content.specs)
+    pairs = [(before[name], expected) for name, expected in zip(names, content.expected, strict=True)]
+    return all(isinstance(old, torch.Tensor) and torch.equal(raw(old), raw(new)) for old, new in pairs)
+
+
+def mutated(
+    problem: Problem, specs: tuple[protocol.ValueSpec, ...], initial: list[torch.Tensor], final: list[torch.Tensor]
+) -> str | None:
+    """What changed and should not have: an input, or memory between the elements of an output."""
+    owners = storage_owners(problem, specs)
+    untouchable = list(initial)
+    for name in problem.mutates:
+        for part in tensor_specs(specs[problem.arguments.index(name)]):
+            if untouchable[part.storage] is initial[part.storage]:
+                untouchable[part.storage] = initial[part.storage].clone()
+            tensors.view(part, untouchable[part.storage]).copy_(tensors.view(part, final[part.storage]))
+    pairs = [(after, allowed) for after, allowed in zip(final, untouchable, strict=True) if after.numel()]
+    # One wait for the device when nothing has changed, which is nearly always.
+    if not pairs or not bool(torch.stack([(after != allowed).any() for after, allowed in pairs]).any()):
+        return None
+    for number, (after, allowed) in enumerate(zip(final, untouchable, strict=True)):
+        if not torch.equal(after, allowed):
+            written = [name for name in owners[number] if name in problem.mutates]
+            if written:
+                return f"memory between the elements of {written[0]} was overwritten"
+            return f"input {owners[number][0]} was changed; the signature does not say that it is written"
+    return None
+
+
+def overrun(problem: Problem, specs: tuple[protocol.ValueSpec, ...], damage: tensors.Damage) -> str:
+    """In words: what was written beside, and on the side of which argument."""
+    owners = {number: f"argument {names[0]}" for number, names in storage_owners(problem, specs).items()}
+    past_an_end = damage.zone > 0 and (damage.zone == damage.zones - 1 or not damage.nearer_to_end)
+    owner = owners.get(damage.zone - past_an_end, "the place for outputs")
+    where = f"past the end of {owner}" if past_an_end else f"before the beginning of {owner}"
+    size = "1 byte" if damage.changed_bytes == 1 else f"{damage.changed_bytes} bytes"
+    return f"memory {where} was written ({size}): a store without a mask, or with a wrong one"
+
+
+def storage_owners(problem: Problem, specs: tuple[protocol.ValueSpec, ...]) -> dict[int, list[str]]:
+    """Storage numbers, each with the arguments that view it."""
+    owners: dict[int, list[str]] = {}
+    for name, spec in zip(problem.arguments, specs, strict=True):
+        for part in tensor_specs(spec):
+            owners.setdefault(part.storage, []).append(name)
+    return owners
+
+
+def tensor_specs(spec: protocol.ValueSpec) -> list[protocol.TensorSpec]:
+    """The tensors in a value."""
+    if isinstance(spec, protocol.TensorSpec):
+        return [spec]
+    if isinstance(spec, protocol.SequenceSpec):
+        return [part for item in spec.items for part in tensor_specs(item)]
+    return []
+
+
+def expected_outputs(problem: Problem, arguments: Arguments) -> tuple[torch.Tensor, ...]:
+    """What should come of a call on these arguments, which it does not touch."""
+    outputs = problem.reference(*private_copies(arguments))
+    return (outputs,) if isinstance(outputs, torch.Tensor) else tuple(outputs)

@@ -1,0 +1,77 @@
+"""Outputs of calls on the same content held against each other: what is right, and what has changed.
+
+Only bytes that the worker left count, copied before anybody else can write to them.  What a change means is
+for others to say: the order of a sum is free, and its last bits may be others in every call.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from engine import protocol
+from engine.judge.compare.compare import count_wrong
+from engine.judge.inputs import cases
+from engine.model import Outcome, OutputReport
+
+
+class Contrasts:
+    """The outputs that were kept last, and what differs from them."""
+
+    def __init__(self) -> None:
+        self._hand: cases.CaseInHand | None = None
+        self._kept: list[torch.Tensor | OutputReport] = []
+
+    def contrast(self, hand: cases.CaseInHand, command: protocol.Contrast) -> tuple[protocol.Difference, ...]:
+        """One entry for each output of the watched call that the worker has just made.
+
+        Raises:
+            UntrustedFileError: the worker has left no file that can be read.
+        """
+        if self._hand is not hand:
+            self._hand, self._kept = hand, []
+        got = _handed_back(hand, command)
+        names = cases.output_names(hand.problem, hand.content.specs)
+        before: list[torch.Tensor | OutputReport | None] = [*self._kept] or [None] * len(got)
+        told = tuple(
+            protocol.Difference(
+                name=name, total=wanted.numel(), right=_right(hand, value, wanted), changed=_changed(value, kept)
+            )
+            for name, value, wanted, kept in zip(names, got, hand.content.expected, before, strict=True)
+        )
+        if command.keep:
+            self._kept = got
+        return told
+
+
+def _handed_back(hand: cases.CaseInHand, command: protocol.Contrast) -> list[torch.Tensor | OutputReport]:
+    """What the entry returned, and the arguments that it writes, as the worker handed back both."""
+    problem, expected = hand.problem, hand.content.expected
+    first = max(0, len(command.returned) - (len(expected) - problem.returns))
+    raw = cases.returned_bytes(hand, command)
+    got = cases.returned_values(problem, command.returned[:first], expected, lambda: raw)
+    names = cases.output_names(problem, hand.content.specs)
+    watched = zip(names[problem.returns :], command.returned[first:], expected[problem.returns :], strict=False)
+    got += [cases.take(name, spec, raw, wanted) for name, spec, wanted in watched]
+    missing = (OutputReport(name=name, outcome=Outcome.WRONG_SHAPE) for name in names[len(got) :])
+    return [*got, *missing]
+
+
+def _right(hand: cases.CaseInHand, value: torch.Tensor | OutputReport, expected: torch.Tensor) -> int:
+    if isinstance(value, OutputReport):
+        return 0
+    return expected.numel() - count_wrong(value, expected, hand.problem.tolerance(hand.case))
+
+
+def _changed(value: torch.Tensor | OutputReport, kept: torch.Tensor | OutputReport | None) -> int | None:
+    """Of how many elements the bits are others; None when one of the two is no output."""
+    if not isinstance(value, torch.Tensor) or not isinstance(kept, torch.Tensor):
+        return None
+    if not value.numel():
+        return 0
+    pair = (_bytes(value), _bytes(kept))
+    return int((pair[0] != pair[1]).any(dim=1).sum())
+
+
+def _bytes(value: torch.Tensor) -> torch.Tensor:
+    """One row for each element."""
+    return value.contiguous().view(-1, 1).view(torch.uint8)

@@ -1,0 +1,91 @@
+"""What of an output is right although the kernel that should have written it did not run.
+
+Only the judge can tell, for only it knows what was expected.  What anybody has right without computing
+is counted beside it: a zero, a one, what lay in the memory before, an element of an input.  Zeros and what lay in the
+memory before also count in any mixture: a product over nothing leaves such an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+from engine import protocol
+from engine.judge.compare.compare import count_wrong, judge
+from engine.judge.inputs import cases
+from engine.model import OutputReport
+from engine.protocol import tensors
+
+
+def weigh(hand: cases.CaseInHand, command: protocol.Weigh) -> tuple[protocol.Survival, ...]:
+    """One entry for each output of the call that the worker has just made.
+
+    Raises:
+        UntrustedFileError: the worker has left no file that can be read.
+    """
+    problem, content = hand.problem, hand.content
+    final = hand.arena.read()
+    got = cases.returned_values(
+        problem, command.returned, content.expected, lambda: cases.returned_bytes(hand, command)
+    )
+    got += cases.written_values(problem, content.specs, final)
+    names = cases.output_names(problem, content.specs)
+    return tuple(
+        _survival(hand, name, value, wanted) for name, value, wanted in zip(names, got, content.expected, strict=True)
+    )
+
+
+def _survival(
+    hand: cases.CaseInHand, name: str, value: torch.Tensor | OutputReport, expected: torch.Tensor
+) -> protocol.Survival:
+    total = expected.numel()
+    right = _right(hand, value, expected) if isinstance(value, torch.Tensor) else 0
+    counts = [_right(hand, guess, expected) for guess in _guesses(hand, expected)]
+    trivial = max((*counts, _idle(hand, expected)))
+    return protocol.Survival(name=name, total=total, right=right, trivial=trivial)
+
+
+def _right(hand: cases.CaseInHand, value: torch.Tensor, expected: torch.Tensor) -> int:
+    """How many elements are within tolerance."""
+    return expected.numel() - count_wrong(value, expected, hand.problem.tolerance(hand.case))
+
+
+def _guesses(hand: cases.CaseInHand, expected: torch.Tensor) -> Iterator[torch.Tensor]:
+    """What the output would be if nobody had computed anything."""
+    if not expected.numel():
+        return
+    yield torch.zeros_like(expected)
+    yield torch.ones_like(expected)
+    yield _poisoned(hand, expected)
+    for spec in (part for value in hand.content.specs for part in cases.tensor_specs(value)):
+        given = tensors.view(spec, hand.initial[spec.storage])
+        if given.numel() == expected.numel() and given.is_complex() <= expected.is_complex():
+            yield given.reshape(expected.shape).to(expected.dtype)
+
+
+def _idle(hand: cases.CaseInHand, expected: torch.Tensor) -> int:
+    """How many elements are right if each is a zero or what its memory held before, whichever fits."""
+    if not expected.numel():
+        return 0
+    tolerance = hand.problem.tolerance(hand.case)
+    guesses = (torch.zeros_like(expected), _poisoned(hand, expected), *_overwritten(hand, expected))
+    wrong = torch.stack([judge(guess, expected, tolerance).wrong for guess in guesses])
+    return expected.numel() - int(wrong.all(dim=0).sum())
+
+
+def _poisoned(hand: cases.CaseInHand, expected: torch.Tensor) -> torch.Tensor:
+    """What new memory holds before a call."""
+    content = torch.full((expected.numel() * expected.element_size(),), hand.poison, dtype=torch.uint8)
+    return content.to(expected.device).view(expected.dtype).view(expected.shape)
+
+
+def _overwritten(hand: cases.CaseInHand, expected: torch.Tensor) -> Iterator[torch.Tensor]:
+    """What arguments that the entry may write held before the call."""
+    for name, spec in zip(hand.problem.arguments, hand.content.specs, strict=True):
+        if name not in hand.problem.mutates:
+            continue
+        for part in cases.tensor_specs(spec):
+            before = tensors.view(part, hand.initial[part.storage])
+            if (before.shape, before.dtype) == (expected.shape, expected.dtype):
+                yield before

@@ -1,0 +1,236 @@
+"""Content that a case seldom has, laid out where a candidate was right on what it usually has.
+
+Only what an honest kernel must get right is laid out.  So the content changes nothing but numbers that
+`make_inputs` draws anew for every seed; the reference must be finite; and the problem's `eager`, the honest
+witness in the same precision, must be right on that very content with half of the tolerance.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+import torch
+
+from engine import protocol
+from engine.judge.compare.quick import wrong_anywhere
+from engine.judge.inputs import cases
+from engine.judge.inputs.copies import private_copies
+from engine.judge.probing import input_values
+from engine.model import Problem, Tolerance
+from engine.protocol import tensors
+
+Outputs: TypeAlias = tuple[torch.Tensor, ...]
+
+_FACTORS = (1.0, 4.0, 16.0, 64.0)
+_PLACES = (True, True, True, True, False, False)  # tried with each factor: hidden, then anywhere
+_MARGIN = 0.5
+_VANISHING = 2.0**-48
+_HARMLESS = (protocol.Variant.ONE_ELEMENT, protocol.Variant.PERMUTED)
+"""They bring no ties, which nobody's contract decides, into an answer of integers."""
+
+
+class UnfairError(Exception):
+    """Nobody can be judged by this content; the message says why."""
+
+
+class Variants:
+    """Carries out `Vary` for the case in hand."""
+
+    def __init__(self, device: torch.device, memory: cases.Memory) -> None:
+        self._device = device
+        self._memory = memory
+
+    def vary(self, hand: cases.CaseInHand, command: protocol.Vary) -> protocol.Varied:
+        """Lay out the variant, or say why not; then everything is as it was."""
+        if command.variant is not protocol.Variant.MOVED:
+            return self._changed(hand, command)
+        hand.arena = self._moved(hand, command)
+        cases.fill(hand, hand.base, command.poison)
+        return protocol.Varied(id=command.id, arena=hand.arena.spec)
+
+    def foresee(self, hand: cases.CaseInHand, variant: protocol.Variant) -> None:
+        """Make a variant that will be laid out next."""
+        hand.foreseen = self._made(hand, variant)
+
+    def _moved(self, hand: cases.CaseInHand, command: protocol.Vary) -> cases.Arena:
+        """An arena that shares no byte with the one in hand, whose content is spoilt."""
+        spoilt = [torch.full_like(storage, command.poison) for storage in hand.initial]
+        hand.arena.write(spoilt, guard=command.poison)
+        hand.arena.close()
+        if command.arena_path is not None:
+            return cases.arena_in_file(hand.base, Path(command.arena_path), first=hand.arena.spec.bytes)
+        return cases.arena_on_device(hand.base, self._memory, first=hand.arena.spec.bytes)
+
+    def _changed(self, hand: cases.CaseInHand, command: protocol.Vary) -> protocol.Varied:
+        made, hand.foreseen = hand.foreseen, None
+        if made is None or made.variant is not command.variant or made.before is not hand.content:
+            made = self._made(hand, command.variant)
+        if made.content is not None:
+            on_host = isinstance(hand.arena, tensors.ArenaFile)
+            cases.fill(hand, cases.on_host(made.content) if on_host else made.content, command.poison)
+        return protocol.Varied(
+            id=command.id, arena=hand.arena.spec, dismissed=made.why, changed=made.changed, kept=made.kept
+        )
+
+    def _made(self, hand: cases.CaseInHand, variant: protocol.Variant) -> cases.Made:
+        if hand.free is None:
+            hand.free = self._free(hand)
+        kept = tuple(dict.fromkeys(name for name, part in _floats(hand) if part not in hand.free))
+        rng = torch.Generator(self._device).manual_seed(secrets.randbits(62))
+        told = ""
+        try:
+            if not hand.free:
+                raise UnfairError("no tensor of numbers may be changed")
+            if variant is protocol.Variant.ONE_ELEMENT:
+                content, told = self._with_another_element(hand, hand.free, rng)
+            else:
+                content = self._with_other_values(hand, hand.free, variant, rng)
+            self._require_fair(hand, variant, content)
+        except UnfairError as error:
+            return cases.Made(variant=variant, before=hand.content, why=str(error), changed=told, kept=kept)
+        return cases.Made(variant=variant, before=hand.content, content=content, changed=told, kept=kept)
+
+    def _with_other_values(
+        self,
+        hand: cases.CaseInHand,
+        free: tuple[protocol.TensorSpec, ...],
+        variant: protocol.Variant,
+        rng: torch.Generator,
+    ) -> cases.Content:
+        storages = self._copied(hand.base)
+        for part in free:
+            tensor = _without_repeats(tensors.view(part, storages[part.storage]))
+            tensor.copy_(input_values.values_of(variant, tensor, rng))
+        return self._content(hand, storages)
+
+    def _with_another_element(
+        self, hand: cases.CaseInHand, free: tuple[protocol.TensorSpec, ...], rng: torch.Generator
+    ) -> tuple[cases.Content, str]:
+        """The content in hand but for one element that the answer depends on, and that in words."""
+        before = tuple(value.to(self._device) for value in hand.content.expected)
+        # Whoever answers as before may be off by the tolerance, and must be found out nevertheless.
+        doubled = _times(2.0, hand.problem.tolerance(hand.case))
+        for factor in _FACTORS:
+            for hidden in _PLACES:
+                storages = self._copied(hand.content)
+                part = free[_drawn([_elements(part) for part in free], rng)]
+                tensor = _without_repeats(tensors.view(part, storages[part.storage]))
+                place = input_values.one_element(tensor, rng, factor=factor, hidden=hidden)
+                old = float(tensor[place.index])
+                tensor[place.index] = place.value
+                made = self._content(hand, storages)
+                if not _agree(before, made.expected, doubled):
+                    name = next(name for name, spec in _floats(hand) if spec == part)
+                    where = ",".join(map(str, place.index))
+                    return made, f"{name}[{where}] {old:.6g} became {float(tensor[place.index]):.6g}"
+        raise UnfairError("no element was found that the answer depends on")
+
+    def _free(self, hand: cases.CaseInHand) -> tuple[protocol.TensorSpec, ...]:
+        """The tensors that are drawn anew for every seed; what is always the same, as a table, means something."""
+        with self._device:
+            rng = torch.Generator(self._device).manual_seed(secrets.randbits(62))
+            _, others = tensors.lay_out(hand.problem.make_inputs(hand.case, rng))
+        return tuple(
+            part
+            for _, part in _floats(hand)
+            if not torch.equal(
+                tensors.view(part, hand.base.storages[part.storage]).to(self._device),
+                tensors.view(part, others[part.storage]),
+            )
+        )
+
+    def _copied(self, content: cases.Content) -> list[torch.Tensor]:
+        """The storages of a content, copied to the device of the judge."""
+        return [storage.to(self._device, copy=True) for storage in content.storages]
+
+    def _content(self, hand: cases.CaseInHand, storages: list[torch.Tensor]) -> cases.Content:
+        specs = hand.base.specs
+        inputs = tuple(tensors.value_of(spec, storages) for spec in specs)
+        try:
+            with self._device:
+                expected = cases.expected_outputs(hand.problem, inputs)
+        except Exception as error:  # the problem's own code, on content that nobody wrote it for
+            raise UnfairError(f"the reference fails on it: {type(error).__name__}") from error
+        return cases.Content(seed=hand.base.seed, inputs=inputs, specs=specs, storages=storages, expected=expected)
+
+    def _require_fair(self, hand: cases.CaseInHand, variant: protocol.Variant, content: cases.Content) -> None:
+        """Raise UnfairError where an honest kernel may have a reason to be wrong on this content."""
+        if not all(bool(value.isfinite().all()) for value in content.expected):
+            raise UnfairError("the reference is not finite")
+        if variant not in _HARMLESS and any(_is_whole(value) for value in content.expected):
+            raise UnfairError("an answer of integers may hang on a rounding there")
+        pairs = zip(content.expected, hand.base.expected, strict=True)
+        if any(not _is_whole(value) and _typical(value) < _VANISHING * _typical(usual) for value, usual in pairs):
+            raise UnfairError("the answer nearly vanishes, and with it all that it may be off")
+        try:
+            with self._device:
+                witness = _witness(hand.problem, content)
+        except Exception as error:  # the problem's own code, on content that nobody wrote it for
+            raise UnfairError(f"eager fails on it: {type(error).__name__}") from error
+        if not _agree(witness, content.expected, _times(_MARGIN, hand.problem.tolerance(hand.case))):
+            raise UnfairError("eager is not clearly right on it")
+
+
+def _elements(spec: protocol.TensorSpec) -> int:
+    """How many elements of its own the tensor has; one that repeats another is none."""
+    count = 1
+    for size, stride in zip(spec.shape, spec.strides, strict=True):
+        count *= size if stride else min(size, 1)
+    return count
+
+
+def _floats(hand: cases.CaseInHand) -> Iterator[tuple[str, protocol.TensorSpec]]:
+    """The tensors of numbers that are read, each with the name of its argument."""
+    for name, value in zip(hand.problem.arguments, hand.base.specs, strict=True):
+        for part in cases.tensor_specs(value):
+            is_read = name not in hand.problem.written_only and _elements(part)
+            if is_read and tensors.dtype_named(part.dtype).is_floating_point:
+                yield name, part
+
+
+def _without_repeats(tensor: torch.Tensor) -> torch.Tensor:
+    """A view of every element once: what is expanded has each many times."""
+    for dim, stride in enumerate(tensor.stride()):
+        if stride == 0 and tensor.shape[dim] > 1:
+            tensor = tensor.narrow(dim, 0, 1)
+    return tensor
+
+
+def _drawn(weights: list[int], rng: torch.Generator) -> int:
+    odds = torch.tensor(weights, dtype=torch.float64, device=rng.device)
+    return int(torch.multinomial(odds, 1, generator=rng))
+
+
+def _times(factor: float, tolerance: Tolerance) -> Tolerance:
+    return Tolerance(relative=factor * tolerance.relative, absolute=factor * tolerance.absolute)
+
+
+def _witness(problem: Problem, content: cases.Content) -> Outputs:
+    """What eager makes of the content: what it returns, and what it leaves in its arguments."""
+    arguments = private_copies(content.inputs)
+    returned = problem.eager(*arguments)
+    values = (returned,) if isinstance(returned, torch.Tensor) else tuple(returned or ())
+    left = (arguments[problem.arguments.index(name)] for name in problem.mutates)
+    return (*values[: problem.returns], *(value for value in left if isinstance(value, torch.Tensor)))
+
+
+def _typical(value: torch.Tensor) -> float:
+    """The root mean square, which the tolerance is scaled to."""
+    return float(value.abs().double().square().mean().sqrt()) if value.numel() else 0.0
+
+
+def _is_whole(value: torch.Tensor) -> bool:
+    """Whether these are integers."""
+    return not (value.is_floating_point() or value.is_complex())
+
+
+def _agree(values: Outputs, expected: Outputs, tolerance: Tolerance) -> bool:
+    return len(values) == len(expected) and all(
+        value.dtype == wanted.dtype
+        and value.shape == wanted.shape
+        and not bool(wrong_anywhere(value, wanted, tolerance))
+        for value, wanted in zip(values, expected, strict=True)
+    )

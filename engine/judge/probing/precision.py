@@ -1,0 +1,243 @@
+"""How precise an answer is, next to an honest one and to one of the next lower precision.
+
+All three are held against float64 on the content of the call.  A tolerance has to allow for the longest sum
+that is added up in the worst order, and so it leaves room for a sum of rounded terms; where errors of the
+honest answer and of the lower one lie far apart, the candidate's is near the one or the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from engine import protocol
+from engine.judge.inputs import cases
+from engine.judge.inputs.copies import private_copies
+from engine.model import DType, OutputReport, Problem
+
+if TYPE_CHECKING:
+    from engine.model import Arguments, Value
+
+_MOST_STEPS = 256  # of a sum that is rounded as it goes; each costs a few operations
+_MOST_PRODUCTS = 1 << 22  # of a matrix product, kept at once
+_LOWER = {
+    DType.FLOAT32: ("tf32", 11),
+    DType.FLOAT16: ("sums in float16", 11),
+    DType.BFLOAT16: ("sums in bfloat16", 8),
+}
+_SINGLE_BITS, _DOUBLE_BITS = 24, 53
+_Running: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
+
+
+def gauge(hand: cases.CaseInHand, command: protocol.Gauge) -> tuple[protocol.Gauging, ...]:
+    """One entry for each output of the call that the worker has just made.
+
+    Raises:
+        UntrustedFileError: the worker has left no file that can be read.
+    """
+    problem, content = hand.problem, hand.content
+    final = hand.arena.read()
+    got = cases.returned_values(
+        problem, command.returned, content.expected, lambda: cases.returned_bytes(hand, command)
+    )
+    got += cases.written_values(problem, content.specs, final)
+    names = cases.output_names(problem, content.specs)
+    if hand.case.dtype not in _LOWER:
+        return tuple(protocol.Gauging(name=name) for name in names)
+    precision, bits = _LOWER[hand.case.dtype]
+    is_single = hand.case.dtype is DType.FLOAT32
+    with _device_of(content.inputs):  # or what a reference makes anew would lie elsewhere
+        truth = cases.expected_outputs(problem, _widened(content.inputs))
+        honest = [honest_outputs(problem, content.inputs)]
+        if is_single:
+            honest.append(stepwise_outputs(problem, content.inputs, bits=_SINGLE_BITS, running=_running_single))
+            lowered = lowered_outputs(problem, content.inputs, bits=bits)
+        else:
+            lowered = stepwise_outputs(problem, content.inputs, bits=bits, running=partial(_running, bits=bits))
+    return tuple(
+        _gauging(name, precision, value, exact, [*fair, low])
+        for name, value, exact, low, *fair in zip(names, got, truth, lowered, *honest, strict=True)
+    )
+
+
+def honest_outputs(problem: Problem, inputs: Arguments) -> list[torch.Tensor]:
+    """What a user of torch gets in the dtype of the inputs, without TF32; in the order of the problem's outputs."""
+    arguments = private_copies(inputs)
+    allowed = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = False
+    try:
+        returned = problem.eager(*arguments)
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = allowed
+    values = _as_list(returned)[: problem.returns]
+    value_by_name = dict(zip(problem.arguments, arguments, strict=True))
+    written = (value_by_name[name] for name in problem.mutates)
+    return [*values, *(value for value in written if isinstance(value, torch.Tensor))]
+
+
+def stepwise_outputs(problem: Problem, inputs: Arguments, *, bits: int, running: _Running) -> list[torch.Tensor]:
+    """The reference with every step rounded to so many bits, and sums added up by `running`."""
+    arguments = private_copies(_widened(inputs))
+    with _Rounding(bits, running):
+        return _as_list(problem.reference(*arguments))
+
+
+def lowered_outputs(problem: Problem, inputs: Arguments, *, bits: int) -> list[torch.Tensor]:
+    """The reference with the inputs and every step rounded to so many bits, but sums that are exact until then."""
+    rounded = tuple(_each_tensor(value, partial(_rounded, bits=bits)) for value in _widened(inputs))
+    arguments = private_copies(rounded)
+    with _Rounding(bits, None):
+        return _as_list(problem.reference(*arguments))
+
+
+def _gauging(
+    name: str, precision: str, value: torch.Tensor | OutputReport, truth: torch.Tensor, others: Sequence[torch.Tensor]
+) -> protocol.Gauging:
+    if not isinstance(value, torch.Tensor) or not value.is_floating_point() or not value.numel():
+        return protocol.Gauging(name=name)
+    # The candidate's bytes lie in host memory where a driver shares none between processes.
+    exact, *answers = (tensor.to(value.device, torch.float64) for tensor in (truth, value, *others))
+    finite = torch.stack([tensor.isfinite() for tensor in (exact, *answers)]).all(dim=0)
+    size = exact[finite].square().mean().sqrt()
+    errors = torch.stack([(answer - exact)[finite].square().mean().sqrt() / size for answer in answers])
+    if not bool(errors.isfinite().all()):
+        return protocol.Gauging(name=name)
+    got, *honest, lowered = errors.tolist()
+    return protocol.Gauging(name=name, precision=precision, got=got, honest=max(honest), lowered=lowered)
+
+
+def _device_of(inputs: Arguments) -> torch.device:
+    return next((value.device for value in inputs if isinstance(value, torch.Tensor)), torch.device("cpu"))
+
+
+def _as_list(outputs: torch.Tensor | tuple[torch.Tensor, ...] | None) -> list[torch.Tensor]:
+    return [outputs] if isinstance(outputs, torch.Tensor) else list(outputs or ())
+
+
+def _widened(inputs: Arguments) -> Arguments:
+    """The same values in float64, and results asked for in it."""
+    return tuple(_each_tensor(value, torch.Tensor.double) for value in inputs)
+
+
+def _each_tensor(value: Value, change: Callable[[torch.Tensor], torch.Tensor]) -> Value:
+    if isinstance(value, torch.Tensor):
+        return change(value) if value.is_floating_point() else value
+    if isinstance(value, torch.dtype):
+        return torch.float64 if value.is_floating_point else value
+    return value
+
+
+def _rounded(values: torch.Tensor, bits: int) -> torch.Tensor:
+    """Float64 to the nearest numbers of so many significant bits, ties to the even one; nan and infinity stay."""
+    # On the bits themselves: taking a number apart, and putting it together again, takes twice as long.
+    below, raw = _DOUBLE_BITS - bits, values.view(torch.int64)
+    increment = ((raw >> below) & 1).add_((1 << (below - 1)) - 1)
+    nearest = increment.add_(raw).bitwise_and_(-(1 << below)).view(torch.float64)
+    return torch.where(values.isfinite(), nearest, values)
+
+
+def _running(terms: torch.Tensor, *, bits: int) -> torch.Tensor:
+    """Running sums along the first dimension, rounded as they go in a limited count of steps."""
+    sums: list[torch.Tensor] = []
+    carry = terms.new_zeros(terms.shape[1:])
+    for part in torch.split(terms, max(1, -(-len(terms) // _MOST_STEPS))):
+        sums.append(_rounded(carry + part.cumsum(0), bits))
+        carry = sums[-1][-1]
+    return torch.cat(sums)
+
+
+def _running_single(terms: torch.Tensor) -> torch.Tensor:
+    """Running sums along the first dimension in float32, one term after another: the worst of the honest orders."""
+    # Not torch: it adds blocks, and on some devices in float64.
+    sums = np.cumsum(terms.float().cpu().numpy(), axis=0, dtype=np.float32)
+    return torch.from_numpy(sums).to(terms.device).double()
+
+
+class _Rounding(TorchDispatchMode):
+    """While active every result in float64 is rounded to so many bits; sums are added up by `running`, if any."""
+
+    def __init__(self, bits: int, running: _Running | None) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.bits = bits
+        self.running = running
+
+
+def _dispatch(
+    mode: _Rounding,
+    operator: Any,  # an OpOverload; torch has no public name for its type
+    types: Sequence[type],
+    args: Sequence[Any] = (),  # Any: the operator's own
+    kwargs: dict[str, Any] | None = None,
+) -> Any:
+    kwargs = kwargs or {}
+    is_sum = operator.overloadpacket in _SUMS and args[0].dtype == torch.float64 and args[0].numel()
+    if is_sum and mode.running is not None:
+        return _SUMS[operator.overloadpacket](mode, *args, **kwargs)
+    result = operator(*args, **kwargs)
+    if not isinstance(result, torch.Tensor) or result.dtype != torch.float64:
+        return result
+    alias = operator._schema.returns[0].alias_info
+    if alias is None:
+        return _rounded(result, mode.bits)
+    return result.copy_(_rounded(result, mode.bits)) if alias.is_write else result
+
+
+# Not a method in the class body: torch wraps those, and the wrapper's first call imports torch's whole compiler.
+_Rounding.__torch_dispatch__ = _dispatch  # type: ignore[method-assign, assignment]
+
+
+def _product(mode: _Rounding, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    assert mode.running is not None
+    rows = max(1, _MOST_PRODUCTS // max(1, right.numel()))
+    parts = [
+        _total(mode, _rounded(part.T.unsqueeze(2) * right.unsqueeze(1), mode.bits)) for part in torch.split(left, rows)
+    ]
+    return torch.cat(parts)
+
+
+def _sum(
+    mode: _Rounding, values: torch.Tensor, dims: Sequence[int] | None = None, keepdim: bool = False, **_: object
+) -> torch.Tensor:
+    places = sorted(dim % values.dim() for dim in (dims or range(values.dim())))
+    kept = [dim for dim in range(values.dim()) if dim not in places]
+    total = _total(mode, values.permute(*places, *kept).reshape(-1, *(values.shape[dim] for dim in kept)))
+    shape = [1 if dim in places else size for dim, size in enumerate(values.shape)]
+    return total.reshape(shape) if keepdim else total
+
+
+def _mean(
+    mode: _Rounding, values: torch.Tensor, dims: Sequence[int] | None = None, keepdim: bool = False, **_: object
+) -> torch.Tensor:
+    total = _sum(mode, values, dims, keepdim)
+    return _rounded(total * (total.numel() / values.numel()), mode.bits)
+
+
+def _softmax(mode: _Rounding, values: torch.Tensor, dim: int, _: bool = False) -> torch.Tensor:
+    exponents = _rounded(values - values.amax(dim, keepdim=True), mode.bits)
+    terms = _rounded(exponents.exp(), mode.bits)
+    return _rounded(terms / _sum(mode, terms, [dim], keepdim=True), mode.bits)
+
+
+def _cumsum(mode: _Rounding, values: torch.Tensor, dim: int, **_: object) -> torch.Tensor:
+    assert mode.running is not None
+    return mode.running(values.movedim(dim, 0)).movedim(0, dim)
+
+
+def _total(mode: _Rounding, terms: torch.Tensor) -> torch.Tensor:
+    """The sum along the first dimension."""
+    assert mode.running is not None
+    return mode.running(terms)[-1]
+
+
+_SUMS: dict[Any, Callable[..., torch.Tensor]] = {  # Any: an overload packet; torch has no public name for its type
+    torch.ops.aten.mm: _product,
+    torch.ops.aten.sum: _sum,
+    torch.ops.aten.mean: _mean,
+    torch.ops.aten._softmax: _softmax,
+    torch.ops.aten.cumsum: _cumsum,
+}

@@ -1,0 +1,355 @@
+"""Each known mistake, made by hand on a small operator, is told from the others by what it leaves."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from engine.judge.compare.compare import compare
+from engine.judge.diagnosis.argument_hypotheses import suppositions
+from engine.judge.diagnosis.explain import Explainer, left_unexplained
+from engine.judge.diagnosis.prediction import Comparison
+from engine.model import Case, Cost, DiagnosisKind, DType, Explanation, Outcome, Problem, Tier, Tolerance
+from engine.protocol import tensors
+
+K = DiagnosisKind
+NEVER = Case(name="never", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
+TOLERANCE, EXACT = Tolerance(relative=1e-6, absolute=1e-6), Tolerance(relative=0.0, absolute=0.0)
+
+
+def operator(signature, reference, *, returns=1, mutates=(), written_only=()):
+    return Problem(
+        name="toy::operator", entry="operator", signature=f"operator({signature})", summary="", category="",
+        cases=(NEVER,), make_inputs=lambda case, rng: (), reference=reference, eager=reference,
+        tolerance=lambda case: TOLERANCE, cost=lambda case: Cost(flops=0, bytes_read=0, bytes_written=0),
+        origin="toy:PROBLEM", returns=returns, mutates=mutates, written_only=written_only,
+    )  # fmt: skip
+
+
+SILU = operator("x", lambda x: torch.nn.functional.silu(x.double()).to(x.dtype))
+SOFTMAX = operator("x", lambda x: torch.softmax(x.double(), -1).to(x.dtype))
+CUMSUM = operator("x", lambda x: torch.cumsum(x.double(), -1).to(x.dtype))
+SUM = operator("x", lambda x: x.double().sum(-1).to(x.dtype))
+MM = operator("a, b", lambda a, b: (a.double() @ b.double()).to(a.dtype))
+AFFINE = operator("x, weight, bias", lambda x, weight, bias: (x.double() * weight.double() + bias.double()).to(x.dtype))
+ADD = operator("x, y, alpha", lambda x, y, alpha: x + alpha * y)
+INTEGERS = operator("x", lambda x: x.long().cumsum(-1))
+
+
+def normal(*shape, seed=3):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+def content_of(problem, *inputs):
+    specs, storages = tensors.lay_out(inputs)
+    return SimpleNamespace(inputs=inputs, expected=(problem.reference(*inputs),), specs=specs, storages=storages)
+
+
+def compared(problem, inputs, got, **options):
+    expected = problem.reference(*inputs)
+    return Comparison(name="return", got=got, expected=expected, poison=0xFF, **{
+        "tolerance": TOLERANCE if expected.is_floating_point() else EXACT, **options
+    })  # fmt: skip
+
+
+def kinds(problem, inputs, got, **options):
+    comparison = compared(problem, inputs, got, **options)
+    assert comparison.wrong_count
+    return [found.kind for found in Explainer().diagnoses(problem, inputs, 0, comparison)]
+
+
+def test_memory_that_still_holds_the_poison_was_never_written():
+    x = normal(1000)
+    got = SILU.reference(x)
+    got[768:] = math.nan
+    got.view(torch.int32)[768:] = -1
+    assert kinds(SILU, (x,), got) == [K.UNWRITTEN_OUTPUT, K.TAIL_MASK]
+
+
+def test_an_argument_that_holds_what_it_held_was_never_written():
+    x = normal(9, 40)
+    assert kinds(SILU, (x,), x.clone(), before=x)[0] is K.UNWRITTEN_OUTPUT
+
+
+def test_poison_that_was_added_to_is_memory_that_nobody_set():
+    x = torch.arange(200, dtype=torch.int32).view(5, 40)
+    assert kinds(INTEGERS, (x,), INTEGERS.reference(x) - 1)[0] is K.UNWRITTEN_OUTPUT
+
+
+def test_wrong_values_after_the_last_whole_block_are_a_tail():
+    x = normal(5, 81)
+    got = SILU.reference(x)
+    got[:, 64:] = normal(5, 17, seed=4)
+    found = Explainer().diagnoses(SILU, (x,), 0, compared(SILU, (x,), got))
+    assert [one.kind for one in found] == [K.TAIL_MASK]
+    assert found[0].sentence.startswith("only the end of dimension 1 is wrong, from 64 on, a multiple of 64")
+
+
+def test_a_tail_of_the_reduced_dimension_is_found_by_leaving_it_out():
+    x = normal(7, 257) + 1
+    got = SUM.reference(x[:, :256])
+    assert kinds(SUM, (x,), got) == [K.TAIL_MASK]
+
+
+def test_a_tail_of_what_an_argument_counts_is_told_by_that_argument():
+    """In a buffer of BLAS the tail of the inner dimension is no end of a dimension."""
+    problem = operator("a, b, k", lambda a, b, k: (a.double().view(20, 65).narrow(1, 0, k) @ b[:k].double()).float())
+    a, b = normal(1300), normal(65, seed=4)
+    comparison = compared(problem, (a, b, 65), problem.reference(a, b, 64))
+    found = Explainer().diagnoses(problem, (a, b, 65), 0, comparison)[0]
+    assert (found.kind, found.sentence) == (
+        K.TAIL_MASK,
+        "what lies from 64 on, of the 65 that k says, is left out: the tail after the last whole block of 64",
+    )  # fmt: skip
+
+
+def test_the_elements_that_are_over_when_a_row_is_shared_out_are_a_tail():
+    x = normal(3, 1001)
+    found = Explainer().diagnoses(SUM, (x,), 0, compared(SUM, (x,), SUM.reference(x[:, :-5])))[0]
+    assert (found.kind, found.sentence.partition(":")[0]) == (
+        K.TAIL_MASK, "the last 5 elements of dimension 1 of x are left out"
+    )  # fmt: skip
+
+
+def test_a_factor_of_a_part_that_multiplies_everything_is_told():
+    x, y = normal(40, 9), normal(40, 9, seed=4)
+    found = Explainer().diagnoses(ADD, (x, y, -0.75), 0, compared(ADD, (x, y, -0.75), (x + y) * -0.75))[0]
+    assert (found.kind, found.sentence) == (
+        K.MISSING_SCALE, "everything is multiplied by alpha, which belongs to a part of it"
+    )  # fmt: skip
+
+
+def test_only_the_last_block_that_counts_is_a_race():
+    x = normal(7, 300) + 1
+    assert kinds(SUM, (x,), SUM.reference(x[:, 256:])) == [K.RACE]
+
+
+def test_a_loop_that_sets_what_it_should_add_to_is_named_beside_the_race_that_looks_alike():
+    a, b = normal(33, 65), normal(65, 40, seed=4)
+    got = MM.reference(a[:, 64:], b[64:])
+    found = Explainer().diagnoses(MM, (a, b), 0, compared(MM, (a, b), got))[0]
+    assert (found.kind, found.sentence.partition(": ")[2]) == (
+        K.RACE, "programs overwrite each other's part, or a loop sets what it should add to"
+    )  # fmt: skip
+
+
+def test_another_answer_to_the_same_input_is_a_race():
+    x = normal(7, 30)
+    right, got = SILU.reference(x), SILU.reference(x)
+    got[2, 3] += 1
+    assert kinds(SILU, (x,), got, earlier=right, same_input=True)[0] is K.RACE
+
+
+def test_the_answer_to_the_call_before_was_kept():
+    x, before = normal(7, 30), SILU.reference(normal(7, 30, seed=9))
+    assert kinds(SILU, (x,), before.clone(), earlier=before) == [K.KEPT_ANSWER]
+
+
+def test_a_memory_that_holds_the_transpose_has_its_index_transposed():
+    a, b = normal(17, 9), normal(9, 23)
+    got = MM.reference(a, b).T.contiguous().view(17, 23)
+    assert kinds(MM, (a, b), got) == [K.TRANSPOSED_INDEX]
+
+
+def test_an_operand_that_is_read_across_its_rows_is_transposed():
+    a, b = normal(16, 16), normal(16, 23)
+    assert kinds(MM, (a, b), MM.reference(a.T, b)) == [K.TRANSPOSED_INDEX]
+
+
+def test_strides_that_are_not_looked_at_are_wrong_strides():
+    x = normal(9, 40)[:, ::2]
+    got = SILU.reference(x.as_strided((9, 20), (20, 1)))
+    found = Explainer().diagnoses(SILU, (x,), 0, compared(SILU, (x,), got))
+    assert found[0].kind is K.WRONG_STRIDE
+    assert found[0].sentence == "x is read as if it were contiguous: its strides (40, 2) are not looked at"
+
+
+def test_every_second_element_is_a_wrong_stride():
+    x = normal(128)
+    right = SILU.reference(x)
+    got = right.clone()
+    got[:64] = right[::2]
+    assert kinds(SILU, (x,), got)[0] is K.WRONG_STRIDE
+
+
+def test_a_weight_that_takes_no_part_is_a_missing_scale():
+    x, weight, bias = normal(9, 40), normal(40, seed=4), normal(40, seed=5)
+    assert kinds(AFFINE, (x, weight, bias), AFFINE.reference(x, torch.ones(40), bias))[0] is K.MISSING_SCALE
+
+
+def test_a_constant_factor_is_a_missing_scale_and_its_value_is_said():
+    x = normal(9, 40)
+    (found,) = Explainer().diagnoses(SILU, (x,), 0, compared(SILU, (x,), 0.125 * SILU.reference(x)))
+    assert (found.kind, found.sentence) == (K.MISSING_SCALE, "everything is 0.125 times what it should be")
+
+
+def test_a_bias_that_takes_no_part_is_a_missing_bias():
+    x, weight, bias = normal(9, 40), normal(40, seed=4), normal(40, seed=5)
+    assert kinds(AFFINE, (x, weight, bias), AFFINE.reference(x, weight, torch.zeros(40)))[0] is K.MISSING_BIAS
+
+
+def test_another_scalar_that_would_give_this_answer_is_an_ignored_argument():
+    x, y = normal(9, 40), normal(9, 40, seed=4)
+    assert kinds(ADD, (x, y, 0.3), ADD.reference(x, y, -0.3)) == [K.IGNORED_ARGUMENT]
+
+
+def test_padding_that_takes_part_is_a_wrong_identity():
+    x = normal(9, 33)
+    got = SOFTMAX.reference(torch.nn.functional.pad(x, (0, 31)))[:, :33]
+    assert kinds(SOFTMAX, (x,), got)[0] is K.REDUCTION_IDENTITY
+
+
+def test_nan_only_in_lines_that_lie_far_below_zero_is_a_maximum_that_begins_at_zero():
+    x = normal(8, 30) + 1000.0 * (torch.arange(8) % 2 * 2 - 1)[:, None]
+    got = SOFTMAX.reference(x).where(x > 0, math.nan)
+    assert kinds(SOFTMAX, (x,), got)[0] is K.REDUCTION_IDENTITY
+
+
+def test_nan_in_lines_above_what_exp_can_hold_is_an_overflow():
+    x = normal(8, 30) + 1000.0 * (torch.arange(8) % 2)[:, None]
+    got = SOFTMAX.reference(x).where(x < 500, math.nan)
+    assert kinds(SOFTMAX, (x,), got)[0] is K.OVERFLOW
+
+
+def test_sums_by_the_maximum_so_far_are_a_lost_rescale():
+    x = normal(6, 64) * 3
+    first, second = x.split(32, -1)
+    top, so_far = x.amax(-1, keepdim=True), first.amax(-1, keepdim=True)
+    total = (first - so_far).exp().sum(-1, keepdim=True) + (second - top).exp().sum(-1, keepdim=True)
+    assert kinds(SOFTMAX, (x,), (x - top).exp() / total)[0] is K.LOST_RESCALE
+
+
+def test_blocks_that_begin_again_are_a_lost_carry():
+    x = normal(5, 200)
+    got = torch.cat([CUMSUM.reference(part) for part in x.split(64, -1)], -1)
+    assert kinds(CUMSUM, (x,), got)[0] is K.LOST_RESCALE
+
+
+def test_integers_that_wrap_are_an_overflow():
+    x = torch.full((5, 40), 3000, dtype=torch.int32)
+    assert kinds(INTEGERS, (x,), INTEGERS.reference(x).to(torch.int16).long())[0] is K.OVERFLOW
+
+
+def test_squares_beyond_half_precision_are_an_overflow():
+    root = operator("x", lambda x: (x.double() / x.double().square().mean(-1, keepdim=True).sqrt()).to(x.dtype))
+    x = (normal(5, 40) * 1000).half()
+    assert kinds(root, (x,), torch.zeros_like(x))[0] is K.OVERFLOW
+
+
+def test_products_of_rounded_operands_are_a_loss_of_precision():
+    a, b = normal(17, 40), normal(40, 23)
+    assert kinds(MM, (a, b), MM.reference(a.bfloat16().float(), b.bfloat16().float())) == [K.PRECISION]
+
+
+def test_noise_as_large_as_a_narrow_type_makes_is_a_loss_of_precision():
+    x = normal(9, 40)
+    right = SILU.reference(x)
+    noise = normal(9, 40, seed=8) * 3e-4
+    assert kinds(SILU, (x,), right + noise) == [K.PRECISION]
+
+
+def test_noise_of_no_pattern_is_not_explained():
+    x = normal(9, 40)
+    assert kinds(SILU, (x,), normal(9, 40, seed=8)) == []
+
+
+def test_one_wrong_element_is_not_explained_by_what_may_be_chance():
+    x = (normal(1, 300) + 1).bfloat16()
+    got = SUM.reference(x) * torch.tensor([1.3], dtype=torch.bfloat16)
+    assert kinds(SUM, (x,), got) == []
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.complex64])
+def test_types_without_an_order_are_looked_at_too(dtype):
+    flip = operator("x", lambda x: ~x if x.dtype == torch.bool else -x)
+    x = (normal(9, 40) > 0).to(dtype)
+    assert isinstance(kinds(flip, (x,), x.clone()), list)
+
+
+def test_a_case_without_a_dimension_is_looked_at_too():
+    x = torch.tensor(2.0)
+    assert kinds(SILU, (x,), torch.tensor(7.0)) == []
+
+
+def test_what_fitted_is_tried_first_on_the_next_output():
+    explainer, x, y = Explainer(), normal(9, 40), normal(9, 40, seed=4)
+    calls = []
+    counting = replace(ADD, reference=lambda *values: calls.append(values) or ADD.reference(*values))
+    comparison = compared(ADD, (x, y, 0.3), ADD.reference(x, y, -0.3))
+    first = explainer.diagnoses(counting, (x, y, 0.3), 0, comparison)
+    tried = len(calls)
+    assert explainer.diagnoses(counting, (x, y, 0.3), 0, comparison) == first
+    assert len(calls) - tried <= tried
+
+
+def test_no_supposition_takes_more_memory_than_some_times_its_tensor():
+    x = torch.zeros(65536, 8)
+    sizes = []
+    for supposition in suppositions(operator("x, n", SUM.reference), (x, 65536), torch.Size([65536])):
+        try:
+            sizes += [value.untyped_storage().nbytes() for value in supposition.arguments() if hasattr(value, "numel")]
+        except ValueError:
+            continue
+    assert max(sizes) <= 16 * x.untyped_storage().nbytes() + (1 << 18)
+
+
+def test_a_fault_on_the_way_is_said_and_the_output_stays_wrong():
+    def refuses(*_):
+        raise RuntimeError("not on this device")
+
+    x = normal(9, 40)
+    broken = replace(SILU, reference=refuses, tolerance=lambda case: TOLERANCE)
+    content = content_of(SILU, x)
+    hand = SimpleNamespace(
+        problem=broken, case=NEVER, content=content, base=content, poison=0xFF, initial=[], first_outputs=[]
+    )  # fmt: skip
+    got = normal(9, 40, seed=5)
+    report = compare("return", got, content.expected[0], TOLERANCE, poison=0xFF)
+    (told,) = Explainer().explained(hand, [got], (report,), repeated=None)
+    assert told.outcome is Outcome.WRONG_VALUE
+    assert told.explanation == Explanation(untried="why could not be looked into: RuntimeError: not on this device")
+
+
+def test_what_is_supposed_is_computed_on_the_host_whatever_the_default_is():
+    x, moved = normal(9, 40), operator("x", lambda x: x.double().add(torch.ones(x.shape)).to(x.dtype))
+    content = content_of(moved, x)
+    hand = SimpleNamespace(
+        problem=moved, case=NEVER, content=content, base=content, poison=0xFF, initial=[], first_outputs=[]
+    )  # fmt: skip
+    got = -content.expected[0]
+    report = compare("return", got, content.expected[0], TOLERANCE, poison=0xFF)
+    with torch.device("meta"):
+        (told,) = Explainer().explained(hand, [got], (report,), repeated=None)
+    assert (told.explanation.untried, len(told.explanation.feeds)) == ("", 1)
+
+
+def test_what_nobody_asks_to_have_explained_says_so():
+    x = normal(9, 40)
+    right = compare("return", SILU.reference(x), SILU.reference(x), TOLERANCE, poison=0xFF)
+    wrong = compare("return", normal(9, 40, seed=5), SILU.reference(x), TOLERANCE, poison=0xFF)
+    told = left_unexplained(None, [x, x], (right, wrong), repeated=None)
+    assert (told[0], replace(told[1], explanation=None)) == (right, wrong)
+    assert told[1].explanation.untried.startswith("only the first wrong cases of a run are looked into")
+
+
+def test_what_is_right_and_what_has_no_values_is_not_explained():
+    x = normal(9, 40)
+    content = content_of(SILU, x)
+    hand = SimpleNamespace(problem=SILU, case=NEVER, content=content, base=content, poison=0xFF, first_outputs=[])
+    right = compare("return", SILU.reference(x), content.expected[0], TOLERANCE, poison=0xFF)
+    another = compare("return", torch.zeros(3), content.expected[0], TOLERANCE, poison=0xFF)
+    assert Explainer().explained(hand, [x, another], (right, another), repeated=None) == (right, another)
+
+
+def test_numbers_in_the_place_of_nan_are_counted():
+    x = normal(4, 50)
+    x[0, 3], x[2, 7] = math.nan, math.nan
+    got = torch.nn.functional.silu(x.nan_to_num(nan=-100.0))
+    found, *_ = Explainer().diagnoses(SILU, (x,), 0, compared(SILU, (x,), got))
+    assert found.kind is K.DROPPED_NAN
+    assert found.sentence == "NaN is dropped at 2 elements: the kernel returns a number there"
+    assert found.evidence == "2 of 2 wrong elements should be NaN and are not"

@@ -1,0 +1,66 @@
+"""What is said of clues: the best first, in words, and nothing where nothing fits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine.judge.diagnosis.ranking import Clue, diagnose
+from engine.judge.diagnosis.symptoms import WORDS, Symptom
+from engine.model import Diagnosis, DiagnosisKind
+
+POISON = Clue(symptom=Symptom.POISON, explained=24, facts={"byte": "0xFF", "where": " from column 64 on"})
+TAIL = Clue(symptom=Symptom.TAIL, explained=24, facts={"dim": 1, "start": 64, "block": 64, "size": 88})
+
+
+def test_every_symptom_has_words():
+    assert set(WORDS) == set(Symptom)
+
+
+def test_the_symptom_that_says_most_comes_first_and_each_says_what_was_counted():
+    unwritten, tail = diagnose([TAIL, POISON], wrong=24)
+    assert unwritten == Diagnosis(
+        kind=DiagnosisKind.UNWRITTEN_OUTPUT,
+        sentence="never written from column 64 on, or added to memory that nobody had set",
+        evidence="24 of 24 wrong elements still hold the bytes 0xFF that filled new memory before the call",
+        explained=24,
+        wrong=24,
+    )
+    assert tail.kind is DiagnosisKind.TAIL_MASK
+
+
+def test_nothing_is_said_when_no_clue_fits_most_wrong_elements():
+    assert diagnose([replace(POISON, explained=12), replace(TAIL, explained=24, contradicted=20)], wrong=24) == ()
+
+
+def test_a_better_fit_comes_before_one_that_would_say_more():
+    worse = replace(POISON, explained=22)
+    assert [one.kind for one in diagnose([worse, TAIL], wrong=24)] == [
+        DiagnosisKind.TAIL_MASK,
+        DiagnosisKind.UNWRITTEN_OUTPUT,
+    ]
+
+
+def test_a_much_worse_fit_is_not_said_beside_a_good_one():
+    assert [one.kind for one in diagnose([replace(POISON, explained=18), TAIL], wrong=24)] == [DiagnosisKind.TAIL_MASK]
+
+
+def test_small_errors_are_only_said_where_nothing_else_fits():
+    facts = {"dtype": "float16", "largest": 1e-3, "typical": 1e-4, "rounding": 2.0**-11}
+    small = Clue(symptom=Symptom.SMALL_ERRORS, explained=24, facts=facts)
+    assert [one.kind for one in diagnose([small, TAIL], wrong=24)] == [DiagnosisKind.TAIL_MASK]
+    assert [one.kind for one in diagnose([small], wrong=24)] == [DiagnosisKind.PRECISION]
+
+
+@pytest.mark.parametrize(
+    ("explained", "contradicted", "words"),
+    [
+        (24, 0, "fits every wrong element"),
+        (23, 0, "fits 95 % of the wrong elements"),
+        (24, 3, "fits every wrong element, not 3 of the right ones"),
+    ],
+)
+def test_how_well_it_fits_is_said_in_words(explained, contradicted, words):
+    (found,) = diagnose([replace(TAIL, explained=explained, contradicted=contradicted)], wrong=24)
+    assert found.confidence == words

@@ -1,0 +1,266 @@
+"""Values taken for others, made by hand on a small operator, are told by what they leave in an output."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from engine.judge.diagnosis.explain import Explainer
+from engine.model import DiagnosisKind
+from tests.engine.judge.diagnosis.test_explain import (
+    ADD,
+    AFFINE,
+    CUMSUM,
+    EXACT,
+    SILU,
+    SOFTMAX,
+    SUM,
+    compared,
+    normal,
+    operator,
+)
+
+K = DiagnosisKind
+ROWS = operator("table, rows", lambda table, rows: table[rows])
+
+
+def scattered(memory, slots, values):
+    memory = memory.clone()
+    for value, slot in zip(values, slots.tolist(), strict=True):
+        if slot >= 0:
+            memory[slot] = value
+    return memory
+
+
+SCATTER = operator("memory, slots, values", scattered, returns=0, mutates=("memory",))
+TURNED = operator(
+    "x, table", lambda x, table: x * table[:, :4].repeat(1, 2) + 2 * x.roll(4, 1) * table[:, 4:].repeat(1, 2)
+)
+SCALED = operator("x, y, alpha, beta", lambda x, y, alpha, beta: alpha * x + beta * y)
+PRODUCT = operator("trans, x, y", lambda trans, x, y: (x.T if trans == "T" else x) @ y)
+
+
+def told(problem, inputs, got, **options):
+    comparison = compared(problem, inputs, got, **options)
+    assert comparison.wrong_count
+    found = Explainer().diagnoses(problem, inputs, 0, comparison)
+    return (found[0].kind, found[0].sentence) if found else None
+
+
+def test_powers_of_two_in_the_place_of_powers_of_e():
+    x = normal(9, 40) * 3
+    words = "exp2 is taken where exp is meant: exp(x) is exp2(x * 1.442695), with the logarithm of e to the base 2"
+    assert told(SOFTMAX, (x,), torch.softmax(x.double() * math.log(2), -1).float()) == (K.MISSING_SCALE, words)
+    assert told(SILU, (x,), (x.double() / (1 + torch.exp2(-x.double()))).float()) == (K.MISSING_SCALE, words)
+
+
+def test_powers_of_two_of_bfloat16_too():
+    x = normal(9, 40).bfloat16()
+    options = {"tolerance": AFFINE.tolerance(AFFINE.cases[0]).__class__(relative=2**-7, absolute=2**-8)}
+    (kind, sentence) = told(SOFTMAX, (x,), torch.softmax(x.double() * math.log(2), -1).bfloat16(), **options)
+    assert (kind, sentence[:4]) == (K.MISSING_SCALE, "exp2")
+
+
+@pytest.mark.parametrize(
+    ("mistake", "words"),
+    [
+        (lambda x: SOFTMAX.reference(-x), "x has the wrong sign"),
+        (lambda x: SOFTMAX.reference(x.abs()), "x has lost its sign"),
+    ],
+)
+def test_a_sign_that_is_wrong_or_lost(mistake, words):
+    x = normal(9, 40)
+    assert told(SOFTMAX, (x,), mistake(x)) == (K.MISSING_SCALE, words)
+
+
+def test_a_sign_on_the_way_that_the_output_has_too():
+    x = normal(9, 40)
+    words = "a sign on the way is wrong: this is minus the answer for -x"
+    assert told(SILU, (x,), -SILU.reference(-x)) == (K.MISSING_SCALE, words)
+
+
+def test_negative_numbers_that_count_as_nothing():
+    x, weight, bias = normal(9, 40), normal(40, seed=4), normal(40, seed=5)
+    assert told(AFFINE, (x, weight, bias), AFFINE.reference(x.relu(), weight, bias)) == (
+        K.ZEROED, "what is negative in x counts as 0"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (
+            lambda table: table.roll(4, 1),
+            (K.WRONG_STRIDE, "the two halves of the last dimension of table are taken for each other"),
+        ),
+        (
+            lambda table: torch.cat((table[:, :4], -table[:, 4:]), 1),
+            (K.MISSING_SCALE, "the second half of the last dimension of table has the wrong sign"),
+        ),
+    ],
+)
+def test_the_halves_of_a_table(change, expected):
+    x, table = normal(9, 8), normal(9, 8, seed=4)
+    assert told(TURNED, (x, table), TURNED.reference(x, change(table))) == expected
+
+
+def test_rows_that_are_counted_from_one():
+    table, rows = normal(12, 7), torch.tensor([3, 0, 11, 5, 5, 2])
+    assert told(ROWS, (table, rows), table[(rows - 1).clamp(min=0)]) == (
+        K.WRONG_STRIDE, "every number in rows is taken for one less than it is"
+    )  # fmt: skip
+
+
+def test_rows_that_are_not_looked_at():
+    table, rows = normal(12, 7), torch.tensor([3, 0, 11, 5, 5, 2])
+    assert told(ROWS, (table, rows), table[:6]) == (
+        K.IGNORED_ARGUMENT, "rows is not looked at: 0, 1, 2, ... along dimension 0 stand in its place"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("last", [1, 3])
+def test_slots_below_zero_that_meet_in_slot_zero_whichever_comes_last(last):
+    memory, slots, values = normal(6, 8), torch.tensor([2, -1, 4, -1]), normal(4, 8, seed=4)
+    got = SCATTER.reference(memory, slots, values)
+    got[0] = values[last]
+    words = "numbers below 0 in slots are taken for 0, where 2 sources meet: whoever comes last remains"
+    assert told(SCATTER, (memory, slots, values), got, before=memory) == (K.RACE, words)
+
+
+def test_one_slot_below_zero_has_slot_zero_for_itself():
+    memory, slots, values = normal(6, 8), torch.tensor([2, -1, 4, 5]), normal(4, 8, seed=4)
+    got = SCATTER.reference(memory, slots, values)
+    got[0] = values[1]
+    words = "numbers below 0 in slots are taken for 0: what they say is to be skipped lands there"
+    assert told(SCATTER, (memory, slots, values), got, before=memory) == (K.IGNORED_ARGUMENT, words)
+
+
+def test_two_tensors_taken_for_each_other():
+    x, y = normal(9, 40), normal(9, 40, seed=4)
+    assert told(ADD, (x, y, 0.3), ADD.reference(y, x, 0.3)) == (
+        K.IGNORED_ARGUMENT, "x and y are taken for each other"
+    )  # fmt: skip
+
+
+def test_a_factor_that_multiplies_the_other_one_too():
+    x, y = normal(9, 40), normal(9, 40, seed=4)
+    assert told(SCALED, (x, y, 2.0, -0.5), SCALED.reference(x, y, 2.0, -1.0)) == (
+        K.IGNORED_ARGUMENT, "this is the answer for alpha * beta (-1) in place of -0.5 as beta"
+    )  # fmt: skip
+
+
+def test_a_factor_that_is_cut_to_a_whole_number():
+    x, y = normal(9, 40), normal(9, 40, seed=4)
+    words = "this is the answer for 2.0 in place of 2.75 as alpha"
+    assert told(ADD, (x, y, 2.75), ADD.reference(x, y, 2.0)) == (K.IGNORED_ARGUMENT, words)
+
+
+def test_an_epsilon_that_is_written_down():
+    norm = operator("x, epsilon", lambda x, epsilon: x / (x.square().mean(-1, keepdim=True) + epsilon).sqrt())
+    x = normal(9, 40) * torch.logspace(-4, 0, 9).view(9, 1)
+    words = "this is the answer for 1e-06 in place of 0.001 as epsilon"
+    assert told(norm, (x, 1e-3), norm.reference(x, 1e-6)) == (K.IGNORED_ARGUMENT, words)
+
+
+def test_a_transposition_that_is_not_asked_for():
+    x, y = normal(9, 9), normal(9, 5, seed=4)
+    assert told(PRODUCT, ("T", x, y), x @ y) == (
+        K.IGNORED_ARGUMENT, "this is the answer for N in place of T as trans"
+    )  # fmt: skip
+
+
+def test_a_sum_that_begins_at_the_end():
+    x = normal(9, 40)
+    assert told(CUMSUM, (x,), CUMSUM.reference(x.flip(1)).flip(1)) == (
+        K.WRONG_STRIDE, "dimension 1 of x is walked from its end"
+    )  # fmt: skip
+
+
+def test_a_sum_that_leaves_out_the_element_itself():
+    x = normal(9, 40)
+    right = CUMSUM.reference(x)
+    words = "the right values lie in the wrong places: element i holds what belongs to element i - 1 of dimension 1, "
+    assert told(CUMSUM, (x,), torch.cat((torch.zeros(9, 1), right[:, :-1]), 1)) == (
+        K.WRONG_STRIDE, words + "and the first is 0"
+    )  # fmt: skip
+
+
+def test_an_output_that_is_turned_round():
+    x = normal(9, 40)
+    words = "the right values lie in the wrong places: element i holds what belongs to element 39 - i of dimension 1"
+    assert told(SILU, (x,), SILU.reference(x).flip(1)) == (K.WRONG_STRIDE, words)
+
+
+def test_a_dimension_that_is_walked_in_the_steps_of_another():
+    table, rows = normal(8, 8), torch.tensor([3, 0, 7, 5, 5, 2])
+    assert told(ROWS, (table, rows), torch.stack([table.flatten()[row : row + 8] for row in rows.tolist()])) == (
+        K.WRONG_STRIDE, "dimension 0 of table is walked in steps of 1, but its elements lie 8 apart"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("left_out", "words"),
+    [
+        (-1, "the last element of dimension 1 of x is left out: a mask ends one element early"),
+        (0, "the first element of dimension 1 of x is left out: something begins one element late"),
+    ],
+)
+def test_one_element_that_is_left_out_at_an_end(left_out, words):
+    x = normal(9, 40)
+    part = x.clone()
+    part[:, left_out] = 0
+    assert told(SUM, (x,), SUM.reference(part)) == (K.TAIL_MASK, words)
+
+
+def test_a_tail_that_counts_twice():
+    x = normal(9, 40)
+    more = x.clone()
+    more[:, 32:] *= 2
+    words = "what lies from 32 on in dimension 1 of x counts twice: blocks or programs overlap"
+    assert told(SUM, (x,), SUM.reference(more)) == (K.TAIL_MASK, words)
+
+
+def test_a_last_block_of_one_element_is_told_as_a_block():
+    x = normal(9, 33)
+    part = x.clone()
+    part[:, -1] = 0
+    kind, sentence = told(SUM, (x,), SUM.reference(part))
+    assert (kind, "the tail after the last whole block of 32" in sentence) == (K.TAIL_MASK, True)
+
+
+@pytest.mark.parametrize(
+    ("factor", "origin"),
+    [
+        (1 / 40, "0.025 times what it should be: 1 / 40, the size of dimension 1 of x"),
+        (40**-0.5, "0.158114 times what it should be: 1 / sqrt(40), of the size of dimension 1 of x"),
+        (0.3, "0.3 times what it should be"),
+    ],
+)
+def test_a_factor_is_told_with_where_it_comes_from(factor, origin):
+    x = normal(9, 40)
+    assert told(SUM, (x,), factor * SUM.reference(x)) == (K.MISSING_SCALE, f"everything is {origin}")
+
+
+def test_a_factor_of_minus_one_is_told_as_a_sign():
+    x = normal(9, 40)
+    words = "everything is -1 times what it should be: the sign is wrong"
+    assert told(SILU, (x,), -SILU.reference(x)) == (K.MISSING_SCALE, words)
+
+
+def test_an_argument_that_is_not_added_leaves_what_is_not_to_be_touched():
+    every_second = operator("x, y", lambda x, y: torch.where(torch.arange(40) % 2 == 0, x + y, y), mutates=("y",))
+    x, y = normal(40), normal(40, seed=4)
+    got = torch.where(torch.arange(40) % 2 == 0, x, y)
+    assert told(every_second, (x, y), got, before=y) == (K.MISSING_BIAS, "y is not added")
+
+
+def test_small_numbers_are_not_taken_for_any_other_small_numbers():
+    x = normal(8, 257) + 1
+    options = {"tolerance": EXACT.__class__(relative=2**-6, absolute=2**-4)}
+    found = told(SUM, (x,), SUM.reference(x) / 257, **options)
+    assert found == (
+        K.MISSING_SCALE,
+        "everything is 0.00389105 times what it should be: 1 / 257, the size of dimension 1 of x",
+    )

@@ -1,0 +1,193 @@
+"""What is kept of a case for the next run: at most so many bytes, and those that were met last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from engine import protocol
+from engine.device_memory import DeviceMemoryError
+from engine.judge.inputs.cases import Content, Contents, Memory, expected_outputs, is_idle, take
+from engine.model import Case, Cost, DType, Outcome, OutputReport, Problem, Tier, Tolerance
+from problems import find
+
+CASES = tuple(Case(name=name, dtype=DType.UINT8, tier=Tier.SMOKE, params={}) for name in "abcd")
+MIB = 1 << 20
+
+
+def answering(size_bytes: int, *, origin: str = "m:P") -> Problem:
+    """A problem whose expected output is of this size; nothing is ever written to it, so that it costs no memory."""
+    return Problem(
+        name="toy::large", entry="f", signature="f(x: Tensor) -> Tensor", summary="", category="toy", cases=CASES,
+        make_inputs=lambda case, rng: (torch.rand(8, generator=rng, device=rng.device),),
+        reference=lambda x: torch.empty(size_bytes, dtype=torch.uint8), eager=lambda x: x,
+        tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
+        cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1), origin=origin,
+    )  # fmt: skip
+
+
+Ask = Callable[[str], Content]
+
+
+def asking(contents: Contents, problem: Problem) -> Ask:
+    return lambda name: contents.of_case(problem, problem.case(name), None)
+
+
+@pytest.fixture
+def contents() -> Contents:
+    return Contents(torch.device("cpu"))
+
+
+def test_all_cases_of_a_usual_problem_are_kept(contents: Contents) -> None:
+    ask = asking(contents, answering(MIB))
+    first = [ask(name) for name in "abcd"]
+    again = [ask(name) for name in "abcd"]
+    assert all(one is other for one, other in zip(first, again, strict=True))
+
+
+def test_cases_of_one_name_in_two_problems_are_two(contents: Contents) -> None:
+    first = asking(contents, answering(1, origin="m:P"))("a")
+    second = asking(contents, answering(1, origin="m:Q"))("a")
+    assert first.seed != second.seed
+    assert asking(contents, answering(1, origin="m:P"))("a") is first
+
+
+def test_the_content_that_was_met_longest_ago_makes_room(contents: Contents) -> None:
+    ask = asking(contents, answering(200 * MIB))
+    kept = {name: ask(name) for name in "ab"}
+    assert ask("a") is kept["a"]
+    kept["c"] = ask("c")
+    assert (ask("a") is kept["a"], ask("c") is kept["c"]) == (True, True)
+    assert ask("b").seed != kept["b"].seed
+
+
+def test_a_content_that_alone_is_more_than_is_kept_is_kept_alone(contents: Contents) -> None:
+    small, large = asking(contents, answering(MIB, origin="m:P")), asking(contents, answering(600 * MIB, origin="m:Q"))
+    before = small("a")
+    first = large("a")
+    assert large("a") is first
+    assert small("a").seed != before.seed
+
+
+def test_inputs_and_expected_outputs_both_count(contents: Contents) -> None:
+    assert asking(contents, answering(100))("a").bytes == 8 * 4 + 100
+
+
+def test_content_of_a_given_seed_is_made_and_not_kept(contents: Contents) -> None:
+    problem = answering(1)
+    given = contents.of_case(problem, CASES[0], 7)
+    drawn = contents.of_case(problem, CASES[0], None)
+    assert given.seed == 7
+    assert drawn.seed != 7
+    assert contents.of_case(problem, CASES[0], 7) is not given
+    assert contents.of_case(problem, CASES[0], None) is drawn
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device, and there is none")
+@pytest.mark.parametrize("tier", list(Tier))
+def test_on_a_device_every_case_is_kept_since_each_gets_a_call_on_new_content(tier: Tier) -> None:
+    contents = Contents(torch.device("cuda"))
+    case = Case(name="a", dtype=DType.UINT8, tier=tier, params={})
+    first = contents.of_case(answering(1), case, None)
+    assert contents.of_case(answering(1), case, None) is first
+
+
+class Driver:
+    """Device memory of limited size, of which every block is only a number."""
+
+    def __init__(self, room_bytes: int) -> None:
+        self.room_bytes = room_bytes
+        self.asked: list[int] = []
+
+    def allocate(self, size_bytes: int, device: torch.device) -> Any:  # Any: stands for a block
+        self.asked.append(size_bytes)
+        if size_bytes > self.room_bytes:
+            raise DeviceMemoryError("CUDA_ERROR_OUT_OF_MEMORY")
+        self.room_bytes -= size_bytes
+        return SimpleNamespace(size_bytes=size_bytes)
+
+
+@pytest.mark.parametrize(
+    ("needed", "asked"),
+    [((1, 64), (64,)), ((100, 100, 50), (100,)), ((100, 101, 200, 201), (100, 200, 400)), ((100, 300), (100, 300))],
+)
+def test_a_larger_block_is_taken_when_a_case_needs_it_at_least_twice_the_one_before(
+    needed: tuple[int, ...], asked: tuple[int, ...]
+) -> None:
+    driver = Driver(1000 * MIB)
+    memory = Memory(torch.device("cpu"), allocate=driver.allocate)
+    for size in needed:
+        assert memory.block(size * MIB).size_bytes >= size * MIB
+    assert driver.asked == [size * MIB for size in asked]
+
+
+def test_where_there_is_no_room_for_twice_the_block_what_is_needed_is_enough() -> None:
+    driver = Driver(250 * MIB)
+    memory = Memory(torch.device("cpu"), allocate=driver.allocate)
+    sizes = [memory.block(size * MIB).size_bytes // MIB for size in (100, 140, 10)]
+    assert (sizes, [size // MIB for size in driver.asked]) == ([100, 140, 140], [100, 200, 140])
+    with pytest.raises(DeviceMemoryError):
+        memory.block(150 * MIB)
+
+
+def test_a_reference_that_writes_its_arguments_touches_private_copies_alone() -> None:
+    base = torch.arange(12.0).view(3, 4)
+    problem = replace(answering(1), reference=lambda x: x.zero_())
+    [written] = expected_outputs(problem, (base.T[1:],))
+    assert (written.stride(), written.abs().sum().item()) == ((1, 4), 0.0)
+    assert base.tolist() == torch.arange(12.0).view(3, 4).tolist()
+
+
+def returned(shape: tuple[int, ...], dtype: str = "float32", size: int | None = None) -> protocol.ReturnedSpec:
+    elements = min(torch.Size(shape).numel(), 1 << 40)
+    return protocol.ReturnedSpec(
+        type_name="Tensor", dtype=dtype, shape=shape, bytes=4 * elements if size is None else size
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "outcome", "message"),
+    [
+        (returned((5,)), Outcome.WRONG_SHAPE, "x has shape (5,), expected (4,)"),
+        (returned((1 << 20,)), Outcome.WRONG_SHAPE, "x has shape (1048576,), expected (4,)"),
+        (returned((1 << 20,), "float64"), Outcome.WRONG_DTYPE, "x is float64, expected float32"),
+        (returned((4,), "float64"), Outcome.WRONG_DTYPE, "x is float64, expected float32"),
+        (returned((4,), "quint8"), Outcome.WRONG_DTYPE, "x is quint8, expected float32"),
+        (returned((4,), size=12), Outcome.WRONG_SHAPE, "x should be 16 bytes, but is said to be 12 from byte 0"),
+    ],
+    ids=["larger", "beyond the place", "beyond the place as another type", "another type", "unknown type", "a lie"],
+)
+def test_what_is_of_another_kind_than_its_place_is_told_by_its_kind(
+    spec: protocol.ReturnedSpec, outcome: Outcome, message: str
+) -> None:
+    report = take("x", spec, torch.zeros(16, dtype=torch.uint8), torch.zeros(4))
+    assert isinstance(report, OutputReport)
+    assert (report.outcome, report.message) == (outcome, message)
+
+
+def test_a_claim_of_more_elements_than_numbers_reach_is_a_report_that_travels() -> None:
+    spec = protocol.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(2**63 - 1,) * 64)
+    report = take("x", spec, torch.zeros(16, dtype=torch.uint8), torch.zeros(4))
+    assert isinstance(report, OutputReport)
+    assert (report.outcome, report.total) == (Outcome.WRONG_SHAPE, 2**63 - 1)
+
+
+@pytest.mark.parametrize(
+    ("operator", "name", "idle"),
+    [
+        ("vllm::reshape_and_cache", "20x2x64 to 4x16 bf16 20 skipped", True),
+        ("vllm::reshape_and_cache", "20x2x64 to 4x16 bf16 1 skipped", False),
+        ("vllm::fused_add_rms_norm", "5x497 bf16", False),
+        ("aten::softmax", "0x5 f32", False),
+    ],
+)
+def test_a_case_is_idle_when_the_reference_leaves_everything_as_it_was(operator: str, name: str, idle: bool) -> None:
+    problem = find(operator)
+    content = Contents(torch.device("cpu")).of_case(problem, problem.case(name), 7)
+    assert is_idle(problem, content) is idle

@@ -1,0 +1,306 @@
+"""The judge lays out content that nobody meets usually, and refuses to where an honest kernel might be wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+import torch
+
+from engine import protocol
+from engine.device_memory import DeviceBlock
+from engine.judge.inputs import cases
+from engine.judge.probing.input_variants import Variants
+from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
+from engine.protocol import Variant, tensors
+
+CASE = Case(name="c", dtype=DType.FLOAT32, tier=Tier.FULL, params={})
+CPU = torch.device("cpu")
+Inputs = Callable[[torch.Generator], tuple[Any, ...]]
+
+
+def drawn(*shape: int) -> Inputs:
+    return lambda rng: (torch.randn(shape, generator=rng),)
+
+
+def problem(inputs: Inputs, reference: Callable[..., Any], *, relative: float = 1e-3, **changes: Any) -> Problem:
+    """A problem of one case, whose eager is the reference unless another is given."""
+    names = ", ".join(f"a{i}" for i in range(len(inputs(torch.Generator()))))
+    given: dict[str, Any] = {"eager": reference, **changes}
+    return Problem(
+        name="toy::f", entry="f", signature=f"f({names})", summary="", category="toy", cases=(CASE,),
+        make_inputs=lambda case, rng: inputs(rng), reference=reference, origin="m:P",
+        tolerance=lambda case: Tolerance(relative=relative, absolute=0.0),
+        cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1), **given,
+    )  # fmt: skip
+
+
+class Judge:
+    """Variants of one case, in a file or in memory that stands for a device's."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.files = 0
+        self.memory = cases.Memory(CPU, allocate=_block)
+        self.variants = Variants(CPU, self.memory)
+        self.hand: cases.CaseInHand
+
+    def prepare(self, judged: Problem, *, on_device: bool = False) -> None:
+        content = cases.Contents(CPU).make(judged, CASE, 7)
+        arena: cases.Arena
+        if on_device:
+            arena = cases.arena_on_device(content, self.memory)
+        else:
+            arena = cases.arena_in_file(content, self.file())
+        self.hand = cases.CaseInHand(problem=judged, case=CASE, arena=arena, base=content, content=content)
+        cases.fill(self.hand, content, 1)
+
+    def file(self) -> Path:
+        self.files += 1
+        return self.folder / f"{self.files}.in"
+
+    def vary(self, variant: Variant, *, path: Path | None = None) -> protocol.Varied:
+        command = protocol.Vary(id="v", variant=variant, poison=0x7B, arena_path=str(path) if path else None)
+        return self.variants.vary(self.hand, command)
+
+    def input(self, number: int = 0) -> torch.Tensor:
+        """An argument as the worker would find it."""
+        value = tensors.value_of(self.hand.base.specs[number], self.hand.arena.read())
+        assert isinstance(value, torch.Tensor)
+        return value
+
+
+def _block(size_bytes: int, device: torch.device) -> DeviceBlock:
+    content = torch.zeros(size_bytes, dtype=torch.uint8)
+    block = SimpleNamespace(handle="h", size_bytes=size_bytes, content=content)
+    return cast(DeviceBlock, block)  # cast: memory of the host, in the driver's stead
+
+
+@pytest.fixture
+def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Judge]:
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    judge = Judge(tmp_path)
+    yield judge
+    judge.hand.arena.close()
+
+
+TWICE = problem(drawn(4, 40), lambda x: 2 * x)
+
+
+def test_the_same_content_is_moved_to_another_file_and_what_lay_there_is_spoilt(judge: Judge) -> None:
+    judge.prepare(TWICE)
+    first, other = judge.hand.arena.spec, judge.file()
+    before = judge.input().clone()
+    varied = judge.vary(Variant.MOVED, path=other)
+    assert (varied.arena, varied.dismissed) == (judge.hand.arena.spec, "")
+    assert varied.arena.path == str(other)
+    assert torch.equal(judge.input(), before)
+    assert varied.arena.storages[0].offset >= first.bytes
+    assert set(Path(first.path).read_bytes()) == {0x7B}
+
+
+def test_in_device_memory_content_is_moved_behind_what_it_took_up(judge: Judge) -> None:
+    judge.prepare(TWICE, on_device=True)
+    first, before = judge.hand.arena.spec, judge.input().clone()
+    varied = judge.vary(Variant.MOVED)
+    assert torch.equal(judge.input(), before)
+    assert varied.arena.outputs is not None
+    assert min(varied.arena.storages[0].offset, varied.arena.outputs.offset) >= first.bytes
+    assert set(judge.memory.block(1).content[: first.bytes].tolist()) == {0x7B}
+
+
+def test_moved_content_has_what_came_of_it_before(judge: Judge) -> None:
+    judge.prepare(TWICE)
+    judge.vary(Variant.LARGE)
+    judge.vary(Variant.MOVED, path=judge.file())
+    assert judge.hand.content is judge.hand.base
+
+
+@pytest.mark.parametrize("variant", [variant for variant in Variant if variant is not Variant.MOVED])
+def test_every_variant_has_other_content_in_the_same_memory_and_its_own_reference(
+    judge: Judge, variant: Variant
+) -> None:
+    judge.prepare(TWICE)
+    spec, before = judge.hand.arena.spec, judge.input().clone()
+    varied = judge.vary(variant)
+    assert (varied.dismissed, varied.arena) == ("", spec)
+    assert not torch.equal(judge.input(), before)
+    assert torch.equal(judge.hand.content.expected[0], 2 * judge.input())
+
+
+def test_what_was_foreseen_is_laid_out_as_it_was_made_and_only_then(judge: Judge) -> None:
+    judge.prepare(TWICE)
+    judge.vary(Variant.EQUAL)
+    before = judge.input().clone()
+    judge.variants.foresee(judge.hand, Variant.ONE_ELEMENT)
+    foreseen = judge.hand.foreseen
+    assert foreseen is not None
+    assert torch.equal(judge.input(), before)
+    varied = judge.vary(Variant.ONE_ELEMENT)
+    assert (varied.dismissed, varied.changed) == ("", foreseen.changed)
+    assert judge.hand.content is foreseen.content
+    assert int((judge.input() != before).sum()) == 1
+
+
+def test_what_was_foreseen_for_other_content_or_another_variant_is_made_anew(judge: Judge) -> None:
+    judge.prepare(TWICE)
+    judge.variants.foresee(judge.hand, Variant.ONE_ELEMENT)
+    judge.vary(Variant.EQUAL)
+    before = judge.input().clone()
+    judge.variants.foresee(judge.hand, Variant.ONE_ELEMENT)
+    cases.fill(judge.hand, judge.hand.base, 1)
+    base = judge.input().clone()
+    judge.vary(Variant.ONE_ELEMENT)
+    assert int((judge.input() != base).sum()) == 1
+    assert not torch.equal(before, base)
+
+
+def test_what_was_foreseen_may_be_dismissed(judge: Judge) -> None:
+    judge.prepare(problem(drawn(8, 8), lambda x: torch.ones(3)))
+    judge.variants.foresee(judge.hand, Variant.ONE_ELEMENT)
+    content = judge.hand.content
+    assert judge.vary(Variant.ONE_ELEMENT).dismissed == "no element was found that the answer depends on"
+    assert judge.hand.content is content
+
+
+def test_variants_are_made_of_the_content_that_the_case_was_prepared_with(judge: Judge) -> None:
+    judge.prepare(TWICE)
+    before = judge.input().clone()
+    judge.vary(Variant.EQUAL)
+    judge.vary(Variant.LARGE)
+    assert torch.equal(judge.input(), before * 2.0**20)
+
+
+def test_one_element_is_changed_in_the_content_of_the_call_before_and_the_answer_depends_on_it(judge: Judge) -> None:
+    judge.prepare(problem(drawn(40, 39), lambda x: x[:, ::4].clone()))
+    judge.vary(Variant.PERMUTED)
+    before = judge.input().clone()
+    varied = judge.vary(Variant.ONE_ELEMENT)
+    ((row, column),) = (judge.input() != before).nonzero().tolist()
+    assert column % 4 == 0
+    old, new = float(before[row, column]), float(judge.input()[row, column])
+    assert varied.changed == f"a0[{row},{column}] {old:.6g} became {new:.6g}"
+
+
+def test_an_element_is_found_too_where_the_answer_depends_only_on_a_plausible_sample(judge: Judge) -> None:
+    judge.prepare(problem(drawn(6), lambda x: x[[0, 2, 3, 4, 5]]))
+    assert judge.vary(Variant.ONE_ELEMENT).dismissed == ""
+
+
+def test_an_answer_that_no_element_changes_is_nobodys_fault(judge: Judge) -> None:
+    judge.prepare(problem(drawn(8, 8), lambda x: torch.ones(3)))
+    assert judge.vary(Variant.ONE_ELEMENT).dismissed == "no element was found that the answer depends on"
+
+
+def test_a_change_as_small_as_the_tolerance_does_not_count(judge: Judge) -> None:
+    judge.prepare(problem(drawn(8, 8), lambda x: 1 + 1e-6 * x.sum(1)))
+    assert judge.vary(Variant.ONE_ELEMENT).dismissed == "no element was found that the answer depends on"
+
+
+def test_what_is_the_same_for_every_seed_is_left_alone(judge: Judge) -> None:
+    table = torch.linspace(1, 2, 40)
+    judge.prepare(problem(lambda rng: (torch.randn(4, 40, generator=rng), table.clone()), lambda x, t: x * t))
+    for variant in (Variant.LARGE, Variant.ONE_ELEMENT):
+        assert judge.vary(variant).kept == ("a1",)
+        assert torch.equal(judge.input(1), table)
+
+
+def test_integers_are_left_alone(judge: Judge) -> None:
+    def inputs(rng: torch.Generator) -> tuple[Any, ...]:
+        return torch.randn(9, 8, generator=rng), torch.randint(9, (5,), generator=rng)
+
+    judge.prepare(problem(inputs, lambda x, at: x[at]))
+    before = judge.input(1).clone()
+    assert judge.vary(Variant.LARGE) == protocol.Varied(id="v", arena=judge.hand.arena.spec)
+    assert torch.equal(judge.input(1), before)
+
+
+def test_without_numbers_nothing_can_be_changed(judge: Judge) -> None:
+    judge.prepare(problem(lambda rng: (torch.randint(9, (5,), generator=rng),), lambda x: x + 1))
+    assert judge.vary(Variant.LARGE).dismissed == "no tensor of numbers may be changed"
+    assert judge.vary(Variant.MOVED, path=judge.file()).dismissed == ""
+
+
+def test_the_elements_of_an_expanded_tensor_stay_one_another(judge: Judge) -> None:
+    judge.prepare(problem(lambda rng: (torch.randn(1, 40, generator=rng).expand(6, 40),), lambda x: x.sum(0)))
+    for variant in (Variant.SCALED, Variant.ONE_ELEMENT):
+        assert judge.vary(variant).dismissed == ""
+        assert bool((judge.input() == judge.input()[0]).all())
+        assert torch.allclose(judge.hand.content.expected[0], 6 * judge.input()[0])
+
+
+def test_an_argument_that_is_written_is_varied_and_judged_by_what_is_left_in_it(judge: Judge) -> None:
+    judge.prepare(problem(drawn(4, 8), lambda x: x.mul_(2), returns=0, mutates=("a0",)))
+    before = judge.input().clone()
+    assert judge.vary(Variant.LARGE).dismissed == ""
+    assert torch.equal(judge.input(), before * 2.0**20)
+    assert torch.equal(judge.hand.content.expected[0], before * 2.0**21)
+
+
+def test_an_argument_that_is_only_written_is_not_among_the_numbers(judge: Judge) -> None:
+    def inputs(rng: torch.Generator) -> tuple[Any, ...]:
+        return torch.randn(4, generator=rng), torch.randn(4, generator=rng)
+
+    written: dict[str, Any] = {"returns": 0, "mutates": ("a1",), "written_only": ("a1",)}
+    judge.prepare(problem(inputs, lambda x, out: 2 * x, eager=lambda x, out: out.copy_(2 * x), **written))
+    assert judge.vary(Variant.LARGE).dismissed == ""
+    assert judge.hand.free == (judge.hand.base.specs[0],)
+
+
+def test_a_reference_that_is_not_finite_judges_nobody(judge: Judge) -> None:
+    judge.prepare(problem(drawn(8), lambda x: (x * 1e38) * (x.abs().max() / 100)))
+    assert judge.vary(Variant.LARGE).dismissed == "the reference is not finite"
+
+
+def test_where_the_answer_vanishes_no_error_is_small_enough_and_nobody_is_judged(judge: Judge) -> None:
+    judge.prepare(problem(lambda rng: (-torch.rand(8, generator=rng),), lambda x: x * torch.exp(x)))
+    why = "the answer nearly vanishes, and with it all that it may be off"
+    assert judge.vary(Variant.LARGE).dismissed == why
+    assert judge.vary(Variant.TINY).dismissed == ""
+
+
+def test_a_reference_that_fails_judges_nobody(judge: Judge) -> None:
+    def positive(x: torch.Tensor) -> torch.Tensor:
+        if bool((x < 0).any()):
+            raise ValueError("x must not be negative")
+        return x + 1
+
+    judge.prepare(problem(lambda rng: (torch.rand(8, generator=rng),), positive))
+    assert judge.vary(Variant.ORDERED).dismissed == "the reference fails on it: ValueError"
+
+
+def test_what_eager_gets_wrong_nobody_has_to_get_right(judge: Judge) -> None:
+    judge.prepare(problem(drawn(8), lambda x: 2 * x, eager=lambda x: (2 * x).clamp(-1e3, 1e3)))
+    assert judge.vary(Variant.LARGE).dismissed == "eager is not clearly right on it"
+    assert judge.vary(Variant.TINY).dismissed == ""
+
+
+def test_eager_has_to_be_right_with_half_of_the_tolerance(judge: Judge) -> None:
+    judge.prepare(problem(drawn(8), lambda x: 2 * x, eager=lambda x: 2 * x * 1.0007))
+    assert judge.vary(Variant.LARGE).dismissed == "eager is not clearly right on it"
+
+
+def test_an_eager_that_fails_judges_nobody(judge: Judge) -> None:
+    def refusing(x: torch.Tensor) -> torch.Tensor:
+        raise RuntimeError("not implemented")
+
+    judge.prepare(problem(drawn(8), lambda x: 2 * x, eager=refusing))
+    assert judge.vary(Variant.LARGE).dismissed == "eager fails on it: RuntimeError"
+
+
+@pytest.mark.parametrize("variant", [Variant.SCALED, Variant.EVEN, Variant.EQUAL, Variant.ORDERED, Variant.TINY])
+def test_where_the_answer_is_of_integers_no_ties_are_made(judge: Judge, variant: Variant) -> None:
+    judge.prepare(problem(drawn(8, 40), lambda x: x.argmax(1)))
+    assert judge.vary(variant).dismissed == "an answer of integers may hang on a rounding there"
+    assert judge.vary(Variant.PERMUTED).dismissed == ""
+
+
+def test_what_was_dismissed_leaves_the_case_as_it_was(judge: Judge) -> None:
+    judge.prepare(problem(drawn(8), lambda x: 2 * x, eager=lambda x: 3 * x))
+    before, content = judge.input().clone(), judge.hand.content
+    assert judge.vary(Variant.LARGE).dismissed
+    assert judge.hand.content is content
+    assert torch.equal(judge.input(), before)

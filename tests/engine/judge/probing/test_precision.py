@@ -1,0 +1,141 @@
+"""An honest answer errs like torch, or like a sum in the worst order; a lowered one by far more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import torch
+
+from engine import protocol
+from engine.judge.inputs.cases import expected_outputs
+from engine.judge.probing.precision import honest_outputs, lowered_outputs, stepwise_outputs
+from engine.protocol import tensors
+from problems import find
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.engine.judge.conftest import Bench
+
+
+def gauge(bench: Bench, problem: str, case: str, answer: Callable[[list[Any]], object]) -> protocol.Gauging:
+    """What the judge says of the first output of this answer to a case of a real problem."""
+    path = bench.folder / "real.in"
+    origin = find(problem).origin
+    prepared = bench.ask(protocol.Prepare(id="i", origin=origin, case=case, arena_path=str(path), poison=0xFF, seed=1))
+    assert isinstance(prepared, protocol.Prepared), prepared
+    bench.spec = prepared.arena
+    there = tensors.Arena(prepared.arena).storages
+    returned = answer([tensors.value_of(spec, there) for spec in prepared.arguments])
+    values = (returned,) if isinstance(returned, torch.Tensor) else ()
+    command = protocol.Gauge(
+        id="g", outputs=str(bench.outputs), max_output_bytes=1 << 24, returned=bench.hand_back(*values)
+    )
+    gauged = bench.ask(command)
+    assert isinstance(gauged, protocol.Gauged), gauged
+    return gauged.outputs[0]
+
+
+def tf32(values: torch.Tensor) -> torch.Tensor:
+    return ((values.view(torch.int32) + 0x1000) & -0x2000).view(torch.float32)
+
+
+def test_a_product_in_float32_errs_like_an_honest_one(bench: Bench) -> None:
+    told = gauge(bench, "aten::mm", "15x1024x40 f32", lambda a: a[0] @ a[1])
+    assert (told.name, told.precision) == ("return", "tf32")
+    assert told.got is not None
+    assert told.honest is not None
+    assert told.lowered is not None
+    assert told.got < 2 * told.honest < told.lowered / 100
+
+
+def test_a_product_of_operands_in_tf32_errs_like_the_lowered_one(bench: Bench) -> None:
+    told = gauge(bench, "aten::mm", "15x1024x40 f32", lambda a: tf32(a[0]) @ tf32(a[1]))
+    assert told.got is not None
+    assert told.lowered is not None
+    assert told.got == pytest.approx(told.lowered, rel=0.5)
+
+
+def test_a_sum_one_after_another_is_honest(bench: Bench) -> None:
+    def sequential(arguments: list[Any]) -> torch.Tensor:
+        total = torch.zeros(())
+        for value in arguments[0].flatten():
+            total = total + value
+        return total
+
+    told = gauge(bench, "aten::sum", "40x65 dims all f32", sequential)
+    assert told.got is not None
+    assert told.honest == pytest.approx(told.got, rel=1e-3)
+
+
+def test_halves_are_held_against_sums_in_their_own_type(bench: Bench) -> None:
+    told = gauge(bench, "aten::mm", "15x1024x40 bf16", lambda a: (a[0].float() @ a[1].float()).bfloat16())
+    assert told.precision == "sums in bfloat16"
+    assert told.got is not None
+    assert told.lowered is not None
+    assert told.got == pytest.approx(told.honest, rel=1e-6)  # the same but for a last bit of one element
+    assert told.got < told.lowered / 8
+
+
+def test_an_argument_that_is_written_is_gauged_where_it_lies(bench: Bench) -> None:
+    def written(arguments: list[Any]) -> None:
+        out, x, weight, epsilon = arguments
+        out.copy_(x * torch.rsqrt(x.square().mean(-1, keepdim=True) + epsilon) * weight)
+
+    told = gauge(bench, "vllm::rms_norm", "5x497 f32", written)
+    assert told.name == "out"
+    assert told.got is not None
+    assert told.got < 1e-6
+
+
+def test_what_is_no_float_cannot_be_gauged(bench: Bench) -> None:
+    told = gauge(bench, "aten::sum", "40x65 dims all f32", lambda a: a[0].sum().long())
+    assert told == protocol.Gauging(name="return")
+
+
+def test_a_type_without_a_lower_one_cannot_be_gauged(bench: Bench) -> None:
+    case = next(case.name for case in find("aten::sum").cases if case.dtype.epsilon == 0)
+    assert gauge(bench, "aten::sum", case, lambda a: a[0]) == protocol.Gauging(name="return")
+
+
+def test_the_lowered_product_is_that_of_rounded_operands_rounded_again() -> None:
+    problem = find("aten::mm")
+    left, right = problem.make_inputs(problem.case("33x65x40 f32"), torch.Generator().manual_seed(1))
+    assert isinstance(left, torch.Tensor)
+    assert isinstance(right, torch.Tensor)
+    (lowered,) = lowered_outputs(problem, (left, right), bits=11)
+    product = tf32(left).double() @ tf32(right).double()
+    again = tf32(product.float()).double()
+    assert (lowered == again).double().mean() > 0.99  # here a tie goes away from zero, there to an even number
+    assert (lowered == product).double().mean() < 0.5
+
+
+@pytest.mark.parametrize("name", ["aten::softmax", "aten::cumsum", "vllm::rms_norm", "cublas::cublasSgemm_v2"])
+def test_every_run_of_the_judges_own_leaves_the_inputs_alone(name: str) -> None:
+    problem = find(name)
+    case = problem.cases[0]
+    inputs = problem.make_inputs(case, torch.Generator().manual_seed(1))
+    before = [value.clone() if isinstance(value, torch.Tensor) else value for value in inputs]
+    honest_outputs(problem, inputs)
+    lowered_outputs(problem, inputs, bits=11)
+    stepwise_outputs(problem, inputs, bits=24, running=lambda terms: terms.cumsum(0))
+    for value, kept in zip(inputs, before, strict=True):
+        assert torch.equal(value, kept) if isinstance(value, torch.Tensor) else value == kept
+
+
+@pytest.mark.parametrize(("name", "case"), [("aten::sum", "5x0 dims 0 f32"), ("aten::mm", "1x0x71 f32"),
+                                            ("aten::softmax", "5x0 f32"), ("aten::cumsum", "5x0 f32")])  # fmt: skip
+def test_a_sum_of_nothing_is_what_the_reference_says(name: str, case: str) -> None:
+    problem = find(name)
+    inputs = problem.make_inputs(problem.case(case), torch.Generator().manual_seed(1))
+    (stepwise,) = stepwise_outputs(problem, inputs, bits=24, running=lambda terms: terms.cumsum(0))
+    (expected,) = expected_outputs(problem, inputs)
+    assert torch.equal(stepwise, expected.double())
+
+
+def test_the_honest_outputs_are_in_the_order_of_the_problems_outputs() -> None:
+    problem = find("vllm::fused_add_rms_norm")
+    inputs = problem.make_inputs(problem.cases[0], torch.Generator().manual_seed(1))
+    for honest, expected in zip(honest_outputs(problem, inputs), expected_outputs(problem, inputs), strict=True):
+        assert torch.allclose(honest, expected, rtol=1e-4, atol=1e-5)
