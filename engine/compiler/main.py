@@ -14,17 +14,17 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.runtime.jit import JITFunction
 
-from engine import protocol, warm_kernel
+from engine import protocol
 from engine.compiler import offline, resources
 from engine.compiler.specialise import specialise
 from engine.devices.targets import Target, target_named
 from engine.errors import UnsupportedError
+from engine.loading import failures, loader, warm_kernel
 from engine.model import Launch
 from engine.protocol.service import Line
 from engine.sandbox.confinement import Measure
 from engine.sandbox.priority import NICEST, be_nicer
 from engine.sandbox.readable_files import limit_reading
-from engine.worker import failures, loader
 
 _NICER = 5  # many compilers must not hold up the one that computes
 _MESSAGE_CHARACTERS = 300

@@ -21,8 +21,8 @@ import torch
 from engine.judge.compare.compare import judge
 from engine.judge.compare.values import text_of, unravelled
 from engine.judge.inputs.copies import private_copies
+from engine.loading.poison import Poison
 from engine.model import Case, Tolerance
-from engine.worker.poison import Poison
 
 RIGHT, WRONG, NOT_RUN = 0, 1, 2
 _POISONS = (0xFF, 0x7B)  # nan of every float and -1 of every integer; then large finite numbers

@@ -15,33 +15,35 @@ import msgspec
 import torch
 import triton
 
-from engine import protocol, warm_kernel
+from engine import protocol
 from engine.device_memory import DeviceMemoryError, is_lost
+from engine.loading import failures, loader, warm_kernel
+from engine.loading.poison import Poison
 from engine.protocol import tensors
 from engine.protocol.service import Line
 from engine.sandbox.confinement import Measure
 from engine.sandbox.readable_files import limit_reading
 from engine.sandbox.variables import DEVICE_VARIABLE, WARM_CACHE_VARIABLE
-from engine.worker import failures, loader, published, semaphores
-from engine.worker.disorder import Disorder
-from engine.worker.edges import Edges
-from engine.worker.gpu_need import GpuNeed
-from engine.worker.host_code import HostCode
-from engine.worker.interpreter import Guard
-from engine.worker.launches import LaunchBook
-from engine.worker.meetings import Meetings
+from engine.worker import semaphores
+from engine.worker.launches import published
+from engine.worker.launches.dry_run import Rehearsal
+from engine.worker.launches.recorder import LaunchRecorder
+from engine.worker.launches.records import LaunchBook
+from engine.worker.launches.tuning import Tuning
+from engine.worker.launches.withholding import Withholding
 from engine.worker.memory import CallMemory, NoRoomError, copy_out, values_of
-from engine.worker.observer import Observer
-from engine.worker.own_kernels import OwnKernels
-from engine.worker.poison import Poison
-from engine.worker.provenance import Provenance
-from engine.worker.recalls import Recalls
-from engine.worker.recorder import LaunchRecorder
-from engine.worker.rehearsal import Rehearsal
-from engine.worker.tape import Tape
+from engine.worker.monitor.device_trace_recorder import Tape
+from engine.worker.monitor.guard_zones import Edges
+from engine.worker.monitor.host_code import HostCode
+from engine.worker.monitor.memory_tracker import Provenance
+from engine.worker.monitor.observer import Observer
+from engine.worker.monitor.own_kernels import OwnKernels
+from engine.worker.monitor.race_witness import Meetings
+from engine.worker.monitor.recent_outputs import Recalls
 from engine.worker.timing import Stopwatch
-from engine.worker.tuning import Tuning
-from engine.worker.withholding import Withholding
+from engine.worker.triton_interpreter.gpu_need import GpuNeed
+from engine.worker.triton_interpreter.interpreter import Guard
+from engine.worker.triton_interpreter.program_order import Disorder
 
 _WARM_DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.int64)
 _WARM_ELEMENTS, _WARM_PLACE_BYTES = 64, 1 << 13

@@ -14,7 +14,7 @@ from engine.model import Case, CaseResult, DType, Outcome, Parameter, Problem
 from engine.source import SourceError, decode
 from kgtui.standalone.inlining import Inliner
 
-_HARNESS, _NARROW = "engine.judge.standalone", "engine.worker.bfloat16"
+_HARNESS, _NARROW = "engine.judge.standalone", "engine.worker.triton_interpreter.bfloat16"
 _CALLS_WITH_OLD_MEMORY = 3  # the third call of a case is on new content in the memory of the first two
 _INTERPRET = '\nos.environ["TRITON_INTERPRET"] = "1"  # before Triton is imported\n'
 _TEMPLATE = '''\

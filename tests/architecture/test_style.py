@@ -16,7 +16,7 @@ PACKAGES = ("engine", "problems", "sessions", "kgtui")
 MOST_LINES_OF_A_FILE = 400
 MOST_LINES_OF_A_FUNCTION = 60
 
-LOADER = "engine/worker/loader.py"  # the one place that runs a text as code
+LOADER = "engine/loading/loader.py"  # the one place that runs a text as code
 RUNS_TEXT = frozenset({"eval", "exec", "compile", "__import__"})
 EDITS_PATH = frozenset({"sys.path.insert", "sys.path.append", "sys.path.extend", "sys.path.remove"})
 SHELLS = frozenset({"os.system", "os.popen"})

@@ -22,11 +22,12 @@ from engine import protocol
 from engine.compiler.main import _Compiler
 from engine.compiler.offline import OfflineDriver
 from engine.devices.targets import target_named
+from engine.loading import loader
 from engine.model import Launch
 from engine.protocol import tensors
-from engine.worker import loader, published
-from engine.worker.rehearsal import Rehearsal
-from engine.worker.tuning import Tuning
+from engine.worker.launches import published
+from engine.worker.launches.dry_run import Rehearsal
+from engine.worker.launches.tuning import Tuning
 
 TARGET = "sm_90"
 

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,33 +24,3 @@ def interpreted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str,
     assert done.returncode == 0, done.stderr
     scenarios: dict[str, dict[str, Any]] = json.loads(done.stdout)
     return scenarios
-
-
-@pytest.fixture
-def load_fresh(tmp_path: Path) -> Callable[..., dict[str, Any]]:
-    """Load a kernel file with the worker's loader in a new process and run a few lines after it."""
-    snapshots = tmp_path / "snapshot"
-    snapshots.mkdir()
-
-    def load(source: str, *, folder: Path | None, then: str = "", name: str = "kernel.py") -> dict[str, Any]:
-        path = snapshots / name
-        path.write_text(source)
-        program = (
-            "import json, sys\nfrom pathlib import Path\nfrom engine.worker.loader import NoEntryError, load\n"
-            f"told = {{}}\n"
-            "try:\n"
-            f"    entry, told['siblings'] = load(Path({str(path)!r}), {f'Path({str(folder)!r})' if folder else None}, "
-            "'entry')\n"
-            "    told['value'] = entry()\n"
-            + "".join(f"    {line}\n" for line in then.splitlines())
-            + "except BaseException as error:\n    told['error'] = f'{type(error).__name__}: {error}'\n"
-            "sys.__stdout__.write(json.dumps(told))\n"
-        )
-        done = subprocess.run(
-            [sys.executable, "-I", "-c", program], capture_output=True, text=True, check=False, cwd=tmp_path
-        )
-        assert done.returncode == 0, done.stderr
-        told: dict[str, Any] = json.loads(done.stdout)
-        return told
-
-    return load

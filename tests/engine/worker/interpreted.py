@@ -21,10 +21,10 @@ import triton.language as tl
 from triton.language.extra import libdevice
 
 from engine import protocol
-from engine.worker.disorder import Disorder
-from engine.worker.interpreter import Guard, OutOfBoundsError
-from engine.worker.launches import LaunchBook
-from engine.worker.meetings import Meetings
+from engine.worker.launches.records import LaunchBook
+from engine.worker.monitor.race_witness import Meetings
+from engine.worker.triton_interpreter.interpreter import Guard, OutOfBoundsError
+from engine.worker.triton_interpreter.program_order import Disorder
 
 TABLE = np.ones(2)  # beside kernels there may be arrays, which no question of yes and no can be asked of
 BOOK = LaunchBook()

@@ -17,7 +17,7 @@ from engine.probes.lab.case_session import CaseSession as ProbedBench
 from engine.probes.lab.repeat_calls import watch_of
 from engine.protocol import tensors
 from engine.worker.memory import CallMemory, copy_out
-from engine.worker.recalls import Recalls
+from engine.worker.monitor.recent_outputs import Recalls
 from problems import find
 
 if TYPE_CHECKING:

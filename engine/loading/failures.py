@@ -1,0 +1,205 @@
+"""Turning what a candidate raised into a typed failure with a line of its own file."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import sysconfig
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import torch
+from triton.compiler.errors import CompilationError
+from triton.runtime.errors import InterpreterError, OutOfResources, PTXASError
+
+from engine import protocol
+from engine.loading.loader import NoEntryError
+from engine.loading.missing import missing
+from engine.loading.raised import InterpreterLimitError, StrayStoreError
+from engine.model import OutOfBounds
+
+_TRACE_CHARACTERS = 20_000
+_NOT_AUTHORS = (sysconfig.get_paths()["stdlib"], str(Path(__file__).parents[1]), "<frozen")
+_MESSAGE_CHARACTERS = 1900
+_COMPILE_ERRORS = (CompilationError, OutOfResources, PTXASError)
+# torch has no type of its own for a failed allocation on the CPU; the words are asserted against the real library.
+_CPU_ALLOCATION_WORDS = ("DefaultCPUAllocator", "can't allocate memory", "not enough memory")
+_OF_A_GPU = re.compile(r"torch/(cuda|accelerator)/|triton/runtime/driver\.py$|triton/backends/\w+/driver\.py$")
+"""The files of torch and of Triton that everything that needs a device goes through."""
+_NO_GPU = "needs a GPU, and this machine has none: {}; run it on a machine with a GPU"
+
+
+class NeedsGpuError(Exception):
+    """The candidate asks for a GPU, in `line` of its file."""
+
+    def __init__(self, line: int | None, why: str) -> None:
+        super().__init__(_NO_GPU.format(why))
+        self.line = line
+
+
+def failure(identifier: str, error: BaseException, filename: str) -> protocol.Failed:
+    """The reply for this exception; lines are looked for in `filename`, deepest frame first."""
+    chain = list(_causes(error))
+    root = chain[-1]
+    bounds = next((report for part in chain if (report := getattr(part, "report", None))), None)
+    return protocol.Failed(
+        id=identifier,
+        kind=_kind(chain),
+        message=_message(root),
+        line=_line(chain, filename),
+        trace=_trace(chain),
+        out_of_bounds=bounds if isinstance(bounds, OutOfBounds) else None,
+    )
+
+
+def compilation_line(error: BaseException, filename: str) -> int | None:
+    """The file's line of an error that Triton's front end places by counting from the `def` of a kernel."""
+    text, node = getattr(error, "src", None), getattr(error, "node", None)
+    counted = getattr(node, "lineno", None)
+    if not isinstance(text, str) or not isinstance(counted, int):
+        return None
+    kernel = [line.strip() for line in text.splitlines()]
+    file = [line.strip() for line in Path(filename).read_text(encoding="utf-8-sig").splitlines()]
+    starts = (start for start in range(len(file)) if file[start : start + len(kernel)] == kernel)
+    return next((start + counted for start in starts), None)
+
+
+def _trace(chain: list[BaseException]) -> str:
+    """The way through the author's own files to the error; the whole of it when it never came there."""
+    frames = [frame for error in chain for frame in traceback.extract_tb(error.__traceback__) if _is_authors(frame)]
+    if not frames:
+        return _travelling("".join(traceback.format_exception(chain[0])))
+    shown = [
+        traceback.FrameSummary(Path(frame.filename).name, frame.lineno, frame.name, line=frame.line) for frame in frames
+    ]
+    # The interpreter wraps what a kernel raised, and adds nothing to it.
+    led_to = [error for error in reversed(chain[:-1]) if not isinstance(error, InterpreterError)]
+    lines = ["Traceback (most recent call last):\n", *traceback.format_list(shown), f"{_message(chain[-1])}\n"]
+    return _travelling("".join([*lines, *(f"which led to {_message(error)}\n" for error in led_to)]))
+
+
+def _is_authors(frame: traceback.FrameSummary) -> bool:
+    """Neither installed nor ours nor Python's own: nobody mends a kernel in there."""
+    return not frame.filename.startswith(_NOT_AUTHORS) and "site-packages" not in frame.filename
+
+
+def _travelling(text: str) -> str:
+    return text[-_TRACE_CHARACTERS:].encode("utf-8", "backslashreplace").decode()
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The exception and its explicit causes, outermost first."""
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        yield current
+        current = current.__cause__
+
+
+def _kind(chain: list[BaseException]) -> protocol.FailureKind:
+    root = chain[-1]
+    if any(isinstance(getattr(part, "report", None), OutOfBounds) for part in chain) or isinstance(
+        root, StrayStoreError
+    ):
+        return protocol.FailureKind.OUT_OF_BOUNDS
+    if any(isinstance(part, MemoryError | torch.OutOfMemoryError) for part in chain):
+        return protocol.FailureKind.OUT_OF_MEMORY
+    if isinstance(root, RuntimeError) and any(words in _words(str, root) for words in _CPU_ALLOCATION_WORDS):
+        return protocol.FailureKind.OUT_OF_MEMORY
+    if isinstance(root, SystemExit | KeyboardInterrupt):
+        return protocol.FailureKind.EXITED
+    if isinstance(root, NoEntryError):
+        return protocol.FailureKind.NO_ENTRY
+    if (
+        isinstance(root, InterpreterLimitError)
+        or (isinstance(root, NotImplementedError) and _raised_in(root, "triton/runtime/interpreter.py"))
+        or isinstance(root, NeedsGpuError)
+        or missing(root)
+        or any(map(asks_for_a_gpu, chain))
+    ):
+        return protocol.FailureKind.UNSUPPORTED
+    if any(isinstance(part, _COMPILE_ERRORS) for part in chain):
+        return protocol.FailureKind.COMPILE
+    return protocol.FailureKind.RAISED
+
+
+def _raised_in(error: BaseException, file: str) -> bool:
+    frames = traceback.extract_tb(error.__traceback__)
+    return bool(frames) and frames[-1].filename.endswith(file)
+
+
+def is_raised(error: BaseException) -> bool:
+    """Whether a candidate's own code ended with this: no compiler, no lack of memory, nothing of the interpreter."""
+    return _kind(list(_causes(error))) in (protocol.FailureKind.RAISED, protocol.FailureKind.EXITED)
+
+
+def asks_for_a_gpu(error: BaseException) -> bool:
+    """Whether torch or Triton was asked for a GPU, and none is here; also where another error was raised over that."""
+    if torch.cuda.is_available():
+        return False
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        if _is_of_a_gpu(current):
+            return True
+        current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
+    return False
+
+
+def _is_of_a_gpu(error: BaseException) -> bool:
+    if isinstance(error, AttributeError) and error.obj is torch._C:
+        return str(error.name).lower().startswith("_cuda")  # a torch without CUDA has none of these
+    below: list[str] = []
+    for frame in traceback.extract_tb(error.__traceback__):
+        below = [] if _is_authors(frame) else [*below, frame.filename]
+    return any(_OF_A_GPU.search(filename) for filename in below)
+
+
+def _message(error: BaseException) -> str:
+    told = getattr(error, "error_message", None) if isinstance(error, CompilationError) else None
+    text = _words(str, told or error).strip()
+    if isinstance(error, SystemExit):
+        return f"it called sys.exit({_words(repr, error.code)}); a candidate returns, it does not exit"
+    is_sentence = isinstance(error, NoEntryError | StrayStoreError | NeedsGpuError)
+    if is_sentence or isinstance(getattr(error, "report", None), OutOfBounds):
+        return text
+    told = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    if lacking := missing(error):
+        return lacking
+    return _NO_GPU.format(told) if asks_for_a_gpu(error) else f"{told}{_where_to_write(error)}"
+
+
+def _where_to_write(error: BaseException) -> str:
+    """What to do about a file that may not be written."""
+    if not isinstance(error, OSError) or error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return ""
+    path = f"{os.fspath(error.filename)!r} is refused" if error.filename else "the path is refused"
+    return f" ({path}: a kernel may write below HOME, TMPDIR and XDG_CACHE_HOME only; set its cache folder there)"
+
+
+def _words(show: Callable[[object], str], value: object) -> str:
+    """The value as text that travels; a stranger's own way to show it may fail, or give what is no text."""
+    try:
+        return show(value)[:_MESSAGE_CHARACTERS].encode("utf-8", "backslashreplace").decode()
+    except Exception:
+        return ""
+
+
+def _line(chain: list[BaseException], filename: str) -> int | None:
+    for error in reversed(chain):
+        if isinstance(error, NeedsGpuError) and error.line is not None:
+            return error.line
+        if isinstance(error, CompilationError) and (line := compilation_line(error, filename)) is not None:
+            return line
+        if isinstance(error, SyntaxError) and error.filename == filename:
+            return error.lineno
+        frames = [
+            line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == filename
+        ]
+        if frames:
+            return frames[-1]
+    return None

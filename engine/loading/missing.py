@@ -1,0 +1,47 @@
+"""What a candidate asks for and this installation lacks: a package, or a part of Triton that another version has."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import triton
+
+from engine.loading.loader import HIDDEN
+
+_VERSION_BY_NAME = {
+    "triton.language.advance": "3.6",
+    "triton.language.aggregate_replace": "3.9",
+    "triton.language.atomic_load": "3.9",
+    "triton.language.atomic_poll": "3.9",
+    "triton.language.atomic_store": "3.9",
+    "triton.language.expect_zero": "3.9",
+    "triton.language.squeeze": "3.9",
+    "triton.language.unsqueeze": "3.9",
+    "triton.language._experimental_descriptor_load": "3.3",
+    "triton.language._experimental_descriptor_store": "3.3",
+    "triton.language.libdevice": "2.1",
+    "triton.ops": "2.3",
+}
+"""A version of Triton that has the name; only names that some version has are blamed on the version."""
+
+
+def missing(error: BaseException) -> str:
+    """What is missing and what to do, as a sentence; "" where the error means something else."""
+    name = _name(error)
+    if version := _VERSION_BY_NAME.get(name):
+        return f"{name} is missing from Triton {triton.__version__}, which is installed here; Triton {version} has it"
+    if isinstance(error, ModuleNotFoundError) and name and "." not in name and name not in HIDDEN:
+        return f"missing package {name}: it is not installed here; install it beside kgtui, or put its file here"
+    return ""
+
+
+def _name(error: BaseException) -> str:
+    """The dotted name that was not found."""
+    if isinstance(error, ModuleNotFoundError):
+        return error.name or ""
+    if isinstance(error, ImportError):  # `from a import b`: Python 3.12 names both
+        part = getattr(error, "name_from", None)
+        return f"{error.name}.{part}" if part else ""
+    if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
+        return f"{error.obj.__name__}.{error.name}"
+    return ""

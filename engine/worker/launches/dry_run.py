@@ -1,0 +1,86 @@
+"""A dry run: the entry is called with every launch suppressed, to learn which kernels must be compiled.
+
+Triton itself tells: before it compiles a specialisation it asks a hook, which notes the description
+and says that nothing is to be done.  What a suppressed launch should have written is missing, so the
+process that rehearses may keep wrong things in its caches; it is thrown away afterwards.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from triton import knobs
+from triton.runtime.autotuner import Autotuner
+from triton.runtime.jit import JITFunction
+
+from engine import protocol
+from engine.protocol import tensors
+from engine.worker.launches.records import bound_arguments, describe
+from engine.worker.launches.tuning import FEW_CONFIGURATIONS, Tuning
+
+# Triton's launcher is not typed: what passes through is Any throughout this file.
+
+
+class Rehearsal:
+    """Suppresses launches in this process from now on, for good."""
+
+    def __init__(self, device: torch.device, tuning: Tuning) -> None:
+        self._device = device
+        self._tuning = tuning
+        self._met: list[protocol.SuppressedLaunch] = []
+        self._specialisation = ""
+        knobs.runtime.jit_cache_hook = self._note
+        _wrap_run(self._launched)
+        tuning.briefly()
+        self._tunes = False
+        takes_first = vars(Autotuner)["do_bench"]
+
+        def bench(tuner: Any) -> Any:
+            is_all = self._tunes or len(tuner.configs) <= FEW_CONFIGURATIONS  # of a few the first may not build
+            return _call_once if is_all else takes_first.fget(tuner)
+
+        Autotuner.do_bench = property(bench)
+
+    def call(self, entry: Callable[..., Any], command: protocol.Rehearse) -> protocol.Rehearsed:
+        """Call the entry on zeros of the right shapes; what it would have launched, in that order."""
+        self._met.clear()
+        self._tuning.forget()
+        self._tunes = command.tunes
+        storages = [torch.zeros(size, dtype=torch.uint8, device=self._device) for size in command.storages]
+        arguments = [tensors.value_of(spec, storages) for spec in command.arguments]
+        # It may well stumble over results that are not there; what it launched before that is still true.
+        stumbled = True
+        with contextlib.suppress(Exception):
+            entry(*arguments)
+            stumbled = len(self._met) > protocol.MOST_LAUNCHES
+        return protocol.Rehearsed(id=command.id, launches=tuple(self._met[: protocol.MOST_LAUNCHES]), stumbled=stumbled)
+
+    def _note(self, *_: Any, compile: Any, **__: Any) -> bool:
+        self._specialisation = str(compile["specialization_data"])
+        return True
+
+    def _launched(self, kernel: Any, args: Any, kwargs: Any, grid: Any) -> None:
+        if self._specialisation:
+            size = grid(bound_arguments(kernel.fn, args, kwargs)) if callable(grid) else grid
+            launch = describe(kernel.fn, args, kwargs, tuple(int(part) for part in size))
+            self._met.append(protocol.SuppressedLaunch(launch=launch, specialisation=self._specialisation))
+        self._specialisation = ""
+
+
+def _wrap_run(launched: Callable[[Any, Any, Any, Any], None]) -> None:
+    run = JITFunction.run
+
+    def suppressed(kernel: Any, *args: Any, grid: Any, warmup: Any, **kwargs: Any) -> Any:
+        compiled = run(kernel, *args, grid=grid, warmup=warmup, **kwargs)
+        launched(kernel, args, kwargs, grid)
+        return compiled
+
+    JITFunction.run = suppressed
+
+
+def _call_once(kernel_call: Callable[[], Any], quantiles: Any = None) -> list[float]:
+    kernel_call()
+    return [1.0, 1.0, 1.0]

@@ -1,0 +1,63 @@
+"""Launches withheld: the candidate's own kernels made no-ops for one call, one by one or all together.
+
+Both ways of launching ask here first, from wrappers that were in place before the candidate was loaded,
+so that a launcher that it keeps a reference to is covered as well.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from engine import protocol
+from engine.worker.launches import moves
+
+
+class Withholding:
+    """Which launches of this process are withheld now, and how many were."""
+
+    def __init__(self) -> None:
+        self._withhold: protocol.Withhold | None = None
+        self._counts: dict[protocol.Kernel, list[int]] = {}
+
+    @contextlib.contextmanager
+    def during(self, withhold: protocol.Withhold | None) -> Iterator[None]:
+        """Withhold these until the block is left; None withholds, and counts, nothing."""
+        self._withhold = withhold
+        self._counts.clear()
+        try:
+            yield
+        finally:
+            self._withhold = None
+
+    def withholds(self, function: Callable[..., Any]) -> bool:  # Any: kernels take everything
+        """Whether a launch of the plain Python function `function` of a kernel is to be left out."""
+        if self._withhold is None:
+            return False
+        kernel = protocol.Kernel(name=function.__name__, line=function.__code__.co_firstlineno)
+        withheld = not self._withhold.look and (not self._withhold.kernels or kernel in self._withhold.kernels)
+        counts = self._counts.setdefault(kernel, [0, 0, 0])
+        counts[0] += 1
+        counts[1] += withheld
+        return withheld
+
+    @contextlib.contextmanager
+    def launching(self, function: Callable[..., Any], values: Iterable[object]) -> Iterator[None]:
+        """Look what a launch within, on these arguments, leaves in them; only in a call that is looked at."""
+        if self._withhold is None or not self._withhold.look:
+            yield
+            return
+        look = moves.before(values)
+        yield
+        kernel = protocol.Kernel(name=function.__name__, line=function.__code__.co_firstlineno)
+        self._counts.setdefault(kernel, [0, 0, 0])[2] += moves.only_moved(look)
+
+    def take_ledger(self) -> tuple[protocol.Withheld, ...]:
+        """What was counted in the last block, told once."""
+        ledger = tuple(
+            protocol.Withheld(kernel=kernel, launches=launches, withheld=withheld, moved=moved)
+            for kernel, (launches, withheld, moved) in list(self._counts.items())[: protocol.MOST_KERNELS]
+        )
+        self._counts.clear()
+        return ledger

@@ -1,0 +1,130 @@
+"""The edges of what a candidate allocates on a device: a zone behind each tensor that no store may touch.
+
+The interpreter checks every address; a device does not, and what is written behind a tensor lands in memory
+that happens to be nobody's.  So allocations of a verified call get a zone more than they asked for, filled
+with a known byte, which is looked at after the call.  Behind the tensors of the judge are its own guard zones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from engine.clock.unheard import Base, unheard
+from engine.loading.raised import StrayStoreError
+
+ZONE_BYTES = 16 << 10
+"""Of each zone: a store without a mask goes past the end by less than what one program handles."""
+_MOST_BYTES = 256 << 20  # of one tensor, which is copied once, and of all that is kept until the call has ended
+_MOST_ZONES = 64
+
+_ALLOCATIONS = frozenset(
+    getattr(torch.ops.aten, name)
+    for name in (
+        "empty", "empty_strided", "empty_like", "new_empty", "new_empty_strided", "empty_permuted",
+        "zeros", "zeros_like", "new_zeros", "ones", "ones_like", "new_ones", "full", "full_like", "new_full",
+    )
+)  # fmt: skip
+_RESIZES = frozenset((torch.ops.aten.resize_, torch.ops.aten.resize_as_))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Zone:
+    """The bytes behind a tensor of `size_bytes`, which keep its memory from being given to anybody else."""
+
+    storage: torch.UntypedStorage
+    size_bytes: int
+    content: torch.Tensor
+    made: str
+
+    @property
+    def is_in_force(self) -> bool:
+        """Whether the memory is still as large as it was made."""
+        return self.storage.nbytes() == self.size_bytes + ZONE_BYTES
+
+
+class Edges(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves its base untyped
+    """While active, new tensors of this thread on `device` have a zone behind them that holds the byte `pattern`."""
+
+    def __init__(self, pattern: int, device: torch.device) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.pattern = pattern
+        self.device = device
+        self._zones: list[_Zone] = []
+        self._bytes = 0
+
+    def widen(self, tensor: torch.Tensor) -> None:
+        """Give a new tensor its zone, where there is room for that.
+
+        A tensor of a graph that is being captured gets none: nothing is filled before the graph is replayed.
+        """
+        storage = tensor.untyped_storage()
+        needed = storage.nbytes()
+        if not needed or self._bytes + needed > _MOST_BYTES or len(self._zones) == _MOST_ZONES:
+            return
+        if _is_capturing(self.device):
+            return
+        storage.resize_(needed + ZONE_BYTES)
+        with unheard():
+            whole = torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(storage)
+            content = Base.narrow(whole, 0, needed, ZONE_BYTES)
+            Base.fill_(content, self.pattern)
+        made = f"a tensor of {tuple(tensor.shape)} {_type(tensor)}"
+        self._zones.append(_Zone(storage=storage, size_bytes=needed, content=content, made=made))
+        self._bytes += needed
+
+    def forget(self, tensor: torch.Tensor) -> None:
+        """Drop the zone of a tensor that is made larger in place, and may grow into it."""
+        address = tensor.untyped_storage().data_ptr()
+        self._zones = [zone for zone in self._zones if zone.storage.data_ptr() != address]
+
+    def check(self) -> None:
+        """Look at the zones, once the device has ended what it had to do; they are let go of.
+
+        Raises:
+            StrayStoreError: one is not as it was.
+        """
+        zones, self._zones, self._bytes = [zone for zone in self._zones if zone.is_in_force], [], 0
+        if not zones:
+            return
+        with unheard():
+            changed = [Base.ne(zone.content, self.pattern) for zone in zones]
+            counts = torch.stack([Base.sum(one) for one in changed]).tolist()
+        for zone, count in zip(zones, counts, strict=True):
+            if count:
+                raise StrayStoreError(
+                    f"memory past the end of {zone.made}, which the entry made, was written (bytes: {int(count)}): "
+                    "a store without a mask, or with a wrong one"
+                )
+
+
+def _is_capturing(device: torch.device) -> bool:
+    return device.type == "cuda" and torch.cuda.is_current_stream_capturing()
+
+
+def _type(tensor: torch.Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def _dispatch(
+    mode: Edges,
+    operator: Any,  # an OpOverload; torch has no public name for its type
+    types: Sequence[type],
+    args: Sequence[Any] = (),  # Any: the operator's own
+    kwargs: dict[str, Any] | None = None,
+) -> Any:
+    if operator.overloadpacket in _RESIZES:
+        mode.forget(args[0])
+    result = operator(*args, **(kwargs or {}))
+    is_new = operator.overloadpacket in _ALLOCATIONS and "out" not in (kwargs or {})
+    if is_new and type(result) is torch.Tensor and result.device.type == mode.device.type:
+        mode.widen(result)
+    return result
+
+
+# Not a method in the class body: torch wraps those, and the wrapper's first call imports torch's whole compiler.
+Edges.__torch_dispatch__ = _dispatch  # type: ignore[method-assign, assignment]

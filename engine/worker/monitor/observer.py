@@ -1,0 +1,86 @@
+"""All that a worker notices of its candidate, in one hand: what is noted when, and the reply that tells it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+
+from engine.protocol.monitoring import MOST_CHANGES, MOST_DEEDS, ChangeSeen, Observed
+from engine.worker.monitor import planted, torch_hooks
+from engine.worker.monitor.audit import Audit
+from engine.worker.monitor.host_code import HostCode
+from engine.worker.monitor.ledger import Ledger
+from engine.worker.monitor.memory_tracker import Provenance
+from engine.worker.monitor.process_state_diff import Watch
+
+_T = TypeVar("_T")
+_WORD_CHARACTERS = 500
+
+
+class Observer:
+    """Notes what the candidate of this process does while it is loaded and in calls that are verified.
+
+    To be made before there is one, when all that is ours has been put in place.
+    """
+
+    def __init__(
+        self, device: torch.device, memory: Provenance | None = None, host_code: HostCode | None = None
+    ) -> None:
+        self._watch = Watch(device)
+        self._audit = Audit()
+        self._host_code = host_code or HostCode()
+        self._ledger = Ledger(memory)
+        self._memory = self._ledger.memory
+        self._unchecked: list[str] = []
+        torch_hooks.hang_bells()
+        torch_hooks.follow_threads(self._ledger.beside)
+        torch_hooks.follow_operators(self._ledger.follow, self._ledger.within)
+        self._modules = planted.modules()
+        # Not when there is a candidate: whoever waits for its verdict would wait for this.
+        self._try("what was there before", self._watch.begin, None)
+
+    @contextlib.contextmanager
+    def loading(self, path: Path, folder: Path | None) -> Iterator[None]:
+        """The candidate at `path` is loaded within, once in the life of the process."""
+        self._audit.install(path, folder)
+        with self._audit.on(loading=True):
+            yield
+        self._try("the random numbers", self._watch.seeded, None)
+
+    @contextlib.contextmanager
+    def calling(self, case: str, arguments: Sequence[object], *, operators: bool) -> Iterator[None]:
+        """The entry is called within, on these arguments; `operators` has those of torch noted too.
+
+        What it returned is to be taken within as well: who computes when somebody looks at it does so then.
+        """
+        with self._audit.on(), self._ledger.of_call(case, arguments, notes=operators):
+            yield
+
+    def handed_over(self, returned: Sequence[object]) -> None:
+        """The entry has returned these."""
+        self._ledger.handed_over(returned)
+
+    def observed(self, identifier: str) -> Observed:
+        """The reply to an Observe of this id."""
+        self._unchecked += ["more operators were called than are noted"] if self._ledger.overfull else []
+        self._unchecked += ["more was done than is noted"] if self._audit.overfull else []
+        self._unchecked += ["calls left more in memory than is kept"] if self._memory.overfull else []
+        deeds = (*self._host_code.seen(), *self._audit.seen())
+        changes: tuple[ChangeSeen, ...] = self._try("what has changed", self._watch.changes, ())
+        imported: tuple[ChangeSeen, ...] = self._try("what is imported", lambda: planted.changes(self._modules), ())
+        changes += (*self._audit.doors(), *imported)
+        return Observed(
+            id=identifier, operators=self._ledger.seen(), deeds=deeds[:MOST_DEEDS], changes=changes[:MOST_CHANGES],
+            unchecked=tuple(self._unchecked[:16]),
+        )  # fmt: skip
+
+    def _try(self, what: str, look: Callable[[], _T], otherwise: _T) -> _T:
+        try:
+            return look()
+        except Exception as error:  # a candidate may have replaced what we look with
+            self._unchecked.append(f"{what}: {type(error).__name__}"[:_WORD_CHARACTERS])
+            return otherwise

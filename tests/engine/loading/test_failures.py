@@ -1,0 +1,268 @@
+"""What a candidate raised becomes a kind, a message and a line of its own file."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import triton
+from triton.compiler.errors import CompilationError
+
+from engine import protocol
+from engine.loading.failures import failure
+from engine.loading.loader import NoEntryError
+from engine.model import Location, OutOfBounds
+
+KERNEL = "/rooms/1/candidate/kernel.py"
+Kind = protocol.FailureKind
+
+
+def failed(source: str, **names: Any) -> protocol.Failed:
+    """The failure of this text, run as the candidate's file."""
+    try:
+        exec(compile(source, KERNEL, "exec"), names)
+    except BaseException as error:
+        return failure("i", error, KERNEL)
+    raise AssertionError("it should have raised")
+
+
+def test_an_exception_is_told_with_its_type_its_words_and_its_line() -> None:
+    told = failed("x = 1\nraise ValueError('shape [2] is wrong')\n")
+    assert (told.id, told.kind, told.message, told.line) == (
+        "i", Kind.RAISED, "ValueError: shape [2] is wrong", 2
+    )  # fmt: skip
+    assert told.trace.startswith("Traceback")
+    assert told.trace.endswith("ValueError: shape [2] is wrong\n")
+
+
+def test_the_way_to_an_error_is_told_in_the_authors_files_only() -> None:
+    told = failed("import json\ndef read():\n    json.loads('{')\nread()\n")
+    places = [line.strip() for line in told.trace.splitlines() if line.lstrip().startswith("File ")]
+    assert places[-2:] == ['File "kernel.py", line 4, in <module>', 'File "kernel.py", line 3, in read']
+    assert not any("decoder.py" in place for place in places)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU, so nobody asks for one in vain")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "torch.empty(3, device='cuda')",
+        "torch.cuda.get_device_properties(0)",
+        "triton.runtime.driver.active.get_active_torch_device()",
+        "triton.runtime.driver.active.utils.get_device_properties(0)",
+        "torch.cuda.current_stream()",
+        "torch.cuda.Stream()",
+        "torch.cuda.Event(enable_timing=True)",
+        "torch.cuda.CUDAGraph()",
+        "torch.zeros(3).cuda()",
+        "torch.cuda.device(torch.zeros(3).device)",
+        "torch._C._cuda_getCurrentRawStream(0)",
+        "torch.accelerator.current_stream()",
+    ],
+)
+def test_request_for_a_missing_gpu_is_unsupported(line: str) -> None:
+    told = failed(f"import torch, triton\n{line}\n")
+    assert (told.kind, told.line) == (Kind.UNSUPPORTED, 2)
+    assert told.message.startswith("needs a GPU, and this machine has none: ")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU, so nobody asks for one in vain")
+def test_error_raised_over_a_missing_gpu_is_unsupported() -> None:
+    source = (
+        "import torch\ntry:\n    torch.cuda.current_stream()\nexcept AssertionError:\n    raise ValueError('no GPU')\n"
+    )
+    assert failed(source).kind is Kind.UNSUPPORTED
+
+
+@pytest.mark.parametrize("line", ["torch.cuda.current_strem()", "torch._C._no_such_thing", "torch.cudaa.Stream()"])
+def test_misspelt_name_of_torch_is_an_error(line: str) -> None:
+    assert failed(f"import torch\n{line}\n").kind is Kind.RAISED
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("import no_such_library", "missing package no_such_library: it is not installed here; "),
+        ("from no_such_library.kernels import fast", "missing package no_such_library: "),
+        ("import triton.ops", f"triton.ops is missing from Triton {triton.__version__}, which is installed here; "),
+        ("import triton.language as tl; tl.libdevice_ = tl._experimental_descriptor_load", "Triton 3.3 has it"),
+    ],
+)
+def test_missing_package_or_feature_is_unsupported(line: str, message: str) -> None:
+    told = failed(f"\n{line}\n")
+    assert (told.kind, told.line) == (Kind.UNSUPPORTED, 2)
+    assert message in told.message
+
+
+@pytest.mark.parametrize("line", ["import triton.languages", "import json.nothing", "tl.laod"])
+def test_misspelt_import_is_an_error(line: str) -> None:
+    assert failed(line, tl=triton.language).kind is Kind.RAISED
+
+
+def test_refused_path_is_named_with_what_to_do() -> None:
+    told = failed("raise PermissionError(13, 'Permission denied', '/opt/cache')")
+    assert told.kind is Kind.RAISED
+    assert told.message.endswith(
+        "('/opt/cache' is refused: a kernel may write below HOME, TMPDIR and XDG_CACHE_HOME only; "
+        "set its cache folder there)"
+    )
+
+
+def test_an_error_of_that_kind_from_elsewhere_is_an_error() -> None:
+    told = failed("def _lazy_init():\n    raise AssertionError('Torch not compiled with CUDA enabled')\n_lazy_init()\n")
+    assert told.kind is Kind.RAISED
+
+
+def test_an_exception_without_words_is_its_type() -> None:
+    assert failed("assert False\n").message == "AssertionError"
+
+
+def test_the_deepest_line_of_the_file_is_told() -> None:
+    told = failed("def inner():\n    int('x')\n\ndef outer():\n    inner()\n\nouter()\n")
+    assert told.line == 2
+
+
+def test_words_that_are_no_text_can_be_told() -> None:
+    told = failed("raise ValueError('\\ud800')\n")
+    assert protocol.decode_reply(protocol.encode(told)) == told
+
+
+def test_an_exception_that_cannot_be_shown_is_told_by_its_type() -> None:
+    class SilentError(Exception):
+        def __str__(self) -> str:
+            raise KeyError("no words")
+
+    assert failed("raise error\n", error=SilentError()).message == "SilentError"
+
+
+def test_lines_of_other_files_are_passed_over() -> None:
+    def elsewhere() -> None:
+        raise KeyError("deep")
+
+    told = failed("def call():\n    elsewhere()\ncall()\n", elsewhere=elsewhere)
+    assert (told.message, told.line) == ("KeyError: 'deep'", 2)
+
+
+def test_an_exception_from_elsewhere_has_no_line() -> None:
+    assert failure("i", ValueError("x"), KERNEL).line is None
+
+
+def test_a_cause_is_told_before_what_it_led_to_and_with_its_own_line() -> None:
+    told = failed("try:\n    1 / 0\nexcept ZeroDivisionError as error:\n    raise RuntimeError('late') from error\n")
+    assert (told.message, told.line) == ("ZeroDivisionError: division by zero", 2)
+    assert "which led to RuntimeError: late\n" in told.trace
+
+
+def test_causes_in_a_circle_end() -> None:
+    first, second = ValueError("a"), KeyError("b")
+    first.__cause__, second.__cause__ = second, first
+    assert failure("i", first, KERNEL).message == "KeyError: 'b'"
+
+
+@pytest.mark.parametrize(("code", "shown"), [("0", "0"), ("", "None"), ("'done'", "'done'")])
+def test_an_exit_is_told_as_one_whatever_its_status(code: str, shown: str) -> None:
+    told = failed(f"import sys\nsys.exit({code})\n")
+    assert (told.kind, told.line) == (Kind.EXITED, 2)
+    assert told.message == f"it called sys.exit({shown}); a candidate returns, it does not exit"
+
+
+def test_a_keyboard_interrupt_is_an_exit_too() -> None:
+    assert failed("raise KeyboardInterrupt\n").kind is Kind.EXITED
+
+
+@pytest.mark.parametrize(
+    "source", ["raise MemoryError\n", "import torch\nraise torch.OutOfMemoryError('CUDA out of memory')\n"]
+)
+def test_memory_errors_are_out_of_memory(source: str) -> None:
+    assert failed(source).kind is Kind.OUT_OF_MEMORY
+
+
+def test_torchs_own_failed_allocation_is_out_of_memory() -> None:
+    told = failed("import torch\ntorch.empty(1 << 50)\n")
+    assert (told.kind, told.line) == (Kind.OUT_OF_MEMORY, 2)
+
+
+def test_numpys_own_failed_allocation_is_out_of_memory() -> None:
+    assert failed("import numpy\nnumpy.empty(1 << 50)\n").kind is Kind.OUT_OF_MEMORY
+
+
+def test_a_failed_allocation_under_a_limit_of_address_space_is_out_of_memory() -> None:
+    program = (
+        "import resource, torch\nfrom engine.loading.failures import failure\n"
+        "used = int(open('/proc/self/statm').read().split()[0]) * 4096\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (used + (256 << 20),) * 2)\n"
+        "try:\n    torch.ones(1 << 30)\n"
+        "except BaseException as error:\n    print(failure('i', error, '').kind)\n"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("out_of_memory\n", 0), done.stderr
+
+
+def test_a_runtime_error_that_only_talks_of_memory_is_no_failed_allocation() -> None:
+    assert failed("raise RuntimeError('out of memory, said the sage')\n").kind is Kind.RAISED
+
+
+def test_a_missing_entry_is_its_own_kind_in_its_own_words() -> None:
+    told = failure("i", NoEntryError("define it"), KERNEL)
+    assert (told.kind, told.message) == (Kind.NO_ENTRY, "define it")
+
+
+BOUNDS = OutOfBounds(
+    access="load", kernel="k", tensor="x", index=9, elements=8, program=(0, 0, 0), location=Location(line=3)
+)
+
+
+def test_a_violation_is_found_under_what_it_led_to() -> None:
+    inner = Exception("out-of-bounds load")
+    inner.report = BOUNDS  # type: ignore[attr-defined]  # as the guard's own error carries it
+    outer = RuntimeError("Exception('out-of-bounds load')")
+    outer.__cause__ = inner
+    told = failure("i", outer, KERNEL)
+    assert (told.kind, told.message, told.out_of_bounds) == (Kind.OUT_OF_BOUNDS, "out-of-bounds load", BOUNDS)
+
+
+def test_a_report_that_a_candidate_made_up_is_no_violation() -> None:
+    told = failed("error = ValueError('x')\nerror.report = {'tensor': 'x'}\nraise error\n")
+    assert (told.kind, told.out_of_bounds) == (Kind.RAISED, None)
+
+
+def test_compile_errors_of_triton_are_compile_errors() -> None:
+    def not_built() -> None:
+        from triton.compiler.errors import CompilationError
+
+        raise CompilationError("src", None, "no")
+
+    assert failed("not_built()\n", not_built=not_built).kind is Kind.COMPILE
+
+
+def test_a_syntax_error_of_the_file_has_its_line() -> None:
+    told = failed("import ast\nast.parse('x = 1\\ny = = 2\\n', FILE)\n", FILE=KERNEL)
+    assert (told.kind, told.line) == (Kind.RAISED, 2)
+
+
+@pytest.mark.parametrize(
+    "raise_it",
+    [
+        "raise ValueError('x' * 10_000_000)\n",
+        "raise SystemExit('x' * 10_000_000)\n",
+        "def f():\n    f()\nf()\n",
+    ],
+)
+def test_a_failure_always_fits_on_a_line(raise_it: str) -> None:
+    told = failed(raise_it)
+    assert len(told.message) <= 2000
+    assert len(protocol.encode(told)) < protocol.MAX_LINE_BYTES
+
+
+def test_an_error_of_tritons_front_end_has_the_line_of_the_file(tmp_path: Path) -> None:
+    kernel = "def k(x):\n    a = 1\n    b = [a]\n"
+    file = tmp_path / "kernel.py"
+    file.write_text(f"import triton\n\n@triton.jit\n{kernel}")
+    error = CompilationError(kernel, ast.parse(kernel).body[0].body[1], "lists are not known")
+    told = failure("i", error, str(file))
+    assert (told.kind, told.message, told.line) == (Kind.COMPILE, "CompilationError: lists are not known", 6)

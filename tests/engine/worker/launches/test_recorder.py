@@ -1,0 +1,167 @@
+"""Launches of compiled kernels are noted while the recorder is on, and cost nothing while it is off."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+from triton.compiler.compiler import CompiledKernel
+from triton.runtime.jit import JITFunction
+
+from engine import protocol
+from engine.worker.launches.recorder import LaunchRecorder
+from engine.worker.launches.records import LaunchBook
+from engine.worker.launches.withholding import Withholding
+
+
+@triton.jit
+def kernel(x, n, block: tl.constexpr):
+    pass
+
+
+def run(kernel: Any, *args: Any, grid: Any, warmup: Any, **kwargs: Any) -> str:
+    """Stands for Triton's own way to launch, which needs a device."""
+    return "compiled"
+
+
+class Recording:
+    """A recorder in a process whose launches go nowhere."""
+
+    def __init__(self) -> None:
+        self.book = LaunchBook()
+        self.recorder = LaunchRecorder(self.book)
+
+    def launch(self, n: int, *, grid: Any = (3,), warmup: bool = False) -> object:
+        return JITFunction.run(kernel, torch.zeros(4), n, block=64, grid=grid, warmup=warmup, num_warps=8)
+
+    def noted(self) -> list[tuple[str, tuple[int, ...], int]]:
+        return [(launch.kernel, launch.grid, launch.num_warps) for launch in self.book.take_untold()]
+
+
+@pytest.fixture
+def recording(monkeypatch: pytest.MonkeyPatch) -> Recording:
+    monkeypatch.setattr(JITFunction, "run", run)  # put back afterwards, whatever the recorder leaves there
+    return Recording()
+
+
+def test_nothing_is_noted_before_the_recorder_is_on(recording: Recording) -> None:
+    recording.launch(2)
+    assert recording.noted() == []
+
+
+def test_a_launch_is_noted_with_its_grid_and_returns_what_it_did(recording: Recording) -> None:
+    recording.recorder.turn(on=True)
+    assert recording.launch(2) == "compiled"
+    assert recording.noted() == [("kernel", (3,), 8)]
+
+
+def test_a_grid_that_depends_on_the_arguments_is_computed(recording: Recording) -> None:
+    recording.recorder.turn(on=True)
+    recording.launch(200, grid=lambda meta: (triton.cdiv(meta["n"], meta["block"]), 2))
+    assert recording.noted() == [("kernel", (4, 2), 8)]
+
+
+def test_a_warm_up_is_no_launch(recording: Recording) -> None:
+    recording.recorder.turn(on=True)
+    recording.launch(2, warmup=True)
+    assert recording.noted() == []
+
+
+def test_a_recorder_that_is_off_leaves_tritons_own_launch(recording: Recording) -> None:
+    recording.recorder.turn(on=True)
+    recording.recorder.turn(on=False)
+    recording.launch(2)
+    assert recording.noted() == []
+    assert JITFunction.run is run
+
+
+def test_turning_it_on_twice_notes_a_launch_once(recording: Recording) -> None:
+    recording.recorder.turn(on=True)
+    recording.recorder.turn(on=True)
+    recording.launch(2)
+    [noted] = recording.book.take_untold()
+    assert noted.count == 1
+
+
+def test_a_launch_that_failed_is_not_noted(recording: Recording, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        raise RuntimeError("too much shared memory")
+
+    monkeypatch.setattr(JITFunction, "run", refuse)
+    failing = Recording()
+    failing.recorder.turn(on=True)
+    with pytest.raises(RuntimeError, match="shared memory"):
+        failing.launch(2)
+    assert failing.noted() == []
+
+
+def test_a_launch_that_is_withheld_compiles_and_returns_its_kernel_but_is_not_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[bool] = []
+
+    def noted_run(kernel: Any, *args: Any, grid: Any, warmup: Any, **kwargs: Any) -> str:
+        asked.append(warmup)
+        return "compiled"
+
+    monkeypatch.setattr(JITFunction, "run", noted_run)
+    withholding, book = Withholding(), LaunchBook()
+    LaunchRecorder(book, withholding).turn(on=True)
+    kept = JITFunction.run  # as a candidate may keep it while it is loaded
+    with withholding.during(protocol.Withhold()):
+        assert kept(kernel, torch.zeros(4), 2, block=64, grid=(3,), warmup=False) == "compiled"
+        kept(kernel, torch.zeros(4), 2, block=64, grid=(3,), warmup=True)
+    assert asked == [True, True]
+    assert book.take_untold() == ()
+    assert [(entry.launches, entry.withheld) for entry in withholding.take_ledger()] == [(1, 1)]
+
+
+class Compiled:
+    """As much of a compiled kernel as launching it by its grid needs; `made` are the launches that were made."""
+
+    def __init__(self, source: object) -> None:
+        self.src = source
+        self.made: list[tuple[object, ...]] = []
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> Compiled:
+    def launcher(compiled: Compiled, grid: Any) -> Any:
+        return lambda *args: compiled.made.append((grid, *args))
+
+    monkeypatch.setattr(CompiledKernel, "__getitem__", launcher)
+    monkeypatch.setattr(JITFunction, "run", run)
+    return Compiled(SimpleNamespace(fn=kernel))
+
+
+def launched(compiled: Compiled) -> None:
+    CompiledKernel.__getitem__(compiled, (3, 1, 1))(torch.zeros(4), 2, 64)
+
+
+def test_a_launch_of_what_was_compiled_is_noted_too(compiled: Compiled) -> None:
+    book = LaunchBook()
+    LaunchRecorder(book).turn(on=True)
+    launched(compiled)
+    assert [(launch.kernel, launch.grid) for launch in book.take_untold()] == [("kernel", (3, 1, 1))]
+    assert len(compiled.made) == 1
+
+
+def test_a_launch_of_what_was_compiled_is_withheld_too(compiled: Compiled) -> None:
+    withholding = Withholding()
+    LaunchRecorder(LaunchBook(), withholding).turn(on=True)
+    with withholding.during(protocol.Withhold()):
+        launched(compiled)
+    assert compiled.made == []
+    assert [(entry.launches, entry.withheld) for entry in withholding.take_ledger()] == [(1, 1)]
+
+
+def test_what_was_compiled_from_no_function_is_left_alone(compiled: Compiled) -> None:
+    compiled.src = object()
+    book = LaunchBook()
+    LaunchRecorder(book).turn(on=True)
+    launched(compiled)
+    assert (book.take_untold(), len(compiled.made)) == ((), 1)

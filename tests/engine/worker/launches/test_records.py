@@ -1,0 +1,156 @@
+"""What is noted of a launch: types, constants, what Triton would specialise on, and each only once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+from engine.model import Launch
+from engine.protocol import MOST_LAUNCHES
+from engine.worker.launches.records import LaunchBook, bound_arguments
+
+Function = Callable[..., Any]
+
+
+def kernel(x, n, scale=1.0, block: tl.constexpr = 64, act: tl.constexpr = None):
+    """Stands for the Python function of a kernel."""
+
+
+@triton.jit
+def helper(x):
+    return x
+
+
+def launch(*args: Any, grid: tuple[Any, ...] = (1,), function: Function = kernel, **kwargs: Any) -> Launch:
+    book = LaunchBook()
+    book.record(function, args, kwargs, grid)
+    [noted] = book.take_untold()
+    return noted
+
+
+ALIGNED = torch.zeros(64)
+
+
+def test_a_launch_is_noted_with_everything_that_compiles_it_again() -> None:
+    noted = launch(ALIGNED, 5, grid=(3, torch.tensor(2)), num_warps=8, num_stages=2, maxnreg=128)
+    assert noted == Launch(
+        kernel="kernel",
+        signature={"x": "*fp32", "n": "i32", "scale": "fp32", "block": "constexpr", "act": "constexpr"},
+        constants={"block": "64", "act": "None"}, divisible_by_16=("x",), num_warps=8, num_stages=2, grid=(3, 2),
+        line=kernel.__code__.co_firstlineno, count=1, options={"maxnreg": "128"},
+    )  # fmt: skip
+
+
+def test_what_a_tuple_holds_is_noted_by_its_place() -> None:
+    noted = launch(ALIGNED, (1, 32, (ALIGNED[2:], None)))
+    assert noted.signature["n"] == "('constexpr', 'i32', ('*fp32', 'constexpr'))"
+    assert noted.constants == {"n.0": "1", "n.2.1": "None", "block": "64", "act": "None"}
+    assert noted.divisible_by_16 == ("x", "n.1")
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "constant", "divisible"),
+    [
+        (1, "i32", "1", False),
+        (2, "i32", None, False),
+        (16, "i32", None, True),
+        (0, "i32", None, True),
+        (8, "i32", None, False),
+        (ALIGNED[2:], "*fp32", None, False),
+        (-32, "i32", None, True),
+        (2**31, "i64", None, True),
+        (2**63 + 1, "u64", None, False),
+        (1.0, "fp32", None, False),
+        (16.0, "fp32", None, False),
+        (True, "u1", None, False),
+        (None, "constexpr", "None", False),
+        (ALIGNED, "*fp32", None, True),
+        (ALIGNED[1:], "*fp32", None, False),
+        (ALIGNED[4:], "*fp32", None, True),
+        (torch.zeros(4, dtype=torch.bool), "*u1", None, True),
+        (torch.zeros(4, dtype=torch.float16), "*fp16", None, True),
+        (torch.zeros(4, dtype=torch.uint8), "*u8", None, True),
+    ],
+    ids=lambda value: str(value) if not isinstance(value, torch.Tensor) else f"{value.dtype}+{value.storage_offset()}",
+)
+def test_an_argument_is_noted_as_triton_would_specialise_it(
+    value: Any, kind: str, constant: str | None, divisible: bool
+) -> None:
+    noted = launch(ALIGNED[1:], value)
+    assert (noted.signature["n"], noted.constants.get("n"), "n" in noted.divisible_by_16) == (kind, constant, divisible)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (128, "128"), (True, "True"), (0.5, "0.5"), (float("-inf"), "-inf"), ("sum[x]", "'sum[x]'"), (None, "None"),
+        ((1, 2), "(1, 2)"), (tl.float32, "tl.float32"), (tl.bfloat16, "tl.bfloat16"), (tl.int64, "tl.int64"),
+        (tl.uint8, "tl.uint8"), (tl.float8e4nv, "tl.float8e4nv"), (tl.constexpr(7), "7"),
+        (tl.constexpr(tl.float16), "tl.float16"), (helper, "@helper"),
+    ],
+)  # fmt: skip
+def test_a_constant_is_noted_as_text_that_can_be_read_again(value: Any, text: str) -> None:
+    assert launch(ALIGNED, 2, act=value).constants["act"] == text
+
+
+def test_the_same_specialisation_is_told_once_and_counted() -> None:
+    book = LaunchBook()
+    for n in (3, 5, 7):
+        book.record(kernel, (ALIGNED, n), {}, (n,))
+    [noted] = book.take_untold()
+    assert (noted.count, noted.grid) == (3, (3,))
+    assert book.take_untold() == ()
+    book.record(kernel, (ALIGNED, 9), {}, (1,))
+    assert book.take_untold() == ()
+
+
+def test_a_grid_that_spreads_along_another_axis_is_told_again() -> None:
+    book = LaunchBook()
+    for grid in ((1, 1), (1, 4), (1, 7), (2, 1), (2, 4)):
+        book.record(kernel, (ALIGNED, 3), {}, grid)
+    assert [(noted.grid, noted.count) for noted in book.take_untold()] == [((2, 1), 5)]
+    book.record(kernel, (ALIGNED, 3), {}, (2, 4, 8))
+    assert [noted.grid for noted in book.take_untold()] == [(2, 4, 8)]
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        ((ALIGNED, 16), {}), ((ALIGNED, 1), {}), ((ALIGNED[1:], 3), {}), ((ALIGNED, 2**40), {}),
+        ((ALIGNED.to(torch.float16), 3), {}), ((ALIGNED, 3), {"block": 128}), ((ALIGNED, 3), {"num_warps": 8}),
+        ((ALIGNED, 3), {"num_stages": 1}), ((ALIGNED, 3), {"maxnreg": 64}), ((ALIGNED, 3), {"act": helper}),
+        ((ALIGNED, None), {}),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_another_specialisation_is_told_again(again: tuple[tuple[Any, ...], dict[str, Any]]) -> None:
+    book = LaunchBook()
+    book.record(kernel, (ALIGNED, 3), {}, (1,))
+    book.record(kernel, again[0], again[1], (1,))
+    assert len(book.take_untold()) == 2
+
+
+def test_launches_are_told_in_the_order_of_their_first_time() -> None:
+    book = LaunchBook()
+    for block in (1, 2, 1, 3):
+        book.record(kernel, (ALIGNED, 3), {"block": block}, (1,))
+    assert [noted.constants["block"] for noted in book.take_untold()] == ["1", "2", "3"]
+
+
+def test_arguments_are_bound_by_name_with_defaults_and_without_options() -> None:
+    assert bound_arguments(kernel, (ALIGNED,), {"n": 3, "num_warps": 4}) == {
+        "x": ALIGNED, "n": 3, "scale": 1.0, "block": 64, "act": None
+    }  # fmt: skip
+
+
+def test_more_launches_than_fit_into_a_reply_are_told_in_the_next_one() -> None:
+    book = LaunchBook()
+    for block in range(MOST_LAUNCHES + 2):
+        book.record(kernel, (ALIGNED, 5), {"block": block}, (1,))
+    told = [[launch.constants["block"] for launch in book.take_untold()] for _ in range(3)]
+    assert told == [[str(block) for block in range(MOST_LAUNCHES)], ["512", "513"], []]

@@ -1,0 +1,88 @@
+"""Launches are withheld for one call only, and every one of them is counted."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from engine import protocol
+from engine.worker.launches.withholding import Withholding
+
+
+def first() -> None:
+    """Stands for the function of a kernel."""
+
+
+def second() -> None:
+    """Stands for another."""
+
+
+FIRST = protocol.Kernel(name="first", line=first.__code__.co_firstlineno)
+SECOND = protocol.Kernel(name="second", line=second.__code__.co_firstlineno)
+
+
+def test_nothing_is_withheld_or_counted_before_it_is_asked_for() -> None:
+    withholding = Withholding()
+    assert not withholding.withholds(first)
+    with withholding.during(None):
+        assert not withholding.withholds(first)
+    assert withholding.take_ledger() == ()
+
+
+def test_without_names_every_kernel_is_withheld() -> None:
+    withholding = Withholding()
+    with withholding.during(protocol.Withhold()):
+        assert withholding.withholds(first)
+        assert withholding.withholds(second)
+    assert withholding.take_ledger() == (
+        protocol.Withheld(kernel=FIRST, launches=1, withheld=1),
+        protocol.Withheld(kernel=SECOND, launches=1, withheld=1),
+    )
+
+
+def test_with_a_name_the_others_are_launched_and_counted() -> None:
+    withholding = Withholding()
+    with withholding.during(protocol.Withhold(kernels=(SECOND,))):
+        assert [withholding.withholds(function) for function in (first, first, second)] == [False, False, True]
+    assert withholding.take_ledger() == (
+        protocol.Withheld(kernel=FIRST, launches=2, withheld=0),
+        protocol.Withheld(kernel=SECOND, launches=1, withheld=1),
+    )
+
+
+def test_of_two_kernels_of_one_name_the_line_tells() -> None:
+    withholding = Withholding()
+    with withholding.during(protocol.Withhold(kernels=(protocol.Kernel(name="first", line=FIRST.line + 1),))):
+        assert not withholding.withholds(first)
+
+
+def test_a_call_that_raises_ends_it_and_keeps_the_count() -> None:
+    withholding = Withholding()
+    with pytest.raises(ValueError, match="no answer"), withholding.during(protocol.Withhold()):
+        withholding.withholds(first)
+        raise ValueError("no answer")
+    assert not withholding.withholds(first)
+    assert [entry.withheld for entry in withholding.take_ledger()] == [1]
+    assert withholding.take_ledger() == ()
+
+
+def test_a_call_that_is_looked_at_launches_everything_and_counts_what_only_moved() -> None:
+    withholding = Withholding()
+    x, y = torch.arange(4.0), torch.zeros(4)
+    with withholding.during(protocol.Withhold(look=True)):
+        for factor in (1, 2):
+            assert not withholding.withholds(first)
+            with withholding.launching(first, (x, y)):
+                y.copy_(factor * x)
+    assert withholding.take_ledger() == (protocol.Withheld(kernel=FIRST, launches=2, withheld=0, moved=1),)
+
+
+@pytest.mark.parametrize("asked", [None, protocol.Withhold(kernels=(SECOND,))])
+def test_in_other_calls_nobody_looks(asked: protocol.Withhold | None) -> None:
+    withholding = Withholding()
+    x, y = torch.arange(4.0), torch.zeros(4)
+    with withholding.during(asked):
+        withholding.withholds(first)
+        with withholding.launching(first, (x, y)):
+            y.copy_(x)
+    assert all(entry.moved == 0 for entry in withholding.take_ledger())

@@ -1,0 +1,166 @@
+"""Kernels that leave their tensors are told so, with tensor, index and line; honest ones are left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Scenarios = dict[str, dict[str, Any]]
+
+LINES = {
+    text.split("# LINE ")[1].strip(): number
+    for number, text in enumerate((Path(__file__).parents[1] / "interpreted.py").read_text().splitlines(), start=1)
+    if "# LINE " in text
+}
+
+
+@pytest.mark.parametrize(
+    ("scenario", "access", "kernel", "tensor", "index", "elements", "program", "line"),
+    [
+        ("load_past_the_end", "load", "copy", "x", 5, 5, [0, 0, 0], "load"),
+        ("load_before_the_start", "load", "copy", "x", -3, 8, [0, 0, 0], "load"),
+        ("store_past_the_end", "store", "copy", "y", 12, 12, [1, 0, 0], "store"),
+        ("atomic_past_the_end", "atomic", "add_atomically", "y", 4, 4, [0, 0, 0], "atomic"),
+        ("swap_past_the_end", "atomic", "swap_if", "y", 4, 4, [0, 0, 0], "swap"),
+        ("helper_past_the_end", "load", "copy_with_helper", "x", 7, 7, [0, 0, 0], "helper"),
+        ("scalar_past_the_end", "load", "load_scalar", "x", 2, 2, [0, 0, 0], "scalar"),
+        ("a_view_may_not_reach_out_of_its_storage", "load", "copy", "x", 16, 16, [0, 0, 0], "load"),
+        ("a_tensor_of_the_case_that_the_launch_was_not_given", "load", "copy", "x", 8, 8, [0, 0, 0], "load"),
+        ("a_tensor_of_the_case_after_a_launch_that_made_pointers", "load", "copy", "x", 8, 8, [0, 0, 0], "load"),
+        ("autotune_does_not_look_past_a_violation", "store", "tuned_out_of_bounds", "x", 4, 4, [0, 0, 0], "tuned"),
+    ],
+)
+def test_an_access_outside_every_tensor_is_told_with_its_place(
+    interpreted: Scenarios, scenario: str, access: str, kernel: str, tensor: str, index: int, elements: int,
+    program: list[int], line: str,
+) -> None:  # fmt: skip
+    assert interpreted[scenario]["violation"] == {
+        "access": access, "kernel": kernel, "tensor": tensor, "index": index, "elements": elements,
+        "program": program, "location": {"line": LINES[line], "column": None},
+    }  # fmt: skip
+
+
+def test_what_leaps_out_of_a_tensor_is_told_of_that_one_and_not_of_the_nearest(interpreted: Scenarios) -> None:
+    violation = interpreted["past_the_end_and_near_to_another_tensor"]["violation"]
+    assert (violation["tensor"], violation["elements"], violation["location"]["line"]) == ("x", 4, LINES["leap"])
+
+
+def test_the_message_is_a_sentence_with_all_of_it(interpreted: Scenarios) -> None:
+    assert interpreted["store_past_the_end"]["message"] == (
+        "out-of-bounds store in copy: y[12], but y has 12 elements (program (1, 0, 0))"
+    )
+
+
+@pytest.mark.parametrize(
+    ("scenario", "value"),
+    [
+        ("in_bounds", [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]),
+        ("masked_lanes_may_point_anywhere", [1.0] * 5),
+        ("every_lane_masked", [0.0] * 5),
+        ("a_condition_on_a_scalar_is_part_of_a_mask", [1.0, 1.0, 1.0, 0.0, 0.0]),
+        ("a_view_may_reach_back_into_its_storage", [float(i) for i in range(8)] + [0.0] * 8),
+        ("the_kernel_after_a_violation_is_judged_by_its_own_tensors", [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]),
+        ("an_address_from_memory_is_followed_where_it_is_allowed", [7.0]),
+        ("a_tensor_of_the_case_is_written_through_its_address", [2.0] + [0.0] * 7 + [7.0] * 7 + [2.0]),
+        ("numbers_of_loops_are_cast", [float(i) for i in range(15)]),
+        ("a_function_of_the_language_by_another_name", [8.0, 8.0]),
+        ("a_kernel_that_was_warmed_up_is_launched", [1.0] * 6 + [0.5]),
+        ("a_float_is_an_argument_of_float32", [2.0009765625, 6.0029296875, 2.0]),
+        ("tensors_in_a_tuple", [0.0, 1.0, 2.0]),
+        ("a_reduction_by_a_function_of_its_own", [6.0, 8.0, 12.0, 8.0, 5]),
+        ("a_scan_by_a_function_that_does_not_commute", [0.0, 0.0, 12]),
+        ("hooks_before_two_launches", [[0.0, 0.0, 2, 2], [1.0, 1.0, 2, 2]]),
+        ("places_of_the_largest_among_nan", [[1.0, 0.0, "4.0"], [3.0, 3.0, "nan"]]),
+        (
+            "a_kernel_is_asked_about_itself",
+            [True, "asked", ["x", "n", "block"], ["x", "n", "block"], "def asked(x, n, block: tl.constexpr):", False],
+        ),
+        ("functions_of_libdevice", [3.0, 17.5, 257.25, 3.0625, 1.0]),
+    ],
+)
+def test_an_access_inside_is_left_alone(interpreted: Scenarios, scenario: str, value: list[Any]) -> None:
+    assert interpreted[scenario] == {"value": value}
+
+
+def test_a_type_that_libdevice_refuses_on_a_device_is_refused_with_what_to_do(interpreted: Scenarios) -> None:
+    error = interpreted["a_type_that_libdevice_does_not_take"]["error"]
+    assert "libdevice.rsqrt takes no bf16: cast what it is given, x.to(tl.float32)" in error
+
+
+def test_a_function_of_libdevice_that_cannot_be_interpreted_is_named(interpreted: Scenarios) -> None:
+    error = interpreted["a_function_that_libdevice_has_and_the_interpreter_has_not"]["error"]
+    assert "the interpreter has no libdevice.cyl_bessel_i0; judge this kernel on a GPU" in error
+
+
+def test_a_tensor_in_a_tuple_has_an_end_too(interpreted: Scenarios) -> None:
+    message = interpreted["past_the_end_of_a_tensor_in_a_tuple"]["message"]
+    assert message.startswith("out-of-bounds load in copy_of_two: tensors.0[3], but tensors.0 has 3 elements")
+
+
+def test_who_asks_for_figures_of_compiled_code_is_told_that_there_are_none(interpreted: Scenarios) -> None:
+    error = interpreted["a_figure_of_a_kernel_that_was_warmed_up"]["error"]
+    assert error == "NotCompiledError('the interpreter compiles nothing, so that a kernel has no n_spills in it')"
+
+
+def test_an_address_from_memory_that_leads_elsewhere_is_refused(interpreted: Scenarios) -> None:
+    violation = interpreted["an_address_from_memory_is_refused_elsewhere"]["violation"]
+    assert (violation["access"], violation["location"]["line"]) == ("load", LINES["follow"])
+    violation = interpreted["an_address_beyond_the_tensors_of_the_case"]["violation"]
+    assert (violation["access"], violation["location"]["line"]) == ("store", LINES["through"])
+
+
+def test_a_launch_without_any_tensor_has_nothing_to_touch(interpreted: Scenarios) -> None:
+    violation = interpreted["a_launch_without_a_tensor"]["violation"]
+    assert (violation["tensor"], violation["location"]["line"]) == ("(the launch has no tensor)", LINES["wild"])
+
+
+def test_autotune_runs_the_first_configuration_that_is_accepted(interpreted: Scenarios) -> None:
+    tuned = interpreted["autotune_takes_the_first_configuration_that_works"]["value"]
+    assert tuned["y"] == [1.0] * 10
+    assert tuned["asked"] == [3, 8]  # 3 is no power of two; 16 would do and is not tried
+    [launch] = tuned["launches"]
+    assert (launch["num_warps"], launch["num_stages"], launch["grid"]) == (2, 5, [2])
+
+
+def test_autotune_without_any_working_configuration_says_what_the_first_one_lacked(interpreted: Scenarios) -> None:
+    error = interpreted["autotune_without_a_working_configuration_raises_the_first_refusal"]["error"]
+    assert error == 'ValueError("arange\'s range must be a power of 2")'
+
+
+def test_heuristics_choose_and_what_they_chose_is_recorded(interpreted: Scenarios) -> None:
+    assert interpreted["heuristics_choose_and_are_recorded"]["value"] == {
+        "y": [1.0] * 5, "constants": [{"block": "8"}]
+    }  # fmt: skip
+
+
+def test_a_launch_is_recorded_as_it_was_made(interpreted: Scenarios) -> None:
+    [launch] = interpreted["a_launch_is_recorded_with_its_types_and_grid"]["value"]
+    del launch["line"]
+    assert launch == {
+        "kernel": "copy",
+        "signature": {
+            "x": "*fp32", "y": "*bf16", "n": "i32", "first": "i32", "block": "constexpr", "masked": "constexpr"
+        },
+        "constants": {"block": "8", "masked": "True"},
+        "divisible_by_16": ["x", "y", "n", "first"],
+        "num_warps": 8, "num_stages": 2, "grid": [1, 1, 1], "count": 1, "options": {},
+    }  # fmt: skip
+
+
+def test_a_launch_that_left_its_tensors_is_recorded_too(interpreted: Scenarios) -> None:
+    assert interpreted["a_launch_that_fails_is_recorded_too"]["value"] == [16]
+
+
+def test_a_witness_names_the_programs_that_meet_and_their_lines(interpreted: Scenarios) -> None:
+    line = LINES["wide"]
+    assert interpreted["programs_that_meet"]["value"] == [
+        None,
+        {
+            "kernel": "store_twice_as_wide", "tensor": "y", "index": 8,
+            "first": {"stores": True, "program": [2, 0, 0], "line": line},
+            "second": {"stores": True, "program": [1, 0, 0], "line": line},
+        },
+    ]  # fmt: skip
+    assert interpreted["programs_that_do_not_meet"]["value"] is None
