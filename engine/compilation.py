@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from engine import outcomes, protocol
+from engine import protocol
 from engine.artefacts import ArtefactStore
 from engine.errors import DeadlineError, EngineError, WireError
 from engine.model import Artefact, CompiledKernel, Launch, Limits, Outcome
@@ -22,7 +22,8 @@ from engine.processes.kernel_cache import publish
 from engine.processes.launchers import Launchers
 from engine.profile import Profile
 from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
-from engine.verdict import Stop
+from engine.verdict import outcome_mapping
+from engine.verdict.decide import Stop
 
 _MAX_ARTEFACT_BYTES = 64 << 20
 # Far above what an autotuner's grid needs; what is more is compiled where it is launched, as if nobody had rehearsed.
@@ -300,7 +301,7 @@ class Builder:
             )  # fmt: skip
         except (DeadlineError, WireError) as error:
             await desk.clear()
-            stop = outcomes.of_worker_error(error, "while compiling")
+            stop = outcome_mapping.of_worker_error(error, "while compiling")
             return Stop(outcome=Outcome.COMPILE_ERROR, message=stop.message)
         except EngineError as error:
             await desk.clear()
@@ -327,7 +328,7 @@ class Builder:
         if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.ENGINE:
             reply = Stop(outcome=Outcome.ENGINE_ERROR, message=reply.message)
         elif isinstance(reply, protocol.Failed):
-            reply = outcomes.of_failure(reply)
+            reply = outcome_mapping.of_failure(reply)
         if not isinstance(reply, Stop):
             reply = Stop(outcome=Outcome.TAMPERED, message=f"a compile was answered with {type(reply).__name__}")
         return CompiledKernel(

@@ -7,7 +7,7 @@ import asyncio
 from engine.compilation import Builder
 from engine.model import Launch, Outcome, Stage
 from engine.narration import Narrator
-from engine.verdict import NOT_BUILT_HERE
+from engine.verdict.decide import NOT_BUILT_HERE
 
 OVERFULL = "more specialisations were asked for than are compiled for one candidate; the rest was left out"
 

@@ -14,9 +14,9 @@ from engine.devices import platform_named
 from engine.inspection_cases import Axis, Tally, axes_of, tallies_of
 from engine.model import CaseResult, CompiledKernel, Finding, Outcome, Policy, Problem, Severity, Verdict
 from engine.model.layers import Coverage, Layer, LayerReport
-from engine.policy import WEIGHTS
 from engine.report import CollectedRun
 from engine.report_bench import Benchmarks
+from engine.verdict.policy import WEIGHTS
 
 INTERPRETED = "Triton's interpreter ran the kernels on this device, and its times are no speeds"
 RUNNING = "the run goes on"

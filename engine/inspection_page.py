@@ -15,10 +15,10 @@ from engine.claim import Backing, HeldClaim
 from engine.inspection import Evidence, FindingSeen, Inspection, LayerSeen
 from engine.model import Outcome, Severity, Tier, Verdict
 from engine.model.layers import Coverage, Layer, LayerReport
-from engine.policy import WEIGHTS, Effect
 from engine.report import numbered, printable, word_of
 from engine.report_bench import bench_cells, failure_of
 from engine.report_remarks import remarks_on
+from engine.verdict.policy import WEIGHTS, Effect
 
 
 class Mark(enum.StrEnum):

@@ -15,7 +15,7 @@ from typing import TypeGuard
 
 from engine.errors import UsageError
 from engine.model.parsing import parse
-from engine.source import is_quickly_parsed
+from engine.static.source import is_quickly_parsed
 
 LAUNCH_OPTIONS = ("num_warps", "num_stages")
 MOST_VARIANTS = 256

@@ -7,7 +7,6 @@ import traceback
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from typing import Any
 
-from engine import outcomes
 from engine.artefacts import ArtefactStore
 from engine.cancelling import to_its_end
 from engine.compilation import Builder
@@ -41,11 +40,12 @@ from engine.processes.warm_pool import Spare
 from engine.profile import Profile
 from engine.rehearsal import Rehearsal
 from engine.run_limits import watch_usage
-from engine.source import SourceError
+from engine.static.source import SourceError
 from engine.static_reading import Parsed, parse_candidate
 from engine.static_stage import read_and_refuse
 from engine.timing_stage import TimingStage, not_timed
-from engine.verdict import Facts, Stop, judge
+from engine.verdict import outcome_mapping
+from engine.verdict.decide import Facts, Stop, judge
 from engine.verification import Verifier
 from engine.verifying_stage import VerifyingStage
 
@@ -282,10 +282,10 @@ class Run:
             with self._profile.span("load"):
                 await self._desk.load()
         except LoadError as error:
-            stop = outcomes.of_failure(error.failed)
+            stop = outcome_mapping.of_failure(error.failed)
             self._told.log(Stream.STDERR, error.failed.trace)
         except EngineError as error:
-            stop = outcomes.of_worker_error(error, "while loading")
+            stop = outcome_mapping.of_worker_error(error, "while loading")
         else:
             self._told.end(Stage.LOAD, began)
             return None

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from engine.model import Limits, Outcome
 from engine.processes.total_usage import Usage
-from engine.verdict import Stop
+from engine.verdict.decide import Stop
 
 _EVERY_S = 0.5
 

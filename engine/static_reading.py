@@ -15,14 +15,21 @@ from pathlib import Path
 
 import msgspec
 
-from engine.checks import could_not_check, read_statically
 from engine.errors import EngineError
 from engine.model import Candidate, Finding, Location, Plan
-from engine.policy import WEIGHTS
 from engine.processes.single_task import ask_apart, limit_this_process
-from engine.source import Source, SourceError, decode, is_quickly_parsed, read_source, sibling_imports
-from engine.strict import breaches, unread_breach, unread_import
-from engine.verdict import Breach
+from engine.static.checks import could_not_check, read_statically
+from engine.static.source import (
+    Source,
+    SourceError,
+    decode,
+    is_quickly_parsed,
+    read_source,
+    sibling_imports,
+)
+from engine.static.strict import breaches, unread_breach, unread_import
+from engine.verdict.decide import Breach
+from engine.verdict.policy import WEIGHTS
 
 CPU_S = 20
 _MEMORY_BYTES = 6 << 30

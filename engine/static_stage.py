@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.checks import checks
 from engine.model import Finding, Plan, Severity, Stage
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.narration import Narrator
+from engine.static.checks import checks
 from engine.static_reading import Parsed, read_parsed
-from engine.verdict import Stop, refusal
+from engine.verdict.decide import Stop, refusal
 
 
 async def read_and_refuse(parsed: Parsed, *, plan: Plan, told: Narrator) -> Stop | None:

@@ -20,7 +20,7 @@ from engine.narration import Narrator
 from engine.processes.candidate_session import Desk, LoadError
 from engine.processes.process_pool import Staff
 from engine.profile import Profile
-from engine.verdict import Stop
+from engine.verdict.decide import Stop
 
 _CHECK = "timing"
 _NOT_ITS_FAULT = (Outcome.PASS, Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED)

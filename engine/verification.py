@@ -17,13 +17,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine import outcomes, protocol
+from engine import protocol
 from engine.errors import ChildDiedError, DeadlineError, EngineError, KilledError
 from engine.model import Case, CaseResult, Finding, Launch, Limits, Outcome, OutputReport, Plan, Severity, Tier
 from engine.processes.candidate_session import Desk, LoadError
 from engine.processes.process_pool import Staff
 from engine.profile import Profile
-from engine.verdict import Stop
+from engine.verdict import outcome_mapping
+from engine.verdict.decide import Stop
 
 # 0xFF makes nan of every float and -1 of every integer; 0x7B makes large finite numbers of both.
 _POISONS = (0xFF, 0x7B)
@@ -110,9 +111,9 @@ class Verifier:
                     await self._desk.load()
                 judging.stop = await self._calls(judging)
             except LoadError as error:
-                judging.stop = outcomes.of_failure(error.failed)
+                judging.stop = outcome_mapping.of_failure(error.failed)
             except EngineError as error:
-                judging.stop = outcomes.of_worker_error(error, "while computing")
+                judging.stop = outcome_mapping.of_worker_error(error, "while computing")
                 self._has_timed_out = isinstance(error, DeadlineError)
                 judging.killed = isinstance(error, KilledError)
                 await self._desk.clear()
@@ -157,7 +158,7 @@ class Verifier:
         outputs = arena.with_suffix(".out")
         prepared = await self._prepare(case, arena)
         if not isinstance(prepared, protocol.Prepared):
-            return outcomes.of_trusted(prepared, "while inputs were made")
+            return outcome_mapping.of_trusted(prepared, "while inputs were made")
         calls = _AND_FRESH if case.tier is Tier.SMOKE or not self._staff.interpreted else _TWICE
         observed = secrets.choice(calls)  # one is enough, and none may know which it will be
         try:
@@ -213,7 +214,7 @@ class Verifier:
         judging.calls += 1
         if isinstance(called, protocol.Failed):
             judging.failed = called
-            return outcomes.of_failure(called)
+            return outcome_mapping.of_failure(called)
         if not isinstance(called, protocol.Called):
             return Stop(outcome=Outcome.TAMPERED, message=f"a call was answered with {type(called).__name__}")
         if judging.overlaps:
@@ -228,7 +229,7 @@ class Verifier:
         refill = protocol.Refill(id=protocol.new_id(), fresh=following.fresh, poison=following.poison)
         refilled = await self._ask_judge(refill, "make inputs again")
         if not isinstance(refilled, protocol.Done):
-            return outcomes.of_trusted(refilled, "while inputs were made again")
+            return outcome_mapping.of_trusted(refilled, "while inputs were made again")
         return None
 
     def _limit_s(self, case: Case) -> float:
@@ -247,7 +248,7 @@ class Verifier:
         )  # fmt: skip
         taken = await self._ask_judge(take, "take outputs")
         if not isinstance(taken, protocol.Done):
-            return outcomes.of_trusted(taken, "while outputs were copied")
+            return outcome_mapping.of_trusted(taken, "while outputs were copied")
         if following is None:
             judging.taken = take.id
         else:
@@ -267,7 +268,7 @@ class Verifier:
     async def _compare(self, judging: Judging, command: protocol.Compare | protocol.Conclude) -> Stop | None:
         compared = await self._ask_judge(command, "compare")
         if not isinstance(compared, protocol.Compared):
-            return outcomes.of_trusted(compared, "while outputs were compared")
+            return outcome_mapping.of_trusted(compared, "while outputs were compared")
         judging.seed = compared.seed
         judging.reports = compared.reports
         judging.compared += 1

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from engine import outcomes
 from engine.model import Case, CaseResult, Outcome, Tier, events
 from engine.narration import Narrator
 from engine.processes.candidate_session import Desk
-from engine.verdict import Stop
+from engine.verdict import outcome_mapping
+from engine.verdict.decide import Stop
 from engine.verification import Judging, Verifier
 
 _FATAL = frozenset({Outcome.CRASHED, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY})
@@ -56,7 +56,7 @@ class VerifyingStage:
                 ending.cancel()
                 await asyncio.gather(ending, return_exceptions=True)
         if stop is None and self._desk.fault is not None:
-            return outcomes.of_worker_error(self._desk.fault, "after the last case")
+            return outcome_mapping.of_worker_error(self._desk.fault, "after the last case")
         return stop
 
     async def _end(self, judging: Judging) -> Stop | None:

@@ -21,7 +21,7 @@ from engine.sandbox.user_files import (
     reason_of,
     require_regular,
 )
-from engine.source import MAX_SOURCE_BYTES
+from engine.static.source import MAX_SOURCE_BYTES
 from kgtui.highlighting.cleaning import VISIBLE
 
 BOM = b"\xef\xbb\xbf"

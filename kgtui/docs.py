@@ -75,7 +75,7 @@ def operator_table() -> str:
 
 def policies() -> str:
     """What each policy does with what is found."""
-    from engine.policy import policy_table
+    from engine.verdict.policy import policy_table
 
     return policy_table()
 

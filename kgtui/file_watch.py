@@ -9,7 +9,7 @@ from pathlib import Path
 from textual.app import App
 from textual.message import Message
 
-from engine.source import imported_files
+from engine.static.source import imported_files
 from kgtui.background import in_background
 from kgtui.seams import Order, WatcherFactory, Watching
 from kgtui.watching.records import Saved, WatchTrouble

@@ -16,7 +16,7 @@ from typing import Protocol
 from engine.errors import KgtuiError, StoreError
 from engine.model import CaseResult, Outcome, Plan, Verdict
 from engine.model.events import CaseFinished, Event, PortingFinished, RunFinished, RunStarted
-from engine.source import imported_files
+from engine.static.source import imported_files
 from kgtui.seams import GridOrder, Judging, Order, PortOrder, Recording
 from kgtui.state.suspects import suspects
 

@@ -14,7 +14,7 @@ import random
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from engine import outcomes, protocol
+from engine import protocol
 from engine.benching import conclusion, course, tail
 from engine.benching.contestant import WorkerParty
 from engine.benching.exchange import CaseEnded, Exchange, Side
@@ -36,7 +36,8 @@ from engine.model.benchmark import (
     Summary,
 )
 from engine.statistics import summarise
-from engine.verdict import Stop
+from engine.verdict import outcome_mapping
+from engine.verdict.decide import Stop
 
 _MEMORY_SHARE = 8
 """Of the free memory, for the slots of a block: there are two blocks, two workers' copies, the judge's images
@@ -240,7 +241,7 @@ class Bench:
                     await party.side.clear()
                     party.dead = True
                     if party.name == CANDIDATE:
-                        stop = outcomes.of_worker_error(error, "while letting go of the slots")
+                        stop = outcome_mapping.of_worker_error(error, "while letting go of the slots")
             if party.dead:
                 seat.side = None
         with contextlib.suppress(EngineError):  # a judge that has died has nothing arranged

@@ -9,7 +9,7 @@ from engine.benching.facts import CaseFacts
 from engine.floors import floor_of, permitted_precision
 from engine.model import Finding, Outcome, Problem
 from engine.model.benchmark import CaseBenchmark, Comparison, Interval, Peaks, Timing
-from engine.verdict import Stop
+from engine.verdict.decide import Stop
 
 
 def of_ended(facts: CaseFacts, stop: Stop, elapsed_s: float) -> tuple[CaseBenchmark, tuple[Finding, ...]]:

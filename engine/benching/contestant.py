@@ -15,7 +15,7 @@ from engine.benching.facts import Batch, Stretch, batch_of, each_us
 from engine.benching.orders import Costs
 from engine.benching.parties import NotCapturedError
 from engine.model import BenchmarkPlan, CacheState, Outcome
-from engine.verdict import Stop
+from engine.verdict.decide import Stop
 
 _LONGER = 20  # times the longest exchange so far: more than any honest chunk of another size takes
 _LEAST_DEADLINE_S = 10.0

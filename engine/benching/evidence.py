@@ -7,7 +7,6 @@ import statistics
 from engine.benching.facts import CaseFacts
 from engine.benching.figures import tick_us
 from engine.benching.wall_clock import against_the_clock
-from engine.device_record import strange_kernels
 from engine.floors import faster_than_physics, permitted_precision
 from engine.model import Finding, Problem, Severity
 from engine.model.benchmark import Method, Peaks, Timing
@@ -19,6 +18,7 @@ from engine.timing_checks import (
     work_after_return,
     work_on_other_streams,
 )
+from engine.verdict.device_activity import strange_kernels
 
 UNEVEN_FACTOR = 1.15  # what a chunk's mean may lie above or below the median of its round
 UNEVEN_SHARE = 2 / 3  # of the chunks: an outlier in every other one is still none of the candidate's doing

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar
 
-from engine import outcomes, protocol
+from engine import protocol
 from engine.errors import EngineError
 from engine.model import Outcome
-from engine.verdict import Stop
+from engine.verdict import outcome_mapping
+from engine.verdict.decide import Stop
 
 R = TypeVar("R", bound=protocol.Reply)
 
@@ -71,7 +72,7 @@ class Exchange:
         try:
             reply = await self._judge(command)
         except EngineError as error:
-            raise CaseEnded(outcomes.of_trusted(error, doing)) from error
+            raise CaseEnded(outcome_mapping.of_trusted(error, doing)) from error
         took_s = self._took(doing, began)
         if isinstance(reply, protocol.Failed):
             raise FailedHere(_of_judge(reply, doing), reply)
@@ -94,10 +95,10 @@ class Exchange:
             reply = await side.ask(command, deadline_s=deadline_s)
         except EngineError as error:
             await side.clear()
-            raise CaseEnded(outcomes.of_worker_error(error, doing)) from error
+            raise CaseEnded(outcome_mapping.of_worker_error(error, doing)) from error
         took_s = self._took(doing, began)
         if isinstance(reply, protocol.Failed):
-            raise FailedHere(outcomes.of_failure(reply), reply)
+            raise FailedHere(outcome_mapping.of_failure(reply), reply)
         if not isinstance(reply, wanted):
             await side.clear()
             message = f"{doing}, the worker answered with {type(reply).__name__}, expected {wanted.__name__}"
@@ -118,4 +119,4 @@ def _of_judge(failed: protocol.Failed, doing: str) -> Stop:
     """As `of_trusted`; but what this machine cannot do, or has no memory for, is said by its name."""
     if failed.kind in (protocol.FailureKind.UNSUPPORTED, protocol.FailureKind.OUT_OF_MEMORY):
         return Stop(outcome=Outcome.UNSUPPORTED, message=f"{doing}: {failed.message}")
-    return outcomes.of_trusted(failed, doing)
+    return outcome_mapping.of_trusted(failed, doing)

@@ -9,7 +9,7 @@ from engine.benching.exchange import CaseEnded, Exchange, FailedHere
 from engine.benching.facts import Batch, Stretch, batch_of, each_us
 from engine.benching.orders import Costs
 from engine.model import CacheState, Outcome
-from engine.verdict import Stop
+from engine.verdict.decide import Stop
 
 
 class NotCapturedError(Exception):

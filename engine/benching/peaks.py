@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable, Mapping
 
-from engine import outcomes, protocol
+from engine import protocol
 from engine.devices import Device
 from engine.errors import EngineError, UnsupportedError
 from engine.model.benchmark import Peaks
+from engine.verdict import outcome_mapping
 
 
 async def measure_peaks(
@@ -33,7 +34,7 @@ async def measure_peaks(
     ):
         raise UnsupportedError(reply.message)
     if not isinstance(reply, protocol.PeaksMeasured):
-        raise EngineError(outcomes.of_trusted(reply, "measuring the device's peaks").message)
+        raise EngineError(outcome_mapping.of_trusted(reply, "measuring the device's peaks").message)
     rates = {"copy_bytes_per_s": reply.copy_bytes_per_s, **reply.flops_per_s}
     for name, rate in rates.items():
         if not (math.isfinite(rate) and rate > 0):

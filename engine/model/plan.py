@@ -14,7 +14,7 @@ from engine.model.problem import Problem
 
 
 class Policy(enum.StrEnum):
-    """What decides over findings; engine.policy says what each does with them."""
+    """What decides over findings; engine.verdict.policy says what each does with them."""
 
     DEFAULT = "default"
     STRICT = "strict"

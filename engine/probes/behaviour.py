@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from engine import protocol
-from engine.behaviour import CHECK, facts, findings
 from engine.errors import EngineError, WireError
 from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import Observation
 from engine.probes.lab.case_session import Lab
+from engine.verdict.observed_effects import CHECK, facts, findings
 
 LAYER = Layer.BEHAVIOUR
 _POISON = 0xFF

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 
 from engine import protocol
-from engine.device_record import CHECK, facts, findings
 from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
 from engine.probes.lab.case_session import CaseSession, Lab, Passed, Taped
+from engine.verdict.device_activity import CHECK, facts, findings
 
 LAYER = Layer.DEVICE_RECORD
 CATCHES = ("cublas_by_ctypes.py", "launches_a_binary.py")

@@ -18,7 +18,7 @@ from engine.devices.targets import DEFAULT_TARGET, asked_target
 from engine.errors import UnsupportedError, UsageError
 from engine.model import Candidate, Case, Problem, Tier
 from engine.report import printable
-from engine.source import SourceError, decode, directives
+from engine.static.source import SourceError, decode, directives
 from kgtui import disk
 
 NO_TARGET = "none"

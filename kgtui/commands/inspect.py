@@ -20,7 +20,7 @@ from engine.model import Policy, Tier
 from engine.report import CollectedRun
 from engine.report_inspection import as_json, as_markdown, page_lines
 from engine.report_inspection_html import as_html
-from engine.source import SourceError, decode
+from engine.static.source import SourceError, decode
 from kgtui.commands.bench import exit_of_bench
 from kgtui.commands.check import kernel_and_problem
 from kgtui.commands.choices import KernelFile

@@ -28,8 +28,8 @@ from engine.model.events import (
     StageStarted,
 )
 from engine.report import CollectedRun, PlainLine, plain_lines
-from engine.source import SourceError, is_quickly_parsed, read_source
-from engine.verdict import Facts, Stop, judge
+from engine.static.source import SourceError, is_quickly_parsed, read_source
+from engine.verdict.decide import Facts, Stop, judge
 from kgtui.commands.choices import KernelFile
 from kgtui.commands.console import Console
 from kgtui.commands.keeping import Keeper, artefact_folder, open_keeper

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from engine.errors import UsageError
 from engine.model import Case, CaseResult, DType, Outcome, Parameter, Problem
-from engine.source import SourceError, decode
+from engine.static.source import SourceError, decode
 from kgtui.standalone.inlining import Inliner
 
 _HARNESS, _NARROW = "engine.judge.standalone", "engine.worker.triton_interpreter.bfloat16"

@@ -51,7 +51,7 @@ from engine.model.events import (
 )  # fmt: skip
 from engine.model.layers import LayerReport
 from engine.report_targets import NOT_PORTED, Ports, ports_of
-from engine.verdict import Facts, Interim, interim
+from engine.verdict.decide import Facts, Interim, interim
 
 
 @dataclass(frozen=True, kw_only=True)

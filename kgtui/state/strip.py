@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.model import Outcome, Stage
-from engine.verdict import first_unbuilt
+from engine.verdict.decide import first_unbuilt
 from kgtui.seams import INTERPRETED_DEVICE
 from kgtui.state.benchmarks import awaited
 from kgtui.state.glyphs import TONES, Glyphs, State, state_of

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from engine.model import BenchmarkPlan, CaseResult, Outcome, Problem, Tier
 from engine.model.events import Event
-from engine.source import directives
+from engine.static.source import directives
 from kgtui.disk import shown_text, why_not_editable
 from kgtui.seams import DEFAULT_TIERS, INTERPRETED_DEVICE, Order
 from kgtui.state.measurements import NOTHING_MEASURED, Measurements, measured

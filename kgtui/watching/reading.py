@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from engine.sandbox.user_files import MissingFileError, read_user_file
-from engine.source import MAX_SOURCE_BYTES, is_quickly_parsed
+from engine.static.source import MAX_SOURCE_BYTES, is_quickly_parsed
 
 MOST_LINKS = 40
 

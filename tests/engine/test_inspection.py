@@ -40,7 +40,7 @@ from engine.model.events import (
 )
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.report import CollectedRun
-from engine.verdict import Facts, Stop, judge
+from engine.verdict.decide import Facts, Stop, judge
 
 SOURCE = "import torch\n\n    y = torch.relu(x)  # [bold]\n"
 

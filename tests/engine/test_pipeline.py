@@ -38,7 +38,7 @@ from engine.model import (
 )
 from engine.pipeline import Run
 from engine.processes.directories import Lodging
-from engine.source import Source, read_source
+from engine.static.source import Source, read_source
 from tests.guards import PATIENCE_S
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import pytest
 from engine.model import Limits, Outcome
 from engine.processes.total_usage import Usage
 from engine.run_limits import excess, watch_usage
-from engine.verdict import Stop
+from engine.verdict.decide import Stop
 
 LIMITS = Limits(total_memory_bytes=2 << 30, total_disk_bytes=1 << 30, total_processes=8)
 WITHIN = Usage(memory_bytes=2 << 30, processes=8, disk_bytes=1 << 30)

@@ -10,7 +10,7 @@ import pytest
 
 import problems
 from engine.model import Candidate, Plan, Policy, Severity
-from engine.source import SourceError, imported_files, is_quickly_parsed
+from engine.static.source import SourceError, imported_files, is_quickly_parsed
 from engine.static_reading import Parsed, StaticRead, parse_candidate, read_parsed
 
 SILU = b"import torch\n\n\ndef silu(self):\n    return self * torch.sigmoid(self)\n"

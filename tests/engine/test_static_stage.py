@@ -15,7 +15,7 @@ from engine.model import Candidate, Finding, Outcome, Plan, Policy, Stage, event
 from engine.narration import Narrator
 from engine.static_reading import parse_candidate
 from engine.static_stage import read_and_refuse
-from engine.verdict import Stop
+from engine.verdict.decide import Stop
 
 PLAIN_TORCH = b"import torch\n\n\ndef silu(self):\n    return self * torch.sigmoid(self)\n"
 BOOKKEEPING = b"""import torch

@@ -30,7 +30,7 @@ from engine.model import (
 from engine.narration import Narrator
 from engine.processes.candidate_session import Desk
 from engine.profile import Profile
-from engine.verdict import Stop
+from engine.verdict.decide import Stop
 from engine.verification import Verifier, _unlink
 from engine.verifying_stage import VerifyingStage
 from tests.guards import PATIENCE_S

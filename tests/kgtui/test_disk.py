@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import UsageError
-from engine.source import MAX_SOURCE_BYTES
+from engine.static.source import MAX_SOURCE_BYTES
 from kgtui import disk
 
 SEPARATED = "holds a form feed or another rare separator of lines, which editing it here would replace"

@@ -9,9 +9,9 @@ import inspect
 import pytest
 
 import problems
-from engine.checks import read_statically
 from engine.model import Candidate
-from engine.source import directives, read_source
+from engine.static.checks import read_statically
+from engine.static.source import directives, read_source
 from kgtui.scaffold import scaffold
 
 PROBLEMS = list(problems.catalogue().values())

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from engine.model import Tier
-from engine.source import directives
+from engine.static.source import directives
 from tests.mutation.judging import Fate, Judged, judge_all
 from tests.mutation.known import EQUIVALENT, UNSEEN
 from tests.mutation.mutants import Mutant, drawn, mutants_of

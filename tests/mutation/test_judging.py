@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engine.source import directives
+from engine.static.source import directives
 from tests.mutation.edits import Kind
 from tests.mutation.judging import Fate, judge_all
 from tests.mutation.known import EQUIVALENT, UNSEEN

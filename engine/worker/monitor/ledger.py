@@ -99,7 +99,7 @@ _CARRYING_OUT: dict[Any, str] = {  # Any: methods of C and of Python have no typ
     torch._C.TensorBase.apply_: "Tensor.apply_", torch._C.TensorBase.map_: "Tensor.map_",
     torch._C.TensorBase.map2_: "Tensor.map2_",
 }  # fmt: skip
-"""What makes arrays and numbers of a tensor, or gives them to Python; `engine.behaviour` knows these by "Tensor."."""
+"""What makes arrays and numbers of a tensor, or gives them to Python; `observed_effects` knows these by "Tensor."."""
 _MANY_NUMBERS = 64  # more than sizes and strides
 _NUMBER_OF_ONE = torch.ops.aten._local_scalar_dense
 _ASKING: frozenset[Any] = frozenset({torch.isfinite, torch.Tensor.isfinite, torch.isinf, torch.Tensor.isinf})

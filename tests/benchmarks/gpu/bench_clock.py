@@ -34,7 +34,7 @@ from engine.engine import Engine
 from engine.model import BenchmarkPlan, Candidate, Finding, Plan, Problem, Severity, Tier, Verdict
 from engine.model.benchmark import CaseBenchmark, Comparison, Standing
 from engine.model.events import CaseBenchmarked, FindingRaised, RunFinished
-from engine.source import directives
+from engine.static.source import directives
 from problems import find
 
 HERE = Path(__file__).parent

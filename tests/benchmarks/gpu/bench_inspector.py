@@ -44,7 +44,7 @@ from engine.model.events import (
     StageFinished,
 )
 from engine.model.layers import Coverage
-from engine.source import directives
+from engine.static.source import directives
 from problems import find
 
 ROOT = Path(__file__).parents[3]

@@ -35,7 +35,7 @@ from engine.model.events import (
     RunFinished,
     StageFinished,
 )
-from engine.source import directives
+from engine.static.source import directives
 from problems import find
 
 ROOT = Path(__file__).parents[3]

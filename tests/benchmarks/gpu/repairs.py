@@ -47,7 +47,7 @@ from engine.model.events import (
 from engine.processes import process_pool
 from engine.processes.candidate_session import Desk
 from engine.processes.warm_pool import Hand, Spare
-from engine.source import directives
+from engine.static.source import directives
 from problems import find
 
 HERE = Path(__file__).parent

@@ -30,7 +30,7 @@ from engine.probes import behaviour, observations_of
 from engine.probes.lab.case_session import Lab, Passed
 from engine.processes.candidate_session import Desk
 from engine.profile import Profile
-from engine.source import directives
+from engine.static.source import directives
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ, FakeNest

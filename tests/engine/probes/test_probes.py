@@ -17,7 +17,7 @@ from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import Observation, Probe, name_of, observations_of
 from engine.probes import probes as all_probes
 from engine.probes.lab.case_session import Lab
-from engine.source import directives
+from engine.static.source import directives
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 PROBES = {probe.__name__.rpartition(".")[2]: probe for probe in all_probes()}

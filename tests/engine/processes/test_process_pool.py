@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from engine import outcomes, protocol
+from engine import protocol
 from engine.errors import DeadlineError, EngineError, MachineBusyError
 from engine.model import CacheState, Outcome
 from engine.processes.directories import Lodging
+from engine.verdict import outcome_mapping
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Answer, Employ
@@ -106,7 +107,7 @@ async def test_a_worker_that_dies_when_it_is_asked_about_memory_is_our_fault(emp
     fake.answer = die
     with pytest.raises(EngineError) as refused:
         await staff.worker.wait()
-    assert outcomes.of_worker_error(refused.value, "while loading").outcome is Outcome.ENGINE_ERROR
+    assert outcome_mapping.of_worker_error(refused.value, "while loading").outcome is Outcome.ENGINE_ERROR
 
 
 async def test_a_spare_that_died_while_it_waited_is_replaced(employ: Employ) -> None:
@@ -123,7 +124,7 @@ async def test_a_worker_that_never_got_warm_is_our_fault(employ: Employ) -> None
     fake.ready = False
     with pytest.raises(EngineError) as refused:
         await staff.worker.take()
-    assert outcomes.of_worker_error(refused.value, "while loading").outcome is Outcome.ENGINE_ERROR
+    assert outcome_mapping.of_worker_error(refused.value, "while loading").outcome is Outcome.ENGINE_ERROR
 
 
 async def test_a_spare_that_could_not_be_made_for_want_of_disk_is_tried_again(

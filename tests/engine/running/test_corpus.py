@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.model import CaseResult, Finding, Limits, Outcome, Severity, Tier
-from engine.source import directives
+from engine.static.source import directives
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

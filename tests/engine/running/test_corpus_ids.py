@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from engine.model import Outcome
-from engine.source import directives
+from engine.static.source import directives
 from problems import find
 
 CORPUS = Path(__file__).parents[2] / "corpus"

@@ -9,7 +9,7 @@ import pytest
 
 from engine.model import Candidate, DiagnosisKind, Limits, Outcome, Plan, Tier
 from engine.model.events import CaseFinished
-from engine.source import directives
+from engine.static.source import directives
 from problems import find
 from tests.engine.running.test_corpus import CORPUS
 

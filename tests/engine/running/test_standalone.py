@@ -10,7 +10,7 @@ import pytest
 
 from engine.model import Candidate, CaseResult, Limits, Outcome, Plan, Tier
 from engine.model.events import CaseFinished
-from engine.source import directives
+from engine.static.source import directives
 from kgtui.standalone.script import FailedCase, standalone_script
 from problems import find
 from tests.engine.running.test_corpus import CORPUS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.source import directives
+from engine.static.source import directives
 
 
 def test_the_file_goes_to_kernels_and_says_how_to_go_on(typed, folder):

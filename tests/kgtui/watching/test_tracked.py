@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.source import MAX_SOURCE_BYTES
+from engine.static.source import MAX_SOURCE_BYTES
 from kgtui.watching.reading import parses, places_of
 from kgtui.watching.records import Delays
 from kgtui.watching.tracked import Report, Sight, TrackedFile

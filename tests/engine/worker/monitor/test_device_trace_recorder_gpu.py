@@ -13,7 +13,7 @@ from triton.compiler.compiler import CompiledKernel
 
 from engine import protocol
 from engine.clock.instruments import instruments_of
-from engine.device_record import Origin, shares
+from engine.verdict.device_activity import Origin, shares
 from engine.worker.monitor.device_trace_recorder import Tape
 from engine.worker.monitor.own_kernels import OwnKernels
 

@@ -1,0 +1,156 @@
+"""A kernel is launched and what it wrote is never read.
+
+Whoever counts launches sees one, and the answer comes from somewhere else.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from engine.model import Finding
+from engine.static.analysis import Reading
+from engine.static.analysis.launches import LaunchSite
+from engine.static.analysis.tensors import Flow, same_values
+from engine.static.analysis.words import words
+from engine.static.checks import hint
+
+_KERNEL = "@triton.jit\ndef k(x, y):\n    tl.store(y, tl.load(x))\n"
+_METADATA = words("shape dtype device ndim stride numel size dim data_ptr element_size is_contiguous nbytes")
+
+_SOON = 40  # statements: what takes the place of a result does so right after the launch
+
+STRICT = "What a kernel writes is part of the answer."
+CATCHES = (
+    _KERNEL + "def f(x):\n    t = torch.empty_like(x)\n    k[(1,)](x, t)\n    return torch.relu(x)\n",
+    _KERNEL + "def f(x):\n    k[(1,)](x, torch.empty_like(x))\n    return x.clone()\n",
+    _KERNEL + "def f(x):\n    y = torch.empty_like(x)\n    k[(1,)](x, y)\n    y = torch.relu(x)\n    return y\n",
+    _KERNEL + "def f(x):\n    y = torch.empty_like(x)\n    k[(1,)](x, y)\n    y.copy_(torch.relu(x))\n    return y\n",
+    _KERNEL
+    + "def f(x):\n    t = torch.empty_like(x)\n    u = torch.empty_like(x)\n    k[(1,)](x, t)\n    k[(1,)](t, u)\n"
+    "    print(u.shape)\n    return x + 1\n",
+    _KERNEL + "run = k[(1,)]\ndef f(x):\n    t = torch.empty_like(x)\n    run(x, t)\n    del t\n    return x + 1\n",
+)
+SPARES = (
+    _KERNEL + "def f(x):\n    y = torch.empty_like(x)\n    k[(1,)](x, y)\n    return y.view(-1)\n",
+    _KERNEL + "def f(x, out):\n    k[(1,)](x, out)\n",
+    _KERNEL + "def f(x):\n    t = torch.empty_like(x)\n    y = torch.empty_like(x)\n    k[(1,)](x, t)\n"
+    "    k[(1,)](t, y)\n    return y\n",
+    _KERNEL + "def f(x):\n    y = torch.empty_like(x)\n    v = y.view(-1)\n    k[(1,)](x, v)\n    return y\n",
+    _KERNEL + "BUFFERS = {}\ndef f(x):\n    k[(1,)](x, BUFFERS[x.shape])\n    return BUFFERS[x.shape]\n",
+    _KERNEL + "def f(x):\n    y = torch.empty_like(x)\n    for _ in range(2):\n        k[(1,)](x, y)\n"
+    "        x = y.clone()\n    return x\n",
+    _KERNEL + "class M:\n    def f(self, x):\n        k[(1,)](x, self.out)\n        return self.out\n",
+    "def f(x, kernel):\n    y = torch.empty_like(x)\n    kernel[(1,)](x, y)\n    return y\n",
+)
+
+
+def check(reading: Reading) -> Iterator[Finding]:
+    """A hint for every launch all of whose results are left unread or are overwritten."""
+    for function, sites in reading.launches.by_function.items():
+        if function is None:
+            continue
+        flow = reading.tensors.flow(function)
+        discarded = {site.call for site in sites if _is_overwritten(reading, flow, site)}
+        while True:
+            left = [site for site in sites if site.call not in discarded]
+            more = {site.call for site in left if _is_unread(reading, flow, site, discarded)}
+            if not more:
+                break
+            discarded |= more
+        for site in sites:
+            if site.call in discarded:
+                yield hint(
+                    "discarded_launch", site.call, "what this kernel writes is never read; it only seems to compute"
+                )
+
+
+def _is_unread(reading: Reading, flow: Flow, site: LaunchSite, discarded: set[ast.Call]) -> bool:
+    if not site.kernels or not site.written:
+        return False
+    groups: set[str] = set()
+    for argument in site.written:
+        names = set(same_values(argument))
+        if not names and not isinstance(argument, ast.Call):
+            return False
+        if any(not _is_local(flow, name) for name in names) or _is_held_elsewhere(argument):
+            return False
+        groups |= {flow.group(name) for name in names}
+    if any(_is_handed_in(flow, group) for group in groups):
+        return False
+    return all(_says_nothing(reading, use, site.call, discarded) for use in flow.uses(groups))
+
+
+def _is_held_elsewhere(argument: ast.expr) -> bool:
+    return any(isinstance(part, ast.Attribute | ast.Subscript) for part in ast.walk(argument)) and not isinstance(
+        argument, ast.Call
+    )
+
+
+def _is_local(flow: Flow, name: str) -> bool:
+    return name in flow.parameters or name in flow.values_of
+
+
+def _is_handed_in(flow: Flow, group: str) -> bool:
+    """Whether a variable of the group is a parameter, or lives in something that outlives the call."""
+    if any(flow.group(name) == group for name in flow.parameters):
+        return True
+    values = (value for name in flow.members.get(group, ()) for value in flow.values_of[name])
+    return any(not _is_local(flow, name) for value in values for name in same_values(value))
+
+
+def _says_nothing(reading: Reading, use: ast.Name, launch: ast.Call, discarded: set[ast.Call]) -> bool:
+    above = reading.parent(use)
+    if isinstance(above, ast.Attribute) and above.attr in _METADATA:
+        return True
+    if isinstance(above, ast.Delete):
+        return True
+    return any(part is launch or part in discarded for part in reading.ancestors(use))
+
+
+def _is_overwritten(reading: Reading, flow: Flow, site: LaunchSite) -> bool:
+    """Whether the very next thing that happens to each result is that something else takes its place."""
+    statement = reading.statement(site.call)
+    block = _block_of(reading, statement)
+    if not site.kernels or not site.written or statement is None:
+        return False
+    place = block.index(statement) + 1 if statement in block else len(block)
+    later = block[place : place + _SOON]
+    for argument in site.written:
+        names = set(same_values(argument))
+        touched = next((after for after in later if _touches(after, names)), None)
+        if len(names) != 1 or touched is None or not _replaces(touched, names):
+            return False
+        if set(flow.members.get(flow.group(next(iter(names))), ())) - names:
+            return False
+    return True
+
+
+def _block_of(reading: Reading, statement: ast.stmt | None) -> list[ast.stmt]:
+    above = reading.parent(statement) if statement is not None else None
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(above, name, None)
+        if isinstance(block, list) and statement in block:
+            return block
+    return []
+
+
+def _touches(statement: ast.stmt, names: set[str]) -> bool:
+    return any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(statement))
+
+
+def _replaces(statement: ast.stmt, names: set[str]) -> bool:
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target, value = statement.targets[0], statement.value
+        whole = isinstance(target, ast.Subscript) and ast.unparse(target.slice) in (":", "...", "Ellipsis")
+        held = target.value if whole and isinstance(target, ast.Subscript) else target
+        return isinstance(held, ast.Name) and held.id in names and not _reads(value, names)
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        call = statement.value
+        replaces = isinstance(call.func, ast.Attribute) and call.func.attr in ("copy_", "fill_", "zero_", "set_")
+        return replaces and not any(_reads(item, names) for item in call.args)
+    return False
+
+
+def _reads(node: ast.expr, names: set[str]) -> bool:
+    return any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(node))

@@ -1,0 +1,112 @@
+"""An input that is changed although the answer is returned.
+
+A damaged input can make a comparison that comes later agree, or the next call trivial.  Operators that return
+nothing write to their arguments by contract, and so do arguments that are named for it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from engine.model import Finding
+from engine.static.analysis import Reading
+from engine.static.analysis.tensors import Flow, same_values
+from engine.static.checks import hint
+
+_KERNEL = "@triton.jit\ndef k(x, y):\n    tl.store(y, tl.load(x))\n"
+_EPILOGUE = (
+    "@triton.jit\ndef e(v, y, s):\n    return v * s + tl.load(y)\n"
+    "@triton.jit\ndef g(v, y, s):\n    return v\n"
+    "@triton.jit\ndef h(v, y, s):\n    tl.store(s, v)\n    return v\n"
+    "@triton.jit\ndef k(x, y, s, END: tl.constexpr):\n    tl.store(y, END(tl.load(x), y, s))\n"
+)
+
+STRICT = "Inputs are read and never written."
+CATCHES = (
+    "import torch\ndef f(x, w):\n    x.zero_()\n    return launch(x, w)\n",
+    "import torch\ndef f(x, w):\n    x[...] = 0\n    return launch(w)\n",
+    "import torch\ndef f(x, w):\n    x.view(-1).mul_(2)\n    return launch(w)\n",
+    "import torch\ndef f(x, w):\n    x.data = w\n    return launch(w)\n",
+    _KERNEL + "def f(x, w):\n    y = torch.empty_like(x)\n    k[(1,)](x, y)\n    k[(1,)](y, w)\n    return y\n",
+    "import torch\ndef f(x, w):\n    torch.add(w, 1, out=x)\n    return launch(w)\n",
+    _EPILOGUE + "def f(a, y, w):\n    k[(1,)](a, y, w, END=g if a.is_cuda else h)\n    return y\n",
+    _EPILOGUE + "def f(a, y, w, end):\n    k[(1,)](a, y, w, end)\n    return y\n",
+    _EPILOGUE + "def f(a, y, w):\n    k[(1,)](*(a, y, w, g))\n    return y\n",
+)
+SPARES = (
+    "import torch\ndef f(x, out):\n    out.copy_(x)\n    return out\n",
+    "import torch\ndef f(x, residual):\n    x.add_(residual)\n",
+    "import torch\ndef f(x, w):\n    if w.numel() == 0:\n        return None\n    x.add_(w)\n    return None\n",
+    _EPILOGUE + "def f(a, y, scale):\n    k[(1,)](a, y, scale, END=e if scale else g)\n    return y\n",
+    _EPILOGUE + "def f(a, y, scale):\n    k[(1,)](a, y, scale, g)\n    return y\n",
+    _EPILOGUE + "def f(a, y, scales):\n    k[(1,)](a, y, *scales, END=g)\n    return y\n",
+    _KERNEL + "def f(n, x, y):\n    k[(1,)](x, y)\n    return y\n",
+    _KERNEL
+    + "def f(x, kv_cache):\n    y = torch.empty_like(x)\n    k[(1,)](x, kv_cache)\n    k[(1,)](x, y)\n    return y\n",
+    "import torch\ndef f(x):\n    x = x.clone()\n    x.mul_(2)\n    return x\n",
+    "import torch\ndef f(x):\n    y = torch.empty_like(x)\n    y.copy_(x)\n    y[0] = 1\n    return y\n",
+)
+_MEANT = re.compile(
+    r"out|dst|dest|result|cache|state|running|buffer|workspace|scratch|residual|inplace|grad|^[yc]$", re.IGNORECASE
+)
+_IN_PLACE = re.compile(r"[a-z0-9]_$")
+_COPYING = frozenset({"clone", "contiguous", "to", "float", "half", "reshape"})
+_SETTLES_NOTHING = frozenset({"requires_grad_", "retain_grad_", "share_memory_", "detach_"})
+
+
+def check(reading: Reading) -> Iterator[Finding]:
+    """A hint for every write to a parameter of a function that returns another tensor."""
+    if not reading.entry:
+        functions = [node for node in reading.host(ast.FunctionDef) if reading.parent(node) is reading.tree]
+        functions = functions if len(functions) == 1 else []
+    else:
+        functions = [node for node in reading.host(ast.FunctionDef) if node.name == reading.entry]
+    for function in functions:
+        flow = reading.tensors.flow(function)
+        returned = [value for value in flow.returns if not _is_none(value)]
+        if not returned or function.name.endswith("_"):
+            continue
+        inputs = {name for name in flow.parameters if not _MEANT.search(name) and not _is_rebound(flow, name)}
+        inputs -= {name for value in returned for name in same_values(value)}
+        for node, name in _writes(reading, flow):
+            if name in inputs:
+                yield hint("input_mutation", node, f"the input {name} is written to, and something else is returned")
+
+
+def _is_none(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def _is_rebound(flow: Flow, name: str) -> bool:
+    return any(target == name for target, _ in flow.assignments)
+
+
+def _writes(reading: Reading, flow: Flow) -> Iterator[tuple[ast.expr, str]]:
+    for node in flow.nodes:
+        for held in _written_by(node):
+            yield from ((node, name) for name in _held(held) if isinstance(node, ast.expr))
+    for site in reading.launches.by_function.get(flow.function, ()):
+        for item in site.written if site.kernels else ():
+            yield from ((site.call, name) for name in _held(item))
+
+
+def _written_by(node: ast.AST) -> Iterator[ast.expr]:
+    """What an expression of PyTorch writes to: x.mul_(2), out=x, x[...] = 0, x.data = w."""
+    match node:
+        case ast.Call(func=function, keywords=keywords):
+            method = function.attr if isinstance(function, ast.Attribute) else ""
+            if isinstance(function, ast.Attribute) and _IN_PLACE.search(method) and method not in _SETTLES_NOTHING:
+                yield function.value
+            yield from (keyword.value for keyword in keywords if keyword.arg == "out")
+        case ast.Subscript(ctx=ast.Store(), value=value) | ast.Attribute(ctx=ast.Store(), attr="data", value=value):
+            yield value
+
+
+def _held(node: ast.expr) -> Iterator[str]:
+    """The variable whose own storage an expression is: views keep it, copies do not."""
+    methods = {part.func.attr for part in ast.walk(node)
+               if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute)}  # fmt: skip
+    if not methods & _COPYING:
+        yield from same_values(node)

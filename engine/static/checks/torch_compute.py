@@ -1,0 +1,273 @@
+"""PyTorch's own operators in the code that the entry runs.
+
+The answer, or the expensive part of it, then comes from a library and not from a kernel of the file.  What
+only allocates, views, casts, pads or prepares sizes and scales is left alone, and so is arithmetic whose result
+never becomes the answer.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from engine.model import Finding
+from engine.static.analysis import Reading
+from engine.static.analysis.tensors import Origin, value_names
+from engine.static.analysis.vocabulary import (
+    DISTINCT_METHODS,
+    REDUCING,
+    Weight,
+    weight_of,
+    weight_of_method,
+)
+from engine.static.checks import hint
+
+_LAUNCH = "import torch, triton\n@triton.jit\ndef k(x, y):\n    tl.store(y, 0)\n"
+
+STRICT = "PyTorch allocates, views and moves; it computes nothing of the answer."
+CATCHES = (
+    "import torch\ndef f(x):\n    if x.is_cuda:\n        return torch.softmax(x, -1)\n    return launch(x)\n",
+    "import torch\ndef f(x):\n    if not x.is_cuda or x.numel() < 9:\n        return torch.softmax(x, -1)\n"
+    "    return launch(x)\n",
+    "import torch as t\ndef f(x, w):\n    return t.matmul(x, w)\n",
+    "from torch.nn import functional as G\ndef f(x):\n    return G.softmax(x, -1)\n",
+    "import torch\nF = torch.nn.functional\nact = F.silu\ndef f(x):\n    return act(x)\n",
+    "import torch\ndef f(x, w):\n    return getattr(torch, 'mat' + 'mul')(x, w)\n",
+    "import torch\ndef f(x, w):\n    return torch.__dict__['m' 'm'](x, w)\n",
+    "import torch\ndef f(x, w):\n    return vars(torch)[chr(109) * 2](x, w)\n",
+    "import importlib\ndef f(x):\n    return importlib.import_module('torch.nn.functional').gelu(x)\n",
+    "def f(x):\n    return __import__('torch').nn.functional.relu(x)\n",
+    "def f(x, w):\n    return x @ w\n",
+    "def f(x, w):\n    return x.matmul(w)\n",
+    "def f(x):\n    return getattr(x, 'xamtfos'[::-1])(-1)\n",
+    "import torch\ndef f(x):\n    return torch._C._nn.gelu(x)\n",
+    "import torch\ndef f(x, w):\n    return torch.ops.aten.mm.default(x, w)\n",
+    "from torch import _VF\ndef f(x, w):\n    return _VF.mm(x, w)\n",
+    "import operator\ndef f(x, w):\n    return operator.matmul(x, w)\n",
+    "import torch\nfrom functools import partial\nop = partial(torch.softmax, dim=-1)\ndef f(x):\n    return op(x)\n",
+    "import torch\ndef f(x):\n    return torch.Tensor.cumsum(x, 0)\n",
+    "import torch\nclass M(torch.nn.Module):\n    def __init__(self):\n        self.fc = torch.nn.Linear(4, 4)\n"
+    "    def forward(self, x):\n        return self.fc(x)\n",
+    _LAUNCH + "def f(x, w):\n    h = torch.mm(x, w)\n    y = torch.empty_like(h)\n    k[(1,)](h, y)\n    return y\n",
+    "import torch\ndef f(x, y):\n    torch.add(x, 1, out=y)\n    z = torch.mul(x.contiguous(), 2)\n    return z\n",
+    "import torch\ndef f(x: torch.Tensor):\n    y = x * 2\n    return y.to(torch.float16)\n",
+    "import torch\ndef f(x: torch.Tensor):\n    y = torch.empty_like(x)\n    y.copy_(x.abs())\n    return y\n",
+    "import torch\nOPS = {'mm': torch.mm}\ndef f(x, w):\n    return OPS['mm'](x, w)\n",
+    "import sys, torch\ndef f(x, w):\n    return sys.modules['torch'].bmm(x, w)\n",
+    "from torch import *\ndef f(x):\n    return softmax(x, -1)\n",
+    "import torch\ndef f(x, op=torch.cumsum):\n    return op(x, 0)\n",
+    "import torch\ndef f(x):\n    return list(map(torch.sigmoid, [x]))[0]\n",
+)
+SPARES = (
+    _LAUNCH + "def f(x):\n    y = torch.empty_like(x)\n    k[(1,)](x.flip(-1), y)\n    return y.flip(-1)\n",
+    _LAUNCH + "def f(x):\n    if not x.is_cuda:\n        return torch.softmax(x, -1)\n    y = torch.empty_like(x)\n"
+    "    k[(1,)](x, y)\n    return y\n",
+    _LAUNCH + "def f(x):\n    y = torch.empty_like(x)\n    if x.device.type == 'cuda':\n        k[(1,)](x, y)\n"
+    "    else:\n        y = torch.softmax(x, -1)\n    return y\n",
+    _LAUNCH + "def f(x):\n    y = torch.empty_like(x)\n    k[(1,)](x.contiguous(), y)\n    return y.view(x.shape)\n",
+    _LAUNCH + "def f(x):\n    x = torch.nn.functional.pad(x, (0, 3))\n    y = torch.empty(x.shape)\n"
+    "    k[(1,)](x, y)\n    return y\n",
+    _LAUNCH + "def f(x, starts):\n    n = (starts[1:] - starts[:-1]).max().item()\n    y = torch.empty(n)\n"
+    "    k[(n,)](x, y)\n    return y\n",
+    _LAUNCH + "def f(x):\n    y = x.to(torch.float32).movedim(0, -1)\n    k[(1,)](x, y)\n    return y.half()\n",
+    _LAUNCH + "def f(x):\n    scale = x.abs().amax() / 448.0\n    y = torch.empty_like(x)\n"
+    "    k[(1,)](x, y, scale)\n    return y\n",
+    _LAUNCH + "def f(x):\n    t = torch.arange(8).float()\n    k[(1,)](x, torch.cos(t), torch.sin(t))\n    return x\n",
+    "import torch\ndef f(x):\n    return x\ndef reference(x):\n    return torch.softmax(x, -1)\n"
+    "if __name__ == '__main__':\n    print((f(1) - reference(1)).abs().max())\n    torch.mm(1, 2)\n",
+    _LAUNCH + "def f(x):\n    part = torch.empty(8, 4)\n    k[(1,)](x, part)\n    return part.sum(0)\n",
+    "def f(n, m):\n    return n * m + sum(range(n)) + max(n, m)\n",
+    "import math\ndef f(x):\n    x.seen = math.exp(2) + math.prod((2, 3))\n    return x\n",
+    "import torch\nKINDS = {torch.float16: 'fp16'}\ndef f(x):\n    return KINDS[x.dtype], torch.result_type(x, x)\n",
+    "names = {'a'}\ndef f(name):\n    names.add(name)\n    return sorted(names)\n",
+    "import triton.language as tl\n@triton.jit\ndef k(x, w):\n    return tl.dot(x, w).to(tl.float32).sum()\n",
+    "import numpy as np\ndef f(x):\n    n = np.prod(x.shape)\n    return launch(x, int(np.log2(n)))\n",
+    "import torch\ndef f(x):\n    return torch.cat([x.flatten(), x.flatten()]).reshape(2, -1)\n",
+    "import torch\ndef f(x):\n    return torch.broadcast_tensors(x, x)[0].expand(4, 4).unsqueeze(0)\n",
+    "import torch\ndef f(x):\n    assert x.is_cuda and x.dtype == torch.float16 and x.shape[0] % 16 == 0\n"
+    "    return launch(x)\n",
+    "import torch\ndef f(x):\n    with torch.cuda.device(x.device):\n        return launch(x)\n",
+    "import torch\ndef f(x):\n    if (x < 0).any():\n        raise ValueError('negative')\n    return launch(x)\n",
+    "import torch\nSEED = torch.randint(0, 9, (1,))\ndef f(x):\n    return launch(x, SEED.item())\n",
+    "import torch\ng = torch.cuda.CUDAGraph()\ndef f(x):\n    STATIC.copy_(x)\n    g.replay()\n"
+    "    return OUT.clone()\n",
+    "def f(x):\n    order = []\n    order.sort()\n    order.index(x)\n    return {**{}}.get('sum')\n",
+    "import torch\nclass M(torch.nn.Module):\n    def __init__(self):\n"
+    "        self.weight = torch.nn.Parameter(torch.ones(4))\n"
+    "    def forward(self, x):\n        return launch(x, self.weight)\n",
+    "import asyncio\nasync def f(x):\n    return await asyncio.gather(x)\n",
+    "from itertools import product\nimport math\ndef f(x):\n    return math.log(2), list(product((1,), (2,)))\n",
+    "import torch, unittest\nclass T(unittest.TestCase):\n    def test(self):\n        torch.softmax(1, 1)\n"
+    "def f(x):\n    return x\n",
+    "import torch\ndef f(x, dtype):\n    return torch.empty(4, dtype=getattr(torch, dtype))\n",
+)
+
+
+def check(reading: Reading) -> Iterator[Finding]:
+    """A hint for every operator of PyTorch whose result may be the answer or the better part of it.
+
+    What runs only where there is no GPU is left alone: a CPU cannot verify such a file, and a GPU never comes there.
+    """
+    places: set[tuple[int, int]] = set()
+    for node, spelled in _operators(reading):
+        if _runs_without_a_gpu(reading, node):
+            continue
+        place = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
+        if place not in places:
+            places.add(place)
+            yield hint("torch_compute", node, f"{spelled} is PyTorch's own operator, not a kernel of this file")
+
+
+def _operators(reading: Reading) -> Iterator[tuple[ast.expr, str]]:
+    for node, names in reading.uses:
+        weighed = {name: weight for name in names if (weight := weight_of(name))}
+        if weighed and _counts(reading, node, max(weighed.values(), key=_rank)):
+            yield node, min(weighed)
+    for call in reading.host(ast.Call):
+        method = reading.names.attribute(call.func)
+        if method is not None:
+            yield from _method(reading, call, *method)
+    for operation in reading.host(ast.BinOp):
+        if isinstance(operation.op, ast.MatMult):
+            yield operation, "@"
+        elif reading.tensors.origin(operation) is not Origin.UNKNOWN and _counts(reading, operation, Weight.LIGHT):
+            yield operation, "arithmetic on tensors"
+
+
+def _runs_without_a_gpu(reading: Reading, node: ast.AST) -> bool:
+    below = node
+    for above in reading.ancestors(node):
+        if isinstance(above, ast.If | ast.IfExp) and below is not above.test:
+            body = above.body if isinstance(above.body, list) else [above.body]
+            if _holds_on_a_gpu(above.test) is (not any(below is part for part in body)):
+                return True
+        below = above
+    return False
+
+
+def _holds_on_a_gpu(test: ast.expr) -> bool | None:
+    """What a condition comes to on a GPU; None where more than the device decides."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            held = _holds_on_a_gpu(operand)
+            return None if held is None else not held
+        case ast.Attribute(attr="is_cuda") | ast.Call(func=ast.Attribute(attr="is_available")):
+            return True
+        case ast.Attribute(attr="is_cpu"):
+            return False
+        case ast.Compare(
+            left=ast.Attribute(attr="type"), ops=[ast.Eq() | ast.NotEq() as operator],
+            comparators=[ast.Constant(value="cuda" | "cpu" as name)],
+        ):  # fmt: skip
+            return isinstance(operator, ast.Eq) is (name == "cuda")
+    return None
+
+
+def _rank(weight: Weight) -> int:
+    return (Weight.LIGHT, Weight.MATH, Weight.HEAVY).index(weight)
+
+
+def _method(reading: Reading, call: ast.Call, owner: ast.expr, attribute: str) -> Iterator[tuple[ast.expr, str]]:
+    weight = weight_of_method(attribute)
+    if weight is None or not _is_tensor(reading, owner, attribute):
+        return
+    if _counts(reading, call, weight):
+        yield call, f".{attribute}()"
+
+
+def _is_tensor(reading: Reading, owner: ast.expr, attribute: str) -> bool:
+    if reading.tensors.origin(owner) is not Origin.UNKNOWN:
+        return True
+    names = reading.names.of(owner)
+    foreign = any(not name.startswith("torch") for name in names)
+    return attribute.rstrip("_") in DISTINCT_METHODS and not foreign and not isinstance(owner, ast.Constant)
+
+
+def _counts(reading: Reading, node: ast.expr, weight: Weight) -> bool:
+    """Whether an operator of this weight says something here."""
+    if weight is Weight.HEAVY:
+        return True
+    if weight is Weight.MATH and reading.tensors.origin(node) is Origin.INPUT:
+        return True
+    return _becomes_the_answer(reading, node)
+
+
+def _becomes_the_answer(reading: Reading, node: ast.expr) -> bool:
+    function, statement = reading.function(node), reading.statement(node)
+    if function is None or statement is None or _finishes_partial_results(reading, node):
+        return False
+    flow = reading.tensors.flow(function)
+    if _is_written_out(reading, node, flow.answer | set(flow.parameters)):
+        return True
+    if not _passes_upwards(reading, node, statement):
+        return False
+    if isinstance(statement, ast.Return):
+        return True
+    if isinstance(statement, ast.Assign):
+        return any(isinstance(target, ast.Name) and target.id in flow.answer for target in statement.targets)
+    return False
+
+
+def _is_written_out(reading: Reading, node: ast.expr, outputs: set[str]) -> bool:
+    """Whether the result lands in a tensor that is the answer: out=y, y.copy_(...), y[...] = ..., y.mul_(2)."""
+    if isinstance(node, ast.Call):
+        out = [keyword.value for keyword in node.keywords if keyword.arg == "out"]
+        if any(name in outputs for value in out for name in value_names(value)):
+            return True
+        if isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_") and not node.func.attr.endswith("__"):
+            return any(name in outputs for name in value_names(node.func.value))
+    above = reading.parent(node)
+    if isinstance(above, ast.Call) and isinstance(above.func, ast.Attribute) and above.func.attr == "copy_":
+        return any(name in outputs for name in value_names(above.func.value))
+    if isinstance(above, ast.Assign) and above.value is node:
+        held = [target.value for target in above.targets if isinstance(target, ast.Subscript)]
+        return any(name in outputs for value in held for name in value_names(value))
+    return False
+
+
+def _passes_upwards(reading: Reading, node: ast.expr, statement: ast.stmt) -> bool:
+    """Whether the value of the statement depends on the value of the expression, and not only on its size."""
+    whole = getattr(statement, "value", None)
+    marked = "\0"
+    below: ast.AST = node
+    for above in reading.ancestors(node):
+        if above is statement:
+            return whole is below
+        keeps = ast.Name(id=marked, ctx=ast.Load())
+        if isinstance(above, ast.Lambda) or not _keeps(above, below, keeps):
+            return False
+        below = above
+    return False
+
+
+def _keeps(above: ast.AST, below: ast.AST, marked: ast.Name) -> bool:
+    match above:
+        case ast.BinOp() | ast.UnaryOp() | ast.IfExp() | ast.Tuple() | ast.List() | ast.Starred() | ast.BoolOp():
+            return not (isinstance(above, ast.IfExp) and above.test is below)
+        case ast.Subscript(value=value):
+            return value is below
+        case ast.Attribute(attr=attribute):
+            stand_in = ast.Attribute(value=marked, attr=attribute, ctx=ast.Load())
+            called = ast.Call(func=stand_in, args=[], keywords=[])
+            return marked.id in (*value_names(stand_in), *value_names(called))
+        case ast.Call(func=function):
+            if function is below:
+                return True
+            return marked.id in value_names(ast.Call(func=function, args=[marked], keywords=[]))
+        case ast.keyword():
+            return False
+    return False
+
+
+def _finishes_partial_results(reading: Reading, node: ast.expr) -> bool:
+    """A small reduction of what a kernel left in a tensor of the candidate's own."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr not in REDUCING:
+        return False
+    function = reading.function(node)
+    if function is None:
+        return False
+    flow = reading.tensors.flow(function)
+    held = node.func.value if not reading.names.of(node.func.value) & {"torch"} else next(iter(node.args), None)
+    written = {group for site in reading.launches.by_function.get(function, ()) for item in site.written
+               for group in flow.groups(item)}  # fmt: skip
+    return reading.tensors.origin(held) is Origin.OWN and bool(flow.groups(held) & written)

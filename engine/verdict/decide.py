@@ -1,0 +1,211 @@
+"""The verdict: a pure function of what was observed.  This file and no other decides.
+
+Nothing that was not checked counts as right: no cases, unfinished cases and a stage that could not
+run are never a PASS.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from engine.model import CaseResult, CompiledKernel, Finding, Location, Outcome, Policy, Severity, Verdict
+from engine.model.layers import Coverage, Layer, LayerReport
+from engine.verdict.policy import WEIGHTS, Weights
+
+# Of several failed cases the run is named after the first in this order: what explains most comes first.
+_GRAVEST_FIRST = (
+    Outcome.TAMPERED, Outcome.CHEATED, Outcome.CRASHED, Outcome.OUT_OF_MEMORY, Outcome.TIMEOUT, Outcome.COMPILE_ERROR,
+    Outcome.RUNTIME_ERROR, Outcome.WRONG_SHAPE, Outcome.WRONG_DTYPE, Outcome.MUTATED_INPUT, Outcome.NONFINITE,
+    Outcome.WRONG_VALUE, Outcome.REFUSED, Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR, Outcome.CANCELLED,
+)  # fmt: skip
+_HEAVIEST_FIRST = tuple(reversed(Severity))
+_GRAVE = (Severity.PROOF, Severity.SUSPECT)
+NOT_BUILT_HERE = frozenset({Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR})
+"""A kernel that this machine, this version or this engine could not compile: it says nothing of the kernel."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stop:
+    """What ended a run before all of its cases were judged."""
+
+    outcome: Outcome
+    message: str
+    location: Location | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interim:
+    """The worst that is known of a run in progress: its verdict will be this or worse."""
+
+    outcome: Outcome
+    flagged: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Breach:
+    """A rule of strict benchmarks that a file breaks, as its sentence, and what breaks it."""
+
+    rule: str
+    finding: Finding
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """All that a run found out.  `planned` is how many cases the plan had, `policy` decides over the findings.
+
+    `launched_on` is the target of the device that really launched the kernels, None where they were interpreted:
+    a launch shows that a kernel builds for that target.  `unmade` are checks of the plan that could not be made.
+    """
+
+    planned: int
+    policy: Policy = Policy.DEFAULT
+    stop: Stop | None = None
+    cases: Sequence[CaseResult] = ()
+    kernels: Sequence[CompiledKernel] = ()
+    findings: Sequence[Finding] = ()
+    layers: Sequence[LayerReport] = ()
+    launched_on: str | None = None
+    unmade: Sequence[Stop] = ()
+
+
+def judge(facts: Facts) -> Verdict:
+    """The verdict on these facts; its sentence names the policy where that is not the default."""
+    verdict = _judged(facts)
+    match facts.policy:
+        case Policy.DEFAULT:
+            return verdict
+        case Policy.STRICT:
+            return replace(verdict, sentence=f"{verdict.sentence}, by the {facts.policy} policy")
+        case Policy.FACTS_ONLY:
+            found = f"findings: {_count(facts.findings)}; no policy was applied ({facts.policy})"
+            return replace(verdict, sentence=f"{verdict.sentence}; {found}")
+
+
+def interim(facts: Facts) -> Interim | None:
+    """What these facts of a run in progress say already; None as long as they decide nothing.
+
+    PASS says that every case passed; probes, builds and times may still make the verdict worse.
+    """
+    failed = [result.outcome for result in facts.cases if result.outcome is not Outcome.PASS]
+    if failed:
+        return Interim(outcome=min(failed, key=_GRAVEST_FIRST.index))
+    unbuilt = first_unbuilt(facts.kernels)
+    if unbuilt is not None:
+        return Interim(outcome=unbuilt.outcome)
+    if not facts.planned or len(facts.cases) < facts.planned:
+        return None
+    weights = WEIGHTS[facts.policy]
+    return Interim(outcome=Outcome.PASS, flagged=any(weights.flags(found.severity) for found in facts.findings))
+
+
+def refusal(policy: Policy, breaches: Sequence[Breach]) -> Stop | None:
+    """Why a file that breaks these rules is not run under this policy; None when it is."""
+    if not breaches or not WEIGHTS[policy].refuses:
+        return None
+    first, found = breaches[0], breaches[0].finding
+    line = f", line {found.location.line}" if found.location else ""
+    why = f"{first.rule.removesuffix('.')} ({found.check}{line}: {found.message})"
+    more = f"; {len(breaches) - 1} more of the like" if len(breaches) > 1 else ""
+    message = f"not run, for it breaks a rule: {why}{more}"
+    return Stop(outcome=Outcome.REFUSED, message=message, location=found.location)
+
+
+def _judged(facts: Facts) -> Verdict:
+    passed = sum(result.outcome is Outcome.PASS for result in facts.cases)
+    outcome, sentence, location = _outcome(facts, passed)
+    weights = WEIGHTS[facts.policy]
+    flags = [finding for finding in _heaviest_first(facts.findings) if weights.flags(finding.severity)]
+    unchecked = list(_unchecked(facts.layers, weights))
+    unmade = next(_unmade(facts, weights), None)
+    flagged = False
+    if outcome is not Outcome.PASS:
+        pass
+    elif flags:
+        flagged = True
+        sentence = f"right on {passed} of {facts.planned} cases, but not credible: {flags[0].message}"
+        location = flags[0].location
+    elif unmade is not None:
+        outcome, location = unmade.outcome, unmade.location
+        sentence = f"right on {passed} of {facts.planned} cases, but {unmade.message}"
+    elif unchecked:
+        flagged = True
+        sentence = f"right on {passed} of {facts.planned} cases, but not cleared: {unchecked[0]}"
+    return Verdict(
+        outcome=outcome, sentence=sentence, passed=passed, total=facts.planned, flagged=flagged, location=location
+    )
+
+
+def _unchecked(layers: Sequence[LayerReport], weights: Weights) -> Iterator[str]:
+    """Every required layer that could not be checked, and why; silence about a layer is no check of it."""
+    for layer in filter(weights.requires, Layer):
+        reports = [report for report in layers if report.layer is layer]
+        if not reports:
+            yield f"{layer} was not checked: nothing reported on it"
+        for report in reports:
+            if report.coverage is Coverage.NOT_CHECKED:
+                yield f"{layer} ({report.by}) could not be checked: {report.why}"
+
+
+def _unmade(facts: Facts, weights: Weights) -> Iterator[Stop]:
+    """Every check that the plan asked for and that could not be made: never a pass, nor the candidate's fault."""
+    for report in facts.layers:
+        if report.coverage is Coverage.ENGINE_FAILED and weights.requires(report.layer):
+            message = f"{report.layer} ({report.by}) could not be checked: {report.why}"
+            yield Stop(outcome=Outcome.ENGINE_ERROR, message=message)
+    for kernel in facts.kernels:
+        if kernel.outcome in NOT_BUILT_HERE and kernel.target != facts.launched_on:
+            message = f"could not check that {kernel.launch.kernel} builds for {kernel.target}: {kernel.message}"
+            yield Stop(outcome=kernel.outcome, message=message, location=kernel.location)
+    yield from facts.unmade
+
+
+def _heaviest_first(findings: Sequence[Finding]) -> list[Finding]:
+    return sorted(findings, key=lambda finding: _HEAVIEST_FIRST.index(finding.severity))
+
+
+def _count(findings: Sequence[Finding]) -> str:
+    """How many findings there are of each severity, and what the heaviest says where it is a grave one."""
+    ordered = _heaviest_first(findings)
+    if not ordered:
+        return "none"
+    count = Counter(finding.severity for finding in ordered)
+    said = ", ".join(f"{number} {severity}" for severity, number in count.items())
+    return f"{said}, the first: {ordered[0].message}" if ordered[0].severity in _GRAVE else said
+
+
+def _outcome(facts: Facts, passed: int) -> tuple[Outcome, str, Location | None]:
+    if facts.stop is not None:
+        return facts.stop.outcome, facts.stop.message, facts.stop.location
+    if facts.planned == 0:
+        return Outcome.REFUSED, "no case was chosen, so nothing was verified; choose --cases smoke or full", None
+    failed = sorted(
+        (result for result in facts.cases if result.outcome is not Outcome.PASS),
+        key=lambda result: _GRAVEST_FIRST.index(result.outcome),
+    )
+    if failed:
+        return _failed_cases(failed, facts.planned)
+    if len(facts.cases) < facts.planned:
+        missing = facts.planned - len(facts.cases)
+        return Outcome.ENGINE_ERROR, f"{missing} of {facts.planned} cases were never judged", None
+    kernel = first_unbuilt(facts.kernels)
+    if kernel is not None:
+        why = f"{kernel.launch.kernel} does not build for {kernel.target}: {kernel.message}"
+        return kernel.outcome, f"right on all cases, but {why}", kernel.location
+    return Outcome.PASS, f"right on {passed} of {facts.planned} cases", None
+
+
+def first_unbuilt(kernels: Sequence[CompiledKernel]) -> CompiledKernel | None:
+    """The first kernel that does not build, or None."""
+    return next(
+        (kernel for kernel in kernels if kernel.outcome is not Outcome.PASS and kernel.outcome not in NOT_BUILT_HERE),
+        None,
+    )
+
+
+def _failed_cases(failed: Sequence[CaseResult], planned: int) -> tuple[Outcome, str, Location | None]:
+    first = failed[0]
+    count = f"{len(failed)} of {planned} cases failed" if len(failed) > 1 else f"case {first.case} failed"
+    where = f", first {first.case}" if len(failed) > 1 else ""
+    return first.outcome, f"{count}{where}: {first.message or first.outcome.value}", first.location

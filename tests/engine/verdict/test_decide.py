@@ -1,0 +1,325 @@
+"""Facts in, verdict out: nothing that was not checked is ever right."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import (
+    CaseResult,
+    CompiledKernel,
+    Finding,
+    Launch,
+    Location,
+    Outcome,
+    Policy,
+    Severity,
+    Tier,
+    Verdict,
+)
+from engine.model.layers import Coverage, Layer, LayerReport
+from engine.verdict.decide import Breach, Facts, Interim, Stop, interim, judge, refusal
+from engine.verdict.policy import WEIGHTS
+
+LAUNCH = Launch(
+    kernel="k", signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1,), line=1
+)
+HERE = Location(line=9)
+
+
+def result(outcome: Outcome, case: str = "a", message: str = "", location: Location | None = None) -> CaseResult:
+    return CaseResult(
+        case=case, tier=Tier.SMOKE, outcome=outcome, elapsed_s=0.0, calls=1, seed=1, message=message, location=location
+    )
+
+
+def kernel(outcome: Outcome, message: str = "") -> CompiledKernel:
+    return CompiledKernel(launch=LAUNCH, target="sm_90", outcome=outcome, elapsed_s=0.1, message=message, location=HERE)
+
+
+def finding(severity: Severity, message: str) -> Finding:
+    return Finding(check="c", severity=severity, message=message, location=Location(line=3))
+
+
+ALL_CHECKED = tuple(LayerReport(layer=layer, by="p", coverage=Coverage.CHECKED) for layer in Layer)
+OK = result(Outcome.PASS)
+FAILED = [outcome for outcome in Outcome if outcome is not Outcome.PASS]
+
+
+def test_all_cases_right_is_a_pass() -> None:
+    assert judge(Facts(planned=2, cases=(OK, OK), layers=ALL_CHECKED)) == Verdict(
+        outcome=Outcome.PASS, sentence="right on 2 of 2 cases", passed=2, total=2
+    )
+
+
+def unchecked(layer: Layer, coverage: Coverage = Coverage.NOT_CHECKED) -> tuple[LayerReport, ...]:
+    """All layers were checked but for this one."""
+    others = (report for report in ALL_CHECKED if report.layer is not layer)
+    return (*others, LayerReport(layer=layer, by="p", coverage=coverage, why="it died"))
+
+
+def test_a_required_layer_that_could_not_be_checked_keeps_a_right_run_from_being_cleared() -> None:
+    verdict = judge(Facts(planned=1, cases=(OK,), layers=unchecked(Layer.ABLATION)))
+    assert (verdict.outcome, verdict.flagged) == (Outcome.PASS, True)
+    assert verdict.sentence == "right on 1 of 1 cases, but not cleared: ablation (p) could not be checked: it died"
+
+
+@pytest.mark.parametrize("policy", list(Policy))
+@pytest.mark.parametrize("layer", list(Layer))
+def test_a_layer_flags_where_its_policy_requires_it(policy: Policy, layer: Layer) -> None:
+    verdict = judge(Facts(planned=1, policy=policy, cases=(OK,), layers=unchecked(layer)))
+    assert verdict.flagged is WEIGHTS[policy].requires(layer)
+
+
+@pytest.mark.parametrize("coverage", [Coverage.NOT_AVAILABLE, Coverage.NOT_ASKED])
+def test_what_the_machine_does_not_offer_or_nobody_asked_flags_nothing(coverage: Coverage) -> None:
+    layers = tuple(LayerReport(layer=layer, by="p", coverage=coverage, why="not here") for layer in Layer)
+    assert not judge(Facts(planned=1, policy=Policy.STRICT, cases=(OK,), layers=layers)).flagged
+
+
+def test_a_required_layer_that_nothing_reported_on_is_not_checked() -> None:
+    layers = tuple(report for report in ALL_CHECKED if report.layer is not Layer.BEHAVIOUR)
+    verdict = judge(Facts(planned=1, cases=(OK,), layers=layers))
+    assert verdict.flagged
+    assert verdict.sentence.endswith("but not cleared: behaviour was not checked: nothing reported on it")
+
+
+def test_a_finding_is_told_before_a_layer_that_could_not_be_checked() -> None:
+    facts = Facts(planned=1, cases=(OK,), findings=(finding(Severity.SUSPECT, "odd"),), layers=unchecked(Layer.INPUTS))
+    assert judge(facts).sentence == "right on 1 of 1 cases, but not credible: odd"
+
+
+def test_no_case_planned_is_refused() -> None:
+    verdict = judge(Facts(planned=0))
+    assert verdict.outcome is Outcome.REFUSED
+    assert verdict.sentence == "no case was chosen, so nothing was verified; choose --cases smoke or full"
+
+
+@pytest.mark.parametrize(("cases", "missing"), [((), 3), ((OK,), 2), ((OK, OK), 1)])
+def test_cases_that_were_never_judged_are_our_error_and_no_pass(cases: tuple[CaseResult, ...], missing: int) -> None:
+    verdict = judge(Facts(planned=3, cases=cases))
+    assert (verdict.outcome, verdict.sentence) == (
+        Outcome.ENGINE_ERROR, f"{missing} of 3 cases were never judged"
+    )  # fmt: skip
+    assert verdict.passed == len(cases)
+
+
+@pytest.mark.parametrize("outcome", FAILED)
+def test_one_failed_case_names_the_run_whatever_its_outcome(outcome: Outcome) -> None:
+    verdict = judge(Facts(planned=2, cases=(OK, result(outcome, "b", "why", HERE))))
+    assert verdict == Verdict(outcome=outcome, sentence="case b failed: why", passed=1, total=2, location=HERE)
+
+
+def test_a_failed_case_without_a_message_says_its_outcome() -> None:
+    assert judge(Facts(planned=1, cases=(result(Outcome.TIMEOUT),))).sentence == "case a failed: timeout"
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "named"),
+    [
+        ((Outcome.WRONG_VALUE, Outcome.TAMPERED), Outcome.TAMPERED),
+        ((Outcome.WRONG_VALUE, Outcome.RUNTIME_ERROR), Outcome.RUNTIME_ERROR),
+        ((Outcome.WRONG_VALUE, Outcome.NONFINITE), Outcome.NONFINITE),
+        ((Outcome.NONFINITE, Outcome.WRONG_SHAPE), Outcome.WRONG_SHAPE),
+        ((Outcome.TIMEOUT, Outcome.CRASHED), Outcome.CRASHED),
+        ((Outcome.ENGINE_ERROR, Outcome.WRONG_VALUE), Outcome.WRONG_VALUE),
+        ((Outcome.UNSUPPORTED, Outcome.MUTATED_INPUT), Outcome.MUTATED_INPUT),
+    ],
+)
+def test_of_several_failures_the_gravest_names_the_run(outcomes: tuple[Outcome, ...], named: Outcome) -> None:
+    cases = tuple(result(outcome, f"case {i}", outcome.value) for i, outcome in enumerate(outcomes))
+    verdict = judge(Facts(planned=5, cases=cases))
+    assert verdict.outcome is named
+    assert verdict.sentence == f"2 of 5 cases failed, first case {outcomes.index(named)}: {named.value}"
+
+
+def test_of_equally_grave_failures_the_first_judged_is_named() -> None:
+    cases = (OK, result(Outcome.WRONG_VALUE, "b", "first"), result(Outcome.WRONG_VALUE, "c", "second"))
+    assert judge(Facts(planned=3, cases=cases)).sentence == "2 of 3 cases failed, first b: first"
+
+
+def test_what_stopped_a_run_stands_above_its_cases() -> None:
+    stop = Stop(outcome=Outcome.TIMEOUT, message="twice", location=HERE)
+    verdict = judge(Facts(planned=3, stop=stop, cases=(OK, result(Outcome.TAMPERED))))
+    assert verdict == Verdict(outcome=Outcome.TIMEOUT, sentence="twice", passed=1, total=3, location=HERE)
+
+
+def test_a_cancelled_run_is_cancelled_even_when_all_its_cases_passed() -> None:
+    stop = Stop(outcome=Outcome.CANCELLED, message="cancelled before it was finished")
+    assert judge(Facts(planned=1, stop=stop, cases=(OK,))).outcome is Outcome.CANCELLED
+
+
+def test_right_cases_whose_kernel_does_not_build_are_a_failure() -> None:
+    verdict = judge(Facts(planned=1, cases=(OK,), kernels=(kernel(Outcome.COMPILE_ERROR, "too much shared memory"),)))
+    assert verdict == Verdict(
+        outcome=Outcome.COMPILE_ERROR, location=HERE, passed=1, total=1,
+        sentence="right on all cases, but k does not build for sm_90: too much shared memory",
+    )  # fmt: skip
+
+
+def test_kernel_that_builds_changes_nothing() -> None:
+    assert judge(Facts(planned=1, cases=(OK,), kernels=(kernel(Outcome.PASS),))).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize("outcome", [Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR])
+def test_kernel_not_compiled_for_target_is_no_pass(outcome: Outcome) -> None:
+    facts = Facts(planned=1, cases=(OK,), kernels=(kernel(outcome, "no compiler got ready"),), layers=ALL_CHECKED)
+    assert judge(facts) == Verdict(
+        outcome=outcome, passed=1, total=1, location=HERE,
+        sentence="right on 1 of 1 cases, but could not check that k builds for sm_90: no compiler got ready",
+    )  # fmt: skip
+
+
+def test_kernel_launched_on_its_target_needs_no_compile() -> None:
+    kernels = (kernel(Outcome.UNSUPPORTED), kernel(Outcome.ENGINE_ERROR))
+    facts = Facts(planned=1, cases=(OK,), kernels=kernels, launched_on="sm_90", layers=ALL_CHECKED)
+    assert (judge(facts).outcome, judge(facts).flagged) == (Outcome.PASS, False)
+
+
+def test_check_of_the_plan_not_made_is_no_pass() -> None:
+    unmade = (Stop(outcome=Outcome.UNSUPPORTED, message="too many kernels"),)
+    verdict = judge(Facts(planned=1, cases=(OK,), layers=ALL_CHECKED, unmade=unmade))
+    assert (verdict.outcome, verdict.sentence) == (
+        Outcome.UNSUPPORTED, "right on 1 of 1 cases, but too many kernels"
+    )  # fmt: skip
+
+
+def test_engine_failure_in_required_layer_never_flags() -> None:
+    layers = (*unchecked(Layer.INPUTS, Coverage.ENGINE_FAILED), *unchecked(Layer.BEHAVIOUR))
+    verdict = judge(Facts(planned=1, cases=(OK,), layers=layers))
+    assert (verdict.outcome, verdict.flagged) == (Outcome.ENGINE_ERROR, False)
+    assert verdict.sentence == "right on 1 of 1 cases, but inputs (p) could not be checked: it died"
+
+
+def test_engine_failure_in_optional_layer_keeps_the_pass() -> None:
+    verdict = judge(Facts(planned=1, cases=(OK,), layers=unchecked(Layer.STATIC, Coverage.ENGINE_FAILED)))
+    assert (verdict.outcome, verdict.flagged) == (Outcome.PASS, False)
+
+
+def test_proof_counts_although_a_check_was_not_made() -> None:
+    facts = Facts(
+        planned=1, cases=(OK,), findings=(finding(Severity.PROOF, "copied"),), kernels=(kernel(Outcome.ENGINE_ERROR),)
+    )
+    assert (judge(facts).outcome, judge(facts).flagged) == (Outcome.PASS, True)
+
+
+def test_a_kernel_that_does_not_build_is_found_behind_one_that_could_not_be_checked() -> None:
+    kernels = (kernel(Outcome.UNSUPPORTED), kernel(Outcome.COMPILE_ERROR, "no"))
+    assert judge(Facts(planned=1, cases=(OK,), kernels=kernels)).outcome is Outcome.COMPILE_ERROR
+
+
+def test_a_wrong_case_is_named_before_a_kernel_that_does_not_build() -> None:
+    facts = Facts(planned=1, cases=(result(Outcome.WRONG_VALUE),), kernels=(kernel(Outcome.COMPILE_ERROR),))
+    assert judge(facts).outcome is Outcome.WRONG_VALUE
+
+
+@pytest.mark.parametrize("severity", [Severity.SUSPECT, Severity.PROOF])
+def test_a_pass_with_a_grave_finding_is_flagged(severity: Severity) -> None:
+    findings = (finding(Severity.HINT, "a hint"), finding(severity, "no kernel was launched"))
+    assert judge(Facts(planned=1, cases=(OK,), findings=findings)) == Verdict(
+        outcome=Outcome.PASS, sentence="right on 1 of 1 cases, but not credible: no kernel was launched", passed=1,
+        total=1, flagged=True, location=Location(line=3),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("severity", [Severity.NOTE, Severity.HINT])
+def test_a_light_finding_flags_nothing(severity: Severity) -> None:
+    verdict = judge(Facts(planned=1, cases=(OK,), layers=ALL_CHECKED, findings=(finding(severity, "spelling"),)))
+    assert (verdict.flagged, verdict.sentence) == (False, "right on 1 of 1 cases")
+
+
+def test_a_failure_is_not_flagged_on_top() -> None:
+    facts = Facts(planned=1, cases=(result(Outcome.WRONG_VALUE),), findings=(finding(Severity.PROOF, "x"),))
+    assert judge(facts).flagged is False
+
+
+# ---------------------------------------------------------------- policies
+
+
+def under(policy: Policy, *found: Severity) -> Verdict:
+    findings = tuple(finding(severity, f"a {severity}") for severity in found)
+    return judge(Facts(planned=1, policy=policy, cases=(OK,), layers=ALL_CHECKED, findings=findings))
+
+
+@pytest.mark.parametrize("severity", Severity)
+@pytest.mark.parametrize("policy", Policy)
+def test_a_right_run_is_flagged_by_what_the_table_says_and_by_nothing_else(policy: Policy, severity: Severity) -> None:
+    assert under(policy, severity).flagged is WEIGHTS[policy].flags(severity)
+
+
+def test_of_several_grave_findings_the_gravest_is_named() -> None:
+    verdict = under(Policy.DEFAULT, Severity.SUSPECT, Severity.PROOF)
+    assert verdict.sentence == "right on 1 of 1 cases, but not credible: a proof"
+
+
+def test_the_strict_policy_flags_and_is_named() -> None:
+    assert under(Policy.STRICT).sentence == "right on 1 of 1 cases, by the strict policy"
+    verdict = under(Policy.STRICT, Severity.SUSPECT)
+    assert verdict.flagged
+    assert verdict.sentence == "right on 1 of 1 cases, but not credible: a suspect, by the strict policy"
+
+
+def test_facts_only_says_what_was_found_and_that_nothing_decided_over_it() -> None:
+    verdict = under(Policy.FACTS_ONLY, Severity.HINT, Severity.PROOF, Severity.HINT)
+    assert verdict == Verdict(
+        outcome=Outcome.PASS, passed=1, total=1,
+        sentence="right on 1 of 1 cases; findings: 1 proof, 2 hint, the first: a proof; "
+        "no policy was applied (facts-only)",
+    )  # fmt: skip
+    light = under(Policy.FACTS_ONLY, Severity.NOTE, Severity.HINT)
+    assert light.sentence == "right on 1 of 1 cases; findings: 1 hint, 1 note; no policy was applied (facts-only)"
+    clean = under(Policy.FACTS_ONLY)
+    assert clean.sentence == "right on 1 of 1 cases; findings: none; no policy was applied (facts-only)"
+
+
+@pytest.mark.parametrize("policy", Policy)
+def test_a_wrong_answer_is_wrong_under_every_policy(policy: Policy) -> None:
+    facts = Facts(planned=1, policy=policy, cases=(result(Outcome.WRONG_VALUE, message="off by one"),))
+    verdict = judge(facts)
+    assert (verdict.outcome, verdict.flagged) == (Outcome.WRONG_VALUE, False)
+    assert verdict.sentence.startswith("case a failed: off by one")
+
+
+def test_only_the_strict_policy_refuses_a_file_that_breaks_a_rule() -> None:
+    first = Breach(rule="Nothing is computed twice.", finding=finding(Severity.HINT, "it is"))
+    assert refusal(Policy.STRICT, ()) is None
+    assert [refusal(policy, (first,)) for policy in (Policy.DEFAULT, Policy.FACTS_ONLY)] == [None, None]
+    assert refusal(Policy.STRICT, (first, first, first)) == Stop(
+        outcome=Outcome.REFUSED, location=Location(line=3),
+        message="not run, for it breaks a rule: Nothing is computed twice (c, line 3: it is); 2 more of the like",
+    )  # fmt: skip
+
+
+def test_interim_of_unfinished_right_cases_is_open() -> None:
+    assert interim(Facts(planned=2, cases=(OK,))) is None
+
+
+def test_interim_without_planned_cases_is_open() -> None:
+    assert interim(Facts(planned=0)) is None
+
+
+def test_interim_of_the_first_failed_case_is_its_outcome() -> None:
+    assert interim(Facts(planned=9, cases=(OK, result(Outcome.WRONG_VALUE)))) == Interim(outcome=Outcome.WRONG_VALUE)
+
+
+def test_interim_of_several_failures_is_the_gravest() -> None:
+    cases = (result(Outcome.UNSUPPORTED), result(Outcome.WRONG_VALUE), result(Outcome.TIMEOUT))
+    assert interim(Facts(planned=9, cases=cases)) == Interim(outcome=Outcome.TIMEOUT)
+
+
+def test_interim_of_all_cases_right_is_a_pass() -> None:
+    assert interim(Facts(planned=2, cases=(OK, OK))) == Interim(outcome=Outcome.PASS)
+
+
+def test_interim_of_a_kernel_that_does_not_build_is_its_outcome() -> None:
+    facts = Facts(planned=1, cases=(OK,), kernels=(kernel(Outcome.UNSUPPORTED), kernel(Outcome.COMPILE_ERROR)))
+    assert interim(facts) == Interim(outcome=Outcome.COMPILE_ERROR)
+
+
+def test_interim_of_right_cases_with_a_grave_finding_is_flagged() -> None:
+    facts = Facts(planned=1, cases=(OK,), findings=(finding(Severity.SUSPECT, "s"),))
+    assert interim(facts) == Interim(outcome=Outcome.PASS, flagged=True)
+
+
+def test_interim_follows_the_policy_over_findings() -> None:
+    facts = Facts(planned=1, cases=(OK,), findings=(finding(Severity.SUSPECT, "s"),), policy=Policy.FACTS_ONLY)
+    assert interim(facts) == Interim(outcome=Outcome.PASS)

@@ -1,0 +1,339 @@
+"""From what a worker has seen to findings: what counts against a candidate, and how it is said."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import msgspec
+import pytest
+
+from engine import protocol
+from engine.model import (
+    Case,
+    CaseResult,
+    Cost,
+    DType,
+    Finding,
+    Location,
+    Outcome,
+    OutputReport,
+    Problem,
+    Severity,
+    Tier,
+    Tolerance,
+)
+from engine.verdict.observed_effects import facts, findings
+
+COMPUTE, LIGHT = protocol.OperatorKind.COMPUTE, protocol.OperatorKind.LIGHT
+ELEMENTS = {"small": 4, "large": 1000, "empty": 0}
+PROBLEM = Problem(
+    name="toy::twice", entry="f", signature="f(x: Tensor) -> Tensor", summary="", category="toy",
+    cases=tuple(Case(name=name, dtype=DType.FLOAT16, tier=Tier.FULL, params={}) for name in ELEMENTS),
+    make_inputs=lambda case, rng: (), reference=lambda x: x, eager=lambda x: x,
+    tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
+    cost=lambda case: Cost(flops=1, bytes_read=2 * ELEMENTS[case.name], bytes_written=2 * ELEMENTS[case.name]),
+    origin="m:P",
+)  # fmt: skip
+RESULTS = tuple(
+    CaseResult(
+        case=name, tier=Tier.FULL, outcome=Outcome.PASS, elapsed_s=0.1, calls=2, seed=1,
+        outputs=(OutputReport(name="return", outcome=Outcome.PASS, total=elements),),
+    )
+    for name, elements in ELEMENTS.items()
+)  # fmt: skip
+
+
+def found(
+    *operators: protocol.OperatorSeen,
+    deeds: tuple[protocol.DeedSeen, ...] = (),
+    changes: tuple[protocol.ChangeSeen, ...] = (),
+) -> list[Finding]:
+    observed = protocol.Observed(id="i", operators=operators, deeds=deeds, changes=changes)
+    return list(findings(PROBLEM, RESULTS, observed))
+
+
+def used(
+    name: str = "aten::_softmax", *, kind: protocol.OperatorKind = COMPUTE, case: str = "large", reads: bool = True,
+    taken: int = 1000, made: int = 1000, uses: int = 1,
+) -> protocol.OperatorSeen:  # fmt: skip
+    return protocol.OperatorSeen(
+        name=name, kind=kind, case=case, reads_inputs=reads, uses=uses, largest_in=taken // uses,
+        largest_out=made // uses, total_in=taken, total_out=made,
+    )  # fmt: skip
+
+
+def severities(told: list[Finding]) -> list[Severity]:
+    return [finding.severity for finding in told]
+
+
+def test_an_operator_that_made_as_much_as_the_answer_computed_it() -> None:
+    (finding,) = found(used(uses=3), used("aten::exp", made=600))
+    assert (finding.check, finding.severity, finding.case) == ("behaviour", Severity.SUSPECT, "large")
+    assert finding.message == (
+        "torch computed it: aten::_softmax 3 times, up to 1000 elements; aten::exp once, up to 600 elements (1 cases)"
+    )
+
+
+@pytest.mark.parametrize("name", ["aten::mul", "aten::floor_divide", "aten::add_", "aten::bitwise_and"])
+def test_arithmetic_on_indices_is_no_finding(name: str) -> None:
+    assert found(msgspec.structs.replace(used(name, kind=LIGHT), integers=True)) == []
+
+
+def test_selection_by_whole_numbers_computed_it() -> None:
+    (finding,) = found(msgspec.structs.replace(used("aten::where", kind=LIGHT), integers=True))
+    assert finding.severity is Severity.SUSPECT
+
+
+def test_an_operator_that_made_the_answer_row_by_row_computed_it() -> None:
+    (finding,) = found(used(uses=100))
+    assert finding.message == "torch computed it: aten::_softmax 100 times, up to 1000 elements (1 cases)"
+
+
+def test_rows_of_a_table_are_an_answer_in_more_than_one_case_or_without_arithmetic() -> None:
+    lookup, case = used("aten::index_select", taken=1010), dataclasses.replace(PROBLEM.cases[1], name="larger")
+    assert found(lookup) == []
+    assert len(found(lookup, used())) == 1
+    moving = dataclasses.replace(PROBLEM, cost=lambda _: Cost(flops=0, bytes_read=2000, bytes_written=2000))
+    assert len(list(findings(moving, RESULTS, protocol.Observed(id="i", operators=(lookup,))))) == 1
+    more = dataclasses.replace(
+        PROBLEM, cases=(*PROBLEM.cases, case), cost=lambda _: Cost(flops=1, bytes_read=2000, bytes_written=2000)
+    )
+    results = (*RESULTS, dataclasses.replace(RESULTS[1], case="larger"))
+    both = (lookup, used("aten::index_select", case="larger", taken=1010))
+    assert len(list(findings(more, results, protocol.Observed(id="i", operators=both)))) == 1
+    fewer = tuple(used("aten::index_select", case=name, taken=1010, made=999) for name in ("large", "larger"))
+    assert list(findings(more, results, protocol.Observed(id="i", operators=fewer))) == []
+
+
+def test_numbers_that_were_taken_one_by_one_are_as_much_as_the_answer() -> None:
+    (finding,) = found(used("Tensor.item", kind=protocol.OperatorKind.METADATA, uses=1000))
+    assert finding.severity is Severity.SUSPECT
+    assert finding.message.endswith("other code can compute it: Tensor.item 1000 times, up to 1000 elements (1 cases)")
+
+
+@pytest.mark.parametrize(
+    "operator",
+    [
+        used(taken=400, made=499),
+        used(made=1),
+        used("Memory.unseen", taken=0, made=499, reads=False),
+        used("aten::lift_fresh", kind=protocol.OperatorKind.ALLOCATION, taken=0, made=499),
+        used("aten::fill_", kind=protocol.OperatorKind.ALLOCATION, taken=0, uses=15),
+        used("aten::cat", kind=protocol.OperatorKind.COPY, uses=15),
+        used("aten::copy_", kind=protocol.OperatorKind.COPY, reads=False, uses=16),
+        used("aten::eq", kind=protocol.OperatorKind.QUESTION, made=15999),
+        used("Tensor.item", kind=protocol.OperatorKind.METADATA, taken=40, made=40, uses=40),
+        used(taken=0, made=499),
+        used(case="small", taken=4, made=4),
+        used(case="empty", taken=0, made=0),
+        used(case="never heard of"),
+        used("aten::clone", kind=protocol.OperatorKind.COPY, uses=16),
+        used("aten::zeros", kind=protocol.OperatorKind.ALLOCATION),
+        used("aten::gt", kind=protocol.OperatorKind.QUESTION),
+        used("aten::randn", kind=protocol.OperatorKind.RANDOM),
+        used("aten::view", kind=protocol.OperatorKind.VIEW),
+    ],
+)  # fmt: skip
+def test_small_helpers_copies_and_views_say_nothing(operator: protocol.OperatorSeen) -> None:
+    assert found(operator) == []
+
+
+@pytest.mark.parametrize(
+    ("operator", "what"),
+    [
+        (used("Memory.unseen", taken=0, made=500, reads=False), "as much as the answer came into memory, and nobody"),
+        (
+            used("aten::lift_fresh", kind=protocol.OperatorKind.ALLOCATION, taken=0, made=500),
+            "it brought as much as the",
+        ),
+        (
+            used("aten::fill_", kind=protocol.OperatorKind.ALLOCATION, taken=0, made=500, uses=500),
+            "it brought as much as",
+        ),
+        (used("aten::cat", kind=protocol.OperatorKind.COPY, uses=16), "torch put the answer together of many pieces"),
+        (used("aten::copy_", kind=protocol.OperatorKind.COPY, uses=16), "torch put the answer together of many pieces"),
+        (
+            used("aten::eq", kind=protocol.OperatorKind.QUESTION, made=16000),
+            "torch answered more questions of yes and no",
+        ),
+        (used("aten::linalg_vector_norm", made=2), "torch computed it"),
+    ],
+)
+def test_what_comes_from_elsewhere_is_suspect(operator: protocol.OperatorSeen, what: str) -> None:
+    (finding,) = found(operator)
+    assert finding.severity is Severity.SUSPECT
+    assert finding.message.startswith(what)
+
+
+def test_what_torch_does_to_what_kernels_left_is_its_own_when_it_is_half_of_the_operations() -> None:
+    two = tuple(dataclasses.replace(one, case=f"large {number}") for one in RESULTS[1:2] for number in "12")
+    problem = dataclasses.replace(
+        PROBLEM, cases=tuple(dataclasses.replace(PROBLEM.cases[1], name=one.case) for one in two),
+        cost=lambda case: Cost(flops=4000, bytes_read=2000, bytes_written=2000),
+    )  # fmt: skip
+
+    def told(taken: int) -> list[Finding]:
+        seen = [used("aten::sum", kind=LIGHT, case=one.case, reads=False, taken=taken) for one in two]
+        return list(findings(problem, two, protocol.Observed(id="i", operators=tuple(seen))))
+
+    assert [(one.severity, one.message.partition(":")[0]) for one in (*told(1999), *told(2000))] == [
+        (Severity.NOTE, "torch finished what its kernels left"),
+        (Severity.SUSPECT, "torch did the arithmetic on what its kernels left"),
+    ]
+
+
+def test_an_operator_that_reads_little_of_the_case_did_not_compute_it() -> None:
+    assert found(used(taken=0, made=500)) != []
+    whole = 2 * ELEMENTS["large"]
+    assert found(used(taken=0, made=whole // 4 - 1)) == []
+
+
+def test_light_arithmetic_counts_on_inputs_and_is_noted_on_what_kernels_left() -> None:
+    assert severities(found(used("aten::sum", kind=LIGHT))) == [Severity.SUSPECT]
+    (noted,) = found(used("aten::sum", kind=LIGHT, reads=False))
+    assert (noted.severity, noted.message) == (
+        Severity.NOTE, "torch finished what its kernels left: aten::sum once, up to 1000 elements (1 cases)",
+    )  # fmt: skip
+    assert severities(found(used(reads=False))) == [Severity.SUSPECT]
+
+
+def test_content_that_left_torch_was_computed_elsewhere() -> None:
+    (finding,) = found(used("Tensor.tolist"), used("Tensor.numpy", made=499))
+    assert (finding.severity, finding.message) == (
+        Severity.SUSPECT, "it took as much as the answer out of torch, where other code can compute it: "
+        "Tensor.tolist once, up to 1000 elements (1 cases)",
+    )  # fmt: skip
+
+
+def deed(
+    kind: protocol.DeedKind, detail: str = "d", *, line: int | None = None, loading: bool = False
+) -> protocol.DeedSeen:
+    return protocol.DeedSeen(kind=kind, detail=detail, line=line, loading=loading, times=2)
+
+
+@pytest.mark.parametrize(
+    ("seen", "severity"),
+    [
+        (deed(protocol.DeedKind.SOCKET), Severity.SUSPECT),
+        (deed(protocol.DeedKind.PROCESS, "os.fork"), Severity.SUSPECT),
+        (deed(protocol.DeedKind.PROCESS, "subprocess sh -c nvidia-smi"), Severity.SUSPECT),
+        (deed(protocol.DeedKind.PROCESS, "subprocess /usr/bin/nvidia-smi -L"), Severity.NOTE),
+        (deed(protocol.DeedKind.FRAMES), Severity.SUSPECT),
+        (deed(protocol.DeedKind.OBJECTS), Severity.SUSPECT),
+        (deed(protocol.DeedKind.EXEC), Severity.HINT),
+        (deed(protocol.DeedKind.LIBRARY, "dlopen libcuda.so.1"), Severity.HINT),
+        (deed(protocol.DeedKind.LIBRARY, "dlsym mprotect"), Severity.SUSPECT),
+        (deed(protocol.DeedKind.LIBRARY, "dlsym cudaDeviceSetLimit"), Severity.SUSPECT),
+        (deed(protocol.DeedKind.LIBRARY, "dlsym cudaDeviceGetAttribute"), Severity.HINT),
+        (deed(protocol.DeedKind.FILE_WRITTEN, "/dev/shm/answers"), Severity.SUSPECT),
+        (deed(protocol.DeedKind.FILE_READ, "/dev/shm/answers"), Severity.SUSPECT),
+        (deed(protocol.DeedKind.LIBRARY, "dlopen libcublasLt.so.13"), Severity.SUSPECT),
+        (deed(protocol.DeedKind.LIBRARY, "dlopen /opt/my blas/libc.so.6"), Severity.HINT),
+        (deed(protocol.DeedKind.LIBRARY, "dlopen /a/numpy.libs/libscipy_openblas64_-32.so"), Severity.SUSPECT),
+        (deed(protocol.DeedKind.LIBRARY, "dlopen of its own /tmp/plan.bin"), Severity.SUSPECT),
+        (deed(protocol.DeedKind.LIBRARY, "dlsym cblas_sgemm"), Severity.SUSPECT),
+        (deed(protocol.DeedKind.LIBRARY, "dlsym cuModuleLoadData"), Severity.SUSPECT),
+        (deed(protocol.DeedKind.LIBRARY, "dlsym cuDeviceGetAttribute"), Severity.HINT),
+        (deed(protocol.DeedKind.FILE_WRITTEN, "in the compiler's cache: /c/k.cubin"), Severity.SUSPECT),
+        (deed(protocol.DeedKind.MEMORY), Severity.HINT),
+        (deed(protocol.DeedKind.FILE_READ, "/home/a/b"), Severity.HINT),
+        (deed(protocol.DeedKind.FILE_READ, "/proc/self/maps"), Severity.SUSPECT),
+        (deed(protocol.DeedKind.FILE_WRITTEN), Severity.HINT),
+        (deed(protocol.DeedKind.IMPORT, "cupy"), Severity.NOTE),
+    ],
+)  # fmt: skip
+def test_each_deed_has_its_weight(seen: protocol.DeedSeen, severity: Severity) -> None:
+    assert severities(found(deeds=(seen,))) == [severity]
+
+
+def test_every_kind_of_deed_and_change_has_words() -> None:
+    assert len(found(deeds=tuple(deed(kind) for kind in protocol.DeedKind))) == len(protocol.DeedKind)
+    changes = tuple(protocol.ChangeSeen(kind=kind, name="n") for kind in protocol.ChangeKind)
+    assert len(found(changes=changes)) == len(protocol.ChangeKind)
+
+
+def test_deeds_of_a_kind_are_one_finding_with_the_first_line() -> None:
+    seen = (
+        deed(protocol.DeedKind.FRAMES, "sys._getframe", line=7, loading=True),
+        deed(protocol.DeedKind.FRAMES, "a\nb\x1b[0m"),
+        *(deed(protocol.DeedKind.FRAMES, f"{number}") for number in range(5)),
+    )
+    (finding,) = found(deeds=seen)
+    assert finding.location == Location(line=7)
+    assert finding.message == (
+        "it looked at the frames of who calls it: sys._getframe while loading, a?b?[0m 2 times, 0 2 times, "
+        "1 2 times, and 3 more"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "severity"),
+    [
+        (protocol.ChangeKind.FUNCTION, Severity.SUSPECT), (protocol.ChangeKind.BUSY_THREAD, Severity.SUSPECT),
+        (protocol.ChangeKind.PROCESS, Severity.SUSPECT), (protocol.ChangeKind.SETTING, Severity.HINT),
+        (protocol.ChangeKind.THREAD, Severity.NOTE), (protocol.ChangeKind.RANDOM_STATE, Severity.NOTE),
+    ],
+)  # fmt: skip
+def test_each_change_has_its_weight(kind: protocol.ChangeKind, severity: Severity) -> None:
+    (finding,) = found(changes=(protocol.ChangeSeen(kind=kind, name="torch.allclose", detail="<lambda>"),))
+    assert finding.severity is severity
+    assert finding.message.endswith(": torch.allclose (<lambda>)")
+
+
+def test_the_facts_count_what_was_seen() -> None:
+    operator = protocol.OperatorSeen(name="aten::empty", kind=protocol.OperatorKind.ALLOCATION, uses=3)
+    change = protocol.ChangeSeen(kind=protocol.ChangeKind.BUSY_THREAD, name="t")
+    told = facts(protocol.Observed(id="0" * 32, operators=(operator,), changes=(change,)))
+    assert [(fact.name, fact.value) for fact in told] == [
+        ("operators of torch", "3 allocation"), ("deeds", "none"), ("left changed", "1 busy thread"),
+    ]  # fmt: skip
+
+
+def test_a_reply_without_anything_says_nothing() -> None:
+    assert found() == []
+
+
+@pytest.mark.parametrize(
+    ("operator", "what"),
+    [
+        (used("aten::linalg_vector_norm", reads=False, taken=1000, made=10), "torch computed it"),
+        (used("aten::amax", kind=LIGHT, taken=1000, made=10), "torch computed it"),
+        (
+            used("aten::_foreach_copy_", kind=protocol.OperatorKind.COPY, uses=16),
+            "torch put the answer together of many pieces",
+        ),
+        (
+            used("aten::add_", kind=LIGHT, reads=False, uses=1000),
+            "it brought as much as the answer in from outside of torch",
+        ),
+        (
+            used("aten::full", kind=protocol.OperatorKind.ALLOCATION, reads=False, taken=0, uses=1000),
+            "it brought as much as the answer in from outside of torch",
+        ),
+        (
+            used("aten::uniform_", kind=protocol.OperatorKind.RANDOM, uses=1000),
+            "it brought as much as the answer in from outside of torch",
+        ),
+        (
+            used("aten::clone.out", kind=protocol.OperatorKind.COPY, uses=16),
+            "torch put the answer together of many pieces",
+        ),
+        (used("Launch.numbers", taken=0, reads=False), "its kernels were given the answer in numbers"),
+    ],
+)
+def test_what_an_answer_is_made_of_by_other_ways_is_told(operator: protocol.OperatorSeen, what: str) -> None:
+    finding = found(operator)[0]
+    assert (finding.severity, finding.message.partition(":")[0]) == (Severity.SUSPECT, what)
+
+
+@pytest.mark.parametrize(
+    "operator",
+    [
+        used("aten::linalg_vector_norm", reads=False, taken=400, made=10),
+        used("aten::sum", kind=LIGHT, reads=False, taken=1000, made=10),
+        used("aten::add", kind=LIGHT, reads=False, uses=15, taken=15, made=15),
+        used("Launch.numbers", taken=0, made=499, reads=False),
+    ],
+)
+def test_parts_and_few_numbers_are_no_answer(operator: protocol.OperatorSeen) -> None:
+    assert Severity.SUSPECT not in severities(found(operator))

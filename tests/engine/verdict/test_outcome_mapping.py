@@ -1,0 +1,84 @@
+"""From a child's reply or end to an outcome, decided by type and never by words."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import protocol
+from engine.errors import ChildDiedError, DeadlineError, EngineError, RunMemoryError, WireError
+from engine.model import Location, Outcome
+from engine.verdict import outcome_mapping
+from engine.verdict.decide import Stop
+
+Kind = protocol.FailureKind
+
+
+def failed(kind: protocol.FailureKind, *, line: int | None = None) -> protocol.Failed:
+    return protocol.Failed(id="i", kind=kind, message="out of memory, timeout, crashed", line=line)
+
+
+@pytest.mark.parametrize(
+    ("kind", "outcome"),
+    [
+        (Kind.RAISED, Outcome.RUNTIME_ERROR), (Kind.EXITED, Outcome.RUNTIME_ERROR),
+        (Kind.NO_ENTRY, Outcome.COMPILE_ERROR), (Kind.OUT_OF_MEMORY, Outcome.OUT_OF_MEMORY),
+        (Kind.OUT_OF_BOUNDS, Outcome.RUNTIME_ERROR), (Kind.COMPILE, Outcome.COMPILE_ERROR),
+        (Kind.TAMPERED, Outcome.TAMPERED), (Kind.UNSUPPORTED, Outcome.UNSUPPORTED),
+    ],
+)  # fmt: skip
+def test_a_failure_means_its_kind_whatever_its_words(kind: protocol.FailureKind, outcome: Outcome) -> None:
+    stop = outcome_mapping.of_failure(failed(kind, line=4))
+    assert stop == Stop(outcome=outcome, message="out of memory, timeout, crashed", location=Location(line=4))
+
+
+def test_a_worker_cannot_blame_the_engine() -> None:
+    claimed = protocol.Failed(id="i", kind=protocol.FailureKind.ENGINE, message="an error of yours")
+    assert outcome_mapping.of_failure(claimed).outcome is not Outcome.ENGINE_ERROR
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_no_kind_of_failure_is_a_pass(kind: protocol.FailureKind) -> None:
+    assert outcome_mapping.of_failure(failed(kind)).outcome is not Outcome.PASS
+
+
+def test_a_failure_without_a_line_has_no_location() -> None:
+    assert outcome_mapping.of_failure(failed(Kind.RAISED)).location is None
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome", "message"),
+    [
+        (WireError("not a reply"), Outcome.TAMPERED,
+         "while computing, the candidate meddled with the result channel: not a reply"),
+        (DeadlineError("the worker did not reply within 10 s"), Outcome.TIMEOUT,
+         "while computing, the worker did not reply within 10 s; an infinite loop?"),
+        (ChildDiedError("the worker ended without a reply (signal 11)"), Outcome.CRASHED,
+         "while computing, the worker ended without a reply (signal 11)"),
+        (EngineError("the engine is not running"), Outcome.ENGINE_ERROR,
+         "while computing: the engine is not running"),
+    ],
+)  # fmt: skip
+def test_the_end_of_a_worker_is_told_by_its_type(error: EngineError, outcome: Outcome, message: str) -> None:
+    assert outcome_mapping.of_worker_error(error, "while computing") == Stop(outcome=outcome, message=message)
+
+
+@pytest.mark.parametrize("error", [WireError("x"), DeadlineError("x"), ChildDiedError("x"), EngineError("x")])
+def test_the_end_of_the_judge_is_our_own_error(error: EngineError) -> None:
+    assert outcome_mapping.of_trusted(error, "while comparing") == Stop(
+        outcome=Outcome.ENGINE_ERROR, message="while comparing: x"
+    )
+
+
+def test_only_shared_memory_that_was_cut_is_the_candidates_fault_before_the_judge() -> None:
+    cut = outcome_mapping.of_trusted(failed(Kind.TAMPERED), "while comparing")
+    assert cut.outcome is Outcome.TAMPERED
+    for kind in set(Kind) - {Kind.TAMPERED}:
+        assert outcome_mapping.of_trusted(failed(kind), "while comparing").outcome is Outcome.ENGINE_ERROR
+    assert outcome_mapping.of_trusted(protocol.Done(id="i"), "while comparing").outcome is Outcome.ENGINE_ERROR
+
+
+def test_run_out_of_memory_in_total_is_out_of_memory() -> None:
+    stop = outcome_mapping.of_worker_error(
+        RunMemoryError("the candidate's processes used more memory together"), "while computing"
+    )
+    assert stop.outcome is Outcome.OUT_OF_MEMORY
