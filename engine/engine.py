@@ -15,12 +15,11 @@ from pathlib import Path
 from types import TracebackType
 
 from engine.artefacts import ArtefactStore
-from engine.device_lock import DeviceLock, shared_folder
 from engine.devices import Device, first_device, platform_named
-from engine.devices.state import device_id
-from engine.devices.targets import DEFAULT_TARGET
+from engine.devices.hardware.device_lock import DeviceLock, shared_folder
+from engine.devices.hardware.state import device_id
+from engine.devices.hardware.targets import DEFAULT_TARGET
 from engine.errors import EngineError
-from engine.metrology import Metrology
 from engine.model import Candidate, Launch, Limits, Plan
 from engine.model.benchmark import Peaks
 from engine.model.events import Event
@@ -31,6 +30,7 @@ from engine.processes.fork_server_client import Nest
 from engine.processes.process_pool import Staff
 from engine.sandbox.confinement import Measure
 from engine.sandbox.variables import DRIVER_VARIABLE, WARM_CACHE_VARIABLE, WARM_TARGET_VARIABLE
+from engine.timing.measurement_context import Metrology
 
 _COMPILING_CASE_S = 120.0
 _COMMAND = "kgtui"  # what others are told who wait for the device

@@ -13,7 +13,6 @@ from engine.compilation import Builder
 from engine.compiling_stage import OVERFULL, CompilingStage
 from engine.devices import Device
 from engine.errors import EngineError
-from engine.metrology import Metrology
 from engine.model import (
     Artefact,
     Candidate,
@@ -43,6 +42,7 @@ from engine.run_limits import watch_usage
 from engine.static.source import SourceError
 from engine.static_reading import Parsed, parse_candidate
 from engine.static_stage import read_and_refuse
+from engine.timing.measurement_context import Metrology
 from engine.timing_stage import TimingStage, not_timed
 from engine.verdict import outcome_mapping
 from engine.verdict.decide import Facts, Stop, judge

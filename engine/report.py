@@ -24,7 +24,7 @@ is null, times are in seconds, and hashes are SHA-256 in hexadecimal.
     layers      how far each layer of the inspector was checked, each an engine.model.layers.LayerReport
     kernels     in the order in which they were compiled, each an engine.model.CompiledKernel with
                 its launch, resources and artefacts, the disassembly ("sass") among them, and its
-                theoretical "occupancy", an engine.occupancy.Occupancy, null where it cannot be told
+                theoretical "occupancy", an engine.devices.hardware.occupancy.Occupancy, null where it cannot be told
     targets     where the launches were compiled for other targets too, one for each of them: {"target",
                 "outcome" (null when it was cancelled before), "built", "launches", "message" and
                 "location" of the first error, the most "registers", "spill_bytes" and "shared_bytes",
@@ -49,6 +49,7 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 
 import msgspec
 
+from engine.devices.hardware.occupancy import occupancy
 from engine.model import (
     CaseResult,
     CompiledKernel,
@@ -81,7 +82,6 @@ from engine.model.events import (
     TierFinished,
 )
 from engine.model.layers import Coverage, LayerReport
-from engine.occupancy import occupancy
 from engine.report_bench import Benchmarks, case_text, gated
 from engine.report_output import output_lines
 from engine.report_profile import Profile

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from engine.devices.hardware.occupancy import occupancy
 from engine.model import CompiledKernel, Cost, Launch, Outcome
 from engine.model.benchmark import CaseBenchmark, Comparison, Interval, Summary
-from engine.occupancy import occupancy
 
 UNMEASURED, UNKNOWN, UNTOLD = "not measured", "unknown", "not told"
 CASE, DEVICE_US, CALL_US, ROOFLINE, CACHE, VERIFIED, RESOURCES = (

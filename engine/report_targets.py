@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from engine.devices.hardware.occupancy import occupancy
 from engine.model import Artefact, CompiledKernel, Outcome
 from engine.model.events import (
     Event,
@@ -20,7 +21,6 @@ from engine.model.events import (
     PortingFinished,
     PortingStarted,
 )
-from engine.occupancy import occupancy
 
 Row = tuple[str, ...]
 

@@ -9,10 +9,8 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from engine.benching import Bench
 from engine.devices import Device
 from engine.errors import EngineError, UnsupportedError
-from engine.metrology import Metrology
 from engine.model import BenchmarkPlan, Launch, Outcome, Problem, Stage, events
 from engine.model.benchmark import CaseBenchmark, Method
 from engine.model.layers import Coverage, Fact, Layer, LayerReport, left_out_report
@@ -20,6 +18,8 @@ from engine.narration import Narrator
 from engine.processes.candidate_session import Desk, LoadError
 from engine.processes.process_pool import Staff
 from engine.profile import Profile
+from engine.timing.bench import Bench
+from engine.timing.measurement_context import Metrology
 from engine.verdict.decide import Stop
 
 _CHECK = "timing"

@@ -13,10 +13,10 @@ from typing import Any
 
 import msgspec
 
+from engine.devices.hardware.occupancy import occupancy
 from engine.knobs import Variant
 from engine.model import CompiledKernel, Outcome
 from engine.model.benchmark import Interval, Summary
-from engine.occupancy import occupancy
 from engine.report import CollectedRun, Plain, word_of
 
 AS_IT_IS = "as it is"

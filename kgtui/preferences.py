@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.devices import platform_named
-from engine.devices.targets import asked_target
+from engine.devices.hardware.targets import asked_target
 from engine.errors import KgtuiError
 from kgtui.config import OPTIONS, Asked, Config, Notify, Theme, Value, toml
 from kgtui.state.glyphs import has_signs

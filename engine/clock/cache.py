@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import torch
 
-from engine.clock.unheard import Base, total, unheard
+from engine.clock.safe_torch import Base, total, unheard
 
 _TIMES_THE_CACHE = 3
 _PERSISTING_LIMIT = 0x06  # CU_LIMIT_PERSISTING_L2_CACHE_SIZE

@@ -17,7 +17,7 @@ from triton.runtime.jit import JITFunction
 from engine import protocol
 from engine.compiler import offline, resources
 from engine.compiler.specialise import specialise
-from engine.devices.targets import Target, target_named
+from engine.devices.hardware.targets import Target, target_named
 from engine.errors import UnsupportedError
 from engine.loading import failures, loader, warm_kernel
 from engine.model import Launch

@@ -17,7 +17,7 @@ import triton
 from triton import runtime
 from triton.backends.compiler import GPUTarget
 
-from engine.devices.targets import Target, target_named
+from engine.devices.hardware.targets import Target, target_named
 from engine.loading import warm_kernel
 
 # Triton's drivers, kernels and compiled objects are not typed: they are Any throughout this file.

@@ -15,7 +15,6 @@ from typing import Protocol
 
 from engine.errors import EngineError, UsageError
 
-_NOT_PLATFORMS = frozenset({"state", "targets"})
 _REQUIRED = ("NAME", "VISIBLE_ENV", "TORCH_DEVICE", "INTERPRETED", "detect")
 
 
@@ -52,7 +51,7 @@ def platforms() -> dict[str, Platform]:
     """
     found: dict[str, Platform] = {}
     for entry in pkgutil.iter_modules(__path__):
-        if entry.name in _NOT_PLATFORMS:
+        if entry.ispkg:
             continue
         module = importlib.import_module(f"{__name__}.{entry.name}")
         missing = [name for name in _REQUIRED if not hasattr(module, name)]

@@ -15,7 +15,7 @@ import msgspec
 import torch
 
 from engine import protocol
-from engine.device_memory import DeviceMemoryError, is_lost
+from engine.devices.hardware.device_memory import DeviceMemoryError, is_lost
 from engine.judge.benchmark.slots import Slots
 from engine.judge.compare.compare import compare
 from engine.judge.diagnosis.explain import Explainer, left_unexplained

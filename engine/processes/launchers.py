@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from engine import protocol
-from engine.devices.targets import target_named
+from engine.devices.hardware.targets import target_named
 from engine.errors import EngineError
 from engine.processes.kernel_cache import publish
 from engine.processes.warm_pool import Hand, Spare

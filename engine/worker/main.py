@@ -16,7 +16,7 @@ import torch
 import triton
 
 from engine import protocol
-from engine.device_memory import DeviceMemoryError, is_lost
+from engine.devices.hardware.device_memory import DeviceMemoryError, is_lost
 from engine.loading import failures, loader, warm_kernel
 from engine.loading.poison import Poison
 from engine.protocol import tensors

@@ -12,8 +12,8 @@ from pathlib import Path
 import torch
 
 from engine import protocol
-from engine.clock.unheard import Base, unheard
-from engine.device_memory import alone, open_block
+from engine.clock.safe_torch import Base, unheard
+from engine.devices.hardware.device_memory import alone, open_block
 from engine.protocol import tensors
 
 SPLIT_ELEMENTS = 2**31

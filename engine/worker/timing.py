@@ -20,8 +20,8 @@ import torch
 from engine import protocol
 from engine.clock.calls import Calls
 from engine.clock.instruments import Instruments, instruments_of
-from engine.clock.unheard import Base, unheard
-from engine.device_memory import alone
+from engine.clock.safe_torch import Base, unheard
+from engine.devices.hardware.device_memory import alone
 from engine.errors import UnsupportedError
 from engine.model import CacheState
 from engine.protocol import tensors

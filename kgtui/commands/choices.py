@@ -14,7 +14,7 @@ from pathlib import Path
 
 import problems
 from engine.devices import Device, detect_all, platform_named
-from engine.devices.targets import DEFAULT_TARGET, asked_target
+from engine.devices.hardware.targets import DEFAULT_TARGET, asked_target
 from engine.errors import UnsupportedError, UsageError
 from engine.model import Candidate, Case, Problem, Tier
 from engine.report import printable

@@ -21,9 +21,9 @@ import msgspec
 
 import kgtui
 from engine.artefacts import ArtefactStore
-from engine.device_lock import occupancy, shared_folder
 from engine.devices import Device, detect_all, platform_named
-from engine.devices.state import Driver, device_id, device_state
+from engine.devices.hardware.device_lock import occupancy, shared_folder
+from engine.devices.hardware.state import Driver, device_id, device_state
 from engine.engine import Engine
 from engine.errors import EngineError, UnsupportedError
 from engine.model.benchmark import DeviceState, Holder

@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.devices.targets import asked_target
+from engine.devices.hardware.targets import asked_target
 from engine.errors import UsageError
 from engine.model import Outcome
 from engine.porting import PORTABILITY_TARGETS

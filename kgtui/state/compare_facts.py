@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from engine.devices.hardware.occupancy import occupancy
 from engine.model import CompiledKernel, Finding, Launch, Outcome, Severity
-from engine.occupancy import occupancy
 from kgtui.state import numbers
 from kgtui.state.compare import DIFFERS, SAME, Table
 from kgtui.state.counterparts import counterpart, is_same_specialisation

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from engine.devices.hardware.occupancy import occupancy
 from engine.model import CompiledKernel, Launch, Outcome
-from engine.occupancy import occupancy
 from kgtui.state import numbers
 from kgtui.state.glyphs import Glyphs, outcome_words
 from kgtui.state.lines import Line, Span, Tone, line, muted

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from engine.devices.hardware.occupancy import occupancy
 from engine.model import CompiledKernel, Launch, Outcome
-from engine.occupancy import occupancy
 from kgtui.state import numbers
 from kgtui.state.glyphs import Glyphs
 from kgtui.state.lines import Line, Span, Tone, line, muted, strong

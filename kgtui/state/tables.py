@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
+from engine.devices.hardware.occupancy import occupancy
 from engine.model import CompiledKernel, Finding, Launch, Outcome, Severity
-from engine.occupancy import occupancy
 from kgtui.seams import PastRun
 from kgtui.state.glyphs import TONES, Glyphs, State, outcome_tone, outcome_words, state_of
 from kgtui.state.lines import Column, Line, Row, Span, Tone, line, muted, strong

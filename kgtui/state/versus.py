@@ -11,10 +11,10 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from engine.across_runs import across_runs, turned_round
 from engine.model import Outcome
 from engine.model.benchmark import OTHER, CaseBenchmark, Comparison, Interval, Standing, Summary
-from engine.statistics import standing, summarise
+from engine.timing.across_runs import across_runs, turned_round
+from engine.timing.statistics import standing, summarise
 from kgtui.seams import INTERPRETED_DEVICE
 from kgtui.state.measurements import Trust, measured
 from kgtui.state.sides import Side

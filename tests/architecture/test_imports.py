@@ -21,7 +21,7 @@ HEAVY = ("torch", "triton", "numpy", "textual", "sqlite_utils")
 # Code that runs in child processes, or is handed to them; everything else is, or may be, the parent's.
 CHILDREN = (
     "engine/worker/", "engine/judge/", "engine/compiler/", "engine/clock/", "engine/protocol/tensors.py",
-    "engine/loading/warm_kernel.py", "engine/device_memory.py", "kgtui/samples/",
+    "engine/loading/warm_kernel.py", "engine/devices/hardware/device_memory.py", "kgtui/samples/",
 )  # fmt: skip
 DEVICE_LIBRARIES = ("torch", "triton", "numpy")
 

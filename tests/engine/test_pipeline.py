@@ -15,9 +15,8 @@ import torch
 
 from engine import protocol
 from engine.artefacts import ArtefactStore
-from engine.device_lock import DeviceLock
 from engine.devices import Device
-from engine.metrology import Metrology
+from engine.devices.hardware.device_lock import DeviceLock
 from engine.model import (
     BenchmarkPlan,
     Candidate,
@@ -39,6 +38,7 @@ from engine.model import (
 from engine.pipeline import Run
 from engine.processes.directories import Lodging
 from engine.static.source import Source, read_source
+from engine.timing.measurement_context import Metrology
 from tests.guards import PATIENCE_S
 
 if TYPE_CHECKING:

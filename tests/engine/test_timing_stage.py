@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine import protocol
-from engine.device_lock import DeviceLock, occupancy
 from engine.devices import Device
+from engine.devices.hardware.device_lock import DeviceLock, occupancy
 from engine.errors import UnsupportedError
-from engine.metrology import Metrology
 from engine.model import BenchmarkPlan, Candidate, Case, Cost, DType, Limits, Problem, Tier, Tolerance, events
 from engine.model.layers import Coverage, left_out_count
 from engine.narration import Narrator
 from engine.processes.candidate_session import Desk
 from engine.profile import Profile
+from engine.timing.measurement_context import Metrology
 from engine.timing_stage import TimingStage
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ import torch
 
 from engine import protocol
 from engine.clock.instruments import Instruments, instruments_of
-from engine.device_memory import DeviceMemoryError
+from engine.devices.hardware.device_memory import DeviceMemoryError
 from engine.errors import UnsupportedError, UsageError
 from engine.judge.baselines import BaselineError
 from engine.judge.benchmark import slot_checks

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import torch
 
 from engine import protocol
-from engine.device_memory import DeviceBlock, DeviceMemoryError
+from engine.devices.hardware.device_memory import DeviceBlock, DeviceMemoryError
 from engine.judge.compare.compare import of_another_kind
 from engine.judge.compare.measures import raw
 from engine.judge.inputs.copied_arena import CopiedArena

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import torch
 
-from engine.clock.unheard import Base, unheard
+from engine.clock.safe_torch import Base, unheard
 from engine.worker.memory import is_plain_tensor
 
 

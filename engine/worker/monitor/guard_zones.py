@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from engine.clock.unheard import Base, unheard
+from engine.clock.safe_torch import Base, unheard
 from engine.loading.raised import StrayStoreError
 
 ZONE_BYTES = 16 << 10

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import torch
 import triton.language as tl
 
-from engine.clock.unheard import Base, unheard
+from engine.clock.safe_torch import Base, unheard
 from engine.worker.memory import is_plain_tensor
 
 _equal, _ne, _empty = torch.equal, torch.ne, torch.empty  # as they are before there is a candidate

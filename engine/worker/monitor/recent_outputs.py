@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import torch
 
 from engine import protocol
-from engine.clock.unheard import Base, unheard
+from engine.clock.safe_torch import Base, unheard
 from engine.worker.memory import CallMemory, is_plain_tensor, values_of
 
 

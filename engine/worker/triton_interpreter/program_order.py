@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from engine import protocol
-from engine.clock.unheard import Base, unheard
+from engine.clock.safe_torch import Base, unheard
 
 _BLOCK_BYTES = 64 << 20  # beyond any cache, so that each round takes its turn at the memory
 _FEWEST_ROUNDS, _MOST_ROUNDS = 8, 64

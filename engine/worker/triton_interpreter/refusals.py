@@ -20,7 +20,7 @@ from triton.runtime.errors import OutOfResources
 from triton.runtime.interpreter import InterpretedFunction
 from triton.runtime.jit import KernelParam, create_function_from_signature, native_specialize_impl
 
-from engine.devices.targets import target_named
+from engine.devices.hardware.targets import target_named
 
 # Triton's launcher is not typed: what it is given is Any throughout this file.
 

@@ -21,7 +21,7 @@ from triton.runtime.jit import JITFunction
 from engine import protocol
 from engine.compiler.main import _Compiler
 from engine.compiler.offline import OfflineDriver
-from engine.devices.targets import target_named
+from engine.devices.hardware.targets import target_named
 from engine.loading import loader
 from engine.model import Launch
 from engine.protocol import tensors

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 import kgtui
-from engine.device_lock import DeviceLock
 from engine.devices import Device
+from engine.devices.hardware.device_lock import DeviceLock
 from engine.errors import EngineError
 from engine.model.benchmark import DeviceState, Holder
 from engine.processes.fork_server_client import Nest

@@ -11,7 +11,7 @@ import torch
 
 from engine import protocol
 from engine.clock.scripted import ScriptedBlock, ScriptedDevice
-from engine.device_memory import DeviceMemoryError
+from engine.devices.hardware.device_memory import DeviceMemoryError
 from engine.judge.benchmark import slots as judged_slots
 from engine.judge.benchmark.slots import Slots, memory_by_block
 from engine.judge.inputs import cases

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from engine import protocol
-from engine.device_memory import DeviceMemoryError
+from engine.devices.hardware.device_memory import DeviceMemoryError
 from engine.judge.inputs.cases import Content, Contents, Memory, expected_outputs, is_idle, take
 from engine.model import Case, Cost, DType, Outcome, OutputReport, Problem, Tier, Tolerance
 from problems import find

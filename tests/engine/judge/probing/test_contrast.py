@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from engine import protocol
-from engine.device_memory import DeviceBlock
+from engine.devices.hardware.device_memory import DeviceBlock
 from engine.judge.inputs import cases
 from engine.judge.probing.contrast import Contrasts
 from engine.judge.probing.precision import gauge

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from engine import protocol
-from engine.device_memory import DeviceBlock
+from engine.devices.hardware.device_memory import DeviceBlock
 from engine.judge.inputs import cases
 from engine.judge.probing.input_variants import Variants
 from engine.model import Case, Cost, DType, Problem, Tier, Tolerance

@@ -1,0 +1,46 @@
+"""Two runs held against each other by their speed-ups over the same baseline.
+
+Two runs are timed at different times: clocks, temperature and other users of the device lie between, so a
+ratio of their bare times says little.  Each was timed interleaved with its own baseline, and the ratio of
+these two speed-ups is what is left when the baseline is taken out.  It never promises more than both
+measurements do: its interval holds what either is unsure of, and what both together cannot resolve is
+no difference.  To time two candidates interleaved with each other is better.
+"""
+
+from __future__ import annotations
+
+import math
+
+from engine.model.benchmark import Comparison, Interval, Standing
+from engine.timing.statistics import standing
+
+_OPPOSITE = {Standing.FASTER: Standing.SLOWER, Standing.SLOWER: Standing.FASTER, Standing.SAME: Standing.SAME}
+
+
+def across_runs(earlier: Comparison, later: Comparison, *, name: str) -> Comparison:
+    """How many times as fast the later run's candidate is as the earlier's, which is called `name`.
+
+    The two intervals are independent, so their widths on the logarithmic scale add in squares; the resolution is
+    that of both measurements, one after the other.
+
+    Raises:
+        ValueError: they are of different baselines.
+    """
+    if earlier.baseline != later.baseline:
+        raise ValueError(f"speed-ups over {earlier.baseline} and over {later.baseline} have no ratio")
+    old, new = earlier.speedup, later.speedup
+    value = new.value / old.value
+    below = math.hypot(math.log(new.value / new.low), math.log(old.high / old.value))
+    above = math.hypot(math.log(new.high / new.value), math.log(old.value / old.low))
+    speedup = Interval(value=value, low=value * math.exp(-below), high=value * math.exp(above))
+    resolution = (1 + earlier.resolution) * (1 + later.resolution) - 1
+    return Comparison(baseline=name, speedup=speedup, resolution=resolution, standing=standing(speedup, resolution))
+
+
+def turned_round(comparison: Comparison, *, name: str) -> Comparison:
+    """The same comparison seen from the other side: what was the candidate is the baseline, called `name`."""
+    seen = comparison.speedup
+    return Comparison(
+        baseline=name, speedup=Interval(value=1 / seen.value, low=1 / seen.high, high=1 / seen.low),
+        resolution=comparison.resolution, standing=_OPPOSITE[comparison.standing],
+    )  # fmt: skip

@@ -1,0 +1,281 @@
+"""The benchmark of one run: case after case, each timed against its baselines, and summarised at the end.
+
+The parent's side of the clock.  It makes no measurement itself: it orders them from judge and worker,
+keeps a clock that neither can reach, and leaves every number to pure functions.  A case leaves nothing
+arranged behind it, however it ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from engine import protocol
+from engine.devices import Device
+from engine.errors import EngineError
+from engine.model import BenchmarkPlan, CacheState, Case, Finding, Launch, Problem
+from engine.model.benchmark import (
+    CANDIDATE,
+    OTHER,
+    CaseBenchmark,
+    Comparison,
+    DeviceState,
+    Method,
+    Peaks,
+    Summary,
+)
+from engine.timing import bursts, conclusion, rounds
+from engine.timing.candidate_side import WorkerParty
+from engine.timing.exchange import CaseEnded, Exchange, Side
+from engine.timing.facts import CaseFacts, SideFacts
+from engine.timing.orders import Ring
+from engine.timing.participants import Entrant, Table
+from engine.timing.statistics import summarise
+from engine.timing.timed_sides import BaselineParty, NotCapturedError
+from engine.verdict import outcome_mapping
+from engine.verdict.decide import Stop
+
+_MEMORY_SHARE = 8
+"""Of the free memory, for the slots of a block: there are two blocks, two workers' copies, the judge's images
+and the copies for its baselines.  The rest is for outputs, references and what compares them."""
+_UNKNOWN_MEMORY_BYTES = 1 << 30
+_WARM_SHARE = 4  # of the second-level cache: what slots are filled from passes through it too
+_DEADLINE_S = 120.0
+_TIDY_S = 10.0
+
+Reload = Callable[[], Awaitable[Side | None]]
+"""A new worker with the candidate loaded, or None when there is none to be had."""
+
+
+def _nothing(*_: object) -> None:
+    """For callbacks that nobody wants."""
+
+
+class Bench:
+    """Times the cases of a plan; `run` is called once.
+
+    `candidate` is the loaded worker; `other` a second one, to be timed against it in the same interleaving
+    under the name OTHER.  `judge` carries out a command or raises EngineError; `clock` is in seconds.
+    `stored` knows the times of baselines from earlier runs, in microseconds, by case and baseline.
+    `own` are the names of kernels that the candidate launched in other cases, `launches` what it launches in one.
+    `on_work` hears what each exchange was for, and when it began and ended by `clock`.
+    `end_s` by `clock` is when timing should end: cases that would end later are `left_out`.
+    """
+
+    def __init__(
+        self,
+        plan: BenchmarkPlan,
+        problem: Problem,
+        *,
+        candidate: Side,
+        other: Side | None = None,
+        judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]],
+        clock: Callable[[], float],
+        rng: random.Random,
+        device: Device,
+        state: Callable[[], DeviceState | None],
+        peaks: Peaks | None,
+        stored: Callable[[str, str], float | None],
+        free_bytes: int | None,
+        on_case: Callable[[CaseBenchmark], None],
+        on_finding: Callable[[Finding], None],
+        on_work: Callable[[str, float, float], None] = _nothing,
+        reload: Reload | None = None,
+        reload_other: Reload | None = None,
+        launches: Callable[[str], tuple[Launch, ...]] = lambda _: (),
+        own: frozenset[str] = frozenset(),
+        end_s: float = math.inf,
+        deadline_s: float = _DEADLINE_S,
+    ) -> None:
+        self._plan = plan
+        self._problem = problem
+        self._seats = [_Seat(candidate, reload), *([_Seat(other, reload_other)] if other is not None else [])]
+        self._exchange = Exchange(judge=judge, clock=clock, on_work=on_work)
+        self._rng = rng
+        self._state = state
+        self._peaks = peaks
+        self._stored = stored
+        self._most_bytes = _most_bytes(free_bytes, device)
+        self._on_case = on_case
+        self._on_finding = on_finding
+        self._launches = launches
+        self._own = own
+        self._end_s = end_s
+        self._deadline_s = deadline_s
+        self._longest_s = 0.0
+        self.left_out: tuple[Case, ...] = ()
+        self._comparisons: dict[str, dict[str, Comparison]] = {}
+
+    async def run(self) -> None:
+        """Time every case; stops early when a worker has died and there is no other, or when the time is up."""
+        for number, case in enumerate(self._plan.cases):
+            if number and self._exchange.clock() + self._longest_s > self._end_s:
+                self.left_out = self._plan.cases[number:]
+                break
+            for seat in self._seats:
+                await seat.refill()
+            if self._seats[0].side is None:
+                break
+            benchmark, findings = await self._case(case)
+            for comparison in benchmark.comparisons:
+                self._comparisons.setdefault(comparison.baseline, {})[case.name] = comparison
+            for finding in findings:
+                self._on_finding(finding)
+            self._longest_s = max(self._longest_s, benchmark.elapsed_s)
+            self._on_case(benchmark)
+
+    def summaries(self) -> tuple[Summary, ...]:
+        """One for each baseline that some case was compared with, in the order in which they came."""
+        rng = random.Random(self._rng.getrandbits(64))
+        return tuple(
+            summarise(baseline, by_case, len(self._plan.cases), rng) for baseline, by_case in self._comparisons.items()
+        )
+
+    async def _case(self, case: Case) -> tuple[CaseBenchmark, tuple[Finding, ...]]:
+        began = self._exchange.clock()
+        names = (OTHER, *self._plan.baselines) if len(self._seats) > 1 else self._plan.baselines
+        stored = {name: self._stored(case.name, name) for name in names}
+        facts = CaseFacts(
+            case=case, cache=self._plan.cache, candidate=SideFacts(name=CANDIDATE),
+            own=self._own | {launch.kernel for launch in self._launches(case.name)},
+            stored_us_by_baseline={name: time_us for name, time_us in stored.items() if time_us is not None},
+        )  # fmt: skip
+        parties = [self._party(number, name) for number, name in enumerate((CANDIDATE, OTHER)[: len(self._seats)])]
+        stop: Stop | None = None
+        try:
+            await self._measure(facts, parties)
+        except CaseEnded as ended:
+            stop = ended.stop
+        finally:
+            # Shielded: a run that is cancelled must not leave the device's memory arranged.
+            late = await asyncio.shield(asyncio.create_task(self._tidy(parties)))
+        mine = parties[0]
+        assert mine is not None  # `run` has seen to it
+        facts.late, facts.calls, facts.verified = mine.late, mine.calls, mine.verified
+        facts.kernels_ns, facts.nodes = mine.kernels_ns, mine.nodes
+        stop, elapsed_s = stop or late, self._exchange.clock() - began
+        if stop is not None:
+            benchmark, findings = conclusion.of_ended(facts, stop, elapsed_s)
+        else:
+            # The bootstrap draws by the hundred thousand, which the system's own generator is too slow for.
+            rng = random.Random(self._rng.getrandbits(64))
+            benchmark, findings = conclusion.of_timed(facts, self._problem, self._peaks, elapsed_s, rng)
+        return replace(benchmark, launches=self._launches(case.name)), findings
+
+    async def _measure(self, facts: CaseFacts, parties: list[WorkerParty | None]) -> None:
+        arranged = await rounds.arranged_slots(
+            self._exchange, self._problem, facts.case.name, most_bytes=self._most_bytes, workers=len(parties)
+        )
+        facts.slots, facts.slot_bytes = arranged.layouts[0].slots, arranged.slot_bytes
+        facts.l2_bytes = arranged.l2_bytes
+        table = self._table(facts, parties, arranged)
+        await rounds.seat(table, arranged)
+        await rounds.first_calls(table)
+        # What came before happens once, and may compile; the case's time is for measuring.
+        began_s, case_s = self._exchange.clock(), self._plan.case_s
+        await rounds.warm_up(table, case_s=case_s)
+        graph = await rounds.choose_method(table, case_s=case_s)
+        facts.before = self._state()
+        end_s = began_s + (1 - bursts.TAIL_SHARE) * case_s
+        try:
+            await rounds.rounds(table, graph, began_s=began_s, end_s=end_s)
+        except NotCapturedError as error:
+            graph = ()
+            _forget_graphs(table, str(error))
+            await rounds.rounds(table, graph, began_s=began_s, end_s=end_s)
+        await bursts.bursts(table, case_s=case_s)
+        if not graph:
+            await bursts.graphs(table, case_s=case_s, repeatable=not self._problem.mutates)
+        facts.after = self._state()
+        for entrant in (table.candidate, *table.opponents):
+            entrant.facts.notes += entrant.party.notes
+            entrant.facts.reason = entrant.party.reason
+
+    def _table(self, facts: CaseFacts, parties: list[WorkerParty | None], arranged: protocol.Arranged) -> Table:
+        """Who takes part: the candidate, another worker, the baselines of the plan."""
+        mine = parties[0]
+        assert mine is not None
+        opponents: list[Entrant] = []
+        for other in parties[1:]:
+            side = SideFacts(name=OTHER)
+            facts.baselines.append(side)
+            if other is None:
+                side.notes.append("its worker has died, and there is no other")
+            else:
+                opponents.append(Entrant(party=other, facts=side))
+        for name in self._plan.baselines:
+            side = SideFacts(name=name, trusted=True)
+            facts.baselines.append(side)
+            party = BaselineParty(name=name, exchange=self._exchange, cache=self._plan.cache)
+            opponents.append(Entrant(party=party, facts=side))
+        warm, layout = self._plan.cache is CacheState.WARM, arranged.layouts[0]
+        return Table(
+            facts=facts, exchange=self._exchange, candidate=Entrant(party=mine, facts=facts.candidate),
+            opponents=opponents, ring=Ring(max(1, layout.slots), rng=self._rng),
+            warm_slots=arranged.l2_bytes // (_WARM_SHARE * max(1, layout.stride)) if warm else None,
+        )  # fmt: skip
+
+    def _party(self, number: int, name: str) -> WorkerParty | None:
+        side = self._seats[number].side
+        if side is None:
+            return None
+        return WorkerParty(
+            name=name, side=side, exchange=self._exchange, cache=self._plan.cache, deadline_s=self._deadline_s,
+            block=number, tuning_s=self._plan.tuning_s,
+        )  # fmt: skip
+
+    async def _tidy(self, parties: list[WorkerParty | None]) -> Stop | None:
+        """Leave nothing arranged; how the candidate's worker failed at that, if it did."""
+        stop: Stop | None = None
+        for seat, party in zip(self._seats, parties, strict=True):
+            if party is None or party.side is not seat.side:
+                continue
+            if not party.dead:
+                try:
+                    await party.side.ask(protocol.Vacate(id=protocol.new_id()), deadline_s=_TIDY_S)
+                except EngineError as error:
+                    await party.side.clear()
+                    party.dead = True
+                    if party.name == CANDIDATE:
+                        stop = outcome_mapping.of_worker_error(error, "while letting go of the slots")
+            if party.dead:
+                seat.side = None
+        with contextlib.suppress(EngineError):  # a judge that has died has nothing arranged
+            await self._exchange.judge_quietly(protocol.Disband(id=protocol.new_id()))
+        return stop
+
+
+class _Seat:
+    """A worker, and how to get another one when it has died."""
+
+    def __init__(self, side: Side, reload: Reload | None) -> None:
+        self.side: Side | None = side
+        self._reload = reload
+
+    async def refill(self) -> None:
+        """Have a worker here, if one can be had."""
+        if self.side is None and self._reload is not None:
+            self.side = await self._reload()
+
+
+def _forget_graphs(table: Table, why: str) -> None:
+    """Go on by events, as if no graph had been captured."""
+    table.candidate.facts.notes.append(why)
+    for entrant in table.present:
+        entrant.facts.method = Method.EVENTS
+        entrant.facts.rounds.clear()
+        entrant.facts.replays.clear()
+        entrant.party.costs.clear()
+
+
+def _most_bytes(free_bytes: int | None, device: Device) -> int:
+    """The most memory for slots; with nothing known of the device, what every device can spare."""
+    if free_bytes is not None:
+        return free_bytes // _MEMORY_SHARE
+    if device.memory_bytes is not None:
+        return min(_UNKNOWN_MEMORY_BYTES, device.memory_bytes // _MEMORY_SHARE)
+    return _UNKNOWN_MEMORY_BYTES // _MEMORY_SHARE

@@ -1,0 +1,120 @@
+"""What follows the rounds of a case: bursts, for the time of a whole call, and graphs, to check the device time by.
+
+Both are timed by the parent's own clock, which no worker can reach.
+"""
+
+from __future__ import annotations
+
+from engine.timing.candidate_side import WorkerParty
+from engine.timing.facts import Stretch
+from engine.timing.participants import Entrant, Table
+from engine.timing.timed_sides import NotCapturedError
+
+TAIL_SHARE = 0.2  # of the case's time, for everybody's bursts and graphs
+
+_ROUND_TRIPS = 5
+_LEAST_STRETCHES, _MOST_STRETCHES = 5, 7
+_STRETCH_S = 0.004  # long against what an exchange varies by
+_MOST_CALLS = 128
+_MOST_GRAPH_CALLS = 1024
+_MOST_RETURNED_BYTES = 1 << 30
+_CLOCK_REPLAYS = 8
+
+
+async def bursts(table: Table, *, case_s: float) -> None:
+    """Back-to-back calls of everybody who is left; of a worker also bursts of one call, for what an exchange takes."""
+    calls = calls_of_a_stretch(table, case_s=case_s)
+    for entrant in table.present:
+        slots = table.slots_for(entrant, calls)
+        count = _stretches(table, entrant, len(slots), case_s=case_s)
+        await table.attempt(entrant, _bursts(entrant, slots, count))
+
+
+async def graphs(table: Table, *, case_s: float, repeatable: bool) -> None:
+    """Replays of a graph of everybody who is left; of the candidate also of a graph of one call.
+
+    The difference between the two is free of what an exchange and the launch of a graph take.  A
+    `repeatable` candidate changes no input, so that its graph may call a slot again and last longer.
+    """
+    calls = calls_of_a_stretch(table, case_s=case_s)
+    for entrant in table.present:
+        slots, facts = table.slots_for(entrant, calls), entrant.facts
+        count = _stretches(table, entrant, len(slots), case_s=case_s)
+        mine = entrant is table.candidate
+        longer = slots * (_repeats(table, len(slots)) if mine and repeatable else 1)
+        try:
+            await _attempt_graph(table, entrant, longer, count, facts.replays)
+            if mine:
+                facts.clock_replays = await _again(table, entrant, longer)
+                await _attempt_graph(table, entrant, slots[:1], count, facts.short_replays)
+                facts.short_clock_replays = await _again(table, entrant, slots[:1])
+        except NotCapturedError as error:
+            for replays in (facts.replays, facts.short_replays, facts.clock_replays, facts.short_clock_replays):
+                replays.clear()
+            facts.notes.append(str(error))
+
+
+async def round_trips(entrant: Entrant) -> None:
+    """What an exchange with a worker takes by itself; the judge's own clock needs no such correction."""
+    party = entrant.party
+    if not isinstance(party, WorkerParty):
+        return
+    await party.round_trip_s()  # the first also ends the recording of single calls
+    entrant.facts.round_trips_s = [await party.round_trip_s() for _ in range(_ROUND_TRIPS)]
+
+
+def calls_of_a_stretch(table: Table, *, case_s: float) -> int:
+    """How many calls one burst or one graph has: enough to be long, few enough to be repeated."""
+    most = min(table.ring.slots, table.most_at_once, _MOST_CALLS)
+    call_s = table.candidate.party.device_s or table.candidate.party.call_s
+    long_enough = int(_STRETCH_S / call_s) if call_s > 0 else most
+    chunk_s, each_s = table.candidate.party.costs.line
+    allowed_s = TAIL_SHARE * case_s / (2 * len(table.present) * _LEAST_STRETCHES)
+    affordable = int((allowed_s - chunk_s) / each_s) if each_s > 0 else most
+    return max(1, min(most, max(2, min(long_enough, affordable))))
+
+
+def _stretches(table: Table, entrant: Entrant, calls: int, *, case_s: float) -> int:
+    """How often a stretch of so many calls is repeated."""
+    chunk_s, each_s = entrant.party.costs.line
+    cost_s = chunk_s + calls * each_s
+    allowed_s = TAIL_SHARE * case_s / (2 * len(table.present))
+    return max(_LEAST_STRETCHES, min(_MOST_STRETCHES, int(allowed_s / cost_s) if cost_s > 0 else _MOST_STRETCHES))
+
+
+async def _bursts(entrant: Entrant, slots: tuple[int, ...], count: int) -> None:
+    await round_trips(entrant)
+    await entrant.party.burst(slots)  # takes the memory from the device that the others find free
+    entrant.facts.bursts += [await entrant.party.burst(slots) for _ in range(count)]
+    if len(slots) > 1 and not entrant.facts.trusted:
+        entrant.facts.short_bursts += [await entrant.party.burst(slots[:1]) for _ in range(count)]
+
+
+async def _attempt_graph(
+    table: Table, entrant: Entrant, slots: tuple[int, ...], count: int, replays: list[Stretch]
+) -> None:
+    await table.attempt(entrant, _graph(entrant, slots, count, replays))
+
+
+async def _graph(entrant: Entrant, slots: tuple[int, ...], count: int, replays: list[Stretch]) -> None:
+    await entrant.party.capture(slots)
+    await entrant.party.replay(slots)  # the first uploads the graph
+    replays += [await entrant.party.replay(slots) for _ in range(count)]
+
+
+async def _again(table: Table, entrant: Entrant, slots: tuple[int, ...]) -> list[Stretch]:
+    """Replays for the clock alone; it is the candidate's, whose failures end the case."""
+    party = entrant.party
+    if not isinstance(party, WorkerParty):
+        return []
+    return [await party.replay_again(slots) for _ in range(_CLOCK_REPLAYS)]
+
+
+def _repeats(table: Table, calls: int) -> int:
+    """How often a graph may go over these slots: until it is long, or what it returns takes too much memory."""
+    call_s = table.candidate.party.device_s
+    if call_s is None or call_s <= 0:
+        return 1
+    long_enough = round(_STRETCH_S / (call_s * calls))
+    affordable = _MOST_RETURNED_BYTES // max(1, table.facts.slot_bytes * calls)
+    return max(1, min(long_enough, affordable, _MOST_GRAPH_CALLS // calls))

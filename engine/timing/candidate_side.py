@@ -1,0 +1,205 @@
+"""A candidate in its worker, as a side that is timed.
+
+Every output is verified before the times of its chunk are kept; what the worker says about time is only
+ever a claim, which stands beside what the parent's own clock saw.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from engine import protocol
+from engine.model import BenchmarkPlan, CacheState, Outcome
+from engine.timing.exchange import CaseEnded, Exchange, FailedHere, R, Side
+from engine.timing.facts import Batch, Stretch, batch_of, each_us
+from engine.timing.orders import Costs
+from engine.timing.timed_sides import NotCapturedError
+from engine.verdict.decide import Stop
+
+_LONGER = 20  # times the longest exchange so far: more than any honest chunk of another size takes
+_LEAST_DEADLINE_S = 10.0
+_WRONG = frozenset({
+    Outcome.WRONG_VALUE, Outcome.WRONG_SHAPE, Outcome.WRONG_DTYPE, Outcome.NONFINITE, Outcome.MUTATED_INPUT,
+})  # fmt: skip
+
+
+class WorkerParty:
+    """A candidate in its worker.  Every way in which it fails is a CaseEnded.
+
+    It has the judge's block of this number to itself.
+    """
+
+    def __init__(
+        self, *, name: str, side: Side, exchange: Exchange, cache: CacheState, deadline_s: float, block: int = 0,
+        tuning_s: float = BenchmarkPlan.tuning_s,
+    ) -> None:  # fmt: skip
+        self.name = name
+        self.side = side
+        self.costs = Costs()
+        self.call_s = 0.0
+        self.device_s: float | None = None
+        self.method, self.reason = "", "nothing was timed yet"
+        self.kernels_ns: Counter[str] = Counter()
+        self.nodes: Counter[str] = Counter()
+        self.late: list[str] = []
+        self.notes: tuple[str, ...] = ()
+        self.calls = self.verified = 0
+        self.dead = False
+        self._exchange = exchange
+        self._cache = cache
+        self._block = block
+        self._tuning_s = tuning_s
+        self._deadline_s = deadline_s
+        self._longest_s: float | None = None
+
+    async def occupy(self, case: str, arranged: protocol.Arranged) -> None:
+        """View the slots."""
+        layout = arranged.layouts[self._block]
+        command = protocol.Occupy(
+            id=protocol.new_id(), case=case, arguments=arranged.arguments, layout=layout, tuning_s=self._tuning_s
+        )
+        await self._ask(command, protocol.Done, "while opening the slots")
+
+    async def single(self, slots: tuple[int, ...]) -> Batch:
+        began = self._exchange.clock()
+        await self._refresh(slots)
+        timed, took_s = await self._time(slots, protocol.How.SINGLE)
+        self._expect(len(slots), len(timed.calls), len(timed.returned))
+        await self._check(slots, timed.returned)
+        self.call_s = took_s / len(slots)
+        self.method = timed.method
+        if not timed.method:
+            self.reason = timed.reason or "the worker did not say why"
+        for kernel in timed.kernels:
+            self.kernels_ns[kernel.name] += kernel.device_ns
+        self.late += timed.late
+        self.costs.add(len(slots), self._exchange.clock() - began)
+        batch = batch_of(timed)
+        self.device_s = batch.typical_s
+        return batch
+
+    async def burst(self, slots: tuple[int, ...]) -> Stretch:
+        await self._hand_over(slots)
+        timed, took_s = await self._time(slots, protocol.How.BURST)
+        verified = await self._collect(slots)
+        return Stretch(calls=len(slots), wall_s=took_s, claimed_us=each_us(timed, len(slots)), verified=verified)
+
+    async def round_trip_s(self) -> float:
+        """What an exchange takes that makes no calls."""
+        _, took_s = await self._time((), protocol.How.BURST)
+        return took_s
+
+    async def capture(self, slots: tuple[int, ...]) -> None:
+        await self._hand_over(slots)
+        try:
+            timed, _ = await self._time(slots, protocol.How.CAPTURE)
+        except FailedHere as ended:
+            if ended.failed.kind is protocol.FailureKind.TAMPERED:
+                raise
+            raise NotCapturedError(f"no graph: {ended.failed.message}") from ended
+        for kernel in timed.kernels:
+            self.nodes[kernel.name] += kernel.count
+
+    async def replay(self, slots: tuple[int, ...]) -> Stretch:
+        await self._hand_over(slots)
+        timed, took_s = await self._time(slots, protocol.How.REPLAY)
+        counted = self.calls, self.verified
+        try:
+            if not await self._collect(slots):
+                self.calls, self.verified = counted  # their times do not count either
+                raise NotCapturedError("no graph: its calls return the same memory, so only the last could be verified")
+        except CaseEnded as ended:
+            if ended.stop.outcome not in _WRONG:
+                raise
+            self.calls, self.verified = counted  # their times do not count either
+            # A graph repeats what the host decided when it was captured: honest code may decide by the content.
+            raise NotCapturedError(f"a replayed graph of it gives wrong answers: {ended.stop.message}") from ended
+        return Stretch(calls=len(slots), wall_s=took_s, claimed_us=each_us(timed, len(slots)))
+
+    async def replay_again(self, slots: tuple[int, ...]) -> Stretch:
+        """The captured graph once more on what is there: for the clock alone, so nothing is verified or counted."""
+        await self._fetch(())  # nothing new, but the cache as before a replay that is verified
+        timed, took_s = await self._time(slots, protocol.How.REPLAY)
+        return Stretch(calls=len(slots), wall_s=took_s, claimed_us=each_us(timed, len(slots)), verified=False)
+
+    async def _hand_over(self, slots: tuple[int, ...]) -> None:
+        """New content, fetched before the clock runs: calls that are timed one by one fetch theirs themselves."""
+        await self._refresh(slots)
+        await self._fetch(slots)
+
+    async def _refresh(self, slots: tuple[int, ...]) -> None:
+        command = protocol.Refresh(id=protocol.new_id(), slots=tuple(dict.fromkeys(slots)), block=self._block)
+        await self._exchange.judge(command, protocol.Done, "filling slots")
+
+    async def _fetch(self, slots: tuple[int, ...]) -> None:
+        command = protocol.Fetch(id=protocol.new_id(), slots=tuple(dict.fromkeys(slots)), cache=self._cache)
+        await self._ask(command, protocol.Done, "while taking over inputs")
+
+    async def _time(self, slots: tuple[int, ...], how: protocol.How) -> tuple[protocol.Timed, float]:
+        doing = f"while being timed at this shape ({how.value})"
+        command = protocol.TimeCalls(id=protocol.new_id(), slots=slots, how=how, cache=self._cache)
+        timed, took_s = await self._ask(command, protocol.Timed, doing)
+        self.notes = tuple(dict.fromkeys((*self.notes, *timed.notes)))
+        return timed, took_s
+
+    async def _collect(self, slots: tuple[int, ...]) -> bool:
+        """Verify what the last burst or replay left; whether that is what each of its calls returned.
+
+        Where the worker says that calls share their outputs, which need not be true, only the last is looked at.
+        """
+        collected, _ = await self._ask(
+            protocol.Collect(id=protocol.new_id()), protocol.Timed, "while handing over outputs"
+        )
+        self._expect(len(slots), len(collected.returned))
+        if collected.shared_outputs:
+            self.calls += len(slots) - 1
+            slots, returned = slots[-1:], collected.returned[-1:]
+        else:
+            # Where a graph calls a slot more than once, what its last call returned is there.
+            last_by_slot = dict(zip(slots, collected.returned, strict=True))
+            slots, returned = tuple(last_by_slot), tuple(last_by_slot.values())
+        await self._check(slots, returned)
+        return not collected.shared_outputs
+
+    async def _check(self, slots: tuple[int, ...], returned: tuple[tuple[protocol.ReturnedSpec, ...], ...]) -> None:
+        command = protocol.Check(id=protocol.new_id(), slots=slots, returned=returned, block=self._block)
+        checked, _ = await self._exchange.judge(command, protocol.Checked, "checking outputs")
+        self.calls += len(slots)
+        self.verified += min(checked.right, len(slots))
+        if checked.right < len(slots):
+            first = checked.right if checked.first_wrong is None else checked.first_wrong
+            raise CaseEnded(_wrong(checked, number=self.calls - len(slots) + first + 1))
+
+    async def _ask(self, command: protocol.AnyCommand, wanted: type[R], doing: str) -> tuple[R, float]:
+        deadline_s = self._deadline_s
+        if self._longest_s is not None:
+            deadline_s = min(deadline_s, max(_LEAST_DEADLINE_S, _LONGER * self._longest_s))
+        try:
+            reply, took_s = await self._exchange.worker(self.side, command, wanted, doing, deadline_s=deadline_s)
+        except FailedHere as ended:
+            stop = replace(ended.stop, message=f"{doing}: {ended.stop.message}")
+            raise FailedHere(stop, ended.failed) from ended
+        except CaseEnded:
+            self.dead = True
+            raise
+        if isinstance(command, protocol.TimeCalls):
+            self._longest_s = max(took_s, self._longest_s or 0.0)
+        return reply, took_s
+
+    def _expect(self, slots: int, *answers: int) -> None:
+        if any(answer != slots for answer in answers):
+            message = f"the worker told of {min(answers)} calls, expected {slots}"
+            raise CaseEnded(Stop(outcome=Outcome.TAMPERED, message=message))
+
+
+def _wrong(checked: protocol.Checked, number: int) -> Stop:
+    """What a wrong output at the timed shape comes to."""
+    where = f"right on the verified cases, but call {number} at the timed shape was not"
+    report = next((report for report in checked.reports if report.outcome is not Outcome.PASS), None)
+    if report is not None:
+        return Stop(outcome=report.outcome, message=f"{where}: {report.name}: {report.message or report.outcome.value}")
+    if checked.trouble is not None:
+        return Stop(outcome=Outcome.MUTATED_INPUT, message=f"{where}: {checked.trouble}")
+    message = f"{where}, says the judge, without saying what was wrong; this is a fault of kgtui"
+    return Stop(outcome=Outcome.ENGINE_ERROR, message=message)

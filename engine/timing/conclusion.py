@@ -1,0 +1,77 @@
+"""The record and the findings of one case, from everything that was observed of it.  Pure."""
+
+from __future__ import annotations
+
+import random
+
+from engine.model import Finding, Outcome, Problem
+from engine.model.benchmark import CaseBenchmark, Comparison, Interval, Peaks, Timing
+from engine.timing import evidence, figures
+from engine.timing.facts import CaseFacts
+from engine.timing.roofline import floor_of, permitted_precision
+from engine.verdict.decide import Stop
+
+
+def of_ended(facts: CaseFacts, stop: Stop, elapsed_s: float) -> tuple[CaseBenchmark, tuple[Finding, ...]]:
+    """The record of a case that did not come to its times, and what was seen until then."""
+    benchmark = CaseBenchmark(
+        case=facts.case.name, outcome=stop.outcome, cache=facts.cache, elapsed_s=elapsed_s, message=stop.message,
+        slots=facts.slots, slot_bytes=facts.slot_bytes, calls=facts.calls, verified=facts.verified,
+        before=facts.before, after=facts.after,
+    )  # fmt: skip
+    return benchmark, evidence.seen_without_times(facts)
+
+
+def of_timed(
+    facts: CaseFacts, problem: Problem, peaks: Peaks | None, elapsed_s: float, rng: random.Random
+) -> tuple[CaseBenchmark, tuple[Finding, ...]]:
+    """The record of a case whose every call was right, and its findings."""
+    impossible: tuple[Finding, ...] = ()
+    itself: Interval | None = None
+    try:
+        timing = figures.timing_of(facts.candidate, rng)
+        itself = figures.to_itself(facts.candidate, rng)
+    except ValueError as error:
+        timing = figures.without_times(facts.candidate, f"its times are impossible: {error}")
+        impossible = (evidence.impossible_times(facts, str(error)),)
+    if peaks is None and facts.candidate.short_replays:
+        timing = figures.noted(timing, "the time in a graph was not held against it: the device's peaks are not known")
+    baselines, comparisons = _baselines(facts, rng)
+    device_us = timing.device_us.value if timing.device_us is not None else None
+    floor = None
+    if peaks is not None:
+        floor = floor_of(
+            problem.cost(facts.case), peaks, permitted_precision(facts.case.dtype), device_us,
+            l2_bytes=facts.l2_bytes, cache=facts.cache,
+        )  # fmt: skip
+    benchmark = CaseBenchmark(
+        case=facts.case.name, outcome=Outcome.PASS, cache=facts.cache, elapsed_s=elapsed_s, timing=timing,
+        baselines=baselines, comparisons=comparisons if device_us is not None else (), ratio_to_self=itself,
+        floor=floor, slots=facts.slots, slot_bytes=facts.slot_bytes, calls=facts.calls, verified=facts.verified,
+        before=facts.before, after=facts.after,
+    )  # fmt: skip
+    return benchmark, impossible + evidence.findings_of(facts, timing, baselines, problem, peaks)
+
+
+def _baselines(facts: CaseFacts, rng: random.Random) -> tuple[tuple[Timing, ...], tuple[Comparison, ...]]:
+    """The times of each baseline, and the comparisons that could be made; a note says why one could not."""
+    timings: list[Timing] = []
+    comparisons: list[Comparison] = []
+    for side in facts.baselines:
+        if not side.rounds:
+            timings.append(figures.without_times(side, "not compared"))
+            continue
+        try:
+            timing = figures.timing_of(side, rng)
+        except ValueError as error:
+            timings.append(figures.without_times(side, f"its times are impossible: {error}"))
+            continue
+        try:
+            comparison, method = figures.compared(facts.candidate, side, rng)
+            comparisons.append(comparison)
+            if method is not facts.candidate.method:
+                timing = figures.noted(timing, f"compared by {method.value}: the other times are not of both sides")
+        except ValueError as error:
+            timing = figures.noted(timing, f"not compared: {error}")
+        timings.append(timing)
+    return tuple(timings), tuple(comparisons)

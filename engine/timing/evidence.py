@@ -1,0 +1,164 @@
+"""The findings of a timed case: what contradicts its times, and what makes them uncertain.  Pure."""
+
+from __future__ import annotations
+
+import statistics
+
+from engine.model import Finding, Problem, Severity
+from engine.model.benchmark import Method, Peaks, Timing
+from engine.timing.facts import CaseFacts
+from engine.timing.figures import tick_us
+from engine.timing.plausibility import (
+    contention,
+    differs_from_stored_baseline,
+    noisy,
+    precise_timer_missing,
+    work_after_return,
+    work_on_other_streams,
+)
+from engine.timing.roofline import faster_than_physics, permitted_precision
+from engine.timing.wall_clock import against_the_clock
+from engine.verdict.device_activity import strange_kernels
+
+UNEVEN_FACTOR = 1.15  # what a chunk's mean may lie above or below the median of its round
+UNEVEN_SHARE = 2 / 3  # of the chunks: an outlier in every other one is still none of the candidate's doing
+EVENTS_SLACK_US = 5.0  # events are no better for short kernels
+EARLY_SHARE = 0.1  # of the calls: the median does not move for fewer
+
+
+def findings_of(
+    facts: CaseFacts, timing: Timing, baselines: tuple[Timing, ...], problem: Problem, peaks: Peaks | None
+) -> tuple[Finding, ...]:
+    """Everything that is to be said of a case whose outputs were right."""
+    name = facts.case.name
+    found = [timer_missing(facts), *seen_without_times(facts), idle_calls(facts), early_calls(facts)]
+    found += [uneven_calls(facts), shared_outputs(facts)]
+    if timing.device_us is not None:
+        found += [noisy(name, timing.device_us), against_the_clock(facts, timing, _drain_us(facts, problem, peaks))]
+        if timing.method is Method.CUPTI and timing.stream_us is not None:
+            found.append(work_on_other_streams(name, timing.device_us.value, timing.stream_us.value))
+        if peaks is not None:
+            found.append(_too_fast(facts, timing.device_us.value, problem, peaks))
+    for baseline in baselines:
+        stored_us = facts.stored_us_by_baseline.get(baseline.side)
+        if stored_us is not None and baseline.device_us is not None:
+            found.append(differs_from_stored_baseline(name, baseline.side, stored_us, baseline.device_us.value))
+    found += contention(name, facts.before, facts.after)
+    return tuple(finding for finding in found if finding is not None)
+
+
+def seen_without_times(facts: CaseFacts) -> tuple[Finding, ...]:
+    """What is worth telling even of a case that came to no times."""
+    late = work_after_return(facts.case.name, facts.late)
+    strange = strange_kernels(facts.case.name, facts.kernels_ns, own=facts.own, of="the device's time in timed calls")
+    if not strange:
+        strange = strange_kernels(facts.case.name, facts.nodes, own=facts.own, of="the kernels in a graph of its calls")
+    return (*((late,) if late is not None else ()), *strange)
+
+
+def impossible_times(facts: CaseFacts, why: str) -> Finding:
+    """SUSPECT: the worker's times are none that a clock can give."""
+    return _suspect("impossible_times", f"the worker's times are impossible: {why}", facts)
+
+
+def timer_missing(facts: CaseFacts) -> Finding | None:
+    """NOTE which timer stood in for CUPTI, and the step of its clock as the samples show it."""
+    candidate = facts.candidate
+    if candidate.method is Method.CUPTI:
+        return None
+    step_us = tick_us(candidate.samples_us(candidate.method)) if candidate.method is not None else None
+    return precise_timer_missing(facts.case.name, candidate.reason, candidate.method, step_us)
+
+
+def idle_calls(facts: CaseFacts) -> Finding | None:
+    """SUSPECT when calls left right outputs without putting anything on the device."""
+    batches = [batch for pair in facts.candidate.rounds for batch in pair]
+    idle, calls = sum(batch.idle for batch in batches), sum(batch.calls for batch in batches)
+    if facts.candidate.method is not Method.CUPTI or not idle:
+        return None
+    message = f"{idle} of {calls} timed calls put nothing on the device, and their outputs were right all the same"
+    return _suspect("idle_calls", f"{message}; look for work that is done outside of the call", facts)
+
+
+def early_calls(facts: CaseFacts) -> Finding | None:
+    """SUSPECT when nothing that a call put on the device waited for the stream that it was made on.
+
+    Honest code that forks to streams of its own has them wait for the caller's stream: its inputs may
+    still be on their way there.  A few calls say nothing: two clocks can be that far apart for a moment.
+    """
+    batches = [batch for both in facts.candidate.rounds for batch in both]
+    early, calls = sum(batch.early for batch in batches), sum(batch.calls for batch in batches)
+    if facts.candidate.method is not Method.CUPTI or early <= EARLY_SHARE * calls:
+        return None
+    message = (
+        f"{early} of {calls} timed calls were at work before what was queued ahead of them on the caller's stream was "
+        "done; have streams of your own wait for it, and it for them"
+    )
+    return _suspect("other_streams", message, facts)
+
+
+def uneven_calls(facts: CaseFacts) -> Finding | None:
+    """SUSPECT when in most chunks the mean call keeps the device busy for another time than the round's median one.
+
+    The inputs of a whole chunk exist when it begins, so one call could do the work of others and leave the
+    median to those; where half of the calls do the work of all, chance decides on which side the median
+    lies.  Honest kernels have outliers too, but not in nearly every chunk; and when clocks move, they
+    move for a round as a whole.
+    """
+    method = facts.candidate.method
+    if method is None:
+        return None
+    slack_us = EVENTS_SLACK_US if method is Method.EVENTS else 0.0
+    uneven_means: list[tuple[float, float]] = []
+    chunks = 0
+    for pair in facts.candidate.work_us(method):
+        typical_us = statistics.median_low([time_us for chunk in pair for time_us in chunk] or [0.0])
+        means_us = [statistics.fmean(chunk) for chunk in pair if len(chunk) > 1]
+        chunks += len(means_us)
+        uneven_means += [(mean_us, typical_us) for mean_us in means_us if _is_uneven(mean_us, typical_us, slack_us)]
+    if not uneven_means or len(uneven_means) < UNEVEN_SHARE * chunks:
+        return None
+    mean_us, typical_us = max(uneven_means, key=lambda both: max(both) - min(both))
+    message = (
+        f"work of several calls was done in one: in {len(uneven_means)} of {chunks} chunks the mean call takes another "
+        f"time than the median one, such as {mean_us:.4g} us and {typical_us:.4g} us"
+    )
+    return _suspect("uneven_calls", message, facts)
+
+
+def shared_outputs(facts: CaseFacts) -> Finding | None:
+    """HINT that back-to-back calls could not be verified, for they return the same memory.
+
+    Honest kernels keep an output of their own to save an allocation; but whoever holds what an earlier call
+    returned has it overwritten.
+    """
+    if all(burst.verified for burst in facts.candidate.bursts):
+        return None
+    message = (
+        "calls return the same memory, so that of back-to-back calls only the last can be verified: there is no time "
+        "of a whole call and none in a graph; return new memory from every call"
+    )
+    return Finding(check="shared_outputs", severity=Severity.HINT, message=message, case=facts.case.name)
+
+
+def _is_uneven(mean_us: float, typical_us: float, slack_us: float) -> bool:
+    shorter_us, longer_us = sorted((mean_us, typical_us))
+    return longer_us > UNEVEN_FACTOR * shorter_us and longer_us - shorter_us > slack_us
+
+
+def _drain_us(facts: CaseFacts, problem: Problem, peaks: Peaks | None) -> float | None:
+    """How long it takes to write what a call leaves in the second-level cache, at most all of that."""
+    if peaks is None or facts.l2_bytes is None:
+        return None
+    return min(problem.cost(facts.case).bytes_written, facts.l2_bytes) / peaks.copy_bytes_per_s * 1e6
+
+
+def _too_fast(facts: CaseFacts, device_us: float, problem: Problem, peaks: Peaks) -> Finding | None:
+    return faster_than_physics(
+        facts.case.name, problem.cost(facts.case), peaks, permitted_precision(facts.case.dtype), device_us=device_us,
+        resident_bytes=facts.slots * facts.slot_bytes, l2_bytes=facts.l2_bytes, cache=facts.cache,
+    )  # fmt: skip
+
+
+def _suspect(check: str, message: str, facts: CaseFacts) -> Finding:
+    return Finding(check=check, severity=Severity.SUSPECT, message=message, case=facts.case.name)

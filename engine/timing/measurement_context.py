@@ -1,0 +1,137 @@
+"""What an engine knows about measuring on its device, for as long as it lives: lock, peaks, times of before.
+
+Nothing here is measured on the side: peaks are taken once, while the device is ours alone and no candidate
+has a process, and kept in a file for every later engine on the same device, driver and versions.  What was
+measured beside others is used by nobody: candidates are held against these numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from engine.devices import Device
+from engine.devices.hardware.device_lock import DeviceLock
+from engine.devices.hardware.state import Driver, device_state, free_bytes
+from engine.errors import EngineError, UnsupportedError
+from engine.model.benchmark import OTHER, OTHER_PROCESSES, CaseBenchmark, DeviceState, Holder, Peaks
+from engine.processes.process_pool import Staff
+from engine.timing.measured_peaks import read_peaks, write_peaks
+from engine.timing.peak_measurement import measure_peaks, versions_text
+
+
+class Metrology:
+    """One device, measured fairly.
+
+    `peaks_folder` of None keeps the peaks in memory only; `driver` of None is the installed one.  `peaks` is
+    what the device can do, None until `learn_peaks` has succeeded; `troubles` is what there is to say of that.
+    """
+
+    def __init__(
+        self, *, device: Device, staff: Staff, lock: DeviceLock, peaks_folder: Path | None,
+        driver: Driver | None = None,
+    ) -> None:  # fmt: skip
+        self._device = device
+        self._staff = staff
+        self._lock = lock
+        self._folder = peaks_folder
+        self._driver = driver
+        self._stored_us: dict[tuple[str, str, str, str], float] = {}
+        self.peaks: Peaks | None = None
+        self.troubles: dict[str, None] = {}
+
+    def alone(self, on_wait: Callable[[Holder | None], None]) -> AbstractAsyncContextManager[None]:
+        """Hold the device against every other kgtui of this machine; UnsupportedError where it cannot be locked."""
+        return self._lock.hold(on_wait=on_wait)
+
+    async def learn_peaks(self, on_wait: Callable[[Holder | None], None]) -> None:
+        """Take what was kept, or else measure, alone on the device; a word in `troubles` when neither works.
+
+        To be called while no candidate has a process: what one does on the device would be in the peaks.
+        """
+        if self.peaks is not None:
+            return
+        try:
+            await self._staff.worker.wait()  # which tells the versions that peaks depend on
+            self.peaks = self._kept_peaks()
+            if self.peaks is None:
+                async with self.alone(on_wait):
+                    self.peaks = self._kept_peaks()  # whoever had the device may have measured them
+                    if self.peaks is None:
+                        await self._measure()
+        except (UnsupportedError, EngineError) as error:
+            self._say(f"the device's peaks could not be measured: {error}")
+
+    def state(self) -> DeviceState:
+        """The device now; our own processes are not counted among the others."""
+        pids = self._staff.pids
+        return device_state(self._device.platform, self._device.index, own_pids=pids, driver=self._driver)
+
+    def free_bytes(self) -> int | None:
+        """Memory that is free now, None when the driver does not tell."""
+        return free_bytes(self._device.platform, self._device.index, driver=self._driver)
+
+    def stored(self, problem: str, cache: str) -> Callable[[str, str], float | None]:
+        """Times of baselines that this engine measured before, in microseconds, by case and baseline."""
+        return lambda case, baseline: self._stored_us.get((problem, cache, case, baseline))
+
+    def keep(self, problem: str, benchmark: CaseBenchmark) -> None:
+        """Remember how long the baselines took; the shortest time counts, since nothing makes a device faster."""
+        for timing in benchmark.baselines:
+            if timing.device_us is None or timing.side == OTHER:  # another candidate, and each time another one
+                continue
+            key = (problem, benchmark.cache.value, benchmark.case, timing.side)
+            self._stored_us[key] = min(timing.device_us.value, self._stored_us.get(key, timing.device_us.value))
+
+    def _kept_peaks(self) -> Peaks | None:
+        if self._folder is None or self._device.driver is None:
+            return None
+        return read_peaks(
+            self._folder, self._device.name, self._device.driver, versions_text(self._versions()),
+            warn=self._say,
+        )  # fmt: skip
+
+    async def _measure(self) -> None:
+        await self._staff.worker.settle()  # nothing of ours gets ready meanwhile
+        await self._staff.compiler.settle()
+        before = self.state()
+        _refuse_company(before)
+        peaks = await measure_peaks(
+            self._staff.ask_judge, device=self._device, versions=self._versions(),
+            measured_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        )  # fmt: skip
+        after = self.state()
+        _refuse_company(after)
+        self.peaks = peaks
+        if self._folder is None:
+            return
+        if why := _why_not_sure(before, after):
+            self._say(f"the device's peaks are not kept for later: whether others use it was not checked: {why}")
+            return
+        try:
+            write_peaks(self._folder, peaks)
+        except OSError as error:
+            self._say(f"the device's peaks could not be kept: {error.strerror or error}")
+
+    def _say(self, trouble: str) -> None:
+        self.troubles[trouble] = None
+
+    def _versions(self) -> Mapping[str, str]:
+        return {name: version for name, version in self._staff.versions.items() if name in ("torch", "triton")}
+
+
+def _refuse_company(state: DeviceState) -> None:
+    """Raise UnsupportedError where others are known to use the device."""
+    if state.other_processes:
+        others = ", ".join(map(str, state.other_processes))
+        raise UnsupportedError(f"other processes use it: {others}; stop them, and the next run measures")
+
+
+def _why_not_sure(before: DeviceState, after: DeviceState) -> str:
+    """Why nobody knows whether we were alone; "" where the driver names no others, or saw nothing run before us."""
+    untold = [state for state in (before, after) if state.other_processes is None]
+    if not untold or before.utilisation_percent == 0:
+        return ""
+    return untold[0].why_untold(OTHER_PROCESSES)

@@ -1,0 +1,103 @@
+"""Who takes part in the measurement of a case, on which slots, and what a failure of one costs the others."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from engine.model import Outcome
+from engine.timing.exchange import CaseEnded, Exchange, FailedHere
+from engine.timing.facts import CaseFacts, SideFacts
+from engine.timing.orders import Bounds, Ring, bounds
+from engine.timing.timed_sides import BaselineParty, NotCapturedError, Party
+
+T = TypeVar("T")
+
+
+@dataclass(kw_only=True, eq=False)
+class Entrant:
+    """A party with what was observed of it; `out` once it cannot go on, and then its notes say why."""
+
+    party: Party
+    facts: SideFacts
+    out: bool = False
+
+
+class Table:
+    """The candidate and those it is timed against, and the ring of slots they are called on.
+
+    A baseline is called on what the slots were filled with last: the judge keeps its own copies of that.
+    Another worker is called on the slots of the same numbers, filled anew in a block of its own: where in
+    its memory a slot lies makes calls a little faster or slower, and must not make a difference.
+    """
+
+    def __init__(
+        self, *, facts: CaseFacts, exchange: Exchange, candidate: Entrant, opponents: list[Entrant], ring: Ring,
+        warm_slots: int | None,
+    ) -> None:  # fmt: skip
+        self.facts = facts
+        self.clock = exchange.clock
+        self.candidate = candidate
+        self.opponents = opponents
+        self.ring = ring
+        self._warm_slots = warm_slots
+        self._last: tuple[int, ...] = ()
+
+    @property
+    def present(self) -> list[Entrant]:
+        """Everybody who has not dropped out, the candidate first."""
+        return [self.candidate, *self.rivals]
+
+    @property
+    def rivals(self) -> list[Entrant]:
+        """The opponents who have not dropped out."""
+        return [entrant for entrant in self.opponents if not entrant.out]
+
+    @property
+    def most_at_once(self) -> int:
+        """The most slots that one stretch may go over: all of them, or as many as a warm cache holds."""
+        return self.ring.slots if self._warm_slots is None else max(1, min(self.ring.slots, self._warm_slots))
+
+    @property
+    def bounds(self) -> Bounds:
+        """The fewest and most calls of a chunk, by what calls take at present."""
+        call_s = max(entrant.party.call_s for entrant in self.present)
+        return bounds(slots=self.ring.slots, call_s=call_s)
+
+    def slots_for(self, entrant: Entrant, calls: int) -> tuple[int, ...]:
+        """Where this one is called next, about so many times."""
+        if isinstance(entrant.party, BaselineParty) or (entrant is not self.candidate and self._last):
+            return self._last
+        self._last = self.ring.take(calls)
+        return self._last
+
+    def round_cost_s(self) -> tuple[float, float]:
+        """What a round of two chunks of everybody takes: without calls, and for each call of a chunk."""
+        lines = [entrant.party.costs.line for entrant in self.present]
+        return 2 * sum(chunk_s for chunk_s, _ in lines), 2 * sum(call_s for _, call_s in lines)
+
+    async def attempt(self, entrant: Entrant, work: Coroutine[Any, Any, T]) -> T | None:  # Any: of no interest
+        """What `work` of this one brings; None when that puts an opponent out.
+
+        Raises:
+            CaseEnded: the candidate or the judge failed.
+            NotCapturedError: the candidate's graph is of no use.
+        """
+        if entrant is self.candidate:
+            return await work
+        try:
+            return await work
+        except NotCapturedError as error:
+            entrant.facts.notes.append(str(error))
+        except FailedHere as ended:
+            if isinstance(entrant.party, BaselineParty) or ended.stop.outcome is not Outcome.ENGINE_ERROR:
+                entrant.facts.notes.append(ended.stop.message)
+            else:
+                raise
+        except CaseEnded as ended:
+            if ended.stop.outcome is Outcome.ENGINE_ERROR:
+                raise
+            entrant.facts.notes.append(f"{ended.stop.outcome.value}: {ended.stop.message}")
+        entrant.out = True
+        return None

@@ -1,0 +1,164 @@
+"""The course of one case until its rounds are done: arrange, warm up, choose the method, rounds of A, B, B, A.
+
+Says what is asked of whom and when; what comes of it is computed elsewhere.
+"""
+
+from __future__ import annotations
+
+import statistics
+
+from engine import protocol
+from engine.model import Problem
+from engine.model.benchmark import Method
+from engine.timing.bursts import calls_of_a_stretch, round_trips
+from engine.timing.candidate_side import WorkerParty
+from engine.timing.exchange import Exchange
+from engine.timing.facts import Batch
+from engine.timing.figures import believed_us
+from engine.timing.orders import LEAST_ROUNDS, MOST_CALLS, calls_within, rounds_within
+from engine.timing.participants import Entrant, Table
+from engine.timing.timed_sides import BaselineParty, NotCapturedError, Party
+
+MOST_SLOTS = 256
+WARM_UP_S = 0.15  # clocks of a device that was idle have settled after this long
+
+_PROBE_CALLS = 4
+_LEAST_RING = 4
+_RING_SHARE = 0.15  # of the case's time: calling everybody on every slot once, before anything is timed
+_WARM_UP_SHARE = 0.3  # when the case has so little time that WARM_UP_S is too much of it
+_PATIENCE = 10  # times the case's time, after which two rounds have to do
+
+
+async def arranged_slots(
+    exchange: Exchange, problem: Problem, case: str, *, most_bytes: int, workers: int
+) -> protocol.Arranged:
+    """Have the judge cut slots for the case, for each worker in a block of its own."""
+    command = protocol.Arrange(
+        id=protocol.new_id(), origin=problem.origin, case=case, most_slots=MOST_SLOTS, most_bytes=most_bytes,
+        blocks=workers,
+    )  # fmt: skip
+    arranged, _ = await exchange.judge(command, protocol.Arranged, "arranging slots")
+    return arranged
+
+
+async def seat(table: Table, arranged: protocol.Arranged) -> None:
+    """Let everybody get ready for the arranged case."""
+    for entrant in table.present:
+        await table.attempt(entrant, _get_ready(entrant.party, table.facts.case.name, arranged))
+
+
+async def warm_up(table: Table, *, case_s: float) -> None:
+    """Call everybody on every slot, and for long enough; their costs are known afterwards."""
+    probe_from = table.clock()
+    await _everybody(table, min(_PROBE_CALLS, table.bounds.most))
+    each_s = (table.clock() - probe_from) / min(_PROBE_CALLS, table.bounds.most)
+    table.ring.keep(max(_LEAST_RING, int(_RING_SHARE * case_s / each_s)) if each_s > 0 else table.ring.slots)
+    table.facts.slots = table.ring.slots
+    until_s = probe_from + min(WARM_UP_S, _WARM_UP_SHARE * case_s)
+    while not table.ring.gone_round or table.clock() < until_s:
+        await _everybody(table, table.ring.draw(MOST_CALLS // 2, table.bounds))
+
+
+async def first_calls(table: Table) -> None:
+    """One call of everybody: it may compile and tune, so that it says nothing about the cost of others."""
+    await _everybody(table, 1)
+    for entrant in table.present:
+        entrant.party.costs.clear()
+
+
+async def choose_method(table: Table, *, case_s: float) -> tuple[int, ...]:
+    """CUPTI where it is, otherwise a graph, whose slots are returned, or else events."""
+    for entrant in table.present:
+        entrant.facts.method = Method.CUPTI if entrant.party.method else Method.EVENTS
+        if not entrant.party.method:
+            entrant.facts.reason = entrant.party.reason
+            entrant.facts.notes.append(f"CUPTI could not be used: {entrant.party.reason}")
+    if table.candidate.facts.method is Method.CUPTI:
+        return ()
+    slots = table.slots_for(table.candidate, calls_of_a_stretch(table, case_s=case_s))
+    try:
+        await _capture(table.candidate.party, slots)
+    except NotCapturedError as error:
+        table.candidate.facts.notes.append(str(error))
+        return ()
+    for entrant in table.rivals:
+        await table.attempt(entrant, _capture(entrant.party, slots))
+    for entrant in table.present:
+        entrant.facts.method = Method.GRAPH
+        entrant.party.costs.clear()
+    return slots
+
+
+async def rounds(table: Table, graph: tuple[int, ...], *, began_s: float, end_s: float) -> None:
+    """Rounds of the candidate, its opponents, its opponents in reverse, and the candidate again.
+
+    Raises:
+        NotCapturedError: the graph that the rounds replay went wrong.
+    """
+    for entrant in table.present:
+        await table.attempt(entrant, round_trips(entrant))
+    planned, number = LEAST_ROUNDS, 0
+    while number < planned:
+        remaining_s = end_s - table.clock()
+        patient = table.clock() - began_s < _PATIENCE * (end_s - began_s)
+        if (number >= LEAST_ROUNDS and remaining_s <= 0) or (number >= 2 and not patient):
+            break
+        chunk_s, call_s = table.round_cost_s()
+        if graph:
+            chunk_s, call_s = chunk_s + call_s * len(graph), 0.0
+        if number <= 1:  # the first round tells what one really costs
+            planned = rounds_within(remaining_s, number, chunk_s=chunk_s, call_s=call_s)
+        calls = calls_within(remaining_s, planned - number, chunk_s=chunk_s, call_s=call_s, bounds=table.bounds)
+        await _round(table, calls, graph)
+        number += 1
+    if number < LEAST_ROUNDS:
+        table.candidate.facts.notes.append(f"only {number} rounds: they take too long for more")
+
+
+async def _round(table: Table, calls: int, graph: tuple[int, ...]) -> None:
+    """One round; all of its chunks are on the same slots, with new content each time."""
+    slots = graph or table.slots_for(table.candidate, table.ring.draw(calls, table.bounds))
+    first = await _chunk(table, table.candidate, slots, is_graph=bool(graph))
+    before: list[tuple[Entrant, Batch]] = []
+    for entrant in table.rivals:
+        batch = await table.attempt(entrant, _chunk(table, entrant, slots, is_graph=bool(graph)))
+        if batch is not None:
+            before.append((entrant, batch))
+    for entrant, batch in reversed(before):
+        after = await table.attempt(entrant, _chunk(table, entrant, slots, is_graph=bool(graph)))
+        if after is not None:
+            entrant.facts.rounds.append((batch, after))
+    last = await _chunk(table, table.candidate, slots, is_graph=bool(graph))
+    table.candidate.facts.rounds.append((first, last))
+
+
+async def _chunk(table: Table, entrant: Entrant, slots: tuple[int, ...], *, is_graph: bool) -> Batch:
+    """A call on each slot with its own times; or one replay of the graph on them, as one time of a call."""
+    if not is_graph:
+        return await entrant.party.single(slots)
+    facts, began = entrant.facts, table.clock()
+    stretch = await entrant.party.replay(slots)
+    facts.replays.append(stretch)
+    entrant.party.costs.add(stretch.calls, table.clock() - began)
+    beside_s = statistics.median(facts.round_trips_s) if facts.round_trips_s else 0.0
+    each_us = believed_us(facts.replays, beside_s, trusted=facts.trusted)[-1]
+    return Batch(calls=stretch.calls, replay_us=() if each_us is None else (each_us,))
+
+
+async def _everybody(table: Table, calls: int) -> None:
+    """One chunk of everybody, not kept."""
+    for entrant in table.present:
+        await table.attempt(entrant, entrant.party.single(table.slots_for(entrant, calls)))
+
+
+async def _get_ready(party: Party, case: str, arranged: protocol.Arranged) -> None:
+    if isinstance(party, BaselineParty):
+        await party.prepare()
+    elif isinstance(party, WorkerParty):
+        await party.occupy(case, arranged)
+
+
+async def _capture(party: Party, slots: tuple[int, ...]) -> None:
+    """A graph that was replayed once, so that its answers are known to be right."""
+    await party.capture(slots)
+    await party.replay(slots)

@@ -1,0 +1,107 @@
+"""What can be timed: a side of a comparison, and the baselines of the judge as such sides."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from engine import protocol
+from engine.model import CacheState, Outcome
+from engine.timing.exchange import CaseEnded, Exchange, FailedHere
+from engine.timing.facts import Batch, Stretch, batch_of, each_us
+from engine.timing.orders import Costs
+from engine.verdict.decide import Stop
+
+
+class NotCapturedError(Exception):
+    """The side's calls cannot be timed inside a graph; the text says why.  Nobody's fault."""
+
+
+class Party(Protocol):
+    """A side of a comparison while one case lasts."""
+
+    name: str
+    costs: Costs
+    call_s: float
+    device_s: float | None
+    method: str
+    reason: str
+    notes: tuple[str, ...]
+
+    async def single(self, slots: tuple[int, ...]) -> Batch:
+        """Call once on each slot, every call with its own times."""
+        ...
+
+    async def burst(self, slots: tuple[int, ...]) -> Stretch:
+        """Call once on each slot, back to back."""
+        ...
+
+    async def capture(self, slots: tuple[int, ...]) -> None:
+        """Make a graph of one call on each slot.
+
+        Raises:
+            NotCapturedError: that cannot be done.
+        """
+        ...
+
+    async def replay(self, slots: tuple[int, ...]) -> Stretch:
+        """Run the graph, which was captured on these slots.
+
+        Raises:
+            NotCapturedError: its answers are wrong, although each call's were right.
+        """
+        ...
+
+
+class BaselineParty:
+    """A baseline, called by the judge on its own copies of what the slots held after their last refresh."""
+
+    def __init__(self, *, name: str, exchange: Exchange, cache: CacheState) -> None:
+        self.name = name
+        self.costs = Costs()
+        self.call_s = 0.0
+        self.device_s: float | None = None
+        self.method, self.reason = "", "nothing was timed yet"
+        self.notes: tuple[str, ...] = ()
+        self._exchange = exchange
+        self._cache = cache
+
+    async def prepare(self) -> None:
+        """Have it ready for the arranged case."""
+        command = protocol.PrepareBaseline(id=protocol.new_id(), name=self.name)
+        await self._exchange.judge(command, protocol.Done, f"preparing {self.name}")
+
+    async def single(self, slots: tuple[int, ...]) -> Batch:
+        timed, took_s = await self._time(slots, protocol.How.SINGLE)
+        if len(timed.calls) != len(slots):
+            message = f"the judge told of {len(timed.calls)} calls of {self.name}, expected {len(slots)}"
+            raise CaseEnded(Stop(outcome=Outcome.ENGINE_ERROR, message=message))
+        self.call_s = took_s / len(slots)
+        self.method = timed.method
+        if not timed.method:
+            self.reason = timed.reason or "the judge did not say why"
+        self.costs.add(len(slots), took_s)
+        batch = batch_of(timed)
+        self.device_s = batch.typical_s
+        return batch
+
+    async def burst(self, slots: tuple[int, ...]) -> Stretch:
+        return await self._stretch(slots, protocol.How.BURST)
+
+    async def capture(self, slots: tuple[int, ...]) -> None:
+        try:
+            await self._time(slots, protocol.How.CAPTURE)
+        except FailedHere as ended:
+            raise NotCapturedError(f"no graph: {ended.failed.message}") from ended
+
+    async def replay(self, slots: tuple[int, ...]) -> Stretch:
+        return await self._stretch(slots, protocol.How.REPLAY)
+
+    async def _stretch(self, slots: tuple[int, ...], how: protocol.How) -> Stretch:
+        timed, took_s = await self._time(slots, how)
+        return Stretch(calls=len(slots), wall_s=took_s, claimed_us=each_us(timed, len(slots)))
+
+    async def _time(self, slots: tuple[int, ...], how: protocol.How) -> tuple[protocol.Timed, float]:
+        command = protocol.TimeBaseline(id=protocol.new_id(), name=self.name, slots=slots, how=how, cache=self._cache)
+        timed, took_s = await self._exchange.judge(command, protocol.Timed, f"timing {self.name}")
+        self.notes = tuple(dict.fromkeys((*self.notes, *timed.notes)))
+        return timed, took_s

@@ -1,0 +1,130 @@
+"""The parent's benchmark with the real judge and worker behind it, on a device that is scripted."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+import pytest
+import torch
+
+from engine import protocol
+from engine.clock.scripted import ScriptedDevice
+from engine.devices import Device
+from engine.judge.benchmark.slots import Slots
+from engine.model import BenchmarkPlan, CacheState, Finding, Outcome
+from engine.model.benchmark import CaseBenchmark, DeviceState, Method
+from engine.timing.bench import Bench
+from engine.worker.timing import Stopwatch
+from problems import find
+
+CPU = torch.device("cpu")
+SOFTMAX = find("aten::softmax")
+CASE = SOFTMAX.case("7x781 f32")
+KERNEL_NS = 5000
+
+
+class Worker:
+    """A stopwatch in this process, as a side; what it records is its own, the memory is the judge's."""
+
+    def __init__(
+        self, judges: ScriptedDevice, entry: Callable[[ScriptedDevice], Callable[..., Any]], *, precise: bool
+    ) -> None:
+        own = ScriptedDevice(cache_bytes=judges.cache_bytes)
+        called = entry(own)
+        self._stopwatch = Stopwatch(
+            CPU, lambda: called, instruments=own.instruments(precise=precise),
+            open_block=judges.open_block,
+        )  # fmt: skip
+
+    async def ask(self, command: Any, *, deadline_s: float) -> protocol.AnyReply:
+        assert protocol.decode_command(protocol.encode(command)) == command
+        reply = self._stopwatch.carry_out(command)
+        return protocol.decode_reply(protocol.encode(reply))
+
+    async def clear(self) -> None:
+        raise AssertionError("nothing here deserves to be killed")
+
+
+async def timed(
+    entry: Callable[[ScriptedDevice], Callable[..., Any]], *, precise: bool = True, cache: CacheState = CacheState.COLD
+) -> tuple[CaseBenchmark, list[Finding]]:
+    """The record of softmax by this entry, and the findings."""
+    device = ScriptedDevice(cache_bytes=1 << 16)
+    slots = Slots(
+        CPU,
+        lambda _: SOFTMAX,
+        instruments=device.instruments(precise=precise),
+        memory=lambda _, size: device.memory(size),
+    )
+    looks = count()
+    cases: list[CaseBenchmark] = []
+    findings: list[Finding] = []
+
+    async def judge(command: Any) -> protocol.AnyReply:
+        return protocol.decode_reply(protocol.encode(slots.carry_out(command)))
+
+    bench = Bench(
+        BenchmarkPlan(cases=(CASE,), cache=cache), SOFTMAX, judge=judge,
+        candidate=Worker(device, entry, precise=precise), clock=lambda: next(looks) * 1e-3, rng=random.Random(5),
+        device=Device(platform="cuda", index=0, name="scripted"), state=lambda: DeviceState(sm_clock_mhz=1980),
+        peaks=None, stored=lambda *_: None, free_bytes=1 << 26, on_case=cases.append, on_finding=findings.append,
+    )  # fmt: skip
+    await bench.run()
+    return cases[0], findings
+
+
+def honest(device: ScriptedDevice) -> Callable[..., Any]:
+    def softmax(x: torch.Tensor, dim: int, dtype: torch.dtype | None = None) -> torch.Tensor:
+        device.put("softmax_kernel", KERNEL_NS)
+        return torch.softmax(x, dim)
+
+    return softmax
+
+
+@pytest.mark.parametrize("cache", list(CacheState))
+async def test_an_honest_kernel_has_its_device_time_and_every_output_was_verified(cache):
+    case, findings = await timed(honest, cache=cache)
+    assert (case.outcome, case.message) == (Outcome.PASS, "")
+    assert case.timing.method is Method.CUPTI
+    assert case.timing.device_us.value == KERNEL_NS / 1e3
+    assert case.verified == case.calls > 0
+    assert [baseline.side for baseline in case.baselines] == ["eager"]
+    assert {finding.severity.value for finding in findings} <= {"note"}
+
+
+async def test_an_answer_that_is_kept_by_address_is_wrong_at_the_timed_shape():
+    answers: dict[int, torch.Tensor] = {}
+
+    def caching(device: ScriptedDevice) -> Callable[..., Any]:
+        def softmax(x: torch.Tensor, dim: int, dtype: torch.dtype | None = None) -> torch.Tensor:
+            device.put("softmax_kernel", KERNEL_NS)
+            return answers.setdefault(x.data_ptr(), torch.softmax(x, dim)).clone()
+
+        return softmax
+
+    case, _ = await timed(caching)
+    assert case.outcome is Outcome.WRONG_VALUE
+    assert case.timing is None
+
+
+async def test_a_changed_input_is_told_as_such():
+    def meddling(device: ScriptedDevice) -> Callable[..., Any]:
+        def softmax(x: torch.Tensor, dim: int, dtype: torch.dtype | None = None) -> torch.Tensor:
+            y = torch.softmax(x, dim)
+            x.view(-1)[0] += 1
+            return y
+
+        return softmax
+
+    case, _ = await timed(meddling)
+    assert case.outcome is Outcome.MUTATED_INPUT
+
+
+async def test_without_a_recorder_another_method_stands_in_and_says_so():
+    case, findings = await timed(honest, precise=False)
+    assert case.outcome is Outcome.PASS
+    assert case.timing.method is not Method.CUPTI
+    assert any("scripted without a recorder" in finding.message for finding in findings if finding.check == "timer")

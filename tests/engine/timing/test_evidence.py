@@ -1,0 +1,116 @@
+"""Findings from raw facts: each with the honest look-alike that it spares."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from engine.model import CacheState, Case, DType, Tier
+from engine.model.benchmark import CANDIDATE, Method
+from engine.timing.evidence import early_calls, idle_calls, shared_outputs, uneven_calls
+from engine.timing.facts import Batch, CaseFacts, SideFacts, Stretch
+
+CASE = Case(name="big", dtype=DType.FLOAT32, tier=Tier.BENCH, params={})
+
+
+def facts(*chunks: tuple[float, ...], idle: int = 0, method: Method = Method.CUPTI) -> CaseFacts:
+    batches = [
+        Batch(calls=len(spans) + idle, idle=idle, spans_us=spans, busy_us=spans, precise=True) for spans in chunks
+    ]
+    rounds = list(zip(batches[::2], batches[1::2], strict=True))
+    return CaseFacts(
+        case=CASE, cache=CacheState.COLD, candidate=SideFacts(name=CANDIDATE, method=method, rounds=rounds)
+    )
+
+
+def test_chunks_whose_first_call_does_everything_are_uneven():
+    found = uneven_calls(facts((50.0, 1.0, 1.0, 1.0, 1.0), (30.0, 1.0, 1.0), (1.0, 40.0, 1.0, 1.0), (30.0, 1.0, 1.0)))
+    assert found.message == (
+        "work of several calls was done in one: in 4 of 4 chunks the mean call takes another time than the median "
+        "one, such as 10.8 us and 1 us"
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_work_that_is_done_in_half_of_the_calls_is_uneven_on_whichever_side_the_median_falls(seed):
+    rng = random.Random(seed)
+    chunks = [tuple(rng.choice((2.0, 8.0)) * rng.gauss(1, 0.04) for _ in range(12)) for _ in range(16)]
+    found = uneven_calls(facts(*chunks))
+    assert found is not None
+
+
+@pytest.mark.parametrize("jitter", [0.03, 0.05])
+def test_an_honest_kernel_of_a_few_microseconds_is_even(jitter):
+    rng = random.Random(4)
+    for _ in range(300):
+        chunks = [tuple(honest_us(rng, jitter) for _ in range(rng.randint(3, 12))) for _ in range(16)]
+        found = uneven_calls(facts(*chunks))
+        assert found is None
+
+
+def honest_us(rng: random.Random, jitter: float) -> float:
+    held_up = rng.uniform(1.5, 10.0) if rng.random() < 0.01 else 1.0
+    return 8.0 * math.exp(rng.gauss(0, jitter)) * held_up
+
+
+def test_an_outlier_in_every_other_chunk_is_none_of_the_candidates_doing():
+    even, held_up = (10.0, 10.1, 9.9, 10.0), (5000.0, 10.0, 10.0, 10.0)
+    assert uneven_calls(facts(*[held_up, even] * 4)) is None
+
+
+def test_two_thirds_of_the_chunks_are_too_many():
+    even, held_up = (10.0, 10.1, 9.9, 10.0), (50.0, 10.0, 10.0, 10.0)
+    assert uneven_calls(facts(*[held_up] * 4, *[even] * 2)) is not None
+    assert uneven_calls(facts(*[held_up] * 5, *[even] * 3)) is None
+
+
+def test_clocks_that_move_from_round_to_round_are_no_such_thing():
+    assert uneven_calls(facts(*[(10.0 + step,) * 4 for step in range(8) for _ in (1, 2)])) is None
+
+
+def test_a_kernel_whose_time_depends_on_its_content_is_no_such_thing():
+    assert uneven_calls(facts((10.0, 14.0, 8.0), (9.0, 15.0, 11.0))) is None
+
+
+@pytest.mark.parametrize(("slow_us", "uneven"), [(16.0, False), (40.0, True)])
+def test_events_are_too_coarse_for_a_few_microseconds(slow_us, uneven):
+    batches = [Batch(calls=3, streams_us=(slow_us, 10.0, 10.0))] * 2
+    side = SideFacts(name=CANDIDATE, method=Method.EVENTS, rounds=[(batches[0], batches[1])])
+    assert (uneven_calls(CaseFacts(case=CASE, cache=CacheState.COLD, candidate=side)) is not None) is uneven
+
+
+def test_gaps_that_a_slow_host_leaves_between_launches_are_no_work():
+    batches = [Batch(calls=3, spans_us=(700.0, 80.0, 75.0), busy_us=(40.0, 40.1, 40.0), precise=True)] * 2
+    side = SideFacts(name=CANDIDATE, method=Method.CUPTI, rounds=[(batches[0], batches[1])])
+    assert uneven_calls(CaseFacts(case=CASE, cache=CacheState.COLD, candidate=side)) is None
+
+
+def test_chunks_of_one_call_say_nothing():
+    assert uneven_calls(facts((10.0,), (90.0,))) is None
+
+
+def test_idle_calls_are_counted():
+    assert idle_calls(facts((10.0,), (10.0,), idle=1)).message.startswith("2 of 4 timed calls put nothing")
+    assert idle_calls(facts((10.0,), (10.0,))) is None
+    assert idle_calls(facts((10.0,), (10.0,), idle=1, method=Method.EVENTS)) is None
+
+
+@pytest.mark.parametrize(("early", "suspect"), [(0, False), (1, False), (2, True), (10, True)])
+def test_a_tenth_of_the_calls_may_seem_to_be_early(early, suspect):
+    observed = facts((10.0,), (10.0,))
+    observed.candidate.rounds = [(Batch(calls=5, early=early // 2), Batch(calls=5, early=early - early // 2))]
+    found = early_calls(observed)
+    assert (found is not None) is suspect
+    assert found is None or found.message.startswith(f"{early} of 10 timed calls were at work before")
+
+
+def test_bursts_of_which_only_the_last_call_was_verified_are_told():
+    observed = facts((10.0,), (10.0,))
+    observed.candidate.bursts = [Stretch(calls=9, wall_s=1e-3, claimed_us=None)]
+    assert shared_outputs(observed) is None
+    observed.candidate.bursts.append(Stretch(calls=9, wall_s=1e-3, claimed_us=None, verified=False))
+    found = shared_outputs(observed)
+    assert (found.check, found.severity.value) == ("shared_outputs", "hint")
+    assert "return new memory from every call" in found.message

@@ -1,0 +1,108 @@
+"""What the parent's clock has against a device time, and what it leaves an honest one."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import CacheState, Case, DType, Severity, Tier
+from engine.model.benchmark import CANDIDATE, Interval, Method, Timing
+from engine.timing.facts import CaseFacts, SideFacts, Stretch
+from engine.timing.wall_clock import against_the_clock
+
+CASE = Case(name="big", dtype=DType.FLOAT32, tier=Tier.BENCH, params={})
+EXCHANGE_S = 100e-6
+
+
+def facts() -> CaseFacts:
+    side = SideFacts(name=CANDIDATE, method=Method.CUPTI, round_trips_s=[EXCHANGE_S])
+    return CaseFacts(case=CASE, cache=CacheState.COLD, candidate=side)
+
+
+def timing(device_us: float, *, activities: int = 1) -> Timing:
+    interval = Interval(value=device_us, low=device_us, high=device_us)
+    return Timing(side=CANDIDATE, method=Method.CUPTI, device_us=interval, call_us=None, activities=activities)
+
+
+def stretches(calls: int, *each_us: float) -> list[Stretch]:
+    return [Stretch(calls=calls, wall_s=EXCHANGE_S + calls * one_us * 1e-6, claimed_us=None) for one_us in each_us]
+
+
+def replayed(*, verified_us: float, repeated_us: float) -> CaseFacts:
+    """Graphs of a hundred calls and of one."""
+    observed = facts()
+    side = observed.candidate
+    side.replays, side.short_replays = stretches(100, *[verified_us] * 3), stretches(1, *[verified_us] * 3)
+    side.clock_replays, side.short_clock_replays = stretches(100, *[repeated_us] * 8), stretches(1, *[repeated_us] * 8)
+    return observed
+
+
+def test_one_kernel_cannot_take_longer_than_a_burst_of_it():
+    observed = facts()
+    observed.candidate.bursts = [Stretch(calls=10, wall_s=300e-6, claimed_us=None)]
+    assert against_the_clock(observed, timing(50.0), None).severity is Severity.SUSPECT
+
+
+def test_several_launches_may_take_longer_alone_than_in_a_burst():
+    observed = facts()
+    observed.candidate.bursts = [Stretch(calls=10, wall_s=300e-6, claimed_us=None)]
+    assert against_the_clock(observed, timing(50.0, activities=2), None) is None
+
+
+@pytest.mark.parametrize(("drain_us", "suspect"), [(0.0, True), (12.0, False), (None, False)])
+def test_a_graph_may_wait_for_what_a_single_call_leaves_in_the_cache(drain_us, suspect):
+    observed = replayed(verified_us=32.0, repeated_us=32.0)
+    assert (against_the_clock(observed, timing(20.0), drain_us) is not None) is suspect
+
+
+@pytest.mark.parametrize(
+    ("verified_us", "repeated_us", "told"),
+    [
+        (21.0, 21.0, None),
+        (40.0, 21.0, "a replayed graph needs 39.6 us"),
+        (21.0, 40.0, "a replayed graph needs 39.6 us"),
+        (21.0, 5.0, "takes 20.79 us where its answers are verified, and 4.95 us where the replay is repeated"),
+        (5.0, 21.0, "takes 4.95 us where its answers are verified, and 20.79 us where the replay is repeated"),
+        (5.0, 5.0, None),  # a graph spares the gaps within a call
+    ],
+)
+def test_verified_and_repeated_replays_have_to_agree_with_the_device_time_and_with_each_other(
+    verified_us, repeated_us, told
+):
+    found = against_the_clock(replayed(verified_us=verified_us, repeated_us=repeated_us), timing(20.0), 0.0)
+    assert (found is None) is (told is None)
+    assert found is None or (found.severity is Severity.SUSPECT and told in found.message)
+
+
+def test_a_clock_that_varies_by_more_than_the_difference_rules_nothing_out():
+    observed = replayed(verified_us=21.0, repeated_us=21.0)
+    observed.candidate.clock_replays = stretches(100, 32.0, 52.0, 52.0)
+    assert against_the_clock(observed, timing(20.0), 0.0) is None
+
+
+@pytest.mark.parametrize(
+    ("burst_us", "drain_us", "severity"),
+    [
+        (24.0, 0.0, None),
+        (60.0, 0.0, Severity.HINT),
+        (60.0, None, Severity.HINT),
+        (35.0, 12.0, None),  # the burst waits for what a call leaves in the cache
+        (900.0, 0.0, Severity.SUSPECT),
+    ],
+)
+def test_without_a_graph_bursts_are_held_against_the_device_time(burst_us, drain_us, severity):
+    observed = facts()
+    observed.candidate.bursts = stretches(50, burst_us * 3, burst_us, burst_us * 2)
+    found = against_the_clock(observed, timing(20.0), drain_us)
+    assert (found.severity if found is not None else None) is severity
+
+
+def test_with_a_graph_slow_launches_are_no_doubt():
+    observed = replayed(verified_us=21.0, repeated_us=21.0)
+    observed.candidate.bursts = stretches(50, 900.0)
+    assert against_the_clock(observed, timing(20.0), 0.0) is None
+
+
+def test_bursts_that_are_lost_in_the_exchange_confirm_nothing_and_contradict_nothing():
+    observed = facts()
+    observed.candidate.bursts = [Stretch(calls=2, wall_s=EXCHANGE_S - 1e-6, claimed_us=None)]
+    assert against_the_clock(observed, timing(20.0), 0.0) is None
