@@ -23,11 +23,11 @@ from engine.errors import EngineError
 from engine.model import Candidate, Launch, Limits, Plan
 from engine.model.benchmark import Peaks
 from engine.model.events import Event
-from engine.pipeline import Run
-from engine.porting import Porting
 from engine.processes.directories import Lodging, base_environment
 from engine.processes.fork_server_client import Nest
 from engine.processes.process_pool import Staff
+from engine.run.pipeline import Run
+from engine.run.retarget import Porting
 from engine.sandbox.confinement import Measure
 from engine.sandbox.variables import DRIVER_VARIABLE, WARM_CACHE_VARIABLE, WARM_TARGET_VARIABLE
 from engine.timing.measurement_context import Metrology

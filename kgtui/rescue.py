@@ -16,7 +16,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.report import printable
+from engine.reports.text import printable
 from kgtui import disk
 from kgtui.paths import Paths
 

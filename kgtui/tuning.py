@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from engine.errors import UsageError
 from engine.model import Outcome
 from engine.model.events import Event, RunFinished
-from engine.report import CollectedRun
-from engine.tuning import Trial
+from engine.reports.text import CollectedRun
+from engine.tuning.trials import Trial
 from kgtui import disk
 from kgtui.attention import Attention
 from kgtui.judging_service import JudgingService

@@ -21,9 +21,9 @@ import msgspec
 from engine.model import CaseResult, CompiledKernel, Finding, Policy
 from engine.model.benchmark import CANDIDATE, CaseBenchmark, Interval
 from engine.model.events import to_plain
-from engine.report import CollectedRun
-from engine.report_bench import Benchmarks, bench_cells, failure_of, gated
-from engine.report_remarks import remarks_on
+from engine.reports.bench import Benchmarks, bench_cells, failure_of, gated
+from engine.reports.remarks import remarks_on
+from engine.reports.text import CollectedRun
 from sessions.reading import Reader
 from sessions.rows import RunDetails, RunRow, SessionRow
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import msgspec
 
 from engine.model.benchmark import CaseBenchmark, Comparison, Interval, Summary, Timing
-from engine.report_bench import gated
+from engine.reports.bench import gated
 from sessions.database import Values
 
 Statement: TypeAlias = tuple[str, Values]

@@ -1,6 +1,6 @@
 """A control group (cgroup v2) that bounds all processes of one run together, where this user may make one.
 
-The kernel enforces it without a delay.  Where it cannot be had, `engine.run_limits` alone bounds the run: only a
+The kernel enforces it without a delay.  Where it cannot be had, `engine.run.run_limits` alone bounds the run: only a
 group whose parent passes the memory and pids controllers on is of use, and only its owner can make one there.
 Source: the kernel's Documentation/admin-guide/cgroup-v2.rst.
 """

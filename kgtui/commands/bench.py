@@ -13,8 +13,8 @@ from engine.devices import platform_named
 from engine.errors import UsageError
 from engine.model import BenchmarkPlan, CacheState, Outcome, Policy, Problem, Tier
 from engine.model.layers import left_out_count
-from engine.report import TIMING, CollectedRun, PlainLine, printable
-from engine.report_bench import failure_of
+from engine.reports.bench import failure_of
+from engine.reports.text import TIMING, CollectedRun, PlainLine, printable
 from kgtui.commands.check import document_for, kernel_and_problem
 from kgtui.commands.choices import timed_cases
 from kgtui.commands.closing import say_benchmark, say_document, say_profile

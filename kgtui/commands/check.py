@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from engine.errors import UsageError
 from engine.model import Policy, Problem
-from engine.report import CollectedRun, as_json
-from engine.report_markdown import as_markdown
+from engine.reports.markdown import as_markdown
+from engine.reports.text import CollectedRun, as_json
 from kgtui.commands.choices import (
     SAMPLE,
     SAMPLE_OPERATOR,

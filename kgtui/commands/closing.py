@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine.report import CollectedRun, printable
-from engine.report_bench import cost_rows, merged_resource_rows
-from engine.report_profile import profile_lines
-from engine.report_table import aligned, bench_lines
-from engine.report_targets import Ports, first_errors, target_table
+from engine.reports.bench import cost_rows, merged_resource_rows
+from engine.reports.profile import profile_lines
+from engine.reports.table import aligned, bench_lines
+from engine.reports.targets import Ports, first_errors, target_table
+from engine.reports.text import CollectedRun, printable
 from kgtui.commands.console import Console
 from kgtui.commands.judging import Request
 

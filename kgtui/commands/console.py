@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from engine.inspection_page import Mark
+from engine.inspection.page import Mark
+from engine.inspection.text import PageLine
 from engine.model import Outcome, Severity, Verdict
-from engine.report import FLAGGED, LOG, PlainLine, printable
-from engine.report_inspection import PageLine
+from engine.reports.text import FLAGGED, LOG, PlainLine, printable
 from kgtui.state.glyphs import has_signs
 
 _RESET, _BOLD, _GREEN, _YELLOW, _RED = "\x1b[0m", "\x1b[1m", "\x1b[32m", "\x1b[33m", "\x1b[31m"

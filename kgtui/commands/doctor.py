@@ -27,7 +27,7 @@ from engine.devices.hardware.state import Driver, device_id, device_state
 from engine.engine import Engine
 from engine.errors import EngineError, UnsupportedError
 from engine.model.benchmark import DeviceState, Holder
-from engine.report import printable
+from engine.reports.text import printable
 from kgtui.commands.console import Console, Exit
 from kgtui.commands.settled import kernels_of, unsaid
 from kgtui.commands.surroundings import versions

@@ -13,7 +13,7 @@ import problems
 from engine.errors import UsageError
 from engine.model import CaseResult, Outcome
 from engine.model.events import CaseFinished, Event
-from engine.report import printable
+from engine.reports.text import printable
 from kgtui.commands.choices import absolute
 from kgtui.commands.console import Console, Exit
 from kgtui.commands.files import write_new

@@ -10,16 +10,16 @@ import argparse
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from engine.claim import Backing, Claim, parse_claim
 from engine.devices import platform_named
-from engine.inspection import Inspection, evidence_of, inspect
-from engine.inspection_page import page_of
-from engine.inspection_plan import benchmark_plan
+from engine.inspection.evidence import Inspection, evidence_of, inspect
+from engine.inspection.html import as_html
+from engine.inspection.page import page_of
+from engine.inspection.plan import benchmark_plan
+from engine.inspection.speedup_claim import Backing, Claim, parse_claim
+from engine.inspection.text import as_json, as_markdown, page_lines
 from engine.judge.baselines import baseline_names
 from engine.model import Policy, Tier
-from engine.report import CollectedRun
-from engine.report_inspection import as_json, as_markdown, page_lines
-from engine.report_inspection_html import as_html
+from engine.reports.text import CollectedRun
 from engine.static.source import SourceError, decode
 from kgtui.commands.bench import exit_of_bench
 from kgtui.commands.check import kernel_and_problem

@@ -27,7 +27,7 @@ from engine.model.events import (
     StageFinished,
     StageStarted,
 )
-from engine.report import CollectedRun, PlainLine, plain_lines
+from engine.reports.text import CollectedRun, PlainLine, plain_lines
 from engine.static.source import SourceError, is_quickly_parsed, read_source
 from engine.verdict.decide import Facts, Stop, judge
 from kgtui.commands.choices import KernelFile

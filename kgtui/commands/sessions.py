@@ -11,7 +11,7 @@ import os
 from collections.abc import Sequence
 
 from engine.errors import UsageError
-from engine.report import CollectedRun, as_plain, printable
+from engine.reports.text import CollectedRun, as_plain, printable
 from kgtui.commands.choices import absolute
 from kgtui.commands.console import Console, Exit
 from kgtui.commands.files import write_new

@@ -13,9 +13,9 @@ from dataclasses import replace
 from engine.devices.hardware.targets import asked_target
 from engine.errors import UsageError
 from engine.model import Outcome
-from engine.porting import PORTABILITY_TARGETS
-from engine.report import CollectedRun
-from engine.report_targets import Ports, ports_of
+from engine.reports.targets import Ports, ports_of
+from engine.reports.text import CollectedRun
+from engine.run.retarget import PORTABILITY_TARGETS
 from kgtui.commands.check import read_request
 from kgtui.commands.closing import say_document, say_profile, say_targets
 from kgtui.commands.console import Console, Exit, exit_of, exit_of_outcome

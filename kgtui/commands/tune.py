@@ -18,12 +18,12 @@ import msgspec
 from engine.artefacts import ArtefactStore
 from engine.devices import platform_named
 from engine.errors import StoreError, UsageError
-from engine.knobs import Variant, configurations, knobs_of, variants
 from engine.model import BenchmarkPlan, Tier
 from engine.model.events import Event, RunFinished
-from engine.report import CollectedRun, printable
-from engine.report_table import aligned
-from engine.tuning import AS_IT_IS, Trial, plain_trial, proposed, trial_rows, why_none
+from engine.reports.table import aligned
+from engine.reports.text import CollectedRun, printable
+from engine.tuning.trials import AS_IT_IS, Trial, plain_trial, proposed, trial_rows, why_none
+from engine.tuning.tunables import Variant, configurations, knobs_of, variants
 from kgtui import disk
 from kgtui.commands.check import read_request
 from kgtui.commands.console import Console, Exit

@@ -13,12 +13,12 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widgets import Input, OptionList
 
-from engine.claim import Claim, parse_claim
 from engine.errors import KgtuiError, UsageError
-from engine.inspection import Inspection
+from engine.inspection.evidence import Inspection
+from engine.inspection.html import as_html
+from engine.inspection.speedup_claim import Claim, parse_claim
+from engine.inspection.text import as_markdown
 from engine.judge.baselines import baseline_names
-from engine.report_inspection import as_markdown
-from engine.report_inspection_html import as_html
 from kgtui.commands.files import write_new
 from kgtui.commands.surroundings import JUDGING, versions
 from kgtui.keys import Where, bindings_of

@@ -15,7 +15,7 @@ from textual.containers import VerticalScroll
 from textual.widgets import DataTable
 
 from engine.errors import UsageError
-from engine.porting import PORTABILITY_TARGETS
+from engine.run.retarget import PORTABILITY_TARGETS
 from kgtui.keys import Where, bindings_of
 from kgtui.screens import Place
 from kgtui.screens.base import KgtuiScreen

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from rich.cells import cell_len
 
-from engine.report import printable
+from engine.reports.text import printable
 from kgtui.state.alignment import Alignment, Change, unified
 from kgtui.state.compare import SAME, Table, cases_table, mean_words, side_line, times_table
 from kgtui.state.compare_facts import cost_table, findings_table, matched, resources_table

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.claim import Claim
-from engine.inspection import Evidence, Inspection, inspect
-from engine.inspection_page import Mark, page_of
-from engine.report import doubt_of
-from engine.report_bench import Benchmarks, gated
-from engine.report_inspection import PageLine, Part, page_lines
+from engine.inspection.evidence import Evidence, Inspection, inspect
+from engine.inspection.page import Mark, page_of
+from engine.inspection.speedup_claim import Claim
+from engine.inspection.text import PageLine, Part, page_lines
+from engine.reports.bench import Benchmarks, gated
+from engine.reports.text import doubt_of
 from kgtui.state.lines import Line, Span, Tone, line
 from kgtui.state.workbench import Workbench
 

@@ -1,6 +1,6 @@
 """What can be turned in the open file, which values were chosen for it, and the grid that they make.
 
-A list of values is text that a user types; it becomes variants by `engine.knobs`, which alone knows how to
+A list of values is text that a user types; it becomes variants by `engine.tuning.tunables`, which alone knows how to
 change a file.  Nothing here judges, times or writes anything.
 """
 
@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from engine.errors import UsageError
-from engine.knobs import Knob, Variant, configurations, knobs_of, variants
-from engine.tuning import AS_IT_IS
+from engine.tuning.trials import AS_IT_IS
+from engine.tuning.tunables import Knob, Variant, configurations, knobs_of, variants
 from kgtui.state.glyphs import Glyphs
 from kgtui.state.lines import Column, Line, Row, Span, Tone, line, muted, strong
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from engine.model import Outcome
-from engine.report_targets import Ports, TargetReport
+from engine.reports.targets import Ports, TargetReport
 from kgtui.state import numbers
 from kgtui.state.glyphs import Glyphs, State, outcome_tone, outcome_words
 from kgtui.state.lines import Column, Line, Row, Span, Tone, line, muted, strong

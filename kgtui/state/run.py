@@ -50,7 +50,7 @@ from engine.model.events import (
     TierFinished,
 )  # fmt: skip
 from engine.model.layers import LayerReport
-from engine.report_targets import NOT_PORTED, Ports, ports_of
+from engine.reports.targets import NOT_PORTED, Ports, ports_of
 from engine.verdict.decide import Facts, Interim, interim
 
 

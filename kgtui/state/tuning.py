@@ -1,7 +1,7 @@
 """A grid of variants as the screen knows it: what was tried, what is being tried, how it ended, what is proposed.
 
 Each change makes a new record.  Nothing here judges, writes a file or reads a clock; what may be proposed is
-decided by `engine.tuning` alone.
+decided by `engine.tuning.trials` alone.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.knobs import Variant
 from engine.model.benchmark import Interval
 from engine.model.events import Event
-from engine.report import printable
-from engine.tuning import Trial, proposed, why_none
+from engine.reports.text import printable
+from engine.tuning.trials import Trial, proposed, why_none
+from engine.tuning.tunables import Variant
 from kgtui.state import numbers
 from kgtui.state.glyphs import Glyphs, State, outcome_words, state_of
 from kgtui.state.lines import Line, Span, Tone, line, muted, strong

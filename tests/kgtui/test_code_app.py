@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.model import Outcome
-from engine.porting import PORTABILITY_TARGETS
+from engine.run.retarget import PORTABILITY_TARGETS
 from kgtui.screens.differences import DifferencesScreen
 from kgtui.screens.targets import TargetsScreen
 from kgtui.state.lines import plain_text

@@ -73,7 +73,7 @@ def test_every_operator_is_a_row_of_the_table():
 def test_every_file_that_the_readme_shows_or_names_is_there():
     text = docs.README.read_text()
     root = docs.README.parent
-    for name in ("kgtui/screenshots/workbench.svg", "engine/report.py", "sessions/SCHEMA.md", "constraints.txt"):
+    for name in ("kgtui/screenshots/workbench.svg", "engine/reports/text.py", "sessions/SCHEMA.md", "constraints.txt"):
         assert name in text
         assert (root / name).is_file(), name
 

@@ -15,7 +15,7 @@ from engine.model.events import (
     PortingFinished,
     PortingStarted,
 )
-from engine.report_targets import NOT_PORTED, Ports, ports_of
+from engine.reports.targets import NOT_PORTED, Ports, ports_of
 from kgtui.state.glyphs import UNICODE
 from kgtui.state.lines import plain_text
 from kgtui.state.porting import ports_line, target_detail, target_rows

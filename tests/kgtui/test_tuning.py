@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from engine.errors import UsageError
-from engine.knobs import Knob, knobs_of
 from engine.model import Outcome
 from engine.model.benchmark import Interval
-from engine.report import CollectedRun
-from engine.tuning import Trial
+from engine.reports.text import CollectedRun
+from engine.tuning.trials import Trial
+from engine.tuning.tunables import Knob, knobs_of
 from kgtui.state.glyphs import ASCII, UNICODE
 from kgtui.state.knobs import (
     Knobs,

@@ -28,9 +28,9 @@ from pathlib import Path
 from typing import IO
 
 from engine.artefacts import ArtefactStore
-from engine.claim import DEFAULT_BASELINE, Claim
 from engine.engine import Engine
-from engine.inspection_plan import benchmark_plan
+from engine.inspection.plan import benchmark_plan
+from engine.inspection.speedup_claim import DEFAULT_BASELINE, Claim
 from engine.model import BenchmarkPlan, Candidate, Finding, Plan, Severity, Stage, Tier, Verdict
 from engine.model.benchmark import Span
 from engine.model.events import (

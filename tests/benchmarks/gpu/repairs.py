@@ -31,10 +31,10 @@ import bench_inspector
 import bench_loop
 from bench_inspector import CORPUS, SAMPLE, Inspected, inspected, told
 
-from engine import pipeline, protocol
+from engine import protocol
 from engine.artefacts import ArtefactStore
 from engine.engine import Engine
-from engine.inspection_plan import benchmark_plan
+from engine.inspection.plan import benchmark_plan
 from engine.model import Stage
 from engine.model.benchmark import Span
 from engine.model.events import (
@@ -47,6 +47,7 @@ from engine.model.events import (
 from engine.processes import process_pool
 from engine.processes.candidate_session import Desk
 from engine.processes.warm_pool import Hand, Spare
+from engine.run import pipeline
 from engine.static.source import directives
 from problems import find
 

@@ -18,7 +18,7 @@ from engine.model.events import (
     PortingFinished,
     PortingStarted,
 )
-from engine.porting import PORTABILITY_TARGETS
+from engine.run.retarget import PORTABILITY_TARGETS
 
 if TYPE_CHECKING:
     from tests.kgtui.commands.conftest import PreparedEngine, Typed

@@ -1,0 +1,251 @@
+"""What one run says of one kernel, put together for somebody who has to decide over it.
+
+A pure function from what was observed to a frozen record.  It decides nothing: the verdict is the one of the run.
+What was not checked is listed beside what was, and nothing is ever left out because it is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from engine.devices import platform_named
+from engine.inspection.coverage import Axis, Tally, axes_of, tallies_of
+from engine.inspection.speedup_claim import Backing, Claim, HeldClaim, hold
+from engine.model import CaseResult, CompiledKernel, Finding, Outcome, Policy, Problem, Severity, Verdict
+from engine.model.layers import Coverage, Layer, LayerReport
+from engine.reports.bench import Benchmarks
+from engine.reports.text import CollectedRun
+from engine.verdict.policy import WEIGHTS
+
+INTERPRETED = "Triton's interpreter ran the kernels on this device, and its times are no speeds"
+RUNNING = "the run goes on"
+CANCELLED = "the run was cancelled before"
+CUT_SHORT = "the run was cut short before"
+
+_NOT_A_GPU = "Triton's interpreter ran the kernels; what the compiled code does on a GPU was not seen"
+_NOT_COMPILED = "nothing was compiled, so it is not known whether it builds for a GPU"
+_NOT_REPORTED = "not reported"
+_UNCOMPILED = {Outcome.UNSUPPORTED: "not supported here", Outcome.ENGINE_ERROR: Coverage.ENGINE_FAILED.value}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """All that a run has said so far; `verdict` and `elapsed_s` are None while it goes on, or if `cut_short`."""
+
+    file: str
+    number: int | None
+    problem: str
+    digest: str
+    device: str
+    device_name: str
+    target: str | None
+    policy: Policy
+    planned: int
+    verdict: Verdict | None
+    elapsed_s: float | None
+    cases: tuple[CaseResult, ...]
+    findings: tuple[Finding, ...]
+    layers: tuple[LayerReport, ...]
+    benchmarks: Benchmarks
+    cut_short: bool = False
+
+    @property
+    def kernels(self) -> tuple[CompiledKernel, ...]:
+        """What was compiled of it."""
+        return self.benchmarks.kernels
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether somebody stopped it before it came to its end."""
+        return self.verdict is not None and self.verdict.outcome is Outcome.CANCELLED
+
+    @property
+    def ended(self) -> bool:
+        """Whether it came to an end of its own."""
+        return self.verdict is not None and not self.cancelled
+
+    @property
+    def interpreted(self) -> bool:
+        """Whether no GPU had a part in it."""
+        return platform_named(self.device).INTERPRETED
+
+    @property
+    def passed(self) -> int:
+        """How many cases were right."""
+        return sum(case.outcome is Outcome.PASS for case in self.cases)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerSeen:
+    """One layer with all that reported on it; the least that one of them covered, None where nobody did."""
+
+    layer: Layer
+    coverage: Coverage | None
+    reports: tuple[LayerReport, ...]
+    required: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindingSeen:
+    """A finding, the text of its line ("" where it has none), and whether it flags a run that is right."""
+
+    finding: Finding
+    code: str
+    flags: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unchecked:
+    """Something that was not checked: what, how far it came, and why."""
+
+    what: str
+    state: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inspection:
+    """The page as a record.
+
+    `headline` is the verdict in a sentence, `untimed` why nothing was timed ("" where something was).  `versions` are
+    those of the programs that the verdict depends on, `inspected_at` a date (ISO 8601) or None.
+    """
+
+    evidence: Evidence
+    headline: str
+    claim: HeldClaim | None
+    layers: tuple[LayerSeen, ...]
+    findings: tuple[FindingSeen, ...]
+    tallies: tuple[Tally, ...]
+    axes: tuple[Axis, ...]
+    unchecked: tuple[Unchecked, ...]
+    untimed: str
+    versions: Mapping[str, str] = field(default_factory=dict)
+    inspected_at: str | None = None
+
+
+def evidence_of(run: CollectedRun) -> Evidence:
+    """What a run that has ended said.
+
+    Raises:
+        ValueError: it has no beginning, or no end.
+    """
+    started, finished = run.started, run.finished
+    return Evidence(
+        file=run.file, number=run.number, problem=started.problem, digest=started.digest, device=started.device,
+        device_name=started.device_name, target=started.target, policy=started.policy, planned=started.cases,
+        verdict=finished.verdict, elapsed_s=finished.at_s, cases=run.cases, findings=run.findings, layers=run.layers,
+        benchmarks=run.benchmarks,
+    )  # fmt: skip
+
+
+def inspect(
+    evidence: Evidence, *, problem: Problem, source: str, claim: Claim | None = None,
+    versions: Mapping[str, str] | None = None, inspected_at: str | None = None,
+) -> Inspection:  # fmt: skip
+    """The evidence as one page says it; `source` is the text that was judged, `problem` what it was judged as."""
+    untimed = _untimed(evidence)
+    held = hold(claim, evidence.benchmarks, untimed=untimed) if claim is not None else None
+    layers = tuple(_seen(layer, evidence) for layer in Layer)
+    return Inspection(
+        evidence=evidence, headline=_headline(evidence, layers, held), claim=held, layers=layers,
+        findings=_findings(evidence, source), tallies=tallies_of(evidence.cases, problem),
+        axes=axes_of(evidence.cases, problem), unchecked=tuple(_unchecked(evidence, layers, untimed)),
+        untimed=untimed, versions=dict(versions or {}), inspected_at=inspected_at,
+    )  # fmt: skip
+
+
+def _headline(evidence: Evidence, layers: Sequence[LayerSeen], held: HeldClaim | None) -> str:
+    verdict = evidence.verdict
+    if verdict is None:
+        return f"no verdict: {CUT_SHORT}" if evidence.cut_short else f"no verdict yet: {RUNNING}"
+    if evidence.cancelled:
+        unseen = ", ".join(seen.layer for seen in layers if not seen.reports)
+        judged = f"{len(evidence.cases)} of {evidence.planned} cases were judged"
+        return f"the run was cancelled: {judged}" + (f"; not looked at: {unseen}" if unseen else "")
+    if held is not None and held.backing is Backing.NOT_SUPPORTED:
+        return f"{verdict.sentence}, but not {held.claim.factor} against {held.claim.baseline}"
+    return verdict.sentence
+
+
+def _seen(layer: Layer, evidence: Evidence) -> LayerSeen:
+    reports = tuple(report for report in evidence.layers if report.layer is layer)
+    covered = {report.coverage for report in reports}
+    weakest_first = (
+        Coverage.ENGINE_FAILED, Coverage.NOT_CHECKED, Coverage.CHECKED, Coverage.NOT_AVAILABLE, Coverage.NOT_ASKED,
+    )  # fmt: skip
+    coverage = next((one for one in weakest_first if one in covered), None)
+    required = WEIGHTS[evidence.policy].requires(layer)
+    return LayerSeen(layer=layer, coverage=coverage, reports=reports, required=required)
+
+
+def _findings(evidence: Evidence, source: str) -> tuple[FindingSeen, ...]:
+    """Heaviest first, with the text of their lines."""
+    lines = source.splitlines()
+    weights, order = WEIGHTS[evidence.policy], tuple(reversed(Severity))
+    ordered = sorted(evidence.findings, key=lambda finding: order.index(finding.severity))
+    return tuple(
+        FindingSeen(finding=finding, code=_line_of(finding, lines), flags=weights.flags(finding.severity))
+        for finding in ordered
+    )
+
+
+def _line_of(finding: Finding, lines: Sequence[str]) -> str:
+    place = finding.location
+    return lines[place.line - 1].strip() if place is not None and place.line <= len(lines) else ""
+
+
+def _untimed(evidence: Evidence) -> str:
+    """Why nothing was timed; "" where something was."""
+    if evidence.benchmarks.cases:
+        return ""
+    if unended := _unended(evidence):
+        return unended
+    if evidence.verdict is not None and evidence.verdict.outcome is not Outcome.PASS:
+        return "nothing is timed of a kernel that is not right"
+    if evidence.interpreted:
+        return INTERPRETED
+    reasons = (report.why for report in evidence.layers if report.layer is Layer.TIMING and report.why)
+    return next(reasons, "no case was to be timed")
+
+
+def _unchecked(evidence: Evidence, layers: Sequence[LayerSeen], untimed: str) -> Iterator[Unchecked]:
+    for seen in layers:
+        for report in seen.reports:
+            if report.coverage is not Coverage.CHECKED:
+                who = f" ({report.by})" if report.by.replace("_", " ") != report.layer else ""
+                yield Unchecked(what=f"{report.layer}{who}", state=report.coverage, why=report.why)
+        if not seen.reports:
+            yield Unchecked(what=seen.layer, state=_NOT_REPORTED, why=_unreported(evidence))
+    missing = evidence.planned - len(evidence.cases)
+    if missing > 0:
+        why = _unended(evidence) or "the run ended before"
+        yield Unchecked(what="cases", state="not judged", why=f"{missing} of {evidence.planned}: {why}")
+    if evidence.interpreted:
+        yield Unchecked(what="device", state="not a GPU", why=_NOT_A_GPU)
+    if evidence.target is None:
+        yield Unchecked(what="compiled code", state="not asked", why=_NOT_COMPILED)
+    for kernel in evidence.kernels:
+        if kernel.outcome in _UNCOMPILED:
+            why = f"{kernel.launch.kernel}, line {kernel.launch.line}: {kernel.message or 'no reason was given'}"
+            yield Unchecked(what=f"compiled for {kernel.target}", state=_UNCOMPILED[kernel.outcome], why=why)
+    if untimed:
+        yield Unchecked(what="speed", state=Backing.NOT_MEASURED, why=untimed)
+    elif evidence.benchmarks.doubt:
+        yield Unchecked(what="speed", state="does not count", why=evidence.benchmarks.doubt)
+
+
+def _unreported(evidence: Evidence) -> str:
+    if unended := _unended(evidence):
+        return unended
+    if evidence.verdict is not None and evidence.verdict.outcome is not Outcome.PASS:
+        return "the run ended before: what is not right is not examined further"
+    return "no check reported on it in this run"
+
+
+def _unended(evidence: Evidence) -> str:
+    """Why the run has not come to an end of its own; "" where it has."""
+    if evidence.verdict is None:
+        return CUT_SHORT if evidence.cut_short else RUNNING
+    return CANCELLED if evidence.cancelled else ""

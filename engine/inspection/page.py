@@ -1,0 +1,266 @@
+"""The page of an inspection in blocks that every format draws: sections of entries and tables, with their meaning.
+
+Only words and their order.  Text that a candidate had a hand in leaves here with its control characters spelled out;
+escaping it for a format is that format's business.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from engine.inspection.evidence import Evidence, FindingSeen, Inspection, LayerSeen
+from engine.inspection.speedup_claim import Backing, HeldClaim
+from engine.model import Outcome, Severity, Tier, Verdict
+from engine.model.layers import Coverage, Layer, LayerReport
+from engine.reports.bench import bench_cells, failure_of
+from engine.reports.remarks import remarks_on
+from engine.reports.text import numbered, printable, word_of
+from engine.verdict.policy import WEIGHTS, Effect
+
+
+class Mark(enum.StrEnum):
+    """What a word on the page means; a format gives it a colour, and the word stands without one."""
+
+    PLAIN = "plain"
+    MUTED = "muted"
+    GOOD = "good"
+    DOUBT = "doubt"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A named thing with its state in a word, a sentence, and lines below; `line` is where it is in the source."""
+
+    name: str
+    state: str = ""
+    mark: Mark = Mark.PLAIN
+    text: str = ""
+    details: tuple[str, ...] = ()
+    line: int | None = None
+    code: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A part of the page; `rows` are a table whose first row is its header."""
+
+    title: str
+    entries: tuple[Entry, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """The whole page: what it is about, the verdict as a word and as a sentence, the claim, and the sections."""
+
+    title: str
+    subject: str
+    word: str
+    mark: Mark
+    headline: str
+    claim: Entry | None
+    sections: tuple[Section, ...]
+
+
+_SEVERITIES: Mapping[Severity, Mark] = MappingProxyType(
+    {Severity.PROOF: Mark.BAD, Severity.SUSPECT: Mark.DOUBT, Severity.HINT: Mark.PLAIN, Severity.NOTE: Mark.MUTED}
+)
+_BACKINGS: Mapping[Backing, Mark] = MappingProxyType(
+    {
+        Backing.SUPPORTED: Mark.GOOD, Backing.EXCEEDED: Mark.GOOD, Backing.NOT_SUPPORTED: Mark.BAD,
+        Backing.NOT_MEASURED: Mark.DOUBT,
+    }
+)  # fmt: skip
+_COVERAGES: Mapping[Coverage | None, Mark] = MappingProxyType(
+    {
+        Coverage.CHECKED: Mark.GOOD, Coverage.NOT_CHECKED: Mark.DOUBT, Coverage.NOT_AVAILABLE: Mark.MUTED,
+        Coverage.ENGINE_FAILED: Mark.DOUBT, Coverage.NOT_ASKED: Mark.MUTED, None: Mark.MUTED,
+    }
+)  # fmt: skip
+_WITHOUT_BLAME = frozenset({Outcome.UNSUPPORTED, Outcome.CANCELLED, Outcome.REFUSED, Outcome.ENGINE_ERROR})
+_RUNNING_WORD = "running"
+_CUT_SHORT_WORD = "cut short"
+_MOST_FAILED = 5
+
+
+def page_of(inspection: Inspection, *, is_ascii: bool = False) -> Page:
+    """The page: the answer first, then what it rests on, and what it does not."""
+    evidence = inspection.evidence
+    word, mark = _word(evidence.verdict, inspection.claim, cut_short=evidence.cut_short)
+    return Page(
+        title=f"{evidence.problem}: {word}", subject=printable(f"{evidence.file}{numbered(evidence.number)}"),
+        word=word, mark=mark, headline=printable(inspection.headline),
+        claim=_claim(inspection.claim) if inspection.claim is not None else None,
+        sections=(
+            Section(
+                title="Findings", entries=tuple(map(_finding, inspection.findings)),
+                note="" if inspection.findings else "none" if evidence.ended else "none so far",
+            ),
+            Section(
+                title="What was checked",
+                entries=tuple(_layer(seen, inspection) for seen in inspection.layers),
+            ),
+            _cases(inspection),
+            _inputs(inspection),
+            _speed(inspection, sign="+-" if is_ascii else "±"),
+            _not_checked(inspection),
+            _policy(inspection),
+            _provenance(inspection),
+        ),
+    )  # fmt: skip
+
+
+def _word(verdict: Verdict | None, held: HeldClaim | None, *, cut_short: bool) -> tuple[str, Mark]:
+    if verdict is None:
+        return _CUT_SHORT_WORD if cut_short else _RUNNING_WORD, Mark.MUTED
+    word = word_of(verdict).replace("_", " ")
+    if verdict.flagged or verdict.outcome in _WITHOUT_BLAME:
+        return word, Mark.DOUBT
+    if verdict.outcome is not Outcome.PASS:
+        return word, Mark.BAD
+    return word, Mark.DOUBT if held is not None and held.backing is Backing.NOT_SUPPORTED else Mark.GOOD
+
+
+def _claim(held: HeldClaim) -> Entry:
+    return Entry(name="claim", state=held.backing, mark=_BACKINGS[held.backing], text=printable(held.sentence))
+
+
+def _unseen(evidence: Evidence) -> str:
+    """How a layer is called on which nobody reported."""
+    return "not looked at" if evidence.cancelled else "not reported"
+
+
+def _layer(seen: LayerSeen, inspection: Inspection) -> Entry:
+    required = "required" if seen.required else "not required"
+    flagging = {found.finding.check for found in inspection.findings if found.flags}
+    flags = any(report.by in flagging for report in seen.reports)
+    return Entry(
+        name=seen.layer, state=seen.coverage or _unseen(inspection.evidence),
+        mark=Mark.DOUBT if flags else _COVERAGES[seen.coverage],
+        text=f"{required} by the policy{'; what it found flags the run' if flags else ''}",
+        details=tuple(line for report in seen.reports for line in _report(report)),
+    )  # fmt: skip
+
+
+def _report(report: LayerReport) -> Iterator[str]:
+    """Who reported, then the facts."""
+    how = "" if report.coverage is Coverage.CHECKED else f": {report.coverage}, {report.why}"
+    yield printable(f"by {report.by}{how}")
+    for fact in report.facts:
+        yield printable(f"{fact.name}: {fact.value}")
+
+
+def _finding(seen: FindingSeen) -> Entry:
+    found = seen.finding
+    case = f" (case {found.case})" if found.case else ""
+    place = found.location
+    column = f", column {place.column}" if place is not None and place.column else ""
+    where = (f"line {place.line}{column}",) if place is not None else ()
+    return Entry(
+        name=printable(found.check), state=f"{found.severity} (flags)" if seen.flags else found.severity,
+        mark=_SEVERITIES[found.severity], text=printable(f"{found.message}{case}"), details=where,
+        line=place.line if place is not None else None, code=printable(seen.code),
+    )  # fmt: skip
+
+
+def _cases(inspection: Inspection) -> Section:
+    evidence = inspection.evidence
+    tiers = tuple(tier for tier in Tier if any(tally.tier is tier for tally in inspection.tallies))
+    count = {(tally.dtype, tally.tier): f"{tally.passed} of {tally.judged}" for tally in inspection.tallies}
+    types = tuple(dict.fromkeys(tally.dtype for tally in inspection.tallies))
+    rows = tuple((dtype, *(count.get((dtype, tier), "-") for tier in tiers)) for dtype in types)
+    failed = [case for case in evidence.cases if case.outcome is not Outcome.PASS]
+    entries = [
+        Entry(
+            name=printable(case.case), state=case.outcome.replace("_", " "), mark=Mark.BAD,
+            text=printable(case.message), line=case.location.line if case.location else None,
+        )
+        for case in failed[:_MOST_FAILED]
+    ]  # fmt: skip
+    if len(failed) > _MOST_FAILED:
+        entries.append(Entry(name="and", state=f"{len(failed) - _MOST_FAILED} more"))
+    return Section(
+        title="Cases", entries=tuple(entries), rows=(("type", *tiers), *rows) if rows else (),
+        note=_counted(evidence),
+    )  # fmt: skip
+
+
+def _counted(evidence: Evidence) -> str:
+    """How many were right; of a run that has no end of its own, how many were judged and did not pass."""
+    judged, planned = len(evidence.cases), evidence.planned
+    amiss = f", {judged - evidence.passed} failed" if judged > evidence.passed else ""
+    if evidence.cancelled:
+        return f"{evidence.passed} of {judged} right that were judged; {planned - judged} of {planned} were not judged"
+    if evidence.verdict is None:
+        return f"{judged} of {planned} judged{amiss}"
+    return f"{evidence.passed} of {planned} right"
+
+
+def _inputs(inspection: Inspection) -> Section:
+    entries = tuple(Entry(name=printable(axis.name), text=printable(axis.values)) for axis in inspection.axes)
+    return Section(title="What the cases were", entries=entries, note="" if entries else "none was judged")
+
+
+def _speed(inspection: Inspection, *, sign: str) -> Section:
+    benchmarks = inspection.evidence.benchmarks
+    title = "Measured speed"
+    if not benchmarks.cases:
+        return Section(title=title, note=printable(f"not measured: {inspection.untimed}"))
+    cells = [bench_cells(case, benchmarks, sign=sign) for case in benchmarks.right]
+    rows = (tuple(cells[0]), *(tuple(row.values()) for row in cells)) if cells else ()
+    failed = [
+        Entry(name=printable(case.case), state="not timed", mark=Mark.BAD, text=printable(failure_of(case)))
+        for case in benchmarks.cases
+        if case not in benchmarks.right
+    ]
+    remarks = [Entry(name=printable(one.label), text=printable(one.text)) for one in remarks_on(benchmarks)]
+    return Section(title=title, entries=(*failed, *remarks), rows=tuple(tuple(map(printable, row)) for row in rows))
+
+
+def _not_checked(inspection: Inspection) -> Section:
+    entries = tuple(
+        Entry(name=printable(one.what), state=one.state, mark=_doubtful(one.state), text=printable(one.why))
+        for one in inspection.unchecked
+    )
+    return Section(title="What was not checked", entries=entries, note="" if entries else "nothing was left out")
+
+
+def _doubtful(state: str) -> Mark:
+    return Mark.DOUBT if state in (Coverage.NOT_CHECKED, Coverage.ENGINE_FAILED) else Mark.MUTED
+
+
+def _policy(inspection: Inspection) -> Section:
+    policy = inspection.evidence.policy
+    weights = WEIGHTS[policy]
+    entries = [Entry(name=severity, text=weights.by_severity[severity]) for severity in reversed(Severity)]
+    entries.append(Entry(name="broken strict rule", text=weights.broken_rule))
+    for effect in Effect:
+        layers = [layer for layer in Layer if weights.unchecked[layer] is effect]
+        if layers:
+            entries.append(Entry(name="unchecked layer", text=f"{', '.join(layers)}: {effect}"))
+    return Section(title=f"What decided: the {policy} policy", entries=tuple(entries))
+
+
+def _provenance(inspection: Inspection) -> Section:
+    evidence = inspection.evidence
+    unended = "cut short" if evidence.cut_short else "goes on"
+    took = f"{evidence.elapsed_s:.2f} s" if evidence.elapsed_s is not None else unended
+    facts: Sequence[tuple[str, str]] = (
+        ("operator", evidence.problem),
+        ("file", evidence.file),
+        ("SHA-256", evidence.digest),
+        ("device", f"{evidence.device}, {evidence.device_name}"),
+        ("compiled for", evidence.target or "nothing"),
+        ("run", f"#{evidence.number}" if evidence.number is not None else "not kept"),
+        ("took", took),
+        ("versions", ", ".join(f"{name} {version}" for name, version in inspection.versions.items()) or "not told"),
+        *((("inspected at", inspection.inspected_at),) if inspection.inspected_at is not None else ()),
+    )
+    return Section(
+        title="Where this comes from", entries=tuple(Entry(name=name, text=printable(text)) for name, text in facts)
+    )

@@ -1,0 +1,70 @@
+"""A run as one Markdown page, for a pull request or a report.
+
+Decides nothing: the verdict is the one in the events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.model import Policy
+from engine.reports.bench import bench_cells, cost_rows, failure_of, resource_rows
+from engine.reports.profile import NO_PROFILE, profile_rows
+from engine.reports.remarks import remarks_on
+from engine.reports.text import CollectedRun, numbered, printable, word_of
+
+
+def as_markdown(run: CollectedRun, *, with_profile: bool = False) -> str:
+    """A page for a pull request or a report: the verdict, the cases, where the first wrong one is wrong, the rest."""
+    started, verdict = run.started, run.finished.verdict
+    place = f" (line {verdict.location.line})" if verdict.location else ""
+    lines = [
+        f"# {started.problem}: {word_of(verdict)}", "",
+        f"{_cell(verdict.sentence)}{place}", "",
+        f"- file: `{_cell(run.file)}`{numbered(run.number)}, SHA-256 `{started.digest}`",
+        f"- device: {started.device}, {_cell(started.device_name)}",
+        f"- compiled for: {started.target or 'nothing'}",
+        *([f"- policy: {started.policy}"] if started.policy is not Policy.DEFAULT else []), "",
+    ]  # fmt: skip
+    lines += _table(("case", "outcome", "what happened"), [(c.case, c.outcome, c.message) for c in run.cases])
+    wrong = next((output for case in run.cases for output in case.outputs if output.error_map), None)
+    if wrong is not None:
+        lines += [f"Where `{wrong.name}` is wrong, a character for a tile: `.` nowhere, `#` everywhere", ""]
+        lines += ["```text", *wrong.error_map, "```", ""]
+    findings = [(f.severity, f.check, str(f.location.line) if f.location else "", f.message) for f in run.findings]
+    lines += _table(("severity", "check", "line", "finding"), findings)
+    lines += [*_benchmark_lines(run), *(_rows(resource_rows(run.kernels)) if run.kernels else [])]
+    if with_profile:
+        lines += ["## Profile", "", *(_rows(profile_rows(run.profile)) or [f"- {NO_PROFILE}", ""])]
+    return "\n".join(lines)
+
+
+def _benchmark_lines(run: CollectedRun) -> list[str]:
+    """What was timed and how far to trust it; of what was not, only what it cannot do without."""
+    benchmarks = run.benchmarks
+    if not benchmarks.cases:
+        return ["## Not timed", "", *_rows(cost_rows(run.costs))] if run.costs else []
+    rows = [tuple(bench_cells(case, benchmarks).items()) for case in benchmarks.right]
+    header = tuple(name for name, _ in rows[0]) if rows else ()
+    lines = ["## Benchmark", "", *_table(header, [tuple(cell for _, cell in row) for row in rows])]
+    failed = [case for case in benchmarks.cases if case not in benchmarks.right]
+    lines += _table(("case", "not timed"), [(case.case, failure_of(case)) for case in failed])
+    remarks = [f"- {_cell(remark.label)}: {_cell(remark.text)}" for remark in remarks_on(benchmarks)]
+    return [*lines, *remarks, ""] if remarks else lines
+
+
+def _rows(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """A table whose first row is its header."""
+    return _table(rows[0], rows[1:]) if rows else []
+
+
+def _table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """A Markdown table; nothing where it would be empty."""
+    if not rows:
+        return []
+    return [*(f"| {' | '.join(map(_cell, cells))} |" for cells in (header, ("---",) * len(header), *rows)), ""]
+
+
+def _cell(text: str) -> str:
+    """Text of any kind on one line of a table: a bar would end the cell, and a tag would be swallowed."""
+    return printable(" ".join(text.split())).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")

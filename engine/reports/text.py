@@ -1,0 +1,389 @@
+"""A run as text: plain lines for people and scripts, and one JSON document.
+
+One function per format over the events of a run, in whatever order a stream or a store hands them
+over.  They print nothing, colour nothing and decide nothing: the verdict is the one in the events.
+
+The JSON document, "kgtui.check/1".  Names and meanings stay as they are; what is added later is a
+new name, and a change of meaning is a new number.  A number that is not finite or was not measured
+is null, times are in seconds, and hashes are SHA-256 in hexadecimal.
+
+    schema      "kgtui.check/1"
+    run         number of the run in the session store, null when it is not kept
+    problem     the operator's full name
+    file        the candidate's file, as it was named
+    digest      hash of its content
+    device      {"platform", "name"}
+    target      what its kernels were compiled for, null when they were not
+    policy      what decided over its findings, an engine.model.Policy
+    elapsed_s   from the start of the run to its verdict
+    verdict     {"outcome", "flagged", "sentence", "passed", "total", "location"}
+    stages      in their order: {"stage", "outcome", "elapsed_s", "message", "location"}
+    cases       in the order in which they ran, each an engine.model.CaseResult; its "seed" is a
+                decimal text, for it may need more digits than a JSON reader's numbers have
+    findings    each an engine.model.Finding
+    layers      how far each layer of the inspector was checked, each an engine.model.layers.LayerReport
+    kernels     in the order in which they were compiled, each an engine.model.CompiledKernel with
+                its launch, resources and artefacts, the disassembly ("sass") among them, and its
+                theoretical "occupancy", an engine.devices.hardware.occupancy.Occupancy, null where it cannot be told
+    targets     where the launches were compiled for other targets too, one for each of them: {"target",
+                "outcome" (null when it was cancelled before), "built", "launches", "message" and
+                "location" of the first error, the most "registers", "spill_bytes" and "shared_bytes",
+                the least "occupancy_percent", "kernels"}
+    costs       what each case that was to be timed cannot do without, known without a device:
+                {"case", "flops", "bytes_read", "bytes_written"}
+    benchmarks  in the order in which the cases were timed, each an engine.model.benchmark.CaseBenchmark:
+                times in microseconds ("_us") with their 95 % intervals, comparisons, floor, device
+                state and notes.  Empty when nothing was timed; one whose "outcome" is not "pass" has
+                no times
+    summaries   one for each baseline, each an engine.model.benchmark.Summary
+    profile     where the time of the run went, each an engine.model.benchmark.Span; null when it told none
+    log         what the candidate and the engine wrote: {"stream", "text"}
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, TypeAlias, TypeVar
+
+import msgspec
+
+from engine.devices.hardware.occupancy import occupancy
+from engine.model import (
+    CaseResult,
+    CompiledKernel,
+    Cost,
+    Finding,
+    Location,
+    Outcome,
+    Policy,
+    Stage,
+    Verdict,
+)
+from engine.model.benchmark import Holder, Summary
+from engine.model.events import (
+    BenchmarkSummarised,
+    CaseBenchmarked,
+    CaseFinished,
+    DeviceAwaited,
+    Event,
+    FindingRaised,
+    KernelCompiled,
+    KernelDisassembled,
+    KernelPorted,
+    LayerChecked,
+    LogWritten,
+    ProfileTaken,
+    RunFinished,
+    RunStarted,
+    StageFinished,
+    StageStarted,
+    TierFinished,
+)
+from engine.model.layers import Coverage, LayerReport
+from engine.reports.bench import Benchmarks, case_text, gated
+from engine.reports.output import output_lines
+from engine.reports.profile import Profile
+from engine.reports.table import bench_lines
+from engine.reports.targets import plain_target, ports_of
+
+JSON_SCHEMA = "kgtui.check/1"
+
+STARTED = "started"
+BUSY = "busy"
+TIMING = "timing"
+FLAGGED = "flagged"
+FAILED = "failed"
+UNCHECKED = "unchecked"
+
+_LABEL_WIDTH = 9
+_KEPT_WIDTH = 80
+
+Plain: TypeAlias = dict[str, Any]  # Any: JSON values of every shape
+Kind = TypeVar("Kind")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectedRun:
+    """The events of one run; `file` is how its user calls the candidate, `number` its place in the store.
+
+    `costs` are those of the cases that were to be timed, by name.
+    """
+
+    file: str
+    events: tuple[Event, ...]
+    number: int | None = None
+    costs: Mapping[str, Cost] = field(default_factory=dict)
+
+    @property
+    def started(self) -> RunStarted:
+        """How the run began.
+
+        Raises:
+            ValueError: it did not.
+        """
+        return next(self._of(RunStarted), None) or _lacking(RunStarted)
+
+    @property
+    def finished(self) -> RunFinished:
+        """How the run ended.
+
+        Raises:
+            ValueError: it did not.
+        """
+        return next(self._of(RunFinished), None) or _lacking(RunFinished)
+
+    @property
+    def kernels(self) -> tuple[CompiledKernel, ...]:
+        """The compiled kernels, each with its disassembly among its artefacts."""
+        kernel_by_number = {event.number: event.kernel for event in self._of(KernelCompiled)}
+        for event in self._of(KernelDisassembled):
+            kernel = kernel_by_number[event.number]
+            kernel_by_number[event.number] = dataclasses.replace(kernel, artefacts=(*kernel.artefacts, event.artefact))
+        return tuple(kernel_by_number.values())
+
+    @property
+    def cases(self) -> tuple[CaseResult, ...]:
+        """What became of each case."""
+        return tuple(event.result for event in self._of(CaseFinished))
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the checks observed."""
+        return tuple(event.finding for event in self._of(FindingRaised))
+
+    @property
+    def layers(self) -> tuple[LayerReport, ...]:
+        """How far each layer of the inspector was checked."""
+        return tuple(event.report for event in self._of(LayerChecked))
+
+    @property
+    def stages(self) -> tuple[StageFinished, ...]:
+        """The stages that ended."""
+        return tuple(self._of(StageFinished))
+
+    @property
+    def benchmarks(self) -> Benchmarks:
+        """What was timed, without the numbers of cases that were not right."""
+        end = next(self._of(RunFinished), None)
+        return Benchmarks(
+            cases=tuple(gated(event.benchmark) for event in self._of(CaseBenchmarked)),
+            summaries=tuple(summary for event in self._of(BenchmarkSummarised) for summary in event.summaries),
+            kernels=self.kernels,
+            doubt=doubt_of(end.verdict) if end is not None else "the run did not come to its end",
+        )
+
+    @property
+    def profile(self) -> Profile:
+        """Where the time of the run went."""
+        taken = next(self._of(ProfileTaken), None)
+        spans = taken.spans if taken is not None else None
+        return Profile(spans=spans, stages=self.stages, elapsed_s=self.finished.at_s)
+
+    @property
+    def log(self) -> tuple[LogWritten, ...]:
+        """What was written while it ran."""
+        return tuple(self._of(LogWritten))
+
+    def _of(self, kind: type[Kind]) -> Iterator[Kind]:
+        return (event for event in self.events if isinstance(event, kind))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlainLine:
+    """One state change: what it is about, the state it is in now, and the rest; the first two are one word each.
+
+    `continued` lines follow with more about the same change.
+    """
+
+    label: str
+    state: str
+    text: str
+    continued: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        first = f"{self.label:<{_LABEL_WIDTH - 1}} {self.state} {self.text}".rstrip()
+        return "\n".join((first, *(f"{'':<{_LABEL_WIDTH}}{line}" for line in self.continued)))
+
+
+LOG = "log"
+
+
+def as_plain(run: CollectedRun) -> str:
+    """Every state change of the run, a line each, and below them the table of what was timed."""
+    lines = [str(line) for event in run.events for line in plain_lines(event, file=run.file, number=run.number)]
+    if run.benchmarks.cases:
+        lines += ["", *map(printable, bench_lines(run.benchmarks, width=_KEPT_WIDTH))]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def plain_lines(event: Event, *, file: str, number: int | None = None) -> Iterator[PlainLine]:
+    """What one event says in plain lines; nothing for an event that another one repeats in full.
+
+    The labels are run, the names of the stages, case, tier, timing, finding, layer, kernel, device, log and verdict.
+    The states are started, the outcomes, failed, flagged, busy, unchecked, the severities of findings and, for a log,
+    the stream.  Text that a candidate had a hand in never reaches a terminal's control: control characters
+    are spelled out.
+    """
+    match event:
+        case RunStarted():
+            text = f"{event.problem} {file}{numbered(number)} on {event.device} ({event.device_name})"
+            target = f", compiled for {event.target}" if event.target else ", not compiled"
+            policy = f", {event.policy} policy" if event.policy is not Policy.DEFAULT else ""
+            yield PlainLine(label="run", state=STARTED, text=printable(f"{text}, {event.cases} cases{target}{policy}"))
+        case StageStarted():
+            has_cases = event.total is not None and event.stage in (Stage.VERIFY, Stage.BENCHMARK)
+            text = f"{event.total} cases" if has_cases else ""
+            yield PlainLine(label=event.stage, state=STARTED, text=text)
+        case StageFinished():
+            text = f"{event.elapsed_s:.3f} s{_explained(event.message, event.location, file=file)}"
+            yield PlainLine(label=event.stage, state=event.outcome, text=text)
+        case CaseFinished():
+            yield _case_line(event, file=file)
+        case TierFinished():
+            state = Outcome.PASS if event.passed == event.total else FAILED
+            text = f"{event.tier}: {event.passed}/{event.total} cases passed, after {event.at_s:.2f} s"
+            yield PlainLine(label="tier", state=state, text=text)
+        case FindingRaised():
+            yield _finding_line(event.finding, file=file)
+        case LayerChecked(report=report) if report.coverage in (Coverage.NOT_CHECKED, Coverage.ENGINE_FAILED):
+            text = printable(f"{report.layer} ({report.by}) could not be checked: {report.why}")
+            yield PlainLine(label="layer", state=UNCHECKED, text=text)
+        case KernelCompiled() | KernelPorted():
+            yield _kernel_line(event, file=file)
+        case DeviceAwaited():
+            yield PlainLine(label="device", state=BUSY, text=printable(_waiting(event.holder)))
+        case CaseBenchmarked():
+            text = f"{event.number}/{event.total} {case_text(gated(event.benchmark))}"
+            yield PlainLine(label=TIMING, state=event.benchmark.outcome, text=printable(text))
+        case LogWritten():
+            for line in event.text.splitlines():
+                yield PlainLine(label=LOG, state=event.stream, text=printable(line))
+        case RunFinished():
+            verdict = event.verdict
+            where = f"{_place(verdict.location, file=file)}: " if verdict.location else ""
+            text = printable(f"{where}{verdict.sentence}, in {event.at_s:.2f} s")
+            yield PlainLine(label="verdict", state=word_of(verdict), text=text)
+
+
+def as_json(run: CollectedRun) -> str:
+    """The document "kgtui.check/1", as the head of this module describes it."""
+    started, finished = run.started, run.finished
+    document: Plain = {
+        "schema": JSON_SCHEMA,
+        "run": run.number,
+        "problem": started.problem,
+        "file": run.file,
+        "digest": started.digest,
+        "device": {"platform": started.device, "name": started.device_name},
+        "target": started.target,
+        "policy": started.policy,
+        "elapsed_s": finished.at_s,
+        "verdict": msgspec.to_builtins(finished.verdict),
+        "stages": [_without_clock(event) for event in run.stages],
+        "cases": [{**msgspec.to_builtins(case), "seed": str(case.seed)} for case in run.cases],
+        "findings": msgspec.to_builtins(run.findings),
+        "layers": msgspec.to_builtins(run.layers),
+        "kernels": [
+            {**msgspec.to_builtins(kernel), "occupancy": msgspec.to_builtins(occupancy(kernel))}
+            for kernel in run.kernels
+        ],
+        "targets": [plain_target(report) for report in ports_of(run.events).reports],
+        "costs": [{"case": name, **msgspec.to_builtins(cost)} for name, cost in run.costs.items()],
+        "benchmarks": msgspec.to_builtins(run.benchmarks.cases),
+        "summaries": [plain_summary(summary) for summary in run.benchmarks.summaries],
+        "profile": msgspec.to_builtins(run.profile.spans),
+        "log": [_without_clock(event) for event in run.log],
+    }
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+
+
+def word_of(verdict: Verdict) -> str:
+    """The verdict in one word: its outcome, or "flagged" where the answers are right but not credible."""
+    return FLAGGED if verdict.flagged else verdict.outcome
+
+
+def printable(text: str) -> str:
+    """The text on one line, with its control characters spelled out, so that no terminal obeys them."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text.replace("\t", "    "))
+
+
+def numbered(number: int | None) -> str:
+    """How a run that is kept is called, after whatever it stands."""
+    return f" run #{number}" if number is not None else ""
+
+
+def doubt_of(verdict: Verdict) -> str:
+    """Why the times of a run with this verdict do not count; "" when they do."""
+    if verdict.outcome is Outcome.PASS and not verdict.flagged:
+        return ""
+    return f"these times do not count: the verdict is {word_of(verdict)}, {verdict.sentence}"
+
+
+def plain_summary(summary: Summary) -> Plain:
+    """As JSON-ready values; its read-only mapping is one that msgspec does not know."""
+    return {
+        "baseline": summary.baseline, "speedup": msgspec.to_builtins(summary.speedup), "cases": summary.cases,
+        "planned": summary.planned, "fast": dict(summary.fast),
+    }  # fmt: skip
+
+
+def _lacking(kind: type[Event]) -> NoReturn:
+    raise ValueError(f"the events hold no {kind.__name__}; a run has one before it is reported")
+
+
+def _place(location: Location, *, file: str) -> str:
+    """Where editors and people look: file:line:column."""
+    return f"{file}:{location.line}" + (f":{location.column}" if location.column is not None else "")
+
+
+def _explained(message: str, location: Location | None, *, file: str) -> str:
+    if not message:
+        return ""
+    return printable(f" {_place(location, file=file)}: {message}" if location else f" {message}")
+
+
+def _waiting(holder: Holder | None) -> str:
+    """Who is waited for, in words."""
+    if holder is None:
+        return "waiting for the device: another process holds it and left no name"
+    return f"waiting for the device: process {holder.pid} ({holder.command}) has held it since {holder.since}"
+
+
+def _case_line(event: CaseFinished, *, file: str) -> PlainLine:
+    result = event.result
+    text = f"{event.number}/{event.total} {result.case} {result.elapsed_s:.3f} s"
+    wrong = (output for output in result.outputs if output.outcome is not Outcome.PASS)
+    return PlainLine(
+        label="case",
+        state=result.outcome,
+        text=printable(text) + _explained(result.message, result.location, file=file),
+        continued=tuple(printable(line) for output in wrong for line in output_lines(output)),
+    )
+
+
+def _finding_line(finding: Finding, *, file: str) -> PlainLine:
+    case = f" ({finding.case})" if finding.case else ""
+    text = f"{finding.check}{_explained(finding.message, finding.location, file=file)}{printable(case)}"
+    return PlainLine(label="finding", state=finding.severity, text=text)
+
+
+def _kernel_line(event: KernelCompiled | KernelPorted, *, file: str) -> PlainLine:
+    kernel = event.kernel
+    resources = {
+        "registers": kernel.registers, "spilled bytes": kernel.spill_bytes, "shared bytes": kernel.shared_bytes,
+    }  # fmt: skip
+    told = [f"{value} {name}" for name, value in resources.items() if value is not None]
+    text = f"{event.number}/{event.total} {kernel.launch.kernel} for {kernel.target} {kernel.elapsed_s:.3f} s"
+    return PlainLine(
+        label="kernel",
+        state=kernel.outcome,
+        text=printable(", ".join((text, *told))) + _explained(kernel.message, kernel.location, file=file),
+    )
+
+
+def _without_clock(event: Event) -> Plain:
+    plain: Plain = msgspec.to_builtins(event)
+    del plain["at_s"]
+    return plain

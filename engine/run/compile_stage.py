@@ -1,0 +1,62 @@
+"""The stage that compiles what was launched for the plan's target: when it begins and how it ended, as events."""
+
+from __future__ import annotations
+
+import asyncio
+
+from engine.model import Launch, Outcome, Stage
+from engine.run.compile_queue import Builder
+from engine.run.event_stream import Narrator
+from engine.verdict.decide import NOT_BUILT_HERE
+
+OVERFULL = "more specialisations were asked for than are compiled for one candidate; the rest was left out"
+
+
+class CompilingStage:
+    """Passes launches on to one builder, and tells of the stage.
+
+    It begins with the first launch, or, where the builder is held until the cases are judged, with its release.
+    """
+
+    def __init__(self, *, builder: Builder, told: Narrator) -> None:
+        self._builder = builder
+        self._told = told
+        self._began: float | None = None
+
+    def add(self, launch: Launch, specialisation: str = "") -> list[asyncio.Future[None]]:
+        """Compile this one too; what must be done before it can be launched."""
+        if self._builder.idle and not self._builder.held:
+            self._began = self._told.begin(Stage.COMPILE)
+        return self._builder.add(launch, specialisation)
+
+    def release(self) -> None:
+        """Begin, where compiling was held back."""
+        if self._builder.held and not self._builder.idle:
+            self._began = self._told.begin(Stage.COMPILE)
+        self._builder.release()
+
+    def end(self) -> None:
+        """Tell how compiling ended, once, if it has begun."""
+        builder, began = self._builder, self._began
+        if began is None:
+            return
+        self._began = None
+        failures = [kernel for kernel in builder.kernels if kernel.outcome is not Outcome.PASS]
+        failed = min(failures, key=lambda kernel: kernel.outcome in NOT_BUILT_HERE, default=None)
+        if builder.unkept:
+            self._told.note("artefacts", builder.unkept)
+        if failed is not None and failed.outcome in NOT_BUILT_HERE:
+            message = f"could not check that {failed.launch.kernel} builds for {failed.target}: {failed.message}"
+            self._told.note("offline_compile", message)
+        if builder.overfull:
+            self._told.note("offline_compile", OVERFULL)
+        if failed is not None:
+            self._told.end(Stage.COMPILE, began, failed.outcome, failed.message, failed.location)
+        elif builder.unfinished:
+            message = f"the run ended with {builder.unfinished} kernels still to compile"
+            self._told.end(Stage.COMPILE, began, Outcome.CANCELLED, message)
+        elif not builder.kernels:
+            message = "no kernel that was expected builds, and none of them was launched"
+            self._told.end(Stage.COMPILE, began, Outcome.UNSUPPORTED, message)
+        else:
+            self._told.end(Stage.COMPILE, began)

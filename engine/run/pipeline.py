@@ -1,0 +1,395 @@
+"""One run: parse, read statically, load, verify, and compile what was launched, as a stream of events."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from typing import Any
+
+from engine.artefacts import ArtefactStore
+from engine.devices import Device
+from engine.errors import EngineError
+from engine.model import (
+    Artefact,
+    Candidate,
+    CaseResult,
+    CompiledKernel,
+    Finding,
+    Launch,
+    Limits,
+    Outcome,
+    Plan,
+    Severity,
+    Stage,
+    Stream,
+    events,
+)
+from engine.model.layers import Coverage
+from engine.probes import Probe
+from engine.probes.lab.case_session import Lab, passed_of
+from engine.processes.candidate_session import Desk, LoadError
+from engine.processes.process_pool import Staff
+from engine.processes.warm_pool import Spare
+from engine.profile import Profile
+from engine.run.cancelling import to_its_end
+from engine.run.compile_queue import Builder
+from engine.run.compile_stage import OVERFULL, CompilingStage
+from engine.run.dry_run import Rehearsal
+from engine.run.event_stream import Narrator
+from engine.run.probe_stage import ProbingStage
+from engine.run.run_limits import watch_usage
+from engine.run.static_reading import Parsed, parse_candidate
+from engine.run.static_stage import read_and_refuse
+from engine.run.timing_stage import TimingStage, not_timed
+from engine.run.verification import Verifier
+from engine.run.verify_stage import VerifyingStage
+from engine.static.source import SourceError
+from engine.timing.measurement_context import Metrology
+from engine.verdict import outcome_mapping
+from engine.verdict.decide import Facts, Stop, judge
+
+
+class Run:
+    """Judges one candidate once; `stream` is called once.  `probes` of None are all that there are."""
+
+    def __init__(
+        self,
+        *,
+        candidate: Candidate,
+        plan: Plan,
+        staff: Staff,
+        artefacts: ArtefactStore,
+        device: Device,
+        limits: Limits,
+        metrology: Metrology | None = None,
+        other: Candidate | None = None,
+        probes: Sequence[Probe] | None = None,
+    ) -> None:
+        self._candidate = candidate
+        self._plan = plan
+        self._staff = staff
+        self._device = device
+        self._loop = asyncio.get_running_loop()
+        self._started = self._loop.time()
+        self._told = Narrator(self._loop.time, started=self._started)
+        self._profile = Profile(self._loop.time, started=self._started)
+        self._results: list[CaseResult] = []
+        self._launched = False
+        self._first_launches: dict[str, tuple[Launch, ...]] = {}
+        self._limits = plan.limits or limits
+        self._artefacts = artefacts
+        self._shelf = None if staff.interpreted else staff.lodging.open_shelf()
+        self._group = staff.open_group(self._limits)
+        self._launchers = staff.launchers
+        self._shelves = tuple(
+            shelf for shelf in (self._launchers.shelf if self._launchers else None, self._shelf) if shelf is not None
+        )
+        self._metrology = metrology
+        self._probes = probes
+        self._desk = self._open_desk(staff.worker, on_log=self._told.log)
+        self._other = self._open_desk(staff.worker, candidate=other) if other is not None else None
+        self._builder: Builder | None = None
+        self._compiling: CompilingStage | None = None
+        if plan.target is not None:
+            self._builder = self._open_builder(plan.target, self._kernel)
+            self._compiling = CompilingStage(builder=self._builder, told=self._told)
+        self._ahead: Builder | None = None
+        self._rehearsal: Rehearsal | None = None
+        if device.target is not None and self._shelf is not None:
+            same = plan.target == device.target
+            self._ahead = self._builder if same else self._open_builder(device.target, lambda *_: None)
+
+    def _open_desk(
+        self, spare: Spare, *, candidate: Candidate | None = None,
+        on_log: Callable[[Stream, str], None] = lambda *_: None,
+    ) -> Desk:  # fmt: skip
+        shelves = self._shelves
+        if candidate is not None:  # what compilers made that had loaded this candidate is for this one alone
+            shelves = tuple(shelf for shelf in shelves if shelf != self._shelf)
+        return Desk(
+            candidate=candidate or self._candidate, entry=self._plan.problem.entry, spare=spare,
+            limits=self._limits, on_log=on_log, shelves=shelves, target=self._plan.target, group=self._group,
+        )  # fmt: skip
+
+    def _open_builder(self, target: str, on_kernel: Callable[[int, int, CompiledKernel], None]) -> Builder:
+        desks = tuple(self._open_desk(self._staff.compiler) for _ in range(self._staff.most_compilers))
+        return Builder(
+            desks=desks, target=target, limits=self._limits, artefacts=self._artefacts, profile=self._profile,
+            on_kernel=on_kernel, shelf=self._shelf if target == self._device.target else None,
+            launchers=self._launchers, held=target != self._device.target and not self._staff.compiles_beside_cases,
+        )  # fmt: skip
+
+    async def stream(self, cancelled: asyncio.Event) -> AsyncGenerator[events.Event, None]:
+        """All events, in order.  Ends early, with everything killed, when `cancelled` is set."""
+        working, told = asyncio.create_task(self._work(cancelled)), self._told.stream()
+        try:
+            async for event in told:
+                yield event
+            await working
+        finally:
+            working.cancel()
+            await asyncio.gather(working, told.aclose(), return_exceptions=True)
+
+    async def _work(self, cancelled: asyncio.Event) -> None:
+        self._told.tell(events.RunStarted(
+            at_s=0.0, problem=self._plan.problem.name, digest=self._candidate.digest, device=self._plan.device,
+            device_name=self._device.name, target=self._plan.target, cases=len(self._plan.cases),
+            policy=self._plan.policy,
+        ))  # fmt: skip
+        try:
+            stop = await self._unless(cancelled, self._judge())
+            if self._compiling is not None:
+                self._compiling.end()
+            self._finish(stop)
+            if stop is None and self._builder is not None:
+                await self._unless(cancelled, self._builder.disassemble(self._disassembled))
+        finally:
+            await to_its_end(asyncio.create_task(self._clean_up()))
+
+    async def _clean_up(self) -> None:
+        try:
+            used = [used for used in (self._desk, self._other, *self._builders()) if used is not None]
+            cleared = await asyncio.gather(*(one.clear() for one in used), return_exceptions=True)
+            if self._shelf is not None:
+                await asyncio.to_thread(self._staff.lodging.clear_shelf, self._shelf)
+            if self._group is not None:
+                self._group.close()
+            self._staff.worker.prepare()
+            self._staff.compiler.prepare()
+            for trouble in cleared:
+                if trouble is not None:
+                    raise trouble
+        finally:
+            self._told.close()  # whatever fails, or everybody who listens would wait for good
+
+    async def _unless(self, cancelled: asyncio.Event, work: Coroutine[Any, Any, Stop | None]) -> Stop | None:
+        """The result of `work`, CANCELLED, or why a run that uses too much is ended.
+
+        Faults of ours become ENGINE_ERROR here and nowhere else.
+        """
+        task = asyncio.create_task(work)
+        asked = asyncio.create_task(cancelled.wait())
+        excess = asyncio.create_task(watch_usage(self._limits, self._staff.usage))
+        try:
+            racers: set[asyncio.Task[Any]] = {task, asked, excess}  # Any: they differ in what they bring
+            await asyncio.wait(racers, return_when=asyncio.FIRST_COMPLETED)
+            if excess.done() and not task.done():
+                return excess.result()
+            if not task.done():
+                return Stop(outcome=Outcome.CANCELLED, message="cancelled before it was finished")
+            return task.result()
+        except EngineError as error:
+            return Stop(outcome=Outcome.ENGINE_ERROR, message=str(error))
+        except OSError as error:
+            message = f"the engine could not use its files: {error.strerror or error}; is a disk full or read-only?"
+            return Stop(outcome=Outcome.ENGINE_ERROR, message=message)
+        except Exception as error:  # the edge of a run: a fault of ours ends it with a verdict, never without
+            self._told.log(Stream.ENGINE, traceback.format_exc())
+            return Stop(outcome=Outcome.ENGINE_ERROR, message=f"the engine failed: {type(error).__name__}: {error}")
+        finally:
+            for other in (task, asked, excess):
+                other.cancel()
+            await asyncio.gather(task, asked, excess, return_exceptions=True)
+
+    async def _judge(self) -> Stop | None:
+        try:
+            parsed = await self._parse()
+        except SourceError as error:
+            return Stop(outcome=Outcome.COMPILE_ERROR, message=str(error), location=error.location)
+        stop = await read_and_refuse(parsed, plan=self._plan, told=self._told)
+        if stop is not None:
+            return stop
+        await self._learn_peaks()  # before the candidate has a process
+        builders = [asyncio.create_task(builder.run()) for builder in self._builders()]
+        ahead: asyncio.Task[None] | None = None
+        try:
+            ahead = self._rehearse()
+            stop = await self._load()
+            if stop is not None:
+                return stop
+            stop = await self._verify()
+            if self._compiling is not None:
+                self._compiling.release()
+            if stop is None and self._is_right() and not self._is_timed:
+                await self._probe()
+            if ahead is not None and stop is None:
+                await self._wait_for_tuners(ahead)
+                await ahead
+            for builder in self._builders():
+                builder.finish()
+            await asyncio.gather(*builders)
+            if self._compiling is not None:
+                self._compiling.end()
+            if stop is None and self._is_right():
+                stop = await self._time()
+                if stop is None and self._is_timed:
+                    await self._probe()  # after the times, which are waited for; it needs no more than the worker
+        finally:
+            tasks = [*builders, *([ahead] if ahead is not None else [])]
+            for task in tasks:
+                task.cancel()
+            closing = [self._rehearsal.close()] if self._rehearsal is not None else []
+            await asyncio.gather(*tasks, *closing, return_exceptions=True)
+        return stop
+
+    def _builders(self) -> tuple[Builder, ...]:
+        """The builder of the plan's target and that of the device's own, which may be the same."""
+        return tuple(dict.fromkeys(builder for builder in (self._ahead, self._builder) if builder is not None))
+
+    def _rehearse(self) -> asyncio.Task[None] | None:
+        """Begin to learn what must be compiled, where kernels are really launched."""
+        if self._ahead is None:
+            return None
+        self._rehearsal = Rehearsal(
+            problem=self._plan.problem, cases=self._plan.cases, timed=self._plan.timed_only,
+            desk=self._open_desk(self._staff.worker), limits=self._limits, add=self._compile_ahead,
+            profile=self._profile, ask_judge=self._staff.ask_judge,
+        )  # fmt: skip
+        return asyncio.create_task(self._run_ahead(self._rehearsal, self._ahead))
+
+    async def _wait_for_tuners(self, ahead: asyncio.Task[None]) -> None:
+        """Wait until what autotuners may choose from is compiled, for a limited time; the rest is left out."""
+        plan = self._plan.benchmark
+        if not self._is_timed or plan is None or self._ahead is None:
+            return
+        budget_s = plan.tuning_s if self._is_right() else 0.0
+        if not await self._ahead.is_done_within(budget_s, ahead) and self._is_right():
+            self._told.log(Stream.ENGINE, f"autotuners' configurations were compiled for {budget_s:g} s; no more are")
+
+    async def _run_ahead(self, rehearsal: Rehearsal, ahead: Builder) -> None:
+        """Rehearse; and when all is compiled, make the next spares: before a benchmark, never beside one."""
+        await rehearsal.run()
+        await ahead.settle()
+        self._staff.worker.prepare()
+        self._staff.compiler.prepare()
+
+    # ------------------------------------------------------------ stages
+
+    async def _parse(self) -> Parsed:
+        began = self._told.begin(Stage.PARSE)
+        try:
+            parsed = await parse_candidate(self._candidate, self._plan)
+        except SourceError as error:
+            self._told.end(Stage.PARSE, began, Outcome.COMPILE_ERROR, str(error), error.location)
+            raise
+        self._told.end(Stage.PARSE, began)
+        return parsed
+
+    async def _load(self) -> Stop | None:
+        began = self._told.begin(Stage.LOAD)
+        try:
+            with self._profile.span("load"):
+                await self._desk.load()
+        except LoadError as error:
+            stop = outcome_mapping.of_failure(error.failed)
+            self._told.log(Stream.STDERR, error.failed.trace)
+        except EngineError as error:
+            stop = outcome_mapping.of_worker_error(error, "while loading")
+        else:
+            self._told.end(Stage.LOAD, began)
+            return None
+        self._told.end(Stage.LOAD, began, stop.outcome, stop.message, stop.location)
+        return stop
+
+    async def _verify(self) -> Stop | None:
+        cases = self._plan.cases
+        began = self._told.begin(Stage.VERIFY, len(cases))
+        self._staff.prepare_beside()
+        verifier = Verifier(
+            plan=self._plan, limits=self._limits, staff=self._staff, desk=self._desk, clock=self._loop.time,
+            profile=self._profile, on_launch=self._launch, on_finding=self._told.find, on_trace=self._told.trace,
+            call_s=self._rehearsal.call_s if self._rehearsal is not None else None,
+        )  # fmt: skip
+        stage = VerifyingStage(
+            cases=cases, verifier=verifier, desk=self._desk, told=self._told, results=self._results,
+            next_of=self._rehearsal.next_of if self._rehearsal is not None else None,
+        )  # fmt: skip
+        stop = await stage.run()
+        self._first_launches = verifier.launches
+        failed = next((result for result in self._results if result.outcome is not Outcome.PASS), None)
+        computed = any(output.total for result in self._results for output in result.outputs)
+        if failed is None and stop is None and computed and not self._launched:
+            message = "no kernel was launched in any case; the answer was computed by something else"
+            self._told.find(Finding(check="no_launch", severity=Severity.SUSPECT, message=message))
+        outcome = stop.outcome if stop else failed.outcome if failed else Outcome.PASS
+        self._told.end(Stage.VERIFY, began, outcome, stop.message if stop else failed.message if failed else "")
+        return stop
+
+    def _is_right(self) -> bool:
+        return bool(self._results) and all(result.outcome is Outcome.PASS for result in self._results)
+
+    async def _probe(self) -> None:
+        lab = Lab(
+            plan=self._plan, device=self._device, desk=self._desk, staff=self._staff, limits=self._limits,
+            profile=self._profile, passed=passed_of(self._plan.cases, self._results, self._first_launches),
+        )  # fmt: skip
+        await ProbingStage(lab=lab, told=self._told, chosen=self._probes).run()
+
+    async def _learn_peaks(self) -> None:
+        """Know what the device can do, where something is to be timed on it."""
+        if self._metrology is None or self._plan.benchmark is None or not self._plan.benchmark.cases:
+            return
+        with self._profile.span("peaks"):
+            await self._metrology.learn_peaks(self._told.awaited)
+        for trouble in self._metrology.troubles:
+            self._told.note("peaks", trouble)
+        self._metrology.troubles.clear()
+
+    @property
+    def _is_timed(self) -> bool:
+        """Whether a right candidate is timed in this run."""
+        plan = self._plan.benchmark
+        return bool(plan and plan.cases) and self._metrology is not None and self._rehearsal is not None
+
+    async def _time(self) -> Stop | None:
+        """Time a candidate that is right; why it is not after all, when a timed call says so."""
+        plan = self._plan.benchmark
+        if plan is None or not plan.cases:
+            self._told.report(not_timed(Coverage.NOT_ASKED, "no case was to be timed"))
+            return None
+        if self._metrology is None or self._rehearsal is None:
+            message = "nothing was timed: Triton's interpreter ran the kernels, and its times are not speeds"
+            self._told.note("benchmark", message)
+            self._told.report(not_timed(Coverage.NOT_AVAILABLE, message))
+            return None
+        stage = TimingStage(
+            plan=plan, problem=self._plan.problem, desk=self._desk, other=self._other, staff=self._staff,
+            device=self._device, metrology=self._metrology, profile=self._profile, clock=self._loop.time,
+            launches=self._rehearsal.launches, told=self._told,
+            own=frozenset(launch.kernel for met in self._first_launches.values() for launch in met),
+        )  # fmt: skip
+        await stage.run()
+        return stage.stop
+
+    def _finish(self, stop: Stop | None) -> None:
+        kernels = self._builder.kernels if self._builder is not None else ()
+        overfull = self._builder is not None and self._builder.overfull and self._plan.target != self._device.target
+        facts = Facts(
+            planned=len(self._plan.cases), policy=self._plan.policy, stop=stop, cases=tuple(self._results),
+            kernels=tuple(kernels), findings=tuple(self._told.findings), layers=tuple(self._told.layers),
+            launched_on=self._device.target,
+            unmade=(Stop(outcome=Outcome.UNSUPPORTED, message=OVERFULL),) if overfull else (),
+        )  # fmt: skip
+        self._told.tell(events.ProfileTaken(at_s=self._told.now(), spans=self._profile.spans()))
+        self._told.tell(events.RunFinished(at_s=self._told.now(), verdict=judge(facts)))
+
+    # ------------------------------------------------------------ what happened
+
+    def _launch(self, launch: Launch, case: str) -> None:
+        self._launched = True
+        self._told.tell(events.KernelLaunched(at_s=self._told.now(), launch=launch, case=case))
+        if self._compiling is not None:
+            self._compiling.add(launch)
+
+    def _compile_ahead(self, launch: Launch, specialisation: str) -> list[asyncio.Future[None]]:
+        assert self._ahead is not None
+        if self._compiling is not None and self._ahead is self._builder:
+            return self._compiling.add(launch, specialisation)
+        return self._ahead.add(launch, specialisation)
+
+    def _kernel(self, number: int, total: int, kernel: CompiledKernel) -> None:
+        self._told.tell(events.KernelCompiled(at_s=self._told.now(), number=number, total=total, kernel=kernel))
+
+    def _disassembled(self, number: int, artefact: Artefact) -> None:
+        self._told.tell(events.KernelDisassembled(at_s=self._told.now(), number=number, artefact=artefact))

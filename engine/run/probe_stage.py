@@ -1,0 +1,85 @@
+"""The stage of a run that calls a passing candidate again under other conditions.
+
+A worker that was probed may keep wrong values, so probing comes after the benchmark.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from engine.model import Stage
+from engine.model.layers import Coverage, LayerReport
+from engine.probes import Probe, is_apart, name_of, observations_of, probes
+from engine.probes.lab.case_session import Lab
+from engine.run.event_stream import Narrator
+
+
+class ProbingStage:
+    """Has every probe, or those that were `chosen`, look at one candidate; `run` once.
+
+    Raises:
+        EngineError: a file among the probes is none.
+    """
+
+    def __init__(self, *, lab: Lab, told: Narrator, chosen: Sequence[Probe] | None = None) -> None:
+        self._lab = lab
+        self._told = told
+        self._all = probes()
+        self._probes = self._all if chosen is None else tuple(chosen)
+
+    async def run(self) -> None:
+        """Tell what the probes observe; whoever was probed has no worker afterwards."""
+        began = self._told.begin(Stage.PROBE)
+        beside = [probe for probe in self._probes if is_apart(probe) and self._lab.staff.interpreted]
+        asked = [asyncio.create_task(self._ask_apart(probe)) for probe in beside]
+        try:
+            for probe in self._probes:
+                if probe not in beside:
+                    await self._ask(probe, self._lab)
+            await asyncio.gather(*asked)
+        finally:
+            for asking in asked:
+                asking.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
+        for probe in self._all:
+            if name_of(probe) not in map(name_of, self._probes):
+                why = "this probe was not chosen"
+                self._told.report(
+                    LayerReport(layer=probe.LAYER, by=name_of(probe), coverage=Coverage.NOT_ASKED, why=why)
+                )
+        if self._probes:
+            self._lab.desk.vacate()  # that it is gone is waited for when the run has ended: somebody waits for this end
+        self._told.end(Stage.PROBE, began)
+
+    async def _ask_apart(self, probe: Probe) -> None:
+        desk = self._lab.desk.another()
+        try:
+            await self._ask(probe, replace(self._lab, desk=desk, apart=True))
+        finally:
+            self._lab.desk.send_away(desk)
+
+    async def _ask(self, probe: Probe, lab: Lab) -> None:
+        """Tell what one probe observes; what it saw while a process of ours failed or was killed counts for nothing."""
+        before = _failures(lab), lab.desk.kills
+        observed = [observation async for observation in observations_of(probe, lab)]
+        if (_failures(lab), lab.desk.kills) != before:
+            await lab.renew()
+            failures = _failures(lab)
+            observed = [observation async for observation in observations_of(probe, lab)]
+            if _failures(lab) != failures:
+                reports = [one for one in observed if isinstance(one, LayerReport)]
+                why = next((report.why for report in reports if report.why), "a process of the engine failed")
+                report = LayerReport(layer=probe.LAYER, by=name_of(probe), coverage=Coverage.ENGINE_FAILED, why=why)
+                observed = [report]
+        for observation in observed:
+            if isinstance(observation, LayerReport):
+                self._told.report(observation)
+            else:
+                self._told.find(observation)
+
+
+def _failures(lab: Lab) -> int:
+    """How often the engine failed so far at what probes ask for."""
+    return lab.staff.failures + lab.desk.failures

@@ -1,0 +1,119 @@
+"""Whether what a run launched builds elsewhere: its launches compiled for a list of targets.
+
+Needs no device of those targets, and decides nothing: a verdict is about the target of the run alone.
+What is said here follows the run's own events, so that a stored run shows it again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+
+from engine.artefacts import ArtefactStore
+from engine.errors import EngineError
+from engine.model import Artefact, Candidate, CompiledKernel, Launch, Limits, Outcome, events, specialisation
+from engine.processes.candidate_session import Desk
+from engine.processes.process_pool import Staff
+from engine.profile import Profile
+from engine.run.compile_queue import Builder
+
+PORTABILITY_TARGETS = ("sm_80", "sm_90", "sm_100", "sm_120", "gfx90a", "gfx942", "gfx950", "gfx1100")
+
+
+class Porting:
+    """Compiles the launches of one candidate, target after target; `stream` is called once.
+
+    `after_s` is when the last event of the run was: times count on from there.
+    """
+
+    def __init__(
+        self, *, candidate: Candidate, entry: str, launches: Sequence[Launch], targets: Sequence[str], staff: Staff,
+        artefacts: ArtefactStore, limits: Limits, after_s: float = 0.0,
+    ) -> None:  # fmt: skip
+        self._launches = tuple({specialisation(launch): launch for launch in launches}.values())
+        self._targets = tuple(dict.fromkeys(targets))
+        self._staff = staff
+        self._artefacts = artefacts
+        self._limits = limits
+        self._clock = asyncio.get_running_loop().time
+        self._started = self._clock() - after_s
+        self._profile = Profile(self._clock, started=self._started)
+        self._told: asyncio.Queue[events.Event | None] = asyncio.Queue()
+        self._kernels = 0
+        self._desks = tuple(
+            Desk(candidate=candidate, entry=entry, spare=staff.compiler, limits=limits, on_log=lambda *_: None)
+            for _ in range(staff.most_compilers)
+        )
+
+    async def stream(self, cancelled: asyncio.Event) -> AsyncGenerator[events.Event, None]:
+        """All events, in order.  Ends early, with the compilers killed, when `cancelled` is set."""
+        working = asyncio.create_task(self._work(cancelled))
+        try:
+            while (event := await self._told.get()) is not None:
+                yield event
+            await working
+        finally:
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
+
+    async def _work(self, cancelled: asyncio.Event) -> None:
+        self._told.put_nowait(
+            events.PortingStarted(at_s=self._now(), targets=self._targets, launches=len(self._launches))
+        )
+        compiling = asyncio.create_task(self._compile_all())
+        asked = asyncio.create_task(cancelled.wait())
+        outcome, message = Outcome.CANCELLED, "cancelled before all launches were compiled for all targets"
+        try:
+            await asyncio.wait((compiling, asked), return_when=asyncio.FIRST_COMPLETED)
+            if compiling.done():
+                compiling.result()
+                outcome, message = Outcome.PASS, ""
+        except (EngineError, OSError) as error:
+            outcome, message = Outcome.ENGINE_ERROR, f"the launches could not be compiled: {error}"
+        finally:
+            for task in (compiling, asked):
+                task.cancel()
+            await asyncio.gather(compiling, asked, return_exceptions=True)
+            await asyncio.shield(asyncio.create_task(self._clean_up()))
+            self._told.put_nowait(events.PortingFinished(at_s=self._now(), outcome=outcome, message=message))
+            self._told.put_nowait(None)
+
+    async def _compile_all(self) -> None:
+        """Compile for every target first; machine code is printed once nobody waits for an answer any more."""
+        built: list[tuple[int, Builder]] = []
+        for target in self._targets:
+            before = self._kernels
+            builder = Builder(
+                desks=self._desks, target=target, limits=self._limits, artefacts=self._artefacts,
+                profile=self._profile, on_kernel=self._kernel_after(before),
+            )  # fmt: skip
+            for launch in self._launches:
+                builder.add(launch)
+            builder.finish()
+            await builder.run()
+            built.append((before, builder))
+        for before, builder in built:
+            await builder.disassemble(self._disassembled_after(before))
+
+    def _kernel_after(self, before: int) -> Callable[[int, int, CompiledKernel], None]:
+        def tell(number: int, _: int, kernel: CompiledKernel) -> None:
+            self._kernels = before + number
+            total = len(self._targets) * len(self._launches)
+            self._told.put_nowait(
+                events.KernelPorted(at_s=self._now(), number=self._kernels, total=total, kernel=kernel)
+            )
+
+        return tell
+
+    def _disassembled_after(self, before: int) -> Callable[[int, Artefact], None]:
+        def tell(number: int, artefact: Artefact) -> None:
+            self._told.put_nowait(events.PortDisassembled(at_s=self._now(), number=before + number, artefact=artefact))
+
+        return tell
+
+    def _now(self) -> float:
+        return self._clock() - self._started
+
+    async def _clean_up(self) -> None:
+        await asyncio.gather(*(desk.clear() for desk in self._desks), return_exceptions=True)
+        self._staff.compiler.prepare()

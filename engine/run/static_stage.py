@@ -1,0 +1,41 @@
+"""The static stage of a run: tell what the text shows, and refuse it where the policy asks for that.
+
+Runs nothing of the candidate, and decides nothing: what a broken rule does is the policy's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.model import Finding, Plan, Severity, Stage
+from engine.model.layers import Coverage, Fact, Layer, LayerReport
+from engine.run.event_stream import Narrator
+from engine.run.static_reading import Parsed, read_parsed
+from engine.static.checks import checks
+from engine.verdict.decide import Stop, refusal
+
+
+async def read_and_refuse(parsed: Parsed, *, plan: Plan, told: Narrator) -> Stop | None:
+    """Tell every finding; why the file is not run, or None where it is."""
+    began = told.begin(Stage.STATIC)
+    read = await read_parsed(parsed)
+    found, broken = read.findings, read.breaches
+    for finding in (*found, *(breach.finding for breach in broken if breach.finding not in found)):
+        told.find(finding)
+    told.report(_report(found))
+    stop = refusal(plan.policy, broken)
+    if stop is None:
+        told.end(Stage.STATIC, began)
+    else:
+        told.end(Stage.STATIC, began, stop.outcome, stop.message, stop.location)
+    return stop
+
+
+def _report(found: Sequence[Finding]) -> LayerReport:
+    """How much was read; a NOTE of this stage says what could not be."""
+    unread = [finding for finding in found if finding.severity is Severity.NOTE]
+    hints = len(found) - len(unread)
+    facts = (Fact(name="checks", value=f"{len(checks())}"), Fact(name="patterns of tricks", value=f"{hints}"))
+    why = "; ".join(f"{finding.check}: {finding.message}" for finding in unread)
+    coverage = Coverage.NOT_CHECKED if why else Coverage.CHECKED
+    return LayerReport(layer=Layer.STATIC, by="checks", coverage=coverage, why=why, facts=facts)

@@ -1,0 +1,164 @@
+"""The last stage of a run: alone on the device, time the cases of a candidate that is right."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import random
+import secrets
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from engine.devices import Device
+from engine.errors import EngineError, UnsupportedError
+from engine.model import BenchmarkPlan, Launch, Outcome, Problem, Stage, events
+from engine.model.benchmark import CaseBenchmark, Method
+from engine.model.layers import Coverage, Fact, Layer, LayerReport, left_out_report
+from engine.processes.candidate_session import Desk, LoadError
+from engine.processes.process_pool import Staff
+from engine.profile import Profile
+from engine.run.event_stream import Narrator
+from engine.timing.bench import Bench
+from engine.timing.measurement_context import Metrology
+from engine.verdict.decide import Stop
+
+_CHECK = "timing"
+_NOT_ITS_FAULT = (Outcome.PASS, Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED)
+
+
+class TimingStage:
+    """Times one candidate, or two against each other; `run` once."""
+
+    def __init__(
+        self, *, plan: BenchmarkPlan, problem: Problem, desk: Desk, other: Desk | None, staff: Staff, device: Device,
+        metrology: Metrology, profile: Profile, clock: Callable[[], float], told: Narrator,
+        launches: Callable[[str], tuple[Launch, ...]], own: frozenset[str] = frozenset(),
+    ) -> None:  # fmt: skip
+        self._plan = plan
+        self._problem = problem
+        self._desk = desk
+        self._other = other
+        self._staff = staff
+        self._device = device
+        self._metrology = metrology
+        self._profile = profile
+        self._clock = clock
+        self._told = told
+        self._launches = launches
+        self._own = own
+        self._number = 0
+        self._judged_s = told.now()
+        self._outcome = Outcome.PASS
+        self._message = ""
+        self._timed_cases: list[CaseBenchmark] = []
+
+    async def run(self) -> None:
+        """Wait for the device, then time every case; what could not be measured is said."""
+        async with contextlib.AsyncExitStack() as held:
+            try:
+                await held.enter_async_context(self._metrology.alone(self._told.awaited))
+            except UnsupportedError as error:
+                self._told.note("device_lock", f"others may use the device while it is measured: {error}")
+            await self._timed()
+
+    async def _timed(self) -> None:
+        with self._profile.span("settle"):
+            await self._staff.worker.settle()
+            await self._staff.compiler.settle()
+        began = self._told.begin(Stage.BENCHMARK, len(self._plan.cases))
+        bench = Bench(
+            self._plan, self._problem, candidate=self._desk, other=await self._loaded_other(),
+            judge=self._staff.ask_judge, clock=self._clock, rng=random.Random(secrets.randbits(64)),
+            device=self._device, state=self._metrology.state, peaks=self._metrology.peaks,
+            stored=self._metrology.stored(self._problem.name, self._plan.cache.value),
+            free_bytes=self._metrology.free_bytes(), on_case=self._case, on_finding=self._told.find,
+            on_work=self._profile.note, launches=self._launches, own=self._own,
+            reload=lambda: _reload(self._desk), reload_other=lambda: _reload(self._other), end_s=self._end_s,
+        )  # fmt: skip
+        await bench.run()
+        if summaries := bench.summaries():
+            self._told.tell(events.BenchmarkSummarised(at_s=self._told.now(), summaries=summaries))
+        self._told.report(_report(self._timed_cases))
+        if bench.left_out:
+            self._told.report(left_out_report(len(bench.left_out), planned=len(self._plan.cases)))
+        self._told.end(Stage.BENCHMARK, began, self._outcome, self._message)
+
+    @property
+    def stop(self) -> Stop | None:
+        """Why the candidate is not right after all, when a timed call was wrong."""
+        if self._outcome in _NOT_ITS_FAULT:
+            return None
+        return Stop(outcome=self._outcome, message=self._message)
+
+    @property
+    def _end_s(self) -> float:
+        """When timing should end, by the clock: the probes that follow take about as long as judging did."""
+        if self._plan.ends_s is None:
+            return math.inf
+        return self._clock() - self._told.now() + self._plan.ends_s - self._judged_s
+
+    async def _loaded_other(self) -> Desk | None:
+        if self._other is None:
+            return None
+        try:
+            await self._other.load()
+        except (LoadError, EngineError) as error:
+            self._told.note("compare", f"the other candidate could not be loaded: {error}")
+            return None
+        self._told.tell(events.OtherLoaded(at_s=self._told.now(), digest=self._other.digest))
+        return self._other
+
+    def _case(self, benchmark: CaseBenchmark) -> None:
+        self._number += 1
+        self._timed_cases.append(benchmark)
+        if benchmark.outcome is not Outcome.PASS and self._outcome in _NOT_ITS_FAULT:
+            self._outcome, self._message = benchmark.outcome, f"timing {benchmark.case}: {benchmark.message}"
+        if benchmark.outcome is Outcome.PASS:
+            self._metrology.keep(self._problem.name, benchmark)
+        self._told.tell(
+            events.CaseBenchmarked(
+                at_s=self._told.now(), number=self._number, total=len(self._plan.cases), benchmark=benchmark
+            )
+        )
+
+
+def not_timed(coverage: Coverage, why: str) -> LayerReport:
+    """The report on a layer that was not even begun."""
+    return LayerReport(layer=Layer.TIMING, by=_CHECK, coverage=coverage, why=why)
+
+
+def _report(timed: Sequence[CaseBenchmark]) -> LayerReport:
+    """What the times were held against; only the device's own record lets that be told of every call."""
+    right = [one for one in timed if one.outcome is Outcome.PASS]
+    methods = Counter(one.timing.method if one.timing is not None else None for one in right)
+    facts = (
+        Fact(name="cases timed", value=f"{len(right)} of {len(timed)}"),
+        Fact(
+            name="timed calls verified",
+            value=f"{sum(one.verified for one in right)} of {sum(one.calls for one in right)}",
+        ),
+        Fact(
+            name="device times by",
+            value=", ".join(f"{method or 'nothing'}: {count}" for method, count in methods.items()) or "nothing",
+        ),
+    )
+    imprecise = sum(count for method, count in methods.items() if method is not Method.CUPTI)
+    why = ""
+    if not right:
+        why = "no case could be timed"
+    elif imprecise:
+        why = f"{imprecise} of {len(right)} cases have no record of the device's own"
+    coverage = Coverage.NOT_CHECKED if why else Coverage.CHECKED
+    return LayerReport(layer=Layer.TIMING, by=_CHECK, coverage=coverage, why=why, facts=facts)
+
+
+async def _reload(desk: Desk | None) -> Desk | None:
+    """The desk with a new worker, or None when there is none to be had."""
+    if desk is None:
+        return None
+    try:
+        if not desk.occupied:
+            await desk.load()
+    except EngineError:
+        return None
+    return desk

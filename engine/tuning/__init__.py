@@ -1,0 +1,1 @@
+"""Variants of one candidate: which parameters can be tuned, and the results of a grid.  Pure."""

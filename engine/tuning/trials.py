@@ -1,0 +1,158 @@
+"""What came of a grid of variants of one candidate: a row for each, and which of them may be proposed.
+
+Only measured times propose anything.  What was not timed, is wrong or not credible never wins, and a
+variant that the measurement cannot tell from the file as it is is no improvement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import geometric_mean
+from typing import Any
+
+import msgspec
+
+from engine.devices.hardware.occupancy import occupancy
+from engine.model import CompiledKernel, Outcome
+from engine.model.benchmark import Interval, Summary
+from engine.reports.text import CollectedRun, Plain, word_of
+from engine.tuning.tunables import Variant
+
+AS_IT_IS = "as it is"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """One variant and its run."""
+
+    variant: Variant
+    run: CollectedRun
+
+    @property
+    def is_right(self) -> bool:
+        """Whether it passed and is credible."""
+        verdict = self.run.finished.verdict
+        return verdict.outcome is Outcome.PASS and not verdict.flagged
+
+    @property
+    def summary(self) -> Summary | None:
+        """Against the first baseline; None where not every planned case was right and timed."""
+        whole = [one for one in self.run.benchmarks.summaries if one.cases == one.planned and one.cases]
+        return whole[0] if whole and self.is_right else None
+
+    @property
+    def speedup(self) -> Interval | None:
+        """How many times as fast as the baseline."""
+        return self.summary.speedup if self.summary else None
+
+    @property
+    def device_us(self) -> Interval | None:
+        """Of one call on the device, the geometric mean over the cases; None where one of them has no such time."""
+        times = [one.timing.device_us if one.timing else None for one in self.run.benchmarks.right]
+        known = [time_us for time_us in times if time_us is not None]
+        if self.summary is None or not known or len(known) < len(times) or min(one.low for one in known) <= 0:
+            return None
+        return Interval(
+            value=geometric_mean([one.value for one in known]), low=geometric_mean([one.low for one in known]),
+            high=geometric_mean([one.high for one in known]),
+        )  # fmt: skip
+
+    def ratio_to(self, current: Trial) -> Interval | None:
+        """How many times as fast as `current`, both by the same baseline of their own runs; None where one has none.
+
+        The interval holds every ratio of two values out of the two intervals.
+        """
+        mine, its = self.summary, current.summary
+        if mine is None or its is None or mine.baseline != its.baseline or its.speedup.low <= 0:
+            return None
+        over, under = mine.speedup, its.speedup
+        return Interval(value=over.value / under.value, low=over.low / under.high, high=over.high / under.low)
+
+    @property
+    def kernels(self) -> tuple[CompiledKernel, ...]:
+        """What was compiled for the target, and built."""
+        return tuple(kernel for kernel in self.run.kernels if kernel.outcome is Outcome.PASS)
+
+    @property
+    def registers(self) -> int | None:
+        """Of a thread, the most that a kernel takes."""
+        return _most([kernel.registers for kernel in self.kernels])
+
+    @property
+    def spill_bytes(self) -> int | None:
+        """The most that a kernel spills."""
+        return _most([kernel.spill_bytes for kernel in self.kernels])
+
+    @property
+    def shared_bytes(self) -> int | None:
+        """The most shared memory that a kernel takes."""
+        return _most([kernel.shared_bytes for kernel in self.kernels])
+
+    @property
+    def occupancy_percent(self) -> float | None:
+        """The least of the kernels."""
+        return min((told.percent for one in self.kernels if (told := occupancy(one)) is not None), default=None)
+
+
+def proposed(trials: Sequence[Trial]) -> Trial | None:
+    """The variant that was measured to be faster than the file as it is, the first trial; None when none was.
+
+    Faster means that the two intervals do not meet: each trial is a run of its own.
+    """
+    current, *others = trials
+    compared = [(ratio, trial) for trial in others if (ratio := trial.ratio_to(current)) is not None]
+    if not compared:
+        return None
+    ratio, best = max(compared, key=lambda pair: pair[0].value)
+    return best if ratio.low > 1 else None
+
+
+def why_none(trials: Sequence[Trial]) -> str:
+    """Why nothing is proposed, in a sentence."""
+    if not any(trial.is_right for trial in trials):
+        return "no variant is right, so none is proposed"
+    if not any(trial.run.benchmarks.cases for trial in trials):
+        return "nothing was timed on this device, so no variant is proposed: what it takes up tells no speed"
+    if trials[0].speedup is None:
+        return "the file as it is was not timed in all cases, so nothing can be said to be faster than it"
+    return "no variant was measured to be faster than the file as it is"
+
+
+def trial_rows(trials: Sequence[Trial]) -> list[tuple[str, ...]]:
+    """A row for each trial under a header; a dash for what is not known."""
+    baseline = next((trial.summary.baseline for trial in trials if trial.summary), None)
+    return [
+        ("variant", "run", "verdict", "registers", "spilled B", "shared B", "occupancy", f"x {baseline or 'baseline'}"),
+        *(_row(trial) for trial in trials),
+    ]
+
+
+def plain_trial(trial: Trial) -> Plain:
+    """One trial for a JSON document."""
+    verdict = trial.run.finished.verdict
+    speedup: Any = msgspec.to_builtins(trial.speedup)  # Any: JSON values of every shape
+    return {
+        "variant": trial.variant.name, "run": trial.run.number, "verdict": msgspec.to_builtins(verdict),
+        "digest": trial.run.started.digest, "registers": trial.registers,
+        "spill_bytes": trial.spill_bytes, "shared_bytes": trial.shared_bytes,
+        "occupancy_percent": trial.occupancy_percent, "baseline": trial.summary.baseline if trial.summary else None,
+        "speedup": speedup,
+    }  # fmt: skip
+
+
+def _row(trial: Trial) -> tuple[str, ...]:
+    percent, speedup = trial.occupancy_percent, trial.speedup
+    numbers = (trial.registers, trial.spill_bytes, trial.shared_bytes)
+    return (
+        trial.variant.name,
+        "-" if trial.run.number is None else f"#{trial.run.number}",
+        word_of(trial.run.finished.verdict),
+        *("-" if value is None else f"{value:,}" for value in numbers),
+        "-" if percent is None else f"{percent:.0f}%",
+        "-" if speedup is None else f"{speedup.value:.2f} ({speedup.low:.2f} to {speedup.high:.2f})",
+    )
+
+
+def _most(values: Sequence[int | None]) -> int | None:
+    return max((value for value in values if value is not None), default=None)

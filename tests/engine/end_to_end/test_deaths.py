@@ -1,0 +1,62 @@
+"""Real processes of the engine are killed at every stage of a run: its verdict is right, and so is the next."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.engine import Engine
+from engine.model import Candidate, Outcome, Plan, Stage, Tier, Verdict, events
+from problems import find
+from tests.engine.end_to_end.conftest import COPY_KERNEL, SMALL
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+STAGES = (Stage.LOAD, Stage.VERIFY, Stage.COMPILE, Stage.PROBE)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("kind", ["kgtui-judge", "kgtui-worker", "kgtui-compiler", "kgtui-nursery"])
+async def test_process_killed_at_every_stage_leaves_verdicts_right(engine: Engine, kind: str) -> None:
+    for stage in STAGES:
+        verdict, killed = await judged(engine, kind, at=stage)
+        assert (verdict.outcome, verdict.flagged) == (Outcome.PASS, False), (stage, verdict.sentence)
+        assert killed, stage
+    verdict, _ = await judged(engine, kind, at=None)
+    assert (verdict.outcome, verdict.flagged) == (Outcome.PASS, False), verdict.sentence
+
+
+async def judged(engine: Engine, kind: str, *, at: Stage | None) -> tuple[Verdict, list[int]]:
+    """The verdict on a right kernel, and which processes of this kind were killed when the stage had begun."""
+    candidate = Candidate(source=COPY_KERNEL.encode(), problem="aten::silu", filename="kernel.py")
+    plan = Plan.for_tiers(find("aten::silu"), tiers=(Tier.SMOKE,), device="cpu", target="sm_90", limits=SMALL)
+    await engine.wait_until_warm()
+    killed: list[int] = []
+    verdicts: list[Verdict] = []
+    async for event in engine.evaluate(candidate, plan):
+        if isinstance(event, events.StageStarted) and event.stage is at:
+            killed = [pid for pid in processes_of(engine) if name_of(pid) == kind]
+            for pid in killed:
+                os.kill(pid, signal.SIGKILL)
+        if isinstance(event, events.RunFinished):
+            verdicts.append(event.verdict)
+    [verdict] = verdicts
+    return verdict, killed
+
+
+def processes_of(engine: Engine) -> Iterator[int]:
+    """The nurseries, and what they started."""
+    for nursery in engine.process_ids:
+        yield nursery
+        yield from map(int, Path(f"/proc/{nursery}/task/{nursery}/children").read_text().split())
+
+
+def name_of(pid: int) -> str:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    return ""

@@ -1,0 +1,359 @@
+"""The inspection of a run: its sentence, its layers, its findings, and above all what was not checked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine.inspection.coverage import Axis, Tally, axes_of, tallies_of
+from engine.inspection.evidence import INTERPRETED, Evidence, Unchecked, evidence_of, inspect
+from engine.inspection.page import page_of
+from engine.inspection.speedup_claim import Backing, Claim
+from engine.model import (
+    CacheState,
+    Case,
+    CaseResult,
+    CompiledKernel,
+    Cost,
+    DType,
+    Finding,
+    Launch,
+    Location,
+    Outcome,
+    Policy,
+    Problem,
+    Severity,
+    Tier,
+    Tolerance,
+)
+from engine.model.benchmark import CaseBenchmark, Comparison, Interval, Standing, Summary
+from engine.model.events import (
+    BenchmarkSummarised,
+    CaseBenchmarked,
+    CaseFinished,
+    FindingRaised,
+    KernelCompiled,
+    LayerChecked,
+    RunFinished,
+    RunStarted,
+)
+from engine.model.layers import Coverage, Layer, LayerReport
+from engine.reports.text import CollectedRun
+from engine.verdict.decide import Facts, Stop, judge
+
+SOURCE = "import torch\n\n    y = torch.relu(x)  # [bold]\n"
+
+
+def case(name: str, dtype: DType = DType.FLOAT32, tier: Tier = Tier.SMOKE, **params: object) -> Case:
+    return Case(name=name, dtype=dtype, tier=tier, params=params)  # type: ignore[arg-type]  # plain values of a case
+
+
+def problem_of(*cases: Case) -> Problem:
+    return Problem(
+        name="aten::relu", entry="relu", signature="relu(x)", summary="", category="", cases=cases, origin="here",
+        make_inputs=lambda case, rng: (), reference=lambda x: x, eager=lambda x: x,
+        tolerance=lambda case: Tolerance(relative=0, absolute=0),
+        cost=lambda case: Cost(flops=0, bytes_read=0, bytes_written=0),
+    )  # fmt: skip
+
+
+PROBLEM = problem_of(case("a", n=1), case("b", DType.FLOAT16, Tier.FULL, n=2))
+
+
+def result(name: str, outcome: Outcome = Outcome.PASS, tier: Tier = Tier.SMOKE) -> CaseResult:
+    return CaseResult(case=name, tier=tier, outcome=outcome, elapsed_s=0.1, calls=3, seed=1, message="as it is")
+
+
+def finding(severity: Severity, *, line: int | None = None) -> Finding:
+    place = Location(line=line) if line else None
+    return Finding(check="torch_compute", severity=severity, message=f"a {severity}", location=place)
+
+
+def report(layer: Layer, coverage: Coverage = Coverage.CHECKED, *, by: str = "a_probe") -> LayerReport:
+    return LayerReport(layer=layer, by=by, coverage=coverage, why="" if coverage is Coverage.CHECKED else "it broke")
+
+
+ALL_CHECKED = tuple(report(layer) for layer in Layer)
+RIGHT = (result("a"), result("b", tier=Tier.FULL))
+TIMED = CaseBenchmark(
+    case="a", outcome=Outcome.PASS, cache=CacheState.COLD, elapsed_s=1.0,
+    comparisons=(
+        Comparison(
+            baseline="eager", speedup=Interval(value=1.92, low=1.9, high=1.95), resolution=0.01,
+            standing=Standing.FASTER,
+        ),
+    ),
+)  # fmt: skip
+SUMMARY = Summary(
+    baseline="eager", speedup=Interval(value=1.92, low=1.9, high=1.95), cases=1, planned=1, fast={"1.0": 1}
+)
+
+
+def evidence(
+    *, cases=RIGHT, findings=(), layers=ALL_CHECKED, policy=Policy.DEFAULT, device="cuda", target="sm_90", stop=None,
+    timed=(), kernels=(),
+) -> Evidence:  # fmt: skip
+    """What a run says of these facts, with the verdict that they come to."""
+    facts = Facts(planned=2, policy=policy, stop=stop, cases=cases, kernels=kernels, findings=findings, layers=layers)
+    events = (
+        RunStarted(
+            at_s=0.0, problem="aten::relu", digest="ab" * 32, device=device, device_name="a device", target=target,
+            cases=2, policy=policy,
+        ),
+        *(CaseFinished(at_s=0.1, number=1, total=2, result=one) for one in cases),
+        *(FindingRaised(at_s=0.2, finding=one) for one in findings),
+        *(LayerChecked(at_s=0.2, report=one) for one in layers),
+        *(KernelCompiled(at_s=0.3, number=1, total=1, kernel=one) for one in kernels),
+        *(CaseBenchmarked(at_s=0.4, number=1, total=1, benchmark=one) for one in timed),
+        *((BenchmarkSummarised(at_s=0.4, summaries=(SUMMARY,)),) if timed else ()),
+        RunFinished(at_s=0.5, verdict=judge(facts)),
+    )  # fmt: skip
+    return evidence_of(CollectedRun(file="relu.py", events=events, number=7))
+
+
+def inspected(claim: Claim | None = None, **facts):
+    return inspect(evidence(**facts), problem=PROBLEM, source=SOURCE, claim=claim)
+
+
+# The sentence
+
+
+@pytest.mark.parametrize(
+    ("facts", "headline"),
+    [
+        ({}, "right on 2 of 2 cases"),
+        (
+            {"findings": (finding(Severity.HINT), finding(Severity.SUSPECT))},
+            "right on 2 of 2 cases, but not credible: a suspect",
+        ),
+        (
+            {
+                "layers": tuple(
+                    report(layer, Coverage.NOT_CHECKED if layer is Layer.ABLATION else Coverage.CHECKED)
+                    for layer in Layer
+                )
+            },
+            "right on 2 of 2 cases, but not cleared: ablation (a_probe) could not be checked: it broke",
+        ),
+        (
+            {"policy": Policy.STRICT, "cases": (), "stop": Stop(outcome=Outcome.REFUSED, message="it breaks a rule")},
+            "it breaks a rule, by the strict policy",
+        ),
+        ({"cases": (result("a"), result("b", Outcome.WRONG_VALUE))}, "case b failed: as it is"),
+        (
+            {"policy": Policy.FACTS_ONLY, "findings": (finding(Severity.PROOF),)},
+            "right on 2 of 2 cases; findings: 1 proof, the first: a proof; no policy was applied (facts-only)",
+        ),
+    ],
+    ids=["honest", "flagged by a finding", "flagged by a layer", "refused", "failed", "facts-only"],
+)
+def test_the_headline_is_the_sentence_of_the_verdict(facts, headline):
+    assert inspected(**facts).headline == headline
+    assert inspected(claim=Claim(speedup=1.5), **facts).headline == headline
+
+
+def test_a_claim_that_is_not_supported_is_in_the_headline():
+    inspection = inspected(claim=Claim(speedup=2.3), timed=(TIMED,))
+    assert inspection.headline == "right on 2 of 2 cases, but not 2.3x against eager"
+    assert inspection.claim is not None
+    assert inspection.claim.backing is Backing.NOT_SUPPORTED
+
+
+def test_a_claim_that_is_supported_leaves_the_headline_alone():
+    inspection = inspected(claim=Claim(speedup=1.9), timed=(TIMED,))
+    assert (inspection.headline, inspection.claim.backing) == ("right on 2 of 2 cases", Backing.SUPPORTED)
+
+
+@pytest.mark.parametrize(
+    ("facts", "why"),
+    [
+        ({"device": "cpu"}, INTERPRETED),
+        ({"cases": (result("a", Outcome.WRONG_VALUE),)}, "nothing is timed of a kernel that is not right"),
+        ({"layers": (report(Layer.TIMING, Coverage.NOT_ASKED),)}, "it broke"),
+        ({}, "no case was to be timed"),
+    ],
+)
+def test_a_claim_is_not_measured_where_nothing_was_timed_and_that_is_said(facts, why):
+    inspection = inspected(claim=Claim(speedup=2.0), **facts)
+    assert inspection.untimed == why
+    assert inspection.claim.sentence == f"the claim of 2x against eager was not measured: {why}"
+    assert Unchecked(what="speed", state="not measured", why=why) in inspection.unchecked
+
+
+def test_times_of_a_flagged_run_do_not_count_for_a_claim():
+    inspection = inspected(claim=Claim(speedup=1.5), timed=(TIMED,), findings=(finding(Severity.PROOF),))
+    assert inspection.claim.backing is Backing.NOT_MEASURED
+    assert "these times do not count: the verdict is flagged" in inspection.claim.sentence
+    assert ("speed", "does not count") in [(one.what, one.state) for one in inspection.unchecked]
+
+
+# Layers
+
+
+def test_every_layer_is_there_in_order_also_those_on_which_nobody_reported():
+    layers = inspected(layers=(report(Layer.ABLATION),)).layers
+    assert [seen.layer for seen in layers] == list(Layer)
+    assert [seen.coverage for seen in layers] == [None, None, Coverage.CHECKED, None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("reported", "coverage"),
+    [
+        ((Coverage.CHECKED, Coverage.NOT_CHECKED), Coverage.NOT_CHECKED),
+        ((Coverage.CHECKED, Coverage.NOT_AVAILABLE), Coverage.CHECKED),
+        ((Coverage.NOT_ASKED, Coverage.NOT_AVAILABLE), Coverage.NOT_AVAILABLE),
+        ((Coverage.NOT_ASKED,), Coverage.NOT_ASKED),
+    ],
+)
+def test_a_layer_with_several_reports_is_checked_as_far_as_the_one_that_failed(reported, coverage):
+    reports = tuple(report(Layer.INPUTS, one, by=f"probe_{place}") for place, one in enumerate(reported))
+    (seen,) = (seen for seen in inspected(layers=reports).layers if seen.layer is Layer.INPUTS)
+    assert (seen.coverage, seen.reports) == (coverage, reports)
+
+
+def test_what_the_policy_requires_is_said_of_each_layer():
+    required = {seen.layer for seen in inspected().layers if seen.required}
+    assert required == {Layer.BEHAVIOUR, Layer.ABLATION, Layer.INPUTS, Layer.DEVICE_RECORD}
+    assert all(seen.required for seen in inspected(policy=Policy.STRICT).layers)
+    assert not any(seen.required for seen in inspected(policy=Policy.FACTS_ONLY).layers)
+
+
+# What was not checked
+
+
+def test_of_a_run_on_a_gpu_that_was_checked_and_timed_in_full_nothing_is_left():
+    assert inspected(timed=(TIMED,)).unchecked == ()
+
+
+@pytest.mark.parametrize("coverage", [Coverage.NOT_CHECKED, Coverage.NOT_AVAILABLE, Coverage.NOT_ASKED])
+def test_every_report_that_is_not_of_a_check_is_named_with_its_reason(coverage):
+    layers = (*ALL_CHECKED, report(Layer.INPUTS, coverage, by="new_content"))
+    assert inspected(layers=layers, timed=(TIMED,), policy=Policy.FACTS_ONLY).unchecked == (
+        Unchecked(what="inputs (new_content)", state=coverage, why="it broke"),
+    )
+
+
+def test_a_layer_on_which_nobody_reported_is_named():
+    missing = [one for one in inspected(layers=()).unchecked if one.state == "not reported"]
+    assert [one.what for one in missing] == list(Layer)
+    assert {one.why for one in missing} == {"no check reported on it in this run"}
+
+
+def test_after_a_failure_the_layers_say_that_the_run_ended_before():
+    missing = inspected(layers=(), cases=(result("a", Outcome.CRASHED),)).unchecked
+    assert missing[0].why == "the run ended before: what is not right is not examined further"
+    assert Unchecked(what="cases", state="not judged", why="1 of 2: the run ended before") in missing
+
+
+def test_a_run_that_was_cancelled_says_what_was_not_looked_at():
+    stop = Stop(outcome=Outcome.CANCELLED, message="cancelled before it was finished")
+    inspection = inspected(layers=(report(Layer.STATIC),), cases=(result("a"),), stop=stop)
+    assert inspection.headline == (
+        "the run was cancelled: 1 of 2 cases were judged; "
+        "not looked at: behaviour, ablation, inputs, device record, timing"
+    )
+    missing = [one for one in inspection.unchecked if one.what in (*Layer, "cases", "speed")]
+    assert [one.what for one in missing] == [*list(Layer)[1:], "cases", "speed"]
+    assert {one.why for one in missing} == {
+        "the run was cancelled before", "1 of 2: the run was cancelled before",
+    }  # fmt: skip
+    page = page_of(inspection)
+    sections = {section.title: section for section in page.sections}
+    assert [entry.state for entry in sections["What was checked"].entries] == ["checked", *["not looked at"] * 5]
+    assert sections["Findings"].note == "none so far"
+    assert sections["Cases"].note == "1 of 1 right that were judged; 1 of 2 were not judged"
+    assert sections["Measured speed"].note == "not measured: the run was cancelled before"
+
+
+def test_the_interpreter_is_no_gpu_and_what_was_not_compiled_is_not_known_to_build():
+    states = [(one.what, one.state) for one in inspected(device="cpu", target=None).unchecked]
+    assert states == [("device", "not a GPU"), ("compiled code", "not asked"), ("speed", "not measured")]
+
+
+def test_a_kernel_that_this_machine_could_not_compile_is_named():
+    launch = Launch(
+        kernel="k", signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1,), line=9
+    )
+    kernel = CompiledKernel(
+        launch=launch, target="gfx942", outcome=Outcome.UNSUPPORTED, elapsed_s=0.1, message="no such backend"
+    )
+    unchecked, *_ = inspected(kernels=(kernel,), timed=(TIMED,)).unchecked
+    assert unchecked == Unchecked(
+        what="compiled for gfx942", state="not supported here", why="k, line 9: no such backend"
+    )
+
+
+def test_a_run_that_goes_on_has_no_verdict_and_says_so():
+    done = evidence(cases=(result("a"),), layers=(report(Layer.STATIC),))
+    going_on = Evidence(
+        **{**{name: getattr(done, name) for name in done.__dataclass_fields__}, "verdict": None, "elapsed_s": None}
+    )
+    inspection = inspect(going_on, problem=PROBLEM, source=SOURCE, claim=Claim(speedup=2.0))
+    assert inspection.headline == "no verdict yet: the run goes on"
+    assert {one.why for one in inspection.unchecked} == {"the run goes on", "1 of 2: the run goes on"}
+    sections = {section.title: section for section in page_of(inspection).sections}
+    assert (sections["Findings"].note, sections["Cases"].note) == ("none so far", "1 of 2 judged")
+
+
+def test_of_a_run_that_goes_on_the_cases_that_failed_are_counted_apart():
+    done = evidence(cases=(result("a"), result("b", outcome=Outcome.WRONG_VALUE)), layers=())
+    sections = {
+        section.title: section
+        for section in page_of(
+            inspect(replace(done, verdict=None, elapsed_s=None, planned=3), problem=PROBLEM, source=SOURCE)
+        ).sections
+    }
+    assert sections["Cases"].note == "2 of 3 judged, 1 failed"
+
+
+def test_a_run_that_was_cut_short_has_no_verdict_and_does_not_go_on():
+    done = evidence(cases=(result("a"),), layers=(report(Layer.STATIC),))
+    inspection = inspect(replace(done, verdict=None, elapsed_s=None, cut_short=True), problem=PROBLEM, source=SOURCE)
+    page = page_of(inspection)
+    assert (page.word, inspection.headline) == ("cut short", "no verdict: the run was cut short before")
+    assert {one.why for one in inspection.unchecked} == {
+        "the run was cut short before", "1 of 2: the run was cut short before",
+    }  # fmt: skip
+
+
+# Findings
+
+
+def test_findings_stand_heaviest_first_with_the_text_of_their_lines():
+    seen = inspected(findings=(finding(Severity.HINT, line=3), finding(Severity.PROOF), finding(Severity.NOTE, line=9)))
+    assert [(one.finding.severity, one.code, one.flags) for one in seen.findings] == [
+        (Severity.PROOF, "", True),
+        (Severity.HINT, "y = torch.relu(x)  # [bold]", False),
+        (Severity.NOTE, "", False),
+    ]
+
+
+# Cases
+
+
+def test_cases_are_counted_by_type_and_tier_in_the_order_of_the_problem():
+    results = [result("b", Outcome.WRONG_VALUE, Tier.FULL), result("a"), result("gone")]
+    assert tallies_of(results, PROBLEM) == (
+        Tally(dtype="f32", tier=Tier.SMOKE, passed=1, judged=1),
+        Tally(dtype="f16", tier=Tier.FULL, passed=0, judged=1),
+        Tally(dtype="unknown", tier=Tier.SMOKE, passed=1, judged=1),
+    )
+
+
+def test_the_parameters_of_the_judged_cases_are_told_by_their_values():
+    shapes = [(0, 1), (31, 32), (33, 5), (127, 128), (129, 2), (1000, 1)]
+    cases = [case(f"c{place}", shape=shape, layout="strided") for place, shape in enumerate(shapes)]
+    problem = problem_of(*cases, case("odd", layout="plain", keepdim=True, scale=0.5), case("never", layout="unused"))
+    results = [result(name) for name in (*(one.name for one in cases), "odd")]
+    assert axes_of(results, problem) == (
+        Axis(name="shape", values="0, 1 to 1000, 11 different; below, at and above 32, 128"),
+        Axis(name="layout", values="strided (6 cases), plain (1 case)"),
+        Axis(name="keepdim", values="True (1 case)"),
+        Axis(name="scale", values="0.5 (1 case)"),
+    )
+
+
+def test_few_sizes_are_told_one_by_one():
+    problem = problem_of(case("a", m=3), case("b", m=1), case("c", m=3))
+    assert axes_of([result(name) for name in "abc"], problem) == (Axis(name="m", values="1, 3"),)

@@ -1,0 +1,123 @@
+"""A claim: how it is typed, and what a measurement does for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.errors import UsageError
+from engine.inspection.speedup_claim import Backing, Claim, hold, parse_claim
+from engine.model import CacheState, Outcome
+from engine.model.benchmark import CaseBenchmark, Comparison, Interval, Standing, Summary
+from engine.reports.bench import Benchmarks
+
+BASELINES = ("compile", "eager")
+
+
+def measured(low: float, value: float, high: float, *, resolution: float = 0.01, cases: int = 3, doubt: str = ""):
+    """Three cases against eager, and their mean."""
+    speedup = Interval(value=value, low=low, high=high)
+    comparison = Comparison(baseline="eager", speedup=speedup, resolution=resolution, standing=Standing.FASTER)
+    timed = CaseBenchmark(
+        case="a", outcome=Outcome.PASS, cache=CacheState.COLD, elapsed_s=1.0, comparisons=(comparison,)
+    )
+    summary = Summary(baseline="eager", speedup=speedup, cases=cases, planned=3, fast={})
+    return Benchmarks(cases=(timed,), summaries=(summary,), kernels=(), doubt=doubt)
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("2.3x", Claim(speedup=2.3)),
+        ("2.3", Claim(speedup=2.3)),
+        (" 2x ", Claim(speedup=2.0)),
+        ("1.05×", Claim(speedup=1.05)),
+        ("0.9x compile", Claim(speedup=0.9, baseline="compile")),
+        ("2.3 eager", Claim(speedup=2.3, baseline="eager")),
+    ],
+)
+def test_a_claim_is_a_speed_up_and_what_it_is_against(text, claim):
+    assert parse_claim(text, baselines=BASELINES) == claim
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "x", "fast", "-2x", "0x", "0", "2,3x", "2.x", "2.3xx", "1e3x", "nan", "inf", "2x eager now", "٢x", "2xeager"],
+)
+def test_what_is_no_claim_is_told_what_one_looks_like(text):
+    with pytest.raises(UsageError) as told:
+        parse_claim(text, baselines=BASELINES)
+    assert str(told.value) == (
+        f'{text!r} is no claim: expected a speed-up above 0 such as 2.3x, or with its baseline in quotes, "2.3x eager"'
+    )
+
+
+def test_a_claim_longer_than_any_number_is_no_claim():
+    with pytest.raises(UsageError, match="is no claim"):
+        parse_claim("9" * 400, baselines=BASELINES)
+
+
+def test_an_unknown_baseline_is_told_the_known_ones():
+    with pytest.raises(UsageError) as told:
+        parse_claim("2.3x torch", baselines=BASELINES)
+    assert str(told.value) == ("the claim '2.3x torch' names 'torch', which is no baseline: use one of compile, eager")
+
+
+@pytest.mark.parametrize(
+    ("low", "value", "high", "backing"),
+    [
+        (2.2, 2.25, 2.3, Backing.SUPPORTED),
+        (2.2, 2.24, 2.28, Backing.SUPPORTED),  # 2.28 and one percent reach 2.3
+        (2.2, 2.24, 2.27, Backing.NOT_SUPPORTED),
+        (1.9, 1.92, 1.95, Backing.NOT_SUPPORTED),
+        (2.31, 2.35, 2.4, Backing.SUPPORTED),  # 2.31 is no more than one percent above
+        (2.33, 2.4, 2.5, Backing.EXCEEDED),
+    ],
+)
+def test_the_interval_reaches_the_claim_within_the_resolution_or_does_not(low, value, high, backing):
+    held = hold(Claim(speedup=2.3), measured(low, value, high), untimed="")
+    assert (held.backing, held.resolution) == (backing, 0.01)
+    assert held.measured == Interval(value=value, low=low, high=high)
+
+
+def test_the_coarsest_resolution_counts():
+    assert hold(Claim(speedup=2.3), measured(1.9, 2.0, 2.1, resolution=0.1), untimed="").backing is Backing.SUPPORTED
+
+
+def test_what_is_short_is_said_with_the_measured_interval():
+    held = hold(Claim(speedup=2.3), measured(1.9, 1.92, 1.955), untimed="")
+    assert held.sentence == (
+        "the claim of 2.3x against eager is not supported: 1.920x measured [1.900, 1.955], at least 15.0% short"
+    )
+    assert held.shortfall == pytest.approx(0.15)
+
+
+def test_what_is_supported_is_said_with_how_fine_it_was_measured():
+    held = hold(Claim(speedup=2.3), measured(2.2, 2.3, 2.4), untimed="")
+    assert held.sentence == ("the claim of 2.3x against eager is supported: 2.300x measured [2.200, 2.400], to 1.0%")
+    assert held.shortfall is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "benchmarks", "why"),
+    [
+        (Claim(speedup=2.0), Benchmarks(cases=(), summaries=(), kernels=()), "no clock here"),
+        (Claim(speedup=2.0), measured(2.0, 2.1, 2.2, doubt="these times do not count"), "these times do not count"),
+        (Claim(speedup=2.0), measured(2.0, 2.1, 2.2, cases=2), "only 2 of 3 cases were compared with eager"),
+        (
+            Claim(speedup=2.0, baseline="compile"),
+            measured(2.0, 2.1, 2.2),
+            "no case was compared with compile",
+        ),
+    ],
+)
+def test_what_was_not_measured_supports_nothing_and_refutes_nothing(claim, benchmarks, why):
+    held = hold(claim, benchmarks, untimed="no clock here")
+    assert held.backing is Backing.NOT_MEASURED
+    assert held.sentence == f"the claim of 2x against {claim.baseline} was not measured: {why}"
+    assert (held.measured, held.shortfall) == (None, None)
+
+
+@pytest.mark.parametrize("speedup", [0.0, -1.0, float("inf"), float("nan")])
+def test_a_claim_of_nothing_cannot_be_made(speedup):
+    with pytest.raises(ValueError, match="a speed-up is finite and above 0"):
+        Claim(speedup=speedup)

@@ -1,0 +1,340 @@
+"""A benchmark in every format, against files that are reviewed like code; and what must never be shown."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.model import CacheState, CompiledKernel, Cost, Launch, Outcome, Stage, Verdict
+from engine.model.benchmark import (
+    CANDIDATE,
+    Bound,
+    CaseBenchmark,
+    Comparison,
+    DeviceState,
+    Floor,
+    Holder,
+    Interval,
+    Method,
+    Span,
+    Standing,
+    Summary,
+    Timing,
+)
+from engine.model.events import (
+    BenchmarkSummarised,
+    CaseBenchmarked,
+    DeviceAwaited,
+    Event,
+    KernelCompiled,
+    ProfileTaken,
+    RunFinished,
+    RunStarted,
+    StageFinished,
+    StageStarted,
+)
+from engine.reports.markdown import as_markdown
+from engine.reports.profile import profile_lines
+from engine.reports.remarks import remarks_on
+from engine.reports.table import bench_lines
+from engine.reports.text import CollectedRun, as_json, as_plain, plain_lines
+
+GOLDEN = Path(__file__).parent / "golden"
+
+LAUNCH = Launch(
+    kernel="softmax_kernel", signature={"x_ptr": "*fp32", "BLOCK": "constexpr"}, constants={"BLOCK": "1024"},
+    divisible_by_16=("x_ptr",), num_warps=4, num_stages=3, grid=(4096,), line=10,
+)  # fmt: skip
+KERNEL = CompiledKernel(
+    launch=dataclasses.replace(LAUNCH, grid=(7,), count=3), target="sm_90", outcome=Outcome.PASS, elapsed_s=0.09,
+    registers=40, spill_bytes=0, shared_bytes=16,
+)  # fmt: skip
+
+
+def around(value: float, half: float) -> Interval:
+    return Interval(value=value, low=value - half, high=value + half)
+
+
+def timing(side: str, device_us: float, *notes: str) -> Timing:
+    return Timing(
+        side=side, method=Method.CUPTI, device_us=around(device_us, device_us / 100),
+        call_us=around(device_us + 9, 0.5), samples_us=(device_us,), activities=1, notes=notes,
+    )  # fmt: skip
+
+
+def compared(baseline: str, value: float, standing: Standing, *, resolution: float = 0.006) -> Comparison:
+    return Comparison(baseline=baseline, speedup=around(value, 0.02), resolution=resolution, standing=standing)
+
+
+def floor(percent: float | None, *, bound: Bound = Bound.MEMORY) -> Floor:
+    return Floor(
+        floor_us=42.5, bound=bound, bandwidth_bytes_per_s=3e12, peak_flops_per_s=5e13, precision="float32",
+        percent=percent,
+    )  # fmt: skip
+
+
+WIDE = CaseBenchmark(
+    case="4096x4096 f32", outcome=Outcome.PASS, cache=CacheState.COLD, elapsed_s=2.0, timing=timing(CANDIDATE, 51.2),
+    baselines=(timing("eager", 67.6),), comparisons=(compared("eager", 1.32, Standing.FASTER),),
+    ratio_to_self=around(1.002, 0.004), floor=floor(83.0), slots=5, slot_bytes=2**26, calls=40, verified=40,
+    launches=(LAUNCH,),
+    before=DeviceState(sm_clock_mhz=1980, temperature_c=41, throttled_by=(), other_processes=()),
+    after=DeviceState(
+        sm_clock_mhz=1755, temperature_c=47, throttled_by=("power",), refused=("other processes: Not Supported",)
+    ),
+)  # fmt: skip
+SMALL = CaseBenchmark(
+    case="1x131072 f32", outcome=Outcome.PASS, cache=CacheState.COLD, elapsed_s=1.9,
+    timing=timing(CANDIDATE, 7.5, "the graph could not be captured"),
+    baselines=(timing("eager", 7.53, "the graph could not be captured"),),
+    comparisons=(compared("eager", 1.004, Standing.SAME, resolution=0.011),), ratio_to_self=around(0.99, 0.005),
+    floor=floor(None), calls=120, verified=119, before=DeviceState(other_processes=(77, 78)),
+)  # fmt: skip
+WRONG = CaseBenchmark(
+    case="4096x781 bf16", outcome=Outcome.WRONG_VALUE, cache=CacheState.COLD, elapsed_s=0.7,
+    message="return: 3 of 5467 wrong in timed call 12, on content that it had not seen before; [first at (6, 778)]",
+    timing=timing(CANDIDATE, 1.0), comparisons=(compared("eager", 99.0, Standing.FASTER),), floor=floor(400.0),
+    ratio_to_self=around(1.0, 0.001), calls=40, verified=12, launches=(LAUNCH,),
+)  # fmt: skip
+SUMMARY = Summary(baseline="eager", speedup=around(1.151, 0.03), cases=2, planned=3, fast={"1.0": 2, "1.1": 1})
+PASSED = Verdict(outcome=Outcome.PASS, sentence="right on 8 of 8 cases", passed=8, total=8)
+SPANS = (
+    Span(name="worker ready", count=1, busy_s=0.41, began_s=0.0, ended_s=0.41),
+    Span(name="compile", count=6, busy_s=1.2, began_s=0.41, ended_s=0.9),
+    Span(name="time cases", count=3, busy_s=4.6, began_s=1.4, ended_s=6.0),
+)
+HOLDER = Holder(pid=123, command="kgtui bench k.py", since="2026-01-02T03:04:05+00:00")
+COSTS = {"4096x4096 f32": Cost(flops=83886080, bytes_read=67108864, bytes_written=67108864)}
+
+
+def events(*cases: CaseBenchmark, verdict: Verdict = PASSED, summaries: tuple[Summary, ...] = (SUMMARY,)):
+    timed: tuple[Event, ...] = tuple(
+        CaseBenchmarked(at_s=2.0 + number, number=number, total=len(cases), benchmark=case)
+        for number, case in enumerate(cases, start=1)
+    )
+    return (
+        RunStarted(
+            at_s=0.0, problem="aten::softmax", digest="ab" * 32, device="cuda", device_name="A GPU", target="sm_90",
+            cases=8,
+        ),
+        KernelCompiled(at_s=0.9, number=1, total=1, kernel=KERNEL),
+        StageFinished(at_s=1.0, stage=Stage.VERIFY, outcome=Outcome.PASS, elapsed_s=0.5),
+        DeviceAwaited(at_s=1.1, holder=HOLDER),
+        StageStarted(at_s=1.4, stage=Stage.BENCHMARK, total=len(cases)),
+        *timed,
+        BenchmarkSummarised(at_s=5.9, summaries=summaries),
+        StageFinished(at_s=6.0, stage=Stage.BENCHMARK, outcome=Outcome.PASS, elapsed_s=4.6),
+        ProfileTaken(at_s=6.0, spans=SPANS),
+        RunFinished(at_s=6.0, verdict=verdict),
+    )  # fmt: skip
+
+
+RUN = CollectedRun(file="kernels/softmax.py", events=events(WIDE, SMALL, WRONG), number=12, costs=COSTS)
+
+
+def run_of(*cases: CaseBenchmark, verdict: Verdict = PASSED, summaries: tuple[Summary, ...] = ()) -> CollectedRun:
+    return CollectedRun(file="k.py", events=events(*cases, verdict=verdict, summaries=summaries))
+
+
+def remarks(run: CollectedRun) -> list[tuple[str, str]]:
+    return [(remark.label, remark.text) for remark in remarks_on(run.benchmarks)]
+
+
+# The golden files
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_table_is_that_of_the_golden_file(width):
+    text = "".join(f"{line}\n" for line in bench_lines(RUN.benchmarks, width=width))
+    assert text == (GOLDEN / f"bench_{width}.txt").read_text()
+
+
+def test_plain_lines_end_with_the_table():
+    assert as_plain(RUN) == (GOLDEN / "bench.txt").read_text()
+
+
+def test_the_json_document_is_that_of_the_golden_file():
+    assert as_json(RUN) == (GOLDEN / "bench.json").read_text()
+
+
+def test_the_markdown_page_is_that_of_the_golden_file():
+    assert as_markdown(RUN, with_profile=True) == (GOLDEN / "bench.md").read_text()
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_profile_is_that_of_the_golden_file(width):
+    text = "".join(f"{line}\n" for line in profile_lines(RUN.profile, width=width))
+    assert text == (GOLDEN / f"profile_{width}.txt").read_text()
+
+
+# The table
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 200])
+def test_no_line_is_wider_than_it_may_be(width):
+    second = dataclasses.replace(
+        WIDE, case="4096x4096x4096 bf16 mat2 transposed",
+        comparisons=tuple(compared(name, 1.0, Standing.SAME) for name in ("eager", "compile", "compile-max")),
+    )  # fmt: skip
+    lines = bench_lines(run_of(WIDE, second, WRONG, summaries=(SUMMARY,)).benchmarks, width=width)
+    assert [line for line in lines if len(line) > width] == []
+
+
+def test_every_baseline_has_its_ratio_where_lines_are_short():
+    many = dataclasses.replace(
+        WIDE, comparisons=(compared("eager", 1.32, Standing.FASTER), compared("compile", 0.8, Standing.SLOWER))
+    )
+    lines = bench_lines(run_of(many).benchmarks, width=80)
+    assert "1.320 [1.300, 1.340] faster" in lines[3]
+    assert lines[4] == "  vs compile: 0.800 [0.780, 0.820] slower"
+
+
+def test_a_case_that_was_not_right_has_no_number_in_any_format():
+    run = run_of(WRONG)
+    told = "\n".join((as_plain(run), as_markdown(run), *bench_lines(run.benchmarks, width=120)))
+    assert [sign for sign in ("99.0", "99x", "400%", "1.000") if sign in told] == []
+    (kept,) = json.loads(as_json(run))["benchmarks"]
+    assert (kept["timing"], kept["comparisons"], kept["floor"], kept["ratio_to_self"]) == (None, [], None, None)
+
+
+def test_what_was_not_measured_is_said_in_words():
+    bare = Timing(side=CANDIDATE, method=None, device_us=None, call_us=None)
+    unmeasured = dataclasses.replace(
+        WIDE, timing=bare, comparisons=(), floor=None, ratio_to_self=None, launches=(), before=None, after=None
+    )
+    run = run_of(unmeasured)
+    (_, row, *_) = bench_lines(run.benchmarks, width=120)
+    assert row == "4096x4096 f32  not measured  not measured  unknown   cold     40/40  -"
+    assert remarks(run) == [
+        ("method", "device times could not be taken by any method"),
+        ("A/A", "the candidate was not measured against itself"),
+        (
+            "roofline",
+            "unknown where the floor is: it takes measured peaks of this device, and a case that has work",
+        ),
+    ]
+
+
+def test_a_launch_that_was_not_compiled_here_has_no_resources():
+    other = dataclasses.replace(WIDE, launches=(dataclasses.replace(LAUNCH, num_warps=8),))
+    assert bench_lines(run_of(other).benchmarks, width=120)[1].endswith("  40/40  -")
+
+
+def test_many_kernels_of_a_case_are_counted():
+    many = dataclasses.replace(WIDE, launches=(LAUNCH,) * 5)
+    assert bench_lines(run_of(many).benchmarks, width=200)[1].endswith("  40/0/75% 40/0/75% 40/0/75% +2")
+
+
+def test_a_console_of_ascii_gets_ascii():
+    assert "\n".join(bench_lines(RUN.benchmarks, width=80, is_ascii=True)).isascii()
+    assert "\n".join(profile_lines(RUN.profile, width=80, is_ascii=True)).isascii()
+
+
+@pytest.mark.parametrize("us", [0.25, 7.5, 51.25, 999.5, 12345.0])
+def test_numbers_have_four_digits_that_count_and_a_half_interval_as_fine(us):
+    row = bench_lines(run_of(dataclasses.replace(WIDE, timing=timing(CANDIDATE, us))).benchmarks, width=120)[1]
+    shown = {
+        0.25: "0.250 ±0.003", 7.5: "7.500 ±0.075", 51.25: "51.25 ±0.51", 999.5: "999.5 ±10.0", 12345.0: "12345 ±123",
+    }[us]  # fmt: skip
+    assert f" {shown} " in row
+
+
+# The remarks
+
+
+def test_times_of_a_run_that_did_not_pass_do_not_count():
+    verdict = Verdict(outcome=Outcome.CANCELLED, sentence="cancelled before it was finished", passed=8, total=8)
+    assert remarks(run_of(WIDE, verdict=verdict))[0] == (
+        "doubt", "these times do not count: the verdict is cancelled, cancelled before it was finished",
+    )  # fmt: skip
+
+
+def test_times_of_a_flagged_run_do_not_count():
+    verdict = dataclasses.replace(PASSED, flagged=True, sentence="right, but not credible: under the floor")
+    assert remarks(run_of(WIDE, verdict=verdict))[0] == (
+        "doubt", "these times do not count: the verdict is flagged, right, but not credible: under the floor",
+    )  # fmt: skip
+
+
+def test_times_of_a_run_without_its_end_do_not_count():
+    unfinished = CollectedRun(file="k.py", events=events(WIDE)[:-1])
+    assert remarks(unfinished)[0] == ("doubt", "the run did not come to its end")
+    assert "these times do not count" not in as_plain(unfinished)
+
+
+def test_a_less_precise_method_is_named_with_what_it_cannot_see():
+    assert WIDE.timing is not None
+    coarse = dataclasses.replace(WIDE, timing=dataclasses.replace(WIDE.timing, method=Method.EVENTS))
+    assert (
+        "method",
+        "device times by events around a call, which include launch gaps and do not see other streams (4096x4096 f32)",
+    ) in remarks(run_of(coarse, SMALL))
+
+
+def test_a_remark_on_every_case_names_none():
+    assert ("throttled", "clocks were held down by power after") in remarks(run_of(WIDE))
+    assert ("throttled", "clocks were held down by power after (4096x4096 f32)") in remarks(run_of(WIDE, SMALL))
+
+
+def test_a_timed_call_that_was_not_verified_is_counted():
+    assert ("unverified", "119 of 120 timed calls were verified (1x131072 f32)") in remarks(run_of(WIDE, SMALL))
+
+
+def test_the_a_a_run_tells_its_worst_case():
+    assert dict(remarks(run_of(WIDE, SMALL)))["A/A"] == (
+        "the candidate against itself: at worst 0.990 [0.985, 0.995] (1x131072 f32); "
+        "the intervals of 1 of 2 cases hold 1"
+    )
+
+
+# Lines as they come
+
+
+def test_who_holds_the_device_is_told():
+    (line,) = plain_lines(DeviceAwaited(at_s=1.0, holder=HOLDER), file="k.py")
+    assert str(line) == (
+        "device   busy waiting for the device: "
+        "process 123 (kgtui bench k.py) has held it since 2026-01-02T03:04:05+00:00"
+    )
+
+
+def test_a_command_of_somebody_else_cannot_move_the_cursor():
+    holder = dataclasses.replace(HOLDER, command="\x1b[2J")
+    (line,) = plain_lines(DeviceAwaited(at_s=1.0, holder=holder), file="k.py")
+    assert "process 123 (\\x1b[2J) has held" in str(line)
+
+
+def test_the_longest_label_keeps_its_distance():
+    (line,) = plain_lines(StageStarted(at_s=1.4, stage=Stage.BENCHMARK, total=5), file="k.py")
+    assert str(line) == "benchmark started 5 cases"
+
+
+# The profile
+
+
+def test_a_run_that_told_no_profile_says_so_and_shows_its_stages():
+    silent = CollectedRun(file="k.py", events=tuple(e for e in RUN.events if not isinstance(e, ProfileTaken)))
+    lines = profile_lines(silent.profile, width=80)
+    assert lines[0] == "the engine told no profile of this run"
+    assert [line.split()[0] for line in lines[1:]] == ["stage", "verify", "benchmark"]
+    assert json.loads(as_json(silent))["profile"] is None
+    assert "- the engine told no profile of this run" in as_markdown(silent, with_profile=True)
+
+
+@pytest.mark.parametrize("at_s", [0.0, 3.0, 6.0])
+def test_work_that_took_no_time_still_has_a_sign(at_s):
+    moment = Span(name="look", count=1, busy_s=0.0, began_s=at_s, ended_s=at_s)
+    line = profile_lines(dataclasses.replace(RUN.profile, spans=(moment,)), width=80, is_ascii=True)[1]
+    assert line.count("#") == 1
+
+
+def test_bars_lie_on_one_axis_and_are_never_empty():
+    lines = profile_lines(RUN.profile, width=80, is_ascii=True)
+    bars = {line.split()[0]: line.rpartition(" ")[2] for line in (lines[1], lines[2], lines[3], lines[5], lines[6])}
+    assert {len(bar) for bar in bars.values()} == {len(bars["compile"])}
+    assert bars["benchmark"] == bars["time"]
+    assert bars["worker"].startswith("#")
+    assert all("#" in bar for bar in bars.values())

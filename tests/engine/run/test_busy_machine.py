@@ -1,0 +1,84 @@
+"""A machine that is too busy to give a process any time: it is asked once more, and never fails or flags a kernel."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine import protocol
+from engine.errors import MachineBusyError
+from engine.model import Outcome, events
+from engine.model.layers import Coverage, LayerReport
+from engine.processes.child import Child
+from engine.run.probe_stage import ProbingStage
+from tests.engine.run.test_deaths import Dying, lab_of
+from tests.engine.run.test_pipeline import CASES, Theatre, verdict
+
+if TYPE_CHECKING:
+    from tests.engine.conftest import Employ
+
+MACHINE = "this machine is too busy: the worker was given 2 s of CPU time in 200 s"
+
+
+@pytest.fixture
+def theatre(employ: Employ, tmp_path: Path) -> Theatre:
+    return Theatre(employ, tmp_path)
+
+
+@pytest.fixture
+def busy(monkeypatch: pytest.MonkeyPatch) -> Counter[type[protocol.Command]]:
+    """How often a child that gets this command is given no time."""
+    left: Counter[type[protocol.Command]] = Counter()
+    ask = Child.ask
+
+    async def starved(child: Child, command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
+        if left[type(command)] > 0:
+            left[type(command)] -= 1
+            raise MachineBusyError(MACHINE)
+        return await ask(child, command, deadline_s=deadline_s)
+
+    monkeypatch.setattr(Child, "ask", starved)
+    return left
+
+
+ASKED = [protocol.Prepare, protocol.Compare, protocol.Load, protocol.Rehearse, protocol.Call, protocol.Compile]
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=lambda asked: asked.__name__)
+async def test_process_without_time_once_leaves_verdict_right(
+    theatre: Theatre, busy: Counter[type[protocol.Command]], asked: type[protocol.Command]
+) -> None:
+    busy[asked] = 1
+    told = await theatre.run(*CASES, target="gfx942")
+    assert busy[asked] == 0
+    assert verdict(told) is Outcome.PASS
+    assert [event.result.outcome for event in told if isinstance(event, events.CaseFinished)] == [Outcome.PASS] * 2
+
+
+@pytest.mark.parametrize("asked", [protocol.Prepare, protocol.Call], ids=lambda asked: asked.__name__)
+async def test_process_without_time_twice_is_no_verdict(
+    theatre: Theatre, busy: Counter[type[protocol.Command]], asked: type[protocol.Command]
+) -> None:
+    busy[asked] = 1000
+    told = await theatre.run(*CASES)
+    (finished,) = (event for event in told if isinstance(event, events.RunFinished))
+    assert finished.verdict.outcome is Outcome.ENGINE_ERROR
+    assert MACHINE in finished.verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("times", "coverage"), [(1, Coverage.CHECKED), (2, Coverage.ENGINE_FAILED)], ids=["once", "twice"]
+)
+async def test_probe_without_time_is_made_again(
+    theatre: Theatre, busy: Counter[type[protocol.Command]], times: int, coverage: Coverage
+) -> None:
+    lab, told = lab_of(theatre)
+    await lab.desk.load()
+    busy[protocol.Observe] = times
+    probe = Dying(theatre, deaths=0, of="worker")
+    await ProbingStage(lab=lab, told=told, chosen=(probe,)).run()
+    reports = [report for report in told.layers if report.by == "dying"]
+    assert [(report.coverage, isinstance(report, LayerReport)) for report in reports] == [(coverage, True)]

@@ -1,0 +1,174 @@
+"""A process of ours that dies is replaced and asked again: it never fails or flags a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from engine import protocol
+from engine.errors import EngineError
+from engine.model import Candidate, Limits, Outcome, Plan, events
+from engine.model.layers import Coverage, Layer, LayerReport
+from engine.probes import Observation, Probe
+from engine.probes.lab.case_session import Lab
+from engine.processes.candidate_session import Desk
+from engine.profile import Profile
+from engine.run.event_stream import Narrator
+from engine.run.probe_stage import ProbingStage
+from tests.engine.run.test_pipeline import CASES, GPU, PROBLEM, Theatre, verdict
+
+if TYPE_CHECKING:
+    from tests.engine.conftest import Employ
+
+OF_THE_JUDGE = (
+    protocol.Describe,
+    protocol.Prepare,
+    protocol.Refill,
+    protocol.Take,
+    protocol.Compare,
+    protocol.Conclude,
+    protocol.Release,
+)
+ASKED = [
+    *(("judge", command) for command in OF_THE_JUDGE), ("worker", protocol.Load), ("worker", protocol.Rehearse),
+    ("worker", protocol.Call), ("compiler", protocol.Load), ("compiler", protocol.Compile),
+]  # fmt: skip
+
+
+@pytest.fixture
+def theatre(employ: Employ, tmp_path: Path) -> Theatre:
+    return Theatre(employ, tmp_path)
+
+
+def at_its_first(
+    kind: str, asked: type[protocol.AnyCommand], act: Callable[[], None]
+) -> Callable[[str, protocol.AnyCommand], protocol.AnyReply | None]:
+    """Act once, when a child of this kind gets this command for the first time."""
+    left = [asked]
+
+    def answer(of: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if left and of == kind and isinstance(command, left[0]):
+            left.clear()
+            act()
+        return None
+
+    return answer
+
+
+@pytest.mark.parametrize(("kind", "asked"), ASKED, ids=[f"{kind}-{asked.__name__}" for kind, asked in ASKED])
+@pytest.mark.parametrize("who", ["itself", "nursery"])
+async def test_process_killed_once_leaves_the_verdict_right(
+    theatre: Theatre, who: str, kind: str, asked: type[protocol.AnyCommand]
+) -> None:
+    act = theatre.nest.lose_all if who == "nursery" else lambda: theatre.nest.die(theatre.nest.serving)
+    theatre.changes = at_its_first(kind, asked, act)
+    told = await theatre.run(*CASES, target="gfx942")
+    assert theatre.commands(asked)
+    results = [event.result for event in told if isinstance(event, events.CaseFinished)]
+    assert sorted(result.case for result in results) == ["a", "b"]
+    assert {result.outcome for result in results} == {Outcome.PASS}
+    assert verdict(told) is Outcome.PASS
+    assert verdict(await theatre.run(*CASES, target="gfx942")) is Outcome.PASS
+
+
+@pytest.mark.parametrize("asked", [protocol.Prepare, protocol.Compare])
+async def test_judge_killed_again_is_an_engine_error(theatre: Theatre, asked: type[protocol.AnyCommand]) -> None:
+    def die(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, asked):
+            theatre.nest.die(theatre.nest.serving)
+        return None
+
+    theatre.changes = die
+    told = await theatre.run(*CASES)
+    results = [event.result for event in told if isinstance(event, events.CaseFinished)]
+    assert [(result.case, result.outcome) for result in results] == [("a", Outcome.ENGINE_ERROR)]
+    assert verdict(told) is Outcome.ENGINE_ERROR
+    theatre.changes = lambda kind, command: None
+    assert verdict(await theatre.run(*CASES)) is Outcome.PASS
+
+
+async def test_candidate_that_ends_itself_again_has_crashed(theatre: Theatre) -> None:
+    def die(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Call):
+            theatre.nest.die(theatre.nest.serving)
+        return None
+
+    theatre.changes = die
+    assert verdict(await theatre.run(*CASES)) is Outcome.CRASHED
+    assert len(theatre.commands(protocol.Call)) == 2 * len(CASES)
+
+
+def lab_of(theatre: Theatre) -> tuple[Lab, Narrator]:
+    """A lab whose worker is loaded, and where its probes are told."""
+    plan = Plan(problem=PROBLEM, cases=CASES, device="cuda", target=None)
+    desk = Desk(
+        candidate=Candidate(source=b"", problem="toy::twice"), entry="f", spare=theatre.staff.worker, limits=Limits(),
+        on_log=lambda *_: None,
+    )  # fmt: skip
+    lab = Lab(
+        plan=plan, device=GPU, passed=(), desk=desk, staff=theatre.staff, limits=Limits(),
+        profile=Profile(lambda: 0.0, started=0.0),
+    )  # fmt: skip
+    return lab, Narrator(lambda: 0.0, started=0.0)
+
+
+class Dying:
+    """A probe that asks the judge, or the worker, and lets it die so often."""
+
+    __name__ = "engine.probes.dying"
+    LAYER = Layer.INPUTS
+    CATCHES = ()
+
+    def __init__(self, theatre: Theatre, *, deaths: int, of: str) -> None:
+        self._theatre, self._deaths, self._of = theatre, deaths, of
+        self.asked = 0
+
+    async def probe(self, lab: Lab) -> AsyncIterator[Observation]:
+        self.asked += 1
+        self._theatre.changes = self._die
+        try:
+            if self._of == "judge":
+                await lab.staff.ask_judge(protocol.Release(id=protocol.new_id()))
+            else:
+                await lab.ask(protocol.Observe(id=protocol.new_id()))
+        except EngineError as error:
+            yield LayerReport(layer=self.LAYER, by="dying", coverage=Coverage.NOT_CHECKED, why=str(error))
+        else:
+            yield LayerReport(layer=self.LAYER, by="dying", coverage=Coverage.CHECKED)
+
+    def _die(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if self._deaths and isinstance(command, protocol.Release | protocol.Observe):
+            self._deaths -= 1
+            self._theatre.nest.die(self._theatre.nest.serving)
+        return None
+
+
+@pytest.mark.parametrize(
+    ("of", "deaths", "coverage"),
+    [
+        ("judge", 0, Coverage.CHECKED), ("judge", 1, Coverage.CHECKED), ("judge", 2, Coverage.ENGINE_FAILED),
+        ("worker", 1, Coverage.CHECKED), ("worker", 2, Coverage.NOT_CHECKED),
+    ],
+)  # fmt: skip
+async def test_probe_that_a_death_disturbed_is_made_again(
+    theatre: Theatre, of: str, deaths: int, coverage: Coverage
+) -> None:
+    lab, told = lab_of(theatre)
+    dying = Dying(theatre, deaths=deaths, of=of)
+    await ProbingStage(lab=lab, told=told, chosen=[cast(Probe, dying)]).run()  # cast: an object plays the module
+    [report] = [report for report in told.layers if report.by == "dying"]
+    assert (report.coverage, dying.asked) == (coverage, 1 + (deaths > 0))
+    await lab.desk.clear()
+
+
+async def test_probe_without_a_worker_is_an_engine_failure(theatre: Theatre) -> None:
+    lab, told = lab_of(theatre)
+    theatre.nest.ready = False
+    dying = Dying(theatre, deaths=0, of="worker")
+    await ProbingStage(lab=lab, told=told, chosen=[cast(Probe, dying)]).run()  # cast: an object plays the module
+    [report] = [report for report in told.layers if report.by == "dying"]
+    assert (report.coverage, dying.asked) == (Coverage.ENGINE_FAILED, 2)
+    assert report.why.startswith("no worker got ready: the worker ended without a reply (signal 9)")

@@ -1,0 +1,551 @@
+"""A run from its source to its verdict, with a staff whose answers are written here."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+
+from engine import protocol
+from engine.artefacts import ArtefactStore
+from engine.devices import Device
+from engine.devices.hardware.device_lock import DeviceLock
+from engine.model import (
+    BenchmarkPlan,
+    Candidate,
+    Case,
+    Cost,
+    DType,
+    Launch,
+    Limits,
+    Outcome,
+    OutputReport,
+    Plan,
+    Policy,
+    Problem,
+    Stage,
+    Tier,
+    Tolerance,
+    events,
+)
+from engine.processes.directories import Lodging
+from engine.run.pipeline import Run
+from engine.static.source import Source, read_source
+from engine.timing.measurement_context import Metrology
+from tests.guards import PATIENCE_S
+
+if TYPE_CHECKING:
+    from tests.engine.conftest import Employ
+
+PROBLEM = Problem(
+    name="toy::twice", entry="f", signature="f(x: Tensor) -> Tensor", summary="", category="toy",
+    cases=(Case(name="empty", dtype=DType.FLOAT32, tier=Tier.FULL, params={}),),
+    make_inputs=lambda case, rng: (torch.zeros(0),), reference=lambda x: 2 * x, eager=lambda x: 2 * x,
+    tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
+    cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1), origin="m:P",
+)  # fmt: skip
+
+
+async def test_a_case_without_elements_needs_no_kernel(employ: Employ, tmp_path: Path) -> None:
+    def empty_case(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
+        report = OutputReport(name="return", outcome=Outcome.PASS, shape=(0,), dtype="float32")
+        match command:
+            case protocol.Load():
+                return protocol.Loaded(id=command.id)
+            case protocol.Prepare():
+                arena = protocol.ArenaSpec(path=command.arena_path or "", storages=(), bytes=256)
+                return protocol.Prepared(id=command.id, arguments=(), arena=arena, elapsed_s=0.0)
+            case protocol.Call():
+                return protocol.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
+            case protocol.Compare():
+                return protocol.Compared(id=command.id, reports=(report,), repeated=None, mutated=None)
+            case protocol.Release():
+                return protocol.Released(id=command.id, seed=1)
+            case protocol.Observe():
+                return protocol.Observed(id=command.id)
+            case _:
+                return protocol.Done(id=command.id)
+
+    _, staff = employ(empty_case)
+    candidate = Candidate(source=b"import triton\n@triton.jit\ndef k(): ...\ndef f(x): ...\n", problem="toy::twice")
+    run = Run(
+        candidate=candidate, plan=Plan(problem=PROBLEM, cases=PROBLEM.cases, device="cpu", target=None), staff=staff,
+        artefacts=ArtefactStore(folder=tmp_path), device=Device(platform="cpu", index=0, name="cpu"), limits=Limits(),
+        probes=(),
+    )  # fmt: skip
+    told = [event async for event in run.stream(asyncio.Event())]
+    finished = told[-1]
+    assert isinstance(finished, events.RunFinished)
+    assert (finished.verdict.outcome, finished.verdict.flagged) == (Outcome.PASS, False)
+
+
+LAUNCH = Launch(
+    kernel="k", signature={"x": "*fp32"}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1,), line=2
+)
+ARENA = protocol.ArenaSpec(
+    handle="0f" * 64, block_bytes=4096, storages=(protocol.StorageSpec(offset=256, bytes=16),), bytes=1024,
+    outputs=protocol.StorageSpec(offset=768, bytes=16),
+)  # fmt: skip
+CASES = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.FULL, params={}) for name in "ab")
+GPU = Device(platform="cuda", index=0, name="a GPU", target="sm_90", driver="580.1")
+
+
+class Theatre:
+    """A run on a device whose children are played here; `asked` is what they were, in this order."""
+
+    def __init__(self, employ: Employ, folder: Path) -> None:
+        self.asked: list[tuple[str, protocol.AnyCommand]] = []
+        self.changes: Callable[[str, protocol.AnyCommand], protocol.AnyReply | None] = lambda kind, command: None
+        self.silent: tuple[type[protocol.AnyCommand], ...] = ()
+        self.nest, self.staff = employ(self._play, target="sm_90")
+        self._artefacts = ArtefactStore(folder=folder)
+
+    def open(
+        self, *cases: Case, target: str | None = "sm_90", timed: tuple[Case, ...] | None = None,
+        metrology: Metrology | None = None, other: Candidate | None = None,
+    ) -> Run:  # fmt: skip
+        """A run of these cases; `timed` of None has no benchmark."""
+        problem = replace(PROBLEM, cases=cases)
+        candidate = Candidate(source=b"import triton\n@triton.jit\ndef k(): ...\ndef f(x): ...\n", problem="toy::twice")
+        benchmark = BenchmarkPlan(cases=timed) if timed is not None else None
+        return Run(
+            candidate=candidate, staff=self.staff, artefacts=self._artefacts, device=GPU, limits=Limits(),
+            plan=Plan(problem=problem, cases=cases, device="cuda", target=target, benchmark=benchmark),
+            metrology=metrology, other=other, probes=(),
+        )  # fmt: skip
+
+    async def run(
+        self, *cases: Case, target: str | None = "sm_90", timed: tuple[Case, ...] | None = None,
+        metrology: Metrology | None = None,
+    ) -> list[events.Event]:  # fmt: skip
+        """Everything that such a run tells."""
+        run = self.open(*cases, target=target, timed=timed, metrology=metrology)
+        return [event async for event in run.stream(asyncio.Event())]
+
+    def commands(self, *kinds: type[protocol.AnyCommand]) -> list[protocol.AnyCommand]:
+        """The commands of these kinds, in their order."""
+        return [command for _, command in self.asked if isinstance(command, kinds)]
+
+    def _play(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        self.asked.append((kind, command))
+        changed = self.changes(kind, command)
+        return None if isinstance(command, self.silent) else changed or self._usual(command)
+
+    def _usual(self, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        report = OutputReport(name="return", outcome=Outcome.PASS, shape=(4,), dtype="float32", total=4)
+        met = protocol.SuppressedLaunch(launch=LAUNCH, specialisation='{"signature": {"x": "*fp32"}}')
+        match command:
+            case protocol.Load():
+                return protocol.Loaded(id=command.id)
+            case protocol.Describe():
+                shape = protocol.Shape(arguments=(), storages=(16,))
+                return protocol.Described(id=command.id, shapes=(shape,) * len(command.cases))
+            case protocol.Rehearse():
+                return protocol.Rehearsed(id=command.id, launches=(met,))
+            case protocol.Compile() | protocol.BuildLauncher():
+                return protocol.Compiled(id=command.id, stages={})
+            case protocol.Prepare():
+                arena = ARENA
+                if command.arena_path is not None:
+                    arena = protocol.ArenaSpec(path=command.arena_path, storages=ARENA.storages, bytes=1024)
+                return protocol.Prepared(id=command.id, arguments=(), arena=arena, elapsed_s=0.0)
+            case protocol.Call():
+                return protocol.Called(id=command.id, returned=(), launches=(LAUNCH,), elapsed_s=0.0)
+            case protocol.Compare() | protocol.Conclude():
+                return protocol.Compared(id=command.id, reports=(report,), repeated=None, mutated=None)
+            case protocol.Release():
+                return protocol.Released(id=command.id, seed=1)
+        return protocol.Done(id=command.id)
+
+
+@pytest.fixture
+def theatre(employ: Employ, tmp_path: Path) -> Theatre:
+    return Theatre(employ, tmp_path)
+
+
+def verdict(told: list[events.Event]) -> Outcome:
+    [finished] = [event for event in told if isinstance(event, events.RunFinished)]
+    return finished.verdict.outcome
+
+
+def notes(told: list[events.Event]) -> list[tuple[str, str]]:
+    return [(event.finding.check, event.finding.message) for event in told if isinstance(event, events.FindingRaised)]
+
+
+async def test_on_a_device_kernels_are_compiled_before_the_first_call_needs_them(theatre: Theatre) -> None:
+    told = await theatre.run(CASES[0])
+    assert verdict(told) is Outcome.PASS
+    order = [type(command) for command in theatre.commands(protocol.Rehearse, protocol.Compile, protocol.Call)]
+    assert order == [protocol.Rehearse, protocol.Compile, protocol.Call, protocol.Call, protocol.Call]
+    assert [event.kernel.outcome for event in told if isinstance(event, events.KernelCompiled)] == [Outcome.PASS]
+
+
+async def test_on_a_device_every_case_gets_a_call_on_new_content(theatre: Theatre) -> None:
+    await theatre.run(CASES[0])
+    refills = [command for command in theatre.commands(protocol.Refill) if isinstance(command, protocol.Refill)]
+    assert [refill.fresh for refill in refills] == [False, True]
+
+
+async def test_kernels_for_another_target_are_compiled_beside_those_for_the_device(theatre: Theatre) -> None:
+    told = await theatre.run(CASES[0], target="gfx942")
+    compiled = [command for command in theatre.commands(protocol.Compile) if isinstance(command, protocol.Compile)]
+    assert [(command.target, command.specialisation != "") for command in compiled] == [
+        ("sm_90", True), ("gfx942", False)
+    ]  # fmt: skip
+    assert [event.kernel.target for event in told if isinstance(event, events.KernelCompiled)] == ["gfx942"]
+
+
+async def test_without_a_target_the_devices_own_kernels_are_compiled_ahead_and_not_told(theatre: Theatre) -> None:
+    told = await theatre.run(CASES[0], target=None)
+    assert len(theatre.commands(protocol.Compile)) == 1
+    assert [event for event in told if isinstance(event, events.KernelCompiled)] == []
+    assert verdict(told) is Outcome.PASS
+
+
+async def test_where_the_driver_shares_no_memory_tensors_travel_through_the_host_from_then_on(theatre: Theatre) -> None:
+    def refuse(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Prepare) and command.arena_path is None:
+            message = "cuIpcGetMemHandle: CUDA_ERROR_NOT_SUPPORTED"
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=message)
+        return None
+
+    theatre.changes = refuse
+    told = await theatre.run(*CASES)
+    assert verdict(told) is Outcome.PASS
+    prepared = [command for command in theatre.commands(protocol.Prepare) if isinstance(command, protocol.Prepare)]
+    assert [command.arena_path is None for command in prepared] == [True, False, False]
+    assert notes(told) == [
+        ("memory", "device memory is not shared between processes here (cuIpcGetMemHandle: "
+         "CUDA_ERROR_NOT_SUPPORTED); tensors travel through the host")
+    ]  # fmt: skip
+    assert not theatre.staff.shares_device
+
+
+async def test_a_candidate_that_says_memory_is_not_shared_does_not_choose_how_it_is_verified(theatre: Theatre) -> None:
+    def pretend(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Call):
+            message = "cuIpcOpenMemHandle_v2: CUDA_ERROR_NOT_SUPPORTED"
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=message)
+        return None
+
+    theatre.changes = pretend
+    told = await theatre.run(*CASES)
+    assert theatre.staff.shares_device
+    prepared = [command for command in theatre.commands(protocol.Prepare) if isinstance(command, protocol.Prepare)]
+    assert [command.arena_path for command in prepared] == [None, None]
+    assert {event.result.outcome for event in told if isinstance(event, events.CaseFinished)} == {Outcome.UNSUPPORTED}
+    assert verdict(told) is Outcome.UNSUPPORTED
+
+
+async def test_every_run_says_that_memory_is_not_shared(theatre: Theatre) -> None:
+    theatre.staff.share_no_more("no such driver")
+    for _ in range(2):
+        assert notes(await theatre.run(*CASES)) == [
+            ("memory", "device memory is not shared between processes here (no such driver); "
+             "tensors travel through the host")
+        ]  # fmt: skip
+
+
+async def test_after_a_lost_context_the_next_case_gets_a_new_worker(theatre: Theatre) -> None:
+    def break_the_first(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Call) and command.case == "a":
+            return protocol.Failed(
+                id=command.id, kind=protocol.FailureKind.RAISED, message="illegal memory access", broken=True
+            )
+        return None
+
+    theatre.changes = break_the_first
+    told = await theatre.run(*CASES)
+    outcomes = {event.result.case: event.result.outcome for event in told if isinstance(event, events.CaseFinished)}
+    assert outcomes == {"a": Outcome.RUNTIME_ERROR, "b": Outcome.PASS}
+    loads = [kind for kind, command in theatre.asked if isinstance(command, protocol.Load) and kind == "worker"]
+    assert len(loads) == 3  # one rehearses, one is lost, one goes on
+
+
+async def test_what_was_written_beside_the_arguments_ends_a_case_that_is_right_otherwise(theatre: Theatre) -> None:
+    def overrun(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Compare):
+            report = OutputReport(name="return", outcome=Outcome.PASS, shape=(4,), dtype="float32", total=4)
+            return protocol.Compared(
+                id=command.id, reports=(report,), repeated=None, mutated="memory past the end of x was written"
+            )
+        return None
+
+    theatre.changes = overrun
+    told = await theatre.run(CASES[0])
+    [result] = [event.result for event in told if isinstance(event, events.CaseFinished)]
+    assert (result.outcome, result.message) == (Outcome.MUTATED_INPUT, "memory past the end of x was written")
+
+
+async def test_other_bits_on_the_same_input_are_a_note_and_no_failure(theatre: Theatre) -> None:
+    def waver(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Compare):
+            report = OutputReport(name="return", outcome=Outcome.PASS, shape=(4,), dtype="float32", total=4)
+            return protocol.Compared(id=command.id, reports=(report,), repeated=False, mutated=None)
+        return None
+
+    theatre.changes = waver
+    told = await theatre.run(CASES[0])
+    assert verdict(told) is Outcome.PASS
+    assert notes(told) == [("repeat", "two calls on the same input gave different bits, both within tolerance")]
+
+
+async def test_a_candidate_that_cannot_be_rehearsed_is_judged_all_the_same(theatre: Theatre) -> None:
+    def refuse(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Rehearse):
+            return protocol.Failed(
+                id=command.id, kind=protocol.FailureKind.RAISED, message="it looked at its own result"
+            )
+        return None
+
+    theatre.changes = refuse
+    told = await theatre.run(*CASES)
+    assert verdict(told) is Outcome.PASS
+    assert [event.result.case for event in told if isinstance(event, events.CaseFinished)] == ["a", "b"]
+
+
+async def test_the_shelf_of_a_run_is_gone_after_it_and_the_next_spares_are_made(
+    theatre: Theatre, lodging: Lodging
+) -> None:
+    await theatre.run(CASES[0])
+    await theatre.staff.wait_until_warm()
+    launchers = theatre.staff.launchers
+    assert launchers is not None
+    assert [place for place in lodging.folder.iterdir() if place.name.endswith("-shelf")] == [launchers.shelf]
+    [first, second] = [await theatre.staff.worker.take(), await theatre.staff.worker.take()]
+    forked = len(theatre.nest.forked)
+    await first.dismiss()
+    await second.dismiss()
+    assert len(theatre.nest.forked) == forked  # both were there
+
+
+@pytest.fixture
+def metrology(theatre: Theatre, tmp_path: Path) -> Metrology:
+    """Metrology on a device whose driver does not open."""
+
+    class DriverError(Exception):
+        pass
+
+    def refuse() -> None:
+        raise DriverError("Driver Not Loaded")
+
+    driver = SimpleNamespace(NVMLError=DriverError, nvmlInit=refuse)
+    return Metrology(
+        device=GPU, staff=theatre.staff, peaks_folder=None, lock=DeviceLock(tmp_path, device_id="d", command="kgtui"),
+        driver=driver,  # type: ignore[arg-type]  # nothing else is asked of a driver that does not open
+    )  # fmt: skip
+
+
+async def test_peaks_are_measured_before_the_candidate_has_a_process(theatre: Theatre, metrology: Metrology) -> None:
+    await theatre.run(CASES[0], timed=(CASES[0],), metrology=metrology)
+    order = [type(command) for command in theatre.commands(protocol.MeasurePeaks, protocol.Load, protocol.Arrange)]
+    assert order.count(protocol.MeasurePeaks) == 1
+    assert order[0] is protocol.MeasurePeaks
+    assert protocol.Load in order
+    assert order[-1] is protocol.Arrange
+
+
+@pytest.mark.parametrize("timed", [None, ()], ids=["no benchmark", "a benchmark of no case"])
+async def test_peaks_are_not_measured_where_nothing_is_timed(
+    theatre: Theatre, metrology: Metrology, timed: tuple[Case, ...] | None
+) -> None:
+    await theatre.run(CASES[0], timed=timed, metrology=metrology)
+    assert theatre.commands(protocol.MeasurePeaks) == []
+
+
+async def test_why_there_are_no_peaks_is_noted_once(theatre: Theatre, metrology: Metrology) -> None:
+    def fail(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.MeasurePeaks):
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message="too little memory")
+        return None
+
+    theatre.changes = fail
+    told = await theatre.run(CASES[0], timed=(CASES[0],), metrology=metrology)
+    assert [message for check, message in notes(told) if check == "peaks"] == [
+        "the device's peaks could not be measured: too little memory"
+    ]
+
+
+async def test_a_run_says_where_its_time_went(theatre: Theatre) -> None:
+    told = await theatre.run(CASES[0])
+    [profile] = [event for event in told if isinstance(event, events.ProfileTaken)]
+    assert {"load", "load to rehearse", "describe cases", "rehearse", "compile", "make inputs", "call", "compare"} <= {
+        span.name for span in profile.spans
+    }
+    assert {span.name: span.count for span in profile.spans}["call"] == 3
+
+
+def compiling(told: list[events.Event]) -> list[tuple[Outcome, str]]:
+    """How the stage of compiling ended, as often as it was said."""
+    ended = [event for event in told if isinstance(event, events.StageFinished) and event.stage is Stage.COMPILE]
+    assert [event.stage for event in told if isinstance(event, events.StageStarted)].count(Stage.COMPILE) == len(ended)
+    return [(event.outcome, event.message) for event in ended]
+
+
+async def listen(run: Run, cancelled: asyncio.Event, told: list[events.Event]) -> None:
+    """Add to `told` what the run tells, also when it ends with an error."""
+    async for event in run.stream(cancelled):
+        told.append(event)  # noqa: PERF401  # a list of them all would be lost with the error
+
+
+async def test_a_kernel_that_did_not_build_ahead_is_told_when_it_is_launched_all_the_same(theatre: Theatre) -> None:
+    def refuse(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Compile):
+            message = "k is made only when the entry runs"
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=message)
+        return None
+
+    theatre.changes = refuse
+    told = await theatre.run(*CASES)
+    message = "k is made only when the entry runs"
+    assert [(event.kernel.outcome, event.number, event.total) for event in told
+            if isinstance(event, events.KernelCompiled)] == [(Outcome.UNSUPPORTED, 1, 1)]  # fmt: skip
+    assert compiling(told) == [(Outcome.UNSUPPORTED, message)]
+    assert verdict(told) is Outcome.PASS
+
+
+async def test_the_stage_of_compiling_ends_also_where_nothing_that_was_expected_builds(theatre: Theatre) -> None:
+    def refuse(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        match command:
+            case protocol.Compile():
+                return protocol.Failed(id=command.id, kind=protocol.FailureKind.COMPILE, message="too many registers")
+            case protocol.Call():
+                return protocol.Failed(id=command.id, kind=protocol.FailureKind.COMPILE, message="too many registers")
+        return None
+
+    theatre.changes = refuse
+    told = await theatre.run(CASES[0])
+    assert compiling(told) == [
+        (Outcome.UNSUPPORTED, "no kernel that was expected builds, and none of them was launched")
+    ]
+
+
+async def test_the_stage_of_compiling_ends_when_the_run_is_cancelled(theatre: Theatre) -> None:
+    asked, cancelled = asyncio.Event(), asyncio.Event()
+
+    def hang(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Compile):
+            asked.set()
+        return None
+
+    theatre.changes = hang
+    theatre.silent = (protocol.Compile,)
+    told: list[events.Event] = []
+    listening = asyncio.create_task(listen(theatre.open(CASES[0]), cancelled, told))
+    await asked.wait()
+    cancelled.set()
+    await listening
+    assert compiling(told) == [(Outcome.CANCELLED, "the run ended with 1 kernels still to compile")]
+    assert verdict(told) is Outcome.CANCELLED
+    assert isinstance(told[-1], events.RunFinished)
+
+
+async def test_an_error_in_cleaning_up_does_not_hold_up_the_stream_and_is_raised(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[events.Event] = []
+
+    def fail(shelf: Path) -> None:
+        raise RuntimeError("the shelf is stuck")
+
+    monkeypatch.setattr(theatre.staff.lodging, "clear_shelf", fail)
+    listening = listen(theatre.open(CASES[0]), asyncio.Event(), told)
+    with pytest.raises(RuntimeError, match="the shelf is stuck"):
+        await asyncio.wait_for(listening, timeout=PATIENCE_S)
+    assert verdict(told) is Outcome.PASS
+
+
+async def test_a_desk_that_cannot_be_cleared_does_not_keep_the_others(theatre: Theatre) -> None:
+    run = theatre.open(CASES[0], other=Candidate(source=b"", problem="toy::twice"))
+
+    async def stuck() -> None:
+        raise RuntimeError("the desk is stuck")
+
+    run._desk.clear, clear = stuck, run._desk.clear  # type: ignore[method-assign]
+    with pytest.raises(RuntimeError, match="the desk is stuck"):
+        async for _ in run.stream(asyncio.Event()):
+            pass
+    assert [desk.occupied for builder in run._builders() for desk in builder._desks] == [False] * len(
+        run._builders()[0]._desks
+    )
+    assert run._shelf is not None
+    assert not run._shelf.exists()
+    await clear()
+
+
+async def test_the_other_candidate_gets_nothing_that_was_compiled_for_the_first(theatre: Theatre) -> None:
+    """Whoever compiles has loaded the first candidate, and what it publishes is found by a key alone."""
+    run = theatre.open(CASES[0], other=Candidate(source=b"def f(x): ...\n", problem="toy::twice"))
+    assert run._other is not None
+    assert theatre.staff.launchers is not None
+    for desk in (run._desk, run._other):
+        await desk.load()
+    shelves = [command.shelves for command in theatre.commands(protocol.Load) if isinstance(command, protocol.Load)]
+    launchers = str(theatre.staff.launchers.shelf)
+    assert shelves == [(launchers, str(run._shelf)), (launchers,)]
+    await run._clean_up()
+
+
+async def test_a_file_that_the_strict_policy_refuses_is_given_to_no_process(theatre: Theatre, tmp_path: Path) -> None:
+    plan = Plan(problem=PROBLEM, cases=PROBLEM.cases, device="cuda", target="sm_90", policy=Policy.STRICT)
+    run = Run(
+        candidate=Candidate(source=b"def f(x):\n    return x @ x\n", problem="toy::twice"), plan=plan,
+        staff=theatre.staff, artefacts=ArtefactStore(folder=tmp_path), device=GPU, limits=Limits(),
+    )  # fmt: skip
+    told = [event async for event in run.stream(asyncio.Event())]
+    assert theatre.commands(protocol.Load, protocol.Describe, protocol.Rehearse, protocol.Compile) == []
+    assert isinstance(told[0], events.RunStarted)
+    assert told[0].policy is Policy.STRICT
+    assert isinstance(told[-1], events.RunFinished)
+    assert told[-1].verdict.outcome is Outcome.REFUSED
+    assert told[-1].verdict.sentence.endswith(", by the strict policy")
+
+
+async def test_a_candidate_is_parsed_in_another_thread_than_the_loops(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsers: list[threading.Thread] = []
+
+    def parse(candidate: Candidate, entry: str) -> Source:
+        parsers.append(threading.current_thread())
+        return read_source(candidate, entry)
+
+    monkeypatch.setattr("engine.run.static_reading.read_source", parse)
+    assert verdict(await theatre.run(*PROBLEM.cases)) is Outcome.PASS
+    assert len(parsers) == 1
+    assert threading.current_thread() not in parsers
+
+
+async def test_kernels_for_another_target_wait_for_the_cases(theatre: Theatre) -> None:
+    theatre.staff.compiles_beside_cases = False
+    told = await theatre.run(*CASES, target="gfx942")
+    asked = theatre.commands(protocol.Compile, protocol.Call)
+    offline = [isinstance(command, protocol.Compile) and command.target == "gfx942" for command in asked]
+    assert offline == [False] * (len(asked) - 1) + [True]
+    stages = [
+        (type(event).__name__, event.stage) for event in told
+        if isinstance(event, events.StageStarted | events.StageFinished)
+        and event.stage in (Stage.VERIFY, Stage.COMPILE)
+    ]  # fmt: skip
+    assert stages == [
+        ("StageStarted", Stage.VERIFY), ("StageFinished", Stage.VERIFY),
+        ("StageStarted", Stage.COMPILE), ("StageFinished", Stage.COMPILE),
+    ]  # fmt: skip
+
+
+async def test_a_held_kernel_that_does_not_build_fails_the_run(theatre: Theatre) -> None:
+    def refuse(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Compile) and command.target == "gfx942":
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.COMPILE, message="too much shared memory")
+        return None
+
+    theatre.staff.compiles_beside_cases = False
+    theatre.changes = refuse
+    assert verdict(await theatre.run(*CASES, target="gfx942")) is Outcome.COMPILE_ERROR
