@@ -34,22 +34,12 @@ from kgtui.gathering import Gathering, finish
 from kgtui.judging_service import JudgingService
 from kgtui.kernels import KernelFolder
 from kgtui.keys import Action, Where, bindings_of, first_key
-from kgtui.loop import RunHeader
 from kgtui.navigation import Navigation
-from kgtui.past import Past
+from kgtui.past import Past, StoreOpener
 from kgtui.preferences import Preferences, nobody_asked
 from kgtui.screens.base import KgtuiScreen
-from kgtui.seams import (
-    ArtefactReader,
-    Catalogue,
-    Diagnose,
-    EngineFactory,
-    Order,
-    PortOrder,
-    Scaffold,
-    StoreOpener,
-    WatcherFactory,
-)  # fmt: skip
+from kgtui.screens.host import Diagnose
+from kgtui.seams import ArtefactReader, Catalogue, EngineFactory, Order, PortOrder, RunHeader, Scaffold, WatcherFactory
 from kgtui.state.glyphs import ASCII, UNICODE, Glyphs
 from kgtui.state.strip import title
 from kgtui.terminal import TerminalApp

@@ -13,7 +13,7 @@ import signal
 import threading
 from typing import TYPE_CHECKING
 
-from kgtui.commands.console import Exit
+from kgtui.exit_code import Exit
 from kgtui.rescue import Rescue
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable
 
 from engine.errors import KgtuiError
-from kgtui.loop import Audience, Loop
+from kgtui.loop import Loop
 from kgtui.past import Past
-from kgtui.seams import GridOrder, Judging, Order, PortOrder
+from kgtui.seams import Audience, GridOrder, Judging, Order, PortOrder
 
 
 class JudgingService:

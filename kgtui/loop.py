@@ -10,46 +10,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
 
 from engine.errors import KgtuiError, StoreError
 from engine.model import CaseResult, Outcome, Plan, Verdict
 from engine.model.events import CaseFinished, Event, PortingFinished, RunFinished, RunStarted
 from engine.static.source import imported_files
-from kgtui.seams import GridOrder, Judging, Order, PortOrder, Recording
+from kgtui.seams import Audience, GridOrder, Judging, Order, PortOrder, Recording, RunHeader
 from kgtui.state.suspects import suspects
 
 # An engine with thousands of events ready never suspends by itself; the screen must get its turn in between.
 _TURN_S = 0.01
 # Kept and drawn at a time: enough to be quick, few enough that keys are answered in between.
 _MOST_EVENTS = 500
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunHeader:
-    """A run that is about to be shown: its number in the store, None when nothing is kept.
-
-    `picked` says that its cases were picked by hand.
-    """
-
-    number: int | None
-    cached: bool
-    digest: str
-    picked: bool = False
-
-
-class Audience(Protocol):
-    """Who is told; called on the event loop, must return quickly."""
-
-    def run_began(self, header: RunHeader) -> None:
-        """The events that follow belong to this run."""
-
-    def events_happened(self, events: Sequence[Event]) -> None:
-        """The next events of the run, already recorded."""
-
-    def trouble_arose(self, message: str) -> None:
-        """Something is wrong beside the run: the store cannot be read or written."""
 
 
 class Loop:

@@ -8,20 +8,29 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 from engine.errors import StoreError
 from engine.model.events import Event, RunStarted
+from kgtui.archive import Archive
 from kgtui.kernels import SAMPLES
-from kgtui.seams import BestRun, LastRun, Order, PastRun, RecentFile, Recording, StoreNotice, StoreOpener
-
-if TYPE_CHECKING:
-    from kgtui.archive import Archive
+from kgtui.seams import BestRun, LastRun, Order, PastRun, RecentFile, Recording, StoreNotice
 
 T = TypeVar("T")
 
 HISTORY_ROWS = 200
 RECENT_FILES = 20
+
+
+class StoredRuns(Recording, Protocol):
+    """The store as one session of the screen uses it, with everything that earlier sessions left in it."""
+
+    @property
+    def archive(self) -> Archive:
+        """All recorded runs and sessions, for History."""
+
+
+StoreOpener: TypeAlias = Callable[[], StoredRuns]
 
 
 class Past:
@@ -34,7 +43,7 @@ class Past:
         self._opener = opener
         self._say = say
         self._notice = notice
-        self.recording: Recording | None = None
+        self.recording: StoredRuns | None = None
         self.last_runs: dict[str, LastRun] = {}
         self.recent_files: tuple[RecentFile, ...] = ()
         self.marked: tuple[int, ...] = ()

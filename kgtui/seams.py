@@ -7,22 +7,17 @@ to the same protocols.  Nothing here imports any of them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from engine.model import BenchmarkPlan, Candidate, Launch, Outcome, Plan, Problem, Tier
 from engine.model.benchmark import Interval
 from engine.model.events import Event
 from kgtui.watching.records import Saved, WatchTrouble
-
-if TYPE_CHECKING:
-    from kgtui.archive import Archive
-    from kgtui.loop import Audience
-    from kgtui.preferences import Preferences
 
 DEFAULT_TIERS = (Tier.SMOKE, Tier.FULL)
 # Triton's interpreter runs here, so nothing is ever timed.
@@ -162,6 +157,32 @@ class Order:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RunHeader:
+    """A run that is about to be shown: its number in the store, None when nothing is kept.
+
+    `picked` says that its cases were picked by hand.
+    """
+
+    number: int | None
+    cached: bool
+    digest: str
+    picked: bool = False
+
+
+class Audience(Protocol):
+    """Who is told; called on the event loop, must return quickly."""
+
+    def run_began(self, header: RunHeader) -> None:
+        """The events that follow belong to this run."""
+
+    def events_happened(self, events: Sequence[Event]) -> None:
+        """The next events of the run, already recorded."""
+
+    def trouble_arose(self, message: str) -> None:
+        """Something is wrong beside the run: the store cannot be read or written."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class GridOrder:
     """What is to be judged one after the other, a run each, unless something else is asked for.
 
@@ -233,10 +254,6 @@ class Recording(Protocol):
     def recent_files(self, *, limit: int) -> tuple[RecentFile, ...]:
         """The files that were judged last."""
 
-    @property
-    def archive(self) -> Archive:
-        """All that was kept, for looking back."""
-
     def listen(self, notice: StoreNotice) -> None:
         """Call this, from any thread, when the file was deleted or replaced and another one is used from then on."""
 
@@ -269,9 +286,6 @@ class WatcherFactory(Protocol):
 # From a sentence for the user and the new numbers of runs by their former ones.
 StoreNotice: TypeAlias = Callable[[str, Mapping[int, int]], None]
 EngineFactory: TypeAlias = Callable[[], Judging]
-StoreOpener: TypeAlias = Callable[[], Recording]
 Catalogue: TypeAlias = Callable[[], tuple[Problem, ...]]
 ArtefactReader: TypeAlias = Callable[[str], bytes]
 Scaffold: TypeAlias = Callable[[Problem], str]
-# From the size of the screen and the settings that hold to facts about this machine, a line each.
-Diagnose: TypeAlias = "Callable[[tuple[int, int], Preferences], Awaitable[tuple[str, ...]]]"

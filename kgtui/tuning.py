@@ -17,8 +17,7 @@ from engine.tuning.trials import Trial
 from kgtui import disk
 from kgtui.attention import Attention
 from kgtui.judging_service import JudgingService
-from kgtui.loop import Audience, RunHeader
-from kgtui.seams import GridOrder
+from kgtui.seams import Audience, GridOrder, RunHeader
 from kgtui.state.knobs import Knobs
 from kgtui.state.tuning import Ending, VariantGrid
 from sessions.rows import VARIANT_TAG

@@ -6,7 +6,6 @@ that a test passes in its own.
 
 from __future__ import annotations
 
-import enum
 import io
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,6 +17,7 @@ from engine.inspection.page import Mark
 from engine.inspection.text import PageLine
 from engine.model import Outcome, Severity, Verdict
 from engine.reports.text import FLAGGED, LOG, PlainLine, printable
+from kgtui.exit_code import Exit as Exit
 from kgtui.state.glyphs import has_signs
 
 _RESET, _BOLD, _GREEN, _YELLOW, _RED = "\x1b[0m", "\x1b[1m", "\x1b[32m", "\x1b[33m", "\x1b[31m"
@@ -33,18 +33,6 @@ _ASCII_SIGNS = str.maketrans({
 })  # fmt: skip
 _HARMLESS = frozenset("\n\t\N{NO-BREAK SPACE}")
 _OURS = frozenset({Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED})
-
-
-class Exit(enum.IntEnum):
-    """How a command ended.  INTERRUPTED and BROKEN_PIPE are what a shell calls death by SIGINT and SIGPIPE."""
-
-    PASSED = 0
-    FAILED = 1
-    USAGE = 2
-    ENGINE = 3
-    FLAGGED = 4
-    INTERRUPTED = 130
-    BROKEN_PIPE = 141
 
 
 def exit_of(verdict: Verdict) -> Exit:

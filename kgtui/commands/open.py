@@ -44,8 +44,9 @@ if TYPE_CHECKING:
     from engine.model import Candidate, Launch, Plan
     from engine.model.events import Event
     from kgtui.app import WorkbenchApp
+    from kgtui.past import StoredRuns
     from kgtui.preferences import Preferences
-    from kgtui.seams import Judging, Recording, Watching
+    from kgtui.seams import Judging, Watching
     from kgtui.watching.records import Saved, WatchTrouble
 
 LABEL = "workbench"
@@ -143,7 +144,7 @@ def assemble(
         )  # fmt: skip
         return NamedEngine(engine)
 
-    def open_recording() -> Recording:
+    def open_recording() -> StoredRuns:
         from kgtui.recording import StoreRecording
         from sessions import open_store
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from textual.screen import Screen
 
@@ -14,6 +15,7 @@ from kgtui.file_watch import FileWatch
 from kgtui.kernels import KernelFolder
 from kgtui.keys import Action
 from kgtui.past import Past
+from kgtui.preferences import Preferences
 from kgtui.seams import Order, PortOrder
 from kgtui.state.glyphs import Glyphs
 from kgtui.state.workbench import Workbench
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from kgtui.tuning import Tuning
     from kgtui.unsaved import UnsavedTexts
     from kgtui.wishes import Wishes
+
+Diagnose: TypeAlias = Callable[[tuple[int, int], Preferences], Awaitable[tuple[str, ...]]]
+"""From the size of the screen and the settings to facts about this machine, a line each."""
 
 
 class Host(Protocol):

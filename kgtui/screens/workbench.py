@@ -22,7 +22,6 @@ from engine.errors import UsageError
 from engine.model import Problem
 from engine.model.events import Event, RunFinished
 from kgtui.keys import Where, bindings_of
-from kgtui.loop import RunHeader
 from kgtui.screens import Place, drawing
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.editing import EditingScreen
@@ -31,7 +30,7 @@ from kgtui.screens.historian import Historian
 from kgtui.screens.host import Host
 from kgtui.screens.replacing import Replacer
 from kgtui.screens.search import Searcher
-from kgtui.seams import Order
+from kgtui.seams import Order, RunHeader
 from kgtui.state.markdown import run_markdown
 from kgtui.state.operators import RAIL_COLUMNS
 from kgtui.state.status import Mode, status_of

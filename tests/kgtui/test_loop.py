@@ -14,8 +14,8 @@ import pytest
 from engine.errors import EngineError
 from engine.model import CaseResult, Outcome
 from engine.model.events import CaseFinished, Event, PortingFinished, RunFinished, RunStarted
-from kgtui.loop import Loop, RunHeader
-from kgtui.seams import GridOrder, Order, PortOrder
+from kgtui.loop import Loop
+from kgtui.seams import GridOrder, Order, PortOrder, RunHeader
 from tests.guards import PATIENCE_S
 
 

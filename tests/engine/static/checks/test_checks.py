@@ -143,7 +143,7 @@ def test_a_module_without_a_required_name_is_refused_loudly(folder: Path, missin
     (folder / "half.py").write_text("".join(text for name, text in names.items() if name != missing))
     with pytest.raises(EngineError) as refused:
         all_checks()
-    assert str(refused.value) == f"engine/checks/half.py does not define {missing}"
+    assert str(refused.value) == f"engine/static/checks/half.py does not define {missing}"
 
 
 def test_a_hint_counts_columns_from_one() -> None:
