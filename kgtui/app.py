@@ -11,7 +11,6 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path, PurePath
@@ -36,10 +35,10 @@ from kgtui.kernels import KernelFolder
 from kgtui.keys import Action, Where, bindings_of, first_key
 from kgtui.navigation import Navigation
 from kgtui.past import Past, StoreOpener
-from kgtui.preferences import Preferences, nobody_asked
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Diagnose
 from kgtui.seams import ArtefactReader, Catalogue, EngineFactory, Order, PortOrder, RunHeader, Scaffold, WatcherFactory
+from kgtui.start import Settings, Start
 from kgtui.state.glyphs import ASCII, UNICODE, Glyphs
 from kgtui.state.strip import title
 from kgtui.terminal import TerminalApp
@@ -62,30 +61,6 @@ def _palette() -> type[Provider]:
     from kgtui.screens.palette import Actions
 
     return Actions
-
-
-@dataclass(frozen=True, kw_only=True)
-class Start:
-    """The file to open at once, and its operator."""
-
-    problem: Problem
-    path: Path
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """What holds for this start: the folder to work in and that of the kernels, where to judge, what to compile for.
-
-    `preferences` are what the user chose and where; those that could be had stand in the other fields.
-    """
-
-    folder: Path
-    kernels: Path | None = None
-    device: str = "cpu"
-    target: str | None = "sm_90"
-    environment: Mapping[str, str] = field(default_factory=dict)
-    preferences: Preferences = field(default_factory=nobody_asked)
-    data: Path = field(default_factory=Path)
 
 
 class StoreMoved(Message):

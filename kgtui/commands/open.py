@@ -133,7 +133,8 @@ def assemble(
     artefacts: ArtefactStore, kernels: Path, preferences: Preferences,
 ) -> WorkbenchApp:  # fmt: skip
     """The application with everything that it needs; starts nothing."""
-    from kgtui.app import Settings, Start, WorkbenchApp
+    from kgtui.app import WorkbenchApp
+    from kgtui.start import Settings, Start
 
     def make_engine() -> Judging:
         from engine.engine import Engine

@@ -15,9 +15,10 @@ import pytest
 import textual.pilot
 from textual.pilot import Pilot
 
-from kgtui.app import Settings, Start, WorkbenchApp
+from kgtui.app import WorkbenchApp
 from kgtui.config import parse_config
 from kgtui.preferences import Typed, preferences_of
+from kgtui.start import Settings, Start
 
 _SCHEDULED = Path("/proc/self/schedstat")  # nanoseconds on a processor, and waiting for one, of the main thread
 _IDLE_NS = 5_000_000  # a quarter of the time that Textual looks at

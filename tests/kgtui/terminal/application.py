@@ -13,10 +13,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from kgtui.app import Settings, Start, WorkbenchApp
+from kgtui.app import WorkbenchApp
 from kgtui.attention import kept_title
 from kgtui.ending import show
 from kgtui.paths import Paths
+from kgtui.start import Settings, Start
 
 
 def main(fakes: ModuleType, folder: Path, breaks: str) -> int:

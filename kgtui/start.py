@@ -1,0 +1,34 @@
+"""What the application is started with: settings of this start, and the file to open at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from engine.model import Problem
+from kgtui.preferences import Preferences, nobody_asked
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """The file to open at once, and its operator."""
+
+    problem: Problem
+    path: Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What holds for this start: the folder to work in and that of the kernels, where to judge, what to compile for.
+
+    `preferences` are what the user chose and where; those that could be had stand in the other fields.
+    """
+
+    folder: Path
+    kernels: Path | None = None
+    device: str = "cpu"
+    target: str | None = "sm_90"
+    environment: Mapping[str, str] = field(default_factory=dict)
+    preferences: Preferences = field(default_factory=nobody_asked)
+    data: Path = field(default_factory=Path)
