@@ -13,7 +13,7 @@ from engine.devices.hardware.device_memory import DeviceBlock
 from engine.judge.inputs import cases
 from engine.judge.probing.contrast import Contrasts
 from engine.judge.probing.precision import gauge
-from engine.probes.lab.case_session import CaseSession as ProbedBench
+from engine.probes.lab.case_session import CaseSession
 from engine.probes.lab.repeat_calls import watch_of
 from engine.protocol import tensors
 from engine.worker.memory import CallMemory, copy_out
@@ -21,89 +21,89 @@ from engine.worker.monitor.recent_outputs import Recalls
 from problems import find
 
 if TYPE_CHECKING:
-    from tests.engine.judge.conftest import CaseSession
+    from tests.engine.judge.conftest import Bench
 
 
-def contrasted(session: CaseSession, *values: torch.Tensor, keep: bool = False) -> list[tuple[int, int, int | None]]:
+def contrasted(bench: Bench, *values: torch.Tensor, keep: bool = False) -> list[tuple[int, int, int | None]]:
     """Of each output how many elements there are, how many are right, how many have changed."""
     command = protocol.Contrast(
-        id="c", outputs=str(session.outputs), max_output_bytes=1 << 20, returned=session.hand_back(*values), keep=keep
+        id="c", outputs=str(bench.outputs), max_output_bytes=1 << 20, returned=bench.hand_back(*values), keep=keep
     )
-    reply = session.ask(command)
+    reply = bench.ask(command)
     assert isinstance(reply, protocol.Contrasted), reply
     return [(output.total, output.right, output.changed) for output in reply.outputs]
 
 
-def test_without_kept_outputs_nothing_is_said_of_changes(session: CaseSession) -> None:
-    session.prepare("TWICE")
-    answer = 2 * session.arguments[0]
-    assert contrasted(session, answer) == [(4, 4, None)]
-    assert contrasted(session, answer) == [(4, 4, None)]
+def test_without_kept_outputs_nothing_is_said_of_changes(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    answer = 2 * bench.arguments[0]
+    assert contrasted(bench, answer) == [(4, 4, None)]
+    assert contrasted(bench, answer) == [(4, 4, None)]
 
 
-def test_changes_are_counted_against_what_was_kept_last(session: CaseSession) -> None:
-    session.prepare("TWICE")
-    answer = 2 * session.arguments[0]
+def test_changes_are_counted_against_what_was_kept_last(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    answer = 2 * bench.arguments[0]
     other = torch.cat([answer[:1], answer[1:] + 1])
-    assert contrasted(session, answer, keep=True) == [(4, 4, None)]
-    assert contrasted(session, other) == [(4, 1, 3)]
-    assert contrasted(session, answer) == [(4, 4, 0)]
-    assert contrasted(session, other, keep=True) == [(4, 1, 3)]
-    assert contrasted(session, other) == [(4, 1, 0)]
+    assert contrasted(bench, answer, keep=True) == [(4, 4, None)]
+    assert contrasted(bench, other) == [(4, 1, 3)]
+    assert contrasted(bench, answer) == [(4, 4, 0)]
+    assert contrasted(bench, other, keep=True) == [(4, 1, 3)]
+    assert contrasted(bench, other) == [(4, 1, 0)]
 
 
-def test_a_change_is_one_of_bits(session: CaseSession) -> None:
-    session.prepare("SCALAR")  # it returns its input, which is all zeros
-    contrasted(session, torch.zeros(4), keep=True)
-    assert contrasted(session, torch.tensor([0.0, -0.0, 0.0, 0.0])) == [(4, 4, 1)]
+def test_a_change_is_one_of_bits(bench: Bench) -> None:
+    bench.prepare("SCALAR")  # it returns its input, which is all zeros
+    contrasted(bench, torch.zeros(4), keep=True)
+    assert contrasted(bench, torch.tensor([0.0, -0.0, 0.0, 0.0])) == [(4, 4, 1)]
 
 
-def test_nan_that_stays_has_not_changed(session: CaseSession) -> None:
-    session.prepare("TWICE")
-    contrasted(session, torch.full((4,), torch.nan), keep=True)
-    assert contrasted(session, torch.full((4,), torch.nan)) == [(4, 0, 0)]
+def test_nan_that_stays_has_not_changed(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    contrasted(bench, torch.full((4,), torch.nan), keep=True)
+    assert contrasted(bench, torch.full((4,), torch.nan)) == [(4, 0, 0)]
 
 
-def test_arguments_that_are_written_are_those_that_were_handed_back(session: CaseSession) -> None:
-    session.prepare("IN_PLACE")
-    answer = 2 * session.arguments[0]
-    assert contrasted(session, answer, keep=True) == [(4, 4, None)]
-    assert contrasted(session, torch.zeros(4)) == [(4, 0, 4)]
+def test_arguments_that_are_written_are_those_that_were_handed_back(bench: Bench) -> None:
+    bench.prepare("IN_PLACE")
+    answer = 2 * bench.arguments[0]
+    assert contrasted(bench, answer, keep=True) == [(4, 4, None)]
+    assert contrasted(bench, torch.zeros(4)) == [(4, 0, 4)]
 
 
-def test_an_argument_with_gaps_is_handed_back_without_them(session: CaseSession) -> None:
-    session.prepare("INTO")
-    assert contrasted(session, session.arguments[0] + 1) == [(4, 4, None)]
+def test_an_argument_with_gaps_is_handed_back_without_them(bench: Bench) -> None:
+    bench.prepare("INTO")
+    assert contrasted(bench, bench.arguments[0] + 1) == [(4, 4, None)]
 
 
-def test_an_output_of_another_shape_is_right_nowhere_and_cannot_be_held_against_one(session: CaseSession) -> None:
-    session.prepare("TWICE")
-    contrasted(session, 2 * session.arguments[0], keep=True)
-    assert contrasted(session, torch.zeros(3)) == [(4, 0, None)]
+def test_an_output_of_another_shape_is_right_nowhere_and_cannot_be_held_against_one(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    contrasted(bench, 2 * bench.arguments[0], keep=True)
+    assert contrasted(bench, torch.zeros(3)) == [(4, 0, None)]
 
 
-def test_an_output_that_was_not_handed_back_is_right_nowhere(session: CaseSession) -> None:
-    session.prepare("IN_PLACE")
-    assert contrasted(session) == [(4, 0, None)]
+def test_an_output_that_was_not_handed_back_is_right_nowhere(bench: Bench) -> None:
+    bench.prepare("IN_PLACE")
+    assert contrasted(bench) == [(4, 0, None)]
 
 
-def test_more_than_is_returned_is_no_answer(session: CaseSession) -> None:
-    session.prepare("TWICE")
-    answer = 2 * session.arguments[0]
-    assert contrasted(session, answer, answer) == [(4, 0, None)]
+def test_more_than_is_returned_is_no_answer(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    answer = 2 * bench.arguments[0]
+    assert contrasted(bench, answer, answer) == [(4, 0, None)]
 
 
-def test_an_empty_output_does_not_change(session: CaseSession) -> None:
-    session.prepare("EMPTY")
-    contrasted(session, torch.empty(0), keep=True)
-    assert contrasted(session, torch.empty(0)) == [(0, 0, 0)]
+def test_an_empty_output_does_not_change(bench: Bench) -> None:
+    bench.prepare("EMPTY")
+    contrasted(bench, torch.empty(0), keep=True)
+    assert contrasted(bench, torch.empty(0)) == [(0, 0, 0)]
 
 
-def test_another_case_begins_anew(session: CaseSession) -> None:
-    session.prepare("TWICE")
-    contrasted(session, 2 * session.arguments[0], keep=True)
-    session.prepare("TWICE", case="large")
-    assert contrasted(session, 2 * session.arguments[0]) == [(4, 4, None)]
+def test_another_case_begins_anew(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    contrasted(bench, 2 * bench.arguments[0], keep=True)
+    bench.prepare("TWICE", case="large")
+    assert contrasted(bench, 2 * bench.arguments[0]) == [(4, 4, None)]
 
 
 def _block(size_bytes: int, device: torch.device) -> DeviceBlock:
@@ -148,10 +148,10 @@ def test_device_output_returned_by_in_place_entry_is_right(extra: int, monkeypat
     memory = CallMemory(cpu)
     memory._blocks[arena.spec.handle] = arena._content
     lab = SimpleNamespace(problem=problem)
-    session = SimpleNamespace(lab=lab, prepared=SimpleNamespace(arguments=content.specs))
+    bench = SimpleNamespace(lab=lab, prepared=SimpleNamespace(arguments=content.specs))
     call = protocol.Call(
         id="c", case=case.name, arguments=content.specs, arena=arena.spec, outputs="", max_output_bytes=0, poison=0xFF,
-        watch=watch_of(cast(ProbedBench, session)),  # cast: as much of it as is read
+        watch=watch_of(cast(CaseSession, bench)),  # cast: as much of it as is read
     )  # fmt: skip
     out = content.expected[0].clone()
     returned = Recalls(memory).hand_back(call, [out, None, None, None], (out, *(torch.ones(7),) * extra))
