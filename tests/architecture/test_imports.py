@@ -20,8 +20,8 @@ ROOT = Path(__file__).parents[2]
 HEAVY = ("torch", "triton", "numpy", "textual", "sqlite_utils")
 # Code that runs in child processes, or is handed to them; everything else is, or may be, the parent's.
 CHILDREN = (
-    "engine/worker/", "engine/judge/", "engine/compiler/", "engine/clock/", "engine/protocol/tensors.py",
-    "engine/loading/warm_kernel.py", "engine/devices/hardware/device_memory.py", "kgtui/samples/",
+    "engine/worker/", "engine/judge/", "engine/compiler/", "engine/clock/", "engine/loading/", "kgtui/samples/",
+    "engine/protocol/tensors.py", "engine/devices/hardware/device_memory.py",
 )  # fmt: skip
 DEVICE_LIBRARIES = ("torch", "triton", "numpy")
 

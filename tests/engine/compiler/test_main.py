@@ -105,10 +105,10 @@ def test_a_command_for_another_child_is_refused(told: Told) -> None:
 FIND = """
 import sys
 from pathlib import Path
-from engine import wire
+from engine import protocol
 from engine.compiler.main import _Compiler
 compiler = _Compiler(limits_reading=False)
-compiler.carry_out(wire.Load(id="i", path=sys.argv[1], folder=None, entry="entry"))
+compiler.carry_out(protocol.Load(id="i", path=sys.argv[1], folder=None, entry="entry"))
 print([compiler._find("k", line).fn(None) for line in (6, 11)])
 """
 TWO = """import triton

@@ -29,7 +29,7 @@ NOON = datetime(2026, 1, 2, 12, 0, 0, tzinfo=UTC)
 CLIENT = """
 import asyncio, concurrent.futures.thread, os, signal, sys  # all, while their folder can still be read
 from pathlib import Path
-from engine.device_lock import DeviceLock
+from engine.devices.hardware.device_lock import DeviceLock
 from engine.errors import UnsupportedError
 
 folder, command, user, action = sys.argv[1:]

@@ -16,7 +16,7 @@ MOST_CPU_S = 30  # about 0.5 s are used, on any machine far less than a quadrati
 
 READ = """
 import sys
-from engine.checks import read_statically
+from engine.static.checks import read_statically
 from engine.model.parsing import parse
 
 unit = sys.argv[1].encode().decode("unicode_escape")

@@ -16,9 +16,9 @@ import json, sys
 from pathlib import Path
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
-from engine.worker import doors
-from engine.worker.audit import Audit
-doors.hang_bells()
+from engine.worker.monitor import torch_hooks
+from engine.worker.monitor.audit import Audit
+torch_hooks.hang_bells()
 path, folder = Path(sys.argv[1]), Path(sys.argv[2])
 sys.path.append(str(folder))
 audit = Audit()

@@ -31,7 +31,7 @@ Anonymous:             0 kB
 """
 REWRITE = """
 import ctypes, sys
-from engine.worker.code_pages import code_pages, rewritten
+from engine.worker.monitor.code_pages import code_pages, rewritten
 libc = ctypes.CDLL(None)
 before = code_pages()
 address = ctypes.cast(libc.clock_getres, ctypes.c_void_p).value

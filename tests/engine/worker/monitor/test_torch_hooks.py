@@ -10,13 +10,13 @@ import pytest
 PROGRAM = """
 import contextlib, sys, threading, _thread
 from concurrent.futures import ThreadPoolExecutor
-from engine.worker import doors
+from engine.worker.monitor import torch_hooks
 within = threading.local()
 @contextlib.contextmanager
 def noting():
     within.noted = True
     yield
-doors.follow_threads(noting)
+torch_hooks.follow_threads(noting)
 told, done = [], threading.Event()
 def work(first=0, *, second=0):
     told.append((getattr(within, "noted", False), first, second))
@@ -46,13 +46,13 @@ def test_a_new_thread_is_within(start: str, told: str) -> None:
 
 OPERATORS = """
 import contextlib, torch
-from engine.worker import doors
+from engine.worker.monitor import torch_hooks
 told = []
 @contextlib.contextmanager
 def noting():
     told.append("within")
     yield
-doors.follow_operators(told.append, noting)
+torch_hooks.follow_operators(told.append, noting)
 {register}
 torch.ops.toy.twice(torch.ones(2))
 print([name for name in dict.fromkeys(told) if name in ("toy::twice", "within")])  # others are torch's own
