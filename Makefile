@@ -1,19 +1,25 @@
-# Two commands matter: `make run` opens the workbench, `make test` runs the whole suite.
+# Two commands matter: `make run` opens the workbench, `make test` runs a fixed sample of the suite.
 # PYTHON chooses the interpreter of the environment; VENV where it is made.
 PYTHON ?= python3
 VENV ?= .venv
+SAMPLE ?= 8
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test check fix docs clean
+.PHONY: run test test-all check fix docs clean
 
 run: $(READY)
 	@if [ -t 0 ] && [ -t 1 ] && [ -t 2 ]; then exec $(BIN)/kgtui open --sample; else \
 	  echo "no terminal here, so instead of the workbench: kgtui check --sample"; \
 	  exec $(BIN)/kgtui check --sample; fi
 
+# SAMPLE is the divisor of the rule in tests/sampling.py; 0 runs every test. Compiled modules are kept, or each process
+# of the tests would compile the suite again.
 test: $(READY)
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal --sample=$(SAMPLE)
+
+test-all:
+	$(MAKE) --no-print-directory test SAMPLE=0
 
 check: $(READY)
 	$(BIN)/ruff check .

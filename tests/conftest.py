@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
 
+from tests.sampling import OPTION, Sampling, add_option
+
 NOBODY = 65534
+_COLLECT_AFTER = (20_000, 20, 100)
 
 
-def pytest_configure() -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of the suite."""
+    add_option(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
     """Give torch one thread: small tensors gain nothing from more, which wait for each other on a busy machine."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    divisor: int = config.getoption(OPTION)
+    if divisor > 0:
+        config.pluginmanager.register(Sampling(divisor))
+
+
+def pytest_collection_finish() -> None:
+    """Leave the collected tests and all modules out of garbage collection, which would visit them for every test."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*_COLLECT_AFTER)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -20,6 +20,8 @@ from kgtui.state.lines import Column, Row, Span
 from kgtui.state.tabs import TABS
 from kgtui.widgets.paged_grid import PagedGrid
 
+pytestmark = pytest.mark.sampled
+
 MARKUP = "[bold]x[/bold]"
 NAMES = (
     MARKUP,

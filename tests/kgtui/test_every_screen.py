@@ -18,6 +18,8 @@ from kgtui.state.lines import plain_text
 from kgtui.widgets.bars import Bar
 from kgtui.widgets.too_small import TooSmall
 
+pytestmark = pytest.mark.sampled
+
 SIZES = [(80, 24), (120, 36), (200, 60)]
 # A file opens the one; enter on a failed case, which goes to a line elsewhere, opens the other.
 WITHOUT_KEY = {"workbench", "case"}

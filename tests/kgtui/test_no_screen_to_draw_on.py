@@ -12,6 +12,8 @@ from textual.widget import Widget
 from engine.model.events import LogWritten, Stream
 from kgtui.screens import screen_ids
 
+pytestmark = pytest.mark.sampled
+
 PRINTED = LogWritten(at_s=1.0, stream=Stream.STDOUT, text="written late\n")
 
 

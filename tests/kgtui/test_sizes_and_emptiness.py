@@ -17,6 +17,8 @@ from kgtui.screens.base import KgtuiScreen
 from kgtui.state.tabs import TABS
 from kgtui.widgets.too_small import TooSmall
 
+pytestmark = pytest.mark.sampled
+
 START = (80, 24)
 TINY = [(20, 5), (59, 24), (80, 14), (1, 1)]
 STORM = [(20, 5), (300, 100), (59, 40), (60, 15), (200, 60), (1, 1), (120, 36), (300, 15), (60, 100)]

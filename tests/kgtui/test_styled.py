@@ -14,6 +14,8 @@ from textual.widgets import Static
 from kgtui.screens import screen_ids
 from kgtui.screens.styled import StyledScreen
 
+pytestmark = pytest.mark.sampled
+
 
 async def shown(bench: Any, pilot: Pilot[None], screen_id: str) -> Any:
     """The screen, in front and settled."""

@@ -1,13 +1,19 @@
-"""Every candidate of the corpus gets the outcome that its first line states."""
+"""Every candidate of the corpus gets the outcome that its first line states.
+
+Honest kernels run over the smoke and the full cases.  A wrong kernel or a cheat runs over the smoke cases, and over
+all of both tiers where these do not show what its first line states; of each operator the first file always does.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from engine.model import CaseResult, Finding, Limits, Outcome, Severity, Tier
 from engine.static.source import directives
+from tests.engine.end_to_end.conftest import Judged
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -21,6 +27,24 @@ def _files(kind: str) -> list[pytest.ParameterSet]:
     return [pytest.param(path, id=path.stem) for path in sorted((CORPUS / kind).glob("*.py"))]
 
 
+def _operator(path: Path) -> str:
+    return directives(path.read_text())["op"]
+
+
+def _mechanism(path: Path) -> str:
+    return directives(path.read_text())["ids"].partition(",")[0]
+
+
+def _firsts(kind: str) -> frozenset[Path]:
+    """The first file of each operator."""
+    return frozenset({_operator(path): path for path in sorted((CORPUS / kind).glob("*.py"), reverse=True)}.values())
+
+
+OVER_ALL_CASES = _firsts("wrong") | _firsts("cheats")
+by_operator, by_mechanism = pytest.mark.sampled(group=_operator), pytest.mark.sampled(group=_mechanism)
+
+
+@by_operator
 @pytest.mark.parametrize("path", _files("honest"))
 async def test_an_honest_kernel_passes(judging, path, record_property):
     judged = await _judge(judging, path, target=None)
@@ -29,6 +53,7 @@ async def test_an_honest_kernel_passes(judging, path, record_property):
     assert not judged.verdict.flagged
 
 
+@by_operator
 @pytest.mark.parametrize("path", _files("honest"))
 async def test_an_honest_kernel_builds(judging, path):
     # The smoke cases launch every kernel; to compile what all cases launch took two thirds of the corpus' time.
@@ -37,29 +62,51 @@ async def test_an_honest_kernel_builds(judging, path):
     assert {kernel.outcome for kernel in judged.kernels} == {Outcome.PASS}
 
 
+@by_operator
 @pytest.mark.parametrize("path", _files("wrong"))
 async def test_a_wrong_kernel_fails_as_stated(judging, path):
-    expected = _stated(path)
-    judged = await _judge(judging, path, target="sm_90" if "compile_error" in expected else None)
-    assert _words(judged.verdict.outcome, judged.cases) & expected, judged.verdict.sentence
+    target = "sm_90" if "compile_error" in _stated(path) else None
+    judged = await _judge_until(_ends_as_stated, judging, path, target=target)
+    assert _words(judged.verdict.outcome, judged.cases) & _stated(path), judged.verdict.sentence
 
 
+@by_mechanism
 @pytest.mark.parametrize("path", _files("cheats"))
 async def test_a_cheat_does_not_pass_and_ends_as_stated(judging, path, record_property):
-    judged = await _judge(judging, path, target=None, limits=IMPATIENT)
+    judged = await _judge_until(_is_caught_as_stated, judging, path, target=None, limits=IMPATIENT)
     is_believed = judged.verdict.outcome is Outcome.PASS and not judged.verdict.flagged
     record_property("cheat", "passed" if is_believed else "caught")
     assert _words(judged.verdict.outcome, judged.cases) & _stated(path), judged.verdict.sentence
     if judged.verdict.outcome is Outcome.PASS:
         assert judged.verdict.flagged
-        assert _flags(judged.findings) & set(directives(path.read_text())["finding"].split("|"))
+        assert _flags(judged.findings) & _findings_stated(path)
 
 
 async def _judge(
     judging, path: Path, *, target: str | None, limits: Limits = LIMITS, tiers: tuple[Tier, ...] = ALL_TIERS
-):
-    problem = directives(path.read_text())["op"]
-    return await judging(path, problem=problem, tiers=tiers, target=target, limits=limits)
+) -> Judged:
+    return await judging(path, problem=_operator(path), tiers=tiers, target=target, limits=limits)
+
+
+async def _judge_until(
+    is_shown: Callable[[Judged, Path], bool], judging, path: Path, *, target: str | None, limits: Limits = LIMITS
+) -> Judged:
+    """The run over the smoke cases where it shows what the file states, else the run over all cases."""
+    if path not in OVER_ALL_CASES:
+        judged = await _judge(judging, path, target=target, limits=limits, tiers=(Tier.SMOKE,))
+        if is_shown(judged, path):
+            return judged
+    return await _judge(judging, path, target=target, limits=limits)
+
+
+def _ends_as_stated(judged: Judged, path: Path) -> bool:
+    return bool(_words(judged.verdict.outcome, judged.cases) & _stated(path))
+
+
+def _is_caught_as_stated(judged: Judged, path: Path) -> bool:
+    if not _ends_as_stated(judged, path) or judged.verdict.outcome is not Outcome.PASS:
+        return _ends_as_stated(judged, path)
+    return judged.verdict.flagged and bool(_flags(judged.findings) & _findings_stated(path))
 
 
 def _flags(findings: list[Finding]) -> set[str]:
@@ -69,6 +116,10 @@ def _flags(findings: list[Finding]) -> set[str]:
 
 def _stated(path: Path) -> set[str]:
     return set(directives(path.read_text())["expect"].split("|"))
+
+
+def _findings_stated(path: Path) -> set[str]:
+    return set(directives(path.read_text())["finding"].split("|"))
 
 
 def _words(outcome: Outcome, cases: list[CaseResult]) -> set[str]:

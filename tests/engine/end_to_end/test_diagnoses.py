@@ -111,6 +111,7 @@ async def test_every_file_with_wrong_values_is_in_the_table():
     assert wrong - set(TRUTH) == NO_VALUES
 
 
+@pytest.mark.sampled(group=lambda name: _operator(name))
 @pytest.mark.parametrize("name", sorted(TRUTH))
 async def test_the_first_word_on_a_wrong_output_is_the_mistake(engine, name):
     kind, case = TRUTH[name]
@@ -118,10 +119,14 @@ async def test_the_first_word_on_a_wrong_output_is_the_mistake(engine, name):
     assert found == (None if name in UNTOLD else kind)
 
 
+def _operator(name: str) -> str:
+    return directives((CORPUS / "wrong" / f"{name}.py").read_text())["op"]
+
+
 async def _first_words(engine, name: str, case: str) -> DiagnosisKind | None:
     """The kind of the first diagnosis of the first wrong output of this case."""
     path = CORPUS / "wrong" / f"{name}.py"
-    problem = find(directives(path.read_text())["op"])
+    problem = find(_operator(name))
     plan = Plan.for_tiers(problem, tiers=(Tier.SMOKE, Tier.FULL), device="cpu", target=None, limits=LIMITS)
     candidate = Candidate(source=path.read_bytes(), problem=problem.name, filename=path.name, folder=None)
     events = engine.evaluate(candidate, replace(plan, cases=(problem.case(case),)))

@@ -22,6 +22,8 @@ from engine.judge.inputs.copies import private_copies
 from engine.model import Case, Cost, DType, Outcome, Problem, Tier, Tolerance
 from problems import catalogue, find
 
+pytestmark = pytest.mark.sampled
+
 CPU, CUDA = torch.device("cpu"), torch.device("cuda:0")
 CASE = Case(name="one", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
 OTHER = Case(name="other", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})

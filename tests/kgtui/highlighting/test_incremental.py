@@ -13,6 +13,8 @@ from kgtui.highlighting.incremental import IncrementalLexer, Splice
 from kgtui.highlighting.inks import Ink, Span, ink_of
 from kgtui.highlighting.lexers import LONGEST_COLOURED_LINE
 
+pytestmark = pytest.mark.sampled
+
 EVERYTHING = 10**9
 SOURCES = sorted(Path(__file__).parents[3].glob("engine/*.py"))
 FRAGMENTS = (

@@ -28,6 +28,7 @@ class AsText(SingleFileSnapshotExtension):
     _file_extension = "txt"
 
 
+@pytest.mark.sampled(group=lambda page: page.screen)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 async def test_a_page_looks_as_before(opened: Any, page: Page, snapshot: SnapshotAssertion) -> None:
     async with opened(page) as driven:

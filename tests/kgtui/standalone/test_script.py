@@ -18,6 +18,8 @@ from engine.model import CaseResult, Outcome, OutOfBounds
 from kgtui.standalone.script import FailedCase, script_name, standalone_script
 from problems import find
 
+pytestmark = pytest.mark.sampled
+
 CORPUS = Path(__file__).parents[2] / "corpus"
 LIBRARIES = sysconfig.get_path("purelib")
 
