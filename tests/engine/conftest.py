@@ -16,6 +16,7 @@ from engine.processes.child import Child
 from engine.processes.directories import Lodging
 from engine.processes.fork_server_client import Nest
 from engine.processes.process_pool import Staff
+from tests.forking import Forking, forking
 
 Answer = Callable[[str, protocol.AnyCommand], protocol.AnyReply | bytes | None]
 """From the kind of a child and a command to what the child replies; None keeps silent."""
@@ -129,6 +130,13 @@ async def employ(lodging: Lodging) -> AsyncIterator[Employ]:
     yield employ
     for staff in staffs:
         await staff.close()
+
+
+@pytest.fixture(scope="session")
+def fresh_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forking]:
+    """Runs a program in a process of its own that has imported what a worker has before it loads a candidate."""
+    with forking("engine.worker.main", folder=tmp_path_factory.mktemp("fresh")) as server:
+        yield server
 
 
 @pytest.fixture

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.forking import Forking
+
 
 @pytest.fixture
-def load_fresh(tmp_path: Path) -> Callable[..., dict[str, Any]]:
+def load_fresh(tmp_path: Path, fresh_process: Forking) -> Callable[..., dict[str, Any]]:
     """Load a kernel file with the worker's loader in a new process and run a few lines after it."""
     snapshots = tmp_path / "snapshot"
     snapshots.mkdir()
@@ -32,9 +32,7 @@ def load_fresh(tmp_path: Path) -> Callable[..., dict[str, Any]]:
             + "except BaseException as error:\n    told['error'] = f'{type(error).__name__}: {error}'\n"
             "sys.__stdout__.write(json.dumps(told))\n"
         )
-        done = subprocess.run(
-            [sys.executable, "-I", "-c", program], capture_output=True, text=True, check=False, cwd=tmp_path
-        )
+        done = fresh_process.run(program, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         told: dict[str, Any] = json.loads(done.stdout)
         return told

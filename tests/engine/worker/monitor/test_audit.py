@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.forking import Forking
 
 PROGRAM = """
 import json, sys
@@ -39,7 +39,7 @@ Deeds = list[list[Any]]  # Any: words, numbers and None as they come from JSON
 
 
 @pytest.fixture
-def deeds(tmp_path: Path) -> Callable[..., Deeds]:
+def deeds(tmp_path: Path, fresh_process: Forking) -> Callable[..., Deeds]:
     """What is noted of a candidate with this text, in a process of its own, since a hook stays for good."""
 
     def run(source: str, beside: str = "") -> Deeds:
@@ -48,10 +48,7 @@ def deeds(tmp_path: Path) -> Callable[..., Deeds]:
             place.mkdir(parents=True, exist_ok=True)
         (room / "candidate" / "kernel.py").write_text(source)
         (folder / "beside.py").write_text(beside)
-        done = subprocess.run(
-            [sys.executable, "-I", "-c", PROGRAM, str(room / "candidate" / "kernel.py"), str(folder)],
-            capture_output=True, text=True, check=False, cwd=room,
-        )  # fmt: skip
+        done = fresh_process.run(PROGRAM, str(room / "candidate" / "kernel.py"), str(folder), cwd=room)
         assert done.returncode == 0, done.stderr
         told: Deeds = json.loads(done.stdout.splitlines()[-1])
         return told
