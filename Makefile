@@ -2,7 +2,7 @@
 # PYTHON chooses the interpreter of the environment; VENV where it is made.
 PYTHON ?= python3
 VENV ?= .venv
-SAMPLE ?= 8
+SAMPLE ?= 40
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from engine.static.source import directives
 from tests.mutation.edits import Kind
 from tests.mutation.judging import Fate, judge_all
@@ -27,6 +29,7 @@ def whole(name: str) -> tuple[Mutant, str]:
     ), directives(source)["op"]  # fmt: skip
 
 
+@pytest.mark.slow
 async def test_a_sample_of_the_mutants_is_rejected(tmp_path: Path) -> None:
     sample = []
     for name in SAMPLED:
@@ -39,6 +42,7 @@ async def test_a_sample_of_the_mutants_is_rejected(tmp_path: Path) -> None:
     assert {one.mutant.name: one.fate for one in judged if one.fate not in (Fate.REJECTED, Fate.STILLBORN)} == {}
 
 
+@pytest.mark.slow
 async def test_a_right_kernel_survives_and_one_that_raises_is_stillborn(tmp_path: Path) -> None:
     silu, problem = whole("silu")
     raising = Mutant(

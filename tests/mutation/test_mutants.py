@@ -112,6 +112,7 @@ def test_a_name_says_kernel_line_and_kind_and_counts_in_the_order_of_the_text() 
     assert names == ["k:3:change_constant", "k:4:change_constant", "k:4:change_constant:2"]
 
 
+@pytest.mark.slow
 def test_mutants_of_the_corpus_are_different_programs_with_different_names(corpus: Corpus) -> None:
     for path, found in corpus.items():
         forms = {ast.dump(ast.parse(mutant.source)) for mutant in found[::10]}

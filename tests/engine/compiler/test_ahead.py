@@ -16,6 +16,8 @@ import pytest
 
 from engine.processes.kernel_cache import publish
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 # Lengths of rows: divisible by 16 or not, one or several blocks, and a second time what came before.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import textwrap
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -90,7 +90,7 @@ def judging(engine: Engine) -> Judging:
 
     async def judge(
         source: str | Path, *, problem: str = "aten::silu", tiers: tuple[Tier, ...] = (Tier.SMOKE,),
-        target: str | None = None, limits: Limits = SMALL, folder: Path | None = None,
+        target: str | None = None, limits: Limits = SMALL, folder: Path | None = None, also: tuple[str, ...] = (),
     ) -> Judged:  # fmt: skip
         if isinstance(source, Path):
             content, filename = source.read_bytes(), source.name
@@ -98,6 +98,8 @@ def judging(engine: Engine) -> Judging:
             content, filename = textwrap.dedent(source).encode(), "kernel.py"
         candidate = Candidate(source=content, problem=problem, filename=filename, folder=folder)
         plan = Plan.for_tiers(find(problem), tiers=tiers, device="cpu", target=target, limits=limits)
+        chosen = (*plan.cases, *map(plan.problem.case, also))
+        plan = replace(plan, cases=tuple({case.name: case for case in chosen}.values()))
         return Judged(events=tuple([event async for event in engine.evaluate(candidate, plan)]))
 
     return judge

@@ -1,7 +1,8 @@
 """Every candidate of the corpus gets the outcome that its first line states.
 
-Honest kernels run over the smoke and the full cases.  A wrong kernel or a cheat runs over the smoke cases, and over
-all of both tiers where these do not show what its first line states; of each operator the first file always does.
+Honest kernels run over the smoke and the full cases.  A cheat runs over the smoke cases, a wrong kernel also over the
+case that shows its mistake; and over all of both tiers where these do not show what the first line states.  Of each
+operator the first file always runs over all.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import pytest
 from engine.model import CaseResult, Finding, Limits, Outcome, Severity, Tier
 from engine.static.source import directives
 from tests.engine.end_to_end.conftest import Judged
+from tests.engine.end_to_end.test_diagnoses import TRUTH
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -83,17 +85,19 @@ async def test_a_cheat_does_not_pass_and_ends_as_stated(judging, path, record_pr
 
 
 async def _judge(
-    judging, path: Path, *, target: str | None, limits: Limits = LIMITS, tiers: tuple[Tier, ...] = ALL_TIERS
-) -> Judged:
-    return await judging(path, problem=_operator(path), tiers=tiers, target=target, limits=limits)
+    judging, path: Path, *, target: str | None, limits: Limits = LIMITS, tiers: tuple[Tier, ...] = ALL_TIERS,
+    also: tuple[str, ...] = (),
+) -> Judged:  # fmt: skip
+    return await judging(path, problem=_operator(path), tiers=tiers, target=target, limits=limits, also=also)
 
 
 async def _judge_until(
     is_shown: Callable[[Judged, Path], bool], judging, path: Path, *, target: str | None, limits: Limits = LIMITS
 ) -> Judged:
-    """The run over the smoke cases where it shows what the file states, else the run over all cases."""
+    """The run over few cases where it shows what the file states, else the run over all cases."""
     if path not in OVER_ALL_CASES:
-        judged = await _judge(judging, path, target=target, limits=limits, tiers=(Tier.SMOKE,))
+        also = (TRUTH[path.stem][1],) if path.stem in TRUTH else ()
+        judged = await _judge(judging, path, target=target, limits=limits, tiers=(Tier.SMOKE,), also=also)
         if is_shown(judged, path):
             return judged
     return await _judge(judging, path, target=target, limits=limits)

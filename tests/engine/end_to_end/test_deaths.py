@@ -20,6 +20,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 STAGES = (Stage.LOAD, Stage.VERIFY, Stage.COMPILE, Stage.PROBE)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("kind", ["kgtui-judge", "kgtui-worker", "kgtui-compiler", "kgtui-nursery"])
 async def test_process_killed_at_every_stage_leaves_verdicts_right(engine: Engine, kind: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -11,8 +12,8 @@ from engine.model import Candidate, DiagnosisKind, Limits, Outcome, Plan, Tier
 from engine.model.events import CaseFinished
 from engine.static.source import directives
 from problems import find
-from tests.engine.end_to_end.test_corpus import CORPUS
 
+CORPUS = Path(__file__).parents[2] / "corpus"
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 LIMITS = Limits(load_s=5.0, case_s=20.0, memory_bytes=2 << 30)
 K = DiagnosisKind

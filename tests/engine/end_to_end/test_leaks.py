@@ -27,6 +27,7 @@ WARM = 5  # what caches take up once
 GROWTH_BYTES = 64 * 1024  # per save
 
 
+@pytest.mark.slow
 async def test_saves_leave_no_process_descriptor_folder_or_growth(tmp_path, copy_kernel):
     async with Engine(device="cpu", artefacts=ArtefactStore(folder=tmp_path), environment=os.environ) as engine:
         for number in range(WARM):

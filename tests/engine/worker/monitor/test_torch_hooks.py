@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from pathlib import Path
 
 import pytest
+
+from tests.forking import Forking
 
 PROGRAM = """
 import contextlib, sys, threading, _thread
@@ -37,11 +38,9 @@ print(told)
         ("work()", "[(False, 0, 0)]"),
     ],
 )
-def test_a_new_thread_is_within(start: str, told: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", PROGRAM.replace("{start}", start)], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == told
+def test_a_new_thread_is_within(fresh_process: Forking, tmp_path: Path, start: str, told: str) -> None:
+    done = fresh_process.run(PROGRAM.replace("{start}", start), cwd=tmp_path)
+    assert (done.returncode, done.stdout.strip()) == (0, told)
 
 
 OPERATORS = """
@@ -80,29 +79,33 @@ print([name for name in dict.fromkeys(told) if name in ("toy::twice", "within")]
         ),
     ],
 )
-def test_an_operator_that_is_registered_runs_within(register: str, told: str) -> None:
+def test_an_operator_that_is_registered_runs_within(
+    fresh_process: Forking, tmp_path: Path, register: str, told: str
+) -> None:
     program = OPERATORS.replace("{register}", register)
-    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == told
+    done = fresh_process.run(program, cwd=tmp_path)
+    assert (done.returncode, done.stdout.strip()) == (0, told)
 
 
-def test_code_for_an_operator_of_torch_runs_within_and_is_not_followed() -> None:
+def test_code_for_an_operator_of_torch_runs_within_and_is_not_followed(fresh_process: Forking, tmp_path: Path) -> None:
     register = (
         "library = torch.library.Library('aten', 'IMPL');"
         "library.impl('flip', __import__('functools').partial(lambda x, dims: x), 'CPU', allow_override=True)"
     )
     program = OPERATORS.replace("{register}", register).replace("torch.ops.toy.twice(torch.ones(2))", "{call}")
     program = program.replace("{call}", "torch.ones(2).flip(0)").replace('"toy::twice"', '"aten::flip"')
-    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "['within']"
+    done = fresh_process.run(program, cwd=tmp_path)
+    assert (done.returncode, done.stdout.strip()) == (0, "['within']")
 
 
-def test_code_for_an_operator_of_another_library_of_torch_does_not_make_it_followed() -> None:
+def test_code_for_an_operator_of_another_library_of_torch_does_not_make_it_followed(
+    fresh_process: Forking, tmp_path: Path
+) -> None:
     register = (
         "library = torch.library.Library('mkldnn', 'IMPL');"
         "library.impl('_linear_pointwise', lambda *args: None, 'Meta')"
     )
     program = OPERATORS.replace("{register}", register).replace("torch.ops.toy.twice(torch.ones(2))", "")
     program = program.replace('"toy::twice"', '"mkldnn::_linear_pointwise"')
-    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    done = fresh_process.run(program, cwd=tmp_path)
+    assert (done.returncode, done.stdout.strip()) == (0, "[]")
