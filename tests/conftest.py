@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import os
@@ -33,6 +34,7 @@ def pytest_collection_finish() -> None:
     """Leave the collected tests and all modules out of garbage collection, which would visit them for every test."""
     gc.collect()
     gc.freeze()
+    atexit.register(gc.unfreeze)  # or nanobind prints all of Triton's types as leaked at the end
     gc.set_threshold(*_COLLECT_AFTER)
 
 
