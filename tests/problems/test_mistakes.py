@@ -48,8 +48,8 @@ def only_1024_experts(made: Made) -> None:
 
 
 def softmax_without_maximum(made: Made) -> None:
-    """exp overflows where values are near the largest number."""
-    gating = made["gating_output"].clamp(-80, 80)
+    """exp overflows, or is 0 for all experts of a token."""
+    gating = made["gating_output"].exp().log()
     topk_softmax.eager(**made | {"gating_output": gating})
 
 
