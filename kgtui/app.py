@@ -24,25 +24,35 @@ from textual.worker import Worker, WorkerCancelled, WorkerFailed, WorkerState
 from engine.errors import KgtuiError, UsageError
 from engine.model import Problem
 from engine.model.events import Event
-from kgtui import clipboard, disk
+from kgtui import clipboard
 from kgtui.attention import Attention
 from kgtui.background import in_background
-from kgtui.external import Opening, opening
-from kgtui.file_watch import FileSaved, FileWatch, WatchTroubled
+from kgtui.files import disk
+from kgtui.files.external_editor import Opening, opening
+from kgtui.files.file_watch import FileSaved, FileWatch, WatchTroubled
+from kgtui.files.kernel_folder import KernelFolder
+from kgtui.files.unsaved import UnsavedTexts
 from kgtui.gathering import Gathering, finish
-from kgtui.judging_service import JudgingService
-from kgtui.kernels import KernelFolder
-from kgtui.keys import Action, Where, bindings_of, first_key
+from kgtui.history.run_history import Past, StoreOpener
 from kgtui.navigation import Navigation
-from kgtui.past import Past, StoreOpener
+from kgtui.ports.protocols import (
+    ArtefactReader,
+    Catalogue,
+    EngineFactory,
+    Order,
+    PortOrder,
+    RunHeader,
+    Scaffold,
+    WatcherFactory,
+)
+from kgtui.runner.engine_service import JudgingService
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Diagnose
-from kgtui.seams import ArtefactReader, Catalogue, EngineFactory, Order, PortOrder, RunHeader, Scaffold, WatcherFactory
+from kgtui.settings.keys import Action, Where, bindings_of, first_key
 from kgtui.start import Settings, Start
 from kgtui.state.glyphs import ASCII, UNICODE, Glyphs
 from kgtui.state.strip import title
 from kgtui.terminal import TerminalApp
-from kgtui.unsaved import UnsavedTexts
 from kgtui.wishes import Wishes
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
-from kgtui.config import Notify
-from kgtui.preferences import Preferences
+from kgtui.settings.preferences import Preferences
+from kgtui.settings.schema import Notify
 
 if TYPE_CHECKING:
     from textual.app import App

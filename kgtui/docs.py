@@ -52,7 +52,7 @@ def updated(text: str) -> str:
 
 def key_table() -> str:
     """Every key of the screen."""
-    from kgtui.keys import key_table_markdown
+    from kgtui.settings.keys import key_table_markdown
 
     return key_table_markdown()
 

@@ -13,14 +13,14 @@ import signal
 import threading
 from typing import TYPE_CHECKING
 
-from kgtui.exit_code import Exit
+from kgtui.ports.exit_code import Exit
 from kgtui.rescue import Rescue
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kgtui.app import WorkbenchApp
-    from kgtui.paths import Paths
+    from kgtui.settings.paths import Paths
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE_S = 10.0

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.reports.text import printable
-from kgtui import disk
-from kgtui.paths import Paths
+from kgtui.files import disk
+from kgtui.settings.paths import Paths
 
 if TYPE_CHECKING:
     from kgtui.app import WorkbenchApp

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.model import Problem
-from kgtui.preferences import Preferences, nobody_asked
+from kgtui.settings.preferences import Preferences, nobody_asked
 
 
 @dataclass(frozen=True, kw_only=True)

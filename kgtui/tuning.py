@@ -14,10 +14,10 @@ from engine.model import Outcome
 from engine.model.events import Event, RunFinished
 from engine.reports.text import CollectedRun
 from engine.tuning.trials import Trial
-from kgtui import disk
 from kgtui.attention import Attention
-from kgtui.judging_service import JudgingService
-from kgtui.seams import Audience, GridOrder, RunHeader
+from kgtui.files import disk
+from kgtui.ports.protocols import Audience, GridOrder, RunHeader
+from kgtui.runner.engine_service import JudgingService
 from kgtui.state.knobs import Knobs
 from kgtui.state.tuning import Ending, VariantGrid
 from sessions.rows import VARIANT_TAG

@@ -12,12 +12,12 @@ from textual.app import App
 from textual.scrollbar import ScrollBar, ScrollBarRender
 
 from engine.errors import UsageError
-from kgtui import disk
-from kgtui.config import Config, Theme
-from kgtui.config_edit import Change, difference, edited
-from kgtui.keymap import Keymap, keymap_of
-from kgtui.keys import Action
-from kgtui.preferences import Preferences
+from kgtui.files import disk
+from kgtui.settings.file_edit import Change, difference, edited
+from kgtui.settings.keymap import Keymap, keymap_of
+from kgtui.settings.keys import Action
+from kgtui.settings.preferences import Preferences
+from kgtui.settings.schema import Config, Theme
 from kgtui.themes import themes
 from kgtui.widgets.scrollbars import WholeCells
 

@@ -19,7 +19,7 @@ from engine.errors import UnsupportedError, UsageError
 from engine.model import Candidate, Case, Problem, Tier
 from engine.reports.text import printable
 from engine.static.source import SourceError, decode, directives
-from kgtui import disk
+from kgtui.files import disk
 
 NO_TARGET = "none"
 SAMPLE_OPERATOR = "aten::softmax"

@@ -6,8 +6,8 @@ import argparse
 
 from engine.errors import UsageError
 from kgtui.commands.console import Console, Exit
-from kgtui.paths import find_paths
-from kgtui.sides import read_side
+from kgtui.history.comparison_source import read_side
+from kgtui.settings.paths import find_paths
 from kgtui.state.alignment import aligned
 from kgtui.state.compare_report import as_json, as_markdown, as_plain
 from kgtui.state.glyphs import ASCII, UNICODE

@@ -11,11 +11,11 @@ import argparse
 from engine.errors import UsageError
 from kgtui.commands.choices import device_for, target_for
 from kgtui.commands.console import Console, Exit
-from kgtui.commands.files import write_new
 from kgtui.commands.settled import unsaid
-from kgtui.config import template, toml
-from kgtui.paths import find_paths
-from kgtui.preferences import FOUND, Chosen, Preferences, setting_line
+from kgtui.files.new_file import write_new
+from kgtui.settings.paths import find_paths
+from kgtui.settings.preferences import FOUND, Chosen, Preferences, setting_line
+from kgtui.settings.schema import template, toml
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
@@ -31,7 +31,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         write_new(path, template(), shown=str(path))
         console.say(f"made {path}; every line of it is a comment until you take its # away")
         return Exit.PASSED
-    from kgtui.keymap import keymap_of
+    from kgtui.settings.keymap import keymap_of
 
     preferences = unsaid(options, console)
     config = preferences.config

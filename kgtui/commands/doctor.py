@@ -30,13 +30,13 @@ from engine.model.benchmark import DeviceState, Holder
 from engine.reports.text import printable
 from kgtui.commands.console import Console, Exit
 from kgtui.commands.settled import kernels_of, unsaid
-from kgtui.commands.surroundings import versions
-from kgtui.config import Config
-from kgtui.paths import Paths, can_write, find_paths
-from kgtui.preferences import Chosen, Preferences, setting_line
+from kgtui.runner.run_environment import versions
+from kgtui.settings.paths import Paths, can_write, find_paths
+from kgtui.settings.preferences import Chosen, Preferences, setting_line
+from kgtui.settings.schema import Config
 
 if TYPE_CHECKING:
-    from kgtui.keymap import Keymap
+    from kgtui.settings.keymap import Keymap
 
 JSON_SCHEMA = "kgtui.doctor/1"
 
@@ -195,7 +195,7 @@ def _keymap_of(config: Config) -> Keymap | None:
     """The user's own keys; None where there are none, which spares the import of Textual."""
     if not config.asked.keys:
         return None
-    from kgtui.keymap import keymap_of
+    from kgtui.settings.keymap import keymap_of
 
     return keymap_of(config.asked.keys, file=str(config.path))
 

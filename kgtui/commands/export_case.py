@@ -16,8 +16,8 @@ from engine.model.events import CaseFinished, Event
 from engine.reports.text import printable
 from kgtui.commands.choices import absolute
 from kgtui.commands.console import Console, Exit
-from kgtui.commands.files import write_new
-from kgtui.paths import find_paths
+from kgtui.files.new_file import write_new
+from kgtui.settings.paths import find_paths
 from kgtui.standalone.script import FailedCase, script_name, standalone_script
 from sessions import open_store
 

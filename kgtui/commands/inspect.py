@@ -27,7 +27,7 @@ from kgtui.commands.choices import KernelFile
 from kgtui.commands.console import Console, Exit, exit_of
 from kgtui.commands.judging import EngineFactory, Request, carry_out
 from kgtui.commands.settled import place_for
-from kgtui.commands.surroundings import environment_of
+from kgtui.runner.run_environment import environment_of
 
 LABEL = "inspect"
 

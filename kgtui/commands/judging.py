@@ -33,8 +33,8 @@ from engine.verdict.decide import Facts, Stop, judge
 from kgtui.commands.choices import KernelFile
 from kgtui.commands.console import Console
 from kgtui.commands.keeping import Keeper, artefact_folder, open_keeper
-from kgtui.commands.surroundings import environment_of
-from kgtui.paths import find_paths
+from kgtui.runner.run_environment import environment_of
+from kgtui.settings.paths import find_paths
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SIGNAL_BASE = 128

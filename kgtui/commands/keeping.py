@@ -15,7 +15,7 @@ from engine.artefacts import ArtefactStore
 from engine.errors import StoreError
 from engine.model import Candidate, Problem, Tier
 from engine.model.events import Event
-from kgtui.paths import Paths, can_write
+from kgtui.settings.paths import Paths, can_write
 from sessions import Store, open_store
 from sessions.store import BUSY_TIMEOUT_S
 

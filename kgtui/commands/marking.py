@@ -6,13 +6,13 @@ import argparse
 
 from engine.artefacts import ArtefactStore
 from engine.errors import UsageError
-from kgtui import disk
-from kgtui.archive import Archive
 from kgtui.commands.choices import absolute
 from kgtui.commands.console import Console
-from kgtui.kernels import KernelFolder
-from kgtui.paths import Paths
-from kgtui.scaffold import scaffold
+from kgtui.files import disk
+from kgtui.files.kernel_folder import KernelFolder
+from kgtui.files.templates import scaffold
+from kgtui.history.store_admin import Archive
+from kgtui.settings.paths import Paths
 from kgtui.state.numbers import bytes_of
 from sessions import Reader, RunRow, open_store
 

@@ -7,9 +7,9 @@ import argparse
 import problems
 from kgtui.commands.choices import absolute, kernel_path, shown_from
 from kgtui.commands.console import Console, Exit
-from kgtui.commands.files import write_new
 from kgtui.commands.settled import kernels_of, settled
-from kgtui.scaffold import scaffold
+from kgtui.files.new_file import write_new
+from kgtui.files.templates import scaffold
 
 
 def run(options: argparse.Namespace, console: Console) -> int:

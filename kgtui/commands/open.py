@@ -19,7 +19,6 @@ from engine.artefacts import ArtefactStore
 from engine.devices import Device
 from engine.errors import UsageError
 from engine.model import Problem
-from kgtui import disk
 from kgtui.attention import kept_title
 from kgtui.commands.choices import (
     SAMPLE,
@@ -33,21 +32,22 @@ from kgtui.commands.choices import (
 from kgtui.commands.console import Console
 from kgtui.commands.keeping import artefact_folder
 from kgtui.commands.settled import kernels_of, place_of, unsaid
-from kgtui.commands.surroundings import environment_of
 from kgtui.ending import show
+from kgtui.files import disk
+from kgtui.files.templates import scaffold
 from kgtui.garbage import Garbage
-from kgtui.paths import Paths, find_paths
-from kgtui.scaffold import scaffold
+from kgtui.runner.run_environment import environment_of
+from kgtui.settings.paths import Paths, find_paths
 
 if TYPE_CHECKING:
     from engine.engine import Engine
     from engine.model import Candidate, Launch, Plan
     from engine.model.events import Event
     from kgtui.app import WorkbenchApp
-    from kgtui.past import StoredRuns
-    from kgtui.preferences import Preferences
-    from kgtui.seams import Judging, Watching
-    from kgtui.watching.records import Saved, WatchTrouble
+    from kgtui.history.run_history import StoredRuns
+    from kgtui.ports.file_events import Saved, WatchTrouble
+    from kgtui.ports.protocols import Judging, Watching
+    from kgtui.settings.preferences import Preferences
 
 LABEL = "workbench"
 
@@ -146,7 +146,7 @@ def assemble(
         return NamedEngine(engine)
 
     def open_recording() -> StoredRuns:
-        from kgtui.recording import StoreRecording
+        from kgtui.history.recorder import StoreRecording
         from sessions import open_store
 
         return StoreRecording(
@@ -229,6 +229,6 @@ def _watch(
     path: Path, on_save: Callable[[Saved], None], on_trouble: Callable[[WatchTrouble], None], *,
     known_digest: str | None,
 ) -> Watching:  # fmt: skip
-    from kgtui.watcher import Watcher
+    from kgtui.files.watcher import Watcher
 
     return Watcher(path, on_save, on_trouble, known_digest=known_digest)

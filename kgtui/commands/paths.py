@@ -6,7 +6,7 @@ import argparse
 
 from kgtui.commands.console import Console, Exit
 from kgtui.commands.settled import kernels_of, unsaid
-from kgtui.paths import HOME_VARIABLE, find_paths
+from kgtui.settings.paths import HOME_VARIABLE, find_paths
 
 
 def run(options: argparse.Namespace, console: Console) -> int:

@@ -14,9 +14,9 @@ from engine.errors import UsageError
 from engine.reports.text import CollectedRun, as_plain, printable
 from kgtui.commands.choices import absolute
 from kgtui.commands.console import Console, Exit
-from kgtui.commands.files import write_new
 from kgtui.commands.marking import compact, mark, restore
-from kgtui.paths import find_paths
+from kgtui.files.new_file import write_new
+from kgtui.settings.paths import find_paths
 from kgtui.state.run_filter import read_filter
 from sessions import Reader, RunRow, SessionRow, open_store
 from sessions.export import as_csv, as_json, as_jsonl, as_markdown

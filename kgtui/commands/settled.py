@@ -13,9 +13,9 @@ from pathlib import Path
 from engine.devices import Device
 from kgtui.commands.choices import KernelFile, absolute, device_for, target_for
 from kgtui.commands.console import Console
-from kgtui.config import read_config
-from kgtui.paths import find_paths, with_home
-from kgtui.preferences import LINUX_CONSOLE, Preferences, Typed, preferences_of
+from kgtui.settings.paths import find_paths, with_home
+from kgtui.settings.preferences import LINUX_CONSOLE, Preferences, Typed, preferences_of
+from kgtui.settings.schema import read_config
 
 
 def settled(options: argparse.Namespace, console: Console) -> Preferences:

@@ -24,13 +24,13 @@ from engine.reports.table import aligned
 from engine.reports.text import CollectedRun, printable
 from engine.tuning.trials import AS_IT_IS, Trial, plain_trial, proposed, trial_rows, why_none
 from engine.tuning.tunables import Variant, configurations, knobs_of, variants
-from kgtui import disk
 from kgtui.commands.check import read_request
 from kgtui.commands.console import Console, Exit
 from kgtui.commands.judging import EngineFactory, Request, real_engine
 from kgtui.commands.keeping import artefact_folder
-from kgtui.commands.surroundings import environment_of
-from kgtui.paths import find_paths
+from kgtui.files import disk
+from kgtui.runner.run_environment import environment_of
+from kgtui.settings.paths import find_paths
 from sessions import Store, open_store
 from sessions.rows import VARIANT_TAG
 

@@ -2,7 +2,7 @@
 
 A screen module defines `PLACE` (whether it is ground to stand on, or lies over another screen) and
 `make(host)`, which makes it for this application or raises `UsageError` with what to do first.  Its
-file name is its id: the action of `kgtui.keys` that opens it calls `app.show('<id>')`.  A module
+file name is its id: the action of `kgtui.settings.keys` that opens it calls `app.show('<id>')`.  A module
 that lacks one of the names is refused when it is found.  Listing the ids imports none of them.
 """
 

@@ -9,9 +9,9 @@ from typing import ClassVar, cast
 from textual.widget import Widget
 from textual.widgets import DataTable
 
-from kgtui.keys import Where, actions_of, first_key, key_while_typing
 from kgtui.screens.host import Host
 from kgtui.screens.styled import StyledScreen
+from kgtui.settings.keys import Where, actions_of, first_key, key_while_typing
 from kgtui.state.lines import Span, Tone, line, muted
 from kgtui.widgets.bars import Bar, Segment
 from kgtui.widgets.toned import Lines

@@ -14,10 +14,10 @@ from textual.binding import BindingType
 from textual.widgets import DataTable
 
 from engine.errors import UsageError
-from kgtui.keys import Where, bindings_of
 from kgtui.screens import Place
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
+from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.benchmarks import NOT_RIGHT, bench_columns, bench_rows, headline, why_nothing
 from kgtui.state.lines import Span, Tone, line, muted
 from kgtui.state.measurements import Trust

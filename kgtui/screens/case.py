@@ -14,11 +14,11 @@ from textual.containers import VerticalScroll
 
 from engine.errors import KgtuiError, UsageError
 from engine.model import CaseResult, Outcome
-from kgtui.commands.files import write_new
-from kgtui.keys import Where, bindings_of
+from kgtui.files.new_file import write_new
 from kgtui.screens import Place
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
+from kgtui.settings.keys import Where, bindings_of
 from kgtui.standalone.script import FailedCase, script_name, standalone_script
 from kgtui.state.failed_case import case_text, failed_case
 from kgtui.state.lines import line, muted

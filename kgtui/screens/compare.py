@@ -18,11 +18,11 @@ from textual.widgets import DataTable
 from engine.errors import UsageError
 from engine.model import Candidate, Outcome
 from kgtui.background import in_background
-from kgtui.keys import Where, bindings_of
+from kgtui.ports.protocols import Order
 from kgtui.screens import Place
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
-from kgtui.seams import Order
+from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.compare_report import as_markdown
 from kgtui.state.compare_view import TABS, Comparison, SourceView, comparison_of, source_view
 from kgtui.state.lines import Span, Tone, line, muted

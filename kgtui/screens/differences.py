@@ -17,11 +17,11 @@ from engine.errors import UsageError
 from engine.model import CompiledKernel
 from kgtui.background import in_background
 from kgtui.highlighting.lexers import TextKind
-from kgtui.keys import Where, bindings_of
+from kgtui.ports.protocols import PastRun
 from kgtui.screens import Place
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
-from kgtui.seams import PastRun
+from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.code import artefact_of, forms_line, forms_of
 from kgtui.state.counterparts import counterpart, kernels_for, resource_line, specialisation_line
 from kgtui.state.differences import Differences, differences

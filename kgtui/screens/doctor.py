@@ -11,10 +11,10 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from kgtui.background import in_background
-from kgtui.keys import Where, bindings_of
 from kgtui.screens import Place
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
+from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.doctor import diagnosis_rows, looking_row
 from kgtui.widgets.bars import Bar
 from kgtui.widgets.page_view import PageView

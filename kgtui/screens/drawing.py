@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.model import Stage
-from kgtui.keys import binding_id, first_key, key_while_typing
+from kgtui.settings.keys import binding_id, first_key, key_while_typing
 from kgtui.state.benchmarks import best_line, headline
 from kgtui.state.glyphs import TONES
 from kgtui.state.lines import Line, Span, Tone

@@ -13,11 +13,11 @@ from kgtui.widgets.ask import Ask
 from kgtui.widgets.source_pane import SourcePane
 
 if TYPE_CHECKING:
+    from kgtui.ports.file_events import WatchTrouble
     from kgtui.screens.file import FileKeeper
     from kgtui.screens.historian import Historian
     from kgtui.screens.replacing import Replacer
     from kgtui.screens.search import Searcher
-    from kgtui.watching.records import WatchTrouble
 
 
 class EditingScreen(ReadingScreen):

@@ -13,12 +13,12 @@ from textual.timer import Timer
 
 from engine.errors import UsageError
 from engine.model import Problem
-from kgtui import disk
 from kgtui.background import in_background
-from kgtui.external import Opening
+from kgtui.files import disk
+from kgtui.files.external_editor import Opening
+from kgtui.files.unsaved import Leftover
+from kgtui.ports.file_events import TroubleKind, WatchTrouble
 from kgtui.state.status import Mode
-from kgtui.unsaved import Leftover
-from kgtui.watching.records import TroubleKind, WatchTrouble
 from kgtui.widgets.ask import Answer, Ask
 
 if TYPE_CHECKING:

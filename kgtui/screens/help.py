@@ -13,11 +13,11 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
-from kgtui.keys import ACTIONS, Action, Where, bindings_of, shown_keys
 from kgtui.screens import Place
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
 from kgtui.screens.styled import StyledScreen
+from kgtui.settings.keys import ACTIONS, Action, Where, bindings_of, shown_keys
 from kgtui.state.lines import Line, Span, Tone, line, muted, plain_text, strong
 from kgtui.widgets.toned import Lines
 from kgtui.widgets.tones import TONE_CLASSES

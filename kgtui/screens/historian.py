@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from engine.errors import UsageError
 from engine.model import Problem
 from kgtui.background import in_background
-from kgtui.seams import BestRun, PastRun
+from kgtui.ports.protocols import BestRun, PastRun
 from kgtui.state.sides import toggled, unmarked
 
 if TYPE_CHECKING:

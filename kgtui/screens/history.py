@@ -18,12 +18,12 @@ from textual.widgets import Input
 
 from engine.errors import UsageError
 from kgtui.background import in_background
-from kgtui.keys import Where, bindings_of
-from kgtui.listing import Listing
+from kgtui.history.paged_list import Listing
 from kgtui.screens import Place
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
 from kgtui.screens.marking import Marker
+from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.lines import Span, Tone, line, muted, strong
 from kgtui.state.paging import PAGE
 from kgtui.state.past_runs import (

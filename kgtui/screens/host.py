@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from textual.screen import Screen
 
 from engine.model import Problem
-from kgtui.external import Opening
-from kgtui.file_watch import FileWatch
-from kgtui.kernels import KernelFolder
-from kgtui.keys import Action
-from kgtui.past import Past
-from kgtui.preferences import Preferences
-from kgtui.seams import Order, PortOrder
+from kgtui.files.external_editor import Opening
+from kgtui.files.file_watch import FileWatch
+from kgtui.files.kernel_folder import KernelFolder
+from kgtui.history.run_history import Past
+from kgtui.ports.protocols import Order, PortOrder
+from kgtui.settings.keys import Action
+from kgtui.settings.preferences import Preferences
 from kgtui.state.glyphs import Glyphs
 from kgtui.state.workbench import Workbench
 
 if TYPE_CHECKING:
+    from kgtui.files.unsaved import UnsavedTexts
     from kgtui.screens.workbench import WorkbenchScreen
     from kgtui.tuning import Tuning
-    from kgtui.unsaved import UnsavedTexts
     from kgtui.wishes import Wishes
 
 Diagnose: TypeAlias = Callable[[tuple[int, int], Preferences], Awaitable[tuple[str, ...]]]

@@ -19,12 +19,12 @@ from engine.inspection.html import as_html
 from engine.inspection.speedup_claim import Claim, parse_claim
 from engine.inspection.text import as_markdown
 from engine.judge.baselines import baseline_names
-from kgtui.commands.files import write_new
-from kgtui.commands.surroundings import JUDGING, versions
-from kgtui.keys import Where, bindings_of
+from kgtui.files.new_file import write_new
+from kgtui.runner.run_environment import JUDGING, versions
 from kgtui.screens import Place
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
+from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.inspect import inspection_of, page_rows
 from kgtui.state.strip import head
 from kgtui.widgets.bars import Bar, Strip

@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import replace
 
+from kgtui.ports.protocols import Order
 from kgtui.screens.base import KgtuiScreen
-from kgtui.seams import Order
 from kgtui.state.benchmarks import bench_cases
 from kgtui.state.static_cost import INTERPRETED
 from kgtui.state.status import is_stale

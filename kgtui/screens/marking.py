@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.errors import StoreError, UsageError
-from kgtui.archive import Archive
 from kgtui.background import in_background
+from kgtui.history.store_admin import Archive
 from kgtui.state.past_runs import counted
 from kgtui.state.sides import toggled
 from kgtui.widgets.ask import Answer, Ask

@@ -14,10 +14,10 @@ from textual.widgets import DataTable, Input
 
 from engine.errors import UsageError
 from engine.model import Problem
-from kgtui.keys import Where, bindings_of
 from kgtui.screens import Place
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
+from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.lines import line, muted, strong
 from kgtui.state.operators import COLUMNS, Choice, Facets, choices, facet_line, operator_rows, preview
 from kgtui.widgets.bars import Bar, Strip

@@ -12,9 +12,9 @@ from typing import Any, cast
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
-from kgtui.keys import Action, Where, shown_keys
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
+from kgtui.settings.keys import Action, Where, shown_keys
 
 
 class Actions(Provider):

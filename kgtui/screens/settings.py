@@ -13,13 +13,13 @@ from textual.binding import BindingType
 from textual.widgets import DataTable, Input
 
 from engine.errors import UsageError
-from kgtui.config import KEYS_TABLE, OPTION_BY_KEY, Value
-from kgtui.config_edit import Change, line_of
-from kgtui.keymap import key_name
-from kgtui.keys import Where, bindings_of
 from kgtui.screens import Place
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
+from kgtui.settings.file_edit import Change, line_of
+from kgtui.settings.keymap import key_name
+from kgtui.settings.keys import Where, bindings_of
+from kgtui.settings.schema import KEYS_TABLE, OPTION_BY_KEY, Value
 from kgtui.state.lines import Line, Span, Tone, line, muted, strong
 from kgtui.state.settings import (
     SettingsView,

@@ -16,11 +16,11 @@ from textual.widgets import DataTable
 
 from engine.errors import UsageError
 from engine.run.retarget import PORTABILITY_TARGETS
-from kgtui.keys import Where, bindings_of
+from kgtui.ports.protocols import PortOrder
 from kgtui.screens import Place
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
-from kgtui.seams import PortOrder
+from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.lines import Line, line, muted, strong
 from kgtui.state.porting import TARGET_COLUMNS, ports_line, target_detail, target_rows
 from kgtui.state.tables import nothing_launched

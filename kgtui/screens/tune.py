@@ -17,10 +17,10 @@ from textual.containers import VerticalScroll
 from textual.widgets import DataTable, Input
 
 from engine.errors import KgtuiError, UsageError
-from kgtui.keys import Where, bindings_of
 from kgtui.screens import Place
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
+from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.knobs import (
     KNOB_COLUMNS,
     LIST,

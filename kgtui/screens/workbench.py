@@ -21,7 +21,7 @@ from textual.widgets import ContentSwitcher, DataTable
 from engine.errors import UsageError
 from engine.model import Problem
 from engine.model.events import Event, RunFinished
-from kgtui.keys import Where, bindings_of
+from kgtui.ports.protocols import Order, RunHeader
 from kgtui.screens import Place, drawing
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.editing import EditingScreen
@@ -30,7 +30,7 @@ from kgtui.screens.historian import Historian
 from kgtui.screens.host import Host
 from kgtui.screens.replacing import Replacer
 from kgtui.screens.search import Searcher
-from kgtui.seams import Order, RunHeader
+from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.markdown import run_markdown
 from kgtui.state.operators import RAIL_COLUMNS
 from kgtui.state.status import Mode, status_of

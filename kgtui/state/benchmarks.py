@@ -18,7 +18,7 @@ from engine.model.benchmark import (
     Standing,
     Summary,
 )
-from kgtui.seams import BestRun
+from kgtui.ports.protocols import BestRun
 from kgtui.state import numbers
 from kgtui.state.distribution import distribution
 from kgtui.state.glyphs import Glyphs, State, outcome_tone, outcome_words

@@ -10,7 +10,7 @@ from pathlib import Path
 from textual.fuzzy import FuzzySearch
 
 from engine.model import Outcome, Problem, Tier
-from kgtui.seams import LastRun, PastRun, RecentFile
+from kgtui.ports.protocols import LastRun, PastRun, RecentFile
 from kgtui.state.glyphs import TONES, Glyphs, State
 from kgtui.state.lines import Column, Line, Row, Span, Tone, line, muted, strong
 from kgtui.state.numbers import bytes_of

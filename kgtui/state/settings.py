@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kgtui.config import KEYS_TABLE, OPTION_BY_KEY, Option, Value, toml
-from kgtui.config_edit import Change
-from kgtui.keymap import Keymap
-from kgtui.keys import Action, binding_id, shown_keys
-from kgtui.preferences import FOUND, Preferences
+from kgtui.settings.file_edit import Change
+from kgtui.settings.keymap import Keymap
+from kgtui.settings.keys import Action, binding_id, shown_keys
+from kgtui.settings.preferences import FOUND, Preferences
+from kgtui.settings.schema import KEYS_TABLE, OPTION_BY_KEY, Option, Value, toml
 from kgtui.state.lines import Column, Line, Row, Span, Tone, line, muted, strong
 
 HERE = "changed here, not written"

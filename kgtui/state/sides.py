@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from engine.errors import UsageError
 from engine.model import Outcome
-from kgtui.seams import BestRun, PastRun
+from kgtui.ports.protocols import BestRun, PastRun
 from kgtui.state.past_runs import one_line
 from kgtui.state.run import RunView
 from sessions.rows import Answer, RunRow

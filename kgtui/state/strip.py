@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from engine.model import Outcome, Stage
 from engine.verdict.decide import first_unbuilt
-from kgtui.seams import INTERPRETED_DEVICE
+from kgtui.ports.protocols import INTERPRETED_DEVICE
 from kgtui.state.benchmarks import awaited
 from kgtui.state.glyphs import TONES, Glyphs, State, state_of
 from kgtui.state.lines import Line, Span, Tone, line, muted, strong

@@ -13,7 +13,7 @@ from functools import lru_cache
 from engine.model import CaseResult, DiagnosisKind
 from engine.model.parsing import parse
 from engine.static.source import is_quickly_parsed
-from kgtui.disk import shown_text
+from kgtui.files.disk import shown_text
 
 _MOST_LINES = 4
 _REDUCTIONS = {

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from engine.devices.hardware.occupancy import occupancy
 from engine.model import CompiledKernel, Finding, Launch, Outcome, Severity
-from kgtui.seams import PastRun
+from kgtui.ports.protocols import PastRun
 from kgtui.state.glyphs import TONES, Glyphs, State, outcome_tone, outcome_words, state_of
 from kgtui.state.lines import Column, Line, Row, Span, Tone, line, muted, strong
 from kgtui.state.numbers import percent, seconds

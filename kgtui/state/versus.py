@@ -15,7 +15,7 @@ from engine.model import Outcome
 from engine.model.benchmark import OTHER, CaseBenchmark, Comparison, Interval, Standing, Summary
 from engine.timing.across_runs import across_runs, turned_round
 from engine.timing.statistics import standing, summarise
-from kgtui.seams import INTERPRETED_DEVICE
+from kgtui.ports.protocols import INTERPRETED_DEVICE
 from kgtui.state.measurements import Trust, measured
 from kgtui.state.sides import Side
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from engine.model import BenchmarkPlan, CaseResult, Outcome, Problem, Tier
 from engine.model.events import Event
 from engine.static.source import directives
-from kgtui.disk import shown_text, why_not_editable
-from kgtui.seams import DEFAULT_TIERS, INTERPRETED_DEVICE, Order
+from kgtui.files.disk import shown_text, why_not_editable
+from kgtui.ports.protocols import DEFAULT_TIERS, INTERPRETED_DEVICE, Order
 from kgtui.state.measurements import NOTHING_MEASURED, Measurements, measured
 from kgtui.state.run import NO_RUN, RunView, reduce_all
 from kgtui.state.status import Desk, Mode

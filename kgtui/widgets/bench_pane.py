@@ -8,7 +8,7 @@ from __future__ import annotations
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 
-from kgtui.seams import INTERPRETED_DEVICE
+from kgtui.ports.protocols import INTERPRETED_DEVICE
 from kgtui.state.bench_detail import LABEL, bench_detail
 from kgtui.state.benchmarks import bench_cases, bench_columns, bench_rows, summary_lines, trouble, why_nothing
 from kgtui.state.lines import Line, Span, Tone, line, muted, plain_text

@@ -6,7 +6,7 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 
 from engine.model import CaseResult, Outcome
-from kgtui.seams import DEFAULT_TIERS
+from kgtui.ports.protocols import DEFAULT_TIERS
 from kgtui.state.cases import case_brief, case_columns, case_detail, case_rows
 from kgtui.state.lines import line, muted, plain_text
 from kgtui.widgets.detailed import DetailedPane

@@ -10,7 +10,7 @@ from textual.containers import Vertical
 from textual.widget import Widget
 
 from engine.model import CompiledKernel
-from kgtui.seams import PastRun
+from kgtui.ports.protocols import PastRun
 from kgtui.state.glyphs import Glyphs
 from kgtui.state.workbench import Workbench
 

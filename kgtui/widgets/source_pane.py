@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.message import Message
 from textual.widgets import TextArea
 
-from kgtui import disk
+from kgtui.files import disk
 from kgtui.state.lines import Span, Tone, line, muted, strong
 from kgtui.widgets.bars import Strip
 from kgtui.widgets.editor import WRONG, SourceEditor

@@ -166,7 +166,7 @@ def _application(fakes: ModuleType, folder: Path, *, engine: Any, recording: Any
 
 
 def _real_store(folder: Path) -> Any:
-    from kgtui.recording import StoreRecording
+    from kgtui.history.recorder import StoreRecording
     from sessions.store import open_store
 
     return StoreRecording(open_store(folder / "kgtui.db"), label="benchmark", environment={})

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from kgtui.watcher import Saved, Watcher
+from kgtui.files.watcher import Saved, Watcher
 
 
 def main(saves: int) -> None:

@@ -12,8 +12,8 @@ from kgtui_test_fakes import NOW, SOURCE, passed, run_events
 from engine.model import BenchmarkPlan, Candidate, Finding, Location, Plan, Severity, Tier
 from engine.model.benchmark import OTHER, CaseBenchmark, Comparison, Interval, Standing
 from engine.model.events import Event, OtherLoaded
-from kgtui.recording import StoreRecording
-from kgtui.sides import read_side
+from kgtui.history.comparison_source import read_side
+from kgtui.history.recorder import StoreRecording
 from kgtui.state.sides import Side
 from sessions import Generation, Store, open_memory_store
 

@@ -16,8 +16,8 @@ import textual.pilot
 from textual.pilot import Pilot
 
 from kgtui.app import WorkbenchApp
-from kgtui.config import parse_config
-from kgtui.preferences import Typed, preferences_of
+from kgtui.settings.preferences import Typed, preferences_of
+from kgtui.settings.schema import parse_config
 from kgtui.start import Settings, Start
 
 _SCHEDULED = Path("/proc/self/schedstat")  # nanoseconds on a processor, and waiting for one, of the main thread

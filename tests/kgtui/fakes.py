@@ -1,6 +1,6 @@
 """Doubles at the seams of the screen: an engine that replays events, a store in memory, three operators.
 
-The doubles keep to `kgtui.seams`; nothing here starts a process or opens a file.
+The doubles keep to `kgtui.ports.protocols`; nothing here starts a process or opens a file.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ from engine.model.events import (
     StageFinished,
     StageStarted,
 )  # fmt: skip
-from kgtui.archive import Archive
-from kgtui.preferences import Preferences, setting_line
-from kgtui.seams import BestRun, LastRun, Order, PastRun, RecentFile, StoreNotice
-from kgtui.watching.records import Saved, WatchTrouble
+from kgtui.history.store_admin import Archive
+from kgtui.ports.file_events import Saved, WatchTrouble
+from kgtui.ports.protocols import BestRun, LastRun, Order, PastRun, RecentFile, StoreNotice
+from kgtui.settings.preferences import Preferences, setting_line
 from sessions import open_memory_store
 
 NOW = datetime(2026, 3, 14, 15, 9, tzinfo=UTC)

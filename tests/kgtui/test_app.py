@@ -15,12 +15,12 @@ from textual.widgets import Input
 
 import kgtui
 from engine.errors import EngineError
-from kgtui.kernels import SAMPLES
-from kgtui.keys import ACTIONS
+from kgtui.files.kernel_folder import SAMPLES
 from kgtui.screens.case import CaseScreen
 from kgtui.screens.operators import OperatorsScreen
 from kgtui.screens.palette import Actions
 from kgtui.screens.workbench import WorkbenchScreen
+from kgtui.settings.keys import ACTIONS
 from kgtui.state.glyphs import State
 from kgtui.state.lines import plain_text
 from kgtui.state.status import Mode, status_of
@@ -174,7 +174,7 @@ async def test_a_file_that_cannot_be_written_keeps_the_text(make_bench: Any, mon
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
-        monkeypatch.setattr("kgtui.disk.os.fsync", full)
+        monkeypatch.setattr("kgtui.files.disk.os.fsync", full)
         await pilot.press("e", "x", "ctrl+s")
         assert "No space left on device" in strip(bench)[2]
         assert workbench(bench).unsaved
@@ -214,7 +214,7 @@ async def test_reloading_takes_the_file_instead_of_the_text(make_bench: Any) -> 
 async def test_a_file_that_the_kernel_imports_is_watched_and_its_save_runs_the_kernel_again(
     make_bench: Any, fakes: ModuleType
 ) -> None:
-    from kgtui.watching.records import Saved
+    from kgtui.ports.file_events import Saved
 
     bench = make_bench(content=b"import tiles\nimport math\n")
     tiles = bench.path.with_name("tiles.py")
@@ -237,8 +237,8 @@ async def test_imports_are_never_read_in_the_thread_that_draws_the_screen(
         readers.append(threading.current_thread().name)
         return ()
 
-    monkeypatch.setattr("kgtui.file_watch.imported_files", imported_files)
-    monkeypatch.setattr("kgtui.loop.imported_files", imported_files)
+    monkeypatch.setattr("kgtui.files.file_watch.imported_files", imported_files)
+    monkeypatch.setattr("kgtui.runner.loop.imported_files", imported_files)
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -675,7 +675,7 @@ async def test_ctrl_o_and_escape_go_to_the_operators_and_back_without_a_new_run(
 
 
 async def test_a_file_that_is_gone_is_said_and_one_that_is_back_no_longer(make_bench: Any) -> None:
-    from kgtui.watching.records import TroubleKind, WatchTrouble
+    from kgtui.ports.file_events import TroubleKind, WatchTrouble
 
     bench = make_bench()
     async with bench.app.run_test() as pilot:
@@ -689,7 +689,7 @@ async def test_a_file_that_is_gone_is_said_and_one_that_is_back_no_longer(make_b
 
 
 async def test_that_a_file_is_gone_is_said_through_every_run_of_its_last_text(make_bench: Any) -> None:
-    from kgtui.watching.records import TroubleKind, WatchTrouble
+    from kgtui.ports.file_events import TroubleKind, WatchTrouble
 
     bench = make_bench()
     async with bench.app.run_test() as pilot:
@@ -704,7 +704,7 @@ async def test_that_a_file_is_gone_is_said_through_every_run_of_its_last_text(ma
 
 
 async def test_that_a_file_is_polled_is_said_until_the_next_run(make_bench: Any) -> None:
-    from kgtui.watching.records import TroubleKind, WatchTrouble
+    from kgtui.ports.file_events import TroubleKind, WatchTrouble
 
     bench = make_bench()
     async with bench.app.run_test() as pilot:

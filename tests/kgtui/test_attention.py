@@ -12,7 +12,7 @@ from textual.events import AppBlur
 
 from kgtui.attention import kept_title, notice, title_sequence
 from kgtui.clipboard import Way, hand_over, way_of
-from kgtui.config import Notify
+from kgtui.settings.schema import Notify
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from engine.model.benchmark import Interval
+from kgtui.ports.protocols import BestRun
 from kgtui.screens.bench import BenchScreen
 from kgtui.screens.operators import OperatorsScreen
 from kgtui.screens.workbench import WorkbenchScreen
-from kgtui.seams import BestRun
 from kgtui.state.lines import plain_text
 from kgtui.state.sizes import Measure, Over
 from kgtui.state.static_cost import INTERPRETED

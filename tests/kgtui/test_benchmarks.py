@@ -10,7 +10,7 @@ import pytest
 
 from engine.model import Candidate, Outcome, Plan, Problem, Stage, Verdict
 from engine.model.events import RunFinished, RunStarted, StageFinished
-from kgtui.seams import BestRun
+from kgtui.ports.protocols import BestRun
 from kgtui.state.bench_detail import bench_detail
 from kgtui.state.benchmarks import bench_columns, bench_rows, best_line, headline, summary_lines, why_nothing
 from kgtui.state.glyphs import ASCII, UNICODE

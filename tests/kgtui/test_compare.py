@@ -15,7 +15,7 @@ import pytest
 from engine.errors import UsageError
 from engine.model import Candidate, Outcome
 from engine.model.benchmark import Interval, Standing
-from kgtui.seams import BestRun, PastRun
+from kgtui.ports.protocols import BestRun, PastRun
 from kgtui.state.alignment import aligned
 from kgtui.state.compare import MEAN, Table, cases_table, change_of, mean_span, side_line, times_table
 from kgtui.state.compare_facts import cost_table, findings_table, matched, resources_table

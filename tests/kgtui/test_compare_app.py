@@ -13,9 +13,9 @@ from textual.pilot import Pilot
 
 from engine.model import Candidate
 from engine.model.benchmark import Interval
+from kgtui.ports.protocols import BestRun
 from kgtui.screens.compare import CompareScreen
 from kgtui.screens.workbench import WorkbenchScreen
-from kgtui.seams import BestRun
 from kgtui.state.alignment import aligned
 from kgtui.state.lines import plain_text
 from kgtui.widgets.bars import Bar, Strip

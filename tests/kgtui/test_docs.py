@@ -12,8 +12,8 @@ from engine.errors import UsageError
 from engine.judge.baselines import baseline_named, baseline_names
 from engine.judge.inputs.copies import private_copies
 from kgtui import docs
-from kgtui.keys import ACTIONS
 from kgtui.screens import screen_module
+from kgtui.settings.keys import ACTIONS
 from kgtui.state.lines import plain_text
 from kgtui.widgets.toned import Lines
 from problems.kit import torch

@@ -11,9 +11,9 @@ import pytest
 from textual.pilot import Pilot
 
 from engine.errors import EngineError
-from kgtui.keys import ACTIONS, Where
 from kgtui.screens import Place, screen_ids, screen_module
 from kgtui.screens.base import KgtuiScreen
+from kgtui.settings.keys import ACTIONS, Where
 from kgtui.state.lines import plain_text
 from kgtui.widgets.bars import Bar
 from kgtui.widgets.too_small import TooSmall

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from engine.model import Candidate, Plan, Tier
-from kgtui.recording import StoreRecording
+from kgtui.history.recorder import StoreRecording
 from kgtui.screens.history import HistoryScreen
 from kgtui.state.lines import plain_text
 from kgtui.state.paging import MOST

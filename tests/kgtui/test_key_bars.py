@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kgtui.keys import ACTIONS, Where
+from kgtui.settings.keys import ACTIONS, Where
 from kgtui.widgets.bars import Bar
 
 

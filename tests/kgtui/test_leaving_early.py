@@ -22,8 +22,8 @@ from kgtui.commands.choices import SAMPLE
 from kgtui.commands.console import Console
 from kgtui.commands.judging import _Running
 from kgtui.commands.keeping import Keeper
-from kgtui.loop import Loop
-from kgtui.seams import Order, PortOrder
+from kgtui.ports.protocols import Order, PortOrder
+from kgtui.runner.loop import Loop
 
 Work = Callable[[], Awaitable[object]]
 TIMES = (1, 2)

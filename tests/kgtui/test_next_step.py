@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from engine.model import Outcome, Stage, Verdict
-from kgtui.keys import ACTIONS, binding_id
+from kgtui.settings.keys import ACTIONS, binding_id
 from kgtui.state.glyphs import State
 from kgtui.state.next_step import _BACK, _EDIT, _EDITOR, _STEPS, next_step
 from kgtui.state.run import NO_RUN, RunView, StageView

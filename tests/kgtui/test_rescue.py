@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from kgtui.paths import Paths
 from kgtui.rescue import Rescue
+from kgtui.settings.paths import Paths
 
 
 def application(*, unsaved: bool = True, content: bytes = b"mine\n", has_store: bool = True) -> Any:

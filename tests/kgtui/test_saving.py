@@ -9,9 +9,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from kgtui.files.unsaved import UnsavedTexts
 from kgtui.screens.workbench import WorkbenchScreen
 from kgtui.state.status import Mode
-from kgtui.unsaved import UnsavedTexts
 from kgtui.widgets.ask import Ask
 
 THEIRS = b"# kgtui: op=aten::softmax\n# theirs\n"

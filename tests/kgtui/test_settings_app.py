@@ -9,10 +9,10 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from kgtui.keys import ACTIONS
 from kgtui.offspring import own_processes
 from kgtui.screens.help import help_lines
 from kgtui.screens.palette import Actions
+from kgtui.settings.keys import ACTIONS
 from kgtui.state.lines import plain_text
 from kgtui.widgets.bars import Bar
 from kgtui.widgets.page_view import PageView

@@ -12,7 +12,7 @@ import pytest
 from textual.pilot import Pilot
 
 from engine.model import Candidate
-from kgtui.recording import StoreRecording
+from kgtui.history.recorder import StoreRecording
 from sessions import Store, open_store
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgtui.config import template
+from kgtui.settings.schema import template
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from engine.model import Candidate, Stream, Tier
 from engine.model.events import LogWritten
 from kgtui.commands.keeping import Keeper, artefact_folder, open_keeper
-from kgtui.paths import Paths
+from kgtui.settings.paths import Paths
 from sessions import open_store
 
 

@@ -13,7 +13,7 @@ from kgtui.arguments import build_parser
 from kgtui.commands.choices import SAMPLE
 from kgtui.commands.open import Opened, assemble, opened_file, run
 from kgtui.commands.settled import unsaid
-from kgtui.paths import find_paths
+from kgtui.settings.paths import find_paths
 from kgtui.state.glyphs import ASCII
 
 

@@ -16,8 +16,8 @@ from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
 from engine.model.events import Event, RunFinished
+from kgtui.ports.file_events import TroubleKind, WatchTrouble
 from kgtui.state.run import NO_RUN, reduce_all
-from kgtui.watching.records import TroubleKind, WatchTrouble
 from tests.kgtui.pages.catalogue import Page
 from tests.kgtui.pages.drawing import Shot, shot_of
 

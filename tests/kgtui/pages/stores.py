@@ -19,7 +19,7 @@ from kgtui_test_fakes import (
 
 from engine.model import Outcome
 from engine.model.benchmark import Interval
-from kgtui.seams import BestRun
+from kgtui.ports.protocols import BestRun
 from tests.kgtui.pages.streams import twenty_percent_faster
 
 _STRANGE = "日本語 [red]x[b] 🚀.py"

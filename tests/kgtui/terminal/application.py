@@ -16,7 +16,7 @@ from typing import Any
 from kgtui.app import WorkbenchApp
 from kgtui.attention import kept_title
 from kgtui.ending import show
-from kgtui.paths import Paths
+from kgtui.settings.paths import Paths
 from kgtui.start import Settings, Start
 
 

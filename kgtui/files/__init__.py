@@ -1,0 +1,1 @@
+"""The user's files: watched, read, written atomically, created from templates; imports no screen."""

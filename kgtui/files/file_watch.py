@@ -1,0 +1,74 @@
+"""The one file that is watched, and what its watcher says, brought to the application's own thread."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from pathlib import Path
+
+from textual.app import App
+from textual.message import Message
+
+from engine.static.source import imported_files
+from kgtui.background import in_background
+from kgtui.ports.file_events import Saved, WatchTrouble
+from kgtui.ports.protocols import Order, WatcherFactory, Watching
+
+
+class FileSaved(Message):
+    """The watcher saw a save; posted from its thread.  `watch` tells the watchers of one application apart."""
+
+    def __init__(self, saved: Saved, *, watch: int) -> None:
+        super().__init__()
+        self.saved = saved
+        self.watch = watch
+
+
+class WatchTroubled(Message):
+    """The watcher has something to say; posted from its thread."""
+
+    def __init__(self, trouble: WatchTrouble, *, watch: int) -> None:
+        super().__init__()
+        self.trouble = trouble
+        self.watch = watch
+
+
+class FileWatch:
+    """Holds one watcher at a time; a message of an earlier one can be told by its number."""
+
+    def __init__(self, app: App[None], factory: WatcherFactory) -> None:
+        self._app = app
+        self._factory = factory
+        self._watcher: Watching | None = None
+        self.number = 0
+
+    def watch(self, path: Path, *, known_digest: str) -> None:
+        """Watch this file instead of the one before."""
+        before, self.number = self._watcher, self.number + 1
+        number, post = self.number, self._app.post_message
+
+        def heard_save(saved: Saved) -> None:
+            post(FileSaved(saved, watch=number))
+
+        def heard_trouble(trouble: WatchTrouble) -> None:
+            post(WatchTroubled(trouble, watch=number))
+
+        self._watcher = self._factory(path, heard_save, heard_trouble, known_digest=known_digest)
+        self._watcher.start()
+        if before is not None:
+            in_background(self._app, partial(asyncio.to_thread, before.stop), group="watchers")
+
+    def follow_imports(self, order: Order) -> None:
+        """Watch what the kernel imports from its own folder, too."""
+        in_background(self._app, partial(self._follow, order), group="imports")
+
+    async def stop(self) -> None:
+        """Stop watching; nothing is heard after this."""
+        if self._watcher is not None:
+            await asyncio.to_thread(self._watcher.stop)
+
+    async def _follow(self, order: Order) -> None:
+        watcher = self._watcher
+        siblings = await asyncio.to_thread(imported_files, order.content, order.path.parent)
+        if watcher is not None and watcher is self._watcher:
+            watcher.follow(siblings)

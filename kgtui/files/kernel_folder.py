@@ -1,0 +1,79 @@
+"""The user's kernel files: where they lie, and how a new one comes to be there."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+from engine.errors import UsageError
+from engine.model import Problem
+from kgtui.files import disk
+from kgtui.ports.protocols import Scaffold
+
+SAMPLES = Path(__file__).parents[1] / "samples"
+
+
+class KernelFolder:
+    """The folder that the user works in; kernels lie in `kernels`, by default a folder of that name below it."""
+
+    def __init__(self, folder: Path, *, scaffold: Scaffold, kernels: Path | None = None) -> None:
+        self._folder = folder
+        self._kernels = kernels or folder / "kernels"
+        self._scaffold = scaffold
+
+    def path_of(self, problem: Problem) -> Path:
+        """Where the operator's kernel file lies."""
+        return self._kernels / f"{problem.entry}.py"
+
+    def shown(self, path: Path) -> str:
+        """The path as the user would type it: from the folder they work in, where it lies in there."""
+        return str(path.relative_to(self._folder) if path.is_relative_to(self._folder) else path)
+
+    def has_sample(self, problem: Problem) -> bool:
+        """Whether a working kernel comes with the program."""
+        return problem.source == "aten" and (SAMPLES / f"{problem.entry}.py").is_file()
+
+    def copy_sample(self, problem: Problem) -> Path:
+        """Put the sample where the operator's kernel file lies.
+
+        Raises:
+            UsageError: it cannot be written.
+        """
+        return _made(self.path_of(problem), (SAMPLES / f"{problem.entry}.py").read_bytes())
+
+    def new_file(self, problem: Problem) -> Path:
+        """Make a kernel file from the template, beside those that are there.
+
+        Raises:
+            UsageError: it cannot be written.
+        """
+        path, number = self.path_of(problem), 2
+        while path.exists():
+            path, number = path.with_name(f"{problem.entry}_{number}.py"), number + 1
+        return _made(path, self._scaffold(problem).encode())
+
+    def restore(self, content: bytes, *, name: str, number: int) -> Path:
+        """Put the source of run `number` of a file called `name` into a new one; none that is there is touched.
+
+        Raises:
+            UsageError: it cannot be written.
+        """
+        folder, stem = self._kernels, Path(name).stem
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for again in itertools.count(1):
+                path = folder / (f"{stem}_run{number}.py" if again == 1 else f"{stem}_run{number}_{again}.py")
+                if disk.write_new(path, content):
+                    break
+        except OSError as error:
+            raise UsageError(f"{folder} cannot be written: {error.strerror}; start kgtui in another folder") from error
+        return path
+
+
+def _made(path: Path, content: bytes) -> Path:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{path.parent} cannot be made: {error.strerror}; start kgtui in another folder") from error
+    disk.write(path, content)
+    return path

@@ -1,0 +1,265 @@
+"""Tell exactly once that a file was saved, whatever way its editor saves.
+
+watchdog's events only wake a thread, which looks at the file, compares its content with what it
+last reported, and hands over the bytes.  An independent comparison of the file's status catches
+what the system does not tell: network folders, a full event queue, a directory that was replaced.
+Names are matched exactly, so an editor's temporary and backup files never count.  The watcher never
+writes, and never reports a content twice.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from watchdog.events import FileClosedEvent, FileMovedEvent, FileSystemEvent, FileSystemEventHandler
+
+from kgtui.files.watching.directories import DirectoryFeed
+from kgtui.files.watching.reading import places_of
+from kgtui.files.watching.tracked import Report, Sight, TrackedFile
+from kgtui.ports.file_events import Delays, Saved, TroubleKind, WatchTrouble
+from kgtui.watching.file_systems import is_local
+
+__all__ = ["Delays", "DirectoryFeed", "Saved", "TroubleKind", "WatchTrouble", "Watcher"]
+
+
+class Watcher:
+    """Watches one kernel file, and the files that it imports, from a thread of its own.
+
+    `on_save` and `on_trouble` are called from that thread and must return soon; an app posts a
+    message in them.  `known_digest` is the content that the caller already has: if the file differs,
+    that is reported at once.  Watchers of several files may share one `feed`, which its maker closes.
+    """
+
+    def __init__(
+        self, path: Path, on_save: Callable[[Saved], None], on_trouble: Callable[[WatchTrouble], None], *,
+        siblings: Iterable[Path] = (), known_digest: str | None = None, delays: Delays | None = None,
+        feed: DirectoryFeed | None = None, clock: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
+        self.path = _absolute(path)
+        self._on_save = on_save
+        self._on_trouble = on_trouble
+        self._delays = delays or Delays()
+        self._clock = clock
+        self._owns_feed = feed is None
+        self._feed = feed or DirectoryFeed()
+        self._kernel = TrackedFile(self.path, delays=self._delays, known_digest=known_digest)
+        self._siblings = self._track(siblings)
+        self._file_by_place: dict[str, TrackedFile] = {}
+        self._directories: set[str] = set()
+        self._polls_only = False
+        self._is_local = False
+        self._handler = _Forward(self._hear)
+        self._signals: queue.SimpleQueue[_Signal] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin to watch; what is saved after this returns is reported."""
+        if self._thread is not None:
+            raise RuntimeError(f"the watcher of {self.path} was started before; make a new one")
+        self._subscribe()
+        now_s = self._clock()
+        for file in self._files:
+            file.begin(now_s)
+        self._thread = threading.Thread(target=self._run, name=f"watch {self.path.name}", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop watching and wait for the thread.  Safe to call twice, and from a callback."""
+        thread = self._thread
+        if thread is None:
+            return
+        self._signals.put(_Stop())
+        if thread is not threading.current_thread():
+            thread.join()
+        for directory in self._directories:
+            self._feed.unsubscribe(directory, self._handler)
+        self._directories = set()
+        if self._owns_feed:
+            self._feed.close()
+
+    def follow(self, siblings: Iterable[Path]) -> None:
+        """Watch these imported files from now on, instead of those named before."""
+        self._signals.put(_Follow(paths=tuple(siblings)))
+
+    @property
+    def _files(self) -> tuple[TrackedFile, ...]:
+        return (self._kernel, *self._siblings.values())
+
+    def _track(self, siblings: Iterable[Path]) -> dict[Path, TrackedFile]:
+        paths = {_absolute(path) for path in siblings} - {self.path}
+        return {path: TrackedFile(path, delays=self._delays) for path in sorted(paths)}
+
+    def _subscribe(self) -> None:
+        """Watch the directories in which anything of interest can happen, and only those."""
+        self._file_by_place = {place: file for file in self._files for place in places_of(file.path)}
+        wanted = {str(Path(place).parent) for place in self._file_by_place}
+        known = set(self._directories)
+        for directory in self._directories - wanted:
+            self._feed.unsubscribe(directory, self._handler)
+        self._directories &= wanted
+        for directory in sorted(wanted - self._directories):
+            try:
+                self._feed.subscribe(directory, self._handler)
+                self._directories.add(directory)
+            except FileNotFoundError:
+                continue  # said as the file being gone; tried again at every poll
+            except OSError as error:
+                self._poll_only(directory, error)
+        if wanted <= self._directories:
+            self._polls_only = False
+        if self._directories != known:
+            self._is_local = all(map(is_local, self._directories))
+
+    def _poll_only(self, directory: str, error: OSError) -> None:
+        if self._polls_only:
+            return
+        self._polls_only = True
+        self._tell(TroubleKind.POLLING, self.path, _polling_message(directory, error, self._delays.poll_only_s))
+
+    def _hear(self, event: FileSystemEvent) -> None:
+        """Runs in watchdog's thread: notes that something happened, and never touches a file."""
+        heard = [(event.src_path, isinstance(event, FileClosedEvent))]
+        if isinstance(event, FileMovedEvent):
+            heard.append((event.dest_path, True))
+        for place, final in heard:
+            file = self._file_by_place.get(os.fsdecode(place))
+            if file is not None:
+                self._signals.put(_Heard(file=file, at_s=self._clock(), final=final))
+
+    def _run(self) -> None:
+        poll_due_s = self._clock() + self._poll_interval_s
+        while True:
+            dues_s = [file.due_s for file in self._files if file.due_s is not None]
+            if not self._take_signals(min(poll_due_s, *dues_s) if dues_s else poll_due_s):
+                return
+            now_s = self._clock()
+            if now_s >= poll_due_s:
+                self._poll(now_s)
+                poll_due_s = now_s + self._poll_interval_s
+            for file in self._files:
+                if file.due_s is not None and file.due_s <= now_s:
+                    self._look(file)
+
+    def _take_signals(self, until_s: float) -> bool:
+        """Wait for a signal until `until_s`, and take all there are; False when one says stop."""
+        try:
+            signal = self._signals.get(timeout=max(0.0, until_s - self._clock()))
+            while True:
+                if isinstance(signal, _Stop):
+                    return False
+                if isinstance(signal, _Heard):
+                    signal.file.notice(signal.at_s, final=signal.final)
+                else:
+                    self._follow(signal.paths)
+                signal = self._signals.get_nowait()
+        except queue.Empty:
+            return True
+
+    def _follow(self, paths: tuple[Path, ...]) -> None:
+        tracked = self._track(paths)
+        now_s = self._clock()
+        for path, file in tracked.items():
+            if path not in self._siblings:
+                file.begin(now_s)
+        self._siblings = {path: self._siblings.get(path, file) for path, file in tracked.items()}
+        self._subscribe()
+
+    def _poll(self, now_s: float) -> None:
+        try:
+            self._feed.repair()
+        except OSError as error:
+            self._poll_only(str(self.path.parent), error)
+        self._subscribe()
+        for file in self._files:
+            file.poll(now_s)
+
+    def _look(self, file: TrackedFile) -> None:
+        for report in file.look(self._clock()):
+            if file is self._kernel:
+                self._tell_kernel(report)
+            elif report.sight is not Sight.BACK and self._kernel.content is not None:
+                # A helper that is gone or unreadable changes the kernel as much as one that was edited.
+                self._tell_saved(file.path, report.at_s)
+
+    def _tell_kernel(self, report: Report) -> None:
+        path = self.path
+        if report.sight is Sight.CHANGED:
+            self._tell_saved(path, report.at_s)
+        elif report.sight is Sight.GONE:
+            self._tell(
+                TroubleKind.GONE, path, f"{path.name} is gone from {path.parent}; it is watched until it returns"
+            )
+        elif report.sight is Sight.UNREADABLE:
+            message = f"{path.name} cannot be read: {report.reason}; it is tried again when it changes"
+            self._tell(TroubleKind.UNREADABLE, path, message)
+        else:
+            self._tell(TroubleKind.BACK, path, f"{path.name} is back")
+
+    def _tell_saved(self, changed: Path, at_s: float) -> None:
+        content, digest = self._kernel.content, self._kernel.digest
+        assert content is not None and digest is not None
+        self._on_save(Saved(path=self.path, changed=changed, content=content, digest=digest, at_s=at_s))
+
+    def _tell(self, kind: TroubleKind, path: Path, message: str) -> None:
+        self._on_trouble(WatchTrouble(kind=kind, path=path, message=message))
+
+    @property
+    def _poll_interval_s(self) -> float:
+        if self._polls_only:
+            return self._delays.poll_only_s
+        is_complete = self._is_local and self._directories
+        return max(self._delays.poll_s, self._delays.poll_local_s) if is_complete else self._delays.poll_s
+
+
+class _Forward(FileSystemEventHandler):
+    """Hands each file event to one function; watchdog wants an object."""
+
+    def __init__(self, hear: Callable[[FileSystemEvent], None]) -> None:
+        self._hear = hear
+
+    def on_any_event(self, event: FileSystemEvent) -> None:
+        if not event.is_directory:
+            self._hear(event)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Heard:
+    file: TrackedFile
+    at_s: float
+    final: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Follow:
+    paths: tuple[Path, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Stop:
+    pass
+
+
+_Signal: TypeAlias = _Heard | _Follow | _Stop
+
+
+def _absolute(path: Path) -> Path:
+    """The path from the root, its links kept: a link may be pointed elsewhere while it is watched."""
+    return path.absolute()
+
+
+def _polling_message(directory: str, error: OSError, every_s: float) -> str:
+    """Why there are no events, and what raises the system's limit where that is the reason."""
+    reasons = {
+        errno.ENOSPC: "the system has no file watches left; fs.inotify.max_user_watches sets how many there are",
+        errno.EMFILE: "the system has no watch instances left; fs.inotify.max_user_instances sets how many there are",
+    }
+    reason = reasons.get(error.errno or 0, error.strerror or str(error))
+    return f"{directory} is looked at every {every_s:g} s instead of watched: {reason}"

@@ -1,0 +1,133 @@
+"""The store in the words of the screen: one session of it, begun with the first run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from engine.errors import StoreError, UsageError
+from engine.model.events import Event
+from kgtui.history.store_admin import Archive
+from kgtui.ports.protocols import BestRun, LastRun, Order, PastRun, RecentFile, StoreNotice
+from sessions.rows import RunFilter, RunRow, RunState
+from sessions.store import Store
+
+
+class StoreRecording:
+    """Keeps what the screen shows; nothing is written before the first run, so looking around leaves no session."""
+
+    def __init__(
+        self, store: Store, *, label: str, environment: Mapping[str, str],
+        remove_artefact: Callable[[str], None] = lambda digest: None,
+    ) -> None:  # fmt: skip
+        self._store = store
+        self.archive = Archive(store, remove_artefact=remove_artefact)
+        self._label = label
+        self._environment = environment
+        self._session: int | None = None
+
+    def begin(self, order: Order) -> int:
+        """Note that a run begins."""
+        number = self._store.begin_run(
+            self._open_session(), order.candidate, device=order.device, target=order.target,
+            tiers=() if order.cases else order.tiers, path=order.path,
+        )  # fmt: skip
+        if order.tag is not None:
+            self._store.set_tag(number, order.tag)
+        if order.note is not None:
+            self._store.set_note(number, order.note)
+        return number
+
+    def record(self, number: int, events: Sequence[Event]) -> None:
+        """Keep the next events of a run."""
+        self._store.record_all(number, events)
+
+    def cached(self, order: Order) -> int | None:
+        """The newest finished run that answers this order already."""
+        found = self._store.find_cached(
+            order.candidate.digest, problem=order.problem.name, device=order.device, target=order.target,
+            tiers=() if order.cases else order.tiers, session_id=self._open_session(), benchmark=order.benchmark,
+        )  # fmt: skip
+        return found.id if found else None
+
+    def answered(self, number: int) -> None:
+        """Note that this run answered an order."""
+        try:
+            self._store.note_answer(number)
+        except UsageError as error:
+            raise StoreError(str(error)) from error
+
+    def failed_cases(self, order: Order) -> tuple[str, ...]:
+        """The cases that failed when this file was judged last."""
+        return self._store.failed_cases(order.problem.name, path=order.path)
+
+    def events(self, number: int) -> tuple[Event, ...]:
+        """The events of a run."""
+        try:
+            return tuple(self._store.events(number))
+        except UsageError as error:
+            raise StoreError(str(error)) from error
+
+    def source(self, digest: str) -> bytes:
+        """The text that was judged under this hash."""
+        try:
+            return self._store.source(digest)
+        except UsageError as error:
+            raise StoreError(str(error)) from error
+
+    def runs(self, problem: str, *, limit: int) -> tuple[PastRun, ...]:
+        """The newest runs of this operator."""
+        return tuple(map(_past_run, self._store.runs(RunFilter(problem=problem), limit=limit)))
+
+    def best(self, order: Order) -> BestRun | None:
+        """The fastest run of this file that can be compared with what the order asks for."""
+        wanted, device_name = order.benchmark, self._environment.get("device")
+        if wanted is None or not wanted.baselines or device_name is None:
+            return None
+        found = self._store.best_benchmark(
+            order.problem.name, path=order.path, device_name=device_name, benchmark=wanted,
+            baseline=wanted.baselines[0],
+        )  # fmt: skip
+        if found is None:
+            return None
+        then = self._store.environment(found.run.session)
+        changed = {name for name, _ in then.items() ^ self._environment.items()}
+        return BestRun(
+            number=found.run.id, baseline=found.summary.baseline, speedup=found.summary.speedup,
+            changed=tuple(sorted(changed)),
+        )  # fmt: skip
+
+    def last_runs(self) -> dict[str, LastRun]:
+        """The last verdict on every operator that has runs."""
+        known = self._store.last_by_problem()
+        return {
+            name: LastRun(run=_past_run(summary.last), runs=summary.runs, touched_at=summary.touched_at)
+            for name, summary in known.items()
+        }
+
+    def recent_files(self, *, limit: int) -> tuple[RecentFile, ...]:
+        """The files that were judged last."""
+        found = self._store.recent_files(limit=limit)
+        return tuple(RecentFile(path=file.path, run=_past_run(file.run)) for file in found)
+
+    def listen(self, notice: StoreNotice) -> None:
+        """Call this when the file was deleted or replaced and another one is used from then on."""
+        self._store.on_moved = notice
+
+    def close(self) -> None:
+        """End the session and release the database."""
+        self._store.close()
+
+    def _open_session(self) -> int:
+        if self._session is None:
+            self._session = self._store.begin_session(self._label, environment=self._environment)
+        return self._session
+
+
+def _past_run(row: RunRow) -> PastRun:
+    finished = row.outcome is not None
+    return PastRun(
+        number=row.id, problem=row.problem, digest=row.digest, filename=row.path.name if row.path else "",
+        device=row.device, target=row.target, started_at=row.started_at, outcome=row.outcome, flagged=row.flagged,
+        passed=row.passed if finished else None, total=row.total if finished else None,
+        elapsed_s=row.elapsed_s if finished else None, goes_on=row.state is RunState.RUNNING, picked=not row.tiers,
+    )  # fmt: skip

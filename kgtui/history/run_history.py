@@ -1,0 +1,137 @@
+"""What was judged before, fetched from the store without ever holding up the screen.
+
+Trouble with the store is said through a callback and answered with "nothing known".
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import Protocol, TypeAlias, TypeVar
+
+from engine.errors import StoreError
+from engine.model.events import Event, RunStarted
+from kgtui.files.kernel_folder import SAMPLES
+from kgtui.history.store_admin import Archive
+from kgtui.ports.protocols import (
+    BestRun,
+    LastRun,
+    Order,
+    PastRun,
+    RecentFile,
+    Recording,
+    StoreNotice,
+)
+
+T = TypeVar("T")
+
+HISTORY_ROWS = 200
+RECENT_FILES = 20
+
+
+class StoredRuns(Recording, Protocol):
+    """The store as one session of the screen uses it, with everything that earlier sessions left in it."""
+
+    @property
+    def archive(self) -> Archive:
+        """All recorded runs and sessions, for History."""
+
+
+StoreOpener: TypeAlias = Callable[[], StoredRuns]
+
+
+class Past:
+    """The store as far as the lists of the screen need it; `recording` is None when there is none.
+
+    `marked` are the runs that the user marked to compare them, in ascending order.
+    """
+
+    def __init__(self, opener: StoreOpener, *, say: Callable[[str], None], notice: StoreNotice) -> None:
+        self._opener = opener
+        self._say = say
+        self._notice = notice
+        self.recording: StoredRuns | None = None
+        self.last_runs: dict[str, LastRun] = {}
+        self.recent_files: tuple[RecentFile, ...] = ()
+        self.marked: tuple[int, ...] = ()
+
+    async def open(self) -> None:
+        """Open the store and read what the list of operators shows."""
+        try:
+            self.recording = await asyncio.to_thread(self._opener)
+        except StoreError as error:
+            self._say(f"nothing is kept: {error}")
+            return
+        self.recording.listen(self._notice)
+        await self.refresh()
+
+    async def refresh(self) -> None:
+        """Read again which operators and files were worked on."""
+        if self.recording is None:
+            return
+        try:
+            self.last_runs = await asyncio.to_thread(self.recording.last_runs)
+            recent = await asyncio.to_thread(self.recording.recent_files, limit=RECENT_FILES)
+        except StoreError as error:
+            self._say(str(error))
+        else:
+            self.recent_files = await asyncio.to_thread(_users_own, recent)
+
+    async def runs_of(self, problem: str) -> tuple[PastRun, ...] | None:
+        """The newest runs of this operator; None when they cannot be read."""
+        if self.recording is None:
+            return ()
+        try:
+            return await asyncio.to_thread(self.recording.runs, problem, limit=HISTORY_ROWS)
+        except StoreError as error:
+            self._say(str(error))
+            return None
+
+    async def best_for(self, order: Order) -> BestRun | None:
+        """The run to beat: the fastest one so far of the file that the order is about."""
+        if self.recording is None:
+            return None
+        try:
+            return await asyncio.to_thread(self.recording.best, order)
+        except StoreError as error:
+            self._say(str(error))
+            return None
+
+    async def run(self, number: int) -> tuple[tuple[Event, ...], bytes] | None:
+        """The events and the source of a run; None when they cannot be read."""
+        if self.recording is None:
+            return None
+        try:
+            events = await asyncio.to_thread(self.recording.events, number)
+            digest = next((event.digest for event in events if isinstance(event, RunStarted)), None)
+            source = await asyncio.to_thread(self.recording.source, digest) if digest else b""
+        except StoreError as error:
+            self._say(str(error))
+            return None
+        return events, source
+
+    async def ask(self, question: Callable[[Archive], T]) -> T | None:
+        """The answer to a question about everything that was kept; None without a store, or when that fails.
+
+        Raises:
+            UsageError: what the question is about is not there.
+        """
+        if self.recording is None:
+            return None
+        try:
+            return await asyncio.to_thread(question, self.recording.archive)
+        except StoreError as error:
+            self._say(str(error))
+            return None
+
+    async def close(self) -> None:
+        """Release the database; what went wrong there was said before."""
+        if self.recording is not None:
+            with contextlib.suppress(StoreError):
+                await asyncio.to_thread(self.recording.close)
+
+
+def _users_own(recent: tuple[RecentFile, ...]) -> tuple[RecentFile, ...]:
+    """Those that are still there; the sample that `kgtui check --sample` judges is ours, not to be edited."""
+    return tuple(file for file in recent if file.path.exists() and not file.path.is_relative_to(SAMPLES))

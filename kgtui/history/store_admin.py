@@ -1,0 +1,76 @@
+"""The store as History asks it: pages, totals, marks, and deleting with the compiled code that nobody else uses.
+
+Called from threads only: a question may wait for another process's turn to write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kgtui.history.comparison_source import read_side
+from kgtui.state.paging import PAGE
+from kgtui.state.sides import Side
+from sessions import Deleted, Store
+from sessions.rows import ListedRun, Milestone, RunFilter, SessionRow, Totals
+
+
+class Archive:
+    """Everything that was kept.  Each method may raise StoreError, and UsageError for what is not there (any more)."""
+
+    def __init__(self, store: Store, *, remove_artefact: Callable[[str], None]) -> None:
+        self._store = store
+        self._remove_artefact = remove_artefact
+
+    def runs(
+        self, wanted: RunFilter, *, before: int | None = None, after: int | None = None, limit: int = PAGE
+    ) -> tuple[ListedRun, ...]:
+        """A page of runs, newest first."""
+        return self._store.page(wanted, before_id=before, after_id=after, limit=limit)
+
+    def sessions(
+        self, *, before: int | None = None, after: int | None = None, limit: int = PAGE
+    ) -> tuple[SessionRow, ...]:
+        """A page of sessions, newest first."""
+        return self._store.sessions(before_id=before, after_id=after, limit=limit)
+
+    def totals(self, wanted: RunFilter) -> Totals:
+        """What these runs come to."""
+        return self._store.totals(wanted)
+
+    def way(self, number: int) -> tuple[Milestone, ...]:
+        """The runs of the same file, the oldest first."""
+        return self._store.milestones(number)
+
+    def side(self, number: int) -> Side:
+        """A run as one side of a comparison."""
+        return read_side(self._store, number)
+
+    def source(self, digest: str) -> bytes:
+        """The text that was judged under this hash."""
+        return self._store.source(digest)
+
+    def set_tag(self, number: int, tag: str | None) -> ListedRun:
+        """Put a run under a tag, or take it away; the run as it is now."""
+        self._store.set_tag(number, tag)
+        return self._listed(number)
+
+    def set_note(self, number: int, note: str | None) -> ListedRun:
+        """Write a note to a run, or take it away; the run as it is now."""
+        self._store.set_note(number, note)
+        return self._listed(number)
+
+    def delete_run(self, number: int) -> Deleted:
+        """Take a run out for good."""
+        return self._removed(self._store.delete_run(number))
+
+    def delete_session(self, number: int) -> Deleted:
+        """Take a session with all its runs out for good."""
+        return self._removed(self._store.delete_session(number))
+
+    def _listed(self, number: int) -> ListedRun:
+        return self._store.page(RunFilter(), before_id=number + 1, limit=1)[0]
+
+    def _removed(self, deleted: Deleted) -> Deleted:
+        for digest in deleted.artefacts:
+            self._remove_artefact(digest)
+        return deleted

@@ -1,0 +1,291 @@
+"""What the screen needs from the rest of the project, in the screen's own words.
+
+The application hands in the engine, the store and the watcher; the tests hand in doubles that keep
+to the same protocols.  Nothing here imports any of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+from engine.model import BenchmarkPlan, Candidate, Launch, Outcome, Plan, Problem, Tier
+from engine.model.benchmark import Interval
+from engine.model.events import Event
+from kgtui.ports.file_events import Saved, WatchTrouble
+
+DEFAULT_TIERS = (Tier.SMOKE, Tier.FULL)
+# Triton's interpreter runs here, so nothing is ever timed.
+INTERPRETED_DEVICE = "cpu"
+
+
+class Judging(Protocol):
+    """The engine: judges one candidate at a time and says so event by event."""
+
+    async def start(self) -> None:
+        """Start the judge and a warm spare.
+
+        Raises:
+            KgtuiError: this machine cannot run them; the text says why.
+        """
+
+    async def aclose(self) -> None:
+        """Stop every child process and wait for it."""
+
+    def evaluate(
+        self, candidate: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
+    ) -> AsyncGenerator[Event, None]:
+        """Judge the candidate; when `cancelled` is set, stop at once and end with a cancelled verdict."""
+
+    def compare(
+        self, candidate: Candidate, other: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
+    ) -> AsyncGenerator[Event, None]:
+        """As `evaluate`, and time the candidate taking turns with `other`, a baseline called "other"."""
+
+    def port(
+        self, candidate: Candidate, *, entry: str, launches: Sequence[Launch], targets: Sequence[str],
+        after_s: float = 0.0, cancelled: asyncio.Event | None = None,
+    ) -> AsyncGenerator[Event, None]:  # fmt: skip
+        """Compile what a run launched for other targets; when `cancelled` is set, stop at once and say so."""
+
+    @property
+    def device_name(self) -> str:
+        """The device as a person calls it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PastRun:
+    """A run in the store.  Outcome, counts and time are None for one that `goes_on`, or was cut short.
+
+    `picked` says that its cases were picked by hand, so that its outcome is none of the whole file.
+    """
+
+    number: int
+    problem: str
+    digest: str
+    filename: str
+    device: str
+    target: str | None
+    started_at: datetime
+    outcome: Outcome | None = None
+    flagged: bool = False
+    passed: int | None = None
+    total: int | None = None
+    elapsed_s: float | None = None
+    goes_on: bool = False
+    picked: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class LastRun:
+    """What the store knows of one operator: the run of its last verdict, and how many there are."""
+
+    run: PastRun
+    runs: int
+    touched_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class BestRun:
+    """The run that made a file fastest so far, and the mean of its speed-ups over a baseline.
+
+    `changed` names what is another version by now, "torch": the baseline may have another speed under it.
+    """
+
+    number: int
+    baseline: str
+    speedup: Interval
+    changed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecentFile:
+    """A file that was judged before, and the run of its last verdict."""
+
+    path: Path
+    run: PastRun
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What is to be judged.
+
+    The run is kept under `tag` and with `note`, where there are any.
+    `cases` names the only ones to run, each on the inputs of its seed in `seeds`; `again` asks for a run even of known
+    content.  `benchmark` is what is timed
+    once all cases are right; None times nothing.  With `against` it is timed taking turns with that other candidate.
+    """
+
+    problem: Problem
+    path: Path
+    content: bytes
+    device: str
+    target: str | None
+    tiers: tuple[Tier, ...] = DEFAULT_TIERS
+    cases: tuple[str, ...] = ()
+    seeds: tuple[tuple[str, int], ...] = ()
+    again: bool = False
+    tag: str | None = None
+    note: str | None = None
+    benchmark: BenchmarkPlan | None = None
+    against: Candidate | None = None
+
+    @cached_property
+    def candidate(self) -> Candidate:
+        """The content as the engine takes it."""
+        return Candidate(
+            source=self.content, problem=self.problem.name, filename=self.path.name, folder=self.path.parent
+        )
+
+    def plan(self, failed_before: tuple[str, ...]) -> Plan:
+        """The cases to run, those of `failed_before` first unless they were picked by hand."""
+        if self.cases:
+            picked = tuple(case for case in self.problem.cases if case.name in self.cases)
+            plan = Plan(
+                problem=self.problem, cases=picked, device=self.device, target=self.target, seeds=dict(self.seeds)
+            )
+        else:
+            plan = Plan.for_tiers(
+                self.problem, tiers=self.tiers, device=self.device, target=self.target, failed_before=failed_before
+            )
+        return replace(plan, benchmark=self.benchmark)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunHeader:
+    """A run that is about to be shown: its number in the store, None when nothing is kept.
+
+    `picked` says that its cases were picked by hand.
+    """
+
+    number: int | None
+    cached: bool
+    digest: str
+    picked: bool = False
+
+
+class Audience(Protocol):
+    """Who is told; called on the event loop, must return quickly."""
+
+    def run_began(self, header: RunHeader) -> None:
+        """The events that follow belong to this run."""
+
+    def events_happened(self, events: Sequence[Event]) -> None:
+        """The next events of the run, already recorded."""
+
+    def trouble_arose(self, message: str) -> None:
+        """Something is wrong beside the run: the store cannot be read or written."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridOrder:
+    """What is to be judged one after the other, a run each, unless something else is asked for.
+
+    `told` says who hears of the run at a place of `orders`; `ended` is called when no more of them are judged.
+    """
+
+    orders: tuple[Order, ...]
+    told: Callable[[int], Audience]
+    ended: Callable[[], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PortOrder:
+    """What a run launched is to be compiled for other targets; what comes of it is kept with that run.
+
+    `number` is the run's in the store, None when it is not kept; its last event happened at `after_s`.
+    """
+
+    candidate: Candidate
+    entry: str
+    launches: tuple[Launch, ...]
+    targets: tuple[str, ...]
+    number: int | None
+    after_s: float
+
+
+class Recording(Protocol):
+    """The store, as one session of this screen uses it.  Called from threads, one call at a time.
+
+    Every method raises StoreError when the store is locked, full or damaged.
+    """
+
+    def begin(self, order: Order) -> int:
+        """Note that a run begins; its number is what the other methods and the screen call it."""
+
+    def record(self, number: int, events: Sequence[Event]) -> None:
+        """Keep the next events of a run; they are safe from a kill of this process when this returns."""
+
+    def cached(self, order: Order) -> int | None:
+        """The newest finished run that answers this order already, or None.
+
+        Where the order has a benchmark, a run that passed answers only when it timed all of those cases.
+        """
+
+    def answered(self, number: int) -> None:
+        """Note that this run answered an order: its verdict is the last one on its file again."""
+
+    def failed_cases(self, order: Order) -> tuple[str, ...]:
+        """The cases that failed when this file was judged last."""
+
+    def events(self, number: int) -> tuple[Event, ...]:
+        """The events of a run in their order."""
+
+    def source(self, digest: str) -> bytes:
+        """The text that was judged under this hash."""
+
+    def runs(self, problem: str, *, limit: int) -> tuple[PastRun, ...]:
+        """The newest runs of this operator."""
+
+    def best(self, order: Order) -> BestRun | None:
+        """Of the runs of this file on this device, the fastest that is right, not flagged, and timed the same cases.
+
+        None when there is none, and for an order without a benchmark.
+        """
+
+    def last_runs(self) -> dict[str, LastRun]:
+        """The last verdict on every operator that has runs, by name."""
+
+    def recent_files(self, *, limit: int) -> tuple[RecentFile, ...]:
+        """The files that were judged last."""
+
+    def listen(self, notice: StoreNotice) -> None:
+        """Call this, from any thread, when the file was deleted or replaced and another one is used from then on."""
+
+    def close(self) -> None:
+        """Release the database."""
+
+
+class Watching(Protocol):
+    """A watcher of one file; it calls back from a thread of its own."""
+
+    def start(self) -> None:
+        """Begin to watch."""
+
+    def follow(self, siblings: Iterable[Path]) -> None:
+        """Watch these imported files too, instead of those named before."""
+
+    def stop(self) -> None:
+        """Stop and wait until no callback can come any more."""
+
+
+class WatcherFactory(Protocol):
+    """Makes a watcher; `known_digest` is the content that the screen has already."""
+
+    def __call__(
+        self, path: Path, on_save: Callable[[Saved], None], on_trouble: Callable[[WatchTrouble], None], *,
+        known_digest: str | None,
+    ) -> Watching: ...  # fmt: skip
+
+
+# From a sentence for the user and the new numbers of runs by their former ones.
+StoreNotice: TypeAlias = Callable[[str, Mapping[int, int]], None]
+EngineFactory: TypeAlias = Callable[[], Judging]
+Catalogue: TypeAlias = Callable[[], tuple[Problem, ...]]
+ArtefactReader: TypeAlias = Callable[[str], bytes]
+Scaffold: TypeAlias = Callable[[Problem], str]

@@ -1,0 +1,73 @@
+"""What is made from the list of actions: bindings, the words for keys, and the key table of the README."""
+
+from __future__ import annotations
+
+from textual.binding import Binding
+from textual.keys import key_to_character
+
+from kgtui.settings.actions import ACTIONS as ACTIONS
+from kgtui.settings.actions import Action as Action
+from kgtui.settings.actions import Where as Where
+
+_NAMES = {
+    "escape": "esc", "slash": "/", "backslash": "\\", "at": "@", "minus": "-", "plus": "+", "underscore": "_",
+}  # fmt: skip
+
+
+def actions_of(where: Where, actions: tuple[Action, ...] = ACTIONS) -> tuple[Action, ...]:
+    """The actions of one screen, in their order, out of those with the keys that the user has."""
+    return tuple(action for action in actions if action.where is where)
+
+
+def binding_id(action: Action) -> str:
+    """What the configuration calls the binding of an action: "workbench.run"."""
+    return f"{action.where.value}.{action.id}"
+
+
+def bindings_of(where: Where) -> list[Binding]:
+    """The bindings of one screen, on the keys that they come with."""
+    return [
+        Binding(
+            ",".join(action.keys),
+            action.call,
+            action.label,
+            show=False,
+            priority=action.priority,
+            id=binding_id(action),
+        )
+        for action in actions_of(where)
+    ]
+
+
+def shown_key(key: str) -> str:
+    """A key as a person reads it: "?" for question_mark, "F5" for f5."""
+    if key[0] == "f" and key[1:].isdigit():
+        return key.upper()
+    before, plus, last = key.rpartition("+")
+    character = key_to_character(last) or ""
+    return f"{before}{plus}{_NAMES.get(last) or (character if character.strip() and character.isprintable() else last)}"
+
+
+def shown_keys(action: Action) -> str:
+    """The keys of an action as a person reads them."""
+    return " ".join(map(shown_key, action.keys))
+
+
+def first_key(action: Action) -> str:
+    """The first key of an action as a person reads it."""
+    return shown_key(action.keys[0])
+
+
+def key_while_typing(action: Action) -> str:
+    """The first key of an action that types nothing, as a person reads it."""
+    keys = (key for key in action.keys if key == "escape" or key.startswith("ctrl+") or key[1:].isdigit())
+    return shown_key(next(keys, action.keys[0]))
+
+
+def key_table_markdown() -> str:
+    """The table of keys in the README, each with the id that the configuration knows it by."""
+    lines = ["| key | action | binding |", "|---|---|---|"]
+    for action in ACTIONS:
+        keys = " ".join(f"`{shown_key(key)}`" for key in action.keys)
+        lines.append(f"| {keys} | {action.help} | `{binding_id(action)}` |")
+    return "\n".join(lines) + "\n"

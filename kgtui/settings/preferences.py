@@ -1,0 +1,173 @@
+"""Which value each setting has here, and who decided it: a flag, the environment, the settings file, or nobody.
+
+A pure function of the three.  The order is the same for every setting that has the source in question: what was
+typed, NO_COLOR, the settings file, the environment, what is usual.  NO_COLOR stands before the file because it is
+about this terminal.  What the file asks for and cannot be had here is told, and another source decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from engine.devices import platform_named
+from engine.devices.hardware.targets import asked_target
+from engine.errors import KgtuiError
+from kgtui.settings.schema import OPTIONS, Asked, Config, Notify, Theme, Value, toml
+from kgtui.state.glyphs import has_signs
+
+NO_TARGET = "none"
+USUAL = "usual"
+LINUX_CONSOLE = "TERM=linux"
+FOUND = "found"
+
+_TRUE_COLOURS = ("truecolor", "24bit")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Typed:
+    """What the command line said; None and False where it said nothing."""
+
+    ascii: bool = False
+    device: str | None = None
+    target: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """A setting with its value, and who decided it; `beaten` is what the file asked for in vain."""
+
+    key: str
+    value: Value | None
+    source: str
+    beaten: Value | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preferences:
+    """The settings of this start.  A theme of None leaves it to Textual's own variable or its usual one."""
+
+    config: Config
+    chosen: tuple[Chosen, ...]
+    problems: tuple[str, ...]
+    environment: Mapping[str, str]
+    typed: Typed
+    encoding: str | None = None
+
+    def under(self, config: Config) -> Preferences:
+        """The settings as they would be with another file."""
+        return preferences_of(config, environment=self.environment, typed=self.typed, encoding=self.encoding)
+
+    def of(self, key: str) -> Chosen:
+        """The setting under a key of `kgtui.settings.schema.OPTIONS`."""
+        return next(one for one in self.chosen if one.key == key)
+
+    def text(self, key: str) -> str | None:
+        """The value of a setting that is a text."""
+        value = self.of(key).value
+        return None if value is None else str(value)
+
+    @property
+    def is_ascii(self) -> bool:
+        """Whether to draw with ASCII signs only."""
+        return bool(self.of("ascii").value)
+
+    @property
+    def notify(self) -> Notify:
+        """How the end of a long run is told."""
+        return Notify(str(self.of("notify").value))
+
+    @property
+    def notify_after_s(self) -> float:
+        """From when on a run is a long one."""
+        return float(self.of("notify_after_s").value or 0.0)
+
+
+def preferences_of(
+    config: Config, *, environment: Mapping[str, str], typed: Typed | None = None, encoding: str | None = None
+) -> Preferences:
+    """Every setting, decided; `encoding` is that of what is printed."""
+    typed = typed or Typed()
+    asked, problems = _usable(config)
+    sources = {
+        "theme": (_without_colour(environment), _of_file(asked, "theme", config), *_themes_of(environment)),
+        "ascii": (("--ascii", typed.ascii or None), _of_file(asked, "ascii", config),
+                  (f"encoding {encoding}", None if has_signs(encoding) else True),
+                  (LINUX_CONSOLE, environment.get("TERM") == "linux" or None), (USUAL, False)),
+        "device": (("--device", typed.device), _of_file(asked, "device", config)),
+        "target": (("--target", typed.target), _of_file(asked, "target", config)),
+        "editor": (_of_file(asked, "editor", config), ("VISUAL", environment.get("VISUAL") or None),
+                   ("EDITOR", environment.get("EDITOR") or None), (USUAL, "vi")),
+    }  # fmt: skip
+    chosen = []
+    for option in OPTIONS:
+        default = (_of_file(asked, option.key, config), (USUAL, option.usual))
+        source, value = _first(sources.get(option.key, default))
+        wished = asked.value(option.key)
+        beaten = wished if wished is not None and wished != value else None
+        chosen.append(Chosen(key=option.key, value=value, source=source, beaten=beaten))
+    return Preferences(
+        config=config, chosen=tuple(chosen), problems=(*config.problems, *problems), environment=environment,
+        typed=typed, encoding=encoding,
+    )  # fmt: skip
+
+
+_Source = tuple[str, Value | None]
+
+
+def _first(sources: tuple[_Source, ...]) -> _Source:
+    """The first that says something; what nobody says is found on this machine."""
+    return next(((source, value) for source, value in sources if value is not None), (FOUND, None))
+
+
+def _of_file(asked: Asked, key: str, config: Config) -> _Source:
+    return str(config.path), asked.value(key)
+
+
+def _without_colour(environment: Mapping[str, str]) -> _Source:
+    return "NO_COLOR", Theme.ANSI_DARK if "NO_COLOR" in environment else None
+
+
+def _themes_of(environment: Mapping[str, str]) -> tuple[_Source, ...]:
+    """Textual's own variable; then the terminal's colours where it has sixteen, on which shades look alike."""
+    term = environment.get("TERM", "")
+    has_shades = "256" in term or environment.get("COLORTERM") in _TRUE_COLOURS or "direct" in term
+    return (
+        ("TEXTUAL_THEME", environment.get("TEXTUAL_THEME") or None),
+        (f"TERM={term}, 16 colours", None if has_shades or not term else Theme.ANSI_DARK),
+        (USUAL, Theme.DARK),
+    )
+
+
+def nobody_asked() -> Preferences:
+    """The settings where no file, variable or flag says anything."""
+    return preferences_of(Config(path=Path("config.toml"), text=None), environment={})
+
+
+def setting_line(one: Chosen, *, found: str = "") -> str:
+    """A setting, its value, and who decided it."""
+    value = (found or "of this machine") if one.source == FOUND else "" if one.value is None else toml(one.value)
+    beaten = f", before {toml(one.beaten)} of the file" if one.beaten is not None else ""
+    return f"{one.key:<15} {value:<14} {one.source}{beaten}".rstrip()
+
+
+def _usable(config: Config) -> tuple[Asked, tuple[str, ...]]:
+    """What the file asks for, without a device or a target that there is not, and what is said of those."""
+    asked, problems = config.asked, []
+    if asked.device is not None:
+        try:
+            found = platform_named(asked.device).detect()
+            words = "" if found else f"there is no {asked.device} device on this machine; one that is there is taken"
+        except KgtuiError as error:
+            words = str(error)
+        if words:
+            problems.append(f"{config.path}, device: {words}")
+            asked = replace(asked, device=None)
+    if asked.target is not None and asked.target != NO_TARGET:
+        try:
+            asked_target(asked.target)
+        except KgtuiError as error:
+            problems.append(f"{config.path}, target: {error}")
+            asked = replace(asked, target=None)
+    return asked, tuple(problems)

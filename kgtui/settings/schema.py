@@ -1,0 +1,250 @@
+"""The user's settings file: what may stand in it, what does, and what is wrong with it.
+
+Reading never fails: what cannot be used is told in `problems`, and the rest holds.  Nothing is ignored in
+silence, and nothing here writes or imports the screen.  What a key binding may be is checked by
+`kgtui.settings.keymap`, which knows the actions.
+"""
+
+from __future__ import annotations
+
+import difflib
+import enum
+import reprlib
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TypeAlias
+
+from engine.sandbox.user_files import MissingFileError, UserFileError, read_user_file
+
+KEYS_TABLE = "keys"
+MOST_BYTES = 1 << 20
+"""Of a settings file; one with every setting and every key has about 10 kB."""
+
+Value: TypeAlias = str | bool | float
+
+
+class Theme(enum.StrEnum):
+    """How the screen is coloured; the ANSI themes take the terminal's own sixteen colours."""
+
+    DARK = "dark"
+    LIGHT = "light"
+    ANSI_DARK = "ansi-dark"
+    ANSI_LIGHT = "ansi-light"
+
+
+class Notify(enum.StrEnum):
+    """How the end of a long run is told to a terminal that is not looked at."""
+
+    OFF = "off"
+    BELL = "bell"
+    OSC9 = "osc9"
+    OSC777 = "osc777"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """One setting of the file: what it means, what it is when nobody says, and what it may be."""
+
+    key: str
+    help: str
+    usual: Value | None
+    kind: type[str] | type[bool] | type[float]
+    example: Value
+    choices: tuple[str, ...] = ()
+
+
+OPTIONS = (
+    Option(key="theme", help="colours: dark, light, or the terminal's own in ansi-dark and ansi-light", usual=None,
+           kind=str, example="dark", choices=tuple(Theme)),
+    Option(key="ascii", help="draw with ASCII signs only", usual=None, kind=bool, example=True),
+    Option(key="device", help="where candidates run: cpu or cuda; a GPU where there is one when left out", usual=None,
+           kind=str, example="cpu"),
+    Option(key="target", help="what launches are compiled for: sm_90, gfx942, none; this GPU or sm_90 when left out",
+           usual=None, kind=str, example="sm_90"),
+    Option(key="folder", help="where kernel files lie, seen from the folder that kgtui is started in",
+           usual="kernels", kind=str, example="kernels"),
+    Option(key="editor", help="the editor that E opens; VISUAL, then EDITOR, when left out", usual=None, kind=str,
+           example="nvim"),
+    Option(key="notify", help="at the end of a long run, while the terminal is not in focus: off, bell, osc9, osc777",
+           usual="off", kind=str, example="bell", choices=tuple(Notify)),
+    Option(key="notify_after_s", help="how many seconds a run takes at least to be a long one", usual=10.0, kind=float,
+           example=10.0),
+)  # fmt: skip
+OPTION_BY_KEY = {option.key: option for option in OPTIONS}
+
+_DEEPEST_TABLE = 8
+_KIND_NAMES: Mapping[type, str] = {str: "a text in quotes", bool: "true or false", float: "a number"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What the file says; None where it says nothing.  `keys` are bindings by their ids."""
+
+    theme: Theme | None = None
+    ascii: bool | None = None
+    device: str | None = None
+    target: str | None = None
+    folder: str | None = None
+    editor: str | None = None
+    notify: Notify | None = None
+    notify_after_s: float | None = None
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def value(self, key: str) -> Value | None:
+        """What is asked for under a key of `OPTIONS`."""
+        found: Value | None = getattr(self, OPTION_BY_KEY[key].key)
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """A settings file as it was read; `text` is None when there is none, or when it cannot be read."""
+
+    path: Path
+    text: str | None
+    asked: Asked = Asked()
+    problems: tuple[str, ...] = ()
+
+
+def read_config(path: Path) -> Config:
+    """The file at `path`, or none."""
+    try:
+        text = read_user_file(path, max_bytes=MOST_BYTES).decode()
+    except MissingFileError:
+        return Config(path=path, text=None)
+    except UserFileError as error:
+        return Config(path=path, text=None, problems=(f"{path} cannot be read: {error}; check it",))
+    except UnicodeDecodeError as error:
+        words = f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8"
+        return Config(path=path, text=None, problems=(words,))
+    return parse_config(text, path=path)
+
+
+def parse_config(text: str, *, path: Path) -> Config:
+    """The settings in a text; what is wrong with it names `path` and the key."""
+    import tomllib
+
+    try:
+        document = tomllib.loads(text)
+    except ValueError as error:  # a TOMLDecodeError, or a number with more digits than Python reads
+        return Config(path=path, text=text, problems=(f"{path} is not TOML: {error}; mend that line",))
+    except RecursionError:
+        words = f"{path} is nested too deep; a setting is a text, a number, true or false"
+        return Config(path=path, text=text, problems=(words,))
+    found: dict[str, Value] = {}
+    problems: list[str] = []
+    keys: dict[str, tuple[str, ...]] = {}
+    for key, value in document.items():
+        if key == KEYS_TABLE:
+            keys, trouble = _bindings(value, path)
+            problems += trouble
+        elif (option := OPTION_BY_KEY.get(key)) is None:
+            problems.append(_unknown(key, path))
+        elif wrong := _wrong(option, value):
+            problems.append(f"{path}, {key}: {wrong}")
+        else:
+            found[key] = _typed(option, value)
+    return Config(path=path, text=text, asked=_asked(found, keys), problems=tuple(problems))
+
+
+def _unknown(key: str, path: Path) -> str:
+    known = [*OPTION_BY_KEY, KEYS_TABLE]
+    near = difflib.get_close_matches(key, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+    return f"{path}, {key}: there is no such setting; {hint}"
+
+
+def _wrong(option: Option, value: object) -> str:
+    """What is wrong with the value, or nothing."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    fits = is_number if option.kind is float else isinstance(value, option.kind)
+    if not fits:
+        return f"expected {_KIND_NAMES[option.kind]}, got {_shown(value)}; write {option.key} = {toml(option.example)}"
+    if option.choices and value not in option.choices:
+        return f"expected one of {', '.join(option.choices)}, got {_shown(value)}"
+    if isinstance(value, str) and not (value.strip() and value.isprintable()):
+        return f"expected some words in one line, got {_shown(value)}; leave the line out for what is usual"
+    if is_number and isinstance(value, int | float) and not 0 <= value <= sys.float_info.max:
+        return f"expected a number from 0 on, got {_shown(value)}"
+    return ""
+
+
+def _typed(option: Option, value: object) -> Value:
+    if isinstance(value, bool | str):
+        return value
+    assert isinstance(value, int | float), f"{option.key} was checked before"
+    return float(value)
+
+
+def _asked(found: Mapping[str, Value], keys: Mapping[str, tuple[str, ...]]) -> Asked:
+    """The record; every value has the type that its option demands."""
+    closed: dict[str, type[Theme] | type[Notify]] = {"theme": Theme, "notify": Notify}
+    values = {key: closed[key](str(value)) if key in closed else value for key, value in found.items()}
+    unknown = set(values) - {one.name for one in fields(Asked)}
+    assert not unknown, f"{unknown} are options without a field"
+    return Asked(**values, keys=keys)  # type: ignore[arg-type]  # one check for all kinds, in _wrong
+
+
+def _bindings(value: object, path: Path) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    """The table of keys, as far as it has the right shape, and what is wrong with the rest."""
+    if not isinstance(value, dict):
+        return {}, [
+            f"{path}, {KEYS_TABLE}: expected a table, got {_shown(value)}; write [{KEYS_TABLE}] above the bindings"
+        ]
+    found: dict[str, tuple[str, ...]] = {}
+    problems: list[str] = []
+    for name, keys in _flat(value):
+        listed = [keys] if isinstance(keys, str) else keys
+        if isinstance(listed, list) and listed and all(isinstance(key, str) and key for key in listed):
+            found[name] = tuple(listed)
+        else:
+            words = f'expected a key or a list of keys, got {_shown(keys)}; write "{name}" = ["f9"]'
+            problems.append(f"{path}, {KEYS_TABLE}.{name}: {words}")
+    return found, problems
+
+
+def _shown(value: object) -> str:
+    """A value as Python writes it, cut where it is long or deep."""
+    shown = reprlib.Repr()
+    shown.maxstring = shown.maxother = shown.maxlong = 80
+    try:
+        return shown.repr(value)
+    except ValueError:  # an integer with more digits than Python writes
+        return "a number that is too large"
+
+
+def _flat(table: Mapping[str, object], before: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:
+    """The entries with their whole ids: TOML reads an id without quotes as a table in a table."""
+    for name, value in table.items():
+        if isinstance(value, dict) and depth < _DEEPEST_TABLE:
+            yield from _flat(value, f"{before}{name}.", depth + 1)
+        else:
+            yield f"{before}{name}", value
+
+
+def template() -> str:
+    """A file with every setting, each as a comment."""
+    lines = ["# Settings of kgtui. A line counts once its # is gone; `kgtui config show` tells what holds and why.", ""]
+    for option in OPTIONS:
+        lines += [f"# {option.help}", f"# {option.key} = {toml(option.example)}", ""]
+    lines += [
+        "# Keys by binding: `kgtui` shows the names with F2, the README in its table of keys. Each line replaces all",
+        "# keys of its binding.",
+        f"# [{KEYS_TABLE}]",
+        '# "workbench.run" = ["f9", "r"]',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def toml(value: Value | tuple[str, ...]) -> str:
+    """A value as TOML writes it."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(toml, value))}]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+    return f"{value:g}"

@@ -1,0 +1,100 @@
+"""How the user's own editor is started."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.errors import UsageError
+from kgtui.files.external_editor import Opening, opening
+from kgtui.screens import file
+
+KERNEL = Path("/k/my kernel.py")
+
+
+@pytest.mark.parametrize(
+    ("editor", "command"),
+    [
+        ("nvim", ("nvim", "+12", "/k/my kernel.py")),
+        ("/usr/bin/vim -u NONE", ("/usr/bin/vim", "-u", "NONE", "+12", "/k/my kernel.py")),
+        ("nano", ("nano", "+12", "/k/my kernel.py")),
+        ("emacsclient -t", ("emacsclient", "-t", "+12", "/k/my kernel.py")),
+        ("hx", ("hx", "/k/my kernel.py:12")),
+        ("code --wait", ("code", "--wait", "--goto", "/k/my kernel.py:12")),
+        ("mystery", ("mystery", "/k/my kernel.py")),
+    ],
+)
+def test_the_editor_opens_at_the_line_where_it_can(editor: str, command: tuple[str, ...]) -> None:
+    found = opening(KERNEL, line=12, columns=200, rows=50, environment={"EDITOR": editor})
+    assert found == Opening(command=command, takes_terminal=True)
+
+
+@pytest.mark.parametrize(
+    ("editor", "message"),
+    [
+        ("vim '", 'the editor is "vim \'", which is no command: No closing quotation; set EDITOR to one'),
+        (" ", "the editor is ' ', which is no command; set EDITOR to one"),
+    ],
+)
+def test_what_is_no_command_is_refused(editor: str, message: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)):
+        opening(KERNEL, line=1, columns=80, rows=24, environment={"EDITOR": editor})
+
+
+async def test_an_editor_that_is_no_command_is_told_and_ends_nothing(make_bench: Any) -> None:
+    bench = make_bench(config='editor = "vim \'"')
+    async with bench.app.run_test(notifications=True) as pilot:
+        await bench.settled(pilot)
+        await pilot.press("E")
+        assert [note.message for note in bench.app._notifications] == [
+            'the editor is "vim \'", which is no command: No closing quotation; set EDITOR to one'
+        ]
+
+
+def test_visual_goes_before_editor_and_vi_is_the_last_resort() -> None:
+    both = {"EDITOR": "nano", "VISUAL": "emacs"}
+    assert opening(KERNEL, line=1, columns=80, rows=24, environment=both).command[0] == "emacs"
+    assert opening(KERNEL, line=1, columns=80, rows=24, environment={}).command[0] == "vi"
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "place"),
+    [
+        (200, 24, ("split-window", "-h")),
+        (120, 36, ("split-window", "-v")),
+        (80, 24, ("new-window",)),  # half of it is too small for the workbench
+    ],
+)
+def test_inside_tmux_the_editor_opens_beside_where_there_is_room(
+    columns: int, rows: int, place: tuple[str, ...]
+) -> None:
+    environment = {"EDITOR": "vim", "TMUX": "/tmp/tmux-0/default,1,0"}
+    found = opening(KERNEL, line=12, columns=columns, rows=rows, environment=environment)
+    assert found.command[: len(place) + 1] == ("tmux", *place)
+    assert found.command[-3:] == ("vim", "+12", "/k/my kernel.py")
+    assert not found.takes_terminal
+
+
+def test_inside_tmux_the_pane_of_a_failed_editor_stays(tmp_path: Path) -> None:
+    editor = tmp_path / "my editor"
+    editor.write_text("#!/bin/sh\necho no such theme >&2\nexit 3\n")
+    editor.chmod(0o755)
+    environment = {"EDITOR": f"'{editor}'", "TMUX": "/tmp/tmux-0/default,1,0"}
+    command = opening(KERNEL, line=1, columns=200, rows=50, environment=environment).command
+    in_pane = command[command.index("sh") :]
+    ended = subprocess.run(in_pane, input="\n", capture_output=True, text=True, timeout=60)
+    assert ended.stdout == f"\n{editor} ended with status 3; enter closes this pane "
+    assert ended.stderr == "no such theme\n"
+
+
+async def test_an_editor_that_fails_is_quoted(tmp_path: Path) -> None:
+    editor = tmp_path / "tmux"
+    editor.write_text("#!/bin/sh\necho no space for new pane >&2\nexit 1\n")
+    editor.chmod(0o755)
+    assert await file._run(Opening(command=(str(editor),), takes_terminal=False)) == (
+        f"{editor} ended with status 1: no space for new pane"
+    )

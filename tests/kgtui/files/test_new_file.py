@@ -1,0 +1,37 @@
+"""A file is made whole, or not at all."""
+
+from __future__ import annotations
+
+import resource
+
+import pytest
+
+from engine.errors import UsageError
+from kgtui.files.new_file import write_new
+
+
+@pytest.fixture
+def no_space():
+    """Every write to a file fails, as on a full disk."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_folders_are_made_on_the_way(tmp_path):
+    write_new(tmp_path / "a" / "b.py", "größer\n", shown="a/b.py")
+    assert (tmp_path / "a" / "b.py").read_text(encoding="utf-8") == "größer\n"
+
+
+def test_a_write_that_fails_leaves_nothing_behind(tmp_path, no_space):
+    with pytest.raises(UsageError, match=r"b.py was not written: File too large; free some space, then try again"):
+        write_new(tmp_path / "b.py", "text", shown="b.py")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_there_is_left_alone(tmp_path):
+    (tmp_path / "b.py").write_text("mine")
+    with pytest.raises(UsageError, match=r"b.py is there already and is not overwritten; name another FILE"):
+        write_new(tmp_path / "b.py", "text", shown="b.py")
+    assert (tmp_path / "b.py").read_text() == "mine"

@@ -1,0 +1,61 @@
+"""A new kernel file of every operator: loads at once, and says what is missing when it is called."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import inspect
+
+import pytest
+
+import problems
+from engine.model import Candidate
+from engine.static.checks import read_statically
+from engine.static.source import directives, read_source
+from kgtui.files.templates import scaffold
+
+PROBLEMS = list(problems.catalogue().values())
+
+
+@pytest.fixture(params=PROBLEMS, ids=[problem.name for problem in PROBLEMS])
+def problem(request):
+    return request.param
+
+
+def test_it_names_its_operator_and_defines_the_entry(problem):
+    text = scaffold(problem)
+    assert directives(text) == {"op": problem.name}
+    candidate = Candidate(source=text.encode(), problem=problem.name)
+    assert read_source(candidate, problem.entry).text == text
+
+
+def test_no_static_check_objects(problem):
+    assert list(read_statically(ast.parse(scaffold(problem)))) == []
+
+
+def test_no_line_is_longer_than_the_width_of_the_project(problem):
+    assert max(map(len, scaffold(problem).splitlines())) <= 120
+
+
+def test_it_loads_and_its_entry_says_that_it_is_not_written(problem, tmp_path):
+    path = tmp_path / "kernel.py"
+    path.write_text(scaffold(problem))
+    spec = importlib.util.spec_from_file_location("kernel", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    entry = getattr(module, problem.entry)
+    assert tuple(inspect.signature(entry).parameters) == problem.arguments
+    with pytest.raises(NotImplementedError, match=f"^{problem.entry} is not written yet: launch {problem.entry}_"):
+        entry(*(None for _ in problem.arguments))
+
+
+def test_the_types_are_those_of_torch():
+    assert "def softmax(self: torch.Tensor, dim: int, dtype: torch.dtype | None = None) -> torch.Tensor:" in scaffold(
+        problems.find("aten::softmax")
+    )
+
+
+def test_an_operator_that_writes_in_place_says_so():
+    text = scaffold(problems.find("vllm::fused_add_rms_norm"))
+    assert "Writes input and residual in place." in text
+    assert "launch fused_add_rms_norm_kernel and write its outputs in place" in text

@@ -1,0 +1,187 @@
+"""The store in the words of the screen, against the real store in memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from engine.errors import StoreError
+from engine.model import BenchmarkPlan, CacheState, Outcome
+from engine.model.benchmark import CaseBenchmark, Interval, Method, Timing
+from engine.model.events import CaseBenchmarked, Event
+from kgtui.history.recorder import StoreRecording
+from kgtui.ports.protocols import BestRun, Order
+from sessions.rows import RunFilter
+from sessions.store import open_memory_store
+
+
+@pytest.fixture
+def order(fakes: ModuleType) -> Order:
+    return Order(
+        problem=fakes.softmax_problem(), path=fakes.Path("/k/softmax.py"), content=fakes.SOURCE, device="cpu",
+        target="sm_90",
+    )  # fmt: skip
+
+
+@pytest.fixture
+def recording(fakes: ModuleType) -> StoreRecording:
+    return StoreRecording(open_memory_store(clock=lambda: fakes.NOW), label="test", environment={"triton": "3.9.0"})
+
+
+def recorded(recording: StoreRecording, order: Order, script: Any) -> int:
+    number = recording.begin(order)
+    recording.record(number, script(order.candidate, order.plan(())))
+    return number
+
+
+def test_a_run_is_kept_whole(recording: StoreRecording, order: Order, fakes: ModuleType) -> None:
+    number = recorded(recording, order, fakes.some_fail)
+    assert list(recording.events(number)) == fakes.some_fail(order.candidate, order.plan(()))
+    assert recording.source(order.candidate.digest) == fakes.SOURCE
+
+
+def test_the_same_order_is_answered_by_the_run_before(
+    recording: StoreRecording, order: Order, fakes: ModuleType
+) -> None:
+    number = recorded(recording, order, fakes.all_pass)
+    assert recording.cached(order) == number
+    assert recording.cached(replace(order, target="sm_80")) is None
+    assert recording.cached(replace(order, content=b"new")) is None
+
+
+def test_an_answer_is_the_last_verdict_on_its_operator(
+    recording: StoreRecording, order: Order, fakes: ModuleType
+) -> None:
+    right = recorded(recording, order, fakes.all_pass)
+    recorded(recording, replace(order, content=b"new"), fakes.some_fail)
+    recording.answered(right)
+    recorded(recording, replace(order, cases=("1x781 f32",)), fakes.some_fail)
+    last = recording.last_runs()[order.problem.name]
+    assert (last.run.number, last.run.outcome, last.runs) == (right, Outcome.PASS, 3)
+    assert recording.recent_files(limit=1)[0].run.number == right
+
+
+def test_an_order_for_a_benchmark_is_answered_by_a_run_that_timed_what_is_wanted(
+    recording: StoreRecording, order: Order, fakes: ModuleType
+) -> None:
+    wanted = BenchmarkPlan(cases=order.problem.cases[:1], baselines=("eager",))
+    timed = replace(order, benchmark=wanted)
+    recorded(recording, order, fakes.all_pass)
+    assert recording.cached(timed) is None
+    number = recording.begin(timed)
+    verified = fakes.all_pass(order.candidate, timed.plan(()))
+    recording.record(number, (*verified[:-1], case_timed(wanted), verified[-1]))
+    assert recording.cached(timed) == number
+    assert recording.cached(replace(timed, benchmark=replace(wanted, cache=CacheState.WARM))) is None
+    assert recording.cached(replace(timed, benchmark=replace(wanted, baselines=("eager", "compile")))) is None
+    assert recording.cached(order) == number
+
+
+def case_timed(plan: BenchmarkPlan) -> Event:
+    """The plan's first case, timed beside its first baseline."""
+    span = Interval(value=2.0, low=1.0, high=3.0)
+    sides = [
+        Timing(side=side, method=Method.CUPTI, device_us=span, call_us=span) for side in ("candidate", *plan.baselines)
+    ]
+    case = CaseBenchmark(
+        case=plan.cases[0].name, outcome=Outcome.PASS, cache=plan.cache, elapsed_s=0.1, timing=sides[0],
+        baselines=tuple(sides[1:]),
+    )  # fmt: skip
+    return CaseBenchmarked(at_s=0.3, number=1, total=1, benchmark=case)
+
+
+def test_a_run_of_picked_cases_answers_no_whole_order(
+    recording: StoreRecording, order: Order, fakes: ModuleType
+) -> None:
+    recorded(recording, replace(order, cases=("4x1 f32",)), fakes.all_pass)
+    assert recording.cached(order) is None
+
+
+def test_a_run_that_timed_nothing_answers_no_order_for_times(
+    recording: StoreRecording, order: Order, bench_fakes: ModuleType
+) -> None:
+    problem = bench_fakes.timed_problem()
+    verified = replace(order, problem=problem)
+    timed = replace(verified, benchmark=bench_fakes.bench_plan(problem).benchmark)
+    first = recorded(recording, verified, bench_fakes.all_timed)
+    assert (recording.cached(verified), recording.cached(timed)) == (first, None)
+    second = recorded(recording, timed, bench_fakes.all_timed)
+    assert recording.cached(timed) == second
+    recorded(recording, verified, bench_fakes.all_timed)
+    assert recording.cached(timed) == second
+
+
+def test_the_run_to_beat_is_the_fastest_of_this_file_on_this_device(order: Order, bench_fakes: ModuleType) -> None:
+    store = open_memory_store()
+    recording = StoreRecording(store, label="test", environment={"device": "Triton interpreter"})
+    problem = bench_fakes.timed_problem()
+    timed = replace(order, problem=problem, benchmark=bench_fakes.bench_plan(problem).benchmark)
+    assert recording.best(timed) is None
+    number = recorded(recording, timed, bench_fakes.all_timed)
+    recorded(recording, timed, bench_fakes.timed_and_flagged)
+    assert recording.best(timed) == BestRun(number=number, baseline="eager", speedup=bench_fakes.summary().speedup)
+    assert recording.best(replace(timed, path=order.path.with_name("other.py"))) is None
+    assert recording.best(replace(timed, benchmark=None)) is None
+    elsewhere = StoreRecording(store, label="test", environment={"device": "A GPU"})
+    assert elsewhere.best(timed) is None
+    older = StoreRecording(store, label="test", environment={"device": "Triton interpreter", "torch": "2.9.0"})
+    assert older.best(timed) == BestRun(
+        number=number, baseline="eager", speedup=bench_fakes.summary().speedup, changed=("torch",)
+    )
+
+
+def test_the_cases_that_failed_are_known_by_file(recording: StoreRecording, order: Order, fakes: ModuleType) -> None:
+    recorded(recording, order, fakes.some_fail)
+    assert recording.failed_cases(order) == ("127x128 f32", "127x128 f16")
+    assert recording.failed_cases(replace(order, path=fakes.Path("/k/other.py"))) == ()
+
+
+def test_past_runs_are_listed_newest_first_with_what_they_came_to(
+    recording: StoreRecording, order: Order, fakes: ModuleType
+) -> None:
+    recorded(recording, order, fakes.some_fail)
+    recording.begin(order)
+    cut_short, failed = recording.runs("aten::softmax", limit=10)
+    assert (cut_short.number, cut_short.outcome, cut_short.passed, cut_short.elapsed_s) == (2, None, None, None)
+    assert (cut_short.goes_on, failed.goes_on) == (True, False)
+    assert (failed.outcome, failed.passed, failed.total, failed.elapsed_s) == (Outcome.WRONG_VALUE, 6, 8, 0.42)
+    assert failed.started_at == fakes.NOW
+
+
+def test_operators_and_files_that_were_worked_on_are_known(
+    recording: StoreRecording, order: Order, fakes: ModuleType
+) -> None:
+    recorded(recording, order, fakes.all_pass)
+    recorded(recording, order, fakes.all_pass)
+    assert [(name, last.runs, last.run.number) for name, last in recording.last_runs().items()] == [
+        ("aten::softmax", 2, 2)
+    ]
+    assert [(file.path, file.run.problem, file.run.number) for file in recording.recent_files(limit=5)] == [
+        (fakes.Path("/k/softmax.py"), "aten::softmax", 2)
+    ]
+
+
+def test_a_run_that_is_not_there_is_an_error_of_the_store(recording: StoreRecording) -> None:
+    with pytest.raises(StoreError, match="no run #7"):
+        recording.events(7)
+    with pytest.raises(StoreError, match="no source"):
+        recording.source("0" * 64)
+
+
+def test_looking_around_begins_no_session(recording: StoreRecording) -> None:
+    recording.runs("aten::softmax", limit=1)
+    recording.last_runs()
+    recording.recent_files(limit=1)
+    assert recording._store.sessions() == ()
+
+
+def test_an_order_that_names_a_tag_and_a_note_is_kept_with_them(recording: StoreRecording, order: Order) -> None:
+    number = recording.begin(replace(order, tag="tune", note="num_warps=8"))
+    plain = recording.begin(order)
+    listed = recording.archive.runs(RunFilter(problem=order.problem.name), before=None, after=None, limit=9)
+    assert [(one.run.id, one.run.tag, one.run.note) for one in listed] == [
+        (plain, None, None), (number, "tune", "num_warps=8"),
+    ]  # fmt: skip

@@ -1,0 +1,50 @@
+"""Changing a settings file by as little as possible."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.errors import UsageError
+from kgtui.settings.file_edit import difference, edited
+from kgtui.settings.schema import parse_config, template
+
+FILE = Path("config.toml")
+
+
+@pytest.mark.parametrize(
+    ("before", "changes", "after"),
+    [
+        ("", {"theme": "light"}, 'theme = "light"\n'),
+        ("", {"keys.bench.axis": ("t",)}, '[keys]\n"bench.axis" = ["t"]\n'),
+        ("# mine\ntheme = 'dark'  # once\nascii = true\n", {"theme": "light"},
+         '# mine\ntheme = "light"\nascii = true\n'),
+        ("# theme = 'dark'\n\n# more\n", {"theme": "light"}, "# theme = 'dark'\ntheme = \"light\"\n\n# more\n"),
+        ("ascii = true\n\n[keys]\n'bench.axis' = 't'\n", {"theme": "light"},
+         "ascii = true\ntheme = \"light\"\n\n[keys]\n'bench.axis' = 't'\n"),
+        ("[keys]\n'bench.axis' = 't'\n", {"keys.bench.axis": ("u", "f9"), "keys.workbench.run": ("R",)},
+         '[keys]\n"bench.axis" = ["u", "f9"]\n"workbench.run" = ["R"]\n'),
+        ("notify_after_s = 3\n", {"notify_after_s": 5.0}, "notify_after_s = 5\n"),
+    ],
+)  # fmt: skip
+def test_a_line_is_replaced_or_put_in_and_the_rest_stays(before: str, changes: dict[str, object], after: str) -> None:
+    assert edited(parse_config(before, path=FILE), changes).text == after  # type: ignore[arg-type]  # a table
+
+
+def test_the_template_can_be_changed_and_says_what_was_meant() -> None:
+    config = edited(parse_config(template(), path=FILE), {"ascii": True, "keys.workbench.run": ("f9",)})
+    assert config.asked.ascii is True
+    assert config.asked.keys == {"workbench.run": ("f9",)}
+    assert config.problems == ()
+
+
+def test_a_layout_that_is_not_understood_is_refused_with_the_line_to_write() -> None:
+    config = parse_config("[keys]\n'bench.axis' = [\n  't',\n]\n", path=FILE)
+    with pytest.raises(UsageError, match=r'cannot be changed here: write "bench.axis" = \["u"\] into it by hand'):
+        edited(config, {"keys.bench.axis": ("u",)})
+
+
+def test_the_difference_is_the_lines_that_go_and_come() -> None:
+    before = parse_config("theme = 'dark'\nascii = true\n", path=FILE)
+    assert difference(before, edited(before, {"theme": "light"})) == ("-theme = 'dark'", '+theme = "light"')

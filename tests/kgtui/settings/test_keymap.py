@@ -1,0 +1,74 @@
+"""The user's own keys: which can be, and what is said of those that cannot."""
+
+from __future__ import annotations
+
+import string
+
+import pytest
+from textual.keys import _character_to_key
+
+from kgtui.settings.keymap import key_name, keymap_of
+from kgtui.settings.keys import ACTIONS, binding_id, first_key
+
+
+@pytest.mark.parametrize(
+    ("asked", "bindings"),
+    [
+        ({"workbench.run": ("f9", "ctrl+l")}, {"workbench.run": "f9,ctrl+l"}),
+        ({"workbench.run": ("?",), "everywhere.help": ("f1",)},
+         {"workbench.run": "question_mark", "everywhere.help": "f1"}),
+        ({"workbench.run": ("f",), "workbench.failed": ("r",)}, {"workbench.run": "f", "workbench.failed": "r"}),
+        ({"bench.axis": ("t",)}, {"bench.axis": "t"}),
+        ({"workbench.save": ("ctrl+t", "f10")}, {"workbench.save": "ctrl+t,f10"}),
+        ({"workbench.run": ("ctrl+/",)}, {"workbench.run": "ctrl+slash"}),
+        ({"workbench.run": ("f10", "ctrl+t", "f10")}, {"workbench.run": "f10,ctrl+t"}),
+    ],
+)  # fmt: skip
+def test_a_key_that_can_be_is_taken(asked: dict[str, tuple[str, ...]], bindings: dict[str, str]) -> None:
+    keymap = keymap_of(asked, file="config.toml")
+    assert (keymap.bindings, keymap.problems) == (bindings, ())
+
+
+@pytest.mark.parametrize(
+    ("asked", "problem"),
+    [
+        ({"workbench.rum": ("f9",)}, "keys.workbench.rum: there is no such binding; did you mean workbench.run?"),
+        ({"zzz": ("f9",)}, "keys.zzz: there is no such binding; "
+                           "the table of keys in the help and the README has the ids"),
+        ({"workbench.run": ("foo+x",)}, "keys.workbench.run: 'foo+x' is no key; write a character, \"f9\", \"ctrl+t\", "
+                                        '"shift+tab", "enter", "pagedown"'),
+        ({"workbench.run": ("ctrl+i",)}, "keys.workbench.run: most terminals send tab for ctrl+i; choose another key"),
+        ({"workbench.run": ("ctrl+[",)}, "keys.workbench.run: most terminals send escape for ctrl+[; "
+                                         "choose another key"),
+        ({"workbench.run": ("f6",)}, "keys.workbench.run: f6 is a key of the source pane, which would take it; "
+                                     "choose another key"),
+        ({"workbench.save": ("s",)}, "keys.workbench.save: 's' would no longer be typed as text, for this works while "
+                                     "text is typed; take ctrl+ or an F key"),
+        ({"everywhere.quit": ("space",)}, "keys.everywhere.quit: 'space' would no longer be typed as text, for this "
+                                          "works while text is typed; take ctrl+ or an F key"),
+        ({"workbench.run": ("f",)}, "keys.workbench.run: f would be both workbench.run and workbench.failed; "
+                                    "give one of them another key"),
+        ({"everywhere.help": ("f5",)}, "keys.everywhere.help: f5 would be both everywhere.help and workbench.run; "
+                                       "give one of them another key"),
+        ({"workbench.run": ("f9",), "workbench.zoom": ("f9",)},
+         "keys.workbench.zoom: f9 would be both workbench.run and workbench.zoom; give one of them another key"),
+    ],
+)  # fmt: skip
+def test_a_key_that_cannot_be_is_told_and_the_usual_ones_stay(asked: dict[str, tuple[str, ...]], problem: str) -> None:
+    keymap = keymap_of(asked, file="config.toml")
+    assert keymap.problems == (f"config.toml, {problem}",)
+    assert keymap.actions == ACTIONS
+
+
+def test_the_same_key_may_mean_different_things_on_different_screens() -> None:
+    keymap = keymap_of({"workbench.run": ("f9",), "bench.axis": ("f9",)}, file="config.toml")
+    assert keymap.problems == ()
+
+
+def test_the_actions_have_the_new_keys() -> None:
+    actions = keymap_of({"workbench.run": ("f9",)}, file="config.toml").actions
+    assert [first_key(action) for action in actions if binding_id(action) == "workbench.run"] == ["F9"]
+
+
+def test_characters_are_called_as_textual_calls_them() -> None:
+    assert [sign for sign in string.punctuation if key_name(sign) != _character_to_key(sign)] == []
