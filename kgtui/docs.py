@@ -59,7 +59,7 @@ def key_table() -> str:
 
 def command_help() -> str:
     """The help of the program and of each command, as they print it."""
-    from kgtui.arguments import build_parser, command_parsers
+    from kgtui.cli.arguments import build_parser, command_parsers
 
     parsers = [build_parser(), *command_parsers()]
     return "\n\n".join(f"```text\n$ {parser.prog} --help\n{parser.format_help().strip()}\n```" for parser in parsers)
@@ -68,7 +68,7 @@ def command_help() -> str:
 def operator_table() -> str:
     """Every operator of the catalogue."""
     import problems
-    from kgtui.commands.problems import markdown_table
+    from kgtui.cli.commands.problems import markdown_table
 
     return markdown_table(problems.catalogue())
 

@@ -21,9 +21,9 @@ from kgtui.state.glyphs import Glyphs
 from kgtui.state.workbench import Workbench
 
 if TYPE_CHECKING:
+    from kgtui.app.tuning import Tuning
     from kgtui.files.unsaved import UnsavedTexts
     from kgtui.screens.workbench import WorkbenchScreen
-    from kgtui.tuning import Tuning
     from kgtui.wishes import Wishes
 
 Diagnose: TypeAlias = Callable[[tuple[int, int], Preferences], Awaitable[tuple[str, ...]]]

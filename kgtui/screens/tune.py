@@ -1,6 +1,6 @@
 """Other values of what the open file fixes: chosen here, tried as a grid, and the winner proposed as a patch.
 
-It judges nothing and writes nothing itself: `kgtui.tuning` does, when it is asked to.  The values that were
+It judges nothing and writes nothing itself: `kgtui.app.tuning` does, when it is asked to.  The values that were
 chosen, and how the table is sorted, are all that it keeps.
 """
 

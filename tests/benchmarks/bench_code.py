@@ -112,8 +112,8 @@ def _report(name: str, times_ms: list[float]) -> None:
 
 
 def _application(fakes: ModuleType, folder: Path, text: str) -> Any:  # Any: the doubles are not typed here
-    from kgtui.app import WorkbenchApp
-    from kgtui.start import Settings, Start
+    from kgtui.app.application import WorkbenchApp
+    from kgtui.app.start import Settings, Start
 
     path = folder / "softmax.py"
     path.write_bytes(fakes.SOURCE)

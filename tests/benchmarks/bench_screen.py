@@ -146,8 +146,8 @@ def _events(fakes: ModuleType, kind: str, candidate: Any, plan: Any) -> Iterator
 
 
 def _application(fakes: ModuleType, folder: Path, *, engine: Any, recording: Any, opened: bool = True) -> Any:
-    from kgtui.app import WorkbenchApp
-    from kgtui.start import Settings, Start
+    from kgtui.app.application import WorkbenchApp
+    from kgtui.app.start import Settings, Start
 
     path = folder / "softmax.py"
     path.write_bytes(fakes.SOURCE)

@@ -205,9 +205,9 @@ def run_child(folder: Path, which: str, lines: int) -> None:
 
 
 def _application(fakes: Any, folder: Path, which: str, lines: int) -> Any:
-    from kgtui.app import WorkbenchApp
-    from kgtui.garbage import Garbage
-    from kgtui.start import Settings, Start
+    from kgtui.app.application import WorkbenchApp
+    from kgtui.app.gc_policy import Garbage
+    from kgtui.app.start import Settings, Start
 
     path = folder / "softmax.py"
     path.write_text(kernel_source(lines))

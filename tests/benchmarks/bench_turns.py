@@ -316,9 +316,9 @@ def _with_sass(script: Any, digest: str) -> Any:
 
 
 def _application(folder: Path) -> Any:  # Any: the doubles are not typed here
-    from kgtui.app import WorkbenchApp
-    from kgtui.garbage import Garbage
-    from kgtui.start import Settings, Start
+    from kgtui.app.application import WorkbenchApp
+    from kgtui.app.gc_policy import Garbage
+    from kgtui.app.start import Settings, Start
 
     doubles = _doubles()
     path = folder / "softmax.py"

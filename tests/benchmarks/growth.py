@@ -244,16 +244,16 @@ def switches(pid: int) -> int:
 
 def run_child(folder: Path, engine: str) -> None:
     """Be the application, as `kgtui open` starts it, on either engine."""
-    from kgtui import app
+    from kgtui.app import application
 
     verdicts = (folder / _VERDICTS).open("ab", buffering=0)
-    shown = app.WorkbenchApp._show_events
+    shown = application.WorkbenchApp._show_events
 
     def counted(self: Any, events: Any) -> None:
         shown(self, events)
         verdicts.write(b"." * sum(type(event).__name__ == "RunFinished" for event in events))
 
-    app.WorkbenchApp._show_events = counted  # type: ignore[method-assign]  # the one place that every event passes
+    application.WorkbenchApp._show_events = counted  # type: ignore[method-assign]  # the one place that every event passes
     signal.signal(signal.SIGUSR2, lambda *_: threading.Thread(target=_look, args=(folder,), daemon=True).start())
     if os.environ.get("GROWTH_TRACE"):
         import tracemalloc

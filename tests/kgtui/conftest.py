@@ -15,10 +15,10 @@ import pytest
 import textual.pilot
 from textual.pilot import Pilot
 
-from kgtui.app import WorkbenchApp
+from kgtui.app.application import WorkbenchApp
+from kgtui.app.start import Settings, Start
 from kgtui.settings.preferences import Typed, preferences_of
 from kgtui.settings.schema import parse_config
-from kgtui.start import Settings, Start
 
 _SCHEDULED = Path("/proc/self/schedstat")  # nanoseconds on a processor, and waiting for one, of the main thread
 _IDLE_NS = 5_000_000  # a quarter of the time that Textual looks at

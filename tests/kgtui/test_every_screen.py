@@ -46,7 +46,7 @@ def test_the_screens_are_known_by_the_names_of_their_files() -> None:
 
 def test_listing_the_screens_and_importing_the_application_imports_none_of_them() -> None:
     look = (
-        "import sys, kgtui.app, kgtui.screens as screens; ids = screens.screen_ids();"
+        "import sys, kgtui.app.application, kgtui.screens as screens; ids = screens.screen_ids();"
         "print([name for name in ids if f'kgtui.screens.{name}' in sys.modules])"
     )
     ended = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)

@@ -15,13 +15,13 @@ import pytest
 
 from engine.model import Candidate, Plan
 from engine.model.events import Event
-from kgtui.arguments import build_parser
-from kgtui.commands import tune
-from kgtui.commands.check import read_request
-from kgtui.commands.choices import SAMPLE
-from kgtui.commands.console import Console
-from kgtui.commands.judging import _Running
-from kgtui.commands.keeping import Keeper
+from kgtui.cli.arguments import build_parser
+from kgtui.cli.choices import SAMPLE
+from kgtui.cli.commands import tune
+from kgtui.cli.commands.check import read_request
+from kgtui.cli.console import Console
+from kgtui.cli.run_command import _Running
+from kgtui.cli.run_recorder import Keeper
 from kgtui.ports.protocols import Order, PortOrder
 from kgtui.runner.loop import Loop
 

@@ -9,7 +9,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from kgtui.offspring import own_processes
+from kgtui.cli.child_processes import own_processes
 from kgtui.screens.help import help_lines
 from kgtui.screens.palette import Actions
 from kgtui.settings.keys import ACTIONS

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from engine.model import Outcome
-from kgtui.commands.console import Exit, exit_of
+from kgtui.cli.console import Exit, exit_of
 from tests.engine.end_to_end.conftest import COPY_KERNEL
 
 pytestmark = [

@@ -45,7 +45,9 @@ def test_a_package_beside_the_kernel_that_is_named_like_ours_is_his(load_fresh: 
     assert told["value"] == "his"
 
 
-@pytest.mark.parametrize("name", ["engine", "engine.model", "problems", "problems.aten.softmax", "kgtui.app"])
+@pytest.mark.parametrize(
+    "name", ["engine", "engine.model", "problems", "problems.aten.softmax", "kgtui.app.application"]
+)
 @pytest.mark.parametrize("beside", [True, False], ids=["with a folder", "without one"])
 def test_our_own_modules_cannot_be_imported(load_fresh: Load, folder: Path, name: str, beside: bool) -> None:
     told = load_fresh(f"import {name}\ndef entry(): ...\n", folder=folder if beside else None)

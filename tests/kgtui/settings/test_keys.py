@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from textual.screen import Screen
 
-from kgtui.app import WorkbenchApp
+from kgtui.app.application import WorkbenchApp
 from kgtui.screens import screen_ids, screen_module
 from kgtui.screens.help import help_lines
 from kgtui.settings.keys import ACTIONS, Where, actions_of, bindings_of, key_table_markdown

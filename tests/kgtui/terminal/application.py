@@ -13,11 +13,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from kgtui.app import WorkbenchApp
-from kgtui.attention import kept_title
-from kgtui.ending import show
+from kgtui.app.application import WorkbenchApp
+from kgtui.app.notifications import kept_title
+from kgtui.app.shutdown import show
+from kgtui.app.start import Settings, Start
 from kgtui.settings.paths import Paths
-from kgtui.start import Settings, Start
 
 
 def main(fakes: ModuleType, folder: Path, breaks: str) -> int:

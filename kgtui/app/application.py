@@ -1,0 +1,396 @@
+"""The application: puts engine, store, watcher and screens together, and holds what outlives a screen.
+
+First the screen is painted; the catalogue, the store and the engine follow.  None of torch, triton,
+numpy and sqlite is imported before that, nor ever by this module.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from textual.binding import BindingType
+from textual.message import Message
+from textual.screen import Screen
+from textual.worker import Worker, WorkerCancelled, WorkerFailed, WorkerState
+
+from engine.errors import KgtuiError, UsageError
+from engine.model import Problem
+from engine.model.events import Event
+from kgtui.app import clipboard
+from kgtui.app.event_batcher import Gathering, finish
+from kgtui.app.notifications import Attention
+from kgtui.app.screen_stack import Navigation
+from kgtui.app.start import Settings, Start
+from kgtui.app.terminal import TerminalApp
+from kgtui.background import in_background
+from kgtui.files import disk
+from kgtui.files.external_editor import Opening, opening
+from kgtui.files.file_watch import FileSaved, FileWatch, WatchTroubled
+from kgtui.files.kernel_folder import KernelFolder
+from kgtui.files.unsaved import UnsavedTexts
+from kgtui.history.run_history import Past, StoreOpener
+from kgtui.ports.protocols import (
+    ArtefactReader,
+    Catalogue,
+    EngineFactory,
+    Order,
+    PortOrder,
+    RunHeader,
+    Scaffold,
+    WatcherFactory,
+)
+from kgtui.runner.engine_service import JudgingService
+from kgtui.screens.base import KgtuiScreen
+from kgtui.screens.host import Diagnose
+from kgtui.settings.keys import Action, Where, bindings_of, first_key
+from kgtui.state.glyphs import ASCII, UNICODE, Glyphs
+from kgtui.state.strip import title
+from kgtui.wishes import Wishes
+
+if TYPE_CHECKING:
+    from textual.command import Provider
+
+    from kgtui.app.tuning import Tuning
+    from kgtui.screens.workbench import WorkbenchScreen
+    from kgtui.state.workbench import Workbench
+
+TICK_S = 0.1
+NOTICE_S = 30.0
+
+
+def _palette() -> type[Provider]:
+    """The palette's actions, imported when it is opened."""
+    from kgtui.screens.palette import Actions
+
+    return Actions
+
+
+class StoreMoved(Message):
+    """The store goes on in another file; `numbers` are the new ones of runs by their former ones."""
+
+    def __init__(self, sentence: str, numbers: Mapping[int, int]) -> None:
+        super().__init__()
+        self.sentence = sentence
+        self.numbers = numbers
+
+
+class WorkbenchApp(TerminalApp):
+    """kgtui on the screen."""
+
+    CSS_PATH: ClassVar[list[str | PurePath]] = [
+        "../styles/app.tcss",
+        "../styles/workbench.tcss",
+        "../styles/bench.tcss",
+        "../styles/operators.tcss",
+        "../styles/terminal.tcss",
+    ]
+    TITLE = "kgtui"
+    ENABLE_COMMAND_PALETTE = True
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_palette}
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.EVERYWHERE)]
+
+    def __init__(
+        self,
+        *,
+        engine_factory: EngineFactory,
+        store_opener: StoreOpener,
+        catalogue: Catalogue,
+        watcher_factory: WatcherFactory,
+        read_artefact: ArtefactReader,
+        scaffold: Scaffold,
+        diagnose: Diagnose,
+        settings: Settings,
+        start: Start | None = None,
+        started: Callable[[WorkbenchApp], None] = lambda app: None,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        # Asked for before any theme is set, or Textual turns each of a theme's colours into a grey instead of none.
+        super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
+        self._engine_factory = engine_factory
+        self.past = Past(store_opener, say=self.trouble_arose, notice=self._store_moved)
+        self.kernels = KernelFolder(settings.folder, scaffold=scaffold, kernels=settings.kernels)
+        self._catalogue = catalogue
+        self.unsaved_texts = UnsavedTexts(settings.data / "unsaved")
+        self.file_watch = FileWatch(self, watcher_factory)
+        self._read_artefact = read_artefact
+        self._diagnose = diagnose
+        self._settings = settings
+        self.place = f"{settings.device} to {settings.target}" if settings.target else settings.device
+        self._start = start
+        self._started = started
+        self.clock = clock
+        self.now = now
+        self.problems: tuple[Problem, ...] = ()
+        self.opened: Workbench | None = None
+        self._troubles: dict[str, str] = {}
+        self._navigation = Navigation(self, self)
+        self._gathering = Gathering(self, self._show_events)
+        self._service = JudgingService(past=self.past, audience=self, say=partial(self._set_trouble, "engine"))
+        self._serving: Worker[None] | None = None
+        self._tuning: Tuning | None = None
+        self.wishes = Wishes(self, settings.preferences)
+        self._attention = Attention(self, preferences=lambda: self.wishes.preferences, clock=clock)
+
+    # The first second
+
+    async def on_mount(self) -> None:  # type: ignore[override]  # Textual waits for either kind of handler
+        """Paint first; everything slow begins after that."""
+        self.wishes.dress()
+        self._attention.begin()
+        await self._navigation.fetch("workbench" if self._start is not None else "operators")
+        if self._start is not None:
+            self.open_file(self._start.problem, self._start.path)
+        else:
+            self.action_show("operators")
+        self.while_active(TICK_S, self._tick)
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        try:
+            self.problems = self._catalogue()
+        except KgtuiError as error:
+            self._troubles["catalogue"] = f"the catalogue cannot be shown: {error}"
+        self._redraw()
+        self._serving = in_background(self, self._serve, group="loop")
+        in_background(self, self._navigation.prepare, group="screens")
+
+    async def _serve(self) -> None:
+        """Open the store, start the engine, then judge for ever."""
+        await self.past.open()
+        self._redraw()
+        if self.workbench is not None:
+            self.workbench.read_history()
+        judging = self._engine_factory()
+        self._started(self)  # what is imported and made by now stays as long as the application
+        await self._service.serve(judging)
+
+    async def _refresh_past(self) -> None:
+        await self.past.refresh()
+        self._redraw()
+
+    async def on_unmount(self) -> None:
+        """Stop what was started, in the opposite order."""
+        await self.file_watch.stop()
+        if self._serving is not None:
+            self._serving.cancel()
+            with contextlib.suppress(WorkerCancelled, WorkerFailed):
+                await self._serving.wait()
+        await self._service.aclose()
+        await self.past.close()
+
+    # The loop's audience
+
+    def run_began(self, header: RunHeader) -> None:
+        """A run begins; its first event is shown at once."""
+        self._gathering.run_began()
+        self._attention.run_began(is_cached=header.cached)
+        if header.number is not None and self._troubles.pop("store", ""):
+            self._redraw()  # this run is kept
+        if self.workbench is not None:
+            self.workbench.run_began(header)
+
+    def events_happened(self, events: Sequence[Event]) -> None:
+        """More of the run is known; it is shown a little later."""
+        self._gathering.add(events)
+
+    def trouble_arose(self, message: str) -> None:
+        """The store has a problem of its own."""
+        self._set_trouble("store", message)
+
+    # The host of the screens
+
+    @property
+    def glyphs(self) -> Glyphs:
+        """The set of signs in use."""
+        return ASCII if self.wishes.preferences.is_ascii else UNICODE
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """Every action with the keys that the user has."""
+        return self.wishes.actions
+
+    @property
+    def front(self) -> Screen[Any]:
+        """The screen in front."""
+        return self.screen
+
+    def wishes_changed(self) -> None:
+        """The signs, the colours or the keys are others: draw anew."""
+        self._redraw()
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong with the engine, the store or the settings."""
+        return "; ".join(filter(None, (*self._troubles.values(), self.wishes.trouble)))
+
+    @property
+    def busy(self) -> bool:
+        """Whether a run goes on, waits, or is not shown in full yet."""
+        starting = self._service.waits_for_engine and not self._troubles
+        return starting or self._gathering.holds_any or self._service.busy
+
+    @property
+    def workbench(self) -> WorkbenchScreen | None:
+        """The workbench, once a file was opened."""
+        return cast("WorkbenchScreen | None", self._navigation.made("workbench"))  # its module makes nothing else
+
+    @property
+    def tuning(self) -> Tuning:
+        """The grid of variants, made when it is first asked for."""
+        if self._tuning is None:
+            from kgtui.app.tuning import Tuning
+
+            self._tuning = Tuning(self, audience=self, service=self._service, attention=self._attention)
+        return self._tuning
+
+    def submit(self, order: Order) -> None:
+        """Judge this next, as soon as the engine is there, and watch what it imports."""
+        self.wake()
+        self.file_watch.follow_imports(order)
+        self._service.submit(order)
+
+    def port(self, order: PortOrder) -> None:
+        """Compile what a run launched for other targets."""
+        self._service.submit(order)
+
+    def cancel(self) -> bool:
+        """Stop the run that goes on."""
+        return self._service.cancel()
+
+    def open_file(self, problem: Problem, path: Path) -> None:
+        """Show the workbench on this file."""
+        from kgtui.state.workbench import Workbench
+
+        try:
+            content = disk.read(path)
+        except UsageError as error:
+            self.notify(str(error), severity="error", markup=False)
+            return
+        workbench = self.workbench
+        if workbench is None:
+            self.opened = Workbench(
+                problem=problem, path=path, saved=content, device=self._settings.device, target=self._settings.target
+            )
+        elif (workbench.bench.problem, workbench.bench.path) != (problem, path):
+            if workbench.unsaved:
+                words = f"{workbench.bench.path.name} has unsaved text: save it with ctrl+s, then open {path.name}"
+                self.notify(words, severity="warning", markup=False)
+            else:
+                workbench.open(problem, path, content)
+        self.action_show("workbench")
+
+    async def artefact(self, digest: str) -> str:
+        """The text of an artefact, or why it cannot be shown."""
+        try:
+            content = await asyncio.to_thread(self._read_artefact, digest)
+        except OSError as error:
+            return f"the code with the hash {digest[:12]} cannot be read: {error.strerror}; r compiles it again"
+        return content.decode("utf-8", errors="replace")
+
+    def editor_command(self, path: Path, *, line: int) -> Opening:
+        """How the user's own editor is started."""
+        environment = {**self._settings.environment, "VISUAL": self.wishes.preferences.text("editor") or ""}
+        return opening(path, line=line, columns=self.size[0], rows=self.size[1], environment=environment)
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy; where the terminal may not take it, say where else the text is."""
+        super().copy_to_clipboard(text)
+        if clipboard.way_of(self._settings.environment) is not clipboard.Way.TERMINAL:
+            in_background(self, partial(self._hand_over, text), group="copy")
+
+    async def diagnose(self) -> tuple[str, ...]:
+        """What this machine has, in the words of the doctor."""
+        return await self._diagnose((self.size.width, self.size.height), self.wishes.preferences)
+
+    # Messages and actions
+
+    def on_file_saved(self, message: FileSaved) -> None:
+        """A file was saved: the one that is open, or one that it imports."""
+        workbench, saved = self.workbench, message.saved
+        if workbench is not None and message.watch == self.file_watch.number:
+            workbench.saved(saved.content, siblings_changed=saved.changed != saved.path)
+
+    def on_store_moved(self, message: StoreMoved) -> None:
+        """The file of the store was deleted or replaced, and another one is in use."""
+        self.notify(message.sentence, severity="warning", timeout=NOTICE_S, markup=False)
+        if self.workbench is not None:
+            self.workbench.renumbered(message.numbers)
+            self.workbench.read_history()
+        in_background(self, self._refresh_past, group="lists")
+
+    def on_watch_troubled(self, message: WatchTroubled) -> None:
+        """The watcher lost the file, or found it again."""
+        workbench, trouble = self.workbench, message.trouble
+        if workbench is not None and message.watch == self.file_watch.number:
+            workbench.watch_troubled(trouble)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """A fault of ours in the background is seen, instead of a screen that waits for ever."""
+        if event.state is WorkerState.ERROR:
+            error = event.worker.error
+            self._set_trouble("worker", f"kgtui itself failed: {type(error).__name__}: {error}; start it again")
+
+    def action_show(self, screen_id: str) -> None:
+        """Bring a screen to the front; one that has nothing to show yet says what to do first."""
+        try:
+            self._navigation.show(screen_id)
+        except KgtuiError as error:
+            self.notify(str(error), severity="error", markup=False)
+
+    async def action_quit(self) -> None:
+        """Quit; with unsaved text ask once.  Textual's key for it may be the one that is left when ours has another."""
+        workbench = self.workbench
+        if workbench is not None and workbench.unsaved and not workbench.asked_to_leave:
+            self.action_show("workbench")
+            workbench.ask_to_leave()
+        else:
+            self.exit()
+
+    def action_help_quit(self) -> None:
+        """ctrl+c ends nothing here: say what does."""
+        leaving = next(action for action in self.actions if action.call == "app.quit")
+        self.notify(f"ctrl+c copies what is selected, and nothing is; {first_key(leaving)} leaves", markup=False)
+
+    # Inside
+
+    def _store_moved(self, sentence: str, numbers: Mapping[int, int]) -> None:
+        self.post_message(StoreMoved(sentence, numbers))  # from the thread that noticed
+
+    async def _hand_over(self, text: str) -> None:
+        where = await clipboard.hand_over(text, environment=self._settings.environment, folder=self._settings.data)
+        self.notify(where, markup=False)
+
+    def _redraw(self) -> None:
+        for screen in self.screen_stack:
+            if isinstance(screen, KgtuiScreen) and screen.is_drawable:
+                screen.host_changed()
+
+    def _show_events(self, events: Sequence[Event]) -> None:
+        if self.workbench is None:
+            return
+        self.workbench.events_happened(events)
+        self._show_title(self.workbench.bench)
+        if finish(events):
+            self._attention.run_ended(self.title)
+            in_background(self, self._refresh_past, group="lists")
+
+    def _set_trouble(self, kind: str, message: str) -> None:
+        self._troubles[kind] = message
+        self._redraw()
+
+    def _tick(self) -> bool:
+        fronts = self.screen_stack[-1:]  # none is left while the application is taken down
+        return any(screen.go_on() for screen in fronts if isinstance(screen, KgtuiScreen)) or self.busy
+
+    def _show_title(self, bench: Workbench) -> None:
+        self.title = title(bench.view, bench.desk(self.clock()), self.glyphs)
+        self._attention.show_title(self.title)

@@ -1,0 +1,120 @@
+"""What is saved when the workbench ends otherwise than by its user: text that no file holds, and what went wrong.
+
+It is called while things are broken: nothing here may raise, and no file that is there is ever written over.  The
+traceback is kept without the values of its variables, among which sources and keys may be.
+"""
+
+from __future__ import annotations
+
+import platform
+import tempfile
+import traceback
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.reports.text import printable
+from kgtui.files import disk
+from kgtui.settings.paths import Paths
+
+if TYPE_CHECKING:
+    from kgtui.app.application import WorkbenchApp
+
+FOLDER = "rescued"
+_MOST_NAMES = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unsaved:
+    """Text of the editor that its file did not hold."""
+
+    path: Path
+    content: bytes
+
+
+class Rescue:
+    """Of one application; `take` is called when it begins to end, as long as its text can still be asked for."""
+
+    def __init__(self, app: WorkbenchApp, *, paths: Paths) -> None:
+        self._app = app
+        self._paths = paths
+        self._said: str | None = None
+
+    def take(self) -> None:
+        """Put unsaved text into a file of its own.  Safe to call twice."""
+        if self._said is not None:
+            return
+        try:
+            unsaved = self._unsaved()
+        except Exception as error:  # the edge: the screen may be what is broken
+            self._said = f"the unsaved text could not be read any more: {type(error).__name__}: {error}"
+            return
+        self._said = "" if unsaved is None else self._rescued(unsaved)
+
+    @property
+    def said(self) -> str:
+        """Where the unsaved text is by now; "" where there was none."""
+        return self._said or ""
+
+    def told(self, fault: Exception) -> tuple[str, ...]:
+        """What a user is told of a fault of ours: what it was, what is kept, where to read more, what to do next."""
+        last = [*traceback.extract_tb(fault.__traceback__)][-1:]
+        where = f" ({Path(last[0].filename).name}, line {last[0].lineno})" if last else ""
+        has_store = self._app.past.recording is not None
+        return (
+            f"the workbench failed: {printable(f'{type(fault).__name__}: {fault}')}{where}",
+            f"  runs   those that were judged are kept in {self._paths.sessions}" if has_store
+            else "  runs   nothing was kept of this session: the store was not open",
+            f"  text   {self.said or 'no text was unsaved, so none is lost'}",
+            f"  trace  {self._trace(fault)}",
+            "  next   start kgtui again; if it fails in the same way, the trace is what a report needs",
+        )  # fmt: skip
+
+    def _unsaved(self) -> Unsaved | None:
+        workbench = self._app.workbench
+        if workbench is None or not workbench.unsaved:
+            return None
+        return Unsaved(path=workbench.bench.path, content=workbench.source.content)
+
+    def _rescued(self, unsaved: Unsaved) -> str:
+        place = self._kept(unsaved.content, unsaved.path.name)
+        if place is None:
+            text = unsaved.content.decode("utf-8", errors="replace")
+            return f"the unsaved text of {unsaved.path} could be written nowhere; here it is:\n\n{text}\n"
+        return f"the unsaved text of {unsaved.path} is in {place}"
+
+    def _trace(self, fault: Exception) -> str:
+        lines = [
+            f"kgtui {_version('kgtui')}, textual {_version('textual')}, Python {platform.python_version()}, "
+            f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC\n\n",
+            *traceback.format_exception(fault),
+        ]
+        place = self._kept("".join(lines).encode(errors="backslashreplace"), "fault.txt")
+        return "could be written nowhere" if place is None else str(place)
+
+    def _kept(self, content: bytes, name: str) -> Path | None:
+        """The new file with this content, in our folder or where the system keeps files for a while; None for none."""
+        for folder in (self._paths.data / FOLDER, Path(tempfile.gettempdir())):
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                return next(path for path in _names(folder, Path(name)) if disk.write_new(path, content))
+            except (OSError, StopIteration):
+                continue
+        return None
+
+
+def _names(folder: Path, name: Path) -> Iterable[Path]:
+    """`softmax.py`, `softmax_2.py`, and so on."""
+    yield folder / name
+    for number in range(2, _MOST_NAMES):
+        yield folder / f"{name.stem}_{number}{name.suffix}"
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "(not installed)"

@@ -1,0 +1,86 @@
+"""Which screen is in front: each is made when it is first shown, and kept from then on.
+
+Knows no screen by name: what there is, and where it goes, is told by `kgtui.screens`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from textual.app import App
+from textual.screen import Screen
+
+from kgtui.screens import Place, screen_ids, screen_module
+from kgtui.screens.host import Host
+
+_STYLES = Path(__file__).parents[1] / "styles"
+
+
+class Navigation:
+    """The screens of one application."""
+
+    def __init__(self, app: App[None], host: Host) -> None:
+        self._app = app
+        self._host = host
+        self._made: dict[str, Screen[None]] = {}
+
+    async def prepare(self) -> None:
+        """Import every screen, beside the loop, and read its styles: the first key that opens one would wait for it.
+
+        So would the first text of a kind for its lexer.
+        """
+        await asyncio.to_thread(_make_lexers)
+        for screen_id in screen_ids():
+            await self.fetch(screen_id)
+        for path in sorted(_STYLES.glob("*.tcss")):
+            # A screen that brings a file of its own makes Textual parse all of them anew; parsing one costs a moment.
+            if not self._app.stylesheet.has_source(str(path)):
+                self._app.stylesheet.read(path)
+                self._app.stylesheet.parse()
+                await asyncio.sleep(0)
+
+    async def fetch(self, screen_id: str) -> None:
+        """Import one screen beside the loop, which has its turns meanwhile."""
+        await asyncio.to_thread(screen_module, screen_id)
+
+    def made(self, screen_id: str) -> Screen[None] | None:
+        """The screen, if it was ever shown."""
+        return self._made.get(screen_id)
+
+    def show(self, screen_id: str) -> None:
+        """Bring a screen to the front.
+
+        Raises:
+            UsageError: it has nothing to show yet.
+            EngineError: there is no such screen, or it does not keep to the contract.
+        """
+        module = screen_module(screen_id)
+        screen = self._made.get(screen_id)
+        if screen is None:
+            screen = self._made[screen_id] = module.make(self._host)
+            self._app.install_screen(screen, screen_id)
+        if module.PLACE is Place.GROUND:
+            self._stand_on(screen)
+        else:
+            self._lay_over(screen)
+
+    def _stand_on(self, screen: Screen[None]) -> None:
+        while len(self._app.screen_stack) > 2:
+            self._app.pop_screen()
+        if len(self._app.screen_stack) == 1:
+            self._app.push_screen(screen)
+        elif self._app.screen is not screen:
+            self._app.switch_screen(screen)
+
+    def _lay_over(self, screen: Screen[None]) -> None:
+        if screen not in self._app.screen_stack:
+            self._app.push_screen(screen)
+        while self._app.screen is not screen:
+            self._app.pop_screen()
+
+
+def _make_lexers() -> None:
+    from kgtui.highlighting.lexers import make_lexers
+
+    make_lexers()

@@ -1,0 +1,56 @@
+"""How the screen ends, whoever ends it: the terminal is given back, the children are stopped, a status is left.
+
+Where it was not the user, unsaved text is rescued, and what went wrong is told on the terminal as it was before.  A
+signal is heeded like the key that quits: by default it would end Python at once, and leave a terminal that shows no
+cursor and answers the mouse.  Nothing here decides when to end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+from typing import TYPE_CHECKING
+
+from kgtui.app.crash_recovery import Rescue
+from kgtui.ports.exit_code import Exit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kgtui.app.application import WorkbenchApp
+    from kgtui.settings.paths import Paths
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_PATIENCE_S = 10.0
+_DIED_OF = 128  # what a shell adds to the signal that ended a program
+
+
+def show(app: WorkbenchApp, *, mouse: bool, paths: Paths, warn: Callable[[str], None]) -> int:
+    """Run the application until it ends; the exit code of the program."""
+    rescue = Rescue(app, paths=paths)
+    app.before_end = rescue.take
+    asyncio.run(_shown(app, mouse=mouse))
+    if app.fault is not None:
+        warn("\n".join(rescue.told(app.fault)))
+        return Exit.ENGINE
+    if rescue.said:
+        warn(rescue.said)
+    return app.return_code or Exit.PASSED
+
+
+async def _shown(app: WorkbenchApp, *, mouse: bool) -> None:
+    loop = asyncio.get_running_loop()
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, _end, app, number)
+    await app.run_async(mouse=mouse)
+
+
+def _end(app: WorkbenchApp, number: signal.Signals) -> None:
+    app.exit(return_code=_DIED_OF + number)
+    if number is signal.SIGHUP:
+        # Nothing can be written to a terminal that is gone, and Textual may wait for ever until it is.
+        last_word = threading.Timer(_PATIENCE_S, os._exit, (_DIED_OF + number,))
+        last_word.daemon = True
+        last_word.start()

@@ -1,0 +1,226 @@
+"""An application that keeps to its terminal: to the size that it has now, and to its being there at all.
+
+Textual goes by what it is told.  It is told of sizes by a signal whose handler another one interrupts, so that the
+oldest of many may come last; and nobody tells it of a terminal that was closed.  Nothing here draws.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import sys
+import termios
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from types import FrameType
+from typing import Any
+
+from rich.console import RenderableType
+from textual.app import App
+from textual.events import Event, InputEvent, Key, Resize
+from textual.geometry import Size
+from textual.notifications import SeverityLevel
+from textual.widgets import Input
+
+from kgtui.app.while_active import WhileActive
+from kgtui.highlighting.cleaning import harmless_lines
+
+LOOK_S = 1.0
+BRACKETED_PASTE = "\x1b[?2004h"
+HUNG_UP = 129  # what a shell calls death by SIGHUP
+
+
+class TerminalApp(App[None]):
+    """Looks at its terminal now and then, and ends in good order."""
+
+    before_end: Callable[[], None] | None = None
+    """Called when it begins to end otherwise than by its user, as long as all of it is there."""
+
+    fault: Exception | None = None
+    """What was raised and ended it."""
+
+    _painted = False
+    _lent = False  # while another program has the terminal
+    _key_modes: list[Any] | None = None  # of the terminal while it is ours; Any: numbers and a list of them
+    _wanted_end: Callable[[], None] | None = None
+    _active_timers: tuple[WhileActive, ...] = ()
+    touched_s = 0.0  # when a key was last pressed, or the mouse moved, by the clock that only goes forward
+
+    def on_mount(self) -> None:
+        """Begin to look."""
+        if not self.is_headless:
+            with contextlib.suppress(termios.error, ValueError):
+                self._key_modes = termios.tcgetattr(_keyboard())
+            self.set_interval(LOOK_S, self._look)
+            _go_on_only_when_stopped()
+        self.call_after_refresh(self._first_painted)
+
+    def on_resize(self, event: Resize) -> None:
+        """Draw all of it where the size is the same: it was another for a moment, and the terminal cut off the rest."""
+        if event.size == self.size:
+            self.refresh()
+
+    def while_active(self, every_s: float, work: Callable[[], bool]) -> None:
+        """Call `work` at an interval, except while it says that nothing goes on and no input comes."""
+        self._active_timers = (*self._active_timers, WhileActive(self, every_s, work))
+
+    def wake(self) -> None:
+        """Something begins that such work may be needed for."""
+        for timer in self._active_timers:
+            timer.wake()
+
+    async def on_event(self, event: Event) -> None:
+        """Note when somebody does something."""
+        if isinstance(event, InputEvent):
+            self.touched_s = time.monotonic()
+            self.wake()
+        await super().on_event(event)
+
+    def on_key(self, event: Key) -> None:
+        """A letter sent right behind the key that asked for a text went to what had the focus then: it is of the text.
+
+        Textual drops it, since the field would take it.  A field stops those that reach it, so that none comes twice.
+        """
+        if isinstance(self.focused, Input) and event.is_printable:
+            event.prevent_default()
+            self.focused.post_message(Key(event.key, event.character))
+
+    def exit(self, result: None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
+        """End it; not before the first screen is whole, for Textual adds nothing to a screen of one that ends."""
+        if return_code and self.before_end is not None:
+            self.before_end()
+        if self._painted:
+            super().exit(result, return_code, message)
+        else:
+            self._wanted_end = partial(self.exit, result, return_code, message)
+
+    @contextlib.contextmanager
+    def suspend(self) -> Iterator[None]:
+        """Lend the terminal for as long as the block lasts."""
+        self._lent = True
+        try:
+            with super().suspend():
+                yield
+        finally:
+            self._lent = False
+
+    def action_suspend(self) -> None:
+        """Give the terminal back to the shell until that starts this again; without such a shell, only say so."""
+        if self.is_headless or not _is_job():
+            self.notify("no shell is there to come back from, so this is not suspended; ctrl+q quits", markup=False)
+        else:
+            self.action_suspend_process()
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """Show a message for a moment; what it quotes steers no terminal."""
+        words = harmless_lines(message)
+        super().notify(words, title=title, severity=severity, timeout=timeout, markup=markup)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Textual calls this, which has no public name, for what nobody caught."""
+        if self.fault is None:
+            self.fault = error
+            if self.before_end is not None:
+                self.before_end()
+        super()._handle_exception(error)
+
+    def _fatal_error(self) -> None:
+        """End without the report of Textual, which prints the values of all variables; ours comes afterwards."""
+        self.panic()
+
+    def _first_painted(self) -> None:
+        self._painted = True
+        if self._wanted_end is not None:
+            self._wanted_end()
+
+    def _look(self) -> None:
+        if not _has_terminal():
+            # Reading from one that was closed would keep a core busy for ever.
+            self.exit(return_code=HUNG_UP)
+            return
+        if self._key_modes is not None and not self._lent and _reads_lines():
+            self._take_back(self._key_modes)
+        size = Size(*shutil.get_terminal_size())
+        if size != self.size:
+            self.post_message(Resize(size, size))
+
+    def _take_back(self, key_modes: list[Any]) -> None:
+        """Read keys again instead of lines, and draw all anew.
+
+        Not by lending the terminal for a moment: that waits for the thread that reads keys, which waits for a line.
+        """
+        with contextlib.suppress(termios.error):
+            termios.tcsetattr(_keyboard(), termios.TCSANOW, key_modes)
+        if self._driver is not None:
+            self._driver.write(BRACKETED_PASTE)  # which a shell turns off before it starts something
+        self.refresh()
+
+
+def _go_on_only_when_stopped() -> None:
+    """Keep Textual from starting anew at a SIGCONT after which nothing was stopped.
+
+    A terminal that hangs up sends one behind its SIGHUP.  Textual would read the keys in a second thread then, which
+    nothing ends, and neither would the program.
+    """
+    stop, go_on = signal.getsignal(signal.SIGTSTP), signal.getsignal(signal.SIGCONT)
+    assert callable(stop) and callable(go_on)
+    stopped = False
+
+    def heed_stop(number: int, frame: FrameType | None) -> None:
+        nonlocal stopped
+        stopped = True
+        stop(number, frame)
+
+    def heed_going_on(number: int, frame: FrameType | None) -> None:
+        nonlocal stopped
+        if stopped:
+            stopped = False
+            go_on(number, frame)
+
+    signal.signal(signal.SIGTSTP, heed_stop)
+    signal.signal(signal.SIGCONT, heed_going_on)
+
+
+def _is_job() -> bool:
+    """Whether a shell started it as a job, for that alone would start it again once it is stopped.
+
+    Such a shell gives each job a group of processes of its own, and leads the session itself.
+    """
+    return os.getpgrp() != os.getsid(0)
+
+
+def _reads_lines() -> bool:
+    """Whether the terminal is ours and yet as a shell wants it, with lines that are echoed.
+
+    So it is after a SIGSTOP, of which no program is told, once the shell has brought it back.
+    """
+    try:
+        local_modes: int = termios.tcgetattr(_keyboard())[3]
+        return bool(local_modes & termios.ICANON) and os.tcgetpgrp(_keyboard()) == os.getpgrp()
+    except (OSError, ValueError, termios.error):
+        return False
+
+
+def _has_terminal() -> bool:
+    """Whether what we read keys from is still there; a terminal that was closed answers no more."""
+    try:
+        os.get_terminal_size(_keyboard())
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _keyboard() -> int:
+    """What keys are read from."""
+    return sys.__stdin__.fileno() if sys.__stdin__ is not None else -1

@@ -1,0 +1,213 @@
+"""The grid of one application: its variants go to the loop as one order, and what comes of each comes back here.
+
+It knows no widget, and it is the only one here that writes a winner into the user's file, when it is told to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from engine.errors import UsageError
+from engine.model import Outcome
+from engine.model.events import Event, RunFinished
+from engine.reports.text import CollectedRun
+from engine.tuning.trials import Trial
+from kgtui.app.notifications import Attention
+from kgtui.files import disk
+from kgtui.ports.protocols import Audience, GridOrder, RunHeader
+from kgtui.runner.engine_service import JudgingService
+from kgtui.state.knobs import Knobs
+from kgtui.state.tuning import Ending, VariantGrid
+from sessions.rows import VARIANT_TAG
+
+if TYPE_CHECKING:
+    from kgtui.screens.host import Host
+    from kgtui.screens.workbench import WorkbenchScreen
+
+
+class Tuning:
+    """At most one grid at a time; a new one takes the place of the one before.
+
+    `changed` is called when a variant begins or ends, and when the grid does.
+    """
+
+    def __init__(self, host: Host, *, audience: Audience, service: JudgingService, attention: Attention) -> None:
+        self.grid: VariantGrid | None = None
+        self.changed: Callable[[], None] = lambda: None
+        self._host = host
+        self._audience = audience
+        self._service = service
+        self._attention = attention
+        self._order: GridOrder | None = None
+        self._number = 0
+
+    def begin(self, knobs: Knobs) -> None:
+        """Try these variants of the open file, the file as it is first.
+
+        Raises:
+            UsageError: it cannot be begun now; says what to do first.
+        """
+        bench, now_s = self._workbench.bench, self._host.clock()
+        if bench.unsaved:
+            raise UsageError(f"{bench.path.name} has unsaved text, which would not be tried: ctrl+s saves it")
+        if bench.waiting:
+            raise UsageError(f"{bench.path.name} is about to be judged; when that has begun, r tunes it")
+        self._number += 1
+        self.grid = VariantGrid(
+            path=bench.path, problem=bench.problem.name, device=bench.device, target=bench.target,
+            variants=knobs.grid, now=knobs.now if knobs.chosen else {}, began_s=now_s, last_s=now_s,
+        )  # fmt: skip
+        order, number = bench.order(again=True), self._number
+        orders = tuple(replace(order, content=one.source, tag=VARIANT_TAG, note=one.name) for one in knobs.grid)
+        self._order = GridOrder(
+            orders=orders, told=lambda place: _Hearing(self, number=number, place=place),
+            ended=lambda: self.grid_ended(number),
+        )  # fmt: skip
+        self._service.submit(self._order)
+        self.changed()
+
+    def stop(self) -> None:
+        """Try no more of them; nothing happens when none is being tried."""
+        if self._end() and self._order is not None:
+            self._service.drop(self._order)
+
+    def watch_file(self) -> None:
+        """Stop where the file has another text by now, which a pause of the judging tells nobody."""
+        if self.grid is not None and not self._is_of_the_file(self.grid):
+            self.stop()
+
+    def write(self) -> str:
+        """Write the winner into the file, have that judged, and say so.
+
+        Raises:
+            UsageError: nothing was proposed, or the file is not what was tuned; it is as it was.
+        """
+        grid, workbench = self.grid, self._workbench
+        if grid is None or grid.winner is None:
+            raise UsageError("no variant was measured to be faster than the file, so there is nothing to write")
+        name = grid.path.name
+        if workbench.unsaved:
+            raise UsageError(f"{name} has unsaved text, which writing would lose: save or discard it first")
+        if not self._is_of_the_file(grid) or disk.read(grid.path) != grid.source:
+            raise UsageError(f"{name} has changed since it was tuned, so nothing was written; r tunes the new text")
+        disk.write(grid.path, grid.winner.source)
+        self.grid = replace(grid, is_written=True)
+        workbench.saved(grid.winner.source)
+        self.changed()
+        return f"{name} was written with {grid.winner.name}"
+
+    # What the hearings tell
+
+    def is_current(self, number: int) -> bool:
+        """Whether the grid of this number goes on."""
+        return number == self._number and self.grid is not None and self.grid.ending is None
+
+    @property
+    def lacks_file(self) -> bool:
+        """Whether the workbench has no verdict on the file, for the grid came between."""
+        bench = self._workbench.bench
+        view = bench.live.view
+        is_judged = view.verdict is not None and view.verdict.outcome is not Outcome.CANCELLED
+        return not is_judged or view.digest != bench.content_digest
+
+    def variant_began(self, place: int, header: RunHeader, *, shows_file: bool) -> None:
+        """The variant at this place is being judged; the run of the file as it is may be shown as the file's, too."""
+        assert self.grid is not None
+        if shows_file:
+            workbench, now_s = self._workbench, self._host.clock()
+            workbench.bench = replace(workbench.bench, live=replace(workbench.bench.live, began_s=now_s))
+            self._audience.run_began(header)
+        elif place == 1:
+            self._attention.run_began(is_cached=False)
+        self.grid = self.grid.run_began()
+        self.changed()
+
+    def variant_happened(self, events: Sequence[Event]) -> None:
+        """More of the variant that is being tried."""
+        assert self.grid is not None
+        self.grid = self.grid.happened(events)
+        self.watch_file()
+
+    def variant_finished(self, run: CollectedRun) -> None:
+        """The variant has its verdict."""
+        assert self.grid is not None
+        if run.finished.verdict.outcome is Outcome.CANCELLED:
+            self._end()
+            return
+        trial = Trial(variant=self.grid.variants[len(self.grid.tried)], run=run)
+        self.grid = self.grid.finished(trial, now_s=self._host.clock())
+        self._workbench.read_history()
+        if self.grid.ending is not None:
+            self._attention.run_ended(f"kgtui: {len(self.grid.tried)} variants of {self.grid.path.name} tried")
+        self.changed()
+
+    def grid_ended(self, number: int) -> None:
+        """No more of this grid is judged: all are done, or something else was asked for."""
+        if self.is_current(number):
+            self._end()
+
+    def tell_file(self, events: Sequence[Event]) -> None:
+        """What came of the file as it is."""
+        self._audience.events_happened(events)
+
+    def tell_trouble(self, message: str) -> None:
+        """The store has a problem of its own."""
+        self._audience.trouble_arose(message)
+
+    # Inside
+
+    @property
+    def _workbench(self) -> WorkbenchScreen:
+        workbench = self._host.workbench
+        assert workbench is not None  # the screen from which a grid is begun lies over it
+        return workbench
+
+    def _is_of_the_file(self, grid: VariantGrid) -> bool:
+        bench = self._workbench.bench
+        return (bench.path, bench.saved) == (grid.path, grid.source)
+
+    def _end(self) -> bool:
+        """Whether it had not ended before."""
+        if self.grid is None or self.grid.ending is not None:
+            return False
+        self.grid = self.grid.ended(Ending.STOPPED if self._is_of_the_file(self.grid) else Ending.SAVED)
+        self.changed()
+        return True
+
+
+@dataclass
+class _Hearing:
+    """Hears of the run of one variant; what comes when its grid has ended counts no more."""
+
+    tuning: Tuning
+    number: int
+    place: int
+    run: int | None = None
+    shows_file: bool = False
+    events: list[Event] = field(default_factory=list)
+
+    def run_began(self, header: RunHeader) -> None:
+        """The engine begins with it."""
+        self.run = header.number
+        if self.tuning.is_current(self.number):
+            self.shows_file = self.place == 0 and self.tuning.lacks_file
+            self.tuning.variant_began(self.place, header, shows_file=self.shows_file)
+
+    def events_happened(self, events: Sequence[Event]) -> None:
+        """More of the run; it counts once its verdict is there."""
+        if self.shows_file:
+            self.tuning.tell_file(events)
+        done = any(isinstance(event, RunFinished) for event in self.events)
+        if done or not self.tuning.is_current(self.number):
+            return
+        self.events += events
+        self.tuning.variant_happened(events)
+        if any(isinstance(event, RunFinished) for event in events) and self.tuning.is_current(self.number):
+            name = self.tuning.grid.path.name if self.tuning.grid else ""
+            self.tuning.variant_finished(CollectedRun(file=name, events=tuple(self.events), number=self.run))
+
+    def trouble_arose(self, message: str) -> None:
+        """The store has a problem of its own."""
+        self.tuning.tell_trouble(message)

@@ -1,0 +1,1 @@
+"""The command line: one module per command under `commands`, and what the commands share."""

@@ -1,0 +1,113 @@
+"""`kgtui bench`: judge one kernel file, then time it beside the baselines.
+
+Correctness gates speed: the SMOKE and FULL cases are verified first, and the engine times only what
+was right.  Where there is nothing to time on, that is said before it starts, and nothing that was
+not measured is made up.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from engine.devices import platform_named
+from engine.errors import UsageError
+from engine.model import BenchmarkPlan, CacheState, Outcome, Policy, Problem, Tier
+from engine.model.layers import left_out_count
+from engine.reports.bench import failure_of
+from engine.reports.text import TIMING, CollectedRun, PlainLine, printable
+from kgtui.cli.choices import timed_cases
+from kgtui.cli.commands.check import document_for, kernel_and_problem
+from kgtui.cli.console import Console, Exit, exit_of, exit_of_outcome
+from kgtui.cli.resolved_settings import place_for
+from kgtui.cli.run_command import EngineFactory, Request, carry_out, tell
+from kgtui.cli.run_output import say_benchmark, say_document, say_profile
+
+LABEL = "bench"
+
+_VERIFIED = (Tier.SMOKE, Tier.FULL)
+_INTERPRETED = (
+    "Triton's interpreter runs on this device: its times are not speeds, so nothing is timed; "
+    "what is known without a clock follows the verdict"
+)
+
+
+def run(options: argparse.Namespace, console: Console, *, engine_factory: EngineFactory | None = None) -> int:
+    """Judge and time the file that was named.
+
+    Raises:
+        KgtuiError: it could not be judged at all; the text says why.
+    """
+    request = read_request(options, console)
+    if request.benchmark is None:
+        tell(request, console, PlainLine(label=TIMING, state=Outcome.UNSUPPORTED, text=_INTERPRETED))
+
+    def close(run: CollectedRun) -> int:
+        say_document(request, console, run)
+        say_profile(request, console, run)
+        say_benchmark(request, console, run)
+        return exit_of_bench(request, console, run)
+
+    return carry_out(request, console, engine_factory=engine_factory, close=close)
+
+
+def read_request(options: argparse.Namespace, console: Console) -> Request:
+    """What was typed, looked up and read; without a benchmark where nothing can be timed.
+
+    Raises:
+        KgtuiError: something of it does not exist here.
+    """
+    if options.file is None and (options.cases or options.baseline) and not options.sample:
+        raise UsageError("which file? FILE stands before --cases and --baseline: they take every word that follows")
+    file, problem = kernel_and_problem(options, console)
+    device, target = place_for(options, console, file=file)
+    plan = _plan(options, problem)
+    return Request(
+        label=LABEL, file=file, problem=problem, device=device,
+        target=target, tiers=_VERIFIED,
+        policy=Policy(options.policy), is_kept=not options.no_store, is_plain=options.plain,
+        document=document_for(options), wants_profile=options.profile,
+        costs={case.name: problem.cost(case) for case in plan.cases},
+        benchmark=None if platform_named(device.platform).INTERPRETED else plan,
+    )  # fmt: skip
+
+
+def exit_of_bench(request: Request, console: Console, run: CollectedRun) -> int:
+    """As the verdict says; and never a success when what should have been timed was not."""
+    exit_code = exit_of(run.finished.verdict)
+    if exit_code is not Exit.PASSED or request.benchmark is None:
+        return exit_code
+    exit_code, reason = _shortfall(run, planned=len(request.benchmark.cases))
+    if reason:
+        console.warn(printable(reason))
+    return exit_code
+
+
+def _plan(options: argparse.Namespace, problem: Problem) -> BenchmarkPlan:
+    return BenchmarkPlan(
+        cases=timed_cases(problem, options.cases or (Tier.BENCH,)),
+        cache=CacheState(options.l2 or BenchmarkPlan.cache),
+        baselines=tuple(dict.fromkeys(options.baseline or BenchmarkPlan.baselines)),
+        case_s=options.seconds or BenchmarkPlan.case_s,
+    )
+
+
+def _shortfall(run: CollectedRun, *, planned: int) -> tuple[Exit, str]:
+    """What is missing of the benchmark of a candidate that passed, and the exit code for that; "" when nothing is.
+
+    Cases that were left out on purpose are not missing, as long as one was timed.
+    """
+    benchmarks = run.benchmarks
+    failed = [case for case in benchmarks.cases if case.outcome is not Outcome.PASS]
+    if failed:
+        reason = f"{len(failed)} of {planned} cases could not be timed: {failed[0].case}: {failure_of(failed[0])}"
+        return exit_of_outcome(failed[0].outcome), reason
+    unmeasured = [case for case in benchmarks.right if case.timing is None or case.timing.device_us is None]
+    if unmeasured:
+        notes = unmeasured[0].timing.notes if unmeasured[0].timing is not None else ()
+        why = "; ".join(notes) or "no reason was given"
+        return Exit.ENGINE, f"{len(unmeasured)} of {planned} cases have no device time: {unmeasured[0].case}: {why}"
+    left_out = left_out_count(run.layers) if benchmarks.cases else 0
+    missing = planned - len(benchmarks.cases) - left_out
+    if missing > 0:
+        return Exit.ENGINE, f"{missing} of {planned} cases were not timed, and the engine gave no reason"
+    return Exit.PASSED, ""

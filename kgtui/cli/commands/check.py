@@ -1,0 +1,85 @@
+"""`kgtui check`: judge one kernel file, print what happens, end with an exit code for scripts."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from engine.errors import UsageError
+from engine.model import Policy, Problem
+from engine.reports.markdown import as_markdown
+from engine.reports.text import CollectedRun, as_json
+from kgtui.cli.choices import (
+    SAMPLE,
+    SAMPLE_OPERATOR,
+    KernelFile,
+    absolute,
+    problem_for,
+    read_kernel,
+    tiers_for,
+)
+from kgtui.cli.console import Console, exit_of
+from kgtui.cli.resolved_settings import place_for
+from kgtui.cli.run_command import EngineFactory, Request, carry_out
+from kgtui.cli.run_output import say_document, say_profile
+
+LABEL = "check"
+
+
+def run(options: argparse.Namespace, console: Console, *, engine_factory: EngineFactory | None = None) -> int:
+    """Judge the file that was named.
+
+    Raises:
+        KgtuiError: it could not be judged at all; the text says why.
+    """
+    request = read_request(options, console)
+
+    def close(run: CollectedRun) -> int:
+        say_document(request, console, run)
+        say_profile(request, console, run)
+        return exit_of(run.finished.verdict)
+
+    return carry_out(request, console, engine_factory=engine_factory, close=close)
+
+
+def read_request(options: argparse.Namespace, console: Console) -> Request:
+    """What was typed, looked up and read.
+
+    Raises:
+        KgtuiError: something of it does not exist here.
+    """
+    file, problem = kernel_and_problem(options, console)
+    device, target = place_for(options, console, file=file)
+    return Request(
+        label=LABEL, file=file, problem=problem, device=device,
+        target=target, tiers=tiers_for(file, options.cases),
+        policy=Policy(options.policy), is_kept=not options.no_store, is_plain=options.plain,
+        document=document_for(options), wants_profile=options.profile,
+    )  # fmt: skip
+
+
+def kernel_and_problem(options: argparse.Namespace, console: Console) -> tuple[KernelFile, Problem]:
+    """The file and the operator that were typed, or the sample and its own.
+
+    Raises:
+        UsageError: no file was named, it cannot be read, or it says nothing of its operator.
+    """
+    command = options.command
+    if options.sample:
+        if options.file is not None:
+            raise UsageError(f"--sample judges the sample; to judge {options.file}, leave --sample out")
+        file = read_kernel(SAMPLE, shown=SAMPLE.name)
+        return file, problem_for(file, options.op or SAMPLE_OPERATOR)
+    if options.file is None:
+        raise UsageError(f"which file? `kgtui {command} FILE --op OP` judges a kernel file, --sample the sample")
+    file = read_kernel(absolute(options.file, console.folder), shown=options.file)
+    return file, problem_for(file, options.op)
+
+
+def document_for(options: argparse.Namespace) -> Callable[[CollectedRun], str] | None:
+    """The one document that is printed at the end; None for plain lines."""
+    if options.json:
+        return as_json
+    if options.markdown:
+        return lambda run: as_markdown(run, with_profile=options.profile)
+    return None

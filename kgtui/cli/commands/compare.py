@@ -1,0 +1,44 @@
+"""`kgtui compare`: two to four runs of one operator side by side.  Only reads the store."""
+
+from __future__ import annotations
+
+import argparse
+
+from engine.errors import UsageError
+from kgtui.cli.console import Console, Exit
+from kgtui.history.comparison_source import read_side
+from kgtui.settings.paths import find_paths
+from kgtui.state.alignment import aligned
+from kgtui.state.compare_report import as_json, as_markdown, as_plain
+from kgtui.state.glyphs import ASCII, UNICODE
+from kgtui.state.sides import FEWEST, MOST, refuse_strangers
+from kgtui.state.versus import versus
+from sessions import open_store
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Compare the runs that were named with the first of them.
+
+    Raises:
+        UsageError: they are not two to four different runs of one operator.
+        StoreError: there is no store, or it cannot be read.
+    """
+    numbers = tuple(dict.fromkeys(options.runs))
+    if not FEWEST <= len(numbers) <= MOST:
+        raise UsageError(
+            f"expected {FEWEST} to {MOST} different runs, got {len(numbers)}; `kgtui sessions list --runs` lists them"
+        )
+    with open_store(find_paths(console.environment).sessions, read_only=True) as store:
+        sides = [read_side(store, number) for number in numbers]
+    refuse_strangers(sides)
+    stands = [versus(sides[0], side) for side in sides[1:]]
+    alignment = aligned([side.lines for side in sides])
+    glyphs = UNICODE if console.can_write("±×✔▸") else ASCII
+    if options.json:
+        text = as_json(sides, stands, alignment)
+    elif options.markdown:
+        text = as_markdown(sides, stands, alignment, glyphs=glyphs)
+    else:
+        text = as_plain(sides, stands, alignment, glyphs=glyphs)
+    (console.hand_out if options.json or options.markdown else console.say)(text.removesuffix("\n"))
+    return Exit.PASSED

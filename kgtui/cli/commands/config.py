@@ -1,0 +1,56 @@
+"""`kgtui config`: make a commented settings file, or show every setting, its value and who decided it.
+
+`init` never overwrites a file.  `show` ends with an error where the file has a mistake in it, and still shows what
+holds.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from engine.errors import UsageError
+from kgtui.cli.choices import device_for, target_for
+from kgtui.cli.console import Console, Exit
+from kgtui.cli.resolved_settings import unsaid
+from kgtui.files.new_file import write_new
+from kgtui.settings.paths import find_paths
+from kgtui.settings.preferences import FOUND, Chosen, Preferences, setting_line
+from kgtui.settings.schema import template, toml
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Make the file, or show what holds; USAGE where the file has a mistake in it.
+
+    Raises:
+        UsageError: the file is there already or cannot be made.
+    """
+    if options.action == "init":
+        path = find_paths(console.environment).config
+        if path.exists():
+            raise UsageError(f"{path} is there already and is not overwritten; edit it, or move it away first")
+        write_new(path, template(), shown=str(path))
+        console.say(f"made {path}; every line of it is a comment until you take its # away")
+        return Exit.PASSED
+    from kgtui.settings.keymap import keymap_of
+
+    preferences = unsaid(options, console)
+    config = preferences.config
+    keymap = keymap_of(config.asked.keys, file=str(config.path))
+    missing = "(it cannot be read)" if config.problems else "(none; kgtui config init makes one)"
+    console.say(f"file  {config.path}" if config.text is not None else f"file  {config.path}  {missing}")
+    for one in preferences.chosen:
+        console.say(setting_line(one, found=_found(one, preferences)))
+    for name, keys in keymap.bindings.items():
+        console.say(f"{name:<15} {keys:<14} {config.path}")
+    problems = (*preferences.problems, *keymap.problems)
+    for problem in problems:
+        console.warn(problem)
+    return Exit.USAGE if problems else Exit.PASSED
+
+
+def _found(one: Chosen, preferences: Preferences) -> str:
+    """What is taken where nobody says: this machine's device, and its target."""
+    if one.source != FOUND or one.key not in ("device", "target"):
+        return ""
+    device = device_for(preferences.text("device"))
+    return toml(device.platform if one.key == "device" else target_for(None, device=device) or "none")

@@ -1,0 +1,104 @@
+"""`kgtui inspect`: judge a kernel file in every way there is here, and say on one page what came of it.
+
+The page is the output; progress goes to the error stream.  A claimed speed-up never changes the verdict: where a
+kernel is right and credible, whether the claim is borne out decides the exit code.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from engine.devices import platform_named
+from engine.inspection.evidence import Inspection, evidence_of, inspect
+from engine.inspection.html import as_html
+from engine.inspection.page import page_of
+from engine.inspection.plan import benchmark_plan
+from engine.inspection.speedup_claim import Backing, Claim, parse_claim
+from engine.inspection.text import as_json, as_markdown, page_lines
+from engine.judge.baselines import baseline_names
+from engine.model import Policy, Tier
+from engine.reports.text import CollectedRun
+from engine.static.source import SourceError, decode
+from kgtui.cli.choices import KernelFile
+from kgtui.cli.commands.bench import exit_of_bench
+from kgtui.cli.commands.check import kernel_and_problem
+from kgtui.cli.console import Console, Exit, exit_of
+from kgtui.cli.resolved_settings import place_for
+from kgtui.cli.run_command import EngineFactory, Request, carry_out
+from kgtui.runner.run_environment import environment_of
+
+LABEL = "inspect"
+
+_VERIFIED = (Tier.SMOKE, Tier.FULL)
+_WIDEST = 100  # longer lines are hard to read
+
+
+def run(
+    options: argparse.Namespace, console: Console, *, engine_factory: EngineFactory | None = None,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> int:  # fmt: skip
+    """Inspect the file that was named.
+
+    Raises:
+        KgtuiError: it could not be judged at all; the text says why.
+    """
+    claim = parse_claim(options.claim, baselines=baseline_names()) if options.claim is not None else None
+    request = read_request(options, console, claim)
+
+    def close(run: CollectedRun) -> int:
+        inspection = inspect(
+            evidence_of(run), problem=request.problem, source=text_of(request.file), claim=claim,
+            versions=environment_of(request.device), inspected_at=now().isoformat(timespec="seconds"),
+        )  # fmt: skip
+        _say(options, console, inspection)
+        return _exit_of(request, console, run, inspection)
+
+    return carry_out(request, console, engine_factory=engine_factory, close=close)
+
+
+def read_request(options: argparse.Namespace, console: Console, claim: Claim | None) -> Request:
+    """What was typed, looked up and read; without a benchmark where nothing can be timed.
+
+    Raises:
+        KgtuiError: something of it does not exist here.
+    """
+    file, problem = kernel_and_problem(options, console)
+    device, target = place_for(options, console, file=file)
+    plan = None if platform_named(device.platform).INTERPRETED else benchmark_plan(problem, claim)
+    return Request(
+        label=LABEL, file=file, problem=problem, device=device,
+        target=target, tiers=_VERIFIED,
+        policy=Policy(options.policy), is_kept=not options.no_store, is_plain=options.plain, document=None,
+        benchmark=plan, is_aside=True,
+    )  # fmt: skip
+
+
+def text_of(file: KernelFile) -> str:
+    """The text of the file; "" of one that is no text, whose verdict says so."""
+    try:
+        return decode(file.content, file.shown)
+    except SourceError:
+        return ""
+
+
+def _say(options: argparse.Namespace, console: Console, inspection: Inspection) -> None:
+    formats = ((options.json, as_json), (options.markdown, as_markdown), (options.html, as_html))
+    document = next((make for asked, make in formats if asked), None)
+    if document is not None:
+        console.hand_out(document(inspection).removesuffix("\n"))
+    else:
+        page = page_of(inspection, is_ascii=not console.can_write("±"))
+        console.show_page(page_lines(page, width=min(console.width, _WIDEST)), plain=options.plain)
+
+
+def _exit_of(request: Request, console: Console, run: CollectedRun, inspection: Inspection) -> int:
+    """As the verdict says; of what is right and credible, as the claim turned out."""
+    exit_code, held = exit_of(run.finished.verdict), inspection.claim
+    if exit_code is Exit.PASSED and held is not None:
+        if held.backing is Backing.NOT_SUPPORTED:
+            return Exit.FAILED
+        if held.backing is Backing.NOT_MEASURED:
+            return Exit.ENGINE
+    return exit_of_bench(request, console, run)

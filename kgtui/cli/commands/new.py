@@ -1,0 +1,28 @@
+"""`kgtui new`: a kernel file for an operator, from its signature.  Never overwrites a file."""
+
+from __future__ import annotations
+
+import argparse
+
+import problems
+from kgtui.cli.choices import absolute, kernel_path, shown_from
+from kgtui.cli.console import Console, Exit
+from kgtui.cli.resolved_settings import kernels_of, settled
+from kgtui.files.new_file import write_new
+from kgtui.files.templates import scaffold
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Make the file and say how to go on.
+
+    Raises:
+        UsageError: there is no such operator, or the file is there or cannot be made.
+    """
+    problem = problems.find(options.op)
+    kernels = kernels_of(settled(options, console), console.folder)
+    path = absolute(options.file, console.folder) if options.file else kernel_path(problem, kernels)
+    shown = options.file or shown_from(path, console.folder)
+    write_new(path, scaffold(problem), shown=shown)
+    console.say(f"made {shown} for {problem.name}")
+    console.say(f"next: kgtui open {problem.name} {shown}   or   kgtui check {shown}")
+    return Exit.PASSED

@@ -1,0 +1,234 @@
+"""`kgtui` and `kgtui open`: puts engine, store, watcher and screen together, and starts the workbench.
+
+The composition root: the only module that knows all four.  What is typed is looked up before the
+terminal is touched; the engine, the store and the watcher are made when the screen asks for them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import problems
+from engine.artefacts import ArtefactStore
+from engine.devices import Device
+from engine.errors import UsageError
+from engine.model import Problem
+from kgtui.app.gc_policy import Garbage
+from kgtui.app.notifications import kept_title
+from kgtui.app.shutdown import show
+from kgtui.cli.choices import (
+    SAMPLE,
+    SAMPLE_OPERATOR,
+    absolute,
+    kernel_path,
+    problem_for,
+    read_kernel,
+    shown_from,
+)
+from kgtui.cli.console import Console
+from kgtui.cli.resolved_settings import kernels_of, place_of, unsaid
+from kgtui.cli.run_recorder import artefact_folder
+from kgtui.files import disk
+from kgtui.files.templates import scaffold
+from kgtui.runner.run_environment import environment_of
+from kgtui.settings.paths import Paths, find_paths
+
+if TYPE_CHECKING:
+    from engine.engine import Engine
+    from engine.model import Candidate, Launch, Plan
+    from engine.model.events import Event
+    from kgtui.app.application import WorkbenchApp
+    from kgtui.history.run_history import StoredRuns
+    from kgtui.ports.file_events import Saved, WatchTrouble
+    from kgtui.ports.protocols import Judging, Watching
+    from kgtui.settings.preferences import Preferences
+
+LABEL = "workbench"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opened:
+    """The file to show first, and its operator."""
+
+    problem: Problem
+    path: Path
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Show the workbench until the user leaves it.
+
+    Raises:
+        KgtuiError: there is no terminal, or what was named does not exist.
+    """
+    if not console.has_terminal:
+        raise UsageError("the workbench needs a terminal; `kgtui check FILE --op OP` judges a file without one")
+    if console.environment.get("TERM") == "dumb":
+        raise UsageError(
+            "the workbench draws all over the terminal, which TERM=dumb says is not possible; "
+            "`kgtui check FILE --op OP` judges a file line by line"
+        )
+    preferences = unsaid(options, console)
+    kernels = kernels_of(preferences, console.folder)
+    opened = opened_file(options, console, kernels=kernels)
+    directives = read_kernel(opened.path, shown=str(opened.path)) if opened else None
+    device, target = place_of(preferences, options, file=directives)
+    paths = find_paths(console.environment)
+    with artefact_folder(paths, is_kept=True, warn=console.warn) as artefacts, kept_title(console.err):
+        app = assemble(
+            console, opened=opened, device=device, target=target, paths=paths, artefacts=artefacts,
+            kernels=kernels, preferences=preferences,
+        )  # fmt: skip
+        return show(app, mouse=options.mouse, paths=paths, warn=console.warn)
+
+
+def opened_file(options: argparse.Namespace, console: Console, *, kernels: Path) -> Opened | None:
+    """The file that was named, or the operator's usual one in `kernels`; None for the list of operators.
+
+    Raises:
+        UsageError: it is not there, or nothing says for which operator it is.
+    """
+    op, name = options.op, options.file
+    if op is not None and name is None and (op.endswith(".py") or os.sep in op):
+        op, name = None, op
+    if options.sample:
+        return _sample(op, name, console.folder, kernels=kernels)
+    if name is not None:
+        path = absolute(name, console.folder)
+        return Opened(problem=problem_for(read_kernel(path, shown=name), op), path=path)
+    if op is None:
+        return None
+    problem = problems.find(op)
+    path = kernel_path(problem, kernels)
+    if not path.exists():
+        raise UsageError(
+            f"there is no {shown_from(path, console.folder)}; `kgtui new {problem.name}` makes it, "
+            f"or name the file: `kgtui open {problem.name} FILE`"
+        )
+    return Opened(problem=problem, path=path)
+
+
+def _sample(op: str | None, name: str | None, folder: Path, *, kernels: Path) -> Opened:
+    """The user's copy of the sample, made when it is not there."""
+    problem = problems.find(op or SAMPLE_OPERATOR)
+    if problem.name != SAMPLE_OPERATOR:
+        raise UsageError(f"there is no sample for {problem.name}, only for {SAMPLE_OPERATOR}; leave --sample out")
+    path = absolute(name, folder) if name else kernel_path(problem, kernels)
+    if not path.exists():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"{path.parent} cannot be made: {error.strerror}; start in another folder") from error
+        disk.write(path, SAMPLE.read_bytes())
+    return Opened(problem=problem, path=path)
+
+
+def assemble(
+    console: Console, *, opened: Opened | None, device: Device, target: str | None, paths: Paths,
+    artefacts: ArtefactStore, kernels: Path, preferences: Preferences,
+) -> WorkbenchApp:  # fmt: skip
+    """The application with everything that it needs; starts nothing."""
+    from kgtui.app.application import WorkbenchApp
+    from kgtui.app.start import Settings, Start
+
+    def make_engine() -> Judging:
+        from engine.engine import Engine
+
+        engine = Engine(
+            device=device.platform, artefacts=artefacts, environment=console.environment, warm_target=target,
+            peaks_folder=paths.peaks,
+        )  # fmt: skip
+        return NamedEngine(engine)
+
+    def open_recording() -> StoredRuns:
+        from kgtui.history.recorder import StoreRecording
+        from sessions import open_store
+
+        return StoreRecording(
+            open_store(paths.sessions), label=LABEL, environment=environment_of(device),
+            remove_artefact=artefacts.remove,
+        )  # fmt: skip
+
+    async def look_around(size: tuple[int, int], settings: Preferences) -> tuple[str, ...]:
+        from kgtui.cli.child_processes import own_processes
+        from kgtui.cli.commands.doctor import diagnose, diagnosis_lines, terminal_of
+
+        terminal = terminal_of(console.environment, encoding=console.out.encoding, size=size)
+        found = await diagnose(
+            environment=console.environment, folder=console.folder, terminal=terminal, preferences=settings,
+            own_pids=await asyncio.to_thread(own_processes),
+        )  # fmt: skip
+        return tuple(diagnosis_lines(found))
+
+    garbage = Garbage()
+    garbage.hold_back()
+    return WorkbenchApp(
+        engine_factory=make_engine,
+        store_opener=open_recording,
+        catalogue=lambda: tuple(problems.catalogue().values()),
+        watcher_factory=_watch,
+        read_artefact=artefacts.read,
+        scaffold=scaffold,
+        diagnose=look_around,
+        settings=Settings(
+            folder=console.folder, kernels=kernels, device=device.platform, target=target,
+            environment=console.environment, preferences=preferences, data=paths.data,
+        ),
+        start=Start(problem=opened.problem, path=opened.path) if opened else None,
+        started=garbage.begin,
+    )  # fmt: skip
+
+
+class NamedEngine:
+    """The engine as the screen asks for it: with the name of its device."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    @property
+    def device_name(self) -> str:
+        """The device as a person calls it."""
+        return self._engine.device.name
+
+    async def start(self) -> None:
+        """Start the judge and a warm spare."""
+        await self._engine.start()
+
+    async def aclose(self) -> None:
+        """Stop every child process and wait for it."""
+        await self._engine.aclose()
+
+    def evaluate(
+        self, candidate: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
+    ) -> AsyncGenerator[Event, None]:
+        """Judge the candidate."""
+        return self._engine.evaluate(candidate, plan, cancelled=cancelled)
+
+    def compare(
+        self, candidate: Candidate, other: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
+    ) -> AsyncGenerator[Event, None]:
+        """Judge the candidate and time it taking turns with another one."""
+        return self._engine.compare(candidate, other, plan, cancelled=cancelled)
+
+    def port(
+        self, candidate: Candidate, *, entry: str, launches: Sequence[Launch], targets: Sequence[str],
+        after_s: float = 0.0, cancelled: asyncio.Event | None = None,
+    ) -> AsyncGenerator[Event, None]:  # fmt: skip
+        """Compile what a run launched for other targets."""
+        return self._engine.port(
+            candidate, entry=entry, launches=launches, targets=targets, after_s=after_s, cancelled=cancelled
+        )
+
+
+def _watch(
+    path: Path, on_save: Callable[[Saved], None], on_trouble: Callable[[WatchTrouble], None], *,
+    known_digest: str | None,
+) -> Watching:  # fmt: skip
+    from kgtui.files.watcher import Watcher
+
+    return Watcher(path, on_save, on_trouble, known_digest=known_digest)

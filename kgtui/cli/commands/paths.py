@@ -1,0 +1,23 @@
+"""`kgtui paths`: where things are kept.  Makes none of them."""
+
+from __future__ import annotations
+
+import argparse
+
+from kgtui.cli.console import Console, Exit
+from kgtui.cli.resolved_settings import kernels_of, unsaid
+from kgtui.settings.paths import HOME_VARIABLE, find_paths
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Print the paths, one a line."""
+    paths = find_paths(console.environment)
+    console.say(f"data       {paths.data}")
+    console.say(f"sessions   {paths.sessions}")
+    console.say(f"artefacts  {paths.artefacts}")
+    console.say(f"peaks      {paths.peaks}")
+    absent = "" if paths.config.exists() else "  (not there; kgtui config init makes it)"
+    console.say(f"config     {paths.config}{absent}")
+    console.say(f"kernels    {kernels_of(unsaid(options, console), console.folder)}")
+    console.say(f"Set {HOME_VARIABLE} to keep all but the kernels elsewhere. Nothing is made before it is written to.")
+    return Exit.PASSED

@@ -1,0 +1,66 @@
+"""`kgtui targets`: judge one kernel file, then compile what it launched for a list of targets.
+
+No GPU is needed, for compiling asks for none.  What is not right is compiled too: whether a kernel
+builds is a question of its own; but the exit code is never 0 for a candidate that is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+
+from engine.devices.hardware.targets import asked_target
+from engine.errors import UsageError
+from engine.model import Outcome
+from engine.reports.targets import Ports, ports_of
+from engine.reports.text import CollectedRun
+from engine.run.retarget import PORTABILITY_TARGETS
+from kgtui.cli.commands.check import read_request
+from kgtui.cli.console import Console, Exit, exit_of, exit_of_outcome
+from kgtui.cli.run_command import EngineFactory, carry_out
+from kgtui.cli.run_output import say_document, say_profile, say_targets
+
+LABEL = "targets"
+
+
+def run(options: argparse.Namespace, console: Console, *, engine_factory: EngineFactory | None = None) -> int:
+    """Judge the file that was named, and compile its launches.
+
+    Raises:
+        KgtuiError: it could not be judged at all; the text says why.
+    """
+    targets = _targets(options.to or PORTABILITY_TARGETS)
+    if options.file is None and options.to and not options.sample:
+        raise UsageError("which file? FILE stands before --to, which takes every word that follows")
+    request = replace(read_request(options, console), label=LABEL, port_to=targets)
+
+    def close(run: CollectedRun) -> int:
+        ports = ports_of(run.events)
+        say_document(request, console, run)
+        say_profile(request, console, run)
+        say_targets(request, console, ports)
+        return _exit_of(console, run, ports)
+
+    return carry_out(request, console, engine_factory=engine_factory, close=close)
+
+
+def _targets(names: Sequence[str]) -> tuple[str, ...]:
+    """The targets that were typed, each once."""
+    return tuple(dict.fromkeys(asked_target(name).name for name in names))
+
+
+def _exit_of(console: Console, run: CollectedRun, ports: Ports) -> int:
+    """As the verdict says; of a candidate that passed, as its worst target says."""
+    exit_code = exit_of(run.finished.verdict)
+    if exit_code is not Exit.PASSED:
+        return exit_code
+    if not ports.asked:
+        console.warn("no Triton kernel was launched, so there is nothing to compile for other targets")
+        return Exit.ENGINE
+    if not ports.complete:
+        console.warn(ports.message or "compiling for other targets did not come to its end")
+        return exit_of_outcome(ports.outcome or Outcome.ENGINE_ERROR)
+    failed = [report.outcome or Outcome.ENGINE_ERROR for report in ports.reports if report.outcome is not Outcome.PASS]
+    # A target that it does not build for says more than one that could not be checked.
+    return exit_of_outcome(min(failed, key=lambda outcome: outcome is Outcome.UNSUPPORTED, default=Outcome.PASS))

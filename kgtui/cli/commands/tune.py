@@ -1,0 +1,214 @@
+"""`kgtui tune`: judge a kernel file with other values of its constants and launch options, a run for each.
+
+Every variant is a run in the store under the tag "tune", its values in the note.  The user's file is
+written only when a faster variant was measured, its difference was shown, and the user said yes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from engine.artefacts import ArtefactStore
+from engine.devices import platform_named
+from engine.errors import StoreError, UsageError
+from engine.model import BenchmarkPlan, Tier
+from engine.model.events import Event, RunFinished
+from engine.reports.table import aligned
+from engine.reports.text import CollectedRun, printable
+from engine.tuning.trials import AS_IT_IS, Trial, plain_trial, proposed, trial_rows, why_none
+from engine.tuning.tunables import Variant, configurations, knobs_of, variants
+from kgtui.cli.commands.check import read_request
+from kgtui.cli.console import Console, Exit
+from kgtui.cli.run_command import EngineFactory, Request, real_engine
+from kgtui.cli.run_recorder import artefact_folder
+from kgtui.files import disk
+from kgtui.runner.run_environment import environment_of
+from kgtui.settings.paths import find_paths
+from sessions import Store, open_store
+from sessions.rows import VARIANT_TAG
+
+_LARGEST = 2**63 - 1
+_SHOWN_CHARACTERS = 80
+
+LABEL = "tune"
+JSON_SCHEMA = "kgtui.tune/1"
+
+
+def run(options: argparse.Namespace, console: Console, *, engine_factory: EngineFactory | None = None) -> int:
+    """Try every variant of the file that was named.
+
+    Raises:
+        KgtuiError: it could not be tried at all; the text says why.
+    """
+    request = replace(read_request(options, console), label=LABEL)
+    if not platform_named(request.device.platform).INTERPRETED:
+        cases = tuple(case for case in request.problem.cases if case.tier is Tier.BENCH)
+        request = replace(request, benchmark=BenchmarkPlan(cases=cases) if cases else None)
+    grid = _grid(request, options.set or ())
+    trials = asyncio.run(_try_all(request, grid, console, engine_factory or real_engine))
+    winner = proposed(trials)
+    if options.json:
+        document = {
+            "schema": JSON_SCHEMA, "file": request.file.shown, "problem": request.problem.name,
+            "trials": [plain_trial(trial) for trial in trials], "proposed": winner.variant.name if winner else None,
+            "why_none": None if winner else why_none(trials),
+        }  # fmt: skip
+        console.hand_out(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+    else:
+        console.say("\n".join(("", *map(printable, aligned(trial_rows(trials))), "")))
+        if winner is None:
+            console.say(why_none(trials))
+        else:
+            _propose(request, winner, console)
+    return Exit.PASSED if any(trial.is_right for trial in trials) else Exit.FAILED
+
+
+def read_values(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """`BLOCK=64,128` for each name.
+
+    Raises:
+        UsageError: a text is not of that form.
+    """
+    values: dict[str, tuple[int, ...]] = {}
+    for text in texts:
+        name, _, given = text.partition("=")
+        try:
+            values[name] = tuple(int(one) for one in given.split(","))
+            if any(abs(value) > _LARGEST for value in values[name]):
+                raise ValueError("a constant of a kernel has at most 64 bits")
+        except ValueError as error:
+            raise UsageError(
+                f"{printable(text[:_SHOWN_CHARACTERS])!r} should be a name and whole numbers of at most 64 bits, "
+                "such as num_warps=2,4,8"
+            ) from error
+    return values
+
+
+def _grid(request: Request, chosen: Sequence[str]) -> tuple[Variant, ...]:
+    """The variants to try, the file as it is first."""
+    source = request.file.content
+    try:
+        made = variants(source, read_values(chosen)) if chosen else configurations(source)
+        known = ", ".join(f"{knob.name}={knob.value or '?'}" for knob in knobs_of(source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise UsageError(f"{request.file.shown} is no Python that could be read: {error}") from error
+    if not made:
+        raise UsageError(
+            f"{request.file.shown} has no autotune list to choose from: give values, such as --set num_warps=2,4,8; "
+            f"it has {known or 'nothing that can be turned'}"
+        )
+    return (Variant(name=AS_IT_IS, source=source), *(variant for variant in made if variant.source != source))
+
+
+async def _try_all(
+    request: Request, grid: Sequence[Variant], console: Console, engine_factory: EngineFactory
+) -> list[Trial]:
+    """One run after the other by one engine, each told in a line when it is over."""
+    paths, trials = find_paths(console.environment), []
+    with contextlib.ExitStack() as stack:
+        artefacts: ArtefactStore = stack.enter_context(
+            artefact_folder(paths, is_kept=request.is_kept, warn=console.warn)
+        )
+        keeper = _Keeper(_store(request, console, stack), request, console)
+        engine = engine_factory(
+            device=request.device.platform, artefacts=artefacts, environment=console.environment,
+            warm_target=request.target,
+        )  # fmt: skip
+        async with engine:
+            for number, variant in enumerate(grid, start=1):
+                candidate = replace(request.candidate, source=variant.source)
+                keeper.begin(variant)
+                events: list[Event] = []
+                verdict_came = asyncio.Event()  # what would follow is machine code, for which nobody asks
+                judging = engine.evaluate(candidate, request.plan(()), cancelled=verdict_came)
+                async with contextlib.aclosing(judging):
+                    async for event in judging:
+                        keeper.record(event)
+                        events.append(event)
+                        if isinstance(event, RunFinished):
+                            verdict_came.set()
+                collected = CollectedRun(file=request.file.shown, events=tuple(events), number=keeper.number)
+                trials.append(Trial(variant=variant, run=collected))
+                verdict = collected.finished.verdict
+                text = f"{number}/{len(grid)} {variant.name}: {verdict.outcome}, {verdict.sentence}"
+                (console.warn if request.document else console.say)(printable(text))
+    return trials
+
+
+def _store(request: Request, console: Console, stack: contextlib.ExitStack) -> Store | None:
+    if not request.is_kept:
+        return None
+    try:
+        return stack.enter_context(open_store(find_paths(console.environment).sessions))
+    except StoreError as error:
+        console.warn(f"the runs go on, but are not kept: {error}")
+        return None
+
+
+@dataclass
+class _Keeper:
+    """Keeps each trial as a run of one session; trouble with the store never stops the grid."""
+
+    store: Store | None
+    request: Request
+    console: Console
+    session: int | None = None
+    number: int | None = None
+
+    def begin(self, variant: Variant) -> None:
+        request, self.number = self.request, None
+        if self.store is None:
+            return
+        try:
+            if self.session is None:
+                environment = environment_of(request.device)
+                self.session = self.store.begin_session(LABEL, environment=environment)
+            self.number = self.store.begin_run(
+                self.session, replace(request.candidate, source=variant.source), device=request.device.platform,
+                target=request.target, tiers=request.tiers, path=request.file.path,
+            )  # fmt: skip
+            self.store.set_tag(self.number, VARIANT_TAG)
+            self.store.set_note(self.number, variant.name)
+        except StoreError as error:
+            self._give_up(error)
+
+    def record(self, event: Event) -> None:
+        if self.store is None or self.number is None:
+            return
+        try:
+            self.store.record(self.number, event)
+        except StoreError as error:
+            self._give_up(error)
+
+    def _give_up(self, error: StoreError) -> None:
+        self.store = self.number = None
+        self.console.warn(f"the runs go on, but are not kept from here on: {error}")
+
+
+def _propose(request: Request, winner: Trial, console: Console) -> None:
+    """Show what would change in the user's file, and write it when the user says so."""
+    name, path = request.file.shown, request.file.path
+    before, after = (
+        content.decode("utf-8", errors="replace").splitlines(keepends=True)
+        for content in (request.file.content, winner.variant.source)
+    )
+    patch = difflib.unified_diff(before, after, f"a/{name}", f"b/{name}")
+    console.say(f"{winner.variant.name} was measured to be the fastest:\n")
+    console.say("\n".join(printable(line.rstrip("\r\n")) for line in patch))
+    if not console.has_terminal:
+        console.say("nothing was written: there is no terminal to ask in")
+        return
+    if console.ask(f"write this into {printable(name)}? [y/N]").strip().lower() not in ("y", "yes"):
+        console.say("nothing was written")
+    elif disk.read(path) != request.file.content:
+        raise UsageError(f"{printable(name)} has changed since it was read, so nothing was written; tune it again")
+    else:
+        disk.write(path, winner.variant.source)
+        console.say(f"{printable(name)} was written")

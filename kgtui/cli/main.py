@@ -1,0 +1,151 @@
+"""The command line: reads what was typed, and has the command of that name carry it out.
+
+A command's module is imported when the command was typed.  Every error ends here as one or two sentences,
+never as a traceback.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import errno
+import importlib
+import io
+import os
+import resource
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from engine.errors import CandidateError, KgtuiError, UnsupportedError, UsageError
+from engine.sandbox.inherited import settle_inherited
+from engine.sandbox.user_files import reason_of
+from kgtui.cli.arguments import build_parser
+from kgtui.cli.console import Console, Exit
+
+_NEEDING_CHILDREN = frozenset({"open", "check", "bench", "inspect", "targets", "tune", "doctor"})
+_LEAST_DESCRIPTORS = 128
+_OF_A_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Carry out what was typed; the exit code."""
+    settle_inherited()
+    _open_what_is_closed()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # an ASCII locale must not end a run
+    console = Console(out=sys.stdout, err=sys.stderr, stdin=sys.stdin, environment=os.environ, folder=Path("/"))
+    try:
+        console = replace(console, folder=Path.cwd())
+    except OSError as error:
+        _complain(console, f"the working folder cannot be used: {reason_of(error)}; change to another one")
+        return Exit.USAGE
+    return run(sys.argv[1:] if arguments is None else arguments, console)
+
+
+def run(arguments: Sequence[str], console: Console) -> int:
+    """As `main`, for the given console."""
+    wants_trace = "--debug" in arguments
+    if "--ascii" in arguments:  # what is wrong with the arguments is said in ASCII, too
+        console = replace(console, is_ascii=True)
+    try:
+        exit_code = _dispatch(_parsed(arguments), console)
+        console.out.flush()
+        return exit_code
+    except KgtuiError as error:
+        _complain(console, str(error), wants_trace=wants_trace)
+        return _exit_of_error(error)
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        _abandon(console)
+        return Exit.BROKEN_PIPE
+    except OSError as error:
+        _abandon(console)
+        where = f" ({os.fsdecode(error.filename)})" if isinstance(error.filename, str | bytes) else ""
+        hint = "; is a disk full or read-only?" if error.errno in _OF_A_DISK else ""
+        _complain(console, f"{reason_of(error)}{where}{hint}", wants_trace=wants_trace)
+        return Exit.ENGINE
+    except Exception as error:  # the edge: a fault of ours is one line, and a traceback for those who ask
+        if isinstance(error, UnicodeEncodeError) and any(map(_is_undecodable, arguments)):
+            _complain(console, f"{error.object[:80]!r} is not UTF-8 text; type it in UTF-8", wants_trace=wants_trace)
+            return Exit.USAGE
+        lines = str(error).splitlines() or [""]
+        hint = "" if wants_trace else "; --debug shows the traceback"
+        _complain(console, f"failed: {type(error).__name__}: {lines[0]}{hint}", wants_trace=wants_trace)
+        return Exit.ENGINE
+
+
+def _open_what_is_closed() -> None:
+    """Streams that the caller closed lead nowhere; else the next file that is opened would be written to as one."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  # open until the end
+
+
+def _is_undecodable(argument: str) -> bool:
+    """Whether the bytes that were typed are no text in the locale's encoding."""
+    return any("\ud800" <= char <= "\udfff" for char in argument)
+
+
+def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    """What was typed.  Not by parse_args: it blames a word that a command does not know on kgtui as a whole."""
+    options, unknown = build_parser().parse_known_args(arguments)
+    if unknown:
+        command = f"kgtui {options.command}" if options.command else "kgtui"
+        raise UsageError(f"unrecognized arguments: {' '.join(unknown)}; `{command} --help` shows what can be typed")
+    return options
+
+
+def _dispatch(options: argparse.Namespace, console: Console) -> int:
+    """Carry out the command by the module of its name; without a command, `open`."""
+    name = (options.command or "open").replace("-", "_")
+    from kgtui.cli.resolved_settings import in_signs
+
+    if name in _NEEDING_CHILDREN:
+        _require_descriptors()
+
+    exit_code: int = importlib.import_module(f"kgtui.cli.commands.{name}").run(options, in_signs(options, console))
+    return exit_code
+
+
+def _require_descriptors() -> None:
+    """Enough open files for the engine's pipes, or the system's refusal would look like the kernel's failure.
+
+    Raises:
+        UnsupportedError: fewer are allowed; says how to allow more.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < _LEAST_DESCRIPTORS:
+        if hard != resource.RLIM_INFINITY and hard < _LEAST_DESCRIPTORS:
+            words = f"only {hard} files may be open at once, and the engine needs {_LEAST_DESCRIPTORS}"
+            raise UnsupportedError(f"{words}; raise the limit with `ulimit -n 1024`")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (_LEAST_DESCRIPTORS, hard))
+
+
+def _exit_of_error(error: KgtuiError) -> Exit:
+    match error:
+        case UsageError():
+            return Exit.USAGE
+        case CandidateError():
+            return Exit.FAILED
+        case _:
+            return Exit.ENGINE
+
+
+def _complain(console: Console, message: str, *, wants_trace: bool = False) -> None:
+    """Say what went wrong, as far as somebody can be told: the exit code holds without it."""
+    with contextlib.suppress(OSError):
+        if wants_trace:
+            console.trace(traceback.format_exc())
+        console.warn(message)
+
+
+def _abandon(console: Console) -> None:
+    """Nobody reads the output any more: what is left in its buffer must not fail again when Python ends."""
+    if console.out is sys.stdout:
+        with contextlib.suppress(OSError):  # no descriptor is left
+            os.dup2(os.open(os.devnull, os.O_WRONLY), console.out.fileno())

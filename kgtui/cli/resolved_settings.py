@@ -1,0 +1,70 @@
+"""What a command takes from the settings file: where to judge, what for, and where kernel files lie.
+
+A file with something wrong in it stops no command: each mistake is one line on the error stream, and the rest of the
+file holds.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from engine.devices import Device
+from kgtui.cli.choices import KernelFile, absolute, device_for, target_for
+from kgtui.cli.console import Console
+from kgtui.settings.paths import find_paths, with_home
+from kgtui.settings.preferences import LINUX_CONSOLE, Preferences, Typed, preferences_of
+from kgtui.settings.schema import read_config
+
+
+def settled(options: argparse.Namespace, console: Console) -> Preferences:
+    """The settings for what was typed; says what is wrong with the file."""
+    preferences = unsaid(options, console)
+    for problem in preferences.problems:
+        console.warn(f"{problem} (`kgtui config show` tells what holds)")
+    return preferences
+
+
+def unsaid(options: argparse.Namespace, console: Console) -> Preferences:
+    """As `settled`, where what is wrong is said elsewhere."""
+    config = read_config(find_paths(console.environment).config)
+    typed = Typed(
+        ascii=getattr(options, "ascii", False), device=getattr(options, "device", None),
+        target=getattr(options, "target", None),
+    )  # fmt: skip
+    return preferences_of(config, environment=console.environment, typed=typed, encoding=console.out.encoding)
+
+
+def in_signs(options: argparse.Namespace, console: Console) -> Console:
+    """The console with the signs that are wished for, or that it has.
+
+    A terminal without them is no reason to spell out the names in what goes to a file or to another program.
+    """
+    chosen = unsaid(options, console).of("ascii")
+    is_of_terminal = chosen.source == LINUX_CONSOLE
+    return replace(console, is_ascii=bool(chosen.value) and (console.out.isatty() or not is_of_terminal))
+
+
+def place_for(options: argparse.Namespace, console: Console, *, file: KernelFile | None) -> tuple[Device, str | None]:
+    """The device to judge on and what to compile for.
+
+    Raises:
+        UsageError: there is no such platform or target.
+        UnsupportedError: the platform has no device on this machine.
+    """
+    return place_of(settled(options, console), options, file=file)
+
+
+def place_of(
+    preferences: Preferences, options: argparse.Namespace, *, file: KernelFile | None
+) -> tuple[Device, str | None]:
+    """As `place_for`, for settings that are known."""
+    device = device_for(preferences.text("device"))
+    preferred = preferences.text("target")
+    return device, target_for(options.target, device=device, file=file, preferred=preferred)
+
+
+def kernels_of(preferences: Preferences, folder: Path) -> Path:
+    """The folder of the kernel files, seen from `folder`."""
+    return absolute(with_home(preferences.text("folder") or "", said_by="folder"), folder)

@@ -1,0 +1,91 @@
+"""What is saved of a workbench that ends otherwise than by its user: it lands somewhere, and writes over nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kgtui.app.crash_recovery import Rescue
+from kgtui.settings.paths import Paths
+
+
+def application(*, unsaved: bool = True, content: bytes = b"mine\n", has_store: bool = True) -> Any:
+    """As much of the application as is asked."""
+    return SimpleNamespace(
+        workbench=SimpleNamespace(
+            unsaved=unsaved, bench=SimpleNamespace(path=Path("/k/softmax.py")), source=SimpleNamespace(content=content)
+        ),
+        past=SimpleNamespace(recording=object() if has_store else None),
+    )
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    return Paths(data=tmp_path / "data", config=tmp_path / "config.toml")
+
+
+def test_the_same_name_twice_is_two_files(paths: Paths) -> None:
+    for content in (b"one", b"two"):
+        Rescue(application(content=content), paths=paths).take()
+    kept = {path.name: path.read_bytes() for path in (paths.data / "rescued").iterdir()}
+    assert kept == {"softmax.py": b"one", "softmax_2.py": b"two"}
+
+
+def test_taken_twice_it_is_written_once(paths: Paths) -> None:
+    rescue = Rescue(application(), paths=paths)
+    rescue.take()
+    rescue.take()
+    assert [path.name for path in (paths.data / "rescued").iterdir()] == ["softmax.py"]
+
+
+def test_where_our_folder_cannot_be_it_is_the_systems(
+    paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths.data.write_text("a file in the way")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    rescue = Rescue(application(), paths=paths)
+    rescue.take()
+    assert rescue.said == f"the unsaved text of /k/softmax.py is in {tmp_path}/tmp/softmax.py"
+    assert (tmp_path / "tmp" / "softmax.py").read_bytes() == b"mine\n"
+
+
+def test_where_no_folder_can_be_the_text_is_told(paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths.data.write_text("a file in the way")
+    monkeypatch.setattr("tempfile.tempdir", str(paths.data / "tmp"))
+    rescue = Rescue(application(), paths=paths)
+    rescue.take()
+    assert rescue.said == "the unsaved text of /k/softmax.py could be written nowhere; here it is:\n\nmine\n\n"
+
+
+def test_a_screen_that_cannot_be_asked_any_more_is_told(paths: Paths) -> None:
+    broken = SimpleNamespace(workbench=SimpleNamespace(unsaved=True))
+    rescue = Rescue(broken, paths=paths)  # type: ignore[arg-type]  # that is the point
+    rescue.take()
+    assert rescue.said.startswith("the unsaved text could not be read any more: AttributeError: ")
+
+
+@pytest.mark.parametrize(
+    ("app", "told"),
+    [(application(unsaved=False), "  text   no text was unsaved, so none is lost"),
+     (application(has_store=False), "  runs   nothing was kept of this session: the store was not open")],
+    ids=["saved", "no store"],
+)  # fmt: skip
+def test_what_is_kept_is_told_as_it_is(paths: Paths, app: Any, told: str) -> None:
+    rescue = Rescue(app, paths=paths)
+    rescue.take()
+    assert told in rescue.told(RuntimeError("a [fault]\x1b"))
+
+
+def test_a_fault_steers_no_terminal_and_its_trace_holds_no_values(paths: Paths) -> None:
+    key = "sk-nobody-may-see-this"
+    try:
+        raise RuntimeError(f"a\x1b[2J fault of {len(key)} signs")
+    except RuntimeError as error:
+        told = Rescue(application(unsaved=False), paths=paths).told(error)
+    assert "\x1b" not in "".join(told)
+    trace = (paths.data / "rescued" / "fault.txt").read_text()
+    assert "RuntimeError: a\x1b[2J fault of 22 signs" in trace
+    assert trace.count(key) == 0

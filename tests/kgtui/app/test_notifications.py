@@ -1,0 +1,134 @@
+"""What the terminal is told beside the picture, and where a copied text goes."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.events import AppBlur
+
+from kgtui.app.clipboard import Way, hand_over, way_of
+from kgtui.app.notifications import kept_title, notice, title_sequence
+from kgtui.settings.schema import Notify
+
+
+@pytest.mark.parametrize(
+    ("how", "in_tmux", "sequence"),
+    [
+        (Notify.OFF, False, ""),
+        (Notify.BELL, False, "\a"),
+        (Notify.BELL, True, "\a"),
+        (Notify.OSC9, False, "\x1b]9;passed, softmax\a"),
+        (Notify.OSC777, False, "\x1b]777;notify;kgtui;passed, softmax\a"),
+        (Notify.OSC9, True, "\x1bPtmux;\x1b\x1b]9;passed, softmax\a\x1b\\"),
+    ],
+)
+def test_how_the_end_of_a_run_is_told(how: Notify, in_tmux: bool, sequence: str) -> None:
+    assert notice(how, "passed; soft\x1bmax", in_tmux=in_tmux) == sequence
+
+
+def test_a_title_holds_nothing_that_a_terminal_would_obey() -> None:
+    assert title_sequence("a\x1b]52;c;x\ab\n") == "\x1b]2;a]52;c;xb\a"
+
+
+def test_the_title_is_given_back_whatever_happens() -> None:
+    terminal = io.StringIO()
+    with pytest.raises(ValueError, match="a fault"), kept_title(terminal):
+        raise ValueError("a fault")
+    assert terminal.getvalue() == "\x1b[22;2t\x1b[23;2t"
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What an application without a terminal would have written to one."""
+    told: list[str] = []
+
+    def write(attention: Any, sequence: str) -> bool:
+        told.append(sequence)
+        return True
+
+    monkeypatch.setattr("kgtui.app.notifications.Attention._write", write)
+    return told
+
+
+@pytest.mark.parametrize(
+    ("config", "is_watched", "told"),
+    [
+        ("notify = 'bell'\nnotify_after_s = 0", False, 1),
+        ("notify = 'bell'\nnotify_after_s = 0", True, 0),
+        ("notify = 'bell'\nnotify_after_s = 5", False, 0),
+    ],
+)
+async def test_only_a_long_run_is_told_and_only_to_a_terminal_that_is_not_looked_at(
+    make_bench: Any, written: list[str], config: str, is_watched: bool, told: int
+) -> None:
+    bench = make_bench(config=config)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        written.clear()
+        if not is_watched:
+            bench.app.post_message(AppBlur())
+            await bench.until(pilot, lambda: not bench.app.app_focus)
+        bench.watcher.save(b"another\n")
+        await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
+        await bench.settled(pilot)
+        assert written.count("\a") == told
+
+
+async def test_the_title_says_the_state_and_the_operator(make_bench: Any, written: list[str]) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        assert written[-1] == "\x1b]2;✔ passed aten::softmax\a"
+
+
+@pytest.mark.parametrize(
+    ("environment", "way"),
+    [
+        ({"TERM": "xterm"}, Way.TERMINAL),
+        ({"TMUX": "/tmp/tmux,1,0", "TERM": "screen"}, Way.TMUX),
+        ({"STY": "1.pts"}, Way.FILE),
+        ({"TERM": "linux"}, Way.FILE),
+        ({"TERM_PROGRAM": "Apple_Terminal"}, Way.FILE),
+    ],
+)
+def test_how_a_text_leaves_the_program(environment: dict[str, str], way: Way) -> None:
+    assert way_of(environment) is way
+
+
+async def test_where_there_is_no_clipboard_the_text_is_in_a_file(tmp_path: Path) -> None:
+    said = await hand_over("x = 1\n", environment={"STY": "1"}, folder=tmp_path / "data")
+    file = tmp_path / "data" / "copied.txt"
+    assert said == f"this terminal has no clipboard that a program can reach; the text is in {file}"
+    assert file.read_text() == "x = 1\n"
+
+
+@pytest.fixture
+def tmux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program called tmux that writes down what it was given."""
+    program = tmp_path / "bin" / "tmux"
+    program.parent.mkdir()
+    program.write_text(
+        f"#!{sys.executable}\nimport sys, pathlib\n"
+        f"pathlib.Path({str(tmp_path / 'given')!r}).write_text(' '.join(sys.argv[1:]) + '|' + sys.stdin.read())\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent))
+    return tmp_path / "given"
+
+
+async def test_tmux_is_given_the_text_by_its_own_command(tmux: Path, tmp_path: Path) -> None:
+    said = await hand_over("x = 1\n", environment={"TMUX": "/tmp/tmux,1,0"}, folder=tmp_path)
+    assert said == "in tmux's buffer too: its prefix, then ] pastes it"
+    assert tmux.read_text() == "load-buffer -w -|x = 1\n"
+
+
+async def test_without_the_command_of_tmux_the_text_is_in_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    said = await hand_over("x = 1\n", environment={"TMUX": "/tmp/tmux,1,0"}, folder=tmp_path)
+    assert said == f"tmux did not start: No such file or directory; the text is in {tmp_path / 'copied.txt'}"

@@ -1,0 +1,128 @@
+"""`kgtui open`: which file is opened, and what is refused before the screen is touched."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from engine.artefacts import ArtefactStore
+from engine.devices import Device
+from engine.errors import UsageError
+from kgtui.cli.arguments import build_parser
+from kgtui.cli.choices import SAMPLE
+from kgtui.cli.commands.open import Opened, assemble, opened_file, run
+from kgtui.cli.resolved_settings import unsaid
+from kgtui.settings.paths import find_paths
+from kgtui.state.glyphs import ASCII
+
+
+@pytest.fixture
+def opened(console):
+    """What a command line opens."""
+
+    def run(*arguments: object) -> Opened | None:
+        options = build_parser().parse_args(list(map(str, arguments)))
+        return opened_file(options, console, kernels=console.folder / "kernels")
+
+    return run
+
+
+@pytest.mark.parametrize("arguments", [[], ["open"], ["open", "aten::softmax"], ["open", "--sample"]])
+def test_without_a_terminal_one_sentence_names_the_check(typed, folder, arguments):
+    ended = typed(*arguments)
+    assert (ended.exit_code, ended.out) == (2, "")
+    assert ended.err == (
+        "kgtui: the workbench needs a terminal; `kgtui check FILE --op OP` judges a file without one\n"
+    )
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("missing", ["stdin", "out", "err"])
+def test_every_stream_must_be_a_terminal(console, terminal, missing):
+    streams = {name: terminal() for name in ("stdin", "out", "err")}
+    whole = dataclasses.replace(console, **streams)
+    assert whole.has_terminal
+    assert not dataclasses.replace(whole, **{missing: getattr(console, missing)}).has_terminal
+
+
+def test_a_terminal_that_cannot_be_drawn_on_is_refused(console, terminal):
+    streams = {name: terminal() for name in ("stdin", "out", "err")}
+    dumb = dataclasses.replace(console, **streams, environment={**console.environment, "TERM": "dumb"})
+    with pytest.raises(UsageError, match="TERM=dumb says is not possible; `kgtui check FILE --op OP`"):
+        run(build_parser().parse_args(["open"]), dumb)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "term", "ascii"),
+    [(["open"], "xterm", False), (["open", "--ascii"], "xterm", True), (["open"], "linux", True), ([], "linux", True)],
+)
+def test_the_linux_console_is_drawn_in_ascii(console, arguments, term, ascii):
+    there = dataclasses.replace(console, environment={"TERM": term})
+    assert unsaid(build_parser().parse_args(arguments), there).is_ascii is ascii
+
+
+def test_the_mouse_can_be_left_to_the_terminal():
+    parse = build_parser().parse_args
+    assert [parse(words).mouse for words in ([], ["open"], ["open", "--no-mouse"])] == [True, True, False]
+
+
+def test_nothing_named_is_the_list_of_operators(opened):
+    assert opened() is None
+    assert opened("open", "--ascii") is None
+
+
+def test_a_file_names_its_operator_itself(opened, kernel):
+    assert opened("open", "silu.py") == Opened(problem=opened("open", "silu.py").problem, path=kernel)
+    assert opened("open", "silu.py").problem.name == "aten::silu"
+
+
+def test_an_operator_with_a_file(opened, kernel):
+    assert opened("open", "vllm::rms_norm", "silu.py").problem.name == "vllm::rms_norm"
+
+
+def test_an_operator_alone_means_its_file_in_kernels(opened, folder):
+    (folder / "kernels").mkdir()
+    (folder / "kernels" / "silu.py").write_text("def silu(self): ...\n")
+    assert opened("open", "silu").path == folder / "kernels" / "silu.py"
+
+
+def test_an_operator_without_a_file_yet_names_the_command_that_makes_it(opened):
+    with pytest.raises(UsageError, match=r"there is no kernels/silu.py; `kgtui new aten::silu` makes it, or name"):
+        opened("open", "silu")
+
+
+def test_a_missing_file(opened):
+    with pytest.raises(UsageError, match=r"none.py does not exist; make it with `kgtui new`"):
+        opened("open", "silu", "none.py")
+
+
+def test_the_sample_is_copied_once_and_never_overwritten(opened, folder):
+    path = folder / "kernels" / "softmax.py"
+    assert opened("open", "--sample").path == path
+    assert path.read_bytes() == SAMPLE.read_bytes()
+    path.write_text("# mine\n")
+    assert opened("open", "--sample").path == path
+    assert path.read_text() == "# mine\n"
+
+
+def test_there_is_a_sample_for_softmax_only(opened):
+    with pytest.raises(UsageError, match="there is no sample for aten::silu, only for aten::softmax"):
+        opened("open", "silu", "--sample")
+
+
+def test_a_folder_that_cannot_be_made_for_the_sample(opened, folder):
+    (folder / "kernels").write_text("a file\n")
+    with pytest.raises(UsageError, match="kernels cannot be made: File exists; start in another folder"):
+        opened("open", "--sample")
+
+
+def test_assembling_the_application_makes_nothing_on_the_disk(console, home, folder, kernel, opened):
+    app = assemble(
+        console, opened=opened("open", "silu.py"), device=Device(platform="cpu", index=0, name="a CPU"),
+        target="sm_90", paths=find_paths(console.environment), artefacts=ArtefactStore(folder=home / "artefacts"),
+        kernels=folder / "kernels", preferences=unsaid(build_parser().parse_args(["open", "--ascii"]), console),
+    )  # fmt: skip
+    assert app.glyphs is ASCII
+    assert not home.exists()
+    assert list(folder.iterdir()) == [kernel]

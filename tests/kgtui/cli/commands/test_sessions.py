@@ -1,0 +1,244 @@
+"""`kgtui sessions`: lists, shows and exports what a check has kept."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+import pytest
+
+from engine.model import CacheState, Outcome
+from engine.model.benchmark import CaseBenchmark, Interval, Method, Timing
+from engine.model.events import CaseBenchmarked
+from kgtui.cli.commands import sessions
+from kgtui.state.numbers import bytes_of
+from sessions import open_store
+
+
+@pytest.fixture
+def two_runs(checked, engine, kernel):
+    """A failed run #1 and a passed run #2, each in a session of its own; returns what the second printed."""
+    engine.outcome = Outcome.WRONG_VALUE
+    checked("silu.py", "--cases", "smoke")
+    engine.outcome = Outcome.PASS
+    return checked("silu.py", "--cases", "smoke").out
+
+
+def test_without_a_store_the_next_step_is_named(typed, home):
+    ended = typed("sessions")
+    assert (ended.exit_code, ended.err) == (
+        3, f"kgtui: {home}/sessions.db: there is no session store here; the first run makes one\n",
+    )  # fmt: skip
+    assert not home.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [(["list", "--format", "json"], "--format is an option of `kgtui sessions export`, not of `kgtui sessions list`"),
+     (["--output", "x"], "--output is an option of `kgtui sessions export`, not of `kgtui sessions list`"),
+     (["show", "--runs"], "--runs is an option of `kgtui sessions list`, not of `kgtui sessions show`"),
+     (["compact", "1"], "`kgtui sessions compact` takes no number: it makes the whole file shorter"),
+     (["show", "abc"], "argument NUMBER: expected a number from 1 on, got 'abc'; "
+                       "`kgtui sessions --help` shows what can be typed"),
+     (["list", "--limit", "0"], "argument --limit: expected a number from 1 on, got '0'; "
+                                "`kgtui sessions --help` shows what can be typed")],
+)  # fmt: skip
+def test_an_option_that_would_do_nothing_is_refused(typed, two_runs, arguments, said):
+    ended = typed("sessions", *arguments)
+    assert (ended.exit_code, ended.out, ended.err) == (2, "", f"kgtui: {said}\n")
+
+
+def test_sessions_are_listed_newest_first(typed, two_runs):
+    header, newest, oldest = typed("sessions").out.splitlines()
+    assert header.split() == ["session", "started", "(UTC)", "what", "runs", "passed", "flagged"]
+    assert (newest.split()[0], newest.split()[3:]) == ("2", ["check", "1", "1", "0"])
+    assert (oldest.split()[0], oldest.split()[3:]) == ("1", ["check", "1", "0", "0"])
+
+
+def test_runs_are_listed_newest_first(typed, two_runs, kernel):
+    _, newest, oldest = typed("sessions", "list", "--runs").out.splitlines()
+    assert (newest.split()[0], newest.split()[3:]) == ("#2", ["aten::silu", "pass", "3/3", str(kernel)])
+    assert (oldest.split()[0], oldest.split()[4]) == ("#1", "wrong_value")
+
+
+def test_a_list_may_be_shorter(typed, two_runs):
+    assert len(typed("sessions", "--limit", "1").out.splitlines()) == 2
+
+
+def test_a_run_is_shown_as_the_check_printed_it(typed, two_runs, kernel):
+    assert typed("sessions", "show").out == two_runs.replace(" silu.py ", f" {kernel} ")
+    assert typed("sessions", "show", "2").out == typed("sessions", "show").out
+    assert "verdict  wrong_value" in typed("sessions", "show", "1").out
+
+
+@pytest.fixture
+def timed_run(checked, engine, kernel):
+    """A run of which one case was timed."""
+    span = Interval(value=12.5, low=12.25, high=12.75)
+    case = CaseBenchmark(
+        case="4096x4096 f32", outcome=Outcome.PASS, cache=CacheState.COLD, elapsed_s=0.5,
+        timing=Timing(side="candidate", method=Method.CUPTI, device_us=span, call_us=None),
+    )  # fmt: skip
+    engine.extra = (CaseBenchmarked(at_s=0.2, number=1, total=1, benchmark=case),)
+    checked("silu.py", "--cases", "smoke")
+
+
+def test_a_run_is_shown_with_what_was_timed(typed, timed_run):
+    shown = typed("sessions", "show").out
+    assert "4096x4096 f32 device 12.50 us (12.25 .. 12.75), call not measured" in shown
+
+
+def test_measurements_are_exported_as_csv(timed_run, console):
+    wanted = {"action": "export", "format": "csv", "number": None, "run": None}
+    unused = {"limit": None, "output": None, "find": None, "text": None, "session": None, "yes": False}
+    options = argparse.Namespace(**wanted, runs=False, **unused)
+    assert sessions.run(options, console) == 0
+    header, row = (line.split(",") for line in console.out.getvalue().splitlines()[-2:])
+    told = dict(zip(header, row, strict=True))
+    assert (told["case"], told["side"], told["device_us"], told["call_us"]) == (
+        "4096x4096 f32", "candidate", "12.5", "",
+    )  # fmt: skip
+
+
+def test_a_run_that_is_not_there(typed, two_runs):
+    ended = typed("sessions", "show", "9")
+    assert ended.exit_code == 2
+    assert "there is no run #9" in ended.err
+    assert ended.err.endswith("the newest is #2\n")
+
+
+def test_the_newest_session_is_exported_by_default(typed, two_runs):
+    document = json.loads(typed("sessions", "export").out)
+    assert (document["schema"], document["session"]["id"]) == ("kgtui.session/1", 2)
+
+
+def test_a_session_or_a_run_may_be_named(typed, two_runs):
+    assert json.loads(typed("sessions", "export", "1").out)["session"]["id"] == 1
+    assert json.loads(typed("sessions", "export", "--run", "1").out)["runs"][0]["id"] == 1
+    assert typed("sessions", "export", "1", "--run", "1").exit_code == 2
+
+
+def test_the_events_as_lines(typed, two_runs):
+    lines = typed("sessions", "export", "--format", "jsonl").out.splitlines()
+    assert json.loads(lines[0])["event"] == "RunStarted"
+    assert json.loads(lines[-1])["event"] == "RunFinished"
+
+
+def test_an_export_to_a_file_overwrites_none(typed, two_runs, folder):
+    assert typed("sessions", "export", "--format", "markdown", "--output", "page.md").out == "wrote page.md\n"
+    assert (folder / "page.md").read_text().startswith("# Session 2: check\n")
+    ended = typed("sessions", "export", "--output", "page.md")
+    assert (ended.exit_code, ended.err) == (
+        2, "kgtui: page.md is there already and is not overwritten; name another FILE\n",
+    )  # fmt: skip
+
+
+def test_a_list_takes_no_number(typed, two_runs):
+    assert typed("sessions", "list", "2").err == (
+        "kgtui: a list takes no number; `kgtui sessions show RUN` shows a run\n"
+    )
+
+
+def test_a_damaged_store_is_left_alone(typed, home):
+    home.mkdir()
+    (home / "sessions.db").write_bytes(b"this is no database" * 100)
+    ended = typed("sessions")
+    assert ended.exit_code == 3
+    assert "not a readable session store" in ended.err
+    assert (home / "sessions.db").read_bytes() == b"this is no database" * 100
+
+
+def test_a_tag_and_a_note_are_written_listed_found_and_taken_away(typed, two_runs):
+    assert typed("sessions", "tag", "1", "keep").out == "run #1 is under the tag keep\n"
+    assert typed("sessions", "note", "1", "a [tail] mask").out == "run #1 has a note\n"
+    header, found = typed("sessions", "--find", "tag:keep mask").out.splitlines()
+    assert header.split()[-2:] == ["tag", "note"]
+    assert found.startswith("#1 ")
+    assert found.endswith("  keep  a [tail] mask")
+    assert typed("sessions", "tag", "1").out == "run #1 has no tag\n"
+    assert typed("sessions", "note", "1").out == "run #1 has no note\n"
+    assert typed("sessions", "--runs").out.splitlines()[0].endswith("file")
+
+
+def test_runs_are_found_as_in_history(typed, two_runs):
+    assert [line.split()[0] for line in typed("sessions", "--find", "is:failed").out.splitlines()[1:]] == ["#1"]
+    ended = typed("sessions", "--find", "colour:red")
+    assert (ended.exit_code, ended.out) == (2, "")
+    assert ended.err.startswith("kgtui: colour: is no filter; use op:, file:, ")
+
+
+def test_a_source_is_restored_into_a_new_file_only(typed, two_runs, kernel, folder):
+    source = kernel.read_bytes()
+    assert typed("sessions", "restore", "2").out == "wrote kernels/silu_run2.py\n"
+    assert (folder / "kernels" / "silu_run2.py").read_bytes() == source
+    assert typed("sessions", "restore", "2").out == "wrote kernels/silu_run2_2.py\n"
+    kernel.write_text("mine\n")
+    ended = typed("sessions", "restore", "2", "silu.py")
+    assert (ended.exit_code, ended.err) == (
+        2, "kgtui: silu.py is there already and is not overwritten; name another FILE\n",
+    )  # fmt: skip
+    assert kernel.read_text() == "mine\n"
+
+
+def test_a_run_is_deleted_when_that_is_confirmed(typed, two_runs):
+    ended = typed("sessions", "delete", "1")
+    assert (ended.exit_code, ended.err) == (
+        2, "kgtui: this deletes run #1 with its events, times and source for good; with --yes it is done\n",
+    )  # fmt: skip
+    assert typed("sessions", "delete", "1", "--yes").out == "deleted run #1\n"
+    assert [line.split()[0] for line in typed("sessions", "--runs").out.splitlines()[1:]] == ["#2"]
+
+
+def test_a_session_is_deleted_with_its_runs(typed, two_runs):
+    assert typed("sessions", "delete", "--session", "2", "--yes").out == (
+        "deleted session 2 with 1 runs; what they took up is used again, or given back to the disk by "
+        "`kgtui sessions compact`\n"
+    )
+    assert [line.split()[0] for line in typed("sessions").out.splitlines()[1:]] == ["1"]
+
+
+def test_what_deleted_runs_took_up_is_given_back_to_the_disk(typed, checked, kernel, home):
+    checked("silu.py", "--cases", "smoke")
+    kernel.write_text(f"{kernel.read_text()}# {'x' * 200_000}\n")
+    checked("silu.py", "--cases", "smoke")
+    typed("sessions", "delete", "--session", "2", "--yes")
+    before = (home / "sessions.db").stat().st_size
+    ended = typed("sessions", "compact")
+    after = (home / "sessions.db").stat().st_size
+    assert after < before - 150_000
+    assert ended.out == f"{home}/sessions.db: {bytes_of(before)} before, {bytes_of(after)} now\n"
+    assert typed("sessions", "--runs").out.splitlines()[1].startswith("#1 ")
+
+
+def test_what_was_written_last_counts_as_taken_up_before(typed, checked, kernel, home):
+    checked("silu.py", "--cases", "smoke")
+    with open_store(home / "sessions.db") as busy:  # as long as somebody has it open, what comes waits in its file
+        busy.begin_session("workbench", environment={})
+        checked("silu.py", "--cases", "smoke")
+        before = sum((home / name).stat().st_size for name in ("sessions.db", "sessions.db-wal"))
+        assert f"{home}/sessions.db: {bytes_of(before)} before, " in typed("sessions", "compact").out
+
+
+def test_a_store_that_is_not_there_is_not_made_to_be_shorter(typed, home):
+    assert typed("sessions", "compact").err.endswith("there is no session store here; the first run makes one\n")
+    assert not home.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [(["tag", "9", "x"], "there is no run #9 in "),
+     (["delete", "--yes"], "which run? `kgtui sessions delete RUN`; `kgtui sessions list --runs` lists them"),
+     (["delete", "1", "--session", "1", "--yes"], "delete either a run or, with --session, a session; not both"),
+     (["tag", "1", "two words"], "a tag is one word, 'two words' is not; `kgtui sessions note` takes many"),
+     (["show", "1", "x"], "`kgtui sessions show` does not take 'x'; leave it out"),
+     (["list", "--yes"], "--yes is an option of `kgtui sessions delete`, not of `kgtui sessions list`")],
+)  # fmt: skip
+def test_what_cannot_be_changed_is_told(typed, two_runs, arguments, said):
+    ended = typed("sessions", *arguments)
+    assert (ended.exit_code, ended.out) == (2, "")
+    assert ended.err.startswith(f"kgtui: {said}")
+
+
+def test_changing_makes_no_store(typed, home):
+    assert typed("sessions", "tag", "1", "x").exit_code == 3
+    assert not home.exists()

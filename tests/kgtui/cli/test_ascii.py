@@ -1,0 +1,183 @@
+"""`--ascii`: every command prints nothing but ASCII, a name's other letters spelled out; documents stay whole."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import io
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from engine.model import Finding, Outcome, Plan, Severity, Stream
+from engine.model.benchmark import (
+    CANDIDATE,
+    CaseBenchmark,
+    Comparison,
+    Interval,
+    Method,
+    Span,
+    Standing,
+    Timing,
+)
+from engine.model.events import CaseBenchmarked, Event, FindingRaised, LogWritten, ProfileTaken
+from kgtui.cli.arguments import build_parser, command_parsers
+from kgtui.cli.console import Console
+from kgtui.cli.resolved_settings import in_signs
+from sessions import open_store
+
+if TYPE_CHECKING:
+    from tests.kgtui.cli.conftest import PreparedEngine
+
+NAME = "silü_日本.py"
+SOURCE = "# kgtui: op=aten::silu\nBLOCK = 1024  # µ\n\n\ndef silu(self):\n    return self\n"
+COMMANDS = {
+    "check": ["check", NAME, "--profile"],
+    "bench": ["bench", NAME, "--profile", "--device", "cuda"],
+    "inspect": ["inspect", NAME],
+    "targets": ["targets", NAME],
+    "tune": ["tune", NAME, "--set", "BLOCK=64,128"],
+    "problems": ["problems"],
+    "problems show": ["problems", "show", "silu"],
+    "new": ["new", "softmax", "möglich.py"],
+    "sessions": ["sessions"],
+    "sessions list": ["sessions", "list", "--runs"],
+    "sessions show": ["sessions", "show", "1"],
+    "sessions note": ["sessions", "note", "1", "schön ±"],
+    "sessions restore": ["sessions", "restore", "1", "zurück.py"],
+    "sessions compact": ["sessions", "compact"],
+    "compare": ["compare", "1", "2"],
+    "export-case": ["export-case", "1"],
+    "doctor": ["doctor"],
+    "config": ["config"],
+    "paths": ["paths"],
+}
+
+
+def timed(plan: Plan) -> Sequence[Event]:
+    """Every case that is to be timed, with intervals, and where the time went."""
+    exact = Interval(value=10.0, low=9.5, high=10.5)
+    timing = Timing(side=CANDIDATE, method=Method.CUPTI, device_us=exact, call_us=exact)
+    eager = Comparison(baseline="eager", speedup=exact, resolution=0.01, standing=Standing.FASTER)
+    cases = plan.benchmark.cases if plan.benchmark else ()
+    profile = ProfileTaken(at_s=0.4, spans=(Span(name="verify", count=2, busy_s=0.1, began_s=0.1, ended_s=0.4),))
+    return (
+        *(
+            CaseBenchmarked(
+                at_s=0.3, number=number, total=len(cases),
+                benchmark=CaseBenchmark(
+                    case=case.name, outcome=Outcome.PASS, cache=plan.benchmark.cache, elapsed_s=0.1, timing=timing,
+                    comparisons=(eager,), calls=9, verified=9,
+                ),
+            )
+            for number, case in enumerate(cases, start=1) if plan.benchmark
+        ),
+        profile,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def run_in_ascii(
+    console: Console, engine: PreparedEngine, folder: Path, home: Path, gpu: object
+) -> Iterator[Callable[..., tuple[int, str]]]:
+    """Carry out a command with `--ascii` on a store with two runs of a file with a strange name."""
+    (folder / NAME).write_text(SOURCE, encoding="utf-8")
+    (folder / "möglich").mkdir()
+    engine.timed = timed
+    engine.extra = (
+        LogWritten(at_s=0.1, stream=Stream.STDOUT, text="naïve ±\N{NO-BREAK SPACE}形状"),
+        FindingRaised(at_s=0.1, finding=Finding(check="a", severity=Severity.HINT, message="±5 µs… of 日本")),
+    )
+
+    def run(*arguments: str, outcome: Outcome = Outcome.PASS) -> tuple[int, str]:
+        engine.outcome = outcome
+        options = build_parser().parse_args([*arguments, "--ascii"])
+        module = importlib.import_module(f"kgtui.cli.commands.{options.command.replace('-', '_')}")
+        more: dict[str, Any] = {"engine_factory": engine} if takes_engine(module.run) else {}
+        exit_code = module.run(options, in_signs(options, console), **more)
+        assert isinstance(console.out, io.StringIO) and isinstance(console.err, io.StringIO)
+        said = console.out.getvalue() + console.err.getvalue()
+        for stream in (console.out, console.err):
+            stream.seek(0)
+            stream.truncate()
+        return exit_code, said
+
+    run("check", NAME, "--cases", "smoke", "--device", "cpu", outcome=Outcome.WRONG_VALUE)
+    run("check", NAME, "--cases", "smoke", "--device", "cpu")
+    with open_store(home / "sessions.db") as store:
+        store.set_note(2, "schöner ×")
+    yield run
+
+
+def takes_engine(run: Callable[..., int]) -> bool:
+    return "engine_factory" in inspect.signature(run).parameters
+
+
+def test_each_command_has_the_option_and_is_tried_here() -> None:
+    names = {parser.prog.removeprefix("kgtui ") for parser in command_parsers()}
+    assert {typed[0] for typed in COMMANDS.values()} | {"open"} == names
+    assert all("--ascii" in parser.format_help() for parser in command_parsers())
+
+
+@pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)
+def test_what_a_command_prints_is_ascii(run_in_ascii: Callable[..., tuple[int, str]], arguments: list[str]) -> None:
+    _, said = run_in_ascii(*arguments)
+    assert said
+    assert [line for line in said.splitlines() if not line.isascii()] == []
+
+
+@pytest.mark.parametrize("parser", [build_parser(), *command_parsers()], ids=lambda parser: parser.prog)
+def test_the_help_is_ascii(parser: Any) -> None:
+    assert parser.format_help().isascii()
+
+
+def test_a_letter_of_a_name_is_spelled_out_and_a_sign_of_ours_has_another(
+    run_in_ascii: Callable[..., tuple[int, str]],
+) -> None:
+    assert "sil\\xfc_\\u65e5\\u672c.py" in run_in_ascii("sessions", "list", "--runs")[1]
+    assert "sch\\xf6ner x" in run_in_ascii("sessions", "list", "--runs")[1]
+    assert "+-5 us... of \\u65e5\\u672c" in run_in_ascii("check", NAME)[1]
+
+
+def test_a_document_is_whole(run_in_ascii: Callable[..., tuple[int, str]]) -> None:
+    document = json.loads(run_in_ascii("sessions", "export", "2")[1])
+    assert "schöner ×" in json.dumps(document, ensure_ascii=False)
+    assert NAME in run_in_ascii("check", NAME, "--markdown", "--no-store")[1]
+
+
+def test_without_the_option_names_are_as_they_are(typed: Any, home: Path) -> None:
+    assert typed("new", "softmax", "möglich.py").out.startswith("made möglich.py for ")
+
+
+def test_before_the_command_and_in_a_complaint_it_holds_too(typed: Any) -> None:
+    assert typed("--ascii", "new", "softmax", "möglich.py").out.startswith("made m\\xf6glich.py for ")
+    assert "m\\xf6glich.py" in typed("new", "softmax", "möglich.py", "--ascii").err
+    assert "unrecognized arguments: \\xfc" in typed("paths", "ü", "--ascii").err
+
+
+def test_the_settings_file_asks_for_it_too(typed: Any, home: Path) -> None:
+    home.mkdir()
+    (home / "config.toml").write_text("ascii = true\n")
+    assert typed("new", "softmax", "möglich.py").out.startswith("made m\\xf6glich.py for ")
+
+
+@pytest.mark.parametrize(("is_terminal", "is_ascii"), [(True, True), (False, False)])
+def test_a_terminal_without_the_signs_gets_none_and_a_pipe_gets_names_as_they_are(
+    console: Console, terminal: type[io.StringIO], is_terminal: bool, is_ascii: bool
+) -> None:
+    out = terminal() if is_terminal else io.StringIO()
+    linux = Console(out=out, err=console.err, stdin=console.stdin, environment={**console.environment, "TERM": "linux"},
+                    folder=console.folder)  # fmt: skip
+    assert in_signs(build_parser().parse_args(["paths"]), linux).is_ascii is is_ascii
+
+
+def test_an_encoding_without_the_signs_is_one_of_them(console: Console) -> None:
+    class Latin(io.StringIO):
+        encoding = "iso-8859-1"
+
+    latin = Console(out=Latin(), err=console.err, stdin=console.stdin, environment=console.environment,
+                    folder=console.folder)  # fmt: skip
+    assert in_signs(build_parser().parse_args(["paths"]), latin).is_ascii is True
