@@ -19,7 +19,7 @@ from kgtui.settings.keys import Action
 from kgtui.settings.preferences import Preferences
 from kgtui.settings.schema import Config, Theme
 from kgtui.themes import themes
-from kgtui.widgets.scrollbars import WholeCells
+from kgtui.widgets.controls.scrollbars import WholeCells
 
 _TEXTUAL_THEMES: Mapping[str, str] = {Theme.DARK: "textual-dark", Theme.LIGHT: "textual-light"}
 

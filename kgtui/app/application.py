@@ -51,8 +51,8 @@ from kgtui.runner.engine_service import JudgingService
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Diagnose
 from kgtui.settings.keys import Action, Where, bindings_of, first_key
-from kgtui.state.glyphs import ASCII, UNICODE, Glyphs
-from kgtui.state.strip import title
+from kgtui.state.format.glyphs import ASCII, UNICODE, Glyphs
+from kgtui.state.workbench.strip import title
 from kgtui.wishes import Wishes
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
     from kgtui.app.tuning import Tuning
     from kgtui.screens.workbench import WorkbenchScreen
-    from kgtui.state.workbench import Workbench
+    from kgtui.state.workbench.workbench import Workbench
 
 TICK_S = 0.1
 NOTICE_S = 30.0
@@ -268,7 +268,7 @@ class WorkbenchApp(TerminalApp):
 
     def open_file(self, problem: Problem, path: Path) -> None:
         """Show the workbench on this file."""
-        from kgtui.state.workbench import Workbench
+        from kgtui.state.workbench.workbench import Workbench
 
         try:
             content = disk.read(path)

@@ -18,8 +18,8 @@ from kgtui.app.notifications import Attention
 from kgtui.files import disk
 from kgtui.ports.protocols import Audience, GridOrder, RunHeader
 from kgtui.runner.engine_service import JudgingService
-from kgtui.state.knobs import Knobs
-from kgtui.state.tuning import Ending, VariantGrid
+from kgtui.state.tuning.grid import Ending, VariantGrid
+from kgtui.state.tuning.tunables import Knobs
 from sessions.rows import VARIANT_TAG
 
 if TYPE_CHECKING:

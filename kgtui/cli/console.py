@@ -18,7 +18,7 @@ from engine.inspection.text import PageLine
 from engine.model import Outcome, Severity, Verdict
 from engine.reports.text import FLAGGED, LOG, PlainLine, printable
 from kgtui.ports.exit_code import Exit as Exit
-from kgtui.state.glyphs import has_signs
+from kgtui.state.format.glyphs import has_signs
 
 _RESET, _BOLD, _GREEN, _YELLOW, _RED = "\x1b[0m", "\x1b[1m", "\x1b[32m", "\x1b[33m", "\x1b[31m"
 _MARKS = {Mark.GOOD: _GREEN, Mark.DOUBT: _YELLOW, Mark.BAD: _RED}

@@ -13,7 +13,7 @@ from kgtui.files.kernel_folder import KernelFolder
 from kgtui.files.templates import scaffold
 from kgtui.history.store_admin import Archive
 from kgtui.settings.paths import Paths
-from kgtui.state.numbers import bytes_of
+from kgtui.state.format.numbers import bytes_of
 from sessions import Reader, RunRow, open_store
 
 

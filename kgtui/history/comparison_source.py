@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kgtui.state.run import NO_RUN, reduce_all
-from kgtui.state.sides import Side
+from kgtui.state.compare.sides import Side
+from kgtui.state.run.run import NO_RUN, reduce_all
 from sessions import Browser
 
 

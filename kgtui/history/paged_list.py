@@ -1,6 +1,6 @@
 """A long list of the store, of which a window is in memory: fetched page by page, never on the event loop.
 
-What it shows is a record of `kgtui.state.paging`; who asks for more says which rows are seen.
+What it shows is a record of `kgtui.state.history.paging`; who asks for more says which rows are seen.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Generic, Protocol, TypeVar
 
-from kgtui.state.paging import PAGE, Window
+from kgtui.state.history.paging import PAGE, Window
 
 T = TypeVar("T")
 Entry = TypeVar("Entry", covariant=True)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kgtui.history.comparison_source import read_side
-from kgtui.state.paging import PAGE
-from kgtui.state.sides import Side
+from kgtui.state.compare.sides import Side
+from kgtui.state.history.paging import PAGE
 from sessions import Deleted, Store
 from sessions.rows import ListedRun, Milestone, RunFilter, SessionRow, Totals
 

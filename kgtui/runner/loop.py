@@ -24,7 +24,7 @@ from kgtui.ports.protocols import (
     Recording,
     RunHeader,
 )
-from kgtui.state.suspects import suspects
+from kgtui.state.run.suspects import suspects
 
 # An engine with thousands of events ready never suspends by itself; the screen must get its turn in between.
 _TURN_S = 0.01

@@ -12,10 +12,10 @@ from textual.widgets import DataTable
 from kgtui.screens.host import Host
 from kgtui.screens.styled import StyledScreen
 from kgtui.settings.keys import Where, actions_of, first_key, key_while_typing
-from kgtui.state.lines import Span, Tone, line, muted
-from kgtui.widgets.bars import Bar, Segment
-from kgtui.widgets.toned import Lines
-from kgtui.widgets.too_small import LEAST_HEIGHT, LEAST_WIDTH
+from kgtui.state.format.lines import Span, Tone, line, muted
+from kgtui.widgets.controls.bars import Bar, Segment
+from kgtui.widgets.controls.too_small import LEAST_HEIGHT, LEAST_WIDTH
+from kgtui.widgets.text.toned import Lines
 
 _MOVES = {
     "left": ("cursor_left", "scroll_left"),

@@ -18,17 +18,17 @@ from kgtui.screens import Place
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
 from kgtui.settings.keys import Where, bindings_of
-from kgtui.state.benchmarks import NOT_RIGHT, bench_columns, bench_rows, headline, why_nothing
-from kgtui.state.lines import Span, Tone, line, muted
-from kgtui.state.measurements import Trust
-from kgtui.state.sizes import Lens, Measure, Over, first_measure, legend, series_of
-from kgtui.state.static_cost import COLUMNS, INTERPRETED, cost_rows
-from kgtui.state.strip import head
-from kgtui.widgets.bars import Bar, Strip
-from kgtui.widgets.pane import Scene
-from kgtui.widgets.plot_view import Picture, PlotView
-from kgtui.widgets.toned import Grid, Lines
-from kgtui.widgets.too_small import TooSmall
+from kgtui.state.bench.benchmarks import NOT_RIGHT, bench_columns, bench_rows, headline, why_nothing
+from kgtui.state.bench.measurements import Trust
+from kgtui.state.bench.sizes import Lens, Measure, Over, first_measure, legend, series_of
+from kgtui.state.bench.static_cost import COLUMNS, INTERPRETED, cost_rows
+from kgtui.state.format.lines import Span, Tone, line, muted
+from kgtui.state.workbench.strip import head
+from kgtui.widgets.controls.bars import Bar, Strip
+from kgtui.widgets.controls.too_small import TooSmall
+from kgtui.widgets.panes.pane import Scene
+from kgtui.widgets.tables.plot_view import Picture, PlotView
+from kgtui.widgets.text.toned import Grid, Lines
 
 if TYPE_CHECKING:
     from kgtui.screens.workbench import WorkbenchScreen

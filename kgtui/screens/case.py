@@ -20,14 +20,14 @@ from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
 from kgtui.settings.keys import Where, bindings_of
 from kgtui.standalone.script import FailedCase, script_name, standalone_script
-from kgtui.state.failed_case import case_text, failed_case
-from kgtui.state.lines import line, muted
-from kgtui.state.strip import head
-from kgtui.state.unfailed import why_nothing_failed
-from kgtui.widgets.bars import Bar, Strip
-from kgtui.widgets.cases_pane import CasesPane
-from kgtui.widgets.toned import Lines
-from kgtui.widgets.too_small import TooSmall
+from kgtui.state.format.lines import line, muted
+from kgtui.state.run.failed_case import case_text, failed_case
+from kgtui.state.workbench.no_failure_message import why_nothing_failed
+from kgtui.state.workbench.strip import head
+from kgtui.widgets.controls.bars import Bar, Strip
+from kgtui.widgets.controls.too_small import TooSmall
+from kgtui.widgets.panes.cases_pane import CasesPane
+from kgtui.widgets.text.toned import Lines
 
 if TYPE_CHECKING:
     from kgtui.screens.workbench import WorkbenchScreen

@@ -15,14 +15,14 @@ from textual import on
 from engine.model import Artefact, CompiledKernel
 from kgtui.background import in_background
 from kgtui.screens.judging import JudgingScreen
-from kgtui.state.code import artefact_of, forms_line, nearest_form, next_form, source_lines
-from kgtui.state.counterparts import kernels_for
-from kgtui.state.workbench import Workbench
-from kgtui.widgets.code_view import CodeView
-from kgtui.widgets.history_pane import HistoryPane
-from kgtui.widgets.ir_pane import Code, CodePane, IrPane
-from kgtui.widgets.pane import is_seen
-from kgtui.widgets.source_pane import SourcePane
+from kgtui.state.code.forms import artefact_of, forms_line, nearest_form, next_form, source_lines
+from kgtui.state.code.kernel_matching import kernels_for
+from kgtui.state.workbench.workbench import Workbench
+from kgtui.widgets.panes.history_pane import HistoryPane
+from kgtui.widgets.panes.ir_pane import Code, CodePane, IrPane
+from kgtui.widgets.panes.pane import is_seen
+from kgtui.widgets.panes.source_pane import SourcePane
+from kgtui.widgets.text.code_view import CodeView
 
 _FIRST_FORM = "ptx"
 

@@ -23,15 +23,15 @@ from kgtui.screens import Place
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
 from kgtui.settings.keys import Where, bindings_of
-from kgtui.state.compare_report import as_markdown
-from kgtui.state.compare_view import TABS, Comparison, SourceView, comparison_of, source_view
-from kgtui.state.lines import Span, Tone, line, muted
-from kgtui.state.sides import FEWEST, Choice, Side, chosen, refuse_strangers
-from kgtui.state.static_cost import INTERPRETED
-from kgtui.widgets.bars import Bar, Segment, Strip
-from kgtui.widgets.side_by_side import SideBySide
-from kgtui.widgets.toned import Grid, Lines
-from kgtui.widgets.too_small import TooSmall
+from kgtui.state.bench.static_cost import INTERPRETED
+from kgtui.state.compare.report import as_markdown
+from kgtui.state.compare.sides import FEWEST, Choice, Side, chosen, refuse_strangers
+from kgtui.state.compare.view import TABS, Comparison, SourceView, comparison_of, source_view
+from kgtui.state.format.lines import Span, Tone, line, muted
+from kgtui.widgets.controls.bars import Bar, Segment, Strip
+from kgtui.widgets.controls.too_small import TooSmall
+from kgtui.widgets.text.side_by_side import SideBySide
+from kgtui.widgets.text.toned import Grid, Lines
 
 PLACE = Place.OVER
 _BEGUN = tuple[int | None, bool]

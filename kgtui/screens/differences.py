@@ -22,15 +22,20 @@ from kgtui.screens import Place
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
 from kgtui.settings.keys import Where, bindings_of
-from kgtui.state.code import artefact_of, forms_line, forms_of
-from kgtui.state.counterparts import counterpart, kernels_for, resource_line, specialisation_line
-from kgtui.state.differences import Differences, differences
-from kgtui.state.lines import Line, Span, Tone, line, muted, strong
-from kgtui.state.run import NO_RUN, reduce_all
-from kgtui.widgets.bars import Bar
-from kgtui.widgets.code_view import CodeView
-from kgtui.widgets.toned import Lines
-from kgtui.widgets.too_small import TooSmall
+from kgtui.state.code.differences import Differences, differences
+from kgtui.state.code.forms import artefact_of, forms_line, forms_of
+from kgtui.state.code.kernel_matching import (
+    counterpart,
+    kernels_for,
+    resource_line,
+    specialisation_line,
+)
+from kgtui.state.format.lines import Line, Span, Tone, line, muted, strong
+from kgtui.state.run.run import NO_RUN, reduce_all
+from kgtui.widgets.controls.bars import Bar
+from kgtui.widgets.controls.too_small import TooSmall
+from kgtui.widgets.text.code_view import CodeView
+from kgtui.widgets.text.toned import Lines
 
 if TYPE_CHECKING:
     from kgtui.screens.workbench import WorkbenchScreen

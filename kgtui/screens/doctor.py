@@ -16,10 +16,10 @@ from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
 from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.doctor import diagnosis_rows, looking_row
-from kgtui.widgets.bars import Bar
-from kgtui.widgets.page_view import PageView
-from kgtui.widgets.toned import Lines
-from kgtui.widgets.too_small import TooSmall
+from kgtui.widgets.controls.bars import Bar
+from kgtui.widgets.controls.too_small import TooSmall
+from kgtui.widgets.text.page_view import PageView
+from kgtui.widgets.text.toned import Lines
 
 PLACE = Place.OVER
 

@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING
 
 from engine.model import Stage
 from kgtui.settings.keys import binding_id, first_key, key_while_typing
-from kgtui.state.benchmarks import best_line, headline
-from kgtui.state.glyphs import TONES
-from kgtui.state.lines import Line, Span, Tone
-from kgtui.state.next_step import next_step
+from kgtui.state.bench.benchmarks import best_line, headline
+from kgtui.state.compare.sides import FEWEST
+from kgtui.state.format.glyphs import TONES
+from kgtui.state.format.lines import Line, Span, Tone
 from kgtui.state.operators import rail_rows
-from kgtui.state.sides import FEWEST
-from kgtui.state.status import Mode, is_stale, status_of
-from kgtui.state.strip import head, pressed, progress, sentence
-from kgtui.state.tabs import TABS, tab_line
-from kgtui.widgets.bars import Bar, Segment, Strip
-from kgtui.widgets.cases_pane import CasesPane
-from kgtui.widgets.ir_pane import CodePane, IrPane
-from kgtui.widgets.log_pane import LogPane
-from kgtui.widgets.pane import Scene
-from kgtui.widgets.source_pane import SourcePane
-from kgtui.widgets.toned import Grid
+from kgtui.state.workbench.next_step import next_step
+from kgtui.state.workbench.status import Mode, is_stale, status_of
+from kgtui.state.workbench.strip import head, pressed, progress, sentence
+from kgtui.state.workbench.tabs import TABS, tab_line
+from kgtui.widgets.controls.bars import Bar, Segment, Strip
+from kgtui.widgets.panes.cases_pane import CasesPane
+from kgtui.widgets.panes.ir_pane import CodePane, IrPane
+from kgtui.widgets.panes.log_pane import LogPane
+from kgtui.widgets.panes.pane import Scene
+from kgtui.widgets.panes.source_pane import SourcePane
+from kgtui.widgets.text.toned import Grid
 
 if TYPE_CHECKING:
     from kgtui.screens.workbench import WorkbenchScreen

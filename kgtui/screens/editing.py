@@ -9,8 +9,8 @@ from textual.widgets import Input
 
 from kgtui.screens.code import ReadingScreen
 from kgtui.screens.replacing import REPLACE
-from kgtui.widgets.ask import Ask
-from kgtui.widgets.source_pane import SourcePane
+from kgtui.widgets.controls.ask import Ask
+from kgtui.widgets.panes.source_pane import SourcePane
 
 if TYPE_CHECKING:
     from kgtui.ports.file_events import WatchTrouble

@@ -18,8 +18,8 @@ from kgtui.files import disk
 from kgtui.files.external_editor import Opening
 from kgtui.files.unsaved import Leftover
 from kgtui.ports.file_events import TroubleKind, WatchTrouble
-from kgtui.state.status import Mode
-from kgtui.widgets.ask import Answer, Ask
+from kgtui.state.workbench.status import Mode
+from kgtui.widgets.controls.ask import Answer, Ask
 
 if TYPE_CHECKING:
     from kgtui.screens.workbench import WorkbenchScreen

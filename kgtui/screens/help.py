@@ -18,9 +18,9 @@ from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
 from kgtui.screens.styled import StyledScreen
 from kgtui.settings.keys import ACTIONS, Action, Where, bindings_of, shown_keys
-from kgtui.state.lines import Line, Span, Tone, line, muted, plain_text, strong
-from kgtui.widgets.toned import Lines
-from kgtui.widgets.tones import TONE_CLASSES
+from kgtui.state.format.lines import Line, Span, Tone, line, muted, plain_text, strong
+from kgtui.widgets.text.toned import Lines
+from kgtui.widgets.text.tones import TONE_CLASSES
 
 PLACE = Place.OVER
 

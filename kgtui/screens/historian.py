@@ -10,7 +10,7 @@ from engine.errors import UsageError
 from engine.model import Problem
 from kgtui.background import in_background
 from kgtui.ports.protocols import BestRun, PastRun
-from kgtui.state.sides import toggled, unmarked
+from kgtui.state.compare.sides import toggled, unmarked
 
 if TYPE_CHECKING:
     from kgtui.screens.workbench import WorkbenchScreen

@@ -24,9 +24,10 @@ from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
 from kgtui.screens.marking import Marker
 from kgtui.settings.keys import Where, bindings_of
-from kgtui.state.lines import Span, Tone, line, muted, strong
-from kgtui.state.paging import PAGE
-from kgtui.state.past_runs import (
+from kgtui.state.compare.sides import FEWEST, unmarked
+from kgtui.state.format.lines import Span, Tone, line, muted, strong
+from kgtui.state.history.paging import PAGE
+from kgtui.state.history.past_runs import (
     NOTHING_YET,
     SESSION_COLUMNS,
     run_columns,
@@ -36,14 +37,13 @@ from kgtui.state.past_runs import (
     session_rows,
     totals_line,
 )
-from kgtui.state.run_filter import HINT, read_filter, with_word
-from kgtui.state.sides import FEWEST, unmarked
-from kgtui.widgets.ask import Ask
-from kgtui.widgets.bars import Bar, Strip
-from kgtui.widgets.entry import Entry
-from kgtui.widgets.paged_grid import PagedGrid
-from kgtui.widgets.toned import Lines
-from kgtui.widgets.too_small import TooSmall
+from kgtui.state.history.run_filter import HINT, read_filter, with_word
+from kgtui.widgets.controls.ask import Ask
+from kgtui.widgets.controls.bars import Bar, Strip
+from kgtui.widgets.controls.entry import Entry
+from kgtui.widgets.controls.too_small import TooSmall
+from kgtui.widgets.tables.paged_grid import PagedGrid
+from kgtui.widgets.text.toned import Lines
 from sessions.rows import ListedRun, Milestone, RunFilter, SessionRow, Totals
 
 PLACE = Place.OVER

@@ -17,8 +17,8 @@ from kgtui.history.run_history import Past
 from kgtui.ports.protocols import Order, PortOrder
 from kgtui.settings.keys import Action
 from kgtui.settings.preferences import Preferences
-from kgtui.state.glyphs import Glyphs
-from kgtui.state.workbench import Workbench
+from kgtui.state.format.glyphs import Glyphs
+from kgtui.state.workbench.workbench import Workbench
 
 if TYPE_CHECKING:
     from kgtui.app.tuning import Tuning

@@ -25,13 +25,13 @@ from kgtui.screens import Place
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
 from kgtui.settings.keys import Where, bindings_of
-from kgtui.state.inspect import inspection_of, page_rows
-from kgtui.state.strip import head
-from kgtui.widgets.bars import Bar, Strip
-from kgtui.widgets.entry import Entry
-from kgtui.widgets.page_view import PageView
-from kgtui.widgets.toned import Lines
-from kgtui.widgets.too_small import TooSmall
+from kgtui.state.workbench.inspect import inspection_of, page_rows
+from kgtui.state.workbench.strip import head
+from kgtui.widgets.controls.bars import Bar, Strip
+from kgtui.widgets.controls.entry import Entry
+from kgtui.widgets.controls.too_small import TooSmall
+from kgtui.widgets.text.page_view import PageView
+from kgtui.widgets.text.toned import Lines
 
 if TYPE_CHECKING:
     from kgtui.screens.workbench import WorkbenchScreen

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from kgtui.ports.protocols import Order
 from kgtui.screens.base import KgtuiScreen
-from kgtui.state.benchmarks import bench_cases
-from kgtui.state.static_cost import INTERPRETED
-from kgtui.state.status import is_stale
-from kgtui.state.workbench import Wish, Workbench
+from kgtui.state.bench.benchmarks import bench_cases
+from kgtui.state.bench.static_cost import INTERPRETED
+from kgtui.state.workbench.status import is_stale
+from kgtui.state.workbench.workbench import Wish, Workbench
 
 
 class JudgingScreen(KgtuiScreen):

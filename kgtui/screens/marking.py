@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, TypeVar
 from engine.errors import StoreError, UsageError
 from kgtui.background import in_background
 from kgtui.history.store_admin import Archive
-from kgtui.state.past_runs import counted
-from kgtui.state.sides import toggled
-from kgtui.widgets.ask import Answer, Ask
-from kgtui.widgets.entry import Entry
+from kgtui.state.compare.sides import toggled
+from kgtui.state.history.past_runs import counted
+from kgtui.widgets.controls.ask import Answer, Ask
+from kgtui.widgets.controls.entry import Entry
 from sessions.rows import ListedRun, SessionRow
 
 if TYPE_CHECKING:

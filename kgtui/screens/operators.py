@@ -18,12 +18,12 @@ from kgtui.screens import Place
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
 from kgtui.settings.keys import Where, bindings_of
-from kgtui.state.lines import line, muted, strong
+from kgtui.state.format.lines import line, muted, strong
 from kgtui.state.operators import COLUMNS, Choice, Facets, choices, facet_line, operator_rows, preview
-from kgtui.widgets.bars import Bar, Strip
-from kgtui.widgets.code_view import CodeView
-from kgtui.widgets.toned import Grid, Lines
-from kgtui.widgets.too_small import TooSmall
+from kgtui.widgets.controls.bars import Bar, Strip
+from kgtui.widgets.controls.too_small import TooSmall
+from kgtui.widgets.text.code_view import CodeView
+from kgtui.widgets.text.toned import Grid, Lines
 
 PLACE = Place.GROUND
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING
 
-from kgtui.state.status import Mode
-from kgtui.widgets.ask import Answer, Ask
-from kgtui.widgets.entry import Entry
+from kgtui.state.workbench.status import Mode
+from kgtui.widgets.controls.ask import Answer, Ask
+from kgtui.widgets.controls.entry import Entry
 
 if TYPE_CHECKING:
     from kgtui.screens.workbench import WorkbenchScreen

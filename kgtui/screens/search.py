@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kgtui.widgets.cases_pane import CasesPane
-from kgtui.widgets.entry import Entry
-from kgtui.widgets.ir_pane import CodePane, IrPane
-from kgtui.widgets.pane import Pane
-from kgtui.widgets.source_pane import SourcePane
+from kgtui.widgets.controls.entry import Entry
+from kgtui.widgets.panes.cases_pane import CasesPane
+from kgtui.widgets.panes.ir_pane import CodePane, IrPane
+from kgtui.widgets.panes.pane import Pane
+from kgtui.widgets.panes.source_pane import SourcePane
 
 if TYPE_CHECKING:
     from kgtui.screens.workbench import WorkbenchScreen

@@ -20,7 +20,7 @@ from kgtui.settings.file_edit import Change, line_of
 from kgtui.settings.keymap import key_name
 from kgtui.settings.keys import Where, bindings_of
 from kgtui.settings.schema import KEYS_TABLE, OPTION_BY_KEY, Value
-from kgtui.state.lines import Line, Span, Tone, line, muted, strong
+from kgtui.state.format.lines import Line, Span, Tone, line, muted, strong
 from kgtui.state.settings import (
     SettingsView,
     action_of,
@@ -30,11 +30,11 @@ from kgtui.state.settings import (
     rows_of,
     value_text,
 )
-from kgtui.widgets.ask import Answer, Ask
-from kgtui.widgets.bars import Bar, Strip
-from kgtui.widgets.entry import Entry
-from kgtui.widgets.toned import Grid, Lines
-from kgtui.widgets.too_small import TooSmall
+from kgtui.widgets.controls.ask import Answer, Ask
+from kgtui.widgets.controls.bars import Bar, Strip
+from kgtui.widgets.controls.entry import Entry
+from kgtui.widgets.controls.too_small import TooSmall
+from kgtui.widgets.text.toned import Grid, Lines
 
 PLACE = Place.OVER
 

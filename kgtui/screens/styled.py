@@ -12,7 +12,7 @@ from textual import on
 from textual.events import ScreenResume
 from textual.screen import Screen
 
-from kgtui.widgets.tones import TONE_CLASSES
+from kgtui.widgets.text.tones import TONE_CLASSES
 
 
 class StyledScreen(Screen[None]):

@@ -21,12 +21,12 @@ from kgtui.screens import Place
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
 from kgtui.settings.keys import Where, bindings_of
-from kgtui.state.lines import Line, line, muted, strong
-from kgtui.state.porting import TARGET_COLUMNS, ports_line, target_detail, target_rows
-from kgtui.state.tables import nothing_launched
-from kgtui.widgets.bars import Bar
-from kgtui.widgets.toned import Grid, Lines
-from kgtui.widgets.too_small import TooSmall
+from kgtui.state.format.lines import Line, line, muted, strong
+from kgtui.state.run.tables import nothing_launched
+from kgtui.state.run.targets import TARGET_COLUMNS, ports_line, target_detail, target_rows
+from kgtui.widgets.controls.bars import Bar
+from kgtui.widgets.controls.too_small import TooSmall
+from kgtui.widgets.text.toned import Grid, Lines
 
 if TYPE_CHECKING:
     from kgtui.screens.workbench import WorkbenchScreen

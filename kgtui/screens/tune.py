@@ -21,7 +21,16 @@ from kgtui.screens import Place
 from kgtui.screens.base import KgtuiScreen
 from kgtui.screens.host import Host
 from kgtui.settings.keys import Where, bindings_of
-from kgtui.state.knobs import (
+from kgtui.state.format.lines import Line, Span, Tone, line, muted, strong
+from kgtui.state.tuning.grid import (
+    Tried,
+    VariantGrid,
+    progress_line,
+    proposal_lines,
+    tried_detail,
+    tuning_markdown,
+)
+from kgtui.state.tuning.tunables import (
     KNOB_COLUMNS,
     LIST,
     Knobs,
@@ -33,21 +42,18 @@ from kgtui.state.knobs import (
     usual_values,
     written,
 )
-from kgtui.state.lines import Line, Span, Tone, line, muted, strong
-from kgtui.state.trials import Sorting, TrialColumn, drawn_columns, trial_columns, trial_rows
-from kgtui.state.tuning import (
-    Tried,
-    VariantGrid,
-    progress_line,
-    proposal_lines,
-    tried_detail,
-    tuning_markdown,
+from kgtui.state.tuning.variant_table import (
+    Sorting,
+    TrialColumn,
+    drawn_columns,
+    trial_columns,
+    trial_rows,
 )
-from kgtui.widgets.ask import Answer, Ask
-from kgtui.widgets.bars import Bar
-from kgtui.widgets.paged_grid import PagedGrid
-from kgtui.widgets.toned import Grid, Lines
-from kgtui.widgets.too_small import TooSmall
+from kgtui.widgets.controls.ask import Answer, Ask
+from kgtui.widgets.controls.bars import Bar
+from kgtui.widgets.controls.too_small import TooSmall
+from kgtui.widgets.tables.paged_grid import PagedGrid
+from kgtui.widgets.text.toned import Grid, Lines
 
 if TYPE_CHECKING:
     from kgtui.screens.workbench import WorkbenchScreen

@@ -31,25 +31,25 @@ from kgtui.screens.host import Host
 from kgtui.screens.replacing import Replacer
 from kgtui.screens.search import Searcher
 from kgtui.settings.keys import Where, bindings_of
-from kgtui.state.markdown import run_markdown
 from kgtui.state.operators import RAIL_COLUMNS
-from kgtui.state.status import Mode, status_of
-from kgtui.state.tabs import turned
-from kgtui.state.workbench import Workbench
-from kgtui.widgets.ask import Ask
-from kgtui.widgets.bars import Bar, Strip
-from kgtui.widgets.bench_pane import BenchPane
-from kgtui.widgets.cases_pane import CasesPane
-from kgtui.widgets.entry import Entry
-from kgtui.widgets.findings_pane import FindingsPane
-from kgtui.widgets.history_pane import HistoryPane
-from kgtui.widgets.ir_pane import CodePane, IrPane
-from kgtui.widgets.log_pane import LogPane
-from kgtui.widgets.pane import Pane, Scene
-from kgtui.widgets.source_pane import SourcePane
-from kgtui.widgets.titled import Titled
-from kgtui.widgets.toned import Grid, Lines
-from kgtui.widgets.too_small import TooSmall
+from kgtui.state.workbench.markdown import run_markdown
+from kgtui.state.workbench.status import Mode, status_of
+from kgtui.state.workbench.tabs import turned
+from kgtui.state.workbench.workbench import Workbench
+from kgtui.widgets.controls.ask import Ask
+from kgtui.widgets.controls.bars import Bar, Strip
+from kgtui.widgets.controls.entry import Entry
+from kgtui.widgets.controls.titled import Titled
+from kgtui.widgets.controls.too_small import TooSmall
+from kgtui.widgets.panes.bench_pane import BenchPane
+from kgtui.widgets.panes.cases_pane import CasesPane
+from kgtui.widgets.panes.findings_pane import FindingsPane
+from kgtui.widgets.panes.history_pane import HistoryPane
+from kgtui.widgets.panes.ir_pane import CodePane, IrPane
+from kgtui.widgets.panes.log_pane import LogPane
+from kgtui.widgets.panes.pane import Pane, Scene
+from kgtui.widgets.panes.source_pane import SourcePane
+from kgtui.widgets.text.toned import Grid, Lines
 
 PLACE = Place.GROUND
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from kgtui.state.inspect import PageRow
-from kgtui.state.lines import Span, Tone, line, muted, strong
+from kgtui.state.format.lines import Span, Tone, line, muted, strong
+from kgtui.state.workbench.inspect import PageRow
 
 _LABEL = 13
 _WRONG = ("NOT IN FORCE", "NOT WRITABLE", "NOT USED", "cannot be started", "held down by", "other processes", "no GPU")

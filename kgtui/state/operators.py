@@ -11,10 +11,10 @@ from textual.fuzzy import FuzzySearch
 
 from engine.model import Outcome, Problem, Tier
 from kgtui.ports.protocols import LastRun, PastRun, RecentFile
-from kgtui.state.glyphs import TONES, Glyphs, State
-from kgtui.state.lines import Column, Line, Row, Span, Tone, line, muted, strong
-from kgtui.state.numbers import bytes_of
-from kgtui.state.tables import ago, ending_of
+from kgtui.state.format.glyphs import TONES, Glyphs, State
+from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
+from kgtui.state.format.numbers import bytes_of
+from kgtui.state.run.tables import ago, ending_of
 
 MAX_ROWS = 300
 RECENT_FILES = 5

@@ -10,7 +10,7 @@ from kgtui.settings.keymap import Keymap
 from kgtui.settings.keys import Action, binding_id, shown_keys
 from kgtui.settings.preferences import FOUND, Preferences
 from kgtui.settings.schema import KEYS_TABLE, OPTION_BY_KEY, Option, Value, toml
-from kgtui.state.lines import Column, Line, Row, Span, Tone, line, muted, strong
+from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
 
 HERE = "changed here, not written"
 

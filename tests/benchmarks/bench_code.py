@@ -63,7 +63,7 @@ async def read_code() -> dict[str, list[float]]:
 
 def compare() -> list[float]:
     """How long it takes to tell what changed; the screen does it in a thread."""
-    from kgtui.state.differences import differences
+    from kgtui.state.code.differences import differences
 
     chance, before = random.Random(1), machine_code(LINES)
     renamed = re.sub(r"\bR(\d+)", lambda match: f"R{(int(match[1]) + 7) % 255}", before).splitlines()

@@ -105,7 +105,7 @@ def edit(lines: int, *, plain: bool) -> None:
     from textual.app import App, ComposeResult
     from textual.widgets import TextArea
 
-    from kgtui.widgets.editor import SourceEditor
+    from kgtui.widgets.text.editor import SourceEditor
 
     class Bench(App[None]):
         def compose(self) -> ComposeResult:
@@ -129,7 +129,7 @@ def view(lines: int) -> None:
     """An app with nothing but the code view."""
     from textual.app import App, ComposeResult
 
-    from kgtui.widgets.code_view import CodeView
+    from kgtui.widgets.text.code_view import CodeView
 
     class Bench(App[None]):
         def compose(self) -> ComposeResult:

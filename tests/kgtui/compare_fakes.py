@@ -14,7 +14,7 @@ from engine.model.benchmark import OTHER, CaseBenchmark, Comparison, Interval, S
 from engine.model.events import Event, OtherLoaded
 from kgtui.history.comparison_source import read_side
 from kgtui.history.recorder import StoreRecording
-from kgtui.state.sides import Side
+from kgtui.state.compare.sides import Side
 from sessions import Generation, Store, open_memory_store
 
 TIERS = (Tier.SMOKE, Tier.FULL)

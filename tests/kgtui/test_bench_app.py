@@ -12,13 +12,13 @@ from kgtui.ports.protocols import BestRun
 from kgtui.screens.bench import BenchScreen
 from kgtui.screens.operators import OperatorsScreen
 from kgtui.screens.workbench import WorkbenchScreen
-from kgtui.state.lines import plain_text
-from kgtui.state.sizes import Measure, Over
-from kgtui.state.static_cost import INTERPRETED
-from kgtui.widgets.bars import Bar, Strip
-from kgtui.widgets.bench_pane import BenchPane
-from kgtui.widgets.plot_view import PlotView
-from kgtui.widgets.toned import Grid, Lines
+from kgtui.state.bench.sizes import Measure, Over
+from kgtui.state.bench.static_cost import INTERPRETED
+from kgtui.state.format.lines import plain_text
+from kgtui.widgets.controls.bars import Bar, Strip
+from kgtui.widgets.panes.bench_pane import BenchPane
+from kgtui.widgets.tables.plot_view import PlotView
+from kgtui.widgets.text.toned import Grid, Lines
 
 
 @pytest.fixture

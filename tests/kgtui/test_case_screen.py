@@ -23,12 +23,12 @@ from engine.model import (
 )  # fmt: skip
 from kgtui.screens.case import CaseScreen
 from kgtui.screens.workbench import WorkbenchScreen
-from kgtui.state.failed_case import failed_case
-from kgtui.state.glyphs import ASCII, UNICODE
-from kgtui.state.lines import plain_text
-from kgtui.state.suspects import Suspects
-from kgtui.widgets.bars import Bar
-from kgtui.widgets.toned import Lines
+from kgtui.state.format.glyphs import ASCII, UNICODE
+from kgtui.state.format.lines import plain_text
+from kgtui.state.run.failed_case import failed_case
+from kgtui.state.run.suspects import Suspects
+from kgtui.widgets.controls.bars import Bar
+from kgtui.widgets.text.toned import Lines
 
 TAIL = Diagnosis(
     kind=DiagnosisKind.UNWRITTEN_OUTPUT,

@@ -10,11 +10,11 @@ from engine.model import Outcome
 from engine.run.retarget import PORTABILITY_TARGETS
 from kgtui.screens.differences import DifferencesScreen
 from kgtui.screens.targets import TargetsScreen
-from kgtui.state.lines import plain_text
-from kgtui.widgets.code_view import CodeView
-from kgtui.widgets.ir_pane import CodePane, IrPane
-from kgtui.widgets.pane import is_seen
-from kgtui.widgets.toned import Grid, Lines
+from kgtui.state.format.lines import plain_text
+from kgtui.widgets.panes.ir_pane import CodePane, IrPane
+from kgtui.widgets.panes.pane import is_seen
+from kgtui.widgets.text.code_view import CodeView
+from kgtui.widgets.text.toned import Grid, Lines
 
 NARROW, MEDIUM, WIDE = (80, 24), (120, 36), (200, 60)
 EXP_LINE, EXP_PLACES = 14, {12, 13, 14, 15}  # of the source, and of the PTX from its `.loc` on

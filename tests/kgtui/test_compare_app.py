@@ -16,11 +16,11 @@ from engine.model.benchmark import Interval
 from kgtui.ports.protocols import BestRun
 from kgtui.screens.compare import CompareScreen
 from kgtui.screens.workbench import WorkbenchScreen
-from kgtui.state.alignment import aligned
-from kgtui.state.lines import plain_text
-from kgtui.widgets.bars import Bar, Strip
-from kgtui.widgets.side_by_side import SideBySide
-from kgtui.widgets.toned import Grid, Lines
+from kgtui.state.compare.alignment import aligned
+from kgtui.state.format.lines import plain_text
+from kgtui.widgets.controls.bars import Bar, Strip
+from kgtui.widgets.text.side_by_side import SideBySide
+from kgtui.widgets.text.toned import Grid, Lines
 
 NARROW, MEDIUM, WIDE = (80, 24), (120, 36), (200, 60)
 

@@ -10,7 +10,7 @@ from textual.color import Color
 from textual.theme import Theme
 
 from kgtui.highlighting.inks import INK_STYLES, Ink
-from kgtui.state.lines import Tone
+from kgtui.state.format.lines import Tone
 from kgtui.themes import themes
 
 STYLES = Path(__file__).parents[2] / "kgtui" / "styles"

@@ -14,8 +14,8 @@ from engine.judge.inputs.copies import private_copies
 from kgtui import docs
 from kgtui.screens import screen_module
 from kgtui.settings.keys import ACTIONS
-from kgtui.state.lines import plain_text
-from kgtui.widgets.toned import Lines
+from kgtui.state.format.lines import plain_text
+from kgtui.widgets.text.toned import Lines
 from problems.kit import torch
 
 CONTRIBUTING = docs.README.parent / "CONTRIBUTING.md"

@@ -6,8 +6,8 @@ from types import ModuleType
 from typing import Any
 
 from kgtui.screens.workbench import WorkbenchScreen
-from kgtui.state.status import Mode
-from kgtui.widgets.editor import SourceEditor
+from kgtui.state.workbench.status import Mode
+from kgtui.widgets.text.editor import SourceEditor
 
 TEXT = b"one = 1\nx = one + one\ny = one\n"
 

@@ -14,9 +14,9 @@ from engine.errors import EngineError
 from kgtui.screens import Place, screen_ids, screen_module
 from kgtui.screens.base import KgtuiScreen
 from kgtui.settings.keys import ACTIONS, Where
-from kgtui.state.lines import plain_text
-from kgtui.widgets.bars import Bar
-from kgtui.widgets.too_small import TooSmall
+from kgtui.state.format.lines import plain_text
+from kgtui.widgets.controls.bars import Bar
+from kgtui.widgets.controls.too_small import TooSmall
 
 pytestmark = pytest.mark.sampled
 

@@ -14,15 +14,15 @@ from textual.widgets import Input
 from engine.model import Candidate, Plan, Tier
 from kgtui.history.recorder import StoreRecording
 from kgtui.screens.history import HistoryScreen
-from kgtui.state.lines import plain_text
-from kgtui.state.paging import MOST
-from kgtui.state.past_runs import counted
-from kgtui.state.status import Mode
-from kgtui.widgets.ask import Ask
-from kgtui.widgets.bars import Strip
-from kgtui.widgets.entry import Entry
-from kgtui.widgets.paged_grid import PagedGrid
-from kgtui.widgets.toned import Lines
+from kgtui.state.format.lines import plain_text
+from kgtui.state.history.paging import MOST
+from kgtui.state.history.past_runs import counted
+from kgtui.state.workbench.status import Mode
+from kgtui.widgets.controls.ask import Ask
+from kgtui.widgets.controls.bars import Strip
+from kgtui.widgets.controls.entry import Entry
+from kgtui.widgets.tables.paged_grid import PagedGrid
+from kgtui.widgets.text.toned import Lines
 from sessions import Generation, Store, open_memory_store
 
 TIERS = (Tier.SMOKE, Tier.FULL)

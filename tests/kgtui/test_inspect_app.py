@@ -9,8 +9,8 @@ import pytest
 
 from kgtui.screens.inspect import InspectScreen
 from kgtui.screens.workbench import WorkbenchScreen
-from kgtui.state.lines import plain_text
-from kgtui.widgets.page_view import PageView
+from kgtui.state.format.lines import plain_text
+from kgtui.widgets.text.page_view import PageView
 
 
 def page(bench: Any) -> PageView:

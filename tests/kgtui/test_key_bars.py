@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kgtui.settings.keys import ACTIONS, Where
-from kgtui.widgets.bars import Bar
+from kgtui.widgets.controls.bars import Bar
 
 
 def offered(bench: Any) -> set[str]:

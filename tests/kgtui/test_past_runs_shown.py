@@ -6,8 +6,8 @@ from types import ModuleType
 from typing import Any
 
 from kgtui.screens.workbench import WorkbenchScreen
-from kgtui.state.lines import plain_text
-from kgtui.widgets.bars import Strip
+from kgtui.state.format.lines import plain_text
+from kgtui.widgets.controls.bars import Strip
 
 OLDER = b"# kgtui: op=aten::softmax\n# an older text\n"
 

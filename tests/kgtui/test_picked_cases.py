@@ -10,11 +10,11 @@ from engine.model import Candidate, Outcome, Plan, Stage, Verdict
 from engine.model.events import Event, RunFinished
 from kgtui.screens.case import CaseScreen
 from kgtui.screens.workbench import WorkbenchScreen
-from kgtui.state.lines import plain_text
-from kgtui.widgets.bars import Bar
-from kgtui.widgets.cases_pane import CasesPane
-from kgtui.widgets.ir_pane import IrPane
-from kgtui.widgets.toned import Grid
+from kgtui.state.format.lines import plain_text
+from kgtui.widgets.controls.bars import Bar
+from kgtui.widgets.panes.cases_pane import CasesPane
+from kgtui.widgets.panes.ir_pane import IrPane
+from kgtui.widgets.text.toned import Grid
 
 BROKEN = b"# kgtui: op=aten::softmax\ndef softmax(:\n"
 

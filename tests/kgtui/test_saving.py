@@ -11,8 +11,8 @@ from typing import Any
 
 from kgtui.files.unsaved import UnsavedTexts
 from kgtui.screens.workbench import WorkbenchScreen
-from kgtui.state.status import Mode
-from kgtui.widgets.ask import Ask
+from kgtui.state.workbench.status import Mode
+from kgtui.widgets.controls.ask import Ask
 
 THEIRS = b"# kgtui: op=aten::softmax\n# theirs\n"
 

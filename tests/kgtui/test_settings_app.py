@@ -13,10 +13,10 @@ from kgtui.cli.child_processes import own_processes
 from kgtui.screens.help import help_lines
 from kgtui.screens.palette import Actions
 from kgtui.settings.keys import ACTIONS
-from kgtui.state.lines import plain_text
-from kgtui.widgets.bars import Bar
-from kgtui.widgets.page_view import PageView
-from kgtui.widgets.toned import Grid, Lines
+from kgtui.state.format.lines import plain_text
+from kgtui.widgets.controls.bars import Bar
+from kgtui.widgets.text.page_view import PageView
+from kgtui.widgets.text.toned import Grid, Lines
 
 
 async def opened(bench: Any, pilot: Pilot[None], *keys: str) -> Any:

@@ -14,8 +14,8 @@ from textual.pilot import Pilot
 
 from kgtui.screens import screen_ids
 from kgtui.screens.base import KgtuiScreen
-from kgtui.state.tabs import TABS
-from kgtui.widgets.too_small import TooSmall
+from kgtui.state.workbench.tabs import TABS
+from kgtui.widgets.controls.too_small import TooSmall
 
 pytestmark = pytest.mark.sampled
 

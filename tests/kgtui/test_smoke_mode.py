@@ -6,9 +6,9 @@ from types import ModuleType
 from typing import Any
 
 from engine.model import Tier
-from kgtui.state.lines import plain_text
-from kgtui.widgets.bars import Strip
-from kgtui.widgets.toned import Grid
+from kgtui.state.format.lines import plain_text
+from kgtui.widgets.controls.bars import Strip
+from kgtui.widgets.text.toned import Grid
 
 
 def tiers(bench: Any) -> set[Tier]:

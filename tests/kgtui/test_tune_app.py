@@ -15,11 +15,11 @@ from textual.widgets import Input
 from engine.model.benchmark import Interval
 from kgtui.screens.tune import TuneScreen
 from kgtui.screens.workbench import WorkbenchScreen
-from kgtui.state.knobs import Knobs, knobs_in
-from kgtui.state.lines import plain_text
-from kgtui.widgets.ask import Ask
-from kgtui.widgets.paged_grid import PagedGrid
-from kgtui.widgets.toned import Grid, Lines
+from kgtui.state.format.lines import plain_text
+from kgtui.state.tuning.tunables import Knobs, knobs_in
+from kgtui.widgets.controls.ask import Ask
+from kgtui.widgets.tables.paged_grid import PagedGrid
+from kgtui.widgets.text.toned import Grid, Lines
 
 NARROW, MEDIUM, WIDE = (80, 24), (120, 36), (200, 60)
 # The knobs of the kernel of the fakes are num_warps and num_stages, which no launch gives.

@@ -8,11 +8,11 @@ from engine.errors import UsageError
 from kgtui.cli.console import Console, Exit
 from kgtui.history.comparison_source import read_side
 from kgtui.settings.paths import find_paths
-from kgtui.state.alignment import aligned
-from kgtui.state.compare_report import as_json, as_markdown, as_plain
-from kgtui.state.glyphs import ASCII, UNICODE
-from kgtui.state.sides import FEWEST, MOST, refuse_strangers
-from kgtui.state.versus import versus
+from kgtui.state.compare.alignment import aligned
+from kgtui.state.compare.report import as_json, as_markdown, as_plain
+from kgtui.state.compare.sides import FEWEST, MOST, refuse_strangers
+from kgtui.state.compare.speedup_comparison import versus
+from kgtui.state.format.glyphs import ASCII, UNICODE
 from sessions import open_store
 
 

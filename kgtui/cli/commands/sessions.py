@@ -17,7 +17,7 @@ from kgtui.cli.console import Console, Exit
 from kgtui.cli.marking import compact, mark, restore
 from kgtui.files.new_file import write_new
 from kgtui.settings.paths import find_paths
-from kgtui.state.run_filter import read_filter
+from kgtui.state.history.run_filter import read_filter
 from sessions import Reader, RunRow, SessionRow, open_store
 from sessions.export import as_csv, as_json, as_jsonl, as_markdown
 

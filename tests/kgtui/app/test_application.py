@@ -21,14 +21,14 @@ from kgtui.screens.operators import OperatorsScreen
 from kgtui.screens.palette import Actions
 from kgtui.screens.workbench import WorkbenchScreen
 from kgtui.settings.keys import ACTIONS
-from kgtui.state.glyphs import State
-from kgtui.state.lines import plain_text
-from kgtui.state.status import Mode, status_of
-from kgtui.widgets.ask import Ask
-from kgtui.widgets.bars import Bar, Strip
-from kgtui.widgets.cases_pane import CasesPane
-from kgtui.widgets.code_view import CodeView
-from kgtui.widgets.toned import Grid, Lines
+from kgtui.state.format.glyphs import State
+from kgtui.state.format.lines import plain_text
+from kgtui.state.workbench.status import Mode, status_of
+from kgtui.widgets.controls.ask import Ask
+from kgtui.widgets.controls.bars import Bar, Strip
+from kgtui.widgets.panes.cases_pane import CasesPane
+from kgtui.widgets.text.code_view import CodeView
+from kgtui.widgets.text.toned import Grid, Lines
 
 
 def workbench(bench: Any) -> WorkbenchScreen:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kgtui.state.glyphs import State
+from kgtui.state.format.glyphs import State
 
 SIZES = ((80, 24), (120, 36), (200, 60))
 TINY = ((59, 24), (80, 14), (24, 5))

@@ -17,7 +17,7 @@ from textual.widgets import Input, TextArea
 
 from engine.model.events import Event, RunFinished
 from kgtui.ports.file_events import TroubleKind, WatchTrouble
-from kgtui.state.run import NO_RUN, reduce_all
+from kgtui.state.run.run import NO_RUN, reduce_all
 from tests.kgtui.pages.catalogue import Page
 from tests.kgtui.pages.drawing import Shot, shot_of
 

@@ -10,9 +10,9 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from kgtui.screens import screen_ids
-from kgtui.state.glyphs import State
-from kgtui.state.status import status_of
-from kgtui.state.tabs import TABS
+from kgtui.state.format.glyphs import State
+from kgtui.state.workbench.status import status_of
+from kgtui.state.workbench.tabs import TABS
 from tests.kgtui.pages.catalogue import PAGES, SIZES, Page
 from tests.kgtui.pages.drawing import page_text
 

@@ -12,7 +12,7 @@ from kgtui.app.application import WorkbenchApp
 from kgtui.screens import screen_ids, screen_module
 from kgtui.screens.help import help_lines
 from kgtui.settings.keys import ACTIONS, Where, actions_of, bindings_of, key_table_markdown
-from kgtui.state.lines import plain_text
+from kgtui.state.format.lines import plain_text
 
 _AVOIDED = {"ctrl+h", "ctrl+i", "ctrl+m", "ctrl+left_square_bracket", "ctrl+b", "ctrl+a"}
 

@@ -14,7 +14,7 @@ from kgtui.cli.choices import SAMPLE
 from kgtui.cli.commands.open import Opened, assemble, opened_file, run
 from kgtui.cli.resolved_settings import unsaid
 from kgtui.settings.paths import find_paths
-from kgtui.state.glyphs import ASCII
+from kgtui.state.format.glyphs import ASCII
 
 
 @pytest.fixture

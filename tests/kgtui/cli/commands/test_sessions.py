@@ -11,7 +11,7 @@ from engine.model import CacheState, Outcome
 from engine.model.benchmark import CaseBenchmark, Interval, Method, Timing
 from engine.model.events import CaseBenchmarked
 from kgtui.cli.commands import sessions
-from kgtui.state.numbers import bytes_of
+from kgtui.state.format.numbers import bytes_of
 from sessions import open_store
 
 

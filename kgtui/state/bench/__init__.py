@@ -1,0 +1,1 @@
+"""Benchmarks as rows, plots and sentences."""

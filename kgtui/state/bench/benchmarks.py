@@ -1,0 +1,260 @@
+"""The bench tab: what each case takes, against which baselines, how near to the roofline.
+
+Correctness gates speed: the ratio of a candidate that is not right is left out, and that of one that is
+not credible is marked and never good.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from engine.model import Case, Outcome, Problem, Stage, Tier
+from engine.model.benchmark import (
+    Bound,
+    CaseBenchmark,
+    Comparison,
+    Holder,
+    Interval,
+    Standing,
+    Summary,
+)
+from kgtui.ports.protocols import BestRun
+from kgtui.state.bench.distribution import distribution
+from kgtui.state.bench.measurements import Measurement, Measurements, Trust, evidence
+from kgtui.state.format import numbers
+from kgtui.state.format.glyphs import Glyphs, State, outcome_tone, outcome_words
+from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
+from kgtui.state.run.resources import resource_cells
+from kgtui.state.run.run import RunView
+
+STANDING_TONES = {Standing.FASTER: Tone.GOOD, Standing.SLOWER: Tone.BAD, Standing.SAME: Tone.PLAIN}
+BOUND_WORDS = {Bound.MEMORY: "memory", Bound.COMPUTE: "compute"}
+NOT_RIGHT = "no speed-up is shown: the candidate is not right"
+_SPREAD_BINS = 10
+_CASE_WIDTHS = range(12, 18)
+
+
+def bench_cases(problem: Problem) -> tuple[Case, ...]:
+    """The cases that are timed."""
+    return tuple(case for case in problem.cases if case.tier is Tier.BENCH)
+
+
+def bench_columns(problem: Problem, measurements: Measurements, *, glyphs: Glyphs) -> tuple[Column, ...]:
+    """The columns, with one for each baseline; what a narrow terminal has no room for stands last."""
+    longest = max((len(case.name) for case in bench_cases(problem)), default=0) + 1
+    first, *others = measurements.baselines or ("eager",)
+    ratios = [Column(label=f"{glyphs.times} {name}", width=14) for name in (first, *others)]
+    return (
+        Column(label="case", width=min(max(longest, _CASE_WIDTHS.start), _CASE_WIDTHS.stop)),
+        Column(label=f"{glyphs.micro}s", width=14),
+        ratios[0],
+        Column(label="roofline", width=12),
+        *ratios[1:],
+        Column(label=f"call {glyphs.micro}s", width=9),
+        Column(label="spread", width=_SPREAD_BINS + 1),
+        Column(label="regs", width=5),
+        Column(label="spill", width=7),
+        Column(label="occ.", width=5),
+        Column(label="L2", width=5),
+        Column(label="note", width=50, least=20),
+    )
+
+
+def bench_rows(
+    problem: Problem, view: RunView, measurements: Measurements, *, glyphs: Glyphs, dimmed: bool = False
+) -> tuple[Row, ...]:
+    """A row for every bench case and for every other one that was timed; `dimmed` says that all are of another text."""
+    names = dict.fromkeys([case.name for case in bench_cases(problem)] + [one.case for one in measurements.cases])
+    baselines = measurements.baselines or ("eager",)
+    rows = []
+    for name in names:
+        one = measurements.of(name)
+        if one is None:
+            rows.append(Row(key=name, cells=_untimed(name, view, len(baselines), glyphs)))
+        else:
+            cells = _cells(one, baselines, glyphs, dimmed=dimmed)
+            rows.append(Row(key=name, cells=cells, stale=one.stale or dimmed))
+    return tuple(rows)
+
+
+def summary_lines(measurements: Measurements, *, glyphs: Glyphs, dimmed: bool = False) -> tuple[Line, ...]:
+    """One line a baseline: the geometric mean with its interval, and how many cases are at least p times as fast."""
+    if measurements.trust is Trust.WRONG:
+        return ()
+    return tuple(_summary(summary, measurements, glyphs, dimmed=dimmed) for summary in measurements.summaries)
+
+
+def headline(measurements: Measurements, *, glyphs: Glyphs) -> Line:
+    """The numbers for the strip: percent of the roofline, and the speed-up against the first baseline and its noise."""
+    if measurements.trust is Trust.WRONG or not measurements.summaries:
+        return ()
+    summary, percent = measurements.summaries[0], measurements.roofline_median
+    tone, sign = _standing(summary, measurements, glyphs)
+    text = f"{sign} {numbers.factor(summary.speedup, glyphs=glyphs)} {summary.baseline}"
+    if measurements.stale:
+        return line(Span(f"stale: {text}{_from(measurements.number)}", Tone.STALE))
+    counts = measurements.trust is Trust.CREDIBLE
+    peak = f"{numbers.percent(percent)} peak  " if counts and percent is not None else ""
+    return line(strong(peak), Span(text, Tone.STRONG if tone is Tone.PLAIN else tone))
+
+
+def best_line(best: BestRun | None, *, shown: int | None, glyphs: Glyphs) -> Line:
+    """The run to beat and its mean speed-up, or that the run with the number `shown` is it; nothing without one.
+
+    What was measured under other versions than those of today says so.
+    """
+    if best is None:
+        return ()
+    others = best.changed[0] if len(best.changed) == 1 else f"{len(best.changed)} versions"
+    changed = (Span(f" ({others} changed since)", Tone.WARN),) if best.changed else ()
+    if best.number == shown:
+        return line(Span("best so far", Tone.GOOD), *changed)
+    return line(muted("best "), strong(f"#{best.number}"), f" {numbers.factor(best.speedup, glyphs=glyphs)}",
+                muted(f" {best.baseline}"), *changed)  # fmt: skip
+
+
+def comparison_span(comparison: Comparison, trust: Trust, glyphs: Glyphs) -> Span:
+    """The speed-up with its interval, its standing as a sign and as a colour; marked when it may not count."""
+    text = numbers.ratio(comparison.speedup, glyphs=glyphs)
+    if trust is Trust.WRONG:
+        return muted(glyphs.dash)
+    if trust is Trust.FLAGGED:
+        return Span(f"{glyphs.state(State.FLAGGED)} {text}", Tone.WARN)
+    return Span(f"{glyphs.standings[comparison.standing]} {text}", STANDING_TONES[comparison.standing])
+
+
+def time_span(timed: CaseBenchmark, glyphs: Glyphs) -> Span:
+    """The device time with its interval, or what became of the case instead."""
+    if timed.outcome is not Outcome.PASS:
+        return Span(f"{glyphs.outcome(timed.outcome)} {outcome_words(timed.outcome)}", outcome_tone(timed.outcome))
+    if timed.timing is None or timed.timing.device_us is None:
+        return muted(glyphs.dash)
+    return strong(numbers.microseconds(timed.timing.device_us, glyphs=glyphs))
+
+
+def ratio_span(one: Measurement, baseline: str, glyphs: Glyphs) -> Span:
+    """The speed-up against this baseline as far as it counts."""
+    comparison = next((known for known in one.benchmark.comparisons if known.baseline == baseline), None)
+    return comparison_span(comparison, one.trust, glyphs) if comparison else muted(glyphs.dash)
+
+
+def roofline_span(timed: CaseBenchmark, glyphs: Glyphs) -> Span:
+    """Percent of the roofline, and what bounds the case."""
+    if timed.floor is None or timed.floor.percent is None:
+        return muted(glyphs.dash)
+    beyond = timed.floor.percent > 100
+    return Span(f"{numbers.percent(timed.floor.percent)} {BOUND_WORDS[timed.floor.bound]}",
+                Tone.WARN if beyond else Tone.PLAIN)  # fmt: skip
+
+
+def standing_of(speedup: Interval, *, resolution: float) -> Standing:
+    """How a mean of speed-ups stands: faster or slower only when its whole interval is, by more than the resolution."""
+    if abs(speedup.value - 1) <= resolution or speedup.low <= 1 <= speedup.high:
+        return Standing.SAME
+    return Standing.FASTER if speedup.value > 1 else Standing.SLOWER
+
+
+def why_nothing(view: RunView, problem: Problem) -> str:
+    """Why no case is timed, and what to do about it."""
+    if not bench_cases(problem):
+        return f"{problem.name} has no bench cases, so there is nothing to time"
+    stage = view.stage(Stage.BENCHMARK)
+    if stage is not None and stage.outcome not in (None, Outcome.PASS):
+        return f"nothing was timed: {stage.message or outcome_words(stage.outcome or Outcome.ENGINE_ERROR)}"
+    if view.holder is not None:
+        return awaited(view.holder)
+    if evidence(view) is Trust.WRONG:
+        return "nothing was timed: only a candidate that is right is timed; see the cases"
+    if view.verdict is not None and view.verdict.outcome is not Outcome.PASS:
+        return (
+            f"nothing was timed: the run ended before ({outcome_words(view.verdict.outcome)}); b times the bench cases"
+        )
+    if view.running:
+        return "the bench cases are timed once all cases are right"
+    return "nothing timed yet: b times the bench cases"
+
+
+def trouble(view: RunView) -> str:
+    """Why a run that timed something shows no speed-up, or not of all cases; nothing when it does."""
+    if view.benchmarks and evidence(view) is Trust.WRONG:
+        return NOT_RIGHT
+    stage = view.stage(Stage.BENCHMARK)
+    if stage is None or stage.outcome in (None, Outcome.PASS) or not stage.message:
+        return ""
+    return f"not all was timed: {stage.message}"
+
+
+def awaited(holder: Holder) -> str:
+    """Who holds the device, since when; a moment that cannot be read is said as it came."""
+    try:
+        since = datetime.fromisoformat(holder.since).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    except ValueError:
+        since = holder.since
+    return f"process {holder.pid} has held the device since {since}: {holder.command}"
+
+
+def _summary(summary: Summary, measurements: Measurements, glyphs: Glyphs, *, dimmed: bool) -> Line:
+    tone, sign = _standing(summary, measurements, glyphs)
+    speedup = f"{sign} {numbers.factor(summary.speedup, glyphs=glyphs)}"
+    fast = [f"fast_{p} {count}/{summary.planned}" for p, count in summary.fast.items()]
+    words = f" {summary.baseline}, geomean of {summary.cases}/{summary.planned}"
+    rest = "".join(f" {glyphs.dot} {one}" for one in fast)
+    if measurements.stale or dimmed:
+        return line(Span(f"stale{_from(measurements.number)}: {speedup}{words}{rest}", Tone.STALE))
+    flagged = Span("  flagged: does not count", Tone.WARN) if measurements.trust is Trust.FLAGGED else Span("")
+    return line(Span(speedup, Tone.STRONG if tone is Tone.PLAIN else tone), words, flagged, muted(rest))
+
+
+def _standing(summary: Summary, measurements: Measurements, glyphs: Glyphs) -> tuple[Tone, str]:
+    if measurements.trust is not Trust.CREDIBLE:
+        return Tone.WARN, glyphs.state(State.FLAGGED)
+    standing = standing_of(summary.speedup, resolution=measurements.resolution(summary.baseline))
+    return STANDING_TONES[standing], glyphs.standings[standing]
+
+
+def _untimed(name: str, view: RunView, baselines: int, glyphs: Glyphs) -> tuple[Span, ...]:
+    waiting = view.running and view.stage(Stage.BENCHMARK) is not None
+    word = muted(f"{glyphs.outcome(None)} {'waits' if waiting else 'not timed'}")
+    return (Span(name), word, *[muted(glyphs.dash)] * (baselines + 7), Span(""))
+
+
+def _cells(one: Measurement, baselines: tuple[str, ...], glyphs: Glyphs, *, dimmed: bool) -> tuple[Span, ...]:
+    timed, dash = one.benchmark, muted(glyphs.dash)
+    timing = timed.timing
+    first, *others = [ratio_span(one, name, glyphs) for name in baselines]
+    return (
+        Span(one.case),
+        time_span(timed, glyphs),
+        first,
+        roofline_span(timed, glyphs),
+        *others,
+        Span(numbers.short(timing.call_us.value)) if timing and timing.call_us else dash,
+        _spread(timed, glyphs),
+        *resource_cells(one.compiled, glyphs),
+        muted(timed.cache),
+        _note(one, glyphs, dimmed=dimmed),
+    )
+
+
+def _spread(timed: CaseBenchmark, glyphs: Glyphs) -> Span:
+    known = distribution(timed.timing.samples_us, bins=_SPREAD_BINS) if timed.timing else None
+    return Span(known.strip(glyphs), Tone.LINK) if known else muted(glyphs.dash)
+
+
+def _note(one: Measurement, glyphs: Glyphs, *, dimmed: bool) -> Span:
+    words: list[str] = []
+    if one.stale or dimmed:
+        words.append(f"stale{_from(one.number)}")
+    elif one.earlier:
+        words.append(f"of run #{one.number}" if one.number is not None else "of an earlier run")
+    if one.trust is Trust.FLAGGED:
+        words.append(f"{glyphs.state(State.FLAGGED)} flagged: does not count")
+    if one.trust is Trust.WRONG:
+        words.append("the run is not right")
+    if one.benchmark.message:
+        words.append(" ".join(one.benchmark.message.split()))
+    return Span("; ".join(words), Tone.WARN if one.trust is Trust.FLAGGED else Tone.MUTED)
+
+
+def _from(number: int | None) -> str:
+    return f" (#{number})" if number is not None else ""

@@ -1,0 +1,164 @@
+"""What was measured, of the newest run and of those before, each with how far it may be trusted.
+
+A speed of a candidate that is not right, or not credible, is never good: whoever draws a measurement asks
+its trust first.  Nothing here draws.
+"""
+
+from __future__ import annotations
+
+import enum
+import statistics
+from dataclasses import dataclass, replace
+
+from engine.model import CompiledKernel, Launch, Outcome, Stage
+from engine.model.benchmark import CaseBenchmark, Summary
+from kgtui.state.run.run import RunView
+
+# A shape that is too large or too slow to be timed says nothing against the answers on the others.
+_NOT_WRONG = (
+    Outcome.PASS, Outcome.CANCELLED, Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR, Outcome.OUT_OF_MEMORY, Outcome.TIMEOUT
+)  # fmt: skip
+_NOT_THE_CANDIDATES_FAULT = (Outcome.PASS, Outcome.CANCELLED, Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR)
+
+
+class Trust(enum.IntEnum):
+    """Whether the speed of a run counts; the higher, the less."""
+
+    CREDIBLE = 0
+    FLAGGED = 1
+    WRONG = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement:
+    """What one run measured for one case.
+
+    `kernels` are all that the run compiled; `number` is the run's in the store, `digest` its text's.  `earlier` says
+    that a newer run is shown, `stale` that the file holds another text by now.
+    """
+
+    benchmark: CaseBenchmark
+    kernels: tuple[CompiledKernel, ...]
+    digest: str
+    trust: Trust
+    number: int | None = None
+    earlier: bool = False
+    stale: bool = False
+
+    @property
+    def case(self) -> str:
+        """The case's name."""
+        return self.benchmark.case
+
+    @property
+    def compiled(self) -> tuple[tuple[Launch, CompiledKernel | None], ...]:
+        """The specialisations that the case launches, each with what was compiled of it."""
+        return tuple(
+            (launch, next((kernel for kernel in self.kernels if _same(kernel.launch, launch)), None))
+            for launch in self.benchmark.launches
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurements:
+    """The newest measurement of every case, and the newest summaries with where they come from."""
+
+    cases: tuple[Measurement, ...] = ()
+    summaries: tuple[Summary, ...] = ()
+    trust: Trust = Trust.CREDIBLE
+    number: int | None = None
+    digest: str = ""
+    earlier: bool = False
+    stale: bool = False
+
+    @property
+    def baselines(self) -> tuple[str, ...]:
+        """Every baseline that something was compared with, in the order of the first case."""
+        named = (comparison.baseline for one in self.cases for comparison in one.benchmark.comparisons)
+        timed = (timing.side for one in self.cases for timing in one.benchmark.baselines)
+        return tuple(dict.fromkeys((*timed, *named, *(summary.baseline for summary in self.summaries))))
+
+    def resolution(self, baseline: str) -> float:
+        """The coarsest difference that still counts as none against this baseline, over all cases."""
+        known = (other for one in self.cases for other in one.benchmark.comparisons if other.baseline == baseline)
+        return max((comparison.resolution for comparison in known), default=0.0)
+
+    @property
+    def roofline_percents(self) -> tuple[float, ...]:
+        """How near each case of the newest run comes to the roofline, lowest first; none that may not be trusted."""
+        return tuple(
+            sorted(
+                one.benchmark.floor.percent
+                for one in self.cases
+                if not one.stale and one.trust is not Trust.WRONG
+                and one.benchmark.floor and one.benchmark.floor.percent is not None
+            )
+        )  # fmt: skip
+
+    @property
+    def roofline_median(self) -> float | None:
+        """The median of those, or None when there are none."""
+        percents = self.roofline_percents
+        return statistics.median(percents) if percents else None
+
+    def of(self, case: str) -> Measurement | None:
+        """The newest measurement of this case, or None."""
+        return next((one for one in self.cases if one.case == case), None)
+
+    def over(self, before: Measurements, view: RunView) -> Measurements:
+        """These, and of the cases that they lack what earlier runs measured; `view` is the run that is shown."""
+        ours = {one.case for one in self.cases}
+        kept = tuple(_aged(one, view) for one in before.cases if one.case not in ours)
+        cases = (*self.cases, *kept)
+        if self.summaries or not before.summaries:
+            return replace(self, cases=cases)
+        trust = max(before.trust, evidence(view)) if before.digest == view.digest else before.trust
+        return replace(before, cases=cases, earlier=True, trust=trust)
+
+    def beside(self, digest: str) -> Measurements:
+        """These as they stand to the text with this hash: what is of another text is stale."""
+        cases = tuple(replace(one, stale=one.digest != digest) for one in self.cases)
+        return replace(self, cases=cases, stale=bool(self.digest) and self.digest != digest)
+
+
+NOTHING_MEASURED = Measurements()
+
+
+def measured(view: RunView, *, number: int | None) -> Measurements:
+    """What this run has measured so far."""
+    trust = evidence(view)
+    verified = view.stage(Stage.VERIFY)
+    if verified is None or verified.outcome is not Outcome.PASS:
+        trust = Trust.WRONG  # nothing is timed before it is verified; a time without that counts for nothing
+    cases = tuple(
+        Measurement(benchmark=one, kernels=view.kernels, digest=view.digest, trust=trust, number=number)
+        for one in view.benchmarks
+    )
+    return Measurements(cases=cases, summaries=view.summaries, trust=trust, number=number, digest=view.digest)
+
+
+def evidence(view: RunView) -> Trust:
+    """What the run has shown so far against its candidate."""
+    timed_wrong = any(one.outcome not in _NOT_WRONG for one in view.benchmarks)
+    verdict_against = view.verdict is not None and view.verdict.outcome not in _NOT_THE_CANDIDATES_FAULT
+    if view.failed or timed_wrong or verdict_against:
+        return Trust.WRONG
+    return Trust.FLAGGED if view.is_suspect else Trust.CREDIBLE
+
+
+def _aged(one: Measurement, view: RunView) -> Measurement:
+    """The measurement of an earlier run beside a newer one, which may show that the same text is worse than thought."""
+    trust = max(one.trust, evidence(view)) if one.digest == view.digest else one.trust
+    return replace(one, earlier=True, trust=trust)
+
+
+def _same(one: Launch, other: Launch) -> bool:
+    """Whether both are the same specialisation; how often and over which grid it is launched does not matter."""
+    return _specialisation(one) == _specialisation(other)
+
+
+def _specialisation(launch: Launch) -> tuple[object, ...]:
+    return (
+        launch.kernel, dict(launch.signature), dict(launch.constants), frozenset(launch.divisible_by_16),
+        launch.num_warps, launch.num_stages, dict(launch.options),
+    )  # fmt: skip

@@ -1,0 +1,76 @@
+"""What is known of speed where nothing can be timed: the work of each bench case, and what the kernels take up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from engine.model import Case, CompiledKernel, Outcome, Problem
+from kgtui.state.bench.benchmarks import bench_cases
+from kgtui.state.bench.detail import LABEL
+from kgtui.state.format import numbers
+from kgtui.state.format.glyphs import Glyphs
+from kgtui.state.format.lines import Column, Line, Row, Span, line, muted
+from kgtui.state.run.resources import kernel_lines, resource_words
+from kgtui.state.run.run import RunView
+
+COLUMNS = (
+    Column(label="bench case", width=21),
+    Column(label="bytes", width=10),
+    Column(label="operations", width=11),
+    Column(label="ops/byte", width=9),
+    Column(label="read", width=10),
+    Column(label="written", width=10),
+)
+_MOST_LINES = 6
+INTERPRETED = "Triton's interpreter runs here: its times are not speeds, so nothing is measured"
+
+
+def cost_rows(problem: Problem, *, glyphs: Glyphs) -> tuple[Row, ...]:
+    """The least work of every bench case: each input byte read once, each output byte written once."""
+    return tuple(_row(problem, case, glyphs) for case in bench_cases(problem))
+
+
+def static_lines(view: RunView) -> tuple[Line, ...]:
+    """What the kernels take up, from the compiler, which needs no device."""
+    if not view.kernels:
+        return (line(muted("no kernel was compiled yet, so registers and shared memory are not known")),)
+    alike: dict[tuple[str, int, int, str], list[CompiledKernel]] = {}
+    for kernel in view.kernels:
+        launch = kernel.launch
+        alike.setdefault((launch.kernel, launch.num_warps, launch.num_stages, kernel.target), []).append(kernel)
+    return tuple(one for kernels in alike.values() for one in _specialisations(kernels))
+
+
+def _specialisations(kernels: Sequence[CompiledKernel]) -> Iterator[Line]:
+    """One kernel: what each of its specialisations takes up, equal ones once, those that take most first."""
+    heading, _ = kernel_lines(kernels[0].launch, kernels[0])
+    counted = Counter(resource_words(kernel) for kernel in sorted(kernels, key=_takes_most_first))
+    if len(kernels) > 1:
+        heading = (*heading, muted(f"  {len(kernels)} specialisations, largest first"))
+    yield heading
+    for words, count in list(counted.items())[:_MOST_LINES]:
+        label = f"{count} of {len(kernels)}" if len(kernels) > 1 else ""
+        yield (muted(f"{label:<{LABEL}}"), *words)
+    if len(counted) > _MOST_LINES:
+        rest = len(kernels) - sum(list(counted.values())[:_MOST_LINES])
+        yield line(muted(f"{'':<{LABEL}}and {rest} that take less, which the IR tab lists"))
+
+
+def _takes_most_first(kernel: CompiledKernel) -> tuple[bool, int, int, int]:
+    known = (kernel.spill_bytes, kernel.registers, kernel.shared_bytes)
+    spills, registers, shared = (-(value or 0) for value in known)
+    return kernel.outcome is Outcome.PASS, spills, registers, shared
+
+
+def _row(problem: Problem, case: Case, glyphs: Glyphs) -> Row:
+    cost = problem.cost(case)
+    cells = (
+        Span(case.name),
+        Span(numbers.bytes_of(cost.bytes_read + cost.bytes_written)),
+        Span(numbers.count_of(cost.flops)),
+        Span(numbers.intensity(cost) or glyphs.dash),
+        muted(numbers.bytes_of(cost.bytes_read)),
+        muted(numbers.bytes_of(cost.bytes_written)),
+    )
+    return Row(key=case.name, cells=cells)

@@ -1,0 +1,197 @@
+"""Runs side by side, further: what their kernels take up, what was observed, and where each candidate comes from.
+
+A model, its tokens and its price are told where the store knows them; of a candidate that no model wrote those
+stay empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from engine.devices.hardware.occupancy import occupancy
+from engine.model import CompiledKernel, Finding, Launch, Outcome, Severity
+from kgtui.state.code.kernel_matching import counterpart, is_same_specialisation
+from kgtui.state.compare.sides import Side
+from kgtui.state.compare.summary import DIFFERS, SAME, Table
+from kgtui.state.format import numbers
+from kgtui.state.format.glyphs import Glyphs
+from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
+from kgtui.state.history.past_runs import money, one_line
+from kgtui.state.run.resources import resource_words
+
+_HEAVIEST_FIRST = (Severity.PROOF, Severity.SUSPECT, Severity.HINT, Severity.NOTE)
+_TONES = {Severity.PROOF: Tone.BAD, Severity.SUSPECT: Tone.WARN, Severity.HINT: Tone.BUSY, Severity.NOTE: Tone.MUTED}
+_LINES_NAMED = 3
+_Kernels = tuple[CompiledKernel | None, ...]
+
+
+_ORIGINS: Mapping[str, Callable[[Side], str | None]] = {
+    "model": lambda side: side.answer.model if side.answer else None,
+    "provider": lambda side: side.answer.provider if side.answer else None,
+    "tokens in": lambda side: f"{side.answer.prompt_tokens:,}" if side.answer else None,
+    "tokens out": lambda side: f"{side.answer.completion_tokens:,}" if side.answer else None,
+    "cost": lambda side: price_of(side),
+    "answered in": lambda side: numbers.seconds(side.answer.elapsed_s) if side.answer else None,
+    "judged in": lambda side: numbers.seconds(side.run.elapsed_s),
+    "judged (UTC)": lambda side: f"{side.run.started_at:%Y-%m-%d %H:%M}",
+    "device": lambda side: side.run.device_name or side.run.device,
+    "target": lambda side: side.run.target,
+    "policy": lambda side: side.run.policy,
+    "tag": lambda side: side.run.tag,
+    "note": lambda side: side.run.note,
+    "source": lambda side: side.run.digest[:12],
+}
+
+
+def price_of(side: Side) -> str | None:
+    """What the answer cost that the candidate came from, in words; None where no model wrote it."""
+    if side.answer is None:
+        return None
+    return "no price known" if side.answer.cost_microusd is None else money(side.answer.cost_microusd)
+
+
+def resources_table(sides: Sequence[Side], *, glyphs: Glyphs) -> Table:
+    """What every kernel takes up on every side, each beside the one that is specialised most like it; changes first."""
+    rows: list[Row] = []
+    about: dict[str, tuple[Line, ...]] = {}
+    for number, kernels in enumerate(matched(sides)):
+        known = next(kernel for kernel in kernels if kernel is not None)
+        cells = [_resource_cell(kernel, glyphs) for kernel in kernels]
+        about[str(number)] = tuple(_kernel_words(side, kernel) for side, kernel in zip(sides, kernels, strict=True))
+        row = (
+            Span(known.launch.kernel),
+            *cells,
+            _same([cell.text for cell in cells]),
+            muted(_specialised(known.launch)),
+        )
+        rows.append(Row(key=str(number), cells=row))
+    place = 1 + len(sides)
+    rows.sort(key=lambda row: row.cells[place].text == SAME)
+    columns = (
+        Column(label="kernel", width=19),
+        *(Column(label=f"{side.name} regs spill shared occ.", width=26) for side in sides),
+        Column(label="change", width=9), Column(label="specialised on", width=50, least=16, rank=1),
+    )  # fmt: skip
+    differing = sum(row.cells[place].text != SAME for row in rows)
+    return Table(
+        columns=columns,
+        rows=tuple(rows),
+        about=about,
+        empty="no kernel was compiled in these runs",
+        differing=differing,
+    )
+
+
+def matched(sides: Sequence[Side]) -> tuple[_Kernels, ...]:
+    """The kernels of all sides in rows: those of the same types and constants; None where a side has none.
+
+    Where a side has none with the same constants, the one most alike that is not the same as another stands there.
+    """
+    left = [list(side.view.kernels) for side in sides]
+    rows: list[_Kernels] = []
+    for place, kernels in enumerate(left):
+        while kernels:
+            first = kernels.pop(0)
+            found = [_partner(first, kernels, others) if other > place else None for other, others in enumerate(left)]
+            for other, one in enumerate(found):
+                if one is not None:
+                    left[other].remove(one)
+            rows.append(tuple(first if other == place else one for other, one in enumerate(found)))
+    return tuple(rows)
+
+
+def _partner(
+    kernel: CompiledKernel, unmatched: Sequence[CompiledKernel], others: Sequence[CompiledKernel]
+) -> CompiledKernel | None:
+    """Of `others` the counterpart of the kernel; none that is the very same as one that is `unmatched` beside it."""
+    exact = [other for other in others if is_same_specialisation(kernel, other)]
+    taken = [other for other in others if any(is_same_specialisation(one, other) for one in unmatched)]
+    return counterpart(kernel, exact or [other for other in others if other not in taken])
+
+
+def findings_table(sides: Sequence[Side], *, glyphs: Glyphs) -> Table:
+    """What the checks observed on every side, the heaviest first."""
+    found = {(one.severity, one.check) for side in sides for one in side.view.findings}
+    rows: list[Row] = []
+    about: dict[str, tuple[Line, ...]] = {}
+    for severity, check in sorted(found, key=lambda one: (_HEAVIEST_FIRST.index(one[0]), one[1])):
+        held = [[one for one in side.view.findings if (one.severity, one.check) == (severity, check)] for side in sides]
+        change = _same([str(sorted(one.message for one in ones)) for ones in held])
+        cells = (*(_findings_cell(ones, glyphs) for ones in held), change)
+        key = f"{severity} {check}"
+        rows.append(Row(key=key, cells=(Span(severity, _TONES[severity]), Span(check), *cells)))
+        about[key] = tuple(_finding_words(side, one) for side, ones in zip(sides, held, strict=True) for one in ones)
+    columns = (
+        Column(label="weight", width=9), Column(label="check", width=18),
+        *(Column(label=side.name, width=16) for side in sides), Column(label="change", width=9),
+    )  # fmt: skip
+    differing = sum(row.cells[-1].text != SAME for row in rows)
+    empty = "no check observed anything in these runs"
+    return Table(columns=columns, rows=tuple(rows), about=about, empty=empty, differing=differing)
+
+
+def cost_table(sides: Sequence[Side], *, glyphs: Glyphs) -> Table:
+    """Model, tokens and money; then where and how each side was judged, and under which versions."""
+    facts = {what: [of(side) for side in sides] for what, of in _ORIGINS.items()}
+    versions = sorted({name for side in sides for name in side.environment} - {"device"})
+    facts |= {name: [side.environment.get(name) for side in sides] for name in versions}
+    rows = []
+    for what, texts in facts.items():
+        cells = (muted(glyphs.dash) if text is None else Span(one_line(text)) for text in texts)
+        rows.append(Row(key=what, cells=(muted(what), *cells)))
+    columns = (Column(label="what", width=14), *(Column(label=side.name, width=28, least=16) for side in sides))
+    about = {what: _origin_words(sides, texts) for what, texts in facts.items()}
+    return Table(columns=columns, rows=tuple(rows), about=about)
+
+
+def _origin_words(sides: Sequence[Side], texts: Sequence[str | None]) -> tuple[Line, ...]:
+    """The same in full, for what a column is too narrow for."""
+    told = [(side, text) for side, text in zip(sides, texts, strict=True) if text is not None]
+    lines = tuple(line(strong(f"{side.name:<5} "), one_line(text)) for side, text in told)
+    return lines or (line(muted("nothing is known of this; only what a model wrote has a model, tokens and a price")),)
+
+
+def _same(texts: Sequence[object]) -> Span:
+    return muted(SAME) if all(text == texts[0] for text in texts) else Span(DIFFERS, Tone.BUSY)
+
+
+def _resource_cell(kernel: CompiledKernel | None, glyphs: Glyphs) -> Span:
+    if kernel is None:
+        return muted(glyphs.dash)
+    if kernel.outcome is not Outcome.PASS:
+        return Span("does not build", Tone.BAD)
+    occupied = occupancy(kernel)
+    known = (
+        kernel.registers, None if kernel.spill_bytes is None else numbers.bytes_of(kernel.spill_bytes),
+        None if kernel.shared_bytes is None else numbers.bytes_of(kernel.shared_bytes),
+        numbers.percent(occupied.percent) if occupied is not None else None,
+    )  # fmt: skip
+    regs, spill, shared, share = (glyphs.dash if value is None else f"{value}" for value in known)
+    memory = f"{spill:>5} {shared:>6} {share:>4}"  # where a size is long the registers stand farther to the left
+    return Span(f"{regs:>{24 - len(memory)}} {memory}", Tone.WARN if kernel.spill_bytes else Tone.PLAIN)
+
+
+def _kernel_words(side: Side, kernel: CompiledKernel | None) -> Line:
+    if kernel is None:
+        return line(strong(f"{side.name:<5} "), muted("no such kernel"))
+    return line(strong(f"{side.name:<5} "), muted(f"{_specialised(kernel.launch)}  "), *resource_words(kernel))
+
+
+def _specialised(launch: Launch) -> str:
+    """What the author chose, and the types of elements."""
+    chosen = [f"{name}={value}" for name, value in launch.constants.items()]
+    types = dict.fromkeys(kind.lstrip("*") for kind in launch.signature.values() if kind.startswith("*"))
+    return " ".join([*chosen, *types])
+
+
+def _findings_cell(findings: Sequence[Finding], glyphs: Glyphs) -> Span:
+    if not findings:
+        return muted(glyphs.dash)
+    lines = sorted({one.location.line for one in findings if one.location is not None})
+    named = ", ".join(map(str, lines[:_LINES_NAMED])) + (", ..." if len(lines) > _LINES_NAMED else "")
+    return Span(f"{len(findings)}, line {named}" if lines else str(len(findings)))
+
+
+def _finding_words(side: Side, finding: Finding) -> Line:
+    place = f"line {finding.location.line}: " if finding.location else f"{finding.case}: " if finding.case else ""
+    return line(strong(f"{side.name:<5} "), muted(place), one_line(finding.message))

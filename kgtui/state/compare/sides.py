@@ -1,0 +1,140 @@
+"""What stands side by side in a comparison: two to four runs of one operator, and how they are chosen.
+
+The first side is the reference, with which the others are compared.  Sides that someone marked stand in the
+order in which they were judged; the best run so far stands before the current one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from engine.errors import UsageError
+from engine.model import Outcome
+from kgtui.ports.protocols import BestRun, PastRun
+from kgtui.state.history.past_runs import one_line
+from kgtui.state.run.run import RunView
+from sessions.rows import Answer, RunRow
+
+FEWEST, MOST = 2, 4
+_ALONE = "no other version of this operator is kept; save another one, or mark two runs with space in the history"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    """One run with its source, the versions and the device it was judged under, and the model that wrote it, if any."""
+
+    run: RunRow
+    view: RunView
+    source: bytes
+    environment: Mapping[str, str] = field(default_factory=dict)
+    answer: Answer | None = None
+
+    @property
+    def name(self) -> str:
+        """What the side is called."""
+        return f"#{self.run.id}"
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The source, line by line."""
+        return tuple(self.source.decode("utf-8", errors="replace").splitlines())
+
+    @property
+    def filename(self) -> str:
+        """The name of the file that was judged, on one line; empty where there was none."""
+        return one_line(self.run.path.name) if self.run.path is not None else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """The runs to compare, the reference first, and why these."""
+
+    numbers: tuple[int, ...]
+    why: str
+
+
+def toggled(marked: Sequence[int], number: int) -> tuple[int, ...]:
+    """The marked runs after this one was marked, or unmarked.
+
+    Raises:
+        UsageError: no more can be marked.
+    """
+    if number in marked:
+        return tuple(one for one in marked if one != number)
+    if len(marked) >= MOST:
+        names = ", ".join(f"#{one}" for one in marked)
+        raise UsageError(f"{names} are marked, and more than {MOST} do not fit side by side; space unmarks one")
+    return tuple(sorted((*marked, number)))
+
+
+def unmarked(marked: Sequence[int]) -> str:
+    """What is said once every mark is taken back."""
+    names = ", ".join(f"#{one}" for one in marked)
+    return f"no longer marked: {names}" if marked else "no run is marked; space marks one"
+
+
+def chosen(
+    marked: Sequence[int], *, current: int | None, digest: str = "", best: BestRun | None = None,
+    runs: Sequence[PastRun] = (),
+) -> Choice:  # fmt: skip
+    """The marked runs; one alone, against the current one; none, the best so far against the current one.
+
+    `digest` is the text of the current run and `runs` are those of its operator, newest first.
+
+    Raises:
+        UsageError: there are not two; the text says what to do.
+    """
+    if len(marked) >= FEWEST:
+        return Choice(numbers=tuple(sorted(marked)), why="the runs that were marked")
+    if current is None:
+        raise UsageError("no run to compare yet; r judges the file, and space marks runs in the history")
+    current = _whole(current, digest=digest, runs=runs)
+    if marked and marked[0] != current:
+        return Choice(
+            numbers=(marked[0], current), why=f"#{marked[0]}, which was marked, against #{current}, the current run"
+        )
+    if best is not None and best.number != current:
+        return Choice(
+            numbers=(best.number, current),
+            why=f"#{best.number}, the best run so far, against #{current}, the current run",
+        )
+    others = [run for run in runs if run.number != current and run.digest != digest]
+    others = [run for run in others if not run.picked] or others
+    right = _most_judged([run for run in others if run.outcome is Outcome.PASS and not run.flagged])
+    if not others:
+        raise UsageError(_ALONE)
+    beside = (right or others)[0].number
+    return Choice(numbers=(beside, current), why=_why(beside, current, is_best=best is not None, is_right=bool(right)))
+
+
+def _whole(current: int, *, digest: str, runs: Sequence[PastRun]) -> int:
+    """The current run, or in place of one of picked cases the newest whole run of the same text."""
+    if not any(run.number == current and run.picked for run in runs):
+        return current
+    whole = (run.number for run in runs if run.digest == digest and not run.picked and run.outcome is not None)
+    return next(whole, current)
+
+
+def refuse_strangers(sides: Sequence[Side]) -> None:
+    """Only runs of one operator have the same cases.
+
+    Raises:
+        UsageError: they are of several.
+    """
+    problems = dict.fromkeys(side.run.problem for side in sides)
+    if len(problems) > 1:
+        of = ", ".join(f"{side.name} of {side.run.problem}" for side in sides)
+        raise UsageError(f"{of}: only runs of one operator have the same cases; mark such")
+
+
+def _most_judged(runs: Sequence[PastRun]) -> list[PastRun]:
+    """Those on the most cases: one that judged a picked case alone says little of the others."""
+    most = max((run.total or 0 for run in runs), default=0)
+    return [run for run in runs if (run.total or 0) == most]
+
+
+def _why(beside: int, current: int, *, is_best: bool, is_right: bool) -> str:
+    """Why another version stands beside the current one, in a sentence."""
+    best = f"#{current} is the best run so far" if is_best else "no best run yet"
+    return f"{best}; #{beside} is the newest other{' that is right' if is_right else ', and no other is right'}"

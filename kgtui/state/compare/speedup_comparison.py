@@ -1,0 +1,162 @@
+"""One run's times against another's: interleaved where they were, else by the baseline that both were timed with.
+
+Bare times of two runs are never divided: the device was another one at another time.  Where no comparison
+holds, the reason is told and there is no number.
+"""
+
+from __future__ import annotations
+
+import enum
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from engine.model import Outcome
+from engine.model.benchmark import OTHER, CaseBenchmark, Comparison, Interval, Standing, Summary
+from engine.timing.across_runs import across_runs, turned_round
+from engine.timing.statistics import standing, summarise
+from kgtui.ports.protocols import INTERPRETED_DEVICE
+from kgtui.state.bench.measurements import Trust, measured
+from kgtui.state.compare.sides import Side
+
+
+class How(enum.StrEnum):
+    """How two runs were compared."""
+
+    INTERLEAVED = "interleaved"
+    BY_BASELINE = "by baseline"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseVersus:
+    """One case: how many times as fast the other is as the reference, or why that is not known.
+
+    `baseline` is what both were timed with where they were not interleaved.
+    """
+
+    case: str
+    comparison: Comparison | None = None
+    how: How | None = None
+    baseline: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Versus:
+    """All timed cases of two runs, trusted as the less trustworthy; `why` says why nothing could be compared."""
+
+    reference: str
+    other: str
+    trust: Trust
+    cases: tuple[CaseVersus, ...] = ()
+    mean: Summary | None = None
+    why: str = ""
+
+    @property
+    def compared(self) -> Mapping[str, Comparison]:
+        """The cases that could be compared."""
+        return {one.case: one.comparison for one in self.cases if one.comparison is not None}
+
+    @property
+    def resolution(self) -> float:
+        """The coarsest difference that still counts as none, over all cases."""
+        return max((comparison.resolution for comparison in self.compared.values()), default=0.0)
+
+    @property
+    def standing(self) -> Standing | None:
+        """How the mean stands; None without one."""
+        return standing(self.mean.speedup, self.resolution) if self.mean is not None else None
+
+    def of(self, case: str) -> CaseVersus | None:
+        """What is known of this case."""
+        return next((one for one in self.cases if one.case == case), None)
+
+
+def versus(reference: Side, other: Side) -> Versus:
+    """How the times of `other` stand to those of `reference`."""
+    trust = max(trust_of(reference), trust_of(other))
+    names = tuple(dict.fromkeys(timed.case for side in (reference, other) for timed in side.view.benchmarks))
+    why = _why_not_at_all(reference, other)
+    if why:
+        return Versus(reference=reference.name, other=other.name, trust=trust, why=why)
+    doubt = _why_not_by_baseline(reference, other)
+    cases = tuple(_case(name, reference, other, doubt) for name in names)
+    compared = {one.case: one.comparison for one in cases if one.comparison is not None}
+    mean = None
+    if compared:  # the generator is the same each time, lest one run look different when it is looked at again
+        mean = summarise(reference.name, compared, len(names), random.Random(0))
+    why = "" if compared else next((one.why for one in cases), "no case was timed in both")
+    return Versus(reference=reference.name, other=other.name, trust=trust, cases=cases, mean=mean, why=why)
+
+
+def trust_of(side: Side) -> Trust:
+    """How far the times of this run may be trusted."""
+    return measured(side.view, number=side.run.id).trust
+
+
+def _why_not_at_all(reference: Side, other: Side) -> str:
+    for side in (reference, other):
+        if not side.view.benchmarks and side.run.device == INTERPRETED_DEVICE:
+            return f"{side.name} ran in Triton's interpreter, whose times are not speeds, so nothing was timed"
+        if trust_of(side) is Trust.WRONG:
+            return f"{side.name} is not right, so no speed-up is shown"
+        if not side.view.benchmarks:
+            return f"nothing was timed in {side.name}"
+    devices = [side.run.device_name or side.run.device for side in (reference, other)]
+    if devices[0] != devices[1]:
+        return f"{reference.name} was timed on {devices[0]}, {other.name} on {devices[1]}"
+    return ""
+
+
+def _why_not_by_baseline(reference: Side, other: Side) -> str:
+    """Why their baselines are not the same thing: versions, driver, whatever the sessions noted."""
+    before, after = reference.environment, other.environment
+    changed = [
+        f"{name} {before.get(name, 'unknown')} and {after.get(name, 'unknown')}"
+        for name in sorted({*before, *after})
+        if before.get(name) != after.get(name)
+    ]
+    return f"the baseline is another one: {', '.join(changed)}" if changed else ""
+
+
+def _case(name: str, reference: Side, other: Side, doubt: str) -> CaseVersus:
+    before, after = reference.view.benchmark(name), other.view.benchmark(name)
+    for side, timed in ((reference, before), (other, after)):
+        if timed is None:
+            return CaseVersus(case=name, why=f"not timed in {side.name}")
+        if timed.outcome is not Outcome.PASS:
+            return CaseVersus(case=name, why=f"could not be timed in {side.name}: {timed.message}")
+    assert before is not None and after is not None  # both were looked at above
+    interleaved = _interleaved(reference, other, before, after)
+    if interleaved is not None:
+        return CaseVersus(case=name, comparison=interleaved, how=How.INTERLEAVED)
+    if doubt:
+        return CaseVersus(case=name, why=doubt)
+    if before.cache is not after.cache:
+        return CaseVersus(case=name, why=f"L2 was {before.cache} in {reference.name} and {after.cache} in {other.name}")
+    known = {one.baseline: one for one in before.comparisons if one.baseline != OTHER}
+    pairs = [(known[one.baseline], one) for one in after.comparisons if one.baseline in known]
+    if not pairs:
+        return CaseVersus(case=name, why="no baseline was timed with both")
+    comparison = across_runs(*pairs[0], name=reference.name)
+    return CaseVersus(case=name, comparison=comparison, how=How.BY_BASELINE, baseline=pairs[0][0].baseline)
+
+
+def _interleaved(reference: Side, other: Side, before: CaseBenchmark, after: CaseBenchmark) -> Comparison | None:
+    """What was measured of the two taking turns, in either of the runs."""
+    if other.view.other_digest == reference.view.digest and (found := _with_other(after)) is not None:
+        return replace(found, baseline=reference.name)
+    if reference.view.other_digest == other.view.digest and (found := _with_other(before)) is not None:
+        return turned_round(found, name=reference.name)
+    return None
+
+
+def _with_other(timed: CaseBenchmark) -> Comparison | None:
+    return next((one for one in timed.comparisons if one.baseline == OTHER), None)
+
+
+def device_time(side: Side, case: str) -> Interval | None:
+    """What this run measured for a case; None where it measured nothing that counts."""
+    timed = side.view.benchmark(case)
+    counts = timed is not None and timed.outcome is Outcome.PASS and timed.timing is not None
+    return timed.timing.device_us if counts and timed is not None and timed.timing is not None else None

@@ -1,0 +1,208 @@
+"""Runs side by side: a line for each, what became of every case, and what every timed case takes.
+
+A row stands for one thing and a column for one side; what is not the same on all sides says so in words.
+A speed-up of a candidate that is not right is never shown, and none that was not measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from engine.model import CaseResult, Outcome
+from engine.model.benchmark import Comparison
+from kgtui.state.bench.benchmarks import STANDING_TONES, comparison_span, time_span
+from kgtui.state.bench.measurements import Trust
+from kgtui.state.compare.sides import Side
+from kgtui.state.compare.speedup_comparison import CaseVersus, How, Versus, device_time, trust_of
+from kgtui.state.format import numbers
+from kgtui.state.format.glyphs import TONES, Glyphs, State, outcome_tone, outcome_words, state_of
+from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
+from kgtui.state.history.past_runs import one_line
+
+MEAN = "geometric mean"
+SAME, DIFFERS = "same", "differs"
+_BROKE, _MENDED = "broke", "mended"
+_USUAL = "eager"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Rows under columns; `about` is what stands below the table for a row, by its key, and `empty` for no row at all.
+
+    `differing` is how many rows are not the same on all sides.
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    about: Mapping[str, tuple[Line, ...]]
+    empty: str = ""
+    differing: int = 0
+
+
+def side_line(side: Side, versus: Versus | None, *, glyphs: Glyphs) -> Line:
+    """One side in a line: verdict, mean, file, model, tag and note; the reference itself has no `versus`."""
+    run, dot = side.run, muted(f" {glyphs.dot} ")
+    state = State.FLAGGED if run.flagged else state_of(run.outcome)
+    word = "flagged" if run.flagged else outcome_words(run.outcome) if run.outcome else "no verdict"
+    parts = [strong(f"{side.name:<5} "), Span(f"{glyphs.state(state)} {word} {run.passed}/{run.total}", TONES[state])]
+    parts += [muted("  "), muted("reference") if versus is None else mean_span(versus, glyphs=glyphs), muted("  ")]
+    parts.append(Span(side.filename) if side.filename else muted("no file"))
+    if side.answer is not None:
+        parts += [dot, Span(one_line(side.answer.model), Tone.LINK)]
+    if run.tag:
+        parts += [dot, muted("tag "), Span(one_line(run.tag), Tone.LINK)]
+    if run.note:
+        parts += [dot, Span(one_line(run.note))]
+    return line(*parts)
+
+
+def mean_span(versus: Versus, *, glyphs: Glyphs) -> Span:
+    """The mean over all compared cases, its standing as a sign and in words; or that there is none."""
+    if versus.mean is None or versus.standing is None:
+        return muted("not compared in time")
+    text = f"{numbers.factor(versus.mean.speedup, glyphs=glyphs)} {versus.reference}"
+    if versus.trust is Trust.FLAGGED:
+        return Span(f"{glyphs.state(State.FLAGGED)} {text}, but not credible", Tone.WARN)
+    return Span(f"{glyphs.standings[versus.standing]} {text}, {versus.standing}", STANDING_TONES[versus.standing])
+
+
+def cases_table(sides: Sequence[Side], *, glyphs: Glyphs) -> Table:
+    """What became of every case on every side; those that are not the same come first."""
+    names = list(dict.fromkeys(result.case for side in sides for result in side.view.cases))
+    rows: list[Row] = []
+    about: dict[str, tuple[Line, ...]] = {}
+    for name in names:
+        results = [side.view.case(name) for side in sides]
+        change = change_of([result.outcome if result else None for result in results])
+        rows.append(Row(key=name, cells=(Span(name), *(_case_cell(result, glyphs) for result in results), change)))
+        about[name] = tuple(_case_words(side, result, glyphs) for side, result in zip(sides, results, strict=True))
+    rows.sort(key=lambda row: row.cells[-1].text == SAME)
+    columns = (
+        Column(label="case", width=20), *(Column(label=side.name, width=19, rank=1) for side in sides),
+        Column(label="change", width=9),
+    )  # fmt: skip
+    return Table(
+        columns=columns, rows=tuple(rows), about=about, empty="no case was judged in these runs",
+        differing=sum(row.cells[-1].text != SAME for row in rows),
+    )  # fmt: skip
+
+
+def change_of(outcomes: Sequence[Outcome | None]) -> Span:
+    """How the other sides stand to the first: the same, mended, broken, or otherwise another."""
+    first, *others = outcomes
+    if all(outcome is first for outcome in others):
+        return muted(SAME)
+    if None in outcomes:
+        return Span(DIFFERS, Tone.BUSY)
+    if first is Outcome.PASS:
+        return Span(_BROKE, Tone.BAD)
+    return Span(_MENDED, Tone.GOOD) if Outcome.PASS in others else Span(DIFFERS, Tone.BUSY)
+
+
+def times_table(sides: Sequence[Side], stands: Sequence[Versus], *, glyphs: Glyphs) -> Table:
+    """What every timed case takes on every side, and how many times as fast it is as on the first.
+
+    `stands` are the other sides against the first, in their order.
+    """
+    names = list(dict.fromkeys(timed.case for side in sides for timed in side.view.benchmarks))
+    columns = (
+        Column(label="case", width=17), *(Column(label=f"{one.other} / {one.reference}", width=15) for one in stands),
+        *(Column(label=f"{side.name} {glyphs.micro}s", width=15) for side in sides),
+        *(Column(label=f"{side.name} {glyphs.times} {_USUAL}", width=15) for side in sides),
+        Column(label="compared", width=40, least=16),
+    )  # fmt: skip
+    if not names:
+        return Table(columns=columns, rows=(), about={}, empty="; ".join(dict.fromkeys(one.why for one in stands)))
+    rows = [Row(key=name, cells=_time_cells(name, sides, stands, glyphs)) for name in names]
+    means = tuple(_mean_cell(one, glyphs) for one in stands)
+    rows.append(Row(key=MEAN, cells=(strong(MEAN), *means, *([Span("")] * (2 * len(sides) + 1)))))
+    about = {name: _time_words(name, sides, stands, glyphs) for name in names}
+    about[MEAN] = tuple(mean_words(one, glyphs=glyphs) for one in stands)
+    return Table(columns=columns, rows=tuple(rows), about=about)
+
+
+def mean_words(versus: Versus, *, glyphs: Glyphs) -> Line:
+    """The mean in a sentence: how much, over how many cases, how it was found; or why there is none."""
+    if versus.mean is None:
+        return line(f"{versus.other} against {versus.reference}: not compared, {versus.why}")
+    ways = dict.fromkeys(_way(one) for one in versus.cases if one.comparison is not None)
+    many = f"over {versus.mean.cases} of {versus.mean.planned} timed cases"
+    least = f"up to {100 * versus.resolution:.1f} % is none"
+    return line(f"{versus.other} ", mean_span(versus, glyphs=glyphs), muted(f"  {many}, {least}: {', or '.join(ways)}"))
+
+
+def versus_words(one: CaseVersus, versus: Versus, *, glyphs: Glyphs) -> str:
+    """The comparison of one case in a sentence: how much, how sure, how it was found."""
+    if one.comparison is None:
+        return f"{versus.other} against {versus.reference}: not compared, {one.why}"
+    found = one.comparison
+    many = f"{found.speedup.value:.3f}{glyphs.times} ({numbers.span(found.speedup, digits=3)})"
+    least = f"up to {100 * found.resolution:.1f} % is none"
+    return f"{versus.other} is {many} as fast as {versus.reference}, {found.standing} ({least}): {_way(one)}"
+
+
+def _way(one: CaseVersus) -> str:
+    """How two times came to be compared."""
+    if one.how is How.INTERLEAVED:
+        return "the two took turns on the device"
+    return f"the ratio of their speed-ups over {one.baseline}, each timed at its own time"
+
+
+def _case_cell(result: CaseResult | None, glyphs: Glyphs) -> Span:
+    if result is None:
+        return muted(glyphs.dash)
+    return Span(f"{glyphs.outcome(result.outcome)} {outcome_words(result.outcome)}", outcome_tone(result.outcome))
+
+
+def _case_words(side: Side, result: CaseResult | None, glyphs: Glyphs) -> Line:
+    if result is None:
+        return line(strong(f"{side.name:<5} "), muted("not judged in this run"))
+    errors = [one.max_absolute_error for one in result.outputs if one.max_absolute_error is not None]
+    worst = f"max abs {numbers.error(max(errors))}" if errors else ""
+    place = f"line {result.location.line}" if result.location else ""
+    said = f" {glyphs.dot} ".join(word for word in (worst, place, " ".join(result.message.split())) if word)
+    return line(strong(f"{side.name:<5} "), _case_cell(result, glyphs), muted(f"  {said}"))
+
+
+def _time_cells(name: str, sides: Sequence[Side], stands: Sequence[Versus], glyphs: Glyphs) -> tuple[Span, ...]:
+    timed = [side.view.benchmark(name) for side in sides]
+    dash = muted(glyphs.dash)
+    usual = [
+        next((one for one in case.comparisons if one.baseline == _USUAL), None) if case else None for case in timed
+    ]
+    known = [one.of(name) for one in stands]
+    ratios = [(case.comparison if case else None, one.trust) for case, one in zip(known, stands, strict=True)]
+    how = dict.fromkeys(case.how if case.comparison is not None and case.how else case.why for case in known if case)
+    return (
+        Span(name),
+        *(_ratio_cell(comparison, trust, glyphs) for comparison, trust in ratios),
+        *(time_span(case, glyphs) if case else dash for case in timed),
+        *(_ratio_cell(one, trust_of(side), glyphs) for one, side in zip(usual, sides, strict=True)),
+        muted("; ".join(how) or "; ".join(dict.fromkeys(one.why for one in stands))),
+    )  # fmt: skip
+
+
+def _ratio_cell(comparison: Comparison | None, trust: Trust, glyphs: Glyphs) -> Span:
+    return muted(glyphs.dash) if comparison is None else comparison_span(comparison, trust, glyphs)
+
+
+def _mean_cell(versus: Versus, glyphs: Glyphs) -> Span:
+    if versus.mean is None or versus.standing is None:
+        return muted(glyphs.dash)
+    mean = Comparison(
+        baseline=versus.reference, speedup=versus.mean.speedup, resolution=versus.resolution, standing=versus.standing
+    )
+    return comparison_span(mean, versus.trust, glyphs)
+
+
+def _time_words(name: str, sides: Sequence[Side], stands: Sequence[Versus], glyphs: Glyphs) -> tuple[Line, ...]:
+    lines = []
+    for one in stands:
+        case = one.of(name)
+        lines.append(line(versus_words(case, one, glyphs=glyphs) if case else f"not compared: {one.why}"))
+    taken = [(side, device_time(side, name)) for side in sides]
+    words = ", ".join(
+        f"{side.name} {numbers.span_us(time_us)} {glyphs.micro}s" for side, time_us in taken if time_us is not None
+    )
+    return (*lines, line(muted(f"95 % intervals of the device time: {words}"))) if words else tuple(lines)

@@ -1,0 +1,146 @@
+"""The signs of the screen, in Unicode and in plain ASCII.
+
+A sign always stands beside a word: neither a font without it nor a reader without its colour loses anything.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.model import Outcome
+from engine.model.benchmark import Standing
+from kgtui.state.format.lines import Tone
+
+
+class State(enum.StrEnum):
+    """What the workbench is doing or what its last run came to; exactly one at a time."""
+
+    IDLE = "idle"
+    EDITED = "edited"
+    QUEUED = "queued"
+    STARTING = "starting"
+    LOADING = "loading"
+    COMPILING = "compiling"
+    VERIFYING = "verifying"
+    PROBING = "probing"
+    BENCHMARKING = "benchmarking"
+    PASSED = "passed"
+    FAILED = "failed"
+    FLAGGED = "flagged"
+    CANCELLED = "cancelled"
+    CUT_SHORT = "cut short"
+    PAUSED = "paused"
+    UNSUPPORTED = "not possible here"
+    ENGINE_ERROR = "engine error"
+
+
+BUSY = frozenset({
+    State.QUEUED, State.STARTING, State.LOADING, State.COMPILING, State.VERIFYING, State.PROBING, State.BENCHMARKING,
+})  # fmt: skip
+
+TONES: Mapping[State, Tone] = {
+    State.IDLE: Tone.MUTED, State.EDITED: Tone.WARN, State.QUEUED: Tone.BUSY, State.STARTING: Tone.BUSY,
+    State.LOADING: Tone.BUSY, State.COMPILING: Tone.BUSY, State.VERIFYING: Tone.BUSY, State.PROBING: Tone.BUSY,
+    State.BENCHMARKING: Tone.BUSY, State.PASSED: Tone.GOOD, State.FAILED: Tone.BAD, State.FLAGGED: Tone.WARN,
+    State.CANCELLED: Tone.MUTED, State.CUT_SHORT: Tone.MUTED, State.PAUSED: Tone.MUTED, State.UNSUPPORTED: Tone.MUTED,
+    State.ENGINE_ERROR: Tone.WARN,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Glyphs:
+    """One set of signs; `heat` goes from "no wrong element" to "all wrong" in five steps.
+
+    `bars` go from few to most in eight steps; `marked` stands before a run that the user marked.  `standings` are
+    faster, slower and no difference.  `markers` are the points of the plot: the candidate's, then the baselines';
+    `axes` its upright, its corner and its rule.  `cut` stands where a text was cut.
+    """
+
+    states: Mapping[State, str]
+    then: str
+    dot: str
+    dash: str
+    rule: str
+    heat: tuple[str, str, str, str, str]
+    bars: str
+    standings: Mapping[Standing, str]
+    markers: str
+    axes: str
+    braille: bool
+    plus_minus: str
+    times: str
+    micro: str
+    marked: str
+    cut: str
+
+    def state(self, state: State) -> str:
+        """The sign of a state."""
+        return self.states[state]
+
+    def outcome(self, outcome: Outcome | None) -> str:
+        """The sign of a case's, stage's or run's outcome; of one that is not there yet: the sign of idle."""
+        return self.states[state_of(outcome)]
+
+
+UNICODE = Glyphs(
+    states={
+        State.IDLE: "·", State.EDITED: "~", State.QUEUED: "…", State.STARTING: "⟳", State.LOADING: "⟳",
+        State.COMPILING: "⟳", State.VERIFYING: "⟳", State.PROBING: "⟳", State.BENCHMARKING: "▶",
+        State.PASSED: "✔", State.FAILED: "✗", State.FLAGGED: "⚑", State.CANCELLED: "⊘", State.PAUSED: "‖",
+        State.UNSUPPORTED: "?", State.ENGINE_ERROR: "!", State.CUT_SHORT: "⊘",
+    },
+    then="▸", dot="·", dash="–", rule="─", heat=("·", "░", "▒", "▓", "█"), bars="▁▂▃▄▅▆▇█",
+    standings={Standing.FASTER: "▲", Standing.SLOWER: "▼", Standing.SAME: "="}, markers="●○◇□△",
+    axes="│└─", braille=True, plus_minus="±", times="×", micro="µ", marked="●", cut="…",
+)  # fmt: skip
+ASCII = Glyphs(
+    states={
+        State.IDLE: ".", State.EDITED: "~", State.QUEUED: ":", State.STARTING: "*", State.LOADING: "*",
+        State.COMPILING: "*", State.VERIFYING: "*", State.PROBING: "*", State.BENCHMARKING: "@",
+        State.PASSED: "+", State.FAILED: "x", State.FLAGGED: "!", State.CANCELLED: "/", State.PAUSED: "=",
+        State.UNSUPPORTED: "?", State.ENGINE_ERROR: "E", State.CUT_SHORT: "/",
+    },
+    then=">", dot="|", dash="-", rule="-", heat=(".", "-", "+", "*", "#"), bars="._-=+*%#",
+    standings={Standing.FASTER: "^", Standing.SLOWER: "v", Standing.SAME: "="}, markers="*o+%#",
+    axes="|+-", braille=False, plus_minus="+-", times="x", micro="u", marked="*", cut="~",
+)  # fmt: skip
+
+
+def has_signs(encoding: str | None, signs: str = "✔⟳▸█±") -> bool:
+    """Whether text in this encoding holds these signs; one that nobody names is UTF-8."""
+    try:
+        signs.encode(encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def state_of(outcome: Outcome | None) -> State:
+    """The state that an outcome is shown as."""
+    match outcome:
+        case None:
+            return State.IDLE
+        case Outcome.PASS:
+            return State.PASSED
+        case Outcome.CANCELLED:
+            return State.CANCELLED
+        case Outcome.UNSUPPORTED:
+            return State.UNSUPPORTED
+        case Outcome.ENGINE_ERROR:
+            return State.ENGINE_ERROR
+        case Outcome.CHEATED:
+            return State.FLAGGED
+        case _:
+            return State.FAILED
+
+
+def outcome_words(outcome: Outcome) -> str:
+    """An outcome as the screen says it."""
+    return outcome.value.replace("_", " ")
+
+
+def outcome_tone(outcome: Outcome | None) -> Tone:
+    """What an outcome means to the reader."""
+    return TONES[state_of(outcome)]

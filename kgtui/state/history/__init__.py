@@ -1,0 +1,1 @@
+"""Stored runs and sessions as rows, pages and filters."""

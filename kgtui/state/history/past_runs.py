@@ -1,0 +1,217 @@
+"""What History says of runs and sessions: rows, details, totals, and how a file got better.
+
+Speed-ups are shown of runs that are right and credible only: the store hands out no others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from kgtui.state.format import numbers
+from kgtui.state.format.glyphs import TONES, Glyphs, State, outcome_words, state_of
+from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
+from kgtui.state.run.tables import ago
+from sessions.rows import ListedRun, Milestone, RunRow, RunState, SessionRow, Totals
+
+TIMES_EAGER = "eager"
+_SPARKS = 24
+
+_NARROW = ("run", "state", "operator", "file", "cases", TIMES_EAGER, "when")
+_MEDIUM = ("run", "state", "operator", "file", "cases", TIMES_EAGER, "device", "when", "tag", "note")
+_COLUMNS = {
+    "run": 8, "state": 16, "operator": 17, "file": 13, "cases": 6, TIMES_EAGER: 7, "when": 11, "device": 12, "tag": 9,
+    "note": 17,
+}  # fmt: skip
+_WIDER = {"operator": 32, "file": 32, "device": 22, "tag": 14, "note": 50}
+SESSION_COLUMNS = (
+    Column(label="session", width=9), Column(label="started (UTC)", width=18), Column(label="runs", width=7),
+    Column(label="passed", width=8), Column(label="flagged", width=9), Column(label="judging", width=9),
+    Column(label="cost", width=9), Column(label="what", width=60),
+)  # fmt: skip
+NOTHING_YET = "nothing was judged yet; ctrl+o, then enter on an operator opens its file, and every save is a run"
+
+
+def run_columns(*, medium: bool, wide: bool) -> tuple[Column, ...]:
+    """The columns that have room."""
+    names = _MEDIUM if medium or wide else _NARROW
+    widths = _COLUMNS | _WIDER if wide else _COLUMNS
+    return tuple(Column(label=name, width=widths[name]) for name in names)
+
+
+def run_rows(
+    runs: Sequence[ListedRun], columns: tuple[Column, ...], *, glyphs: Glyphs, now: datetime, marked: Sequence[int] = ()
+) -> tuple[Row, ...]:
+    """A row for every run; its key is its number, and those that are marked bear a sign."""
+    names = [column.label for column in columns]
+    rows = []
+    for listed in runs:
+        cells = _run_cells(listed, glyphs, now)
+        if listed.run.id in marked:
+            cells["run"] = Span(f"{glyphs.marked}#{listed.run.id}", Tone.STRONG)
+        rows.append(Row(key=str(listed.run.id), cells=tuple(cells[name] for name in names)))
+    return tuple(rows)
+
+
+def session_rows(sessions: Sequence[SessionRow], *, glyphs: Glyphs) -> tuple[Row, ...]:
+    """A row for every session; its key is its number."""
+    return tuple(Row(key=str(one.id), cells=_session_cells(one, glyphs)) for one in sessions)
+
+
+def run_details(listed: ListedRun, way: Sequence[Milestone], *, file: str, glyphs: Glyphs) -> tuple[Line, ...]:
+    """All that the list has no room for, and how this file got better."""
+    run, dot = listed.run, f" {glyphs.dot} "
+    state, word = _state(run)
+    where = f"{run.device_name or run.device}{f' to {run.target}' if run.target else ''}"
+    cases = "+".join(run.tiers) or "cases picked by hand"
+    unended = "no verdict yet" if run.state is RunState.RUNNING else "the program that asked for it ended before it"
+    said = one_line(run.sentence or unended)
+    marked = [muted("tag "), Span(run.tag, Tone.LINK) if run.tag else muted(glyphs.dash), muted("   note ")]
+    return (
+        line(strong(f"#{run.id}  "), Span(f"{glyphs.state(state)} {word}", TONES[state]), f"  {said}"),
+        line(run.problem, muted(dot), file, muted(f"{dot}{where}{dot}{cases}{dot}{run.policy} policy")),
+        line(muted(f"judged {run.started_at:%Y-%m-%d %H:%M} UTC in {numbers.seconds(run.elapsed_s)}{dot}"
+                   f"session {run.session}{dot}source {run.digest[:12]}")),
+        # What the user wrote goes before what may be too long for a low terminal.
+        line(*marked, Span(one_line(run.note)) if run.note else muted(glyphs.dash)),
+        way_line(way, glyphs=glyphs),
+    )  # fmt: skip
+
+
+def session_details(session: SessionRow, *, glyphs: Glyphs) -> tuple[Line, ...]:
+    """What a session came to."""
+    dot = f" {glyphs.dot} "
+    ended = "still open, or cut short" if session.ended_at is None else f"ended {session.ended_at:%Y-%m-%d %H:%M} UTC"
+    tokens = session.prompt_tokens + session.completion_tokens
+    cost = glyphs.dash if session.cost_microusd is None else money(session.cost_microusd)
+    return (
+        line(strong(f"session {session.id}  "), one_line(session.label)),
+        line(muted(f"started {session.started_at:%Y-%m-%d %H:%M} UTC{dot}{ended}")),
+        line(f"{counted(session.runs, 'run')} of {counted(session.problems, 'operator')}", muted(dot),
+             f"{session.passed:,} passed", muted(dot), f"{session.flagged:,} flagged",
+             muted(f"{dot}{long_time(session.elapsed_s)} of judging")),
+        line(f"{tokens:,} tokens", muted(dot), f"cost {cost}"),
+    )  # fmt: skip
+
+
+def totals_line(totals: Totals, *, glyphs: Glyphs) -> Line:
+    """What the listed runs come to."""
+    dot = muted(f" {glyphs.dot} ")
+    spans = [
+        strong(f"{totals.runs:,}"),
+        muted(" run" if totals.runs == 1 else " runs"),
+        dot,
+        Span(f"{totals.passed:,} passed"),
+        dot,
+    ]
+    spans += [Span(f"{totals.flagged:,} flagged", Tone.WARN if totals.flagged else Tone.MUTED), dot]
+    spans += [muted(long_time(totals.elapsed_s))]
+    tokens = totals.prompt_tokens + totals.completion_tokens
+    if tokens or totals.cost_microusd is not None:
+        spans += [dot, Span("no price known" if totals.cost_microusd is None else money(totals.cost_microusd))]
+        spans += [dot, muted(f"{numbers.count_of(tokens)} tokens")]
+    return tuple(spans)
+
+
+def way_line(way: Sequence[Milestone], *, glyphs: Glyphs) -> Line:
+    """The best so far of this file, run by run: of its speed-ups, or of its right cases where nothing was timed."""
+    runs = counted(len(way), "run")
+    timed = _comparable(way)
+    if timed:
+        bests = _best_so_far([one.speedup or 0.0 for one in timed])
+        best = max(timed, key=lambda one: one.speedup or 0.0)
+        words = f"{bests[0]:.2f} to {bests[-1]:.2f}{glyphs.times} eager, best #{best.run_id}"
+        return line(muted("best "), Span(sparkline(bests, glyphs=glyphs), Tone.GOOD), f" {words}", muted(f" of {runs}"))
+    shares = [one.passed / one.total for one in way if one.total]
+    if not shares:
+        return line(muted("no case of this file was judged yet, variants that were tuned aside"))
+    bests = _best_so_far(shares)
+    best_run = max((one for one in way if one.total), key=lambda one: one.passed / one.total)
+    words = f"{best_run.passed} of {best_run.total} cases right at best"
+    return line(muted("best "), Span(sparkline(bests, glyphs=glyphs, top=1.0), Tone.GOOD), f" {words}",
+                muted(f", of {runs}; nothing was timed"))  # fmt: skip
+
+
+def sparkline(values: Sequence[float], *, glyphs: Glyphs, top: float | None = None) -> str:
+    """The values as bars from zero to the highest, several values to one bar where they are many."""
+    highest = top or max(values)
+    shown = [values[(place + 1) * len(values) // _SPARKS - 1] for place in range(_SPARKS)]
+    shown = shown if len(values) > _SPARKS else list(values)
+    steps = len(glyphs.bars) - 1
+    return "".join(glyphs.bars[round(steps * min(1.0, value / highest)) if highest else 0] for value in shown)
+
+
+def money(microusd: int) -> str:
+    """Dollars; in full where two digits would say nothing."""
+    whole = f"${microusd / 1e6:,.2f}"
+    return whole if microusd >= 10_000 or not microusd else f"${microusd / 1e6:.6f}".rstrip("0")
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def long_time(duration_s: float) -> str:
+    """A duration that may be hours."""
+    minutes = round(duration_s / 60)
+    return numbers.seconds(duration_s) if duration_s < 6000 else f"{minutes // 60:,} h {minutes % 60} min"
+
+
+def one_line(text: str) -> str:
+    """A user's text without line breaks and control characters, which would tear a row apart."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
+def _session_cells(session: SessionRow, glyphs: Glyphs) -> tuple[Span, ...]:
+    return (
+        Span(str(session.id)),
+        muted(f"{session.started_at:%Y-%m-%d %H:%M}"),
+        Span(f"{session.runs:,}"),
+        Span(f"{session.passed:,}"),
+        Span(f"{session.flagged:,}", Tone.WARN if session.flagged else Tone.MUTED),
+        muted(long_time(session.elapsed_s)),
+        muted(glyphs.dash if session.cost_microusd is None else money(session.cost_microusd)),
+        Span(one_line(session.label)),
+    )
+
+
+def _run_cells(listed: ListedRun, glyphs: Glyphs, now: datetime) -> dict[str, Span]:
+    run = listed.run
+    state, word = _state(run)
+    speedup = muted(glyphs.dash)
+    if listed.speedup is not None:
+        speedup = Span(f"{listed.speedup.value:.2f}{glyphs.times}", Tone.GOOD if listed.speedup.low > 1 else Tone.PLAIN)
+    return {
+        "run": Span(f"#{run.id}"),
+        "state": Span(f"{glyphs.state(state)} {word}", TONES[state]),
+        "operator": Span(run.problem),
+        "file": Span(one_line(run.path.name)) if run.path else muted(glyphs.dash),
+        "cases": Span(f"{run.passed}/{run.total}") if run.total else muted(glyphs.dash),
+        TIMES_EAGER: speedup,
+        "when": muted(ago(run.started_at, now)),
+        "device": muted(run.device_name or run.device),
+        "tag": Span(one_line(run.tag or ""), Tone.LINK),
+        "note": Span(one_line(run.note or "")),
+    }
+
+
+def _state(run: RunRow) -> tuple[State, str]:
+    if run.flagged:
+        return State.FLAGGED, "flagged"
+    if run.outcome is not None:
+        return state_of(run.outcome), outcome_words(run.outcome)
+    return (State.VERIFYING, "goes on") if run.state is RunState.RUNNING else (State.CUT_SHORT, "cut short")
+
+
+def _comparable(way: Sequence[Milestone]) -> list[Milestone]:
+    """The timed runs over as many cases as the newest timed one: means over other cases are no comparison."""
+    timed = [one for one in way if one.speedup is not None]
+    return [one for one in timed if one.timed == timed[-1].timed]
+
+
+def _best_so_far(values: Sequence[float]) -> list[float]:
+    bests: list[float] = []
+    for value in values:
+        bests.append(max(value, bests[-1]) if bests else value)
+    return bests

@@ -1,0 +1,1 @@
+"""One run as frozen records: its cases, failures, kernels and log."""

@@ -1,0 +1,267 @@
+"""Rows of the tables beside the cases: findings, compiled kernels, past runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+
+from engine.devices.hardware.occupancy import occupancy
+from engine.model import CompiledKernel, Finding, Launch, Outcome, Severity
+from kgtui.ports.protocols import PastRun
+from kgtui.state.format.glyphs import TONES, Glyphs, State, outcome_tone, outcome_words, state_of
+from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
+from kgtui.state.format.numbers import percent, seconds
+from kgtui.state.run.run import RunView
+
+FINDING_COLUMNS = (
+    Column(label="line", width=6),
+    Column(label="weight", width=9),
+    Column(label="check", width=17),
+    Column(label="observation", width=90, least=20),
+)
+HISTORY_COLUMNS = (
+    Column(label="run", width=7),
+    Column(label="when", width=12),
+    Column(label="outcome", width=16),
+    Column(label="right", width=9),
+    Column(label="where", width=16, rank=1),
+    Column(label="source", width=9, rank=3),
+    Column(label="took", width=8, rank=2),
+)
+_WIDEST_KERNEL = 16  # what of its kernels tells them apart needs the room; the words below have the whole name
+_WEIGHTS = {
+    Severity.NOTE: Tone.MUTED,
+    Severity.HINT: Tone.BUSY,
+    Severity.SUSPECT: Tone.WARN,
+    Severity.PROOF: Tone.BAD,
+}
+_HEAVIEST_FIRST = (Severity.PROOF, Severity.SUSPECT, Severity.HINT, Severity.NOTE)
+
+
+def findings_in_order(view: RunView) -> tuple[Finding, ...]:
+    """The findings, heaviest first, then in the order they were raised."""
+    return tuple(sorted(view.findings, key=lambda finding: _HEAVIEST_FIRST.index(finding.severity)))
+
+
+def finding_rows(view: RunView, *, glyphs: Glyphs, stale: bool = False) -> tuple[Row, ...]:
+    """A row for every finding; its key is its place in `findings_in_order`."""
+    return tuple(
+        Row(
+            key=str(place),
+            stale=stale,
+            cells=(
+                Span(str(found.location.line) if found.location else glyphs.dash, Tone.LINK),
+                Span(found.severity, _WEIGHTS[found.severity]),
+                Span(found.check),
+                Span(f"{found.message}, in {found.case}" if found.case else found.message),
+            ),
+        )
+        for place, found in enumerate(findings_in_order(view))
+    )
+
+
+def finding_detail(finding: Finding) -> tuple[Line, ...]:
+    """One finding in full."""
+    place = f"line {finding.location.line}" if finding.location else "no line"
+    case = f", case {finding.case}" if finding.case else ""
+    weight = Span(finding.severity, _WEIGHTS[finding.severity])
+    return (line(weight, "  ", strong(finding.check), muted(f"  {place}{case}")), line(finding.message))
+
+
+def kernel_columns(kernels: Sequence[CompiledKernel]) -> tuple[Column, ...]:
+    """The columns for these kernels; where there is no room, what was built and what it takes up goes first."""
+    longest = max((len(kernel.launch.kernel) for kernel in kernels), default=0)
+    failed = any(kernel.outcome is not Outcome.PASS for kernel in kernels)
+    spill = max((len(_memory(kernel.spill_bytes)) for kernel in kernels), default=0)
+    shared = max((len(_memory(kernel.shared_bytes)) for kernel in kernels), default=0)
+    return (
+        Column(label="kernel", width=min(max(longest + 1, 8), _WIDEST_KERNEL), least=12),
+        Column(label="built", width=17 if failed else 7),
+        Column(label="specialised on", width=20, least=12, rank=2 if failed else 0),
+        Column(label="first in", width=12, least=10, rank=3 if failed else 1),
+        Column(label="regs", width=5, rank=2),
+        Column(label="spill", width=max(spill + 1, 6), rank=2),
+        Column(label="shared", width=max(shared + 1, 9), rank=2),
+        Column(label="occup.", width=7, rank=3),
+        Column(label="warps", width=6, rank=5),
+        Column(label="stages", width=7, rank=5),
+        Column(label="took", width=9, rank=6),
+        Column(label="further, or why not", width=60, least=16, rank=1 if failed else 4),
+    )
+
+
+def kernel_rows(
+    kernels: Sequence[CompiledKernel], view: RunView, *, glyphs: Glyphs, stale: bool = False
+) -> tuple[Row, ...]:
+    """A row for every compiled specialisation, one for all that fail with the same words.
+
+    Its key is the place among the kernels, of several the first.  `view` knows which case launched it.
+    """
+    telling = _telling(kernels)
+    rows: list[Row] = []
+    for alike in _grouped(kernels):
+        first = kernels[alike[0]]
+        cells = _kernel_cells(first, glyphs, telling[alike[0]], view.first_case(first.launch))
+        if len(alike) > 1:
+            names = {kernels[place].launch.kernel for place in alike}
+            more = "" if len(names) == 1 else f" and {len(names) - 1} more"
+            cells = (
+                Span(f"{len(alike)} {glyphs.times} {first.launch.kernel}{more}"), cells[1],
+                muted(f"{len(alike)} specialisations"), *cells[3:],
+            )  # fmt: skip
+        rows.append(Row(key=str(alike[0]), cells=cells, stale=stale))
+    return tuple(rows)
+
+
+def kernel_note(view: RunView) -> Line:
+    """Why there is no kernel to show."""
+    if view.target is None and view.started:
+        return line(muted("nothing was compiled: this run had no target; t chooses one"))
+    if view.running:
+        return line(muted("the launches are compiled after the cases"))
+    if view.started and not view.launches:
+        return line(muted(nothing_launched(view)))
+    return line(muted("no kernel was compiled yet; r judges the file"))
+
+
+def nothing_launched(view: RunView) -> str:
+    """Why a run without launches has nothing to compile; one that ended in an error may have begun some."""
+    if view.failed:
+        return "no launch of a Triton kernel came to its end, so there is nothing to compile"
+    return "the candidate launched no Triton kernel, so there is nothing to compile"
+
+
+def history_rows(
+    runs: tuple[PastRun, ...], *, glyphs: Glyphs, now: datetime, current: int | None, marked: Sequence[int] = ()
+) -> tuple[Row, ...]:
+    """A row for every run of this operator, newest first; those that are marked bear a sign."""
+    return tuple(
+        Row(
+            key=str(run.number),
+            cells=_run_cells(run, glyphs, now, is_current=run.number == current, is_marked=run.number in marked),
+        )
+        for run in runs
+    )
+
+
+def ago(then: datetime, now: datetime) -> str:
+    """How long ago, in words short enough for a column."""
+    passed_s = max(0.0, (now - then).total_seconds())
+    if passed_s < 60:
+        return "just now"
+    if passed_s < 3600:
+        return f"{passed_s // 60:.0f} min ago"
+    if passed_s < 86400:
+        return f"{passed_s // 3600:.0f} h ago"
+    return f"{then:%Y-%m-%d}"
+
+
+def ending_of(run: PastRun) -> tuple[State, str]:
+    """What a run came to, as a sign and in words."""
+    if run.flagged:
+        return State.FLAGGED, "flagged"
+    if run.outcome is not None:
+        return state_of(run.outcome), outcome_words(run.outcome)
+    return (State.VERIFYING, "goes on") if run.goes_on else (State.CUT_SHORT, "cut short")
+
+
+def _grouped(kernels: Sequence[CompiledKernel]) -> list[list[int]]:
+    """The places of the kernels; those that were not built for the very same reason are together."""
+    groups: dict[object, list[int]] = {}
+    for place, kernel in enumerate(kernels):
+        built = kernel.outcome is Outcome.PASS or not kernel.message
+        groups.setdefault(place if built else (kernel.outcome, kernel.message), []).append(place)
+    return list(groups.values())
+
+
+def _telling(kernels: Sequence[CompiledKernel]) -> list[str]:
+    """What each is specialised on: first that in which the kernels of one name differ, then the rest."""
+    facts = [_facts_of(kernel.launch) for kernel in kernels]
+    seen: dict[tuple[str, str], set[str]] = {}
+    of_name = Counter(kernel.launch.kernel for kernel in kernels)
+    shared: Counter[tuple[str, str]] = Counter()
+    for kernel, own in zip(kernels, facts, strict=True):
+        for name, word in own.items():
+            seen.setdefault((kernel.launch.kernel, name), set()).add(word)
+            shared[kernel.launch.kernel, name] += 1
+    words = []
+    for kernel, own in zip(kernels, facts, strict=True):
+        called = kernel.launch.kernel
+        differing = [name for name in own if len(seen[called, name]) > 1 or shared[called, name] < of_name[called]]
+        usual = [name for name in own if name not in differing and not name.startswith(" ")]
+        words.append(" ".join(filter(None, (own[name] for name in (*differing, *usual)))))
+    return words
+
+
+def _facts_of(launch: Launch) -> dict[str, str]:
+    """What a specialisation is told by, in words under a name; those with a blank before it only where they differ."""
+    chosen, found = _constants(launch, by_author=True), _constants(launch, by_author=False)
+    types = dict.fromkeys(kind.lstrip("*") for kind in launch.signature.values() if kind.startswith("*"))
+    integers = [f"{name}:{kind}" for name, kind in launch.signature.items() if kind[:1] in "iu" and name not in found]
+    aligned = ",".join(launch.divisible_by_16)
+    return {
+        **{name: f"{name}={value}" for name, value in chosen.items()},
+        "types": " ".join(types),
+        " warps": f"warps={launch.num_warps}",
+        " stages": f"stages={launch.num_stages}",
+        " ones": " ".join(f"{name}={value}" for name, value in found.items()),
+        " integers": " ".join(integers),
+        " aligned": f"%16:{aligned}" if aligned else "%16:none",
+        " options": " ".join(f"{name}={value}" for name, value in launch.options.items()),
+    }
+
+
+def _constants(launch: Launch, *, by_author: bool) -> dict[str, str]:
+    """The constants that the author chose, or those that Triton made of integers that are 1."""
+    return {
+        name: value
+        for name, value in launch.constants.items()
+        if (launch.signature.get(name, "constexpr") == "constexpr") is by_author
+    }
+
+
+def _kernel_cells(kernel: CompiledKernel, glyphs: Glyphs, words: str, case: str) -> tuple[Span, ...]:
+    launch, dash, occupied = kernel.launch, glyphs.dash, occupancy(kernel)
+    word = Span(f"{glyphs.outcome(kernel.outcome)} {outcome_words(kernel.outcome)}", outcome_tone(kernel.outcome))
+    return (
+        Span(launch.kernel),
+        word,
+        Span(words),
+        muted(case or dash),
+        Span(dash if kernel.registers is None else str(kernel.registers)),
+        Span(_memory(kernel.spill_bytes) or dash, _spill_tone(kernel.spill_bytes)),
+        Span(_memory(kernel.shared_bytes) or dash),
+        Span(dash if occupied is None else percent(occupied.percent)),
+        Span(str(launch.num_warps)),
+        Span(str(launch.num_stages)),
+        muted(seconds(kernel.elapsed_s)),
+        muted(" ".join((kernel.message or _found(launch)).split())),
+    )
+
+
+def _found(launch: Launch) -> str:
+    """What Triton specialises on by itself: integers that are 1."""
+    return " ".join(f"{name}={value}" for name, value in _constants(launch, by_author=False).items())
+
+
+def _memory(count: int | None) -> str:
+    return "" if count is None else f"{count:,} B"
+
+
+def _spill_tone(spill_bytes: int | None) -> Tone:
+    return Tone.WARN if spill_bytes else Tone.PLAIN
+
+
+def _run_cells(run: PastRun, glyphs: Glyphs, now: datetime, *, is_current: bool, is_marked: bool) -> tuple[Span, ...]:
+    state, word = ending_of(run)
+    where = f"{run.device} to {run.target}" if run.target else run.device
+    return (
+        Span(f"{glyphs.marked if is_marked else ''}#{run.number}", Tone.STRONG if is_current else Tone.PLAIN),
+        muted(ago(run.started_at, now)),
+        Span(f"{glyphs.state(state)} {word}", TONES[state]),
+        Span(glyphs.dash if run.passed is None else f"{run.passed}/{run.total}"),
+        muted(where),
+        Span(run.digest[:8]),
+        muted(glyphs.dash if run.elapsed_s is None else seconds(run.elapsed_s)),
+    )

@@ -1,0 +1,155 @@
+"""What can be turned in the open file, which values were chosen for it, and the grid that they make.
+
+A list of values is text that a user types; it becomes variants by `engine.tuning.tunables`, which alone knows how to
+change a file.  Nothing here judges, times or writes anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from engine.errors import UsageError
+from engine.tuning.trials import AS_IT_IS
+from engine.tuning.tunables import Knob, Variant, configurations, knobs_of, variants
+from kgtui.state.format.glyphs import Glyphs
+from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
+
+KNOB_COLUMNS = (
+    Column(label="knob", width=17),
+    Column(label="now", width=11),
+    Column(label="values to try", width=28, least=14),
+    Column(label="where", width=30, least=14, rank=1),
+)
+LIST = "autotune list"
+UNTIMED = "nothing is timed here"
+_USUAL_VALUES = {"num_warps": "1, 2, 4, 8, 16", "num_stages": "1, 2, 3, 4"}
+_NOTHING_FOUND = (
+    "nothing in this file can be turned.  Looked for, and not found:",
+    "  a whole number with a name at the top:   BLOCK = 1024",
+    "  a whole number that a launch is given:   kernel[grid](x, BLOCK=1024)",
+    "  num_warps and num_stages of a launch, given or not",
+    "  a triton.autotune list with more than one configuration",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Knobs:
+    """What one text of a file has to turn.
+
+    `chosen` are the values to try of each knob that is to be turned.  `grid` is the file as it is and every variant;
+    it is empty where nothing was chosen and there is no list, or where `complaint` says what is wrong.
+    """
+
+    source: bytes
+    knobs: tuple[Knob, ...] = ()
+    entries: int = 0
+    chosen: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    grid: tuple[Variant, ...] = ()
+    complaint: str = ""
+
+    @property
+    def has_any(self) -> bool:
+        """Whether there is something to choose from."""
+        return bool(self.knobs or self.entries)
+
+    @property
+    def now(self) -> dict[str, str]:
+        """What the file says, for each knob that it gives a value."""
+        return {knob.name: knob.value for knob in self.knobs if knob.value is not None}
+
+
+def knobs_in(source: bytes, *, chosen: Mapping[str, tuple[int, ...]]) -> Knobs:
+    """What this text has to turn; of the values `chosen` before, those of knobs that it still has."""
+    try:
+        knobs = knobs_of(source)
+    except (SyntaxError, ValueError, UsageError) as error:
+        return Knobs(source=source, complaint=f"nothing can be turned: {error}; mend the file and save it")
+    kept = {knob.name: chosen[knob.name] for knob in knobs if knob.name in chosen}
+    try:
+        listed = configurations(source)
+        made = variants(source, kept) if kept else listed
+    except UsageError as error:
+        return Knobs(source=source, knobs=knobs, chosen=MappingProxyType(kept), complaint=str(error))
+    others = tuple(variant for variant in made if variant.source != source)
+    return Knobs(
+        source=source, knobs=knobs, entries=len(listed), chosen=MappingProxyType(kept),
+        grid=(Variant(name=AS_IT_IS, source=source), *others) if others else (),
+        complaint="these are the values that the file has already; choose others" if made and not others else "",
+    )  # fmt: skip
+
+
+def parse_values(text: str) -> tuple[int, ...]:
+    """The whole numbers of a text such as "64, 128"; () for an empty one, which turns the knob no more.
+
+    Raises:
+        UsageError: something in it is no whole number.
+    """
+    values: dict[int, None] = {}
+    for word in text.replace(",", " ").split():
+        try:
+            values[int(word)] = None
+        except ValueError as error:
+            raise UsageError(f"{word!r} is no whole number: expected values such as 64, 128, 256") from error
+    return tuple(values)
+
+
+def written(values: tuple[int, ...]) -> str:
+    """The values as a user types them."""
+    return ", ".join(map(str, values))
+
+
+def usual_values(knob: Knob) -> str:
+    """What is often worth a try; the value that the file has where nobody knows."""
+    if knob.name in _USUAL_VALUES:
+        return _USUAL_VALUES[knob.name]
+    try:
+        now = int(knob.value or "", base=0)
+    except ValueError:
+        return ""
+    is_power_of_two = now > 1 and now & (now - 1) == 0
+    return written((now // 2, now, now * 2)) if is_power_of_two else str(now)
+
+
+def knob_rows(knobs: Knobs, *, glyphs: Glyphs) -> tuple[Row, ...]:
+    """A row for every knob, its name its key, and one for the autotune list."""
+    rows = [
+        Row(key=knob.name, cells=(
+            strong(knob.name),
+            Span(knob.value) if knob.value is not None else muted("not given"),
+            Span(written(knobs.chosen[knob.name])) if knob.name in knobs.chosen else muted(glyphs.dash),
+            muted(_where(knob)),
+        ))
+        for knob in knobs.knobs
+    ]  # fmt: skip
+    if knobs.entries:
+        tried = muted("not tried: values are chosen") if knobs.chosen else Span("each of them alone")
+        cells = (strong(LIST), Span(f"{knobs.entries} entries"), tried, muted(""))
+        rows.append(Row(key=LIST, cells=cells))
+    return tuple(rows)
+
+
+def grid_line(knobs: Knobs, *, timed: bool) -> Line:
+    """What r would do, or what is to be done first."""
+    if knobs.complaint:
+        return line(Span(knobs.complaint, Tone.WARN))
+    if not knobs.grid:
+        return line("enter on a knob chooses its values", muted("; r then tries every combination, each a run"))
+    count = len(knobs.grid) - 1
+    counted = strong(f"{count} {'variant' if count == 1 else 'variants'}")
+    return line(counted, ": r tries the file as it is, then each", *([] if timed else [muted(f"; {UNTIMED}")]))
+
+
+def nothing_found(knobs: Knobs) -> tuple[Line, ...]:
+    """What was looked for, where the file has nothing to turn, or cannot be read."""
+    if knobs.complaint:
+        return (line(Span(knobs.complaint, Tone.WARN)),)
+    return tuple(line(muted(text)) for text in _NOTHING_FOUND)
+
+
+def _where(knob: Knob) -> str:
+    places = len(knob.places)
+    if knob.value is None:
+        return f"added in line {knob.line}" if places == 1 else f"added to {places} launches"
+    return f"line {knob.line}" if places == 1 else f"line {knob.line} and {places - 1} more"

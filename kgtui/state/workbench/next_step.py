@@ -1,0 +1,54 @@
+"""The one key that helps most in each state, for the strip: no state leaves its reader without a next step.
+
+Names bindings, not keys: the user may have given them others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kgtui.state.format.glyphs import BUSY, State
+from kgtui.state.run.run import RunView
+from kgtui.state.workbench.status import Desk, Mode, status_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextStep:
+    """A binding of the workbench, or one that works everywhere, by its id, and what its key does now."""
+
+    binding: str
+    words: str
+
+
+_CANCEL = NextStep(binding="workbench.escape", words="cancels")
+_BACK = NextStep(binding="workbench.escape", words="back")
+_EDIT = NextStep(binding="workbench.edit", words="edits")
+_EDITOR = NextStep(binding="workbench.editor", words="opens $EDITOR")
+_RUN = NextStep(binding="workbench.run", words="runs it")
+_STEPS: Mapping[State, NextStep] = {
+    **dict.fromkeys(BUSY, _CANCEL),
+    State.IDLE: _RUN,
+    State.EDITED: NextStep(binding="workbench.save", words="saves"),
+    State.PASSED: NextStep(binding="workbench.inspect", words="inspects"),
+    State.FAILED: NextStep(binding="workbench.why", words="says why"),
+    State.FLAGGED: NextStep(binding="workbench.inspect", words="says why"),
+    State.CANCELLED: _RUN,
+    State.CUT_SHORT: _BACK,  # a run that is looked at
+    State.PAUSED: NextStep(binding="workbench.pause", words="goes on"),
+    State.UNSUPPORTED: NextStep(binding="everywhere.doctor", words="says why"),
+    State.ENGINE_ERROR: NextStep(binding="workbench.tab-log", words="shows the log"),
+}
+
+
+def next_step(view: RunView, desk: Desk) -> NextStep:
+    """What to press now; while text is typed only what types nothing is offered."""
+    status = status_of(view, desk)
+    state = status.state
+    if desk.opened or (desk.mode is Mode.EDIT and state is not State.EDITED):
+        return _BACK
+    if state is State.PASSED and status.busy:
+        return _CANCEL
+    if state is State.FAILED and not view.failed:
+        return _EDIT if desk.editable else _EDITOR  # the text itself is at fault; no case can be looked at
+    return _STEPS[state]

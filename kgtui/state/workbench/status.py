@@ -1,0 +1,145 @@
+"""What the workbench is doing, in one state: a pure function of the run, the file and the mode."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, replace
+
+from engine.model import Outcome, Stage
+from kgtui.state.format.glyphs import BUSY, State, state_of
+from kgtui.state.run.run import RunView
+
+_STATES = {
+    Stage.PARSE: State.LOADING,
+    Stage.STATIC: State.LOADING,
+    Stage.LOAD: State.LOADING,
+    Stage.VERIFY: State.VERIFYING,
+    Stage.PROBE: State.PROBING,
+    Stage.COMPILE: State.COMPILING,
+    Stage.BENCHMARK: State.BENCHMARKING,
+}
+
+
+class Mode(enum.StrEnum):
+    """Whether single letters are commands or text."""
+
+    WATCH = "watch"
+    EDIT = "edit"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Desk:
+    """What surrounds the run on the screen.
+
+    `content_digest` is the hash of what the file holds now; `unsaved` says that the editor holds something else.
+    `waiting` says that a run was asked for, `begun` that it has begun and said nothing yet.
+    `elapsed_s` is the time since the save for a run that goes on.  `number` is the run's in the store, None when
+    nothing is kept; `cached` says that it was answered from the store, `opened` that it is an old run looked at.
+    `editable` says that the file can be edited here, `smoke` that a save judges the smoke cases alone.
+    """
+
+    operator: str
+    filename: str
+    mode: Mode = Mode.WATCH
+    paused: bool = False
+    unsaved: bool = False
+    waiting: bool = False
+    begun: bool = False
+    content_digest: str = ""
+    device: str = "cpu"
+    target: str | None = None
+    number: int | None = None
+    cached: bool = False
+    opened: bool = False
+    elapsed_s: float = 0.0
+    notice: str = ""
+    editable: bool = True
+    smoke: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Status:
+    """The state and, for a stage with steps, how far it is.
+
+    A run that is `going_on` may be in a state of the end already: its first failed case makes it failed.
+    """
+
+    state: State
+    detail: str = ""
+    going_on: bool = False
+
+    @property
+    def busy(self) -> bool:
+        """Whether it will go on by itself."""
+        return self.going_on or self.state in BUSY
+
+
+def status_of(view: RunView, desk: Desk) -> Status:
+    """The one state that the strip shows."""
+    if view.running:
+        return _so_far(view, activity_of(view))
+    if desk.waiting or desk.begun:
+        return Status(state=State.STARTING)
+    if desk.opened:
+        return _finished(view)
+    if desk.unsaved:
+        return Status(state=State.EDITED)
+    if desk.paused:
+        return Status(state=State.PAUSED)
+    return _finished(view)
+
+
+def is_stale(view: RunView, desk: Desk) -> bool:
+    """Whether the results are of another text than the file holds, or the editor shows."""
+    if not view.started or desk.opened:
+        return False
+    return desk.unsaved or bool(desk.content_digest and desk.content_digest != view.digest)
+
+
+def _so_far(view: RunView, doing: Status) -> Status:
+    """What is being done, behind the worst that is known; times have states of their own."""
+    known = view.interim
+    if known is None:
+        return doing if doing.state is not State.VERIFYING else replace(doing, detail=_with_tiers(view, doing.detail))
+    if doing.state in (State.QUEUED, State.BENCHMARKING):
+        return doing
+    state = State.FLAGGED if known.flagged else state_of(known.outcome)
+    so_far = " so far" if len(view.cases) < view.planned else ""
+    count = len(view.failed) or len(view.cases)
+    goes_on = f"{doing.state} {doing.detail}".rstrip()
+    return Status(state=state, detail=f"{count}/{view.planned}{so_far}, {goes_on}", going_on=True)
+
+
+def _with_tiers(view: RunView, detail: str) -> str:
+    """How far it is, and which tiers passed."""
+    return ", ".join([detail, *(f"{tier.tier} {tier.passed}/{tier.total} passed" for tier in view.tiers)])
+
+
+def activity_of(view: RunView) -> Status:
+    """What a run in progress is doing, whatever is known of its outcome."""
+    active = view.active
+    if view.holder is not None and (active is None or active.stage is Stage.BENCHMARK):
+        return Status(state=State.QUEUED)
+    if active is None and view.stages:
+        active = view.stages[-1]  # between two stages nothing else is known yet
+    if active is None:
+        return Status(state=State.LOADING)
+    state = _STATES[active.stage]
+    done = {
+        Stage.VERIFY: len(view.cases), Stage.COMPILE: len(view.kernels), Stage.BENCHMARK: len(view.benchmarks),
+    }.get(active.stage)  # fmt: skip
+    expected = {
+        Stage.VERIFY: view.planned, Stage.COMPILE: view.kernels_planned or len(view.launches),
+        Stage.BENCHMARK: view.benchmarks_planned or None,
+    }  # fmt: skip
+    total = active.total if active.total is not None else expected.get(active.stage)
+    return Status(state=state, detail="" if done is None or total is None else f"{done}/{total}")
+
+
+def _finished(view: RunView) -> Status:
+    verdict = view.verdict
+    if verdict is None:
+        return Status(state=State.CUT_SHORT if view.cut_short else State.IDLE)
+    if verdict.flagged and verdict.outcome is Outcome.PASS:
+        return Status(state=State.FLAGGED)
+    return Status(state=state_of(verdict.outcome))

@@ -1,0 +1,231 @@
+"""The verdict strip: what happens, how far it is, and what it came to, in three lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.model import Outcome, Stage
+from engine.verdict.decide import first_unbuilt
+from kgtui.ports.protocols import INTERPRETED_DEVICE
+from kgtui.state.bench.benchmarks import awaited
+from kgtui.state.format.glyphs import TONES, Glyphs, State, state_of
+from kgtui.state.format.lines import Line, Span, Tone, line, muted, strong
+from kgtui.state.format.numbers import seconds
+from kgtui.state.run.run import RunView, StageView
+from kgtui.state.run.tables import findings_in_order
+from kgtui.state.workbench.status import Desk, Status, is_stale, status_of
+
+_STAGE_WORDS = {
+    Stage.STATIC: "read", Stage.LOAD: "load", Stage.VERIFY: "verify", Stage.PROBE: "probe",
+    Stage.COMPILE: "compile", Stage.BENCHMARK: "bench",
+}  # fmt: skip
+_WRONG = frozenset({
+    Outcome.WRONG_VALUE, Outcome.WRONG_SHAPE, Outcome.WRONG_DTYPE, Outcome.NONFINITE, Outcome.MUTATED_INPUT,
+})  # fmt: skip
+_STARTING_SENTENCE = "the file is judged as soon as the engine is there"
+_BEGINNING_SENTENCE = "the run begins"
+_IDLE_SENTENCE = "save the file to judge it"
+_PAUSED_SENTENCE = "saves are not judged"
+
+
+def head(view: RunView, desk: Desk, glyphs: Glyphs) -> tuple[Line, Line]:
+    """The first line, its left and its right part: state, what is judged and where; the run's number and the mode."""
+    status = status_of(view, desk)
+    tone = TONES[status.state]
+    words = f"{glyphs.state(status.state)} {status.state}{' ' + status.detail if status.detail else ''}"
+    took = elapsed(status, view, desk)
+    left = [Span(words, Tone.STRONG if tone is Tone.PLAIN else tone), Span(f" {took}" if took else "", tone)]
+    place = f"{desk.device} to {desk.target}" if desk.target else desk.device
+    for text in (desk.operator, desk.filename, place):
+        left += [muted(f" {glyphs.dot} "), strong(text) if text == desk.operator else Span(text)]
+    return tuple(left), line(muted(f"{_number(view, desk)}  "), *_mode(desk, status, glyphs))
+
+
+def progress(view: RunView, glyphs: Glyphs, *, short: bool = False, timed: bool = True) -> Line:
+    """The second line: the stages of the run.
+
+    `short` leaves out the first ones when they passed, and probing too where the stages are not even `timed`.
+    """
+    parts: list[Span] = [] if short else [muted("saved")]
+    for stage in _STAGE_WORDS:
+        seen = view.stage(stage)
+        if stage is Stage.COMPILE and view.started and view.target is None:
+            continue
+        if stage is Stage.BENCHMARK and seen is None and view.device in ("", INTERPRETED_DEVICE):
+            continue
+        if short and stage in (Stage.STATIC, Stage.LOAD) and seen is not None and seen.outcome is Outcome.PASS:
+            continue
+        if stage is Stage.PROBE and _says_nothing(seen, brief=short and not timed):
+            continue
+        between = [muted(f" {glyphs.then} ")] if parts else []
+        parts += [*between, *_stage(stage, view, glyphs, timed=timed)]
+    return tuple(parts)
+
+
+def sentence(view: RunView, desk: Desk) -> Line:
+    """The third line: what the run came to, or what is to be done."""
+    if desk.notice:
+        return line(Span(desk.notice, Tone.WARN))
+    if desk.unsaved and not view.running:
+        return line(Span("not saved: ctrl+s saves and judges; below are the results of the saved text", Tone.WARN))
+    if desk.paused and not view.running and not desk.opened and is_stale(view, desk):
+        return line(Span("the file has changed since this run; going on judges it", Tone.WARN))
+    if desk.paused and not view.running and not desk.opened:
+        last = f"; the last run: {_ended(view)}" if view.verdict is not None else ""
+        return line(Span(_PAUSED_SENTENCE, Tone.WARN), last)
+    if view.verdict is not None:
+        return line(_ended(view))
+    if view.cut_short:
+        return line(f"no verdict: {_judged(view)}")
+    if view.running and desk.opened:
+        return line(muted(f"as far as it was when it was opened: {_judged(view)}"))
+    if view.failed:
+        first = view.failed[0]
+        count = f"{len(view.failed)} failed so far"
+        if len(view.cases) >= view.planned:
+            count = f"{len(view.failed)} of {view.planned} cases failed"
+        return line(Span(_explained(f"{count}, first {first.case}: {first.message or first.outcome}", view)))
+    if view.holder is not None:
+        right = muted(f"; right on all {len(view.cases)} cases")
+        return line(Span(awaited(view.holder), Tone.WARN), right)
+    if view.active and view.active.stage is Stage.BENCHMARK:
+        timed = f"{len(view.benchmarks)} of {view.active.total or view.benchmarks_planned} bench cases timed"
+        return line(muted(f"right on all {len(view.cases)} cases; {timed}"))
+    if view.running and (unbuilt := first_unbuilt(view.kernels)) is not None:
+        return line(f"{unbuilt.launch.kernel} does not build for {unbuilt.target}: {unbuilt.message}")
+    if view.active and view.active.stage is Stage.PROBE:
+        return line(muted(f"right on all {len(view.cases)} cases; probing where the answers come from"))
+    if view.active and view.active.stage is Stage.COMPILE:
+        return line(muted(f"right on all {len(view.cases)} cases; compiling what they launched for {view.target}"))
+    if view.running:
+        tiers = "".join(f"{tier.tier} passed after {seconds(tier.at_s)}; " for tier in view.tiers)
+        return line(muted(f"{tiers}{len(view.cases)} of {view.planned} cases judged, none failed"))
+    return line(muted(_BEGINNING_SENTENCE if desk.begun else _STARTING_SENTENCE if desk.waiting else _IDLE_SENTENCE))
+
+
+def pressed(key: str, words: str) -> Line:
+    """The next step: a key and what it does now."""
+    return line(strong(key), muted(f" {words}"))
+
+
+def title(view: RunView, desk: Desk, glyphs: Glyphs) -> str:
+    """The terminal's title: state and operator."""
+    status = status_of(view, desk)
+    return f"{glyphs.state(status.state)} {status.state} {desk.operator}"
+
+
+def elapsed(status: Status, view: RunView, desk: Desk) -> str:
+    """How long the run takes or took; nothing when none did."""
+    if status.busy:
+        return "" if desk.opened else seconds(desk.elapsed_s)
+    if view.finished_s is None or status.state in (State.EDITED, State.PAUSED):
+        return ""
+    return seconds(view.finished_s)
+
+
+def _number(view: RunView, desk: Desk) -> str:
+    if desk.number is None:
+        return "not kept" if view.started else ""
+    if desk.opened:
+        return f"run #{desk.number} as it was"
+    return f"cached #{desk.number}" if desk.cached else f"run #{desk.number}"
+
+
+def _mode(desk: Desk, status: Status, glyphs: Glyphs) -> tuple[Span, ...]:
+    """The mode, whether only smoke cases are judged, and the pause where another state hides it."""
+    word = Span(f"{'SMOKE ' if desk.smoke else ''}{desk.mode.upper()}", Tone.STRONG)
+    hides_pause = desk.paused and status.state is not State.PAUSED
+    return (Span(f"{glyphs.state(State.PAUSED)} paused  ", Tone.WARN), word) if hides_pause else (word,)
+
+
+def _explained(text: str, view: RunView) -> str:
+    """A sentence that ends with the first failed case, with what its answer looks like in place of its numbers."""
+    first = view.failed[0] if view.failed else None
+    named = f"first {first.case}: " if first else ""
+    before, found, _ = text.partition(named) if first else (text, "", "")
+    for report in first.outputs if first and found else ():
+        for diagnosis in report.explanation.diagnoses[:1] if report.explanation else ():
+            return f"{before}{named}{diagnosis.sentence}"
+    return text
+
+
+def _judged(view: RunView) -> str:
+    """How far the cases of a run without an end of its own are."""
+    amiss = f", {len(view.failed)} of them {_amiss_word([case.outcome for case in view.failed])}" if view.failed else ""
+    return f"{len(view.cases)} of {view.planned} cases were judged{amiss}"
+
+
+def _ended(view: RunView) -> str:
+    """What the run came to; one that was cancelled says how far it was."""
+    verdict = view.verdict
+    if verdict is None:
+        return ""
+    if verdict.outcome is Outcome.CANCELLED:
+        return f"cancelled: {_judged(view)}"
+    if verdict.flagged and (why := _doubt(view, verdict.sentence)):
+        return why
+    return f"{_place(view)}{_explained(verdict.sentence, view)}"
+
+
+def _doubt(view: RunView, sentence: str) -> str:
+    """What makes a right run not credible, before how right it is: of a long sentence the end is cut."""
+    for found in findings_in_order(view)[:1]:
+        before, said, after = sentence.partition(found.message)
+        if said:
+            place = f", line {found.location.line}" if found.location else ""
+            return f"not credible{place}: {found.message}{after}; {before.partition(',')[0]}"
+    return ""
+
+
+def _place(view: RunView) -> str:
+    """Where the file itself is at fault; the cases that fail name their lines in the table."""
+    place = view.verdict.location if view.verdict and not view.failed else None
+    if view.verdict is None or place is None or f"line {place.line}:" in view.verdict.sentence:
+        return ""
+    return f"line {place.line}, column {place.column}: " if place.column else f"line {place.line}: "
+
+
+def _says_nothing(seen: StageView | None, *, brief: bool) -> bool:
+    """Whether a stage has not begun, or has passed where there is no room to say so."""
+    return seen is None or (brief and seen.outcome is Outcome.PASS)
+
+
+def _stage(stage: Stage, view: RunView, glyphs: Glyphs, *, timed: bool) -> tuple[Span, ...]:
+    word, seen = _STAGE_WORDS[stage], view.stage(stage)
+    parsed = view.stage(Stage.PARSE)
+    if stage is Stage.STATIC and parsed is not None and (seen is None or parsed.outcome is not Outcome.PASS):
+        # Parsing and reading are one step to a reader: what matters is whether the text is a kernel.
+        seen = parsed
+    if seen is None:
+        return (muted(f"{word} {glyphs.dash}"),)
+    count = _count(stage, view, seen)
+    outcome = seen.outcome
+    if outcome is None and not view.running:
+        outcome = Outcome.CANCELLED  # the run ended while this stage went on
+    if outcome is None:
+        return (Span(f"{word.upper()} {count}".rstrip(), Tone.BUSY),)
+    if outcome is Outcome.PASS:
+        took_s = seen.elapsed_s or 0.0
+        took = f" {seconds(took_s).replace(' ', '')}" if timed and took_s >= 0.01 else ""
+        return (Span(f"{word} {count}".rstrip() + took), Span(f" {glyphs.state(State.PASSED)}", Tone.GOOD))
+    state = state_of(outcome)
+    return (Span(f"{word.upper()} {count}".rstrip() + f" {glyphs.state(state)}", TONES[state]),)
+
+
+def _count(stage: Stage, view: RunView, seen: StageView) -> str:
+    """How many of how many are done, the same as the state says; and apart from it how many did not go well."""
+    outcomes, planned = {
+        Stage.VERIFY: ([case.outcome for case in view.cases], view.planned),
+        Stage.COMPILE: ([kernel.outcome for kernel in view.kernels], view.kernels_planned),
+        Stage.BENCHMARK: ([one.outcome for one in view.benchmarks], view.benchmarks_planned),
+    }.get(stage, ([], 0))
+    total = seen.total or planned
+    if not total:
+        return ""
+    amiss = [outcome for outcome in outcomes if outcome is not Outcome.PASS]
+    return f"{len(outcomes)}/{total}" + (f" {len(amiss)} {_amiss_word(amiss)}" if amiss else "")
+
+
+def _amiss_word(outcomes: Sequence[Outcome]) -> str:
+    """What to call those that did not go well: wrong are answers; what crashed or never came is none."""
+    return "wrong" if all(outcome in _WRONG for outcome in outcomes) else "failed"

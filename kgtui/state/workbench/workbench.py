@@ -1,0 +1,269 @@
+"""Everything the workbench knows about the file on it; each change makes a new record.
+
+The screen holds one of these and draws it.  Nothing here touches a widget, a file or the engine.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from engine.model import BenchmarkPlan, CaseResult, Outcome, Problem, Tier
+from engine.model.events import Event
+from engine.static.source import directives
+from kgtui.files.disk import shown_text, why_not_editable
+from kgtui.ports.protocols import DEFAULT_TIERS, INTERPRETED_DEVICE, Order
+from kgtui.state.bench.measurements import NOTHING_MEASURED, Measurements, measured
+from kgtui.state.run.run import NO_RUN, RunView, reduce_all
+from kgtui.state.run.suspects import Suspects, suspects
+from kgtui.state.workbench.status import Desk, Mode
+
+TARGETS = ("sm_90", "sm_80", "sm_100", "sm_120", "gfx90a", "gfx942", "gfx950", "gfx1100")
+
+
+class Wish(enum.StrEnum):
+    """What a run is for: what a save does, only the verification of all cases, or that and the benchmark."""
+
+    AS_SAVED = "as saved"
+    VERIFY = "verify"
+    BENCHMARK = "benchmark"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A run on the screen: what it said, its number in the store, whether it was answered from there.
+
+    `begun` is false where no run was asked for yet.  `problem` and `filename` are those of a run of another file than
+    the open one; None and empty are the open file's own.  `picked` says that its cases were picked by hand.
+    """
+
+    view: RunView = NO_RUN
+    number: int | None = None
+    cached: bool = False
+    began_s: float = 0.0
+    begun: bool = False
+    problem: Problem | None = None
+    filename: str = ""
+    picked: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workbench:
+    """One file of one operator, its newest run, and what surrounds them.
+
+    `saved` is what the file holds as far as is known.  `overtaking` is content that another program wrote while
+    the editor held unsaved text: both are kept until the user has chosen.  `before` remembers what earlier runs
+    said of each case, `kept` the results of the same text beside which picked cases were judged, `timed_before`
+    what they measured; `old` is a past run that is being looked at instead of the newest.  `smoke` is what the user
+    chose over the file's own directive.  A `notice` holds until the next run, a `trouble` with the file until it is
+    told that it is over.
+    """
+
+    problem: Problem
+    path: Path
+    saved: bytes
+    device: str
+    target: str | None
+    mode: Mode = Mode.WATCH
+    paused: bool = False
+    waiting: bool = False
+    unsaved: bool = False
+    overtaking: bytes | None = None
+    live: Shown = Shown()
+    before: RunView = NO_RUN
+    kept: tuple[CaseResult, ...] = ()
+    timed_before: Measurements = NOTHING_MEASURED
+    old: Shown | None = None
+    notice: str = ""
+    trouble: str = ""
+    smoke: bool | None = None
+
+    @cached_property
+    def is_smoke(self) -> bool:
+        """Whether a save judges the smoke cases alone: by the user's choice, else as the file says."""
+        if self.smoke is not None:
+            return self.smoke
+        return directives(shown_text(self.saved)).get("cases") == Tier.SMOKE
+
+    @property
+    def tiers(self) -> tuple[Tier, ...]:
+        """The tiers that a save judges."""
+        return (Tier.SMOKE,) if self.is_smoke else DEFAULT_TIERS
+
+    @property
+    def shown(self) -> Shown:
+        """The run that the panes show."""
+        return self.old or self.live
+
+    def renumbered(self, numbers: Mapping[int, int]) -> Workbench:
+        """The same runs under their new numbers in the store."""
+        live, old = (
+            None if one is None or one.number is None else replace(one, number=numbers.get(one.number, one.number))
+            for one in (self.live, self.old)
+        )
+        return replace(self, live=live or self.live, old=old or self.old)
+
+    @property
+    def view(self) -> RunView:
+        """What that run said."""
+        return self.shown.view
+
+    @property
+    def shown_problem(self) -> Problem:
+        """The operator of that run: a past run may be of another one than the open file."""
+        return self.shown.problem or self.problem
+
+    @property
+    def shown_filename(self) -> str:
+        """The name of the file of that run."""
+        return self.shown.filename or self.path.name
+
+    @property
+    def known_before(self) -> RunView:
+        """What earlier runs said of each case; nothing beside a past run, which is shown as it was."""
+        return NO_RUN if self.old is not None else self.before
+
+    @property
+    def judged_nothing(self) -> bool:
+        """Whether the newest run ended before any case was judged, as over a text that is no Python."""
+        view = self.live.view
+        has_failed = view.verdict is not None and view.verdict.outcome is not Outcome.PASS
+        return self.old is None and has_failed and not view.cases and self.before.started
+
+    @property
+    def results(self) -> RunView:
+        """What the panes show of cases, findings and kernels.
+
+        Beside picked cases the others of the same text; after a run that judged nothing those of the run before.
+        """
+        if self.judged_nothing:
+            return replace(self.before, findings=self.view.findings or self.before.findings)
+        if self.old is None and self.live.picked and self.kept:
+            now = {result.case: result for result in self.view.cases}
+            merged = {result.case: result for result in self.kept} | now
+            return replace(self.view, cases=tuple(merged.values()))
+        return self.view
+
+    @property
+    def can_time(self) -> bool:
+        """Whether times on this device are speeds: under Triton's interpreter they are not."""
+        return self.device != INTERPRETED_DEVICE
+
+    @property
+    def benchmark(self) -> BenchmarkPlan | None:
+        """What a save times once the candidate is right; None where that is not possible."""
+        cases = tuple(case for case in self.problem.cases if case.tier is Tier.BENCH)
+        return BenchmarkPlan(cases=cases) if cases and self.can_time else None
+
+    @property
+    def measurements(self) -> Measurements:
+        """What the shown run measured, and of the cases that it has not timed what earlier ones did."""
+        now = measured(self.view, number=self.shown.number)
+        if self.old is not None:
+            return now
+        return now.over(self.timed_before, self.view).beside(self.content_digest)
+
+    @cached_property
+    def why_not_editable(self) -> str:
+        """Why what the file holds cannot be edited here and written back as it was; nothing where it can."""
+        return why_not_editable(self.saved)
+
+    @property
+    def content_digest(self) -> str:
+        """The hash of what the file holds."""
+        return hashlib.sha256(self.saved).hexdigest()
+
+    def suspects_of(self, result: CaseResult) -> Suspects | None:
+        """The lines to look at for a failed case; none where the file has another text by now."""
+        is_of_this_text = self.results.digest == self.content_digest
+        return suspects(result, self.saved) if is_of_this_text else None
+
+    @property
+    def blamed_line(self) -> int | None:
+        """The line to look at first: where the run says that it went wrong, or what the first wrong case points to."""
+        verdict = self.view.verdict
+        if verdict is None:
+            return None
+        if verdict.location is not None:
+            return verdict.location.line
+        suspected = self.suspects_of(self.view.failed[0]) if self.view.failed else None
+        return suspected.lines[0][0] if suspected is not None else None
+
+    def order(self, *, again: bool = False, cases: tuple[str, ...] = (), wish: Wish = Wish.AS_SAVED) -> Order:
+        """Judge what the file holds; picked cases and smoke cases are verified and not timed."""
+        is_smoke = self.is_smoke and wish is Wish.AS_SAVED
+        benchmark = None if cases or is_smoke or wish is Wish.VERIFY else self.benchmark
+        shown = {result.case: result.seed for result in self.results.cases if result.case in cases}
+        seeds = tuple((name, seed) for name, seed in shown.items() if seed is not None)
+        return Order(
+            problem=self.problem, path=self.path, content=self.saved, device=self.device, target=self.target,
+            again=again, tiers=(Tier.SMOKE,) if is_smoke else DEFAULT_TIERS, cases=cases, seeds=seeds,
+            benchmark=benchmark,
+        )  # fmt: skip
+
+    def desk(self, now_s: float) -> Desk:
+        """What the strip shows beside the run."""
+        shown = self.shown
+        return Desk(
+            operator=self.shown_problem.name, filename=self.shown_filename, mode=self.mode, paused=self.paused,
+            unsaved=self.unsaved, waiting=self.waiting, content_digest=self.content_digest,
+            device=self.view.device or self.device, target=self.view.target if self.view.started else self.target,
+            begun=shown.begun and not self.view.started, number=shown.number, cached=shown.cached,
+            opened=self.old is not None, elapsed_s=max(0.0, now_s - shown.began_s), notice=self.trouble or self.notice,
+            editable=not self.why_not_editable, smoke=self.is_smoke and self.old is None,
+        )  # fmt: skip
+
+    def ordered(self, now_s: float) -> Workbench:
+        """A run was asked for and has not begun; what is shown stays."""
+        return replace(self, waiting=True, old=None, notice="", live=replace(self.live, began_s=now_s))
+
+    def run_began(
+        self, *, number: int | None, cached: bool, digest: str = "", picked: bool = False
+    ) -> Workbench:  # fmt: skip
+        """The events from here on are of a new run; the cases of the runs before are remembered.
+
+        Of a run of `picked` cases of the same text, `digest`, the other cases keep what they came to.
+        """
+        shown = replace(self, old=None)
+        kept = shown.results.cases if picked and digest == self.live.view.digest else ()
+        live = Shown(number=number, cached=cached, began_s=self.live.began_s, begun=True, picked=picked)
+        timed = measured(self.live.view, number=self.live.number).over(self.timed_before, self.live.view)
+        before = _remembered(self.before, self.live.view)
+        return replace(self, waiting=False, before=before, kept=kept, timed_before=timed, live=live)
+
+    def happened(self, events: Sequence[Event]) -> Workbench:
+        """More events of the newest run."""
+        return replace(self, live=replace(self.live, view=reduce_all(self.live.view, events)))
+
+    def not_begun(self) -> Workbench:
+        """What was asked for was withdrawn before it began."""
+        return replace(self, waiting=False)
+
+    def opened(
+        self, number: int, events: Sequence[Event], *, goes_on: bool = False, problem: Problem | None = None,
+        filename: str = "",
+    ) -> Workbench:  # fmt: skip
+        """Look at a past run as it was; one without a verdict was cut short, unless it still `goes_on`.
+
+        `problem` and `filename` are those of its own file, where that is not the open one.
+        """
+        view = reduce_all(NO_RUN, events)
+        view = replace(view, cut_short=view.verdict is None and not goes_on)
+        return replace(self, old=Shown(view=view, number=number, problem=problem, filename=filename))
+
+    def next_target(self) -> Workbench:
+        """Compile for the next target of the list from now on."""
+        place = TARGETS.index(self.target) + 1 if self.target in TARGETS else 0
+        return replace(self, target=TARGETS[place % len(TARGETS)])
+
+
+def _remembered(before: RunView, view: RunView) -> RunView:
+    """The newest result of every case over both."""
+    if not view.started or (before.started and view.verdict is not None and not view.cases):
+        return before
+    results = {result.case: result for result in (*before.cases, *view.cases)}
+    return replace(view, cases=tuple(results.values()))

@@ -1,0 +1,1 @@
+"""Bars, questions, input lines and other small controls."""

@@ -1,0 +1,80 @@
+"""A question in one line, answered by one key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual import events
+from textual.content import Content
+from textual.message import Message
+
+from kgtui.state.format.lines import Span, Tone
+from kgtui.widgets.text.toned import content_of, shortened
+from kgtui.widgets.text.tones import Toned
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """One way to answer: the key to press and what it does."""
+
+    key: str
+    label: str
+
+
+class Ask(Toned, can_focus=True):
+    """Takes the keys until it is answered; esc is the answer that changes nothing."""
+
+    class Answered(Message):
+        """The user chose; `key` is "escape" when nothing is to change."""
+
+        def __init__(self, subject: str, key: str) -> None:
+            super().__init__()
+            self.subject = subject
+            self.key = key
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._subject = ""
+        self._question = ""
+        self._answers: tuple[Answer, ...] = ()
+
+    @property
+    def subject(self) -> str:
+        """What is being asked about; empty when nothing is."""
+        return self._subject
+
+    @property
+    def question(self) -> str:
+        """The words of the question."""
+        return self._question
+
+    def ask(self, subject: str, question: str, answers: tuple[Answer, ...]) -> None:
+        """Put the question; `subject` comes back with the answer."""
+        self._subject, self._question, self._answers = subject, question, answers
+        self.display = True
+        self.screen.set_focus(self)
+        self.refresh()
+
+    def close(self) -> None:
+        """Withdraw the question."""
+        self._subject = ""
+        self.display = False
+
+    def render(self) -> Content:
+        """The question, cut where room ends, and its keys, which are always whole."""
+        spans: list[Span] = []
+        for answer in (*self._answers, Answer(key="esc", label="stay")):
+            spans += [Span("  "), Span(answer.key, Tone.STRONG), Span(f" {answer.label}")]
+        keys = content_of(self, tuple(spans))
+        room = max(0, self.size.width - keys.cell_length)
+        return shortened(self, (Span(f" {self._question}"),), cells=room) + keys
+
+    def on_key(self, event: events.Key) -> None:
+        """Answer with one of the offered keys; no other that would act on what is asked about does anything."""
+        if event.key in {answer.key for answer in self._answers}:
+            event.stop()
+            subject = self._subject
+            self.close()
+            self.post_message(self.Answered(subject, event.key))
+        elif event.is_printable or event.key == "enter":
+            event.stop()

@@ -1,0 +1,104 @@
+"""The bench tab: every timed case in a row, below it how the one under the cursor was measured.
+
+Where nothing can be timed it says so, and shows what is known of speed without a clock.
+"""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+
+from kgtui.ports.protocols import INTERPRETED_DEVICE
+from kgtui.state.bench.benchmarks import (
+    bench_cases,
+    bench_columns,
+    bench_rows,
+    summary_lines,
+    trouble,
+    why_nothing,
+)
+from kgtui.state.bench.detail import LABEL, bench_detail
+from kgtui.state.bench.measurements import Measurement
+from kgtui.state.bench.static_cost import COLUMNS, INTERPRETED, cost_rows, static_lines
+from kgtui.state.format.lines import Line, Span, Tone, line, muted, plain_text
+from kgtui.widgets.panes.detailed import DetailedPane
+from kgtui.widgets.panes.pane import Scene
+from kgtui.widgets.text.toned import Grid, Lines
+
+
+class BenchPane(DetailedPane):
+    """A row for every bench case, and how the one under the cursor was measured."""
+
+    def compose(self) -> ComposeResult:
+        """What it comes to, the table, the detail."""
+        yield Lines(id="bench-note")
+        yield Grid(COLUMNS, id="bench-table")
+        with VerticalScroll(id="bench-scroll", can_focus=True):
+            yield Lines(id="bench-detail", indent=LABEL)
+
+    @property
+    def current(self) -> Measurement | None:
+        """What was measured for the case under the cursor."""
+        name = self.query_one(Grid).current
+        return self.scene.bench.measurements.of(name) if name and self.scene else None
+
+    def show(self, scene: Scene) -> None:
+        """Draw what was measured, or why nothing was."""
+        self.scene = scene
+        bench, grid = scene.bench, self.query_one(Grid)
+        measurements = bench.measurements
+        device = bench.view.device or bench.device
+        is_static = device == INTERPRETED_DEVICE and not measurements.cases
+        self.set_class(is_static, "-static")
+        note, words = self.query_one("#bench-note", Lines), self._note(scene, is_static=is_static)
+        note.display = bool(words)
+        note.show(words)
+        if is_static:
+            grid.set_columns(COLUMNS)
+            grid.show(cost_rows(bench.shown_problem, glyphs=scene.glyphs))
+        else:
+            problem, glyphs = bench.shown_problem, scene.glyphs
+            grid.set_columns(bench_columns(problem, measurements, glyphs=glyphs))
+            grid.show(bench_rows(problem, bench.view, measurements, glyphs=glyphs, dimmed=scene.outdated))
+        self.show_detail()
+
+    def followed_line(self) -> int | None:
+        """Where there is no room for the detail, it takes the table's place; no line belongs to it."""
+        if self.current is not None:
+            self.add_class("-detailed")
+        return None
+
+    def copied(self) -> str:
+        """The case under the cursor with all that was measured."""
+        if self.current is None or self.scene is None:
+            return self.query_one(Grid).current or ""
+        return plain_text(bench_detail(self.current, glyphs=self.scene.glyphs))
+
+    def show_detail(self) -> None:
+        """Draw the detail of the case under the cursor."""
+        scene, current = self.scene, self.current
+        if scene is None:
+            return
+        self.set_class(current is not None, "-timed")
+        if current is None and self.has_class("-detailed"):
+            self.close_detail()
+        detail = self.query_one("#bench-detail", Lines)
+        if current is not None:
+            detail.show(bench_detail(current, glyphs=scene.glyphs))
+        elif self.has_class("-static"):
+            detail.show(static_lines(scene.bench.view))
+        else:
+            timed = "not timed yet" if bench_cases(scene.bench.shown_problem) else ""
+            detail.show((line(muted(timed)),))
+
+    def _note(self, scene: Scene, *, is_static: bool) -> tuple[Line, ...]:
+        bench = scene.bench
+        if is_static:
+            return (line(Span(INTERPRETED, Tone.WARN)),)
+        measurements, view = bench.measurements, bench.view
+        lines = summary_lines(measurements, glyphs=scene.glyphs, dimmed=scene.outdated)
+        untimed = view.verdict is not None and not view.benchmarks and all(one.stale for one in measurements.cases)
+        if not measurements.cases or untimed or view.holder is not None:
+            return (line(Span(why_nothing(view, bench.shown_problem), Tone.WARN)), *lines)
+        stopped = trouble(view)
+        return (line(Span(stopped, Tone.WARN)), *lines) if stopped else lines

@@ -1,0 +1,101 @@
+"""The cases tab: every case in a row, and below it why the one under the cursor failed."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+
+from engine.model import CaseResult, Outcome
+from kgtui.ports.protocols import DEFAULT_TIERS
+from kgtui.state.format.lines import line, muted, plain_text
+from kgtui.state.run.cases import case_brief, case_columns, case_detail, case_rows
+from kgtui.widgets.panes.detailed import DetailedPane
+from kgtui.widgets.panes.pane import Scene
+from kgtui.widgets.text.toned import Grid, Lines
+
+
+class CasesPane(DetailedPane):
+    """A row for every case, and why the one under the cursor failed."""
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self._led_to_failure_of = ""
+
+    def compose(self) -> ComposeResult:
+        """The table over the detail, or over a few lines of it where the terminal is low."""
+        yield Grid(case_columns(()), id="cases-table")
+        with VerticalScroll(id="case-scroll", can_focus=True):
+            yield Lines(id="case-detail")
+        yield Lines(id="case-brief")
+
+    @property
+    def current(self) -> CaseResult | None:
+        """The result under the cursor, of this run or, as long as the table shows that, of the one before."""
+        name, scene = self.current_name, self.scene
+        if name is None or scene is None:
+            return None
+        view = scene.bench.results
+        waits = view.running or scene.outdated
+        return view.case(name) or (scene.bench.known_before.case(name) if waits else None)
+
+    @property
+    def current_name(self) -> str | None:
+        """The case under the cursor, judged or not."""
+        return self.query_one(Grid).current
+
+    def show(self, scene: Scene) -> None:
+        """Draw the cases; the first one that fails in a run takes the cursor."""
+        self.scene = scene
+        bench, view = scene.bench, scene.bench.results
+        tiers = bench.tiers if bench.old is None else DEFAULT_TIERS
+        planned = tuple(case for case in bench.shown_problem.cases if case.tier in tiers)
+        before, glyphs, wanted = bench.known_before, scene.glyphs, scene.wanted
+        rows = case_rows(planned, view, before, glyphs=glyphs, wanted=wanted, stale=scene.outdated)
+        self.query_one(Grid).set_columns(case_columns(planned))
+        self.query_one(Grid).show(rows)
+        self.set_class(not rows, "-none")
+        if view.failed and not bench.shown.picked and self._led_to_failure_of != self._run_key(scene):
+            self._led_to_failure_of = self._run_key(scene)
+            self.query_one(Grid).go_to(view.failed[0].case)
+        self.show_detail()
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the case under the cursor was judged and is not right."""
+        return self.current is not None and self.current.outcome is not Outcome.PASS
+
+    def go_to(self, name: str) -> None:
+        """Put the cursor on a case."""
+        self.query_one(Grid).go_to(name)
+        self.show_detail()
+
+    def copied(self) -> str:
+        """The worst element of the case, or its name."""
+        result = self.current
+        if result is None:
+            return self.current_name or ""
+        if self.scene and result.outcome is not Outcome.PASS:
+            return plain_text(case_detail(result, glyphs=self.scene.glyphs))
+        return result.case
+
+    def show_detail(self) -> None:
+        """Draw the detail of the case under the cursor."""
+        detail = self.query_one("#case-detail", Lines)
+        result, scene = self.current, self.scene
+        self.set_class(self.has_failed, "-failed")
+        if result is not None and scene is not None:
+            is_stale = scene.outdated or scene.bench.results.case(result.case) is None
+            suspected = scene.bench.suspects_of(result)
+            detail.show(case_detail(result, glyphs=scene.glyphs, stale=is_stale, suspected=suspected))
+            brief = case_brief(result, glyphs=scene.glyphs, stale=is_stale, suspected=suspected)
+            self.query_one("#case-brief", Lines).show(brief if self.has_failed else ())
+        elif scene is not None and self.current_name is None:
+            words = f"no case has {scene.wanted!r} in its row; esc shows all"
+            self.query_one("#case-brief", Lines).show((line(muted(words)),))
+        else:
+            detail.show((line(muted("not judged yet" if scene is None or scene.bench.view.running else "not judged")),))
+
+    @staticmethod
+    def _run_key(scene: Scene) -> str:
+        shown = scene.bench.shown
+        return f"{shown.number} {shown.began_s} {shown.view.digest}"

@@ -1,0 +1,47 @@
+"""A pane with a table and the detail of what is under its cursor; where there is no room for both, one at a time."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from textual import on
+from textual.containers import VerticalScroll
+from textual.widget import Widget
+from textual.widgets import DataTable
+
+from kgtui.widgets.panes.pane import Pane, Scene
+from kgtui.widgets.text.toned import Grid
+
+
+class DetailedPane(Pane):
+    """Enter puts the detail in place of the table; the style sheet says where there is no room for both."""
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self.scene: Scene | None = None
+
+    @abstractmethod
+    def show_detail(self) -> None:
+        """Draw the detail of what is under the cursor."""
+
+    @property
+    def main(self) -> Widget:
+        """The table, or the detail in its place."""
+        return self.query_one(VerticalScroll if self.has_class("-detailed") else Grid)
+
+    def step_back(self) -> bool:
+        """From the detail to the table."""
+        detailed = self.has_class("-detailed")
+        self.remove_class("-detailed")
+        return detailed
+
+    def close_detail(self) -> None:
+        """Bring the table back, and the keys with it."""
+        had_keys = self.query_one(VerticalScroll).has_focus
+        self.remove_class("-detailed")
+        if had_keys:
+            self.screen.set_focus(self.query_one(Grid))
+
+    @on(DataTable.RowHighlighted)
+    def _row_highlighted(self) -> None:
+        self.show_detail()

@@ -1,0 +1,69 @@
+"""The findings tab: what the checks observed, each with its line."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.app import ComposeResult
+from textual.widget import Widget
+from textual.widgets import DataTable
+
+from engine.model import Finding
+from kgtui.state.format.lines import line, muted
+from kgtui.state.run.tables import FINDING_COLUMNS, finding_detail, finding_rows, findings_in_order
+from kgtui.widgets.panes.pane import Pane, Scene
+from kgtui.widgets.text.toned import Grid, Lines
+
+
+class FindingsPane(Pane):
+    """The list, and the finding under the cursor in full."""
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self._scene: Scene | None = None
+
+    def compose(self) -> ComposeResult:
+        """The table over the detail."""
+        yield Grid(FINDING_COLUMNS, id="findings-table")
+        yield Lines(id="finding-detail")
+
+    @property
+    def main(self) -> Widget:
+        """The table."""
+        return self.query_one(Grid)
+
+    @property
+    def current(self) -> Finding | None:
+        """The finding under the cursor."""
+        key = self.query_one(Grid).current
+        return findings_in_order(self._scene.bench.results)[int(key)] if key and self._scene else None
+
+    def show(self, scene: Scene) -> None:
+        """Draw the findings."""
+        self._scene = scene
+        bench = scene.bench
+        stale = scene.stale if bench.view.findings else scene.outdated
+        self.query_one(Grid).show(finding_rows(bench.results, glyphs=scene.glyphs, stale=stale))
+        self._show_detail()
+
+    def followed_line(self) -> int | None:
+        """The line that the finding is about."""
+        found = self.current
+        return found.location.line if found and found.location else None
+
+    def copied(self) -> str:
+        """The finding in words."""
+        found = self.current
+        return f"{found.severity} {found.check}: {found.message}" if found else ""
+
+    @on(DataTable.RowHighlighted)
+    def _row_highlighted(self) -> None:
+        self._show_detail()
+
+    def _show_detail(self) -> None:
+        found, detail = self.current, self.query_one(Lines)
+        if found:
+            detail.show(finding_detail(found))
+        elif self._scene and self._scene.bench.view.verdict:
+            detail.show((line(muted("the checks observed nothing")),))
+        else:
+            detail.show((line(muted("nothing observed yet; r judges the file")),))

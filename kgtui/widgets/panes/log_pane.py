@@ -1,0 +1,68 @@
+"""The log tab: what the kernel printed and what the engine said, as it came."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.widget import Widget
+
+from kgtui.state.run.log import LogRows
+from kgtui.state.run.run import LogLine
+from kgtui.widgets.panes.pane import Pane, Scene
+from kgtui.widgets.text.code_view import CodeView
+
+_SCROLL_BAR = 1
+
+
+class LogPane(Pane):
+    """Appends what is new; starts over with a new run, and at another width."""
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self._log: tuple[LogLine, ...] = ()
+        self._cells = 0
+        self._rows = LogRows(cells=0)
+        self._scene: Scene | None = None
+
+    def compose(self) -> ComposeResult:
+        """The text."""
+        nothing = " nothing was written yet; what the file prints stands here"
+        yield CodeView(empty=nothing, line_numbers=False, id="log-text")
+
+    @property
+    def main(self) -> Widget:
+        """The text."""
+        return self.query_one(CodeView)
+
+    def show(self, scene: Scene) -> None:
+        """Draw the log of the run."""
+        self._scene = scene
+        log, view = scene.bench.view.log, self.query_one(CodeView)
+        cells, shown = self.size.width - _SCROLL_BAR, len(self._log)
+        is_other = shown > len(log) or (shown and log[shown - 1] is not self._log[-1])
+        if is_other or cells != self._cells:
+            view.show_text("", kind="log")
+            self._cells, self._rows, shown = cells, LogRows(cells=cells), 0
+        rows = self._rows.add(log[shown:])
+        if scene.bench.view.verdict is not None:
+            rows += self._rows.end()
+        if rows:
+            view.append_lines(rows)
+        self._log = log
+
+    def on_resize(self) -> None:
+        """Break the lines for another width."""
+        if self._scene is not None and self.size.width - _SCROLL_BAR != self._cells:
+            self.show(self._scene)
+
+    def copied(self) -> str:
+        """The line under the cursor, whole."""
+        view = self.query_one(CodeView)
+        return self._rows.line_of(view.cursor_line) if view.line_count else ""
+
+    def search(self, text: str) -> int | None:
+        """Search the log."""
+        return self.query_one(CodeView).search(text)
+
+    def hit(self, step: int) -> None:
+        """The next or the previous match."""
+        self.query_one(CodeView).hit(step)

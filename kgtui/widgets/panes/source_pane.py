@@ -1,0 +1,147 @@
+"""The user's file: looked at while another program edits it, or edited here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from textual.app import ComposeResult
+from textual.message import Message
+from textual.widgets import TextArea
+
+from kgtui.files import disk
+from kgtui.state.format.lines import Span, Tone, line, muted, strong
+from kgtui.widgets.controls.bars import Strip
+from kgtui.widgets.controls.titled import Titled
+from kgtui.widgets.text.editor import WRONG, SourceEditor
+
+
+class SourcePane(Titled):
+    """Holds the editor and says which lines went wrong; it never touches the file itself."""
+
+    class Edited(Message):
+        """The text differs from what was loaded, or no longer does."""
+
+        def __init__(self, *, unsaved: bool) -> None:
+            super().__init__()
+            self.unsaved = unsaved
+
+    class Typed(Message):
+        """The text is another."""
+
+    class CursorMoved(Message):
+        """The cursor is on another line, counted from one."""
+
+        def __init__(self, line: int) -> None:
+            super().__init__()
+            self.line = line
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self._loaded = ""
+        self._like = b""
+        self._unsaved = False
+        self._line = 1
+
+    def compose(self) -> ComposeResult:
+        """A title and the text."""
+        yield Strip(id="source-title")
+        yield SourceEditor(id="source")
+
+    @property
+    def editor(self) -> SourceEditor:
+        """The text widget."""
+        return self.query_one(SourceEditor)
+
+    @property
+    def line(self) -> int:
+        """The line under the cursor, from one."""
+        return int(self.editor.cursor_location[0]) + 1
+
+    @property
+    def content(self) -> bytes:
+        """What the file would hold if it were saved now."""
+        return disk.encoded(self.editor.text, like=self._like)
+
+    @property
+    def read(self) -> bytes:
+        """The content that the text was made from."""
+        return self._like
+
+    @property
+    def word(self) -> str:
+        """What is selected, or the line under the cursor."""
+        return self.editor.selected_text or str(self.editor.document.get_line(self.line - 1))
+
+    def load(self, content: bytes, *, from_the_top: bool = False) -> None:
+        """Show this content; the cursor stays where it is unless this is another file."""
+        text = disk.editable_text(content)
+        self._like = content
+        if from_the_top:
+            self.editor.goto(1)
+        self.editor.reload(disk.shown_text(content) if text is None else text)
+        self._loaded = self.editor.text
+        self._tell()
+
+    def accept(self) -> None:
+        """What is shown now is what the file holds."""
+        self._like, self._loaded = self.content, self.editor.text
+        self._tell()
+
+    def edit(self, *, on: bool) -> None:
+        """Take letters as text, or as commands."""
+        self.editor.read_only = not on
+        # A blinking cursor sends a kilobyte and more each second, for nothing while the file is only watched.
+        self.editor.cursor_blink = on
+        self.editor.tab_behavior = "indent" if on else "focus"
+        self.set_class(on, "-editing")
+        if on:
+            self.screen.set_focus(self.editor)
+
+    def mark(self, notes: Mapping[int, str]) -> None:
+        """Point out the lines that went wrong, each with what happened there."""
+        self.editor.set_marks({number: replace(WRONG, note=note) for number, note in notes.items()})
+
+    def go_to(self, line_number: int) -> None:
+        """Put the cursor on a line, counted from one."""
+        self.editor.goto(line_number)
+
+    def link(self, line_number: int | None) -> None:
+        """Point out the line that the code under the reader's cursor came from; None ends it."""
+        self.editor.link(line_number)
+
+    def search(self, text: str) -> int | None:
+        """Look for `text` in the source and say how often it occurs."""
+        return self.editor.search(text)
+
+    def hit(self, step: int) -> None:
+        """Go to the next match, or to the one before."""
+        self.editor.hit(step)
+
+    def title(self, name: str, *, folder: str, marked: int, old: bool) -> None:
+        """Say which file this is, and how it is meant."""
+        changed = Span(" ~", Tone.WARN) if self._unsaved else Span("")
+        left = line(strong(name), changed, muted(f"  {folder}"))
+        words = "as it was then" if old else "editing" if self.has_class("-editing") else "watching"
+        errors = f"{marked} line{'s' if marked != 1 else ''} marked  " if marked else ""
+        self.query_one(Strip).show(((left, line(Span(errors, Tone.BAD), muted(words))),))
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """Tell when the text becomes, or stops being, different from the file."""
+        event.stop()
+        self._tell()
+        self.post_message(self.Typed())
+
+    def on_text_area_selection_changed(self, event: TextArea.SelectionChanged) -> None:
+        """Tell when the cursor comes to another line."""
+        event.stop()
+        if self.line != self._line:
+            self._line = self.line
+            self.editor.link(None)
+            self.post_message(self.CursorMoved(self._line))
+
+    def _tell(self) -> None:
+        unsaved = self.editor.text != self._loaded
+        if unsaved != self._unsaved:
+            self._unsaved = unsaved
+            self.post_message(self.Edited(unsaved=unsaved))

@@ -1,0 +1,181 @@
+"""Distributions and plots in signs: places, intervals, axes, and what is left out for want of room."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from engine.model import Candidate
+from kgtui.state.bench.distribution import distribution
+from kgtui.state.bench.measurements import Measurements, Trust, measured
+from kgtui.state.bench.plot import Axis, Point, Series, draw, linear_axis, log_axis
+from kgtui.state.bench.sizes import (
+    ROOFLINE,
+    Lens,
+    Measure,
+    Over,
+    first_measure,
+    legend,
+    plot_lines,
+    series_of,
+)
+from kgtui.state.format.glyphs import ASCII, UNICODE
+from kgtui.state.format.lines import Tone, plain_text
+from kgtui.state.run.run import NO_RUN, reduce_all
+
+SQUARE = Axis(low=0.0, high=10.0, ticks=((0.0, "0"), (10.0, "10")))
+
+
+def point(x: float, y: float, *, reach: float = 0.0, group: str = "") -> Point:
+    return Point(key=f"{x:g}", group=group, x=x, y=y, low=y - reach, high=y + reach)
+
+
+def series(*points: Point, marker: str = "*") -> Series:
+    return Series(name="candidate", points=points, marker=marker, tone=Tone.GOOD)
+
+
+def drawn(*all_series: Series, marked: str | None = None, glyphs: Any = ASCII) -> list[str]:
+    return plain_text(
+        draw(all_series, SQUARE, SQUARE, width=24, height=7, glyphs=glyphs, marked=marked)
+    ).splitlines()  # fmt: skip
+
+
+def test_a_point_lies_at_its_place_between_the_ends_of_the_axes() -> None:
+    lines = drawn(series(point(0, 0), point(10, 10)), marked="10")
+    assert lines[0] == "10 |" + " " * 17 + "..*"
+    assert lines[4].startswith(" 0 |*..")
+    assert lines[5] == "   +" + "-" * 19 + "^"
+    assert lines[6] == "    0" + " " * 17 + "10"
+
+
+def test_points_of_two_groups_are_not_joined() -> None:
+    lines = drawn(series(point(0, 0, group="f32"), point(10, 10, group="bf16")))
+    assert "".join(lines[:5]).count(".") == 0
+    assert "".join(lines[:5]).count("*") == 2
+
+
+def test_an_interval_reaches_over_and_under_its_point() -> None:
+    lines = drawn(series(point(5, 5, reach=5)))
+    assert [line[4:].strip() for line in lines[:5]] == [".", ".", "*", ".", "."]
+
+
+def test_a_series_without_a_marker_is_a_dashed_line() -> None:
+    top = drawn(series(point(0, 10), point(10, 10), marker=""))[0]
+    assert top == "10 |..  ..  ..  ..  .."
+
+
+def test_fine_dots_are_braille_and_a_later_series_lies_above() -> None:
+    lower, upper = series(point(0, 5), point(10, 5), marker="○"), series(point(0, 5), point(10, 5), marker="●")
+    text = "\n".join(drawn(lower, upper, glyphs=UNICODE))
+    assert (text.count("○"), text.count("●")) == (0, 2)
+    assert "⠤" in text or "⠒" in text
+
+
+def test_too_little_room_gives_no_plot() -> None:
+    one = (series(point(1, 1)),)
+    assert draw(one, SQUARE, SQUARE, width=23, height=7, glyphs=ASCII) == ()
+    assert draw(one, SQUARE, SQUARE, width=24, height=4, glyphs=ASCII) == ()
+
+
+def test_axes_are_written_at_round_values() -> None:
+    assert [text for _, text in linear_axis(2900.0, lambda value: f"{value:g}", most=5).ticks] == [
+        "0", "1000", "2000", "3000"
+    ]  # fmt: skip
+    powers = log_axis(1000.0, 70000.0, lambda value: f"{value:g}", base=2, most=4)
+    assert [text for _, text in powers.ticks] == ["1024", "4096", "16384", "65536"]
+    alone = log_axis(100.0, 100.0, lambda value: f"{value:g}", base=10, most=4)
+    assert alone.low < 100.0 < alone.high
+
+
+def test_a_distribution_counts_every_sample_and_sets_stragglers_apart() -> None:
+    known = distribution((1.0, 1.0, 1.1, 1.1, 1.1, 1.2, 9.0), bins=3)
+    assert known is not None
+    assert (sum(known.counts), known.beyond, known.low) == (6, 1, 1.0)
+    assert len(known.strip(UNICODE)) == 3
+
+
+def test_equal_samples_are_one_bar_and_a_single_one_none() -> None:
+    known = distribution((2.0, 2.0, 2.0), bins=4)
+    assert known is not None and (known.counts, known.strip(ASCII)) == ((3, 0, 0, 0), "#   ")
+    assert distribution((2.0,), bins=4) is None
+
+
+# The bench cases
+
+
+@pytest.fixture
+def measurements(fakes: ModuleType, bench_fakes: ModuleType) -> Measurements:
+    plan = bench_fakes.bench_plan(bench_fakes.timed_problem())
+    candidate = Candidate(source=fakes.SOURCE, problem=plan.problem.name)
+    return measured(reduce_all(NO_RUN, bench_fakes.two_baselines(candidate, plan)), number=1)
+
+
+def names(bench_fakes: ModuleType, measurements: Measurements, lens: Lens) -> dict[str, tuple[float, ...]]:
+    found = series_of(bench_fakes.timed_problem(), measurements, lens, glyphs=UNICODE)
+    return {one.name: tuple(point.y for point in one.points) for one in found}
+
+
+def test_a_time_is_shown_as_bandwidth_operations_or_itself(bench_fakes: ModuleType, measurements: Measurements) -> None:
+    shown = {measure: names(bench_fakes, measurements, Lens(measure=measure)) for measure in Measure}
+    assert shown[Measure.BANDWIDTH]["candidate"][2] == pytest.approx(0.832 * 2900)
+    assert shown[Measure.BANDWIDTH][ROOFLINE] == pytest.approx((2900.0,) * 5)
+    assert shown[Measure.FLOPS]["candidate"][2] == pytest.approx(0.832 * 2900 * 5 / 8 / 1000)
+    assert shown[Measure.TIME]["candidate"][2] == pytest.approx(2 * 4096 * 4096 * 4 / 2.9e6 / 0.832)
+
+
+def test_most_cases_bound_by_arithmetic_are_shown_as_operations_first(measurements: Measurements) -> None:
+    from engine.model.benchmark import Bound
+
+    assert first_measure(measurements) is Measure.BANDWIDTH
+    bound = tuple(
+        replace(one, benchmark=replace(one.benchmark, floor=replace(one.benchmark.floor, bound=Bound.COMPUTE)))
+        for one in measurements.cases
+        if one.benchmark.floor
+    )
+    assert first_measure(replace(measurements, cases=bound)) is Measure.FLOPS
+
+
+@pytest.mark.parametrize(
+    ("trust", "stale", "shown"),
+    [(Trust.CREDIBLE, False, "candidate"), (Trust.CREDIBLE, True, "candidate, stale"),
+     (Trust.FLAGGED, False, "⚑ candidate, flagged"), (Trust.WRONG, False, None)],
+)  # fmt: skip
+def test_a_candidate_is_plotted_as_what_it_is_and_a_wrong_one_not_at_all(
+    bench_fakes: ModuleType, measurements: Measurements, trust: Trust, stale: bool, shown: str | None
+) -> None:
+    cases = tuple(replace(one, trust=trust, stale=stale) for one in measurements.cases)
+    found = names(bench_fakes, replace(measurements, cases=cases), Lens(measure=Measure.TIME))
+    assert [name for name in found if "candidate" in name] == ([shown] if shown else [])
+    assert {"eager", "compile", ROOFLINE} <= set(found)
+
+
+def test_the_legend_names_candidate_baselines_and_roofline_in_this_order(
+    bench_fakes: ModuleType, measurements: Measurements
+) -> None:
+    lens = Lens(measure=Measure.BANDWIDTH, over=Over.ORDER)
+    found = series_of(bench_fakes.timed_problem(), measurements, lens, glyphs=ASCII)
+    assert plain_text((legend(found, lens, glyphs=ASCII),)) == (
+        "bandwidth, GB/s by case  * candidate  o eager  + compile  - - roofline"
+    )
+
+
+def test_cases_in_their_order_are_named_under_their_points(bench_fakes: ModuleType, measurements: Measurements) -> None:
+    lens, problem = Lens(measure=Measure.BANDWIDTH, over=Over.ORDER), bench_fakes.timed_problem()
+    found = series_of(problem, measurements, lens, glyphs=ASCII)
+    lines = plain_text(plot_lines(problem, found, lens, width=78, height=12, glyphs=ASCII)).splitlines()
+    assert len(lines) == 12
+    assert lines[-1].strip().startswith("1024x256 f32  4096x781 f32")
+    assert lines[-1].endswith("1024x256 bf16 16384x8192 b~")
+
+
+def test_a_problem_that_computes_nothing_has_no_operations_to_plot(
+    bench_fakes: ModuleType, measurements: Measurements
+) -> None:
+    problem, lens = bench_fakes.timed_problem(), Lens(measure=Measure.FLOPS)
+    copying = replace(problem, cost=lambda case: replace(problem.cost(case), flops=0))
+    found = series_of(copying, measurements, lens, glyphs=UNICODE)
+    text = plain_text(plot_lines(copying, found, lens, width=78, height=12, glyphs=UNICODE))
+    assert text == "nothing to plot: no case that was timed computes anything by its cost; m shows another measure"

@@ -1,0 +1,391 @@
+"""A grid of variants as the screen knows it: knobs and their values, progress, ending, the table, the patch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from engine.errors import UsageError
+from engine.model import Outcome
+from engine.model.benchmark import Interval
+from engine.reports.text import CollectedRun
+from engine.tuning.trials import Trial
+from engine.tuning.tunables import Knob, knobs_of
+from kgtui.state.format.glyphs import ASCII, UNICODE
+from kgtui.state.format.lines import plain_text
+from kgtui.state.tuning.grid import (
+    Ending,
+    VariantGrid,
+    left_s,
+    progress_line,
+    proposal_lines,
+    tried_detail,
+    tuning_markdown,
+)
+from kgtui.state.tuning.tunables import (
+    Knobs,
+    grid_line,
+    knob_rows,
+    knobs_in,
+    nothing_found,
+    parse_values,
+    usual_values,
+    written,
+)
+from kgtui.state.tuning.variant_table import (
+    Sorting,
+    drawn_columns,
+    in_order,
+    trial_columns,
+    trial_rows,
+    values_of,
+)
+
+SOURCE = b"BLOCK = 1024\nRADIX = 10\n\n\ndef f(x):\n    k[(1,)](x, BLOCK=BLOCK)\n"
+TUNED = b"""@triton.autotune(configs=[triton.Config({"B": 64}, num_warps=4), triton.Config({"B": 128})], key=["n"])
+@triton.jit
+def k(x, n, B):
+    pass
+
+
+def f(x):
+    k[(1,)](x, 1)
+"""
+
+
+# Values
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [("64, 128", (64, 128)), ("64 128,64", (64, 128)), ("  ", ()), ("", ()), ("-1", (-1,)), ("1_024", (1024,))],
+)
+def test_values_are_whole_numbers_between_commas_or_spaces(text: str, values: tuple[int, ...]) -> None:
+    assert parse_values(text) == values
+
+
+@pytest.mark.parametrize("text", ["big", "64, 1.5", "0x", "[64]", "９e9", "9" * 5000])
+def test_what_is_no_whole_number_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(UsageError, match="is no whole number: expected values such as 64, 128, 256"):
+        parse_values(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "usual"),
+    [
+        ("BLOCK", "1_024", "512, 1024, 2048"), ("BLOCK", "2", "1, 2, 4"), ("RADIX", "10", "10"), ("ONE", "1", "1"),
+        ("num_warps", None, "1, 2, 4, 8, 16"), ("num_stages", "3", "1, 2, 3, 4"), ("HEX", "0x40", "32, 64, 128"),
+        ("BLOCK", "(1024)", ""),
+    ],
+)  # fmt: skip
+def test_for_a_power_of_two_its_neighbours_are_offered(name: str, value: str | None, usual: str) -> None:
+    assert usual_values(Knob(name=name, value=value, line=1, places=())) == usual
+
+
+# Knobs
+
+
+def test_every_knob_is_a_row_with_what_is_to_be_tried() -> None:
+    rows = knob_rows(knobs_in(SOURCE, chosen={"BLOCK": (64, 128)}), glyphs=UNICODE)
+    assert [tuple(cell.text for cell in row.cells) for row in rows] == [
+        ("BLOCK", "1024", "64, 128", "line 1"), ("RADIX", "10", "–", "line 2"),
+        ("num_warps", "not given", "–", "added in line 6"), ("num_stages", "not given", "–", "added in line 6"),
+    ]  # fmt: skip
+
+
+def test_the_grid_has_the_file_as_it_is_first_and_never_again() -> None:
+    knobs = knobs_in(SOURCE, chosen={"BLOCK": (512, 1024), "num_warps": (8,)})
+    assert [one.name for one in knobs.grid] == ["as it is", "BLOCK=512 num_warps=8", "BLOCK=1024 num_warps=8"]
+    assert [one.name for one in knobs_in(SOURCE, chosen={"BLOCK": (1024, 64)}).grid] == ["as it is", "BLOCK=64"]
+
+
+def test_without_values_the_entries_of_the_autotune_list_are_tried() -> None:
+    knobs = knobs_in(TUNED, chosen={})
+    assert [one.name for one in knobs.grid] == ["as it is", "B=64 num_warps=4", "B=128"]
+    assert [cell.text for cell in knob_rows(knobs, glyphs=ASCII)[-1].cells] == [
+        "autotune list", "2 entries", "each of them alone", "",
+    ]  # fmt: skip
+
+
+def test_values_of_knobs_that_a_new_text_has_no_more_are_forgotten() -> None:
+    assert knobs_in(b"RADIX = 10\n", chosen={"BLOCK": (64,), "RADIX": (2,)}).chosen == {"RADIX": (2,)}
+
+
+@pytest.mark.parametrize(
+    ("knobs", "words"),
+    [
+        (knobs_in(SOURCE, chosen={}),
+         "enter on a knob chooses its values; r then tries every combination, each a run"),
+        (knobs_in(SOURCE, chosen={"BLOCK": (64,)}),
+         "1 variant: r tries the file as it is, then each; nothing is timed here"),
+        (knobs_in(SOURCE, chosen={"BLOCK": (1024,)}), "these are the values that the file has already; choose others"),
+        (knobs_in(SOURCE, chosen={"BLOCK": tuple(range(300))}),
+         "300 variants are too many for one grid of 256; try fewer values"),
+    ],
+    ids=["nothing chosen", "one", "as it is", "too many"],
+)  # fmt: skip
+def test_what_r_would_do_is_said(knobs: Knobs, words: str) -> None:
+    assert plain_text((grid_line(knobs, timed=False),)) == words
+
+
+def test_a_file_with_nothing_to_turn_is_told_what_was_looked_for() -> None:
+    said = plain_text(nothing_found(knobs_in(b"def f(x):\n    return x\n", chosen={}))).splitlines()
+    assert said[0] == "nothing in this file can be turned.  Looked for, and not found:"
+    assert [part in "\n".join(said) for part in ("BLOCK = 1024", "kernel[grid]", "num_warps", "triton.autotune")]
+    assert len(said) == 5
+
+
+@pytest.mark.parametrize("source", [b"def f(:\n", b"x = 1\0\n", b"\xff\xfe = 1\n"])
+def test_a_file_that_is_no_python_has_no_knobs_and_says_why(source: bytes) -> None:
+    knobs = knobs_in(source, chosen={})
+    assert (knobs.has_any, knobs.grid) == (False, ())
+    assert knobs.complaint.startswith("nothing can be turned: ")
+    assert knobs.complaint.endswith("; mend the file and save it")
+
+
+# Progress
+
+
+def grid_of(*values: int, tuned: bool = False) -> VariantGrid:
+    knobs = knobs_in(TUNED, chosen={}) if tuned else knobs_in(SOURCE, chosen={"BLOCK": values})
+    return VariantGrid(
+        path=Path("/k/[soft]max.py"), problem="aten::softmax", device="cuda", target="sm_90", variants=knobs.grid,
+        now={} if tuned else knobs.now, began_s=100.0, last_s=100.0,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def tried(fakes: ModuleType, bench_fakes: ModuleType) -> Any:
+    """Tries the next variant of a grid; its speed-up over eager, or that it was not timed, wrong or flagged."""
+
+    def next_of(
+        grid: VariantGrid, speedup: tuple[float, float, float] | None = None, *, script: Any = None,
+        now_s: float = 110.0, number: int | None = 7,
+    ) -> VariantGrid:  # fmt: skip
+        variant = grid.variants[len(grid.tried)]
+        plan = bench_fakes.bench_plan(bench_fakes.timed_problem())
+        events = list(
+            (script or (bench_fakes.all_timed if speedup else fakes.all_pass))(
+                fakes.Candidate(source=variant.source, problem="aten::softmax"), plan
+            )
+        )
+        if speedup is not None:
+            events = [with_speedup(event, speedup) for event in events]
+        run = CollectedRun(file="softmax.py", events=tuple(events), number=number)
+        return grid.finished(Trial(variant=variant, run=run), now_s=now_s)
+
+    return next_of
+
+
+def with_speedup(event: Any, speedup: tuple[float, float, float]) -> Any:
+    if not hasattr(event, "summaries"):
+        return event
+    value, low, high = speedup
+    (one,) = event.summaries
+    return replace(event, summaries=(replace(one, speedup=Interval(value=value, low=low, high=high)),))
+
+
+def said(grid: VariantGrid, *, now_s: float = 110.0, stale: bool = False) -> str:
+    return plain_text((progress_line(grid, now_s=now_s, glyphs=ASCII, stale=stale),))
+
+
+def test_how_far_it_is_and_how_long_the_rest_may_take(tried: Any) -> None:
+    grid = grid_of(64, 128, 256)
+    assert said(grid) == "* 0/4 tried  starting; esc stops"
+    grid = tried(grid, now_s=110.0)
+    assert said(grid, now_s=112.0) == "* 1/4 tried  starting, about 28 s left; esc stops"
+    assert left_s(grid, 500.0) == 0.0
+    grid = tried(grid, now_s=220.0)
+    assert said(grid, now_s=220.0) == "* 2/4 tried  starting, about 2 min left; esc stops"
+
+
+def test_the_running_variant_says_what_it_does(tried: Any, fakes: ModuleType, bench_fakes: ModuleType) -> None:
+    grid = tried(grid_of(64, 128))
+    plan = bench_fakes.bench_plan(bench_fakes.timed_problem())
+    candidate = fakes.Candidate(source=b"", problem="aten::softmax")
+    grid = grid.run_began().happened(fakes.stops_half_way(candidate, plan))
+    assert said(grid).startswith("* 1/3 tried  verifying 5/8")
+    columns = trial_columns(grid, timed=False, room=77, glyphs=ASCII)
+    running = trial_rows(grid, columns, Sorting(), glyphs=ASCII, stale=False)[-1]
+    assert [cell.text for cell in running.cells] == ["", "64", "* 5/8", "-", "-", "-", "-", "-"]
+
+
+def test_a_winner_is_proposed_with_its_patch(tried: Any) -> None:
+    grid = grid_of(64, 128)
+    for speedup in ((1.0, 0.98, 1.02), (1.5, 1.47, 1.53), (1.2, 1.17, 1.23)):
+        grid = tried(grid, speedup)
+    assert grid.ending is Ending.WHOLE
+    assert said(grid) == "3/3 tried in 10.0 s; BLOCK=64 is 1.50x +-0.06 as fast as the file: w writes it"
+    assert plain_text(proposal_lines(grid)).splitlines() == [
+        "--- a/[soft]max.py", "+++ b/[soft]max.py", "@@ -1,2 +1,2 @@", "-BLOCK = 1024", "+BLOCK = 64", " RADIX = 10",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("speedups", "words"),
+    [
+        (((1.0, 0.9, 1.1), (1.15, 1.05, 1.2)), "no variant was measured to be faster than the file as it is"),
+        ((None, None), "nothing was timed on this device, so no variant is proposed: what it takes up tells no speed"),
+    ],
+    ids=["within the interval", "not timed"],
+)
+def test_without_a_measured_winner_none_is_proposed(tried: Any, speedups: tuple[Any, ...], words: str) -> None:
+    grid = grid_of(64)
+    for speedup in speedups:
+        grid = tried(grid, speedup)
+    assert (grid.winner, proposal_lines(grid)) == (None, ())
+    assert said(grid).endswith(f"; {words}")
+
+
+@pytest.mark.parametrize(
+    ("ending", "words"),
+    [
+        (Ending.STOPPED, "stopped, 2/3 tried; BLOCK=64 is 1.50x +-0.06 as fast as the file: w writes it"),
+        (Ending.SAVED, "stopped: [soft]max.py was saved, 2/3 tried; r tunes the new text"),
+    ],
+)
+def test_a_grid_that_was_stopped_keeps_what_was_tried(tried: Any, ending: Ending, words: str) -> None:
+    grid = tried(tried(grid_of(64, 128), (1.0, 0.98, 1.02)), (1.5, 1.47, 1.53)).ended(ending)
+    assert said(grid) == words
+    assert len(grid.tried) == 2
+
+
+def test_a_grid_that_was_stopped_before_anything_was_tried_says_how_to_go_on() -> None:
+    assert said(grid_of(64).ended(Ending.STOPPED)) == "stopped, 0/2 tried; r begins again"
+
+
+def test_a_grid_of_an_earlier_text_proposes_nothing(tried: Any) -> None:
+    grid = tried(tried(grid_of(64), (1.0, 0.98, 1.02)), (1.5, 1.47, 1.53))
+    assert said(grid, stale=True) == "2/2 tried in 10.0 s; [soft]max.py has another text by now: r tunes that"
+    assert said(replace(grid, is_written=True), stale=True) == (
+        "BLOCK=64 was written into [soft]max.py; below is what led there"
+    )
+
+
+# The table
+
+
+def cells(grid: VariantGrid, *, timed: bool = True, room: int = 117) -> list[list[str]]:
+    columns = trial_columns(grid, timed=timed, room=room, glyphs=ASCII)
+    rows = trial_rows(grid, columns, Sorting(), glyphs=ASCII, stale=False)
+    return [[column.label for column in columns], *([cell.text for cell in row.cells] for row in rows)]
+
+
+def test_each_variant_is_a_row_with_its_values_and_what_is_known_of_it(tried: Any) -> None:
+    grid = grid_of(64, 128)
+    for speedup in ((1.0, 0.98, 1.02), (1.5, 1.47, 1.53), None):
+        grid = tried(grid, speedup)
+    header, first, second, third = cells(grid)
+    assert header == ["", "BLOCK", "verdict", "device us", "x file", "regs", "spill", "shared", "occup.", "run"]
+    assert [*first[:3], *first[4:]] == ["=", "1024", "+ passed", "the file", "40", "0 B", "16 B", "75%", "#7"]
+    assert [*second[:3], *second[4:]] == ["*", "64", "+ passed", "1.50 +-0.06", "40", "0 B", "16 B", "75%", "#7"]
+    assert third == ["", "128", "+ passed", "-", "-", "40", "0 B", "16 B", "75%", "#7"]
+    assert first[3] == second[3] != "-"
+
+
+def test_what_is_wrong_or_flagged_has_no_ratio(tried: Any, fakes: ModuleType) -> None:
+    grid = tried(tried(tried(grid_of(64, 128), (1.0, 0.98, 1.02)), script=fakes.some_fail), script=fakes.suspicious)
+    assert [row[2:5] for row in cells(grid)[2:]] == [["x wrong value", "-", "-"], ["! flagged", "-", "-"]]
+
+
+def test_a_spill_of_thousands_of_bytes_is_not_cut(tried: Any) -> None:
+    grid = tried(grid_of(64))
+    heavy = replace(grid, tried=tuple(replace(one, spill_bytes=4264) for one in grid.tried))
+    widths = {one.label: one.width for one in trial_columns(heavy, timed=False, room=77, glyphs=ASCII)}
+    assert cells(heavy, timed=False)[1][4] == "4,264 B"
+    assert widths["spill"] == len("4,264 B") + 1
+
+
+def test_where_nothing_is_timed_there_are_no_columns_of_times(tried: Any) -> None:
+    assert cells(tried(grid_of(64)), timed=False)[0] == [
+        "", "BLOCK", "verdict", "regs", "spill", "shared", "occup.", "run",
+    ]  # fmt: skip
+
+
+def test_at_eighty_columns_the_number_of_the_run_gives_way(tried: Any) -> None:
+    header = cells(tried(grid_of(64)), room=77)[0]
+    assert header[-1] == "occup."
+    assert sum(one.width for one in trial_columns(grid_of(64), timed=True, room=77, glyphs=ASCII)) <= 77
+
+
+def test_entries_that_do_not_give_the_same_knobs_stand_in_one_column(tried: Any) -> None:
+    grid = tried(grid_of(tuned=True))
+    header, first, second = cells(grid, timed=False)
+    assert (header[1], first[1], second[1]) == ("variant", "as it is", "B=64 num_warps=4")
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("A=1 B=2", {"A": "1", "B": "2"}), ("as it is", None), ("A=x + 1", None), ("A=f(b=1)", {"A": "f(b=1)"}),
+        ("Config(**[x])", None),
+    ],
+)  # fmt: skip
+def test_the_values_of_a_name_are_told_only_where_it_lists_them(name: str, values: dict[str, str] | None) -> None:
+    assert values_of(name) == values
+
+
+def order_of(grid: VariantGrid, sorting: Sorting) -> list[str]:
+    columns = trial_columns(grid, timed=True, room=200, glyphs=ASCII)
+    return [one.name for one in in_order(grid, columns, sorting)]
+
+
+def test_the_fastest_stands_on_top_and_what_is_not_known_last_either_way(tried: Any) -> None:
+    grid = grid_of(64, 128, 256)
+    for speedup in ((1.0, 0.98, 1.02), (1.2, 1.17, 1.23), None, (1.5, 1.47, 1.53)):
+        grid = tried(grid, speedup)
+    assert order_of(grid, Sorting(by="ratio")) == ["BLOCK=256", "BLOCK=64", "as it is", "BLOCK=128"]
+    assert order_of(grid, Sorting(by="ratio", reversed=True)) == ["BLOCK=64", "BLOCK=256", "as it is", "BLOCK=128"]
+    assert order_of(grid, Sorting(by="knob BLOCK")) == ["BLOCK=64", "BLOCK=128", "BLOCK=256", "as it is"]
+    assert order_of(grid, Sorting()) == ["as it is", "BLOCK=64", "BLOCK=128", "BLOCK=256"]
+
+
+def test_sorting_goes_from_column_to_column_and_back_to_the_order_of_the_grid(tried: Any) -> None:
+    columns = trial_columns(tried(grid_of(64)), timed=False, room=77, glyphs=ASCII)
+    seen, sorting = [], Sorting()
+    for _ in range(8):
+        sorting = sorting.after(columns)
+        seen.append(sorting.by)
+    assert seen == ["knob BLOCK", "verdict", "registers", "spill", "shared", "occupancy", "run", "order"]
+    shown = drawn_columns(columns, Sorting(by="registers"))
+    assert [column.label for column in shown] == [
+        "", "BLOCK", "verdict", "regs<", "spill", "shared", "occup.", "run",
+    ]  # fmt: skip
+    assert Sorting(by="registers").on("registers") == Sorting(by="registers", reversed=True)
+
+
+def test_the_variant_under_the_cursor_is_told_in_full(tried: Any, fakes: ModuleType) -> None:
+    grid = tried(tried(grid_of(64), (1.0, 0.98, 1.02)), script=fakes.some_fail, number=None)
+    assert plain_text(tried_detail(grid.tried[0], grid, glyphs=ASCII)) == (
+        "the file as it is  run #7  right on 8 of 8 cases\n"
+        "40 registers, 0 B spilled, 16 B shared, 75% occupancy; times are geometric means of 5 cases"
+    )
+    first, second = plain_text(tried_detail(grid.tried[1], grid, glyphs=ASCII)).splitlines()
+    assert first.startswith("BLOCK=64  not kept  not right: 2 of 8 cases failed, first 127x128 f32")
+    assert second == "40 registers, 0 B spilled, 16 B shared, 75% occupancy"
+
+
+def test_the_whole_table_and_the_patch_are_copied_as_markdown(tried: Any) -> None:
+    grid = tried(tried(grid_of(64), (1.0, 0.98, 1.02)), (1.5, 1.47, 1.53))
+    assert tuning_markdown(grid, ["a", "b"], [["1", "x|y"]]).splitlines() == [
+        "### aten::softmax: 2 of 2 variants tried", "",
+        "- file `[soft]max.py`", "- device cuda, compiled for sm_90", "",
+        "| a | b |", "|---|---|", "| 1 | x\\|y |", "", "BLOCK=64 was measured to be the fastest:", "", "```diff",
+        "--- a/[soft]max.py", "+++ b/[soft]max.py", "@@ -1,2 +1,2 @@", "-BLOCK = 1024", "+BLOCK = 64", " RADIX = 10",
+        "```",
+    ]  # fmt: skip
+
+
+def test_what_was_chosen_is_written_as_it_is_typed() -> None:
+    assert written(parse_values("4 8,16")) == "4, 8, 16"
+    assert [knob.name for knob in knobs_of(SOURCE)] == ["BLOCK", "RADIX", "num_warps", "num_stages"]
+
+
+def test_a_wrong_outcome_is_named_as_such(tried: Any, fakes: ModuleType) -> None:
+    grid = tried(grid_of(64), script=fakes.some_fail)
+    assert grid.tried[0].trial.run.finished.verdict.outcome is Outcome.WRONG_VALUE
+    assert cells(grid, timed=False)[1][2] == "x wrong value"

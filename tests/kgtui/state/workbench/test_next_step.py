@@ -1,0 +1,75 @@
+"""Every state names the next key that helps, as the user has it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import ModuleType
+
+import pytest
+
+from engine.model import Outcome, Stage, Verdict
+from kgtui.settings.keys import ACTIONS, binding_id
+from kgtui.state.format.glyphs import State
+from kgtui.state.run.run import NO_RUN, RunView, StageView
+from kgtui.state.workbench.next_step import _BACK, _EDIT, _EDITOR, _STEPS, next_step
+from kgtui.state.workbench.status import Desk, Mode, status_of
+
+DESK = Desk(operator="aten::softmax", filename="softmax.py")
+RUNNING = replace(NO_RUN, digest="d", planned=8)
+
+
+def during(stage: Stage) -> RunView:
+    return replace(RUNNING, stages=(StageView(stage=stage, started_s=0.0),))
+
+
+def ended(outcome: Outcome, *, flagged: bool = False) -> RunView:
+    return replace(RUNNING, verdict=Verdict(outcome=outcome, sentence="it ended", passed=0, total=8, flagged=flagged))
+
+
+KNOWN = [
+    (NO_RUN, DESK, State.IDLE, "workbench.run"),
+    (NO_RUN, replace(DESK, waiting=True), State.STARTING, "workbench.escape"),
+    (NO_RUN, replace(DESK, unsaved=True), State.EDITED, "workbench.save"),
+    (NO_RUN, replace(DESK, paused=True), State.PAUSED, "workbench.pause"),
+    (during(Stage.LOAD), DESK, State.LOADING, "workbench.escape"),
+    (during(Stage.VERIFY), DESK, State.VERIFYING, "workbench.escape"),
+    (ended(Outcome.PASS), DESK, State.PASSED, "workbench.inspect"),
+    (ended(Outcome.PASS, flagged=True), DESK, State.FLAGGED, "workbench.inspect"),
+    (ended(Outcome.COMPILE_ERROR), DESK, State.FAILED, "workbench.edit"),
+    (NO_RUN, replace(DESK, begun=True), State.STARTING, "workbench.escape"),
+    (replace(RUNNING, cut_short=True), replace(DESK, opened=True), State.CUT_SHORT, "workbench.escape"),
+    (ended(Outcome.CANCELLED), DESK, State.CANCELLED, "workbench.run"),
+    (ended(Outcome.UNSUPPORTED), DESK, State.UNSUPPORTED, "everywhere.doctor"),
+    (ended(Outcome.ENGINE_ERROR), DESK, State.ENGINE_ERROR, "workbench.tab-log"),
+]
+
+
+@pytest.mark.parametrize(("view", "desk", "state", "binding"), KNOWN)
+def test_a_state_names_what_helps(view: RunView, desk: Desk, state: State, binding: str) -> None:
+    assert (status_of(view, desk).state, next_step(view, desk).binding) == (state, binding)
+
+
+def test_bytes_that_cannot_be_edited_here_are_left_to_another_editor() -> None:
+    assert next_step(ended(Outcome.COMPILE_ERROR), replace(DESK, editable=False)).binding == "workbench.editor"
+
+
+def test_a_failed_case_can_be_looked_at(fakes: ModuleType) -> None:
+    problem = fakes.softmax_problem()
+    failed = replace(ended(Outcome.WRONG_VALUE), cases=(fakes.wrong(problem.cases[0]),))
+    assert next_step(failed, DESK).binding == "workbench.why"
+
+
+def test_while_text_is_typed_only_saving_and_going_back_are_offered() -> None:
+    editing = replace(DESK, mode=Mode.EDIT)
+    offered = {next_step(view, replace(editing, unsaved=desk.unsaved)).binding for view, desk, _, _ in KNOWN}
+    assert offered == {"workbench.escape", "workbench.save"}
+
+
+def test_an_old_run_offers_the_way_back() -> None:
+    assert next_step(ended(Outcome.PASS), replace(DESK, opened=True)).binding == "workbench.escape"
+
+
+def test_every_state_has_a_step_and_every_step_a_key() -> None:
+    assert set(_STEPS) == set(State)
+    bindings = {step.binding for step in (*_STEPS.values(), _EDIT, _EDITOR, _BACK)}
+    assert bindings - {binding_id(action) for action in ACTIONS} == set()

@@ -1,0 +1,68 @@
+"""A case without a failure: that it was right is told apart from that it was not judged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from engine.model import Candidate, Outcome, Plan, Tier, Verdict
+from engine.model.events import RunFinished
+from kgtui.state.run.run import NO_RUN, RunView, reduce_all
+from kgtui.state.workbench.no_failure_message import why_nothing_failed
+from kgtui.state.workbench.workbench import Shown, Workbench
+
+
+@pytest.fixture
+def half(fakes: ModuleType) -> RunView:
+    """Five of eight cases are judged, of which one is wrong."""
+    candidate = Candidate(source=fakes.SOURCE, problem="aten::softmax")
+    plan = Plan.for_tiers(fakes.softmax_problem(), tiers=(Tier.SMOKE, Tier.FULL), device="cpu", target=None)
+    return reduce_all(NO_RUN, fakes.stops_half_way(candidate, plan))
+
+
+def bench(fakes: ModuleType, view: RunView) -> Workbench:
+    return Workbench(
+        problem=fakes.softmax_problem(), path=Path("k.py"), saved=fakes.SOURCE, device="cpu", target=None,
+        live=Shown(view=view),
+    )  # fmt: skip
+
+
+def ended(view: RunView, outcome: Outcome, sentence: str) -> RunView:
+    verdict = Verdict(outcome=outcome, sentence=sentence, passed=4, total=8)
+    return reduce_all(view, [RunFinished(at_s=1.0, verdict=verdict)])
+
+
+def test_a_case_that_is_right_did_not_fail(fakes: ModuleType, half: RunView) -> None:
+    assert why_nothing_failed(bench(fakes, half), half.cases[0].case) == (
+        f"{half.cases[0].case} did not fail; n shows a case that failed"
+    )
+
+
+def test_a_case_that_was_not_judged_is_not_said_to_be_right(fakes: ModuleType, half: RunView) -> None:
+    name = "128x127 f16"
+    said = {
+        "before": why_nothing_failed(bench(fakes, NO_RUN), name),
+        "during": why_nothing_failed(bench(fakes, half), name),
+        "cancelled": why_nothing_failed(bench(fakes, ended(half, Outcome.CANCELLED, "cancelled")), name),
+        "crashed": why_nothing_failed(bench(fakes, ended(half, Outcome.CRASHED, "the worker died")), name),
+        "of others": why_nothing_failed(
+            bench(fakes, ended(replace(half, planned=5), Outcome.WRONG_VALUE, "1 of 5 cases failed")), name
+        ),
+        "no case": why_nothing_failed(bench(fakes, half), None),
+    }
+    assert said == {
+        "before": "128x127 f16 was not judged: no run has begun; r judges the file",
+        "during": (
+            "128x127 f16 was not judged yet: the run goes on, 5 of 8 cases are judged; n shows a case that failed"
+        ),
+        "cancelled": ("128x127 f16 was not judged: the run was cancelled before; a judges this case, r all of them"),
+        "crashed": "128x127 f16 was not judged: the run ended before: the worker died; n shows a case that failed",
+        "of others": (
+            "128x127 f16 was not judged: this run was of other cases; a judges this case, r all of them"
+            "; n shows a case that failed"
+        ),
+        "no case": "no case was judged yet; r judges the file",
+    }

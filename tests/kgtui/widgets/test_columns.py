@@ -1,0 +1,181 @@
+"""Columns in the room that there is: none is cut by the edge, and the important ones are seen first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import ModuleType
+
+import pytest
+from textual.app import App, ComposeResult
+
+from engine.model import Outcome
+from kgtui.screens.styled import StyledScreen
+from kgtui.state.format.glyphs import UNICODE
+from kgtui.state.format.lines import Column, Row, Span, laid_out
+from kgtui.state.run.cases import case_columns
+from kgtui.state.run.run import NO_RUN
+from kgtui.state.run.tables import HISTORY_COLUMNS, kernel_columns, kernel_rows
+from kgtui.widgets.text.toned import Grid
+
+COLUMNS = (
+    Column(label="name", width=8),
+    Column(label="minor", width=6, rank=2),
+    Column(label="note", width=20, least=5, rank=1),
+    Column(label="major", width=6),
+)
+SEEN_AT_80 = 79  # a table has one cell of padding
+
+
+def labels(columns: tuple[Column, ...], room: int) -> list[tuple[str, int]]:
+    """The columns within the edge, each with its width; asserts that the others begin behind it."""
+    placed, used, seen = laid_out(columns, room=room), 0, []
+    for one in placed:
+        if used >= room:
+            break
+        seen.append((columns[one.place].label, one.width))
+        used += one.width
+    assert used <= room
+    assert sorted(one.place for one in placed) == list(range(len(columns)))
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("room", "seen"),
+    [
+        (50, [("name", 8), ("minor", 6), ("note", 20), ("major", 6)]),
+        (40, [("name", 8), ("minor", 6), ("note", 20), ("major", 6)]),
+        (39, [("name", 8), ("note", 20), ("major", 11)]),
+        (20, [("name", 8), ("note", 6), ("major", 6)]),
+        (17, [("name", 8), ("major", 9)]),
+        (13, [("name", 8), ("note", 5)]),
+    ],
+)
+def test_what_matters_least_goes_beyond_the_edge_first(room: int, seen: list[tuple[str, int]]) -> None:
+    assert labels(COLUMNS, room) == seen
+
+
+def test_without_room_for_any_all_are_as_wide_as_they_want_to_be() -> None:
+    assert [one.width for one in laid_out(COLUMNS, room=3)] == [8, 6, 20, 6]
+
+
+def test_the_cases_at_80_columns_say_what_went_wrong_and_how_much(fakes: ModuleType) -> None:
+    seen = [label for label, _ in labels(case_columns(fakes.softmax_problem().cases), SEEN_AT_80)]
+    assert seen == ["case", "outcome", "wrong", "max abs", "note"]
+
+
+def test_the_kernels_at_80_columns_say_what_they_take_up(fakes: ModuleType) -> None:
+    seen = [label for label, _ in labels(kernel_columns((fakes.compiled(),)), SEEN_AT_80)]
+    assert seen == ["kernel", "built", "specialised on", "first in", "regs", "spill", "shared"]
+
+
+def test_specialisations_are_told_apart_at_120_columns(fakes: ModuleType) -> None:
+    known = fakes.compiled().launch
+    launches = (
+        known,
+        replace(known, constants={"BLOCK": "256"}),
+        replace(known, signature={**known.signature, "x_ptr": "*fp16"}),
+        replace(known, num_warps=8),
+        replace(known, divisible_by_16=()),
+        replace(known, signature={**known.signature, "cols": "i64"}),
+        replace(known, signature={**known.signature, "cols": "constexpr"}, constants={**known.constants, "cols": "1"}),
+    )
+    kernels = tuple(replace(fakes.compiled(), launch=launch) for launch in launches)
+    room = 57  # of the results beside the source
+    placed = dict(labels(kernel_columns(kernels), room))
+    rows = kernel_rows(kernels, NO_RUN, glyphs=UNICODE)
+    words = [row.cells[2].text for row in rows]
+    assert words[:2] == [
+        "BLOCK=128 fp32 warps=4 cols:i32 %16:x_ptr,y_ptr",
+        "BLOCK=256 fp32 warps=4 cols:i32 %16:x_ptr,y_ptr",
+    ]
+    assert len(set(words)) == len(words)
+    assert list(placed)[:4] == ["kernel", "built", "specialised on", "first in"]
+
+
+def test_the_case_that_launched_a_kernel_is_named(fakes: ModuleType) -> None:
+    launch = fakes.softmax_launch()
+    view = replace(NO_RUN, launches=(replace(launch, num_warps=8), launch), launched_by=("1x781 f32", "4x1 f32"))
+    other = replace(fakes.compiled(), launch=replace(launch, num_warps=2))
+    rows = kernel_rows((fakes.compiled(), other), view, glyphs=UNICODE)
+    assert [row.cells[3].text for row in rows] == ["4x1 f32", UNICODE.dash]
+
+
+def test_kernels_that_fail_with_the_same_words_are_one_row(fakes: ModuleType) -> None:
+    events = fakes.ported((fakes.softmax_launch(),), ("gfx950",), 0.0)
+    broken = next(event.kernel for event in events if hasattr(event, "kernel"))
+    wider = replace(broken, launch=replace(broken.launch, constants={"BLOCK": "256"}))
+    renamed = replace(broken, launch=replace(broken.launch, kernel="other"))
+    elsewhere = replace(broken, message="something else")
+    rows = kernel_rows((fakes.compiled(), broken, wider, elsewhere), NO_RUN, glyphs=UNICODE)
+    assert [(row.key, row.cells[0].text, row.cells[2].text) for row in rows] == [
+        ("0", "softmax_kernel", "BLOCK=128 fp32"),
+        ("1", "2 × softmax_kernel", "2 specialisations"),
+        ("3", "softmax_kernel", "BLOCK=128 fp32"),
+    ]
+    assert kernel_rows((broken, renamed), NO_RUN, glyphs=UNICODE)[0].cells[0].text == "2 × softmax_kernel and 1 more"
+
+
+def test_the_kernels_have_their_memory_whole_at_80_columns(fakes: ModuleType) -> None:
+    heavy = replace(fakes.compiled(), spill_bytes=14264, shared_bytes=232448)
+    widths = dict(labels(kernel_columns((fakes.compiled(), heavy)), SEEN_AT_80))
+    assert {"14,264 B", "232,448 B"} <= {cell.text for cell in kernel_rows((heavy,), NO_RUN, glyphs=UNICODE)[0].cells}
+    assert widths["spill"] == len("14,264 B") + 1
+    assert widths["shared"] >= len("232,448 B") + 1
+
+
+def test_kernels_of_which_one_is_not_built_say_why_at_80_columns(fakes: ModuleType) -> None:
+    events = fakes.ported((fakes.softmax_launch(),), ("gfx950",), 0.0)
+    broken = next(event.kernel for event in events if hasattr(event, "kernel"))
+    assert broken.outcome is not Outcome.PASS
+    assert "further, or why not" in [label for label, _ in labels(kernel_columns((broken,)), SEEN_AT_80)]
+
+
+def test_the_runs_fit_into_80_columns() -> None:
+    assert len(labels(HISTORY_COLUMNS, SEEN_AT_80)) == len(HISTORY_COLUMNS)
+
+
+class Stage(App[None]):
+    """A table that is as wide as the terminal."""
+
+    CSS_PATH = "../../../kgtui/styles/app.tcss"
+
+    def get_default_screen(self) -> StyledScreen:
+        return StyledScreen()  # it has the tones
+
+    def compose(self) -> ComposeResult:
+        yield Grid(COLUMNS)
+
+
+def drawn(grid: Grid) -> list[str]:
+    return [grid.render_line(y).text.rstrip() for y in range(grid.row_count + 1)]
+
+
+async def test_a_table_is_laid_out_anew_for_another_width_and_the_cursor_stays() -> None:
+    def row(key: str) -> Row:
+        return Row(key=key, cells=(Span(key), Span("less"), Span("what is said of it"), Span("more")))
+
+    async with Stage().run_test(size=(22, 10)) as pilot:
+        grid = pilot.app.query_one(Grid)
+        grid.show((row("one"), row("two"), row("three")))
+        grid.go_to("two")
+        await pilot.pause()
+        assert drawn(grid)[:2] == ["name    note   major", "one     what … more"]
+        await pilot.resize_terminal(60, 10)
+        await pilot.pause()
+        assert drawn(grid)[2] == "two     less  what is said of it  more"
+        assert grid.current == "two"
+        await pilot.resize_terminal(22, 10)
+        await pilot.pause()
+        assert drawn(grid)[3] == "three   what … more"
+        assert grid.current == "two"
+
+
+async def test_what_lies_beyond_the_edge_is_found_by_going_to_the_side() -> None:
+    async with Stage().run_test(size=(22, 10)) as pilot:
+        grid = pilot.app.query_one(Grid)
+        grid.show((Row(key="k", cells=(Span("one"), Span("less"), Span("word"), Span("more"))),))
+        await pilot.pause()
+        assert "less" not in drawn(grid)[1]
+        grid.scroll_to(x=grid.max_scroll_x, animate=False, force=True)
+        await pilot.pause()
+        assert "less" in drawn(grid)[1]
