@@ -48,18 +48,18 @@ from kgtui.ports.protocols import (
     WatcherFactory,
 )
 from kgtui.runner.engine_service import JudgingService
-from kgtui.screens.base import KgtuiScreen
-from kgtui.screens.host import Diagnose
+from kgtui.screens.base.appearance import Wishes
+from kgtui.screens.base.host import Diagnose
+from kgtui.screens.base.screen import KgtuiScreen
 from kgtui.settings.keys import Action, Where, bindings_of, first_key
 from kgtui.state.format.glyphs import ASCII, UNICODE, Glyphs
 from kgtui.state.workbench.strip import title
-from kgtui.wishes import Wishes
 
 if TYPE_CHECKING:
     from textual.command import Provider
 
     from kgtui.app.tuning import Tuning
-    from kgtui.screens.workbench import WorkbenchScreen
+    from kgtui.screens.workbench.screen import WorkbenchScreen
     from kgtui.state.workbench.workbench import Workbench
 
 TICK_S = 0.1
@@ -68,7 +68,7 @@ NOTICE_S = 30.0
 
 def _palette() -> type[Provider]:
     """The palette's actions, imported when it is opened."""
-    from kgtui.screens.palette import Actions
+    from kgtui.screens.base.palette import Actions
 
     return Actions
 

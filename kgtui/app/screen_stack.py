@@ -12,7 +12,7 @@ from textual.app import App
 from textual.screen import Screen
 
 from kgtui.screens import Place, screen_ids, screen_module
-from kgtui.screens.host import Host
+from kgtui.screens.base.host import Host
 
 _STYLES = Path(__file__).parents[1] / "styles"
 

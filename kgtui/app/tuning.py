@@ -23,8 +23,8 @@ from kgtui.state.tuning.tunables import Knobs
 from sessions.rows import VARIANT_TAG
 
 if TYPE_CHECKING:
-    from kgtui.screens.host import Host
-    from kgtui.screens.workbench import WorkbenchScreen
+    from kgtui.screens.base.host import Host
+    from kgtui.screens.workbench.screen import WorkbenchScreen
 
 
 class Tuning:

@@ -1,9 +1,9 @@
-"""The screens: one file each, found by scanning this folder, imported when first shown.
+"""The screens: one module, or one package with a `screen.py`, each; found by scanning, imported when first shown.
 
-A screen module defines `PLACE` (whether it is ground to stand on, or lies over another screen) and
-`make(host)`, which makes it for this application or raises `UsageError` with what to do first.  Its
-file name is its id: the action of `kgtui.settings.keys` that opens it calls `app.show('<id>')`.  A module
-that lacks one of the names is refused when it is found.  Listing the ids imports none of them.
+A screen module defines `PLACE` (whether it replaces the screen in front or covers it) and `make(host)`, which makes
+it for this application or raises `UsageError` with what to do first.  Its name is its id: the action of
+`kgtui.settings.keys` that opens it calls `app.show('<id>')`.  A module that lacks one of the names is refused when it
+is found.  Listing the ids imports none of them.
 """
 
 from __future__ import annotations
@@ -18,12 +18,9 @@ from engine.errors import EngineError
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from kgtui.screens.host import Host
+    from kgtui.screens.base.host import Host
 
-_NOT_SCREENS = frozenset({
-    "base", "code", "drawing", "editing", "file", "historian", "host", "judging", "marking", "palette", "replacing",
-    "search", "styled",
-})  # fmt: skip
+_SHARED = "base"  # what the screens have in common
 _REQUIRED = ("PLACE", "make")
 
 
@@ -52,9 +49,8 @@ class ScreenModule(Protocol):
 
 
 def screen_ids(*, package: str = __name__) -> tuple[str, ...]:
-    """The ids of all screens, in the alphabet's order."""
-    entries = pkgutil.iter_modules(importlib.import_module(package).__path__)
-    return tuple(sorted(entry.name for entry in entries if entry.name not in _NOT_SCREENS))
+    """The ids of all screens, in alphabetical order."""
+    return tuple(sorted(_module_by_id(package)))
 
 
 def screen_module(screen_id: str, *, package: str = __name__) -> ScreenModule:
@@ -63,15 +59,25 @@ def screen_module(screen_id: str, *, package: str = __name__) -> ScreenModule:
     Raises:
         EngineError: there is none, or its file does not define what a screen must define.
     """
-    known = screen_ids(package=package)
+    known = _module_by_id(package)
     if screen_id not in known:
-        raise EngineError(f"{screen_id!r} is no screen: {package.replace('.', '/')} has {', '.join(known)}")
-    module = importlib.import_module(f"{package}.{screen_id}")
+        raise EngineError(f"{screen_id!r} is no screen: {package.replace('.', '/')} has {', '.join(sorted(known))}")
+    module = importlib.import_module(known[screen_id])
     missing = [name for name in _REQUIRED if not hasattr(module, name)]
-    file = f"{package.replace('.', '/')}/{screen_id}.py"
+    file = f"{known[screen_id].replace('.', '/')}.py"
     if missing:
         raise EngineError(f"{file} does not define {', '.join(missing)}")
     if not isinstance(module.PLACE, Place):
         raise EngineError(f"{file}: PLACE should be Place.GROUND or Place.OVER, is {module.PLACE!r}")
     found: ScreenModule = module
     return found
+
+
+def _module_by_id(package: str) -> dict[str, str]:
+    """The module of every screen by its id."""
+    entries = pkgutil.iter_modules(importlib.import_module(package).__path__)
+    return {
+        entry.name: f"{package}.{entry.name}.screen" if entry.ispkg else f"{package}.{entry.name}"
+        for entry in entries
+        if entry.name != _SHARED
+    }

@@ -15,7 +15,7 @@ from textual.widgets import DataTable
 from engine.model import Finding, Location, Problem, Severity, Stream
 from engine.model.events import Event, KernelCompiled, KernelLaunched, LogWritten, RunFinished
 from kgtui.screens import screen_ids
-from kgtui.screens.styled import StyledScreen
+from kgtui.screens.base.styled import StyledScreen
 from kgtui.state.format.lines import Column, Row, Span
 from kgtui.state.workbench.tabs import TABS
 from kgtui.widgets.tables.paged_grid import PagedGrid

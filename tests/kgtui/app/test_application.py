@@ -16,10 +16,10 @@ from textual.widgets import Input
 import kgtui
 from engine.errors import EngineError
 from kgtui.files.kernel_folder import SAMPLES
-from kgtui.screens.case import CaseScreen
-from kgtui.screens.operators import OperatorsScreen
-from kgtui.screens.palette import Actions
-from kgtui.screens.workbench import WorkbenchScreen
+from kgtui.screens.base.palette import Actions
+from kgtui.screens.case.screen import CaseScreen
+from kgtui.screens.operators.screen import OperatorsScreen
+from kgtui.screens.workbench.screen import WorkbenchScreen
 from kgtui.settings.keys import ACTIONS
 from kgtui.state.format.glyphs import State
 from kgtui.state.format.lines import plain_text

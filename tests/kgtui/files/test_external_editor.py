@@ -11,7 +11,7 @@ import pytest
 
 from engine.errors import UsageError
 from kgtui.files.external_editor import Opening, opening
-from kgtui.screens import file
+from kgtui.screens.workbench import file
 
 KERNEL = Path("/k/my kernel.py")
 

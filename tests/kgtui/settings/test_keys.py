@@ -10,7 +10,7 @@ from textual.screen import Screen
 
 from kgtui.app.application import WorkbenchApp
 from kgtui.screens import screen_ids, screen_module
-from kgtui.screens.help import help_lines
+from kgtui.screens.help.screen import help_lines
 from kgtui.settings.keys import ACTIONS, Where, actions_of, bindings_of, key_table_markdown
 from kgtui.state.format.lines import plain_text
 

@@ -9,7 +9,7 @@ import pytest
 from textual.app import App, ComposeResult
 
 from engine.model import Outcome
-from kgtui.screens.styled import StyledScreen
+from kgtui.screens.base.styled import StyledScreen
 from kgtui.state.format.glyphs import UNICODE
 from kgtui.state.format.lines import Column, Row, Span, laid_out
 from kgtui.state.run.cases import case_columns

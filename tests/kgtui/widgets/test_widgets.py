@@ -6,7 +6,7 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from kgtui.screens.styled import StyledScreen
+from kgtui.screens.base.styled import StyledScreen
 from kgtui.state.format.lines import Column, Row, Span, Tone, line
 from kgtui.widgets.controls.ask import Answer, Ask
 from kgtui.widgets.controls.bars import Bar, Segment, Strip, kept

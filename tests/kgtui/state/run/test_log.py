@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 from engine.model import Stream
 from engine.model.events import Event, LogWritten
-from kgtui.screens.workbench import WorkbenchScreen
+from kgtui.screens.workbench.screen import WorkbenchScreen
 from kgtui.state.run.log import LONGEST, LogRows, wrapped
 from kgtui.state.run.run import LogLine
 from kgtui.widgets.panes.log_pane import LogPane

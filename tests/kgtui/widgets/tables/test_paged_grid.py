@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.strip import Strip
 
-from kgtui.screens.styled import StyledScreen
+from kgtui.screens.base.styled import StyledScreen
 from kgtui.state.format.lines import Column, Row, Span, Tone
 from kgtui.widgets.tables.paged_grid import PagedGrid
 

@@ -1,0 +1,123 @@
+"""What a screen may ask of the application; the application is the only one that holds engine and store."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from textual.screen import Screen
+
+from engine.model import Problem
+from kgtui.files.external_editor import Opening
+from kgtui.files.file_watch import FileWatch
+from kgtui.files.kernel_folder import KernelFolder
+from kgtui.history.run_history import Past
+from kgtui.ports.protocols import Order, PortOrder
+from kgtui.settings.keys import Action
+from kgtui.settings.preferences import Preferences
+from kgtui.state.format.glyphs import Glyphs
+from kgtui.state.workbench.workbench import Workbench
+
+if TYPE_CHECKING:
+    from kgtui.app.tuning import Tuning
+    from kgtui.files.unsaved import UnsavedTexts
+    from kgtui.screens.base.appearance import Wishes
+    from kgtui.screens.workbench.screen import WorkbenchScreen
+
+Diagnose: TypeAlias = Callable[[tuple[int, int], Preferences], Awaitable[tuple[str, ...]]]
+"""From the size of the screen and the settings to facts about this machine, a line each."""
+
+
+class Host(Protocol):
+    """The application as its screens see it."""
+
+    @property
+    def glyphs(self) -> Glyphs:
+        """The set of signs in use."""
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """Every action with the keys that the user has."""
+
+    @property
+    def wishes(self) -> Wishes:
+        """What the user wishes the screen to be like."""
+
+    def wishes_changed(self) -> None:
+        """The signs, the colours or the keys are others: draw every screen anew."""
+
+    @property
+    def front(self) -> Screen[Any]:
+        """The screen in front."""
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The catalogue; empty until it is loaded."""
+
+    @property
+    def past(self) -> Past:
+        """What was judged before."""
+
+    @property
+    def kernels(self) -> KernelFolder:
+        """The user's kernel files."""
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong with the engine or the store, to be seen all the time; empty when nothing is."""
+
+    def now(self) -> datetime:
+        """The time of day."""
+
+    def clock(self) -> float:
+        """Seconds that only go forward."""
+
+    def submit(self, order: Order) -> None:
+        """Judge this next."""
+
+    def port(self, order: PortOrder) -> None:
+        """Compile what a run launched for other targets."""
+
+    def cancel(self) -> bool:
+        """Stop the run that goes on; False when none does."""
+
+    @property
+    def tuning(self) -> Tuning:
+        """The grid of variants of the open file."""
+
+    @property
+    def file_watch(self) -> FileWatch:
+        """The watcher of the open file; what it hears comes to the workbench."""
+
+    @property
+    def unsaved_texts(self) -> UnsavedTexts:
+        """What the editor holds and no file does, kept against a kill."""
+
+    @property
+    def place(self) -> str:
+        """Where files are judged, and what they are compiled for."""
+
+    @property
+    def opened(self) -> Workbench | None:
+        """The first file that was opened, as it was then; None before one is."""
+
+    @property
+    def workbench(self) -> WorkbenchScreen | None:
+        """The workbench with all that it knows; None until a file is open."""
+
+    async def diagnose(self) -> tuple[str, ...]:
+        """What this machine has and how candidates are confined here, a fact a line; takes some seconds."""
+
+    def action_show(self, screen_id: str) -> None:
+        """Bring a screen to the front, or say why it has nothing to show yet."""
+
+    def open_file(self, problem: Problem, path: Path) -> None:
+        """Show the workbench on this file."""
+
+    async def artefact(self, digest: str) -> str:
+        """The text of an artefact, or a sentence that says why it cannot be shown."""
+
+    def editor_command(self, path: Path, *, line: int) -> Opening:
+        """How the user's own editor is started."""

@@ -1,0 +1,155 @@
+"""What every screen has: size classes, the banner, the key bar, hjkl, and what the application tells it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import ClassVar, cast
+
+from textual.widget import Widget
+from textual.widgets import DataTable
+
+from kgtui.screens.base.host import Host
+from kgtui.screens.base.styled import StyledScreen
+from kgtui.settings.keys import Where, actions_of, first_key, key_while_typing
+from kgtui.state.format.lines import Span, Tone, line, muted
+from kgtui.widgets.controls.bars import Bar, Segment
+from kgtui.widgets.controls.too_small import LEAST_HEIGHT, LEAST_WIDTH
+from kgtui.widgets.text.toned import Lines
+
+_MOVES = {
+    "left": ("cursor_left", "scroll_left"),
+    "down": ("cursor_down", "scroll_down"),
+    "up": ("cursor_up", "scroll_up"),
+    "right": ("cursor_right", "scroll_right"),
+    "top": ("cursor_document_start", "scroll_home"),
+    "bottom": ("cursor_document_end", "scroll_end"),
+}
+
+
+class KgtuiScreen(StyledScreen):
+    """A screen that knows its host and its size class.
+
+    That the abstract part is there is checked by mypy alone: Textual's metaclass is none of `abc`.
+    """
+
+    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012  # Textual declares it as it is
+        (0, "-tiny-width"), (LEAST_WIDTH, "-narrow"), (100, "-medium"), (160, "-wide"),
+    ]  # fmt: skip
+    VERTICAL_BREAKPOINTS = [  # noqa: RUF012
+        (0, "-tiny-height"), (LEAST_HEIGHT, "-low"), (22, "-short"), (32, "-tall"),
+    ]  # fmt: skip
+    WHERE: ClassVar[Where]
+
+    _shown_keys: tuple[frozenset[str] | None, bool] | None = None
+
+    @property
+    def host(self) -> Host:
+        """The application."""
+        return cast(Host, self.app)  # Textual types the app as any App; ours keeps to the protocol
+
+    @property
+    def is_drawable(self) -> bool:
+        """Whether there is something to draw on: not before it is mounted, nor while the application ends."""
+        return self.is_mounted and self.app.is_running
+
+    @abstractmethod
+    def draw(self) -> None:
+        """Draw what has changed."""
+
+    def on_screen_resume(self) -> None:
+        """Draw what changed while another screen was in front."""
+        if self.is_mounted:
+            if self._shown_keys is not None:
+                only, typing = self._shown_keys
+                self.show_keys(only, typing=typing)
+            self.host_changed()
+
+    def host_changed(self) -> None:
+        """The catalogue, the lists from the store, or what is wrong with the engine or the store, is another."""
+        self.draw()
+
+    def workbench_changed(self) -> None:
+        """The workbench, over which this screen lies, has drawn itself anew; most screens show nothing of it."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether time goes on here though no run does."""
+        return False
+
+    def go_on(self) -> bool:
+        """A moment has passed: let elapsed time go on where it can be seen; whether it does so without a run."""
+        if self.is_drawable:
+            self.tick()
+        return self.waits
+
+    def tick(self) -> None:
+        """A moment has passed: let elapsed time go on."""
+
+    def action_close(self) -> None:
+        """Back to the screen over which this one lies."""
+        self.app.pop_screen()
+
+    def show_trouble(self) -> None:
+        """Say, or stop saying, what is wrong with the engine or the store."""
+        banner = self.query_one("#banner", Lines)
+        banner.display = bool(self.host.trouble)
+        banner.show((line(Span(self.host.trouble, Tone.WARN)),))
+
+    def show_keys(self, only: frozenset[str] | None = None, *, typing: bool = False) -> None:
+        """Fill the key bar; `only` names the actions that make sense now, and `typing` says that letters are text."""
+        self._shown_keys = (only, typing)
+        key_of = key_while_typing if typing else first_key
+        actions = [
+            action
+            for where in (self.WHERE, Where.EVERYWHERE)
+            for action in actions_of(where, self.host.actions)
+            if (action.bar if only is None else action.id in only)
+        ]
+        self.query_one("#keys", Bar).show(
+            tuple(
+                Segment(
+                    key=action.call, keep=action.keep,
+                    line=line(Span(key_of(action), Tone.STRONG), muted(f" {action.label}")),
+                )
+                for action in actions
+            )
+        )  # fmt: skip
+
+    def show_keys_but(self, idle: Mapping[str, bool]) -> None:
+        """Fill the key bar but for actions that could do nothing now: `idle` has their ids, and whether it is so."""
+        here = (self.WHERE, Where.EVERYWHERE)
+        offered = (action.id for action in self.host.actions if action.bar and action.where in here)
+        self.show_keys(frozenset(name for name in offered if not idle.get(name, False)))
+
+    async def on_bar_chosen(self, message: Bar.Chosen) -> None:
+        """A click on the key bar does what the key does."""
+        if message.bar.id == "keys":
+            message.stop()
+            await self.run_action(message.key)
+
+    async def action_move(self, direction: str) -> None:
+        """Move the cursor or scroll the focused pane."""
+        focused = self.focused
+        if focused is None:
+            return
+        if isinstance(focused, DataTable) and direction in ("top", "bottom"):
+            focused.move_cursor(row=0 if direction == "top" else focused.row_count - 1)
+            return
+        for name in _MOVES[direction]:
+            if _has_action(focused, name):
+                await focused.run_action(name)
+                return
+
+    def copy_text(self, text: str) -> None:
+        """Put the text on the terminal's clipboard, and say how much it was."""
+        if not text:
+            self.notify("nothing to copy here", markup=False)
+            return
+        self.app.copy_to_clipboard(text)
+        lines = text.count("\n") + 1
+        self.notify(f"copied {f'{lines} lines' if lines > 1 else text[:60]}", markup=False)
+
+
+def _has_action(widget: Widget, name: str) -> bool:
+    return hasattr(widget, f"action_{name}")

@@ -1,0 +1,1 @@
+"""The Bench screen: times over sizes, with roofline."""

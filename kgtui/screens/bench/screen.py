@@ -1,0 +1,149 @@
+"""The bench cases over their sizes: a plot of candidate, baselines and roofline, over the table of the cases.
+
+It draws what the workbench knows and asks the workbench to judge; it keeps nothing but how it looks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.widgets import DataTable
+
+from engine.errors import UsageError
+from kgtui.screens import Place
+from kgtui.screens.base.host import Host
+from kgtui.screens.base.screen import KgtuiScreen
+from kgtui.settings.keys import Where, bindings_of
+from kgtui.state.bench.benchmarks import NOT_RIGHT, bench_columns, bench_rows, headline, why_nothing
+from kgtui.state.bench.measurements import Trust
+from kgtui.state.bench.sizes import Lens, Measure, Over, first_measure, legend, series_of
+from kgtui.state.bench.static_cost import COLUMNS, INTERPRETED, cost_rows
+from kgtui.state.format.lines import Span, Tone, line, muted
+from kgtui.state.workbench.strip import head
+from kgtui.widgets.controls.bars import Bar, Strip
+from kgtui.widgets.controls.too_small import TooSmall
+from kgtui.widgets.panes.pane import Scene
+from kgtui.widgets.tables.plot_view import Picture, PlotView
+from kgtui.widgets.text.toned import Grid, Lines
+
+if TYPE_CHECKING:
+    from kgtui.screens.workbench.screen import WorkbenchScreen
+
+
+PLACE = Place.OVER
+
+
+def make(host: Host) -> BenchScreen:
+    """The plot of what the workbench knows.
+
+    Raises:
+        UsageError: no file is open.
+    """
+    if host.workbench is None:
+        raise UsageError("no file is open, so there is nothing to plot; enter on an operator opens its file")
+    return BenchScreen(host.workbench)
+
+
+class BenchScreen(KgtuiScreen):
+    """Lies over the workbench, which tells it what has changed."""
+
+    WHERE = Where.BENCH
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.BENCH)]
+
+    def __init__(self, workbench: WorkbenchScreen) -> None:
+        super().__init__()
+        self._workbench = workbench
+        self._lens: Lens | None = None
+
+    @property
+    def lens(self) -> Lens:
+        """How the measurements are looked at; until the user chose, by what bounds most cases."""
+        return self._lens or Lens(measure=first_measure(self._workbench.bench.measurements))
+
+    def compose(self) -> ComposeResult:
+        """State, legend, plot, table."""
+        yield Lines(id="banner")
+        yield Strip(id="state")
+        yield Lines(id="legend")
+        yield PlotView(id="plot")
+        yield Grid(COLUMNS, id="sizes")
+        yield Bar(id="keys")
+        yield TooSmall()
+
+    def on_mount(self) -> None:
+        """Draw what the workbench knows."""
+        self.set_focus(self.query_one(Grid))
+        self.draw()
+
+    def draw(self) -> None:
+        """Draw what has changed."""
+        scene = self._workbench.scene
+        bench = self._workbench.bench
+        nothing = not bench.measurements.cases
+        self.show_keys_but({"again": bench.benchmark is None, "measure": nothing, "axis": nothing})
+        self.show_trouble()
+        self._draw_state()
+        self._draw_table(scene)
+        self._draw_plot(scene)
+
+    def workbench_changed(self) -> None:
+        """Another time, or another run."""
+        self.draw()
+
+    def tick(self) -> None:
+        """Let the elapsed time of a run go on."""
+        if self._workbench.busy:
+            self._draw_state()
+
+    def action_measure(self) -> None:
+        """Show bandwidth, operations a second, or time."""
+        measures = tuple(Measure)
+        place = measures.index(self.lens.measure) + 1
+        self._lens = replace(self.lens, measure=measures[place % len(measures)])
+        self.draw()
+
+    def action_axis(self) -> None:
+        """Plot over the working set, or in the order of the cases."""
+        self._lens = replace(self.lens, over=Over.ORDER if self.lens.over is Over.BYTES else Over.BYTES)
+        self.draw()
+
+    def action_benchmark(self) -> None:
+        """Verify, then time the bench cases again."""
+        self._workbench.action_benchmark()
+
+    @on(DataTable.RowHighlighted)
+    def _row_highlighted(self) -> None:
+        self._draw_plot(self._workbench.scene)
+
+    def _draw_state(self) -> None:
+        bench, host = self._workbench.bench, self.host
+        left, _ = head(bench.view, bench.desk(host.clock()), host.glyphs)
+        self.query_one("#state", Strip).show(((left, headline(bench.measurements, glyphs=host.glyphs)),))
+
+    def _draw_table(self, scene: Scene) -> None:
+        bench, grid = scene.bench, self.query_one(Grid)
+        measurements = bench.measurements
+        if not bench.can_time and not measurements.cases:
+            grid.show(cost_rows(bench.shown_problem, glyphs=scene.glyphs))
+            return
+        grid.set_columns(bench_columns(bench.shown_problem, measurements, glyphs=scene.glyphs))
+        grid.show(bench_rows(bench.shown_problem, bench.view, measurements, glyphs=scene.glyphs, dimmed=scene.stale))
+
+    def _draw_plot(self, scene: Scene) -> None:
+        bench, lens, glyphs = scene.bench, self.lens, scene.glyphs
+        measurements = bench.measurements
+        series = series_of(bench.shown_problem, measurements, lens, glyphs=glyphs)
+        if not measurements.cases:
+            words = why_nothing(bench.view, bench.shown_problem) if bench.can_time else INTERPRETED
+            self.query_one("#legend", Lines).show((line(muted(words)),))
+        else:
+            wrong = any(one.trust is Trust.WRONG for one in measurements.cases)
+            doubt = (line(Span(NOT_RIGHT, Tone.WARN)),) if wrong else ()
+            self.query_one("#legend", Lines).show((legend(series, lens, glyphs=glyphs), *doubt))
+        marked = self.query_one(Grid).current
+        picture = Picture(problem=bench.shown_problem, series=series, lens=lens, marked=marked, glyphs=glyphs)
+        self.query_one(PlotView).show(picture)

@@ -1,0 +1,1 @@
+"""The Case screen: one failed case in full."""

@@ -1,0 +1,226 @@
+"""One failed case, whole: why it failed, with what it takes to look further.
+
+It draws what the workbench knows, live or of an old run, and asks the workbench to judge.  The script that it
+writes is always a new file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import VerticalScroll
+
+from engine.errors import KgtuiError, UsageError
+from engine.model import CaseResult, Outcome
+from kgtui.files.new_file import write_new
+from kgtui.screens import Place
+from kgtui.screens.base.host import Host
+from kgtui.screens.base.screen import KgtuiScreen
+from kgtui.settings.keys import Where, bindings_of
+from kgtui.standalone.script import FailedCase, script_name, standalone_script
+from kgtui.state.format.lines import line, muted
+from kgtui.state.run.failed_case import case_text, failed_case
+from kgtui.state.workbench.no_failure_message import why_nothing_failed
+from kgtui.state.workbench.strip import head
+from kgtui.widgets.controls.bars import Bar, Strip
+from kgtui.widgets.controls.too_small import TooSmall
+from kgtui.widgets.panes.cases_pane import CasesPane
+from kgtui.widgets.text.toned import Lines
+
+if TYPE_CHECKING:
+    from kgtui.screens.workbench.screen import WorkbenchScreen
+
+PLACE = Place.OVER
+
+_MARGIN = 3  # the padding and the scroll bar
+_ALWAYS = frozenset({"replay", "leave-case", "help", "quit"})
+_NO_LINE = "no line is known to be at fault; what feeds the worst element says where to look"
+
+
+def make(host: Host) -> CaseScreen:
+    """The failed case under the cursor of the workbench.
+
+    Raises:
+        UsageError: no file is open.
+    """
+    if host.workbench is None:
+        raise UsageError("no file is open, so no case has failed; enter on an operator opens its file")
+    return CaseScreen(host.workbench)
+
+
+class CaseScreen(KgtuiScreen):
+    """Lies over the workbench, which tells it what has changed."""
+
+    WHERE = Where.CASE
+    CSS_PATH = "../../styles/case.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.CASE)]
+
+    def __init__(self, workbench: WorkbenchScreen) -> None:
+        super().__init__()
+        self._workbench = workbench
+
+    def compose(self) -> ComposeResult:
+        """State, and all that is known."""
+        yield Lines(id="banner")
+        yield Strip(id="state")
+        with VerticalScroll(id="case-page", can_focus=True):
+            yield Lines(id="case-whole")
+        yield Bar(id="keys")
+        yield TooSmall()
+
+    def on_mount(self) -> None:
+        """Draw what the workbench knows."""
+        self.set_focus(self.query_one("#case-page"))
+        self.draw()
+
+    def draw(self) -> None:
+        """Draw what has changed."""
+        self.show_trouble()
+        self.show_keys(self._keys_that_work())
+        self._draw_state()
+        page, result = self.query_one("#case-whole", Lines), self._result
+        if result is None:
+            page.show((line(muted(self._nothing())),))
+            return
+        page.show(
+            failed_case(
+                result, glyphs=self.host.glyphs, width=max(1, self.size.width - _MARGIN),
+                number=self._workbench.bench.shown.number, stale=self._is_stale(result),
+                suspected=self._workbench.bench.suspects_of(result),
+            )
+        )  # fmt: skip
+
+    def on_resize(self) -> None:
+        """The text is broken into lines for this width."""
+        self.call_after_refresh(self.draw)
+
+    def workbench_changed(self) -> None:
+        """More of the run, or another one."""
+        self.draw()
+
+    def tick(self) -> None:
+        """Let the elapsed time of a run go on."""
+        if self._workbench.busy:
+            self._draw_state()
+
+    def action_other_case(self, step: int) -> None:
+        """Show the next failed case or the one before."""
+        names = [result.case for result in self._workbench.bench.results.failed]
+        current = self._workbench.case_under_cursor
+        if not names or names == [current]:
+            self.notify("no other case failed in this run", markup=False)
+            return
+        place = names.index(current) + step if current in names else 0
+        self._cases.go_to(names[place % len(names)])
+        self.query_one("#case-page", VerticalScroll).scroll_home(animate=False)
+        self.draw()
+
+    def action_run_alone(self) -> None:
+        """Judge only this case again."""
+        self._workbench.action_run_alone()
+
+    def action_run_again(self) -> None:
+        """Judge the saved file again."""
+        self._workbench.action_run_again()
+
+    def action_follow(self) -> None:
+        """Go to the line of the source that is at fault, or to the first one that may be."""
+        number = self._line_at_fault
+        if number is None:
+            self.notify(_NO_LINE, markup=False)
+            return
+        self.action_close()
+        self._workbench.source.go_to(number)
+        self._workbench.set_focus(self._workbench.source.editor)
+
+    async def action_write_script(self) -> None:
+        """Write this case as a script beside the kernel; no file is ever overwritten."""
+        result, bench = self._result, self._workbench.bench
+        if result is None:
+            self.notify(self._nothing(), markup=False)
+            return
+        try:
+            source = await self._source()
+            failed = FailedCase(
+                problem=bench.shown_problem, result=result, source=source, filename=bench.shown_filename,
+                device=bench.view.device,
+            )  # fmt: skip
+            path, again = bench.path.with_name(script_name(bench.path.name, result.case)), 2
+            stem = path.stem
+            while path.exists():
+                path, again = path.with_name(f"{stem}_{again}.py"), again + 1
+            write_new(path, standalone_script(failed, name=path.name), shown=path.name)
+        except KgtuiError as error:
+            self.notify(str(error), severity="error", markup=False)
+        else:
+            self.notify(f"written: {self.host.kernels.shown(path)}; run it with python", markup=False)
+
+    def action_copy_result(self) -> None:
+        """Copy all of it."""
+        result = self._result
+        number = self._workbench.bench.shown.number
+        suspected = self._workbench.bench.suspects_of(result) if result else None
+        copied = case_text(result, glyphs=self.host.glyphs, number=number, suspected=suspected) if result else ""
+        self.copy_text(copied)
+
+    @property
+    def _cases(self) -> CasesPane:
+        return self._workbench.query_one(CasesPane)
+
+    @property
+    def _result(self) -> CaseResult | None:
+        """The failed case under the cursor of the cases tab."""
+        result = self._cases.current
+        return result if result is not None and result.outcome is not Outcome.PASS else None
+
+    @property
+    def _line_at_fault(self) -> int | None:
+        """The line of the source that is at fault, or the first one that may be."""
+        result = self._result
+        if result is None:
+            return None
+        bounds = result.out_of_bounds
+        location = result.location or (bounds.location if bounds else None)
+        if location is not None:
+            return location.line
+        suspected = self._workbench.bench.suspects_of(result)
+        return suspected.lines[0][0] if suspected else None
+
+    def _keys_that_work(self) -> frozenset[str]:
+        """The actions that do something now: no way to a line where none is known, none on where no other failed."""
+        failed = {result.case for result in self._workbench.bench.results.failed}
+        offered = {
+            "next-case": bool(failed - {self._workbench.case_under_cursor}),
+            "to-line": self._line_at_fault is not None,
+            "write-script": self._result is not None,
+            "rerun": self._result is None,
+        }
+        return _ALWAYS | {name for name, works in offered.items() if works}
+
+    def _is_stale(self, result: CaseResult) -> bool:
+        scene = self._workbench.scene
+        return scene.outdated or scene.bench.results.case(result.case) is None
+
+    def _nothing(self) -> str:
+        return why_nothing_failed(self._workbench.bench, self._workbench.case_under_cursor)
+
+    async def _source(self) -> bytes:
+        """The text that was judged: the file's, or that of the run in the store.
+
+        Raises:
+            UsageError: the file has another text by now, and the store does not have it.
+        """
+        bench = self._workbench.bench
+        if bench.view.digest == bench.content_digest:
+            return bench.saved
+        number = bench.shown.number
+        kept = await self.host.past.run(number) if number is not None else None
+        if kept is None:
+            raise UsageError("the file has changed since, and its old text was not kept; r judges it as it is")
+        return kept[1]
+
+    def _draw_state(self) -> None:
+        bench = self._workbench.bench
+        self.query_one("#state", Strip).show((head(bench.view, bench.desk(self.host.clock()), self.host.glyphs),))

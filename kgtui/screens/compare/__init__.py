@@ -1,0 +1,1 @@
+"""The Compare screen: two to four runs side by side."""

@@ -1,0 +1,329 @@
+"""Two to four runs side by side: their sources, cases, times, resources, findings and cost.
+
+It asks the store for the runs that were marked, or for the best and the current one, and draws what comes of
+them.  Where a device can time, it has the workbench measure two of them taking turns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import VerticalScroll
+from textual.widgets import DataTable
+
+from engine.errors import UsageError
+from engine.model import Candidate, Outcome
+from kgtui.background import in_background
+from kgtui.ports.protocols import Order
+from kgtui.screens import Place
+from kgtui.screens.base.host import Host
+from kgtui.screens.base.screen import KgtuiScreen
+from kgtui.settings.keys import Where, bindings_of
+from kgtui.state.bench.static_cost import INTERPRETED
+from kgtui.state.compare.report import as_markdown
+from kgtui.state.compare.sides import FEWEST, Choice, Side, chosen, refuse_strangers
+from kgtui.state.compare.view import TABS, Comparison, SourceView, comparison_of, source_view
+from kgtui.state.format.lines import Span, Tone, line, muted
+from kgtui.widgets.controls.bars import Bar, Segment, Strip
+from kgtui.widgets.controls.too_small import TooSmall
+from kgtui.widgets.text.side_by_side import SideBySide
+from kgtui.widgets.text.toned import Grid, Lines
+
+PLACE = Place.OVER
+_BEGUN = tuple[int | None, bool]
+
+
+def make(host: Host) -> CompareScreen:
+    """The runs that are marked, or the best against the current one; it says itself when there are not two.
+
+    Raises:
+        UsageError: no file is open and no two runs are marked.
+    """
+    if host.workbench is None and len(host.past.marked) < FEWEST:
+        raise UsageError("no file is open, so no run is the current one; mark two runs in the history with space")
+    return CompareScreen(host)
+
+
+class CompareScreen(KgtuiScreen):
+    """Reads its runs again whenever it comes to the front."""
+
+    WHERE = Where.COMPARE
+    CSS_PATH = "../../styles/compare.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.COMPARE)]
+
+    def __init__(self, host: Host) -> None:
+        super().__init__()
+        self._tab = "source"
+        self._turned = 0
+        self._marked: tuple[int, ...] = ()
+        self._wanted: Choice | None = None
+        self._why = "reading the runs"
+        self._measuring: int | None = None
+        self._seen: _BEGUN = (None, False)
+        self._comparison: Comparison | None = None
+        self._source: SourceView | None = None
+
+    def compose(self) -> ComposeResult:
+        """The sides, the tabs, the sources or a table with the words for its row."""
+        yield Lines(id="banner")
+        yield Strip(id="sides")
+        yield Bar(gap=" ", id="tabs")
+        with VerticalScroll(id="nothing", can_focus=True):
+            yield Lines(id="empty")
+        yield Lines(id="titles")
+        yield SideBySide(id="source")
+        yield Grid((), id="table")
+        yield Lines(id="about")
+        yield Bar(id="keys")
+        yield TooSmall()
+
+    def on_mount(self) -> None:
+        """Take the keys."""
+        self._draw()
+
+    def on_screen_resume(self) -> None:
+        """Compare what is marked now, or the best with the current run."""
+        self._wanted, self._measuring, self._marked = None, None, self.host.past.marked
+        self._read()
+
+    def on_resize(self) -> None:
+        """Other columns may have room."""
+        self.call_after_refresh(self._draw)
+
+    def draw(self) -> None:
+        """Say what is wrong with engine or store; the comparison is drawn when it is there."""
+        self.show_trouble()
+
+    def workbench_changed(self) -> None:
+        """A run of the workbench began or came to its verdict: what is compared with it is read again."""
+        begun = self._current
+        if begun == self._seen:
+            return
+        self._seen = begun
+        number, finished = begun
+        if self._measuring is not None and finished and number is not None:
+            self._wanted = Choice(numbers=(self._measuring, number), why="taking turns on the device")
+            self._measuring = None
+        self._read()
+
+    # Actions
+
+    def action_tab(self, name: str) -> None:
+        """Show another part of the comparison."""
+        self._tab = name
+        self._draw()
+
+    def action_turn_tab(self, step: int) -> None:
+        """Show the next part or the one before."""
+        self.action_tab(TABS[(TABS.index(self._tab) + step) % len(TABS)])
+
+    def action_difference(self, step: int) -> None:
+        """Go to the next difference of the sources, or of the table; or to the one before."""
+        if self._tab == "source":
+            if not self.query_one(SideBySide).next_difference(step):
+                self.notify("no other difference that way", markup=False)
+            return
+        grid = self.query_one(Grid)
+        places = [place for place, row in enumerate(grid.shown) if _differs(row.cells)]
+        beyond = [place for place in places if (place - grid.cursor_row) * step > 0]
+        if beyond:
+            grid.move_cursor(row=min(beyond) if step > 0 else max(beyond))
+        else:
+            self.notify("no other difference that way", markup=False)
+
+    def action_turn_side(self, step: int) -> None:
+        """Show another side beside the reference."""
+        if self._comparison is None or len(self._comparison.sides) <= FEWEST:
+            self.notify("only two runs are compared; space marks more in the history", markup=False)
+            return
+        self._turned += step
+        self._draw()
+
+    def action_best(self) -> None:
+        """Compare the best run with the current one, whatever is marked."""
+        self._wanted, self._marked = None, ()
+        self._read()
+
+    def action_measure(self) -> None:
+        """Time the shown side taking turns with the reference."""
+        why = self._why_not_measured()
+        if why:
+            self.notify(why, markup=False)
+            return
+        workbench, comparison = self.host.workbench, self._comparison
+        assert workbench is not None and comparison is not None  # or else there was a reason not to
+        reference, other = comparison.sides[0], comparison.sides[self._beside]
+        bench = workbench.bench
+        order = Order(
+            problem=bench.problem, path=other.run.path or bench.path, content=other.source, device=bench.device,
+            target=bench.target, again=True, benchmark=bench.benchmark, against=_candidate(reference),
+        )  # fmt: skip
+        self._measuring = reference.run.id
+        workbench.submit(order)
+        self.notify(f"{other.name} is judged and timed taking turns with {reference.name}", markup=False)
+
+    def action_copy_value(self) -> None:
+        """Copy the row under the cursor."""
+        if self._tab != "source":
+            row = next((row for row in self.query_one(Grid).shown if row.key == self.query_one(Grid).current), None)
+            self.copy_text("  ".join(cell.text.strip() for cell in row.cells if cell.text.strip()) if row else "")
+            return
+        view = self.query_one(SideBySide)
+        rows = view.alignment.rows
+        cells = [rows[view.cursor_row].cells[column] for column in view.columns] if rows else []
+        self.copy_text("\n".join(dict.fromkeys(cell.text for cell in cells if cell.number is not None)))
+
+    async def action_copy_result(self) -> None:
+        """Copy the whole comparison as Markdown."""
+        found, glyphs = self._comparison, self.host.glyphs
+        if found is None:
+            self.copy_text("")
+            return
+        self.copy_text(await asyncio.to_thread(as_markdown, found.sides, found.stands, found.alignment, glyphs=glyphs))
+
+    # Messages
+
+    @on(Bar.Chosen, "#tabs")
+    def _tab_clicked(self, message: Bar.Chosen) -> None:
+        self.action_tab(message.key)
+
+    @on(DataTable.RowHighlighted)
+    def _row_highlighted(self) -> None:
+        self._draw_about()
+
+    # Inside
+
+    @property
+    def _current(self) -> _BEGUN:
+        """The number of the workbench's newest run, and whether it has its verdict."""
+        workbench = self.host.workbench
+        if workbench is None:
+            return None, False
+        return workbench.bench.live.number, workbench.bench.live.view.verdict is not None
+
+    @property
+    def _beside(self) -> int:
+        """Which side is shown beside the reference first."""
+        return 1 + self._turned % max(1, len(self._comparison.sides) - 1) if self._comparison else 1
+
+    def _read(self) -> None:
+        self._seen = self._current
+        in_background(self, self._load, group="compare")
+
+    async def _load(self) -> None:
+        try:
+            choice = self._wanted or await self._choose()
+            sides = [await self._side(number) for number in choice.numbers]
+            refuse_strangers(sides)
+        except UsageError as error:
+            self._comparison, self._source, self._why = None, None, str(error)
+            self._draw()
+            return
+        self._comparison = await asyncio.to_thread(comparison_of, choice, sides, glyphs=self.host.glyphs)
+        self._source = None
+        self._draw()
+
+    async def _choose(self) -> Choice:
+        workbench, past, marked = self.host.workbench, self.host.past, self._marked
+        if workbench is None or len(marked) >= FEWEST:
+            return chosen(marked, current=None)
+        bench = workbench.bench
+        return chosen(
+            marked, current=bench.shown.number, digest=bench.view.digest, best=await past.best_for(bench.order()),
+            runs=await past.runs_of(bench.problem.name) or (),
+        )  # fmt: skip
+
+    async def _side(self, number: int) -> Side:
+        past = self.host.past
+        try:
+            side = await past.ask(lambda archive: archive.side(number))
+        except UsageError:
+            past.marked = self._marked = tuple(one for one in past.marked if one != number)
+            raise
+        if side is None:
+            raise UsageError(f"run #{number} cannot be read: the store is not open")
+        return side
+
+    def _why_not_measured(self) -> str:
+        workbench, comparison = self.host.workbench, self._comparison
+        if comparison is None or workbench is None or workbench.bench.problem.name != comparison.problem:
+            return "open a file of this operator first: its device and its bench cases are what is timed"
+        if not workbench.bench.can_time:
+            return INTERPRETED
+        if workbench.bench.benchmark is None:
+            return f"{comparison.problem} has no bench cases, so there is nothing to time"
+        for side in (comparison.sides[0], comparison.sides[self._beside]):
+            if side.run.outcome is not Outcome.PASS or side.run.flagged:
+                return f"{side.name} is not right and credible, so it is not timed"
+        return ""
+
+    # Drawing
+
+    def _draw(self) -> None:
+        self.show_trouble()
+        found = self._comparison
+        idle = dict.fromkeys(("next-difference", "copy-comparison"), found is None)
+        self.show_keys_but(idle | {"measure": bool(self._why_not_measured()), "best": self.host.workbench is None})
+        is_source = found is not None and self._tab == "source"
+        for part in ("titles", "source"):
+            self.query_one(f"#{part}").display = is_source
+        self.query_one("#tabs").display = found is not None
+        self.query_one("#sides").display = found is not None
+        if found is None:
+            self._draw_nothing()
+            return
+        glyphs = self.host.glyphs
+        self.query_one("#sides", Strip).show(tuple((head, ()) for head in found.heads(glyphs=glyphs)))
+        segments = (Segment(key=name, line=found.tab_line(name), active=name == self._tab) for name in TABS)
+        self.query_one("#tabs", Bar).show(tuple(segments))
+        table = None if is_source else found.tables[self._tab]
+        has_rows = table is not None and bool(table.rows)
+        self.query_one("#table").display = self.query_one("#about").display = has_rows
+        nothing = self.query_one("#nothing")
+        nothing.display = not is_source and not has_rows
+        if table is None:
+            self._draw_source(found)
+            return
+        self.query_one("#empty", Lines).show((line(muted(table.empty)),))
+        grid = self.query_one(Grid)
+        grid.set_columns(table.columns)
+        grid.show(table.rows)
+        self.set_focus(grid if has_rows else nothing)
+        self._draw_about()
+
+    def _draw_nothing(self) -> None:
+        for part in ("table", "about"):
+            self.query_one(f"#{part}").display = False
+        self.query_one("#empty", Lines).show((line(self._why),))
+        self.query_one("#nothing").display = True
+        self.set_focus(self.query_one("#nothing"))
+
+    def _draw_source(self, found: Comparison) -> None:
+        view, width = self.query_one(SideBySide), self.size.width - 1
+        source = source_view(found, width=width, narrow=self.has_class("-narrow"), turned=self._turned)
+        self.query_one("#titles", Lines).show((source.titles(found, width=width, glyphs=self.host.glyphs),))
+        if self._source is None or source.shown != self._source.shown or source.columns != self._source.columns:
+            rule = self.host.glyphs.axes[0]
+            view.show(source.alignment, columns=source.columns, colours=source.colours, rule=rule)
+            if self._source is None and source.alignment.starts:
+                view.go_to(source.alignment.starts[0])
+        self._source = source
+        self.set_focus(view)
+
+    def _draw_about(self) -> None:
+        table = self._comparison.tables.get(self._tab) if self._comparison else None
+        key = self.query_one(Grid).current
+        self.query_one("#about", Lines).show(table.about.get(key, ()) if table and key else ())
+
+
+def _candidate(side: Side) -> Candidate:
+    folder = side.run.path.parent if side.run.path is not None else None
+    return Candidate(source=side.source, problem=side.run.problem, filename=side.filename or "kernel.py", folder=folder)
+
+
+def _differs(cells: tuple[Span, ...]) -> bool:
+    return not any(cell.text == "same" and cell.tone is Tone.MUTED for cell in cells)

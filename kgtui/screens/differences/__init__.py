@@ -1,0 +1,1 @@
+"""The Differences screen: compiled code of two runs."""

@@ -1,0 +1,1 @@
+"""The Doctor screen: hardware, versions and sandboxing."""

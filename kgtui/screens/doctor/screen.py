@@ -1,0 +1,103 @@
+"""The doctor: what this machine has, what confines a candidate, what the terminal can, and who decided each setting.
+
+The same diagnosis as `kgtui doctor` prints, made beside the screen; it changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+
+from kgtui.background import in_background
+from kgtui.screens import Place
+from kgtui.screens.base.host import Host
+from kgtui.screens.base.screen import KgtuiScreen
+from kgtui.settings.keys import Where, bindings_of
+from kgtui.state.doctor import diagnosis_rows, looking_row
+from kgtui.widgets.controls.bars import Bar
+from kgtui.widgets.controls.too_small import TooSmall
+from kgtui.widgets.text.page_view import PageView
+from kgtui.widgets.text.toned import Lines
+
+PLACE = Place.OVER
+
+_MARGIN = 3  # the padding and the scroll bar
+
+
+def make(host: Host) -> DoctorScreen:
+    """The doctor of this machine."""
+    return DoctorScreen()
+
+
+class DoctorScreen(KgtuiScreen):
+    """Lies over any other; looks when it is first shown, and again when it is told to."""
+
+    WHERE = Where.DOCTOR
+    CSS_PATH = "../../styles/doctor.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.DOCTOR)]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._facts: tuple[str, ...] = ()
+        self._began: float | None = None
+
+    def compose(self) -> ComposeResult:
+        """The page and the keys."""
+        yield Lines(id="banner")
+        yield PageView(id="page")
+        yield Bar(id="keys")
+        yield TooSmall()
+
+    def on_mount(self) -> None:
+        """Look."""
+        self.show_keys()
+        self.set_focus(self._page)
+        self.action_again()
+
+    def draw(self) -> None:
+        """Draw what has changed."""
+        self.show_trouble()
+        self.show_keys()
+        if self._began is not None:
+            self._page.show((looking_row(self.host.clock() - self._began),))
+        else:
+            self._page.show(diagnosis_rows(self._facts, width=max(1, self.size.width - _MARGIN)))
+
+    def on_resize(self) -> None:
+        """The page is broken into lines for this width."""
+        self.call_after_refresh(self.draw)
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is still looking."""
+        return self._began is not None
+
+    def tick(self) -> None:
+        """Let the elapsed time go on."""
+        if self._began is not None:
+            self.draw()
+
+    def action_again(self) -> None:
+        """Look again."""
+        self._began = self.host.clock()
+        in_background(self, self._look, group="doctor")
+        self.draw()
+
+    def action_copy_value(self) -> None:
+        """Copy the line under the cursor."""
+        self.copy_text(self._page.text())
+
+    def action_copy_result(self) -> None:
+        """Copy all of it."""
+        self.copy_text("\n".join(self._facts))
+
+    @property
+    def _page(self) -> PageView:
+        return self.query_one(PageView)
+
+    async def _look(self) -> None:
+        self._facts = await self.host.diagnose()
+        self._began = None
+        self.draw()

@@ -1,0 +1,140 @@
+"""Every key, made from the list of actions; a screen that explains, and changes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Input
+
+from kgtui.screens import Place
+from kgtui.screens.base.host import Host
+from kgtui.screens.base.screen import KgtuiScreen
+from kgtui.screens.base.styled import StyledScreen
+from kgtui.settings.keys import ACTIONS, Action, Where, bindings_of, shown_keys
+from kgtui.state.format.lines import Line, Span, Tone, line, muted, plain_text, strong
+from kgtui.widgets.text.toned import Lines
+from kgtui.widgets.text.tones import TONE_CLASSES
+
+PLACE = Place.OVER
+
+_KEYS_WIDTH = 16
+_CONCEPTS = (
+    ("problem", "an operator with its cases, reference, tolerance and cost"),
+    ("candidate", "the text of your file, known by its hash"),
+    ("run", "one judging of one candidate; each has a number and is kept"),
+    ("stale", "a result of an earlier text, shown until the new one is there"),
+    ("baseline", "what the candidate is timed against, in the same run: eager, compile, cublas, vllm"),
+    ("roofline", "the least time that this device needs for the bytes and operations of a case"),
+    ("A/A", "the candidate timed against itself: a smaller difference is no difference"),
+    ("flagged", "right, but not credible: the finding says why"),
+)
+
+
+def make(host: Host) -> HelpScreen:
+    """The help; the screen under it says what stands first."""
+    return HelpScreen(host)
+
+
+class HelpScreen(ModalScreen[None], StyledScreen):
+    """Closes with its own key and with the one that opened it."""
+
+    WHERE = Where.HELP
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)  # Textual asks the first base alone for them
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_of(Where.HELP),
+        *(
+            replace(one, action="app.pop_screen")
+            for one in bindings_of(Where.EVERYWHERE)
+            if one.id == "everywhere.help"
+        ),
+    ]
+
+    def __init__(self, host: Host) -> None:
+        super().__init__()
+        self._host = host
+        self._first = Where.EVERYWHERE
+
+    def compose(self) -> ComposeResult:
+        """The keys by group, then the words of the screen; a line to search in when it is asked for."""
+        with VerticalScroll(id="help"):
+            yield Lines(id="help-text", indent=_KEYS_WIDTH + 2)
+        yield Input(placeholder="letters of a key, an action or a word", id="help-search", compact=True)
+
+    def on_screen_resume(self) -> None:
+        """Begin with the keys of the screen that it was asked on."""
+        below = self.app.screen_stack[-2]
+        self._first = below.WHERE if isinstance(below, KgtuiScreen) else Where.EVERYWHERE
+        self._search.value = ""
+        self._search.display = False
+        self._draw("")
+        self.query_one("#help").scroll_home(animate=False)
+        self.query_one("#help").focus()
+
+    async def action_scroll(self, direction: str) -> None:
+        """Scroll by a line, or to an end."""
+        await self.query_one("#help").run_action(f"scroll_{direction}")
+
+    def action_find(self) -> None:
+        """Leave only the lines with some letters."""
+        self._search.display = True
+        self._search.focus()
+
+    def action_step_back(self) -> None:
+        """Leave the search, or the help."""
+        if self._search.display:
+            self._search.value = ""
+            self._search.display = False
+            self.query_one("#help").focus()
+        else:
+            self.app.pop_screen()
+
+    @on(Input.Changed, "#help-search")
+    def _search_changed(self, message: Input.Changed) -> None:
+        self._draw(message.value)
+
+    @on(Input.Submitted, "#help-search")
+    def _search_submitted(self) -> None:
+        self.query_one("#help").focus()
+
+    @property
+    def _search(self) -> Input:
+        return self.query_one("#help-search", Input)
+
+    def _draw(self, wanted: str) -> None:
+        self.query_one(Lines).show(help_lines(first=self._first, actions=self._host.actions, wanted=wanted))
+
+
+def help_lines(
+    *, first: Where = Where.EVERYWHERE, actions: tuple[Action, ...] = ACTIONS, wanted: str = ""
+) -> tuple[Line, ...]:
+    """The help, line by line; the keys of the screen that it was asked on stand first.
+
+    `wanted` leaves only the lines in which all of these letters stand somewhere, or in what the key bar calls it.
+    """
+    sought = wanted.casefold().split()
+    lines: list[Line] = []
+    nearest = sorted(actions, key=lambda action: (action.where is not first, action.where is not Where.EVERYWHERE))
+    for (where, group), members in groupby(nearest, key=lambda action: (action.where, action.group)):
+        found = [shown for one in members if _has(shown := _line(one), sought, also=one.label)]
+        if found:
+            lines += [line(strong(group), muted(f"  {where}")), *found, ()]
+    words = [line(Span(f"  {word:<{_KEYS_WIDTH}}", Tone.LINK), meaning) for word, meaning in _CONCEPTS]
+    if found := [one for one in words if _has(one, sought)]:
+        lines += [line(strong("Words")), *found]
+    return tuple(lines) or (line(muted("nothing here has these letters; esc shows all")),)
+
+
+def _has(one: Line, sought: list[str], *, also: str = "") -> bool:
+    text = f"{plain_text((one,))} {also}".casefold()
+    return all(word in text for word in sought)
+
+
+def _line(action: Action) -> Line:
+    return line(Span(f"  {shown_keys(action):<{_KEYS_WIDTH}}", Tone.LINK), action.help)

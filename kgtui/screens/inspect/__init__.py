@@ -1,0 +1,1 @@
+"""The Inspect screen: all evidence on one kernel."""

@@ -1,0 +1,197 @@
+"""The inspection: all that speaks for and against the kernel on the workbench, on one page.
+
+It draws what the workbench knows, live or of an old run, and asks the workbench to judge.  A claim is kept as long
+as the screen is; it never changes a verdict.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.widgets import Input, OptionList
+
+from engine.errors import KgtuiError, UsageError
+from engine.inspection.evidence import Inspection
+from engine.inspection.html import as_html
+from engine.inspection.speedup_claim import Claim, parse_claim
+from engine.inspection.text import as_markdown
+from engine.judge.baselines import baseline_names
+from kgtui.files.new_file import write_new
+from kgtui.runner.run_environment import JUDGING, versions
+from kgtui.screens import Place
+from kgtui.screens.base.host import Host
+from kgtui.screens.base.screen import KgtuiScreen
+from kgtui.settings.keys import Where, bindings_of
+from kgtui.state.workbench.inspect import inspection_of, page_rows
+from kgtui.state.workbench.strip import head
+from kgtui.widgets.controls.bars import Bar, Strip
+from kgtui.widgets.controls.entry import Entry
+from kgtui.widgets.controls.too_small import TooSmall
+from kgtui.widgets.text.page_view import PageView
+from kgtui.widgets.text.toned import Lines
+
+if TYPE_CHECKING:
+    from kgtui.screens.workbench.screen import WorkbenchScreen
+
+PLACE = Place.OVER
+
+_MARGIN = 3  # the page's padding and its scroll bar
+_NOT_JUDGED = "nothing was judged yet; r judges the file as it is"
+
+
+def make(host: Host) -> InspectScreen:
+    """The inspection of the run that the workbench shows.
+
+    Raises:
+        UsageError: no file is open.
+    """
+    if host.workbench is None:
+        raise UsageError("no file is open, so there is nothing to inspect; enter on an operator opens its file")
+    return InspectScreen(host.workbench)
+
+
+class InspectScreen(KgtuiScreen):
+    """Lies over the workbench, which tells it what has changed."""
+
+    WHERE = Where.INSPECT
+    CSS_PATH = "../../styles/inspect.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.INSPECT)]
+
+    def __init__(self, workbench: WorkbenchScreen) -> None:
+        super().__init__()
+        self._workbench = workbench
+        self._claim: Claim | None = None
+        self._versions = {name: version for name, version in versions(JUDGING).items() if version is not None}
+
+    def compose(self) -> ComposeResult:
+        """State, page, the question for a claim."""
+        yield Lines(id="banner")
+        yield Strip(id="state")
+        yield PageView(id="page")
+        yield Entry(id="claim")
+        yield Bar(id="keys")
+        yield TooSmall()
+
+    def on_mount(self) -> None:
+        """Draw what the workbench knows."""
+        self.set_focus(self._page)
+        self.draw()
+
+    def draw(self) -> None:
+        """Draw what has changed."""
+        self.show_trouble()
+        self._draw_state()
+        width = max(1, self.size.width - _MARGIN)
+        stale, is_ascii = self._workbench.scene.stale, self.app.has_class("-ascii")
+        rows = page_rows(self._inspection(), width=width, stale=stale, is_ascii=is_ascii)
+        self._page.show(rows)
+        about_source, started = any(row.about is not None for row in rows), self._workbench.bench.view.started
+        idle = dict.fromkeys(("next-finding", "to-source"), not about_source)
+        self.show_keys_but(idle | dict.fromkeys(("claim", "write-html", "copy-page"), not started))
+
+    def on_resize(self) -> None:
+        """The page is broken into lines for this width."""
+        self.call_after_refresh(self.draw)
+
+    def workbench_changed(self) -> None:
+        """More of the run, or another one."""
+        self.draw()
+
+    def tick(self) -> None:
+        """Let the elapsed time of a run go on."""
+        if self._workbench.busy:
+            self._draw_state()
+
+    def action_finding(self, step: int) -> None:
+        """Go to the next or the previous line that is about the source."""
+        if not self._page.go_on(step):
+            self.notify("no other line is about the source", markup=False)
+
+    def action_follow(self) -> None:
+        """Go to the line of the source that the line under the cursor is about."""
+        current = self._page.current
+        if current is None or current.about is None:
+            self.notify("this line is not about a line of the source; n goes to the next that is", markup=False)
+            return
+        self.action_close()
+        self._workbench.source.go_to(current.about)
+        self._workbench.set_focus(self._workbench.source.editor)
+
+    def action_claim(self) -> None:
+        """Ask for a claim."""
+        self._question.ask("claim", hint="2.3x, or 2.3x compile; empty takes the claim back")
+
+    def action_run_again(self) -> None:
+        """Judge the saved file again."""
+        self._workbench.action_run_again()
+
+    def action_write_html(self) -> None:
+        """Write the page beside the kernel; no file is ever overwritten."""
+        bench = self._workbench.bench
+        if not bench.view.started:
+            self.notify(_NOT_JUDGED, markup=False)
+            return
+        number = bench.shown.number
+        name = f"{bench.path.stem}.inspection{f'-{number}' if number is not None else ''}"
+        path, again = bench.path.with_name(f"{name}.html"), 2
+        while path.exists():
+            path, again = bench.path.with_name(f"{name}-{again}.html"), again + 1
+        try:
+            write_new(path, as_html(self._inspection(dated=True)), shown=path.name)
+        except KgtuiError as error:
+            self.notify(str(error), severity="error", markup=False)
+        else:
+            self.notify(f"written: {self.host.kernels.shown(path)}", markup=False)
+
+    def action_copy_value(self) -> None:
+        """Copy the line under the cursor."""
+        self.copy_text(self._page.text())
+
+    def action_copy_result(self) -> None:
+        """Copy the page as Markdown."""
+        self.copy_text(as_markdown(self._inspection()) if self._workbench.bench.view.started else "")
+
+    def action_step_back(self) -> None:
+        """Leave the question, or the screen."""
+        if self._question.display:
+            self._leave_question()
+        else:
+            self.action_close()
+
+    @on(Input.Submitted, "#claim Input")
+    def _claim_submitted(self, message: Input.Submitted) -> None:
+        try:
+            self._claim = parse_claim(message.value, baselines=baseline_names()) if message.value.strip() else None
+        except UsageError as error:
+            self.notify(str(error), severity="error", markup=False)
+            return
+        self._leave_question()
+        self.draw()
+        self._page.highlighted = 0
+
+    @on(OptionList.OptionSelected)
+    def _line_selected(self) -> None:
+        self.action_follow()
+
+    @property
+    def _page(self) -> PageView:
+        return self.query_one(PageView)
+
+    @property
+    def _question(self) -> Entry:
+        return self.query_one("#claim", Entry)
+
+    def _leave_question(self) -> None:
+        self._question.close()
+        self.set_focus(self._page)
+
+    def _inspection(self, *, dated: bool = False) -> Inspection:
+        now = self.host.now().isoformat(timespec="seconds") if dated else None
+        return inspection_of(self._workbench.bench, claim=self._claim, versions=self._versions, inspected_at=now)
+
+    def _draw_state(self) -> None:
+        bench = self._workbench.bench
+        self.query_one("#state", Strip).show((head(bench.view, bench.desk(self.host.clock()), self.host.glyphs),))

@@ -1,0 +1,1 @@
+"""The Operators screen: the catalogue, filtered."""

@@ -1,0 +1,1 @@
+"""The Tune screen: a grid of variants."""

@@ -1,0 +1,1 @@
+"""The Workbench screen: one kernel file and its newest run."""

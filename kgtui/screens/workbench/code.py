@@ -1,0 +1,201 @@
+"""The part of the workbench that reads compiled code: which kernel, for which target, in which form, from which line.
+
+Code is read from the artefacts once, in the background; source and code point at each other's lines,
+whichever of the two the reader moves in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import abstractmethod
+from functools import partial
+
+from textual import on
+
+from engine.model import Artefact, CompiledKernel
+from kgtui.background import in_background
+from kgtui.screens.workbench.run_requests import JudgingScreen
+from kgtui.state.code.forms import artefact_of, forms_line, nearest_form, next_form, source_lines
+from kgtui.state.code.kernel_matching import kernels_for
+from kgtui.state.workbench.workbench import Workbench
+from kgtui.widgets.panes.history_pane import HistoryPane
+from kgtui.widgets.panes.ir_pane import Code, CodePane, IrPane
+from kgtui.widgets.panes.pane import is_seen
+from kgtui.widgets.panes.source_pane import SourcePane
+from kgtui.widgets.text.code_view import CodeView
+
+_FIRST_FORM = "ptx"
+
+
+class ReadingScreen(JudgingScreen):
+    """Shows source and code beside each other; whoever derives from it composes both."""
+
+    def __init__(self, bench: Workbench) -> None:
+        super().__init__(bench)
+        self.code = CodeLoader(self)
+
+    @property
+    @abstractmethod
+    def source(self) -> SourcePane:
+        """The pane with the file."""
+
+    @property
+    def run_under_cursor(self) -> int | None:
+        """The past run that was chosen to be compared with; None when its tab is not shown."""
+        pane = self.query_one(HistoryPane)
+        return pane.current if is_seen(pane) else None
+
+    def action_ir_form(self) -> None:
+        """Show the code in its next form."""
+        self.code.next_form()
+        self.draw()
+
+    @on(SourcePane.CursorMoved)
+    def _source_moved(self, message: SourcePane.CursorMoved) -> None:
+        self.code.point_out(message.line)
+
+    @on(CodeView.CursorMoved)
+    def _code_moved(self, message: CodeView.CursorMoved) -> None:
+        if message.view.has_focus:
+            self.code.moved()
+
+    @on(IrPane.KernelChosen)
+    def _kernel_chosen(self) -> None:
+        self.code.refresh()
+
+    @on(IrPane.TargetLeft)
+    def _target_left(self) -> None:
+        self.code.read_for(None)
+
+
+class CodeLoader:
+    """One for each workbench screen; remembers form and target from run to run."""
+
+    def __init__(self, screen: ReadingScreen) -> None:
+        self._screen = screen
+        self._form = _FIRST_FORM
+        self._target: str | None = None
+        self._digest = ""
+        self._text = ""
+        self._origins: tuple[int | None, ...] = ()
+        self._awaited_line: int | None = None
+
+    @property
+    def kernels(self) -> tuple[CompiledKernel, ...]:
+        """What was compiled for the target that was chosen to be read, or for that of the run."""
+        view = self._screen.bench.results
+        return kernels_for(view, self._target) or view.kernels
+
+    @property
+    def foreign_target(self) -> str:
+        """The target of those kernels where it is not the run's own; else empty."""
+        kernels, own = self.kernels, self._screen.bench.results.target
+        return kernels[0].target if kernels and kernels[0].target != own else ""
+
+    @property
+    def kernel(self) -> CompiledKernel | None:
+        """The kernel under the cursor, or the first."""
+        kernels = self.kernels
+        return self._screen.query_one(IrPane).current or (kernels[0] if kernels else None)
+
+    @property
+    def form(self) -> str:
+        """The form that is to be seen where a kernel has it."""
+        return self._form
+
+    @property
+    def focused(self) -> CodePane | None:
+        """The code that the keys go to."""
+        return next((pane for pane in self._screen.query(CodePane) if pane.view.has_focus), None)
+
+    @property
+    def seen(self) -> CodePane | None:
+        """Where code is to be seen now; on a wide terminal that is beside the tabs."""
+        return next((pane for pane in self._screen.query(CodePane) if is_seen(pane)), None)
+
+    @property
+    def wanted(self) -> bool:
+        """Whether any code is to be seen."""
+        return self.seen is not None
+
+    def next_form(self) -> None:
+        """Choose the next form of the kernel under the cursor."""
+        kernel = self.kernel
+        if kernel is not None:
+            self._form = next_form(kernel, nearest_form(kernel, self._form) or self._form)
+
+    def read_for(self, target: str | None) -> None:
+        """Show the kernels as they were compiled for this target; None is that of the run."""
+        self._target = None if target == self._screen.bench.view.target else target
+        self._screen.action_tab("ir")
+
+    def refresh(self) -> None:
+        """Show the code of the kernel under the cursor, reading it first when it is another."""
+        kernel, form, artefact = self._chosen()
+        heading = forms_line(kernel, form, foreign=bool(self.foreign_target))
+        if artefact is None:
+            self._digest = ""
+            self._show(Code(heading=heading))
+        elif artefact.digest == self._digest:
+            self._show(Code(heading=heading, form=form or "plain", text=self._text, origins=self._origins))
+        else:
+            in_background(self._screen, partial(self._load, artefact), group="code")
+
+    def point_out(self, source_line: int) -> None:
+        """Show what a source line became, wherever code is to be seen."""
+        for pane in self._screen.query(CodePane):
+            if is_seen(pane):
+                pane.follow(source_line)
+
+    def moved(self) -> None:
+        """The reader is on another line of the code: show where it came from, and what else did."""
+        pane = self.focused
+        if pane is not None:
+            pane.highlight_own()
+            self._screen.source.link(pane.source_line)
+
+    def follow(self, source_line: int) -> None:
+        """Go to the code that a source line became, once that is read."""
+        screen = self._screen
+        if self.seen is None:
+            screen.action_tab("ir")
+        kernel, _, artefact = self._chosen()
+        if artefact is not None and artefact.digest != self._digest:
+            self._awaited_line = source_line
+            return
+        pane = self.seen or screen.query_one(IrPane).code
+        if pane.follow(source_line):
+            screen.set_focus(pane.view)
+        else:
+            code = f"code of {kernel.launch.kernel}" if kernel else "compiled code"
+            screen.notify(f"no {code} is known to come from line {source_line}", markup=False)
+
+    def follow_back(self, pane: CodePane) -> None:
+        """Go to the source line that the code under the cursor came from."""
+        line = pane.source_line
+        if line is None:
+            self._screen.notify("the compiler did not note where this line came from", markup=False)
+        else:
+            self._screen.source.go_to(line)
+            self._screen.set_focus(self._screen.source.editor)
+
+    async def _load(self, artefact: Artefact) -> None:
+        text = await self._screen.host.artefact(artefact.digest)
+        # In a thread: machine code of 20,000 lines takes longer than a key may wait.
+        self._origins = tuple(await asyncio.to_thread(source_lines, text, form=artefact.kind))
+        self._text, self._digest = text, artefact.digest
+        self.refresh()
+        awaited, self._awaited_line = self._awaited_line, None
+        if awaited is not None:
+            self.follow(awaited)
+
+    def _chosen(self) -> tuple[CompiledKernel | None, str | None, Artefact | None]:
+        """The kernel that is to be read, the form in which it can be, and where that is kept."""
+        kernel = self.kernel
+        form = nearest_form(kernel, self._form) if kernel else None
+        return kernel, form, artefact_of(kernel, form) if kernel and form else None
+
+    def _show(self, code: Code) -> None:
+        for pane in self._screen.query(CodePane):
+            if is_seen(pane):
+                pane.show(code)

@@ -1,0 +1,317 @@
+"""The application on a GPU: a save that times, b and v, the bench tab, and the plot on its own screen."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from engine.model.benchmark import Interval
+from kgtui.ports.protocols import BestRun
+from kgtui.screens.bench.screen import BenchScreen
+from kgtui.screens.operators.screen import OperatorsScreen
+from kgtui.screens.workbench.screen import WorkbenchScreen
+from kgtui.state.bench.sizes import Measure, Over
+from kgtui.state.bench.static_cost import INTERPRETED
+from kgtui.state.format.lines import plain_text
+from kgtui.widgets.controls.bars import Bar, Strip
+from kgtui.widgets.panes.bench_pane import BenchPane
+from kgtui.widgets.tables.plot_view import PlotView
+from kgtui.widgets.text.toned import Grid, Lines
+
+
+@pytest.fixture
+def on_gpu(make_bench: Any, bench_fakes: ModuleType) -> Any:
+    """A maker of applications on a GPU, on a problem with five bench cases."""
+
+    def make(script: str = "all_timed", **settings: Any) -> Any:
+        options = {"device": "cuda", "problem": bench_fakes.timed_problem(), **settings}
+        return make_bench(getattr(bench_fakes, script), **options)
+
+    return make
+
+
+def workbench(bench: Any) -> WorkbenchScreen:
+    screen = bench.app.screen
+    assert isinstance(screen, WorkbenchScreen)
+    return screen
+
+
+def pane(bench: Any) -> BenchPane:
+    return workbench(bench).query_one(BenchPane)
+
+
+def table(bench: Any) -> dict[str, list[str]]:
+    return {
+        row.key: [cell.text for cell in row.cells] for row in bench.app.screen.query_one("#bench-table", Grid).shown
+    }
+
+
+def note(bench: Any) -> str:
+    return plain_text(pane(bench).query_one("#bench-note", Lines).lines)
+
+
+async def test_opening_a_file_on_a_gpu_verifies_it_and_times_its_bench_cases(on_gpu: Any) -> None:
+    bench = on_gpu()
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        await bench.settled(pilot)
+        (_, plan), *_ = bench.engine.judged
+        assert [case.tier for case in plan.benchmark.cases] == ["bench"] * 5
+        assert {case.tier for case in plan.cases} == {"smoke", "full"}
+        right = [plain_text((line,)) for _, line in workbench(bench).query_one("#verdict", Strip).rows]
+        assert right[1] == "78% peak  ▲ 1.32× ±0.03 eager"
+
+
+@pytest.mark.parametrize(
+    ("script", "right"),
+    [
+        ("all_timed", ["78% peak  ▲ 1.32× ±0.03 eager", "best #38 1.41× ±0.02 eager  I inspects"]),
+        ("fails_before_it_is_timed", ["best #38 1.41× ±0.02 eager", "W says why"]),
+    ],
+)
+@pytest.mark.parametrize("width", [80, 120])
+async def test_the_run_to_beat_stands_where_the_numbers_of_the_shown_run_leave_room(
+    on_gpu: Any, fakes: ModuleType, script: str, right: list[str], width: int
+) -> None:
+    best = BestRun(number=38, baseline="eager", speedup=Interval(value=1.41, low=1.39, high=1.43))
+    bench = on_gpu(script, recording=fakes.MemoryRecording(fastest=best))
+    async with bench.app.run_test(size=(width, 36)) as pilot:
+        await bench.settled(pilot)
+        strip = workbench(bench).query_one("#verdict", Strip)
+        assert [plain_text((line,)) for _, line in strip.rows[1:]] == right
+
+
+async def test_without_a_device_that_can_be_timed_no_run_is_the_best(on_gpu: Any, fakes: ModuleType) -> None:
+    best = BestRun(number=38, baseline="eager", speedup=Interval(value=1.41, low=1.39, high=1.43))
+    bench = on_gpu("all_timed", device="cpu", recording=fakes.MemoryRecording(fastest=best))
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        right = [plain_text((line,)) for _, line in workbench(bench).query_one("#verdict", Strip).rows[1:]]
+        assert right == ["", "I inspects"]
+
+
+async def test_the_tabs_are_numbered_in_their_order(on_gpu: Any) -> None:
+    bench = on_gpu()
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        await bench.settled(pilot)
+        names = []
+        for key in "123456":
+            await pilot.press(key)
+            names.append(workbench(bench).tab)
+        assert names == ["cases", "findings", "bench", "ir", "history", "log"]
+        titles = [plain_text((segment.line,)) for segment in workbench(bench).query_one("#tabs", Bar).segments]
+        assert titles == ["1 Cases", "2 Findings", "3 Bench", "4 IR(1)", "5 History", "6 Log"]
+
+
+async def test_v_verifies_and_times_nothing_and_the_times_of_the_same_text_stay(on_gpu: Any) -> None:
+    bench = on_gpu()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("3", "v")
+        await bench.settled(pilot)
+        assert [plan.benchmark is None for _, plan in bench.engine.judged] == [False, True]
+        assert table(bench)["4096x781 f32"][1] == "14.3 ±0.1"
+        assert table(bench)["4096x781 f32"][-1] == "of run #1"
+
+
+async def test_b_times_the_bench_cases_again_and_shows_their_tab(on_gpu: Any) -> None:
+    bench = on_gpu()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("b")
+        await bench.settled(pilot)
+        assert [len(plan.benchmark.cases) for _, plan in bench.engine.judged] == [5, 5]
+        assert workbench(bench).tab == "bench"
+
+
+async def test_b_without_bench_cases_says_so_and_runs_nothing(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(device="cuda", problem=fakes.catalogue()[1])
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("b")
+        await bench.settled(pilot)
+        assert len(bench.engine.judged) == 1
+        assert [note.message for note in bench.app._notifications] == [
+            "vllm::rms_norm has no bench cases, so there is nothing to time"
+        ]
+
+
+async def test_on_the_cpu_nothing_is_ever_timed_and_b_says_why(on_gpu: Any) -> None:
+    bench = on_gpu(device="cpu")
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("b", "r")
+        await bench.settled(pilot)
+        assert [plan.benchmark for _, plan in bench.engine.judged] == [None, None]
+        assert note(bench) == INTERPRETED
+        assert table(bench)["1024x256 f32"] == ["1024x256 f32", "2 MiB", "1.31 M", "0.625", "1 MiB", "1 MiB"]
+        assert "40 registers" in plain_text(pane(bench).query_one("#bench-detail", Lines).lines)
+
+
+async def test_a_save_stops_the_benchmark_and_its_times_stay_stale(on_gpu: Any, bench_fakes: ModuleType) -> None:
+    bench = on_gpu("times_two_of_five")
+    async with bench.app.run_test() as pilot:
+        await bench.until(pilot, lambda: len(workbench(bench).bench.view.benchmarks) == 2)
+        await pilot.press("3")
+        bench.engine.script = bench_fakes.waits_for_the_device
+        bench.watcher.save(b"newer\n")
+        await bench.until(pilot, lambda: workbench(bench).bench.view.holder is not None)
+        assert bench.engine.cancelled == 1
+        assert table(bench)["1024x256 f32"][1] == "1.90 ±0.02"
+        assert table(bench)["1024x256 f32"][-1] == "stale (#1)"
+        assert note(bench).startswith("process 4242 has held the device since 2026-03-14 15:02 UTC: python train.py")
+        await pilot.press("escape")
+        await bench.settled(pilot)
+
+
+async def test_a_run_that_fails_says_why_it_was_not_timed(on_gpu: Any) -> None:
+    bench = on_gpu("fails_before_it_is_timed")
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("3")
+        assert note(bench) == "nothing was timed: only a candidate that is right is timed; see the cases"
+
+
+async def test_a_benchmark_that_stopped_half_way_says_why_beside_what_it_has(
+    on_gpu: Any, bench_fakes: ModuleType
+) -> None:
+    from dataclasses import replace
+
+    from engine.model import Outcome, Stage
+    from engine.model.events import StageFinished
+
+    def script(candidate: Any, plan: Any) -> list[Any]:
+        *begun, finished, printed = bench_fakes.all_pass(candidate, plan)
+        some = bench_fakes.times_two_of_five(candidate, plan)[len(begun) :]
+        stopped = StageFinished(
+            at_s=3.0, stage=Stage.BENCHMARK, outcome=Outcome.ENGINE_ERROR, elapsed_s=2.5, message="the device was lost"
+        )
+        return [*begun, *some, stopped, replace(finished, at_s=3.1), printed]
+
+    bench = on_gpu()
+    bench.engine.script = script
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("3")
+        assert note(bench) == "not all was timed: the device was lost"
+        assert table(bench)["1024x256 f32"][1] == "1.90 ±0.02"
+
+
+async def test_a_candidate_that_is_wrong_when_timed_is_said_on_the_tab_and_left_out_of_the_plot(on_gpu: Any) -> None:
+    bench = on_gpu("wrong_while_timed")
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("3")
+        assert note(bench) == "no speed-up is shown: the candidate is not right"
+        assert table(bench)["1024x256 f32"][1:3] == ["✗ wrong value", "–"]
+        await pilot.press("B")
+        screen = bench.app.screen
+        assert screen.query_one(PlotView).text.count("●") == 0
+        assert screen.query_one(PlotView).text.count("○") > 0
+        assert plain_text(screen.query_one("#legend", Lines).lines).endswith("the candidate is not right")
+
+
+async def test_enter_shows_how_a_case_was_measured_and_escape_returns_to_the_table(on_gpu: Any) -> None:
+    bench = on_gpu()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("3", "j", "enter")
+        assert pane(bench).query_one("#bench-scroll").display
+        assert not pane(bench).query_one("#bench-table").display
+        assert plain_text(pane(bench).query_one("#bench-detail", Lines).lines).startswith("4096x781 f32  ✔ pass")
+        await pilot.press("escape")
+        assert workbench(bench).focused is pane(bench).query_one("#bench-table")
+
+
+async def test_y_copies_all_that_is_known_of_a_case(on_gpu: Any) -> None:
+    bench = on_gpu()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("3", "y")
+        assert bench.app.clipboard.startswith("1024x256 f32  ✔ pass\ndevice    1.90 µs")
+
+
+async def test_a_case_that_is_judged_alone_is_not_timed(on_gpu: Any) -> None:
+    bench = on_gpu()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("1", "j", "a")
+        await bench.settled(pilot)
+        assert bench.engine.judged[-1][1].benchmark is None
+
+
+# The plot
+
+
+async def test_the_plot_has_a_screen_of_its_own_and_escape_returns(on_gpu: Any) -> None:
+    bench = on_gpu()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("B")
+        screen = bench.app.screen
+        assert isinstance(screen, BenchScreen)
+        assert screen.query_one(PlotView).text.count("●") == 5
+        assert "256 MiB" in screen.query_one(PlotView).text
+        await pilot.press("escape")
+        assert workbench(bench).is_current
+
+
+async def test_m_and_x_change_what_is_plotted_over_what(on_gpu: Any) -> None:
+    bench = on_gpu()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("B")
+        seen = [bench.app.screen.lens.measure]
+        for _ in range(3):
+            await pilot.press("m")
+            seen.append(bench.app.screen.lens.measure)
+        assert seen == [Measure.BANDWIDTH, Measure.FLOPS, Measure.TIME, Measure.BANDWIDTH]
+        await pilot.press("x")
+        assert bench.app.screen.lens.over is Over.ORDER
+        assert "1024x256 bf16" in bench.app.screen.query_one(PlotView).text
+
+
+async def test_the_case_under_the_cursor_is_pointed_out_in_the_plot(on_gpu: Any) -> None:
+    bench = on_gpu(ascii=True)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("B", "x")
+        rule = [bench.app.screen.query_one(PlotView).text.splitlines()[-2].index("^")]
+        await pilot.press("j")
+        rule.append(bench.app.screen.query_one(PlotView).text.splitlines()[-2].index("^"))
+        assert rule[0] < rule[1]
+
+
+async def test_the_plot_follows_a_run_that_goes_on(on_gpu: Any, bench_fakes: ModuleType) -> None:
+    bench = on_gpu("times_two_of_five")
+    async with bench.app.run_test() as pilot:
+        await bench.until(pilot, lambda: len(workbench(bench).bench.view.benchmarks) == 2)
+        await pilot.press("B")
+        assert bench.app.screen.query_one(PlotView).text.count("●") == 2
+        bench.engine.script = bench_fakes.all_timed
+        await pilot.press("b")
+        await bench.settled(pilot)
+        assert isinstance(bench.app.screen, BenchScreen)
+        assert bench.app.screen.query_one(PlotView).text.count("●") == 5
+
+
+async def test_on_the_cpu_the_plot_says_why_it_is_empty(on_gpu: Any) -> None:
+    bench = on_gpu(device="cpu")
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("B")
+        assert plain_text(bench.app.screen.query_one("#legend", Lines).lines) == INTERPRETED
+        assert len(bench.app.screen.query_one("#sizes", Grid).shown) == 5
+
+
+async def test_operators_and_help_are_reached_from_the_plot(on_gpu: Any) -> None:
+    bench = on_gpu()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("B", "f1")
+        assert plain_text(bench.app.screen.query_one("#help-text", Lines).lines).startswith("Plot  bench\n")
+        await pilot.press("escape", "ctrl+o")
+        assert isinstance(bench.app.screen, OperatorsScreen)
+        await pilot.press("escape")
+        assert workbench(bench).is_current

@@ -1,0 +1,365 @@
+"""Compiled code on the screen: source and code point at each other, other targets, what changed between runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.model import Outcome
+from engine.run.retarget import PORTABILITY_TARGETS
+from kgtui.screens.differences.screen import DifferencesScreen
+from kgtui.screens.targets.screen import TargetsScreen
+from kgtui.state.format.lines import plain_text
+from kgtui.widgets.panes.ir_pane import CodePane, IrPane
+from kgtui.widgets.panes.pane import is_seen
+from kgtui.widgets.text.code_view import CodeView
+from kgtui.widgets.text.toned import Grid, Lines
+
+NARROW, MEDIUM, WIDE = (80, 24), (120, 36), (200, 60)
+EXP_LINE, EXP_PLACES = 14, {12, 13, 14, 15}  # of the source, and of the PTX from its `.loc` on
+
+
+def text_of(screen: Any, selector: str) -> str:
+    """What some lines say."""
+    return plain_text(screen.query_one(selector, Lines).lines)
+
+
+async def opened(bench: Any, pilot: Any, *keys: str) -> Any:
+    """The screen in front once a run is there and the keys were pressed."""
+    await bench.until(pilot, lambda: bench.app.problems != ())
+    await bench.settled(pilot)
+    for key in keys:
+        await pilot.press(key)
+        await bench.settled(pilot)
+    return bench.app.screen
+
+
+# Source and code
+
+
+async def test_moving_in_the_source_points_out_the_code(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=MEDIUM) as pilot:
+        screen = await opened(bench, pilot, "4")
+        screen.source.go_to(EXP_LINE)
+        await pilot.pause()
+        view = screen.query_one(IrPane).code.view
+        assert view.linked == EXP_PLACES
+        assert view.cursor_line == min(EXP_PLACES)
+
+
+async def test_a_terminal_that_grows_wide_shows_the_code_at_once(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=NARROW) as pilot:
+        screen = await opened(bench, pilot)
+        await pilot.resize_terminal(*WIDE)
+        await bench.settled(pilot)
+        assert screen.query_one("#ir-side", CodePane).view.line_count > 0
+
+
+async def test_moving_in_the_code_points_out_the_source_and_leaves_its_cursor(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=MEDIUM) as pilot:
+        screen = await opened(bench, pilot, "4")
+        before = screen.source.line
+        code = screen.query_one(IrPane).code
+        screen.set_focus(code.view)
+        code.view.go_to(max(EXP_PLACES) - 1)
+        await pilot.pause()
+        assert screen.source.editor.linked_line == EXP_LINE
+        assert (screen.source.line, code.view.linked) == (before, EXP_PLACES)
+
+
+async def test_enter_goes_from_the_code_to_its_line_and_back(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=MEDIUM) as pilot:
+        screen = await opened(bench, pilot, "4")
+        code = screen.query_one(IrPane).code
+        screen.set_focus(code.view)
+        code.view.go_to(14)
+        await pilot.press("enter")
+        assert (screen.source.line, screen.focused) == (EXP_LINE, screen.source.editor)
+        assert code.view.cursor_line == 14
+        await pilot.press("enter")
+        assert screen.focused is code.view
+
+
+async def test_enter_on_a_line_goes_to_its_code_when_that_is_still_to_be_read(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=MEDIUM) as pilot:
+        screen = await opened(bench, pilot)
+        screen.source.go_to(EXP_LINE)
+        await pilot.press("enter")
+        code = screen.query_one(IrPane).code
+        await bench.until(pilot, lambda: code.view.has_focus)
+        assert code.view.cursor_line == min(EXP_PLACES)
+
+
+async def test_a_line_without_code_is_told_with_the_kernel_that_has_none_of_it(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=MEDIUM, notifications=True) as pilot:
+        screen = await opened(bench, pilot)
+        screen.source.go_to(1)
+        await pilot.press("enter")
+        await bench.until(pilot, lambda: bool(bench.app._notifications))
+        words = [toast.message for toast in bench.app._notifications]
+        assert words == ["no code of softmax_kernel is known to come from line 1"]
+
+
+async def test_the_pane_beside_the_results_is_searched_and_followed_where_it_has_the_focus(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=WIDE) as pilot:
+        screen = await opened(bench, pilot)
+        side = screen.query_one("#ir-side", CodePane)
+        screen.set_focus(side.view)
+        await pilot.press("slash", *"ex2", "enter")
+        assert (side.view.cursor_line, screen.focused) == (13, side.view)
+        await pilot.press("enter")
+        assert screen.source.line == EXP_LINE
+
+
+async def test_what_a_kernel_takes_up_stands_below_the_table(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=MEDIUM) as pilot:
+        screen = await opened(bench, pilot, "4")
+        words = "40 registers, no spills, 16 B shared, occupancy 75% by registers"
+        assert text_of(screen, "#kernel-resources") == words
+
+
+# Other targets
+
+
+async def test_looking_at_the_targets_compiles_for_all_of_them(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=MEDIUM) as pilot:
+        screen = await opened(bench, pilot, "T")
+        assert isinstance(screen, TargetsScreen)
+        assert [targets for _, targets in bench.engine.ported] == [PORTABILITY_TARGETS]
+        assert text_of(screen, "#ports").startswith("does not build for gfx950")
+        assert [row.key for row in screen.query_one(Grid).shown] == list(PORTABILITY_TARGETS)
+
+
+async def test_what_was_found_is_not_asked_again_and_comes_with_the_run_from_the_store(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=MEDIUM) as pilot:
+        await opened(bench, pilot, "T", "escape")
+        known = bench.app.workbench.bench.view.ports
+        bench.app.workbench.judge()
+        await bench.settled(pilot)
+        assert bench.app.workbench.bench.shown.cached
+        screen = await opened(bench, pilot, "T")
+        assert (bench.app.workbench.bench.view.ports, len(bench.engine.ported)) == (known, 1)
+        assert text_of(screen, "#ports").startswith("does not build for gfx950")
+
+
+async def test_escape_stops_what_is_compiled_and_only_then_leads_back(make_bench: Any) -> None:
+    bench = make_bench()
+    bench.engine.ports_only = 3
+    async with bench.app.run_test(size=MEDIUM) as pilot:
+        await bench.until(pilot, lambda: bench.app.problems != ())
+        await bench.settled(pilot)
+        await pilot.press("T")
+        workbench = bench.app.workbench
+        await bench.until(pilot, lambda: len(workbench.bench.view.ports.kernels) == 2)
+        assert "compiling 2/8" in text_of(bench.app.screen, "#ports")
+        await pilot.press("escape")
+        await bench.settled(pilot)
+        assert isinstance(bench.app.screen, TargetsScreen)
+        assert workbench.bench.view.ports.outcome is Outcome.CANCELLED
+        await pilot.press("escape")
+        assert bench.app.screen is workbench
+
+
+async def test_enter_reads_the_code_of_a_target_and_escape_returns_to_that_of_the_run(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=MEDIUM) as pilot:
+        workbench = bench.app.workbench
+        await opened(bench, pilot, "T", "enter")
+        assert bench.app.screen is workbench
+        pane = workbench.query_one(IrPane)
+        assert (workbench.tab, pane.current.target, pane.current.registers) == ("ir", "sm_80", 31)
+        assert "sm_80: softmax_kernel" in plain_text(pane.code.query_one(Lines).lines)
+        await pilot.press("escape")
+        await bench.settled(pilot)
+        assert (pane.current.target, pane.current.registers) == ("sm_90", 40)
+
+
+async def test_what_a_process_that_is_gone_left_half_done_can_be_begun_again(make_bench: Any, fakes: Any) -> None:
+    def left_half_done(candidate: Any, plan: Any) -> list[Any]:
+        return [*fakes.all_pass(candidate, plan), *fakes.ported((fakes.softmax_launch(),), ("sm_80", "sm_90"), 1.0)[:2]]
+
+    bench = make_bench(left_half_done)
+    async with bench.app.run_test(size=MEDIUM) as pilot:
+        screen = await opened(bench, pilot, "T")
+        assert (text_of(screen, "#ports").split("  ")[0], bench.engine.ported) == ("⟳ compiling 1/2", [])
+        await pilot.press("r")
+        await bench.settled(pilot)
+        assert text_of(screen, "#ports").startswith("does not build for gfx950")
+
+
+async def test_a_run_that_launched_nothing_has_nothing_to_compile(make_bench: Any, fakes: Any) -> None:
+    def launches_nothing(candidate: Any, plan: Any) -> list[Any]:
+        events = fakes.all_pass(candidate, plan)
+        return [event for event in events if not isinstance(event, fakes.KernelLaunched | fakes.KernelCompiled)]
+
+    bench = make_bench(launches_nothing)
+    async with bench.app.run_test(size=MEDIUM) as pilot:
+        screen = await opened(bench, pilot, "T")
+        assert text_of(screen, "#ports") == "the candidate launched no Triton kernel, so there is nothing to compile"
+        assert bench.engine.ported == []
+
+
+async def test_of_a_kernel_that_fails_it_is_not_said_that_none_was_launched(make_bench: Any, fakes: Any) -> None:
+    def fails(candidate: Any, plan: Any) -> list[Any]:
+        events = fakes.some_fail(candidate, plan)
+        return [event for event in events if not isinstance(event, fakes.KernelLaunched | fakes.KernelCompiled)]
+
+    words = "no launch of a Triton kernel came to its end, so there is nothing to compile"
+    bench = make_bench(fails)
+    async with bench.app.run_test(size=MEDIUM) as pilot:
+        screen = await opened(bench, pilot, "T")
+        assert text_of(screen, "#ports") == words
+
+
+# What changed
+
+
+@pytest.fixture
+def two_runs(make_bench: Any, fakes: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A workbench whose second save compiles to other PTX, with fewer registers."""
+    later = fakes.PTX.replace("ex2.approx.f32", "ex2.approx.ftz.f32").replace("%r2", "%r9").replace("1 9 25", "1 8 1")
+    texts = {"b" * 64: fakes.PTX, "d" * 64: later}
+
+    def compiles_to_less(candidate: Any, plan: Any) -> list[Any]:
+        kernel = fakes.compiled()
+        ptx = fakes.replace(kernel.artefacts[1], digest="d" * 64)
+        kernel = fakes.replace(kernel, registers=32, artefacts=(kernel.artefacts[0], ptx))
+        events = fakes.all_pass(candidate, plan)
+        return [
+            fakes.replace(event, kernel=kernel) if isinstance(event, fakes.KernelCompiled) else event
+            for event in events
+        ]
+
+    bench = make_bench()
+    monkeypatch.setattr(bench.app, "_read_artefact", lambda digest: texts.get(digest, "module {}").encode())
+    bench.later = compiles_to_less
+    return bench
+
+
+async def save_another(bench: Any, pilot: Any) -> None:
+    bench.engine.script = bench.later
+    bench.watcher.save(bench.path.read_bytes() + b"# another\n")
+    await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
+    await bench.settled(pilot)
+
+
+async def test_the_differences_to_the_run_before_are_those_of_the_code_alone(two_runs: Any) -> None:
+    async with two_runs.app.run_test(size=MEDIUM) as pilot:
+        await opened(two_runs, pilot)
+        await save_another(two_runs, pilot)
+        screen = await opened(two_runs, pilot, "D")
+        assert isinstance(screen, DifferencesScreen)
+        assert text_of(screen, "#versus").splitlines() == [
+            "Differences  run #1 ▸ run #2  x  ttir  [ptx]  sass   sm_90: softmax_kernel",
+            "registers 40 ▸ 32   spilled 0 B   shared 16 B   occupancy 75% ▸ 100%",
+            "1 line went, 1 came  without places, numbering and registers' names",
+        ]
+        changed = [text for text in screen._shown if text[:2] in ("- ", "+ ")]
+        assert changed == ["-     ex2.approx.f32 %r3, %r2;", "+     ex2.approx.ftz.f32 %r3, %r9;"]
+
+
+async def test_the_run_under_the_cursor_of_the_history_is_compared_with(two_runs: Any) -> None:
+    async with two_runs.app.run_test(size=MEDIUM) as pilot:
+        await opened(two_runs, pilot)
+        await save_another(two_runs, pilot)
+        two_runs.app.workbench.judge(again=True)
+        await two_runs.settled(pilot)
+        screen = await opened(two_runs, pilot, "5", "j", "D")
+        assert text_of(screen, "#versus").startswith("Differences  run #2 ▸ run #3")
+        assert "the code is the same" in text_of(screen, "#versus")
+        await pilot.press("left_square_bracket")
+        await two_runs.settled(pilot)
+        assert text_of(screen, "#versus").startswith("Differences  run #1 ▸ run #3")
+
+
+async def save_what_compiles_nothing(bench: Any, pilot: Any, fakes: Any) -> None:
+    def compiles_nothing(candidate: Any, plan: Any) -> list[Any]:
+        return [event for event in fakes.all_pass(candidate, plan) if not isinstance(event, fakes.KernelCompiled)]
+
+    bench.engine.script, judged = compiles_nothing, len(bench.engine.judged)
+    bench.watcher.save(bench.path.read_bytes() + b"# nothing\n")
+    await bench.until(pilot, lambda: len(bench.engine.judged) == judged + 1)
+    await bench.settled(pilot)
+
+
+async def test_runs_that_compiled_nothing_are_passed_over(two_runs: Any, fakes: Any) -> None:
+    async with two_runs.app.run_test(size=MEDIUM) as pilot:
+        await opened(two_runs, pilot)
+        await save_what_compiles_nothing(two_runs, pilot, fakes)
+        two_runs.engine.script = two_runs.later
+        two_runs.watcher.save(two_runs.path.read_bytes() + b"# another\n")
+        await two_runs.until(pilot, lambda: len(two_runs.engine.judged) == 3)
+        await two_runs.settled(pilot)
+        screen = await opened(two_runs, pilot, "D")
+        assert text_of(screen, "#versus").startswith("Differences  run #1 ▸ run #3")
+        await pilot.press("right_square_bracket")
+        await two_runs.settled(pilot)
+        assert text_of(screen, "#versus") == (
+            "run #2 compiled no softmax_kernel for sm_90 for the same element types, nor did any after it; "
+            "[ takes an older run, ] a newer one"
+        )
+        await pilot.press("left_square_bracket")
+        await two_runs.settled(pilot)
+        assert text_of(screen, "#versus").startswith("Differences  run #1 ▸ run #3")
+
+
+async def test_a_run_that_was_asked_for_and_compiled_nothing_says_so(two_runs: Any, fakes: Any) -> None:
+    async with two_runs.app.run_test(size=MEDIUM) as pilot:
+        await opened(two_runs, pilot)
+        await save_what_compiles_nothing(two_runs, pilot, fakes)
+        two_runs.engine.script = two_runs.later
+        two_runs.watcher.save(two_runs.path.read_bytes() + b"# another\n")
+        await two_runs.until(pilot, lambda: len(two_runs.engine.judged) == 3)
+        await two_runs.settled(pilot)
+        screen = await opened(two_runs, pilot, "5", "j", "D")
+        assert text_of(screen, "#versus") == (
+            "run #2 compiled no softmax_kernel for sm_90 for the same element types; "
+            "[ takes an older run, ] a newer one"
+        )
+
+
+async def test_the_next_form_is_compared_too(two_runs: Any) -> None:
+    async with two_runs.app.run_test(size=MEDIUM) as pilot:
+        await opened(two_runs, pilot)
+        await save_another(two_runs, pilot)
+        screen = await opened(two_runs, pilot, "D", "x", "x")
+        assert "[ttir]" in text_of(screen, "#versus")
+        assert screen.query_one(CodeView).line_count == 0
+
+
+async def test_a_single_run_has_nothing_to_be_compared_with(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=MEDIUM) as pilot:
+        screen = await opened(bench, pilot, "D")
+        words = "no other run of aten::softmax is kept; save another version of the file"
+        assert text_of(screen, "#versus") == words
+
+
+# Pictures
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
+def test_source_and_code_that_point_at_each_other_look_as_before(
+    make_bench: Any, snap_compare: Any, size: tuple[int, int]
+) -> None:
+    bench = make_bench()
+
+    async def drive(pilot: Any) -> None:
+        screen = await opened(bench, pilot, "4")
+        view = next(pane for pane in screen.query(CodePane) if is_seen(pane)).view
+        screen.set_focus(view)
+        view.go_to(13)
+        await pilot.pause()
+
+    assert snap_compare(bench.app, terminal_size=size, run_before=drive)

@@ -1,0 +1,90 @@
+"""Searching, replacing and going to a line in the open file; leaving the editor while a run goes on."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from kgtui.screens.workbench.screen import WorkbenchScreen
+from kgtui.state.workbench.status import Mode
+from kgtui.widgets.text.editor import SourceEditor
+
+TEXT = b"one = 1\nx = one + one\ny = one\n"
+
+
+def workbench(bench: Any) -> WorkbenchScreen:
+    screen = bench.app.screen
+    assert isinstance(screen, WorkbenchScreen)
+    return screen
+
+
+def editor(bench: Any) -> SourceEditor:
+    return workbench(bench).source.editor
+
+
+async def test_a_search_works_while_the_file_is_edited(make_bench: Any) -> None:
+    bench = make_bench(content=TEXT)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e", "ctrl+f", *"one", "enter")
+        assert (editor(bench).selected_text, editor(bench).selection.start) == ("one", (0, 0))
+        await pilot.press("f3", "f3")
+        assert editor(bench).selection.start == (1, 10)
+        await pilot.press("shift+f3")
+        assert editor(bench).selection.start == (1, 4)
+        assert editor(bench).text == TEXT.decode()
+        assert workbench(bench).bench.mode is Mode.EDIT
+
+
+async def test_a_line_is_gone_to_by_its_number(make_bench: Any) -> None:
+    bench = make_bench(content=TEXT)
+    async with bench.app.run_test(notifications=True) as pilot:
+        await bench.settled(pilot)
+        await pilot.press("ctrl+g", "3", "enter")
+        assert workbench(bench).source.line == 3
+        await pilot.press("ctrl+g", *"x2", "enter")
+        assert [note.message for note in bench.app._notifications] == ["expected the number of a line, got 'x2'"]
+        assert workbench(bench).source.line == 3
+
+
+async def test_a_text_is_replaced_place_by_place(make_bench: Any) -> None:
+    bench = make_bench(content=TEXT)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("ctrl+r", *"one", "enter", *"two", "enter")
+        await pilot.press("y", "n", "y", "y")
+        assert editor(bench).text == "two = 1\nx = one + two\ny = two\n"
+        assert workbench(bench).unsaved
+
+
+async def test_one_undo_takes_back_all_that_was_replaced(make_bench: Any) -> None:
+    bench = make_bench(content=TEXT)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("ctrl+r", *"one", "enter", *"oneone", "enter", "a")
+        assert editor(bench).text == "oneone = 1\nx = oneone + oneone\ny = oneone\n"
+        await pilot.press("ctrl+z")
+        assert editor(bench).text == TEXT.decode()
+
+
+async def test_escape_leaves_what_was_not_replaced(make_bench: Any) -> None:
+    bench = make_bench(content=TEXT)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("ctrl+r", *"one", "enter", "enter", "escape", "escape")
+        assert editor(bench).text == TEXT.decode()
+        assert workbench(bench).bench.mode is Mode.WATCH
+
+
+async def test_escape_leaves_the_edit_and_not_the_run(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(fakes.stops_half_way)
+    async with bench.app.run_test() as pilot:
+        await bench.until(pilot, lambda: len(workbench(bench).bench.view.cases) == 5)
+        await pilot.press("e", "escape")
+        screen = workbench(bench)
+        assert screen.bench.mode is Mode.WATCH
+        assert screen.bench.view.running
+        assert bench.engine.cancelled == 0
+        await pilot.press("escape")
+        await bench.settled(pilot)
+        assert bench.engine.cancelled == 1

@@ -1,0 +1,164 @@
+"""The inspection on the screen: live, stale, of an old text; its cursor, its claim, and the file that it writes."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from kgtui.screens.inspect.screen import InspectScreen
+from kgtui.screens.workbench.screen import WorkbenchScreen
+from kgtui.state.format.lines import plain_text
+from kgtui.widgets.text.page_view import PageView
+
+
+def page(bench: Any) -> PageView:
+    screen = bench.app.screen
+    assert isinstance(screen, InspectScreen)
+    view: PageView = screen.query_one(PageView)
+    return view
+
+
+def text(bench: Any) -> list[str]:
+    return plain_text(tuple(row.line for row in page(bench).rows)).splitlines()
+
+
+def said(bench: Any) -> list[str]:
+    return [note.message for note in bench.app._notifications]
+
+
+async def test_the_page_says_what_the_run_came_to_and_what_was_not_checked(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=(80, 24)) as pilot:
+        await bench.settled(pilot)
+        await pilot.press("I")
+        await bench.settled(pilot)
+        assert text(bench)[0] == "aten::softmax: pass"
+        assert "What was not checked" in text(bench)
+        assert max(map(len, text(bench))) <= 77
+
+
+async def test_while_the_run_goes_on_the_page_grows_and_says_that_there_is_no_verdict(
+    make_bench: Any, fakes: ModuleType
+) -> None:
+    bench = make_bench(fakes.stops_half_way)
+    async with bench.app.run_test() as pilot:
+        await bench.until(pilot, lambda: bench.app.workbench and len(bench.app.workbench.bench.view.cases) == 5)
+        await pilot.press("I")
+        assert text(bench)[0] == "aten::softmax: running"
+        assert "no verdict yet: the run goes on" in text(bench)
+
+
+async def test_before_anything_was_judged_the_page_says_what_to_press(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(fakes.never_begins)
+    async with bench.app.run_test() as pilot:
+        await bench.until(pilot, lambda: bench.app.problems != ())
+        await pilot.press("I", "w")
+        assert text(bench) == ["nothing was judged yet; r judges the file as it is"]
+        assert said(bench) == ["nothing was judged yet; r judges the file as it is"]
+
+
+async def test_results_of_an_earlier_text_are_marked_as_stale(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        bench.engine.script = fakes.never_begins
+        await pilot.press("I")
+        bench.watcher.save(bench.path.read_bytes() + b"# another\n")
+        await bench.until(pilot, lambda: text(bench)[0].startswith("stale of an earlier text"))
+
+
+async def test_from_a_finding_to_its_line_in_the_workbench(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(fakes.suspicious)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("I", "n")
+        current = page(bench).current
+        assert current is not None
+        assert current.about is not None
+        await pilot.press("enter")
+        assert isinstance(bench.app.screen, WorkbenchScreen)
+        assert bench.app.screen.source.line == current.about
+
+
+async def test_enter_elsewhere_stays_and_says_why(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("I", "enter")
+        assert isinstance(bench.app.screen, InspectScreen)
+        assert said(bench) == ["this line is not about a line of the source; n goes to the next that is"]
+
+
+async def test_a_claim_is_held_against_the_run_until_it_is_taken_back(make_bench: Any, bench_fakes: ModuleType) -> None:
+    bench = make_bench(bench_fakes.all_timed, device="cuda", problem=bench_fakes.timed_problem())
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        await bench.settled(pilot)
+        await pilot.press("I", "c", *"2.3x", "enter")
+        assert [one for one in text(bench) if one.startswith("the claim")] == [
+            "the claim of 2.3x against eager is not supported: 1.321x measured [1.290, 1.352], at least 41.2% short"
+        ]
+        await pilot.press("c", *["backspace"] * 4, "enter")
+        assert [one for one in text(bench) if one.startswith("the claim")] == []
+
+
+async def test_what_is_no_claim_is_told_and_can_be_mended_or_left(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("I", "c", *"fast", "enter")
+        assert said(bench)[0].startswith("'fast' is no claim: expected a speed-up above 0")
+        assert bench.app.screen.query_one("#claim").display
+        await pilot.press(*["backspace"] * 4, *"2x", "enter")
+        assert not bench.app.screen.query_one("#claim").display
+        assert any(one.startswith("the claim of 2x against eager was not measured: ") for one in text(bench))
+        await pilot.press("c", "escape")
+        assert not bench.app.screen.query_one("#claim").display
+        assert isinstance(bench.app.screen, InspectScreen)
+
+
+async def test_w_writes_the_page_beside_the_kernel_and_never_over_a_file(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        taken = bench.path.with_name(f"{bench.path.stem}.inspection-1.html")
+        taken.write_text("mine")
+        await pilot.press("I", "w", "w")
+        written = sorted(path.name for path in bench.path.parent.glob("*.html"))
+        stem = bench.path.stem
+        assert written == [f"{stem}.inspection-1-2.html", f"{stem}.inspection-1-3.html", f"{stem}.inspection-1.html"]
+        assert taken.read_text() == "mine"
+        assert bench.path.with_name(written[0]).read_text().startswith("<!doctype html>\n")
+
+
+async def test_y_copies_the_line_and_capital_y_the_page_as_markdown(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("I", "y")
+        assert bench.app.clipboard == "aten::softmax: pass"
+        await pilot.press("Y")
+        assert bench.app.clipboard.startswith("# aten::softmax: pass\n")
+
+
+async def test_j_k_g_and_capital_g_move_the_cursor(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("I", "j", "j", "k")
+        assert page(bench).highlighted == 1
+        await pilot.press("G")
+        assert page(bench).highlighted == len(page(bench).rows) - 1
+        await pilot.press("g")
+        assert page(bench).highlighted == 0
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+async def test_the_page_is_broken_for_the_width_of_the_terminal(make_bench: Any, width: int) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=(150, 40)) as pilot:
+        await bench.settled(pilot)
+        await pilot.press("I")
+        await pilot.resize_terminal(width, 40)
+        await bench.until(pilot, lambda: max(map(len, text(bench))) <= width - 3)

@@ -1,0 +1,91 @@
+"""Looking at a past run on the workbench: the open file stays what it was, and marks end with it."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from kgtui.screens.workbench.screen import WorkbenchScreen
+from kgtui.state.format.lines import plain_text
+from kgtui.widgets.controls.bars import Strip
+
+OLDER = b"# kgtui: op=aten::softmax\n# an older text\n"
+
+
+def workbench(bench: Any) -> WorkbenchScreen:
+    screen = bench.app.screen
+    assert isinstance(screen, WorkbenchScreen)
+    return screen
+
+
+async def looked_at(bench: Any, pilot: Any, number: int, **of: Any) -> WorkbenchScreen:
+    screen = workbench(bench)
+    screen.open_past(number, **({"problem": screen.bench.problem, "filename": ""} | of))
+    await bench.settled(pilot)
+    return screen
+
+
+async def test_a_run_after_looking_back_shows_the_file_again(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(content=OLDER)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        bench.path.write_bytes(fakes.SOURCE)
+        bench.watcher.save(fakes.SOURCE)
+        await bench.settled(pilot)
+        screen = await looked_at(bench, pilot, 1)
+        assert screen.source.editor.text == OLDER.decode()
+        await pilot.press("r")
+        await bench.settled(pilot)
+        assert screen.source.editor.text == fakes.SOURCE.decode()
+        await pilot.press("e", "#", "ctrl+s")
+        assert bench.path.read_bytes() == b"#" + fakes.SOURCE
+
+
+async def test_a_save_while_looking_back_shows_the_new_text(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(content=OLDER)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        screen = await looked_at(bench, pilot, 1)
+        bench.watcher.save(fakes.SOURCE)
+        await bench.settled(pilot)
+        assert screen.source.editor.text == fakes.SOURCE.decode()
+
+
+async def test_a_run_of_another_operator_leaves_the_file_open(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench()
+    other = fakes.catalogue()[1]
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        screen = await looked_at(bench, pilot, 1, problem=other, filename="norm.py")
+        head = plain_text(tuple(left for left, _ in screen.query_one("#verdict", Strip).rows[:1]))
+        assert "vllm::rms_norm · norm.py" in head
+        assert (screen.bench.problem.name, screen.bench.path) == ("aten::softmax", bench.path)
+        await pilot.press("a")
+        assert len(bench.engine.judged) == 1
+        await pilot.press("escape")
+        assert screen.bench.old is None
+        assert screen.source.editor.text == fakes.SOURCE.decode()
+
+
+async def test_one_key_takes_back_every_mark(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        bench.app.past.marked = (1, 2)
+        await pilot.press("X")
+        assert bench.app.past.marked == ()
+        bench.app.past.marked = (1,)
+        await pilot.press("f8", "X")
+        assert bench.app.past.marked == ()
+
+
+async def test_marks_end_when_another_file_is_opened(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        bench.app.past.marked = (1, 2)
+        another = bench.path.with_name("another.py")
+        another.write_bytes(OLDER)
+        bench.app.open_file(fakes.softmax_problem(), another)
+        await bench.settled(pilot)
+        assert bench.app.past.marked == ()
