@@ -27,7 +27,7 @@ DEVICE_LIBRARIES = ("torch", "triton", "numpy")
 
 LOOK = """
 import json, sys
-from kgtui.cli import main
+from kgtui.cli.main import main
 try:
     exit_code = main(sys.argv[2:])
 except SystemExit as stop:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 NAME = "cublas"
 
-_OPERATIONS = {"N": Operation.NONE, "T": Operation.TRANSPOSE}
+# Of real numbers the conjugate transpose is the transpose.
+_OPERATIONS = {"N": Operation.NONE, "T": Operation.TRANSPOSE, "C": Operation.TRANSPOSE}
 
 
 def available(problem: Problem, device: torch.device) -> str:
@@ -78,8 +79,8 @@ def _sgemm(
 ) -> torch.Tensor:  # fmt: skip
     """a, b, c: flat column-major buffers; c is written and returned."""
     library.sgemm(
-        _OPERATIONS[transa], _OPERATIONS[transb], m, n, k, alpha, a.data_ptr(), lda, b.data_ptr(), ldb, beta,
-        c.data_ptr(), ldc,
+        _OPERATIONS[transa.upper()], _OPERATIONS[transb.upper()], m, n, k, alpha, a.data_ptr(), lda, b.data_ptr(),
+        ldb, beta, c.data_ptr(), ldc,
     )  # fmt: skip
     return c
 

@@ -22,14 +22,7 @@ from kgtui.screens.base.host import Host
 from kgtui.screens.base.screen import KgtuiScreen
 from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.format.lines import Line, Span, Tone, line, muted, strong
-from kgtui.state.tuning.grid import (
-    Tried,
-    VariantGrid,
-    progress_line,
-    proposal_lines,
-    tried_detail,
-    tuning_markdown,
-)
+from kgtui.state.tuning.grid import Tried, VariantGrid, progress_line, proposal_lines, tried_detail, tuning_markdown
 from kgtui.state.tuning.tunables import (
     KNOB_COLUMNS,
     LIST,
@@ -42,13 +35,7 @@ from kgtui.state.tuning.tunables import (
     usual_values,
     written,
 )
-from kgtui.state.tuning.variant_table import (
-    Sorting,
-    TrialColumn,
-    drawn_columns,
-    trial_columns,
-    trial_rows,
-)
+from kgtui.state.tuning.variant_table import Sorting, TrialColumn, drawn_columns, trial_columns, trial_rows
 from kgtui.widgets.controls.ask import Answer, Ask
 from kgtui.widgets.controls.bars import Bar
 from kgtui.widgets.controls.too_small import TooSmall

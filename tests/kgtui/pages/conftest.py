@@ -53,7 +53,7 @@ def opened(
         bench = make_bench(
             script_of(page.script), opened=page.opened, recording=recording, content=page.content, device=device,
             problem=bench_fakes.timed_problem() if needs_cases else None,
-            config_path=Path("/home/somebody/.config/kgtui/settings/schema.toml"), **settings,
+            config_path=Path("/home/somebody/.config/kgtui/config.toml"), **settings,
         )  # fmt: skip
         bench.engine.starts = page.engine_starts
         async with bench.app.run_test(size=page.sizes[0]) as pilot:

@@ -28,7 +28,7 @@ def test_otherwise_the_folders_of_the_system_are_used(home, monkeypatch):
     environment = {} if home is None else {"KGTUI_HOME": home}
     monkeypatch.setenv("XDG_CONFIG_HOME", "/somewhere/config")
     assert find_paths(environment) == Paths(
-        data=Path("/somewhere/data/kgtui"), config=Path("/somewhere/config/kgtui/settings/schema.toml")
+        data=Path("/somewhere/data/kgtui"), config=Path("/somewhere/config/kgtui/config.toml")
     )
 
 
