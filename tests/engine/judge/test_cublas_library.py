@@ -45,7 +45,8 @@ class LibraryOfTheHost:
 def saxpy(n: int, alpha: Any, x: int, incx: int, y: int, incy: int) -> None:
     if n:
         left, right = (
-            memory(at, (n - 1) * abs(inc) + 1, torch.float32)[:: abs(inc)] for at, inc in ((x, incx), (y, incy))
+            memory(at, (n - 1) * abs(inc) + 1, torch.float32)[:: abs(inc) or None].expand(n)
+            for at, inc in ((x, incx), (y, incy))
         )
         right.add_(left if (incx < 0) == (incy < 0) else left.flip(0), alpha=alpha._obj.value)
 
@@ -90,7 +91,8 @@ def gemm(
     left = column_major(a, k, m, dtype).T if transa else column_major(a, m, k, dtype)
     right = column_major(b, n, k, dtype).T if transb else column_major(b, k, n, dtype)
     out = column_major(c, m, n, dtype)
-    product = alpha * (left.double() @ right.double())
+    # With alpha 0 the standard reads neither matrix, so that NaN in them does not count.
+    product = alpha * (left.double() @ right.double()) if alpha else torch.zeros(m, n, dtype=torch.float64)
     out.copy_(product + beta * out if beta else product)
 
 
