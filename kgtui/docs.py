@@ -1,9 +1,9 @@
-"""The parts of the README that the program knows better: its keys, its commands, its operators, its policies.
+"""The generated parts of the manual: keys, commands, operators, policies, settings.
 
-    python -m kgtui.docs           writes them anew between their markers
-    python -m kgtui.docs --check   exits with 1 when one is stale, and changes nothing
+    python -m kgtui.docs           writes them between their markers
+    python -m kgtui.docs --check   exits with 1 when one is out of date, and changes nothing
 
-What stands outside of the markers is never touched.
+Text outside the markers is never changed.
 """
 
 from __future__ import annotations
@@ -11,42 +11,59 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import UsageError
+from kgtui import manual
 
-README = Path(__file__).parent.parent / "README.md"
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """A generated part: the topic of its page, the name in its markers, and what makes its text."""
+
+    topic: str
+    name: str
+    make: Callable[[], str]
 
 
-def main(arguments: Sequence[str] | None = None, *, readme: Path = README) -> int:
+def main(arguments: Sequence[str] | None = None, *, folder: Path = manual.FOLDER) -> int:
     """Write or check the blocks; the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m kgtui.docs", description="Keep the README's generated parts true.")
-    parser.add_argument("--check", action="store_true", help="change nothing; exit with 1 when a part is stale")
+    parser = argparse.ArgumentParser(prog="python -m kgtui.docs", description="Update the manual's generated parts.")
+    parser.add_argument("--check", action="store_true", help="change nothing; exit with 1 when a part is out of date")
     options = parser.parse_args(arguments)
-    before = readme.read_text()
-    after = updated(before)
-    if before == after:
-        return 0
-    if options.check:
-        sys.stderr.write(f"{readme.name} is stale; `python -m kgtui.docs` writes its generated parts anew\n")
+    stale = []
+    for topic in dict.fromkeys(block.topic for block in BLOCKS):
+        path = folder / f"{topic}.md"
+        before = path.read_text(encoding="utf-8")
+        after = updated(before, topic=topic)
+        if before != after:
+            stale.append(path.name)
+            if not options.check:
+                path.write_text(after, encoding="utf-8")
+    if stale and options.check:
+        sys.stderr.write(f"out of date: {', '.join(stale)}; `python -m kgtui.docs` updates the generated parts\n")
         return 1
-    readme.write_text(after)
     return 0
 
 
-def updated(text: str) -> str:
-    """The text with every block made anew.
+def updated(text: str, *, topic: str) -> str:
+    """The text of a page with every block of its topic generated again.
 
     Raises:
         UsageError: a block has no place in it, or two.
     """
-    for name, make in BLOCKS.items():
-        begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+    for block in BLOCKS:
+        if block.topic != topic:
+            continue
+        begin, end = f"<!-- begin {block.name} -->", f"<!-- end {block.name} -->"
         if text.count(begin) != 1 or text.count(end) != 1:
-            raise UsageError(f"expected one block from {begin} to {end}; add the missing marker or remove the second")
+            raise UsageError(
+                f"{topic}.md: expected one block from {begin} to {end}; add the missing marker or remove the second"
+            )
         before, _, rest = text.partition(begin)
         _, _, after = rest.partition(end)
-        text = f"{before}{begin}\n\n{make().strip()}\n\n{end}{after}"
+        text = f"{before}{begin}\n\n{block.make().strip()}\n\n{end}{after}"
     return text
 
 
@@ -74,15 +91,26 @@ def operator_table() -> str:
 
 
 def policies() -> str:
-    """What each policy does with what is found."""
+    """The effect of each policy on findings."""
     from engine.verdict.policy import policy_table
 
     return policy_table()
 
 
-BLOCKS: dict[str, Callable[[], str]] = {
-    "keys": key_table, "commands": command_help, "operators": operator_table, "policies": policies,
-}  # fmt: skip
+def settings_table() -> str:
+    """Every setting of the settings file."""
+    from kgtui.settings.schema import option_table_markdown
+
+    return option_table_markdown()
+
+
+BLOCKS = (
+    Block(topic="keys", name="keys", make=key_table),
+    Block(topic="commands", name="commands", make=command_help),
+    Block(topic="operators", name="operators", make=operator_table),
+    Block(topic="inspecting", name="policies", make=policies),
+    Block(topic="settings", name="settings", make=settings_table),
+)
 
 
 if __name__ == "__main__":

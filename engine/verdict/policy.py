@@ -1,4 +1,4 @@
-"""What each policy does with what was found: one table, which the verdict decides by and the README prints.
+"""What each policy does with what was found: one table, which the verdict decides by and the manual prints.
 
 Only data, and the table as text.  Nothing here looks at a candidate, and outcomes are no policy's business: a wrong
 answer is wrong under each of them.  A layer that the machine does not offer is shown under each, and flags nothing.

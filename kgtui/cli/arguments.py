@@ -67,6 +67,7 @@ def _add_commands(parser: _Parser) -> tuple[_Parser, ...]:
         _add_doctor,
         _add_config,
         _add_paths,
+        _add_manual,
     )
     return tuple(add(commands) for add in adders)
 
@@ -79,7 +80,7 @@ class _Parser(argparse.ArgumentParser):
             prog=prog, usage=usage, description=description, epilog=epilog, allow_abbrev=False,
             formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=_HELP_WIDTH),
         )  # fmt: skip
-        self.color = False  # Python 3.14 would colour the help, and the README is made from it
+        self.color = False  # Python 3.14 would colour the help, and the manual is made from it
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         """A word that is no command is a file, or a command mistyped; argparse would list them all.
@@ -354,6 +355,12 @@ def _add_config(commands: _Commands[_Parser]) -> _Parser:
 
 def _add_paths(commands: _Commands[_Parser]) -> _Parser:
     return _add(commands, "paths", "paths", "Print where things are kept.")
+
+
+def _add_manual(commands: _Commands[_Parser]) -> _Parser:
+    parser = _add(commands, "manual", "manual [TOPIC]", "List the pages of the manual, or print one.")
+    parser.add_argument("topic", metavar="TOPIC", nargs="?", help="the page to print (default: list the topics)")
+    return parser
 
 
 def _version() -> str:

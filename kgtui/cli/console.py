@@ -26,6 +26,7 @@ _DOUBTS = frozenset({FLAGGED, Outcome.UNSUPPORTED, Outcome.CANCELLED, Outcome.RE
 _FLAGS = frozenset({Outcome.CHEATED, Outcome.TAMPERED})
 _WIDTH_DIGITS = 4
 _LEAST_WIDTH, _USUAL_WIDTH = 40, 80
+_MARKDOWN_WIDTH = 120
 # Of what a table did not choose for itself: what is as wide comes first, for columns stay columns then.
 _ASCII_SIGNS = str.maketrans({
     "\N{NO-BREAK SPACE}": " ", "·": ".", "–": "-", "×": "x", "µ": "u", "▸": ">", "█": "#", "✔": "+", "✗": "x",
@@ -136,6 +137,21 @@ class Console:
                 self.out.flush()
             else:
                 self.say(str(line))
+
+    def show_markdown(self, text: str) -> None:
+        """A Markdown page: formatted in a terminal that can show it, its source elsewhere."""
+        if not self.out.isatty() or self.environment.get("TERM") == "dumb" or not self.can_write("─━•"):
+            self.say(text.rstrip("\n"))
+            return
+        from rich.console import Console as RichConsole
+        from rich.markdown import Markdown
+
+        rich = RichConsole(
+            file=self.out, width=min(self.width, _MARKDOWN_WIDTH), force_terminal=True, legacy_windows=False,
+            no_color=not self._takes_colour(self.out), _environ=self.environment,
+        )  # fmt: skip
+        rich.print(Markdown(text))
+        self.out.flush()
 
     def _coloured_parts(self, line: PageLine) -> Iterator[str]:
         for part in line.parts:

@@ -1,6 +1,6 @@
 """Every action of the screen, once: its keys, its words, and where it works.
 
-The bindings, the help, the palette and the key table of the README are made from this list, by `kgtui.settings.keys`.
+The bindings, the help, the palette and the key table of the manual are made from this list, by `kgtui.settings.keys`.
 """
 
 from __future__ import annotations

@@ -126,4 +126,4 @@ def _clash(actions: tuple[Action, ...], *, among: Mapping[str, tuple[str, ...]])
 
 def _near(name: str, known: tuple[str, ...]) -> str:
     near = difflib.get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]}?" if near else "the table of keys in the help and the README has the ids"
+    return f"did you mean {near[0]}?" if near else "`kgtui manual keys` lists the ids"

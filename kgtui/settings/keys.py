@@ -1,4 +1,4 @@
-"""What is made from the list of actions: bindings, the words for keys, and the key table of the README."""
+"""What is made from the list of actions: bindings, the words for keys, and the key table of the manual."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def key_while_typing(action: Action) -> str:
 
 
 def key_table_markdown() -> str:
-    """The table of keys in the README, each with the id that the configuration knows it by."""
+    """The table of keys in the manual, each with the id that the configuration knows it by."""
     lines = ["| key | action | binding |", "|---|---|---|"]
     for action in ACTIONS:
         keys = " ".join(f"`{shown_key(key)}`" for key in action.keys)

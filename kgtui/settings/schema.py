@@ -230,12 +230,20 @@ def template() -> str:
     for option in OPTIONS:
         lines += [f"# {option.help}", f"# {option.key} = {toml(option.example)}", ""]
     lines += [
-        "# Keys by binding: `kgtui` shows the names with F2, the README in its table of keys. Each line replaces all",
-        "# keys of its binding.",
+        "# Keys by binding: F2 and `kgtui manual keys` show the names. Each line replaces all keys of its binding.",
         f"# [{KEYS_TABLE}]",
         '# "workbench.run" = ["f9", "r"]',
     ]
     return "\n".join(lines) + "\n"
+
+
+def option_table_markdown() -> str:
+    """The table of settings in the manual."""
+    rows = [
+        f"| `{option.key}` | {'detected' if option.usual is None else f'`{toml(option.usual)}`'} | {option.help} |"
+        for option in OPTIONS
+    ]
+    return "\n".join(["| setting | default | meaning |", "|---|---|---|", *rows]) + "\n"
 
 
 def toml(value: Value | tuple[str, ...]) -> str:

@@ -1,9 +1,11 @@
-"""The generated parts of the README are true, and making them touches nothing else."""
+"""The generated parts of the manual are up to date, the paths in README and manual exist, and examples run."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -11,46 +13,58 @@ import problems
 from engine.errors import UsageError
 from engine.judge.baselines import baseline_named, baseline_names
 from engine.judge.inputs.copies import private_copies
-from kgtui import docs
+from kgtui import docs, manual
 from kgtui.screens import screen_module
 from kgtui.settings.keys import ACTIONS
+from kgtui.settings.schema import OPTIONS
 from kgtui.state.format.lines import plain_text
 from kgtui.widgets.text.toned import Lines
 from problems.kit import torch
 
-CONTRIBUTING = docs.README.parent / "CONTRIBUTING.md"
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
+PAGES = tuple(sorted(manual.FOLDER.glob("*.md")))
+OURS = ("engine/", "kgtui/", "problems/", "sessions/", "tests/")  # folders of this repository
 
 
 @pytest.fixture
-def readme(tmp_path):
-    """A copy of the README to write to."""
-    copy = tmp_path / "README.md"
-    shutil.copy(docs.README, copy)
-    return copy
+def pages(tmp_path):
+    """A copy of the manual to write to."""
+    return Path(shutil.copytree(manual.FOLDER, tmp_path / "manual"))
 
 
-def test_the_readme_is_up_to_date():
+def test_the_manual_is_up_to_date():
     assert docs.main(["--check"]) == 0
 
 
-def test_a_stale_readme_is_told_and_left_alone(readme, capsys):
-    stale = readme.read_text().replace("| `aten::softmax` |", "| `aten::smax` |")
-    readme.write_text(stale)
-    assert docs.main(["--check"], readme=readme) == 1
-    assert capsys.readouterr().err == ("README.md is stale; `python -m kgtui.docs` writes its generated parts anew\n")
-    assert readme.read_text() == stale
+def test_a_stale_page_is_named_and_not_changed(pages, capsys):
+    page = pages / "operators.md"
+    stale = page.read_text().replace("| `aten::softmax` |", "| `aten::smax` |")
+    page.write_text(stale)
+    assert docs.main(["--check"], folder=pages) == 1
+    assert capsys.readouterr().err == (
+        "out of date: operators.md; `python -m kgtui.docs` updates the generated parts\n"
+    )
+    assert page.read_text() == stale
 
 
-def test_writing_makes_the_parts_anew_and_leaves_the_rest(readme):
-    true = readme.read_text()
-    readme.write_text(true.replace("| `aten::softmax` |", "| `aten::smax` |"))
-    assert docs.main([], readme=readme) == 0
-    assert readme.read_text() == true
+def test_writing_updates_the_generated_parts_only(pages):
+    page = pages / "operators.md"
+    correct = page.read_text()
+    page.write_text(correct.replace("| `aten::softmax` |", "| `aten::smax` |"))
+    assert docs.main([], folder=pages) == 0
+    assert page.read_text() == correct
 
 
 def test_a_missing_marker_is_named():
-    with pytest.raises(UsageError, match="one block from <!-- begin keys --> to <!-- end keys -->"):
-        docs.updated("# A page without blocks\n")
+    with pytest.raises(UsageError, match=r"keys.md: expected one block from <!-- begin keys --> to <!-- end keys -->"):
+        docs.updated("# A page without blocks\n", topic="keys")
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.key)
+def test_every_setting_is_a_row_of_the_table(option):
+    assert f"| `{option.key}` | " in docs.settings_table()
 
 
 def test_every_action_is_in_the_table_of_keys():
@@ -70,12 +84,10 @@ def test_every_operator_is_a_row_of_the_table():
     assert {row.count("|") for row in rows} == {4}
 
 
-def test_every_file_that_the_readme_shows_or_names_is_there():
-    text = docs.README.read_text()
-    root = docs.README.parent
-    for name in ("kgtui/screenshots/workbench.svg", "engine/reports/text.py", "sessions/SCHEMA.md", "constraints.txt"):
-        assert name in text
-        assert (root / name).is_file(), name
+@pytest.mark.parametrize("page", (README, *PAGES), ids=lambda page: page.name)
+def test_every_path_that_a_page_names_exists(page):
+    named = re.findall(rf"(?<![\w./~-])(?:{'|'.join(OURS)})[\w./-]*\w", page.read_text())
+    assert [name for name in named if not (ROOT / name).exists()] == []
 
 
 @pytest.fixture
@@ -130,6 +142,19 @@ async def test_the_screen_that_contributing_shows_is_found_drawn_and_closed(show
         assert bench.app.screen is bench.app.workbench
 
 
-def test_the_readme_has_a_row_for_every_baseline():
-    text = docs.README.read_text()
+def test_the_manual_has_a_row_for_every_baseline():
+    text = manual.page("timing")
     assert [name for name in baseline_names() if f"| `{name}` |" not in text] == []
+
+
+def test_the_readme_is_short_and_links_every_page():
+    text = README.read_text()
+    assert len(text.splitlines()) <= 200
+    assert [page.name for page in PAGES if f"(kgtui/manual/{page.name})" not in text] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_page_has_a_title_and_ascii_text(page):
+    text = page.read_text()
+    assert re.match(r"# [A-Z][\w -]+: [^\n]+[^.\n]\n\n", text)
+    assert text.isascii()

@@ -46,7 +46,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def markdown_table(catalogue: Mapping[str, Problem]) -> str:
-    """The list of operators in the README."""
+    """The table of operators in the manual."""
     rows = [f"| `{name}` | {problem.category} | {problem.summary} |" for name, problem in catalogue.items()]
     return "\n".join(["| operator | category | what it computes |", "|---|---|---|", *rows]) + "\n"
 

@@ -54,6 +54,8 @@ COMMANDS = {
     "doctor": ["doctor"],
     "config": ["config"],
     "paths": ["paths"],
+    "manual": ["manual"],
+    "manual page": ["manual", "keys"],
 }
 
 

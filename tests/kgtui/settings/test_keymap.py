@@ -33,8 +33,7 @@ def test_a_key_that_can_be_is_taken(asked: dict[str, tuple[str, ...]], bindings:
     ("asked", "problem"),
     [
         ({"workbench.rum": ("f9",)}, "keys.workbench.rum: there is no such binding; did you mean workbench.run?"),
-        ({"zzz": ("f9",)}, "keys.zzz: there is no such binding; "
-                           "the table of keys in the help and the README has the ids"),
+        ({"zzz": ("f9",)}, "keys.zzz: there is no such binding; `kgtui manual keys` lists the ids"),
         ({"workbench.run": ("foo+x",)}, "keys.workbench.run: 'foo+x' is no key; write a character, \"f9\", \"ctrl+t\", "
                                         '"shift+tab", "enter", "pagedown"'),
         ({"workbench.run": ("ctrl+i",)}, "keys.workbench.run: most terminals send tab for ctrl+i; choose another key"),
