@@ -55,7 +55,7 @@ def test_the_contracts_hold(monkeypatch, capsys):
     "arguments",
     [
         ["--help"], ["check", "--help"], ["--version"], ["paths"], ["problems", "list"], ["problems", "--json"],
-        ["problems", "show", "softmax"], ["new", "softmax"],
+        ["problems", "show", "softmax"], ["new", "softmax"], ["manual"], ["manual", "keys"],
     ],
     ids=" ".join,
 )  # fmt: skip
