@@ -25,6 +25,7 @@ class Where(enum.StrEnum):
     SETTINGS = "settings"
     DOCTOR = "doctor"
     HELP = "help"
+    MANUAL = "manual"
     COMPARE = "compare"
 
 
@@ -352,6 +353,8 @@ ACTIONS = (
     # Help
     Action(id="find", keys=("slash",), label="find", help="only lines with these letters", group="Help",
            where=Where.HELP, call="screen.find"),
+    Action(id="manual", keys=("m",), label="manual", help="open the manual", group="Help",
+           where=Where.HELP, call="app.show('manual')"),
     Action(id="close", keys=("escape", "q"), label="back", help="leave the search; then leave", group="Help",
            where=Where.HELP, call="screen.step_back", keep=2),
     Action(id="down", keys=("j",), label="down", help="scroll down", group="Help", where=Where.HELP,
@@ -362,12 +365,21 @@ ACTIONS = (
            call="screen.scroll('home')", listed=False),
     Action(id="bottom", keys=("G",), label="bottom", help="scroll to the bottom", group="Help", where=Where.HELP,
            call="screen.scroll('end')", listed=False),
+    # Manual
+    Action(id="read", keys=("enter",), label="read", help="go to the text of the selected topic", group="Manual",
+           where=Where.MANUAL, call="screen.read", bar=True),
+    Action(id="other-part", keys=("tab", "shift+tab"), label="topics/text", help="from the topics to the text",
+           group="Manual", where=Where.MANUAL, call="app.focus_next", bar=True),
+    Action(id="copy-page", keys=("Y",), label="copy all", help="copy the page as Markdown", group="Manual",
+           where=Where.MANUAL, call="screen.copy_result", bar=True),
+    Action(id="close", keys=("escape",), label="back", help="back to where you were", group="Manual",
+           where=Where.MANUAL, call="screen.close", bar=True, keep=2),
     *(
         Action(id=f"move-{name}", keys=(key,), label=name, help=f"move {name}", group="In a pane", where=where,
                call=f"screen.move('{name}')", listed=False)
         for where in (Where.OPERATORS, Where.WORKBENCH, Where.BENCH, Where.TARGETS, Where.INSPECT, Where.CASE,
                       Where.HISTORY, Where.COMPARE,
-                      Where.SETTINGS, Where.DOCTOR, Where.TUNE)
+                      Where.SETTINGS, Where.DOCTOR, Where.TUNE, Where.MANUAL)
         for key, name in (("h", "left"), ("j", "down"), ("k", "up"), ("l", "right"), ("g", "top"), ("G", "bottom"))
     ),
     Action(id="escape", keys=("escape",), label="back",

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.sampled
 START = (80, 24)
 TINY = [(20, 5), (59, 24), (80, 14), (1, 1)]
 STORM = [(20, 5), (300, 100), (59, 40), (60, 15), (200, 60), (1, 1), (120, 36), (300, 15), (60, 100)]
-NEVER_EMPTY = {"doctor", "help", "settings"}
+NEVER_EMPTY = {"doctor", "help", "manual", "settings"}
 # In these states the workbench is busy, asks, or is written in.
 STATES = {
     "failed": ("some_fail", ()),

@@ -1,0 +1,1 @@
+"""The Manual screen: the topics and the page of one."""
