@@ -34,7 +34,7 @@ def make(host: Host) -> ManualScreen:
 
 
 class ManualScreen(KgtuiScreen):
-    """Lies over any other."""
+    """Covers any other screen; keeps the selected topic."""
 
     WHERE = Where.MANUAL
     CSS_PATH = "../../styles/manual.tcss"
