@@ -1,4 +1,4 @@
-"""The engine: the long-lived owner of the nursery, the judge and the warm spares, one per device.
+"""The engine: the long-lived owner of the fork server, the judge and the warm spares, one per device.
 
 `evaluate` is the public face: it judges one candidate and yields events.  One run at a time; a
 second call waits for the first, whose caller cancels it when it is no longer wanted.
@@ -24,8 +24,8 @@ from engine.model import Candidate, Launch, Limits, Plan
 from engine.model.benchmark import Peaks
 from engine.model.events import Event
 from engine.processes.directories import Lodging, base_environment
-from engine.processes.fork_server_client import Nest
-from engine.processes.process_pool import Staff
+from engine.processes.fork_server_client import ForkServerClient
+from engine.processes.process_pool import ProcessPool
 from engine.run.pipeline import Run
 from engine.run.retarget import Porting
 from engine.sandbox.confinement import Measure
@@ -57,8 +57,8 @@ class Engine:
         self._peaks_folder = peaks_folder
         self._metrology: Metrology | None = None
         self._lodging: Lodging | None = None
-        self._nests: tuple[Nest, ...] = ()
-        self._staff: Staff | None = None
+        self._fork_servers: tuple[ForkServerClient, ...] = ()
+        self._process_pool: ProcessPool | None = None
 
     @property
     def device(self) -> Device:
@@ -68,9 +68,9 @@ class Engine:
     @property
     def confinement(self) -> tuple[str, ...]:
         """The measures in force around candidates, as the spare reported them; () before the first is warm."""
-        if self._staff is None or not self._staff.confinement:
+        if self._process_pool is None or not self._process_pool.confinement:
             return ()
-        return (*self._staff.confinement, *((Measure.RUN,) if self._staff.makes_groups else ()))
+        return (*self._process_pool.confinement, *((Measure.RUN,) if self._process_pool.makes_groups else ()))
 
     @property
     def missing_confinement(self) -> tuple[str, ...]:
@@ -80,12 +80,12 @@ class Engine:
     @property
     def versions(self) -> dict[str, str]:
         """Versions of torch, triton and Python in the worker, as it reported them."""
-        return self._staff.versions if self._staff is not None else {}
+        return self._process_pool.versions if self._process_pool is not None else {}
 
     @property
     def process_ids(self) -> tuple[int, ...]:
-        """The nurseries; every other process of this engine is below them."""
-        return tuple(nest.pid for nest in self._nests if nest.pid is not None)
+        """The fork servers; every other process of this engine is below them."""
+        return tuple(fork_server.pid for fork_server in self._fork_servers if fork_server.pid is not None)
 
     @property
     def folders(self) -> tuple[Path, ...]:
@@ -93,17 +93,17 @@ class Engine:
         return self._lodging.folders if self._lodging is not None else ()
 
     async def start(self) -> None:
-        """Start the nursery, the judge and the first spares.
+        """Start the fork server, the judge and the first spares.
 
         Raises:
             EngineError: the processes cannot be started; says why.
         """
         self._lodging = Lodging(private=(*_home(), self._artefacts.folder))
         interpreted = self._platform.INTERPRETED
-        workers = self._nest(self._lodging, interpreted=interpreted)
-        compilers = self._nest(self._lodging, interpreted=False) if interpreted else workers
-        self._nests = tuple({id(nest): nest for nest in (workers, compilers)}.values())
-        self._staff = Staff(
+        workers = self._fork_server(self._lodging, interpreted=interpreted)
+        compilers = self._fork_server(self._lodging, interpreted=False) if interpreted else workers
+        self._fork_servers = tuple({id(fork_server): fork_server for fork_server in (workers, compilers)}.values())
+        self._process_pool = ProcessPool(
             workers=workers, compilers=compilers, lodging=self._lodging, limits=self._limits,
             torch_device=self._platform.TORCH_DEVICE, interpreted=interpreted,
             target=self._device.target,
@@ -111,14 +111,14 @@ class Engine:
         if not interpreted:
             name = device_id(self._device.platform, self._device.index)
             self._metrology = Metrology(
-                device=self._device, staff=self._staff, peaks_folder=self._peaks_folder,
+                device=self._device, process_pool=self._process_pool, peaks_folder=self._peaks_folder,
                 lock=DeviceLock(shared_folder(), device_id=name, command=_COMMAND),
             )  # fmt: skip
-        starting = [asyncio.create_task(nest.start()) for nest in self._nests]
+        starting = [asyncio.create_task(fork_server.start()) for fork_server in self._fork_servers]
         try:
             await starting[0]
-            self._staff.begin()
-            self._staff.compilers_after(starting[-1])
+            self._process_pool.begin()
+            self._process_pool.compilers_after(starting[-1])
         except BaseException:
             for task in starting:
                 task.cancel()
@@ -181,10 +181,10 @@ class Engine:
         Raises:
             EngineError: the engine was not started.
         """
-        staff = self._the_staff()
+        process_pool = self._the_staff()
         async with self._turn:
             porting = Porting(
-                candidate=candidate, entry=entry, launches=launches, targets=targets, staff=staff,
+                candidate=candidate, entry=entry, launches=launches, targets=targets, process_pool=process_pool,
                 artefacts=self._artefacts, limits=self._limits, after_s=after_s,
             )  # fmt: skip
             events = porting.stream(cancelled or asyncio.Event())
@@ -195,12 +195,12 @@ class Engine:
     async def _run(
         self, candidate: Candidate, plan: Plan, cancelled: asyncio.Event | None, other: Candidate | None
     ) -> AsyncGenerator[Event, None]:
-        staff = self._the_staff()
+        process_pool = self._the_staff()
         async with self._turn:
             run = Run(
                 candidate=candidate,
                 plan=plan,
-                staff=staff,
+                process_pool=process_pool,
                 artefacts=self._artefacts,
                 device=self._device,
                 limits=self._limits,
@@ -214,12 +214,12 @@ class Engine:
 
     async def aclose(self) -> None:
         """Kill every child and remove every folder.  Safe to call twice."""
-        if self._staff is not None:
-            await self._staff.close()
-            self._staff = None
-        for nest in self._nests:
-            await nest.close()
-        self._nests = ()
+        if self._process_pool is not None:
+            await self._process_pool.close()
+            self._process_pool = None
+        for fork_server in self._fork_servers:
+            await fork_server.close()
+        self._fork_servers = ()
         if self._lodging is not None:
             lodging, self._lodging = self._lodging, None
             await asyncio.to_thread(lodging.close)
@@ -233,18 +233,18 @@ class Engine:
     ) -> None:
         await self.aclose()
 
-    def _nest(self, lodging: Lodging, *, interpreted: bool) -> Nest:
+    def _fork_server(self, lodging: Lodging, *, interpreted: bool) -> ForkServerClient:
         environment = base_environment(self._environment, interpreted=interpreted, folder=lodging.folder)
         environment[WARM_TARGET_VARIABLE] = self._warm_target
         environment[WARM_CACHE_VARIABLE] = environment["TRITON_CACHE_DIR"]
         if not self._platform.INTERPRETED:
             environment[DRIVER_VARIABLE] = self._platform.NAME
-        return Nest(folders=lodging.folders, environment=environment)
+        return ForkServerClient(folders=lodging.folders, environment=environment)
 
-    def _the_staff(self) -> Staff:
-        if self._staff is None:
+    def _the_staff(self) -> ProcessPool:
+        if self._process_pool is None:
             raise EngineError("the engine was not started, or has been closed")
-        return self._staff
+        return self._process_pool
 
 
 def _home() -> tuple[Path, ...]:

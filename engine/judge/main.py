@@ -20,7 +20,7 @@ from engine.judge.benchmark.slots import Slots
 from engine.judge.compare.compare import compare
 from engine.judge.diagnosis.explain import Explainer, left_unexplained
 from engine.judge.inputs import cases
-from engine.judge.inputs.call_snapshot import TakenCalls
+from engine.judge.inputs.call_snapshot import CallSnapshots
 from engine.judge.probing.contrast import Contrasts
 from engine.judge.probing.correct_without_kernels import weigh
 from engine.judge.probing.input_variants import Variants
@@ -61,7 +61,7 @@ class _Judge:
         self._memory = cases.Memory(device)
         self._places = {apart: _Place() for apart in (False, True)}
         self._place = self._places[False]
-        self._taken = TakenCalls()
+        self._taken = CallSnapshots()
         self._explainer = Explainer()
         self._slots = Slots(device, self._problem)
         self._variants = Variants(device, self._memory)

@@ -31,7 +31,7 @@ CATCHES = (
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
     """What the record says, and that there is none when the worker has not verified or does not answer."""
-    if (lab.desk.kills or not lab.desk.occupied) and (why := await _call_again(lab)):
+    if (lab.session.kills or not lab.session.occupied) and (why := await _call_again(lab)):
         yield _unchecked(why)
         return
     try:

@@ -134,7 +134,7 @@ def _report(facts: _Facts, shapes: tuple[Fact, ...]) -> LayerReport:
 async def _shape_facts(lab: Lab) -> tuple[Fact, ...]:
     """How many of the verified cases have shapes and strides that kernels without masks or strides get wrong."""
     names = tuple(one.case.name for one in lab.passed)
-    described = await lab.staff.ask_judge(
+    described = await lab.process_pool.ask_judge(
         protocol.Describe(id=protocol.new_id(), origin=lab.problem.origin, cases=names)
     )
     if not isinstance(described, protocol.Described):

@@ -96,7 +96,7 @@ async def _left_alone(session: CaseSession, pause_s: float) -> _Looked:
 
 def _pause_s(lab: Lab) -> float:
     """How long to wait for a late writer; in the interpreter no longer than it took to verify, within limits."""
-    if not lab.staff.interpreted:
+    if not lab.process_pool.interpreted:
         return _PAUSE_S
     verifying_s = sum(one.result.elapsed_s for one in lab.passed)
     return min(_PAUSE_S, max(_LEAST_PAUSE_S, _SHARE_OF_VERIFYING * verifying_s))
@@ -111,5 +111,7 @@ def _course(looked: _Looked) -> str:
 
 def _cases(lab: Lab) -> list[Passed]:
     by_size = smallest_first(lab)
-    largest = [] if lab.staff.interpreted else [max(by_size, key=lambda one: lab.size_of(one.case))] if by_size else []
+    largest = (
+        [] if lab.process_pool.interpreted else [max(by_size, key=lambda one: lab.size_of(one.case))] if by_size else []
+    )
     return list({one.case.name: one for one in (*by_size[:1], *largest)}.values())

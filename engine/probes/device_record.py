@@ -37,8 +37,8 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
             continue
         cases += 1
         async with lab.at(one.case) as session:
-            if lab.desk.unrecorded:
-                yield _report(Coverage.NOT_AVAILABLE, lab.desk.unrecorded)
+            if lab.session.unrecorded:
+                yield _report(Coverage.NOT_AVAILABLE, lab.session.unrecorded)
                 return
             taped = await _second_call(session)
         if taped.recorded is None:

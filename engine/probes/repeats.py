@@ -96,7 +96,7 @@ async def _in_case(lab: Lab, one: Passed, facts: _Facts) -> Finding | None:
                 value = f"{again.changed}, all within tolerance, in another call on the same content"
                 facts.varied.append(Fact(name=one.case.name, value=value))
             # Without several programs there is no order.  Who says so and has them could keep their order as well.
-            if lab.staff.interpreted and not again.disordered:
+            if lab.process_pool.interpreted and not again.disordered:
                 break
         last = await _call(session, facts, fresh=True)
         return _found(session, last, f"right in the first calls, but not on new content after {facts.calls - 1} more")
@@ -114,7 +114,7 @@ async def _call(
     contrasting = await watched(session, poison=poison, fresh=fresh, keep=keep, disorder=disorder)
     facts.calls += 1
     if contrasting.trouble:
-        is_disordered = disorder is not None and session.lab.staff.interpreted
+        is_disordered = disorder is not None and session.lab.process_pool.interpreted
         if is_disordered and contrasting.silent:
             facts.waited = session.case.name
         else:
@@ -136,7 +136,7 @@ async def _meeting(session: CaseSession, disorder: protocol.Disorder) -> protoco
     Raises:
         EngineError: the judge failed.
     """
-    if not session.lab.staff.interpreted:
+    if not session.lab.process_pool.interpreted:
         return None
     witnessed = msgspec.structs.replace(disorder, witness=True)
     called = await session.make(poison=_POISONS[0], fresh=False, disorder=witnessed)
@@ -173,16 +173,16 @@ def _at(access: protocol.Access) -> str:
 
 
 def _race(lab: Lab, disorder: protocol.Disorder) -> str:
-    if not lab.staff.interpreted:
+    if not lab.process_pool.interpreted:
         return "a race: the same input gave a right answer, and beside other work a wrong one"
     order = "backwards" if disorder.seed is None else "in random order"
     return f"a race: right only in one order, and with the programs of each grid run {order}"
 
 
 def _disorders(lab: Lab) -> Iterator[protocol.Disorder]:
-    if lab.staff.interpreted:
+    if lab.process_pool.interpreted:
         yield protocol.Disorder()
-    for _ in range(1 if lab.staff.interpreted else _REPEATS):
+    for _ in range(1 if lab.process_pool.interpreted else _REPEATS):
         yield protocol.Disorder(seed=secrets.randbits(31))
 
 
@@ -219,7 +219,7 @@ def _report(lab: Lab, facts: _Facts, left_out: Sequence[Passed]) -> LayerReport:
         told.append(Fact(name="order", value=f"could not tell: {why}"))
     elif facts.reordered:
         told.append(Fact(name="order", value=f"{facts.reordered} launches with their programs in another order"))
-    elif lab.staff.interpreted and not facts.why:
+    elif lab.process_pool.interpreted and not facts.why:
         told.append(Fact(name="order", value="every grid has one program"))
     told += [Fact(name="left out", value=f"{one.case.name}: only a few calls were verified") for one in left_out]
     told += facts.varied

@@ -14,7 +14,7 @@ from engine import protocol
 from engine.errors import ChildDiedError, EngineError, EngineLostError, KilledError, says_nothing
 from engine.model import Candidate, Limits, Stream
 from engine.processes.control_group import ControlGroup
-from engine.processes.warm_pool import Hand, Spare
+from engine.processes.warm_pool import PooledProcess, Spare
 
 
 class LoadError(EngineError):
@@ -25,7 +25,7 @@ class LoadError(EngineError):
         self.failed = failed
 
 
-class Desk:
+class CandidateSession:
     """The worker (or the compiler) that one candidate is loaded in."""
 
     def __init__(
@@ -42,7 +42,7 @@ class Desk:
         self._shelves = shelves
         self._target = target
         self._group = group
-        self._hand: Hand | None = None
+        self._hand: PooledProcess | None = None
         self._leaving: list[asyncio.Task[None]] = []
         self._has_called = False
         self.kills = 0
@@ -128,7 +128,9 @@ class Desk:
         self._has_called = self._has_called or isinstance(command, protocol.Call | protocol.Record)
         return reply
 
-    async def _answer(self, hand: Hand, command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
+    async def _answer(
+        self, hand: PooledProcess, command: protocol.AnyCommand, *, deadline_s: float
+    ) -> protocol.AnyReply:
         try:
             return await hand.child.ask(command, deadline_s=deadline_s)
         except (KilledError, EngineLostError):
@@ -154,14 +156,14 @@ class Desk:
         """What the worker wrote that was no reply, if anything."""
         return self._hand.child.fault if self._hand is not None else None
 
-    def another(self) -> Desk:
+    def another(self) -> CandidateSession:
         """One for the same candidate, whose worker nobody has had call it yet; what that one prints is not told."""
-        return Desk(
+        return CandidateSession(
             candidate=self._candidate, entry=self._entry, spare=self._spare, limits=self._limits,
             on_log=lambda *_: None, shelves=self._shelves, target=self._target, group=self._group,
         )  # fmt: skip
 
-    def send_away(self, other: Desk) -> None:
+    def send_away(self, other: CandidateSession) -> None:
         """Vacate another desk: to clear this one is to wait until its worker is gone, too."""
         other.vacate()
         self._leaving += other._leaving

@@ -29,7 +29,7 @@ _FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, s
 
 
 class Child:
-    """One forked process.  Make it with `Nest.fork`, end it with `kill`."""
+    """One forked process.  Make it with `ForkServerClient.fork`, end it with `kill`."""
 
     def __init__(self, order_kill: Callable[[int], None], *, kind: str, pid: int, log_bytes: int) -> None:
         self.kind = kind
@@ -122,12 +122,12 @@ class Child:
         return status
 
     def gone(self, status: int) -> None:
-        """The nursery has reaped the process."""
+        """The fork server has reaped the process."""
         if not self._gone.done():
             self._gone.set_result(status)
 
     def lose(self) -> None:
-        """The nursery is gone, and the kernel has killed this child with it."""
+        """The fork server is gone, and the kernel has killed this child with it."""
         if self.alive:
             self._is_lost = True
             self.gone(signal.SIGKILL)

@@ -160,11 +160,11 @@ class Lodging:
 
 
 def base_environment(source: Mapping[str, str], *, interpreted: bool, folder: Path) -> dict[str, str]:
-    """What a nursery gets of our environment: where programs and libraries are, nothing that looks like a key."""
+    """What a fork server gets of our environment: where programs and libraries are, nothing that looks like a key."""
     kept = {name: source[name] for name in _KEPT_VARIABLES if name in source}
     kept["PYTHONDONTWRITEBYTECODE"] = "1"
     kept["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # as NVML counts, so that device 0 is the one that we name
-    kept["OPENBLAS_NUM_THREADS"] = "1"  # its threads would start at import, and a nursery must have none
+    kept["OPENBLAS_NUM_THREADS"] = "1"  # its threads would start at import, and a fork server must have none
     kept["TRITON_CACHE_DIR"] = str(folder / "triton")
     kept["HOME"] = str(folder)
     if interpreted:
@@ -203,7 +203,7 @@ def _free_bytes(folder: Path) -> int:
 
 
 def _remove_stale(places: tuple[Path, ...]) -> None:
-    """Delete what an engine left that was killed together with its nurseries."""
+    """Delete what an engine left that was killed together with its fork servers."""
     for place in places:
         for folder in place.glob(f"{_PREFIX}*-*"):
             owner = folder.name.removeprefix(_PREFIX).partition("-")[0]

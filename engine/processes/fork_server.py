@@ -1,9 +1,9 @@
 """The process that has imported everything once and forks warm children from then on.
 
-Forking takes milliseconds where importing torch takes seconds.  The nursery runs no candidate, holds
+Forking takes milliseconds where importing torch takes seconds.  The fork server runs no candidate, holds
 no secret, opens no device and starts no thread; it only forks, kills and reaps.  It is the reaper of
 every orphan below it, so that whatever a candidate leaves behind is found and killed here, also when
-the parent is gone: then the control socket closes, everything is killed, and the nursery ends.
+the parent is gone: then the control socket closes, everything is killed, and the fork server ends.
 """
 
 from __future__ import annotations
@@ -82,13 +82,13 @@ def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     folders = sys.argv[2:]
     settle_inherited()
-    linux.set_process_name("kgtui-nursery")
+    linux.set_process_name("kgtui-forkserv")
     linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl+c in the terminal is the parent's business
     _import_everything()
     gc.freeze()
-    _Nursery(control).serve()
+    _ForkServer(control).serve()
     for folder in folders:  # the parent removes them when it ends in order; this is for when it was killed
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -112,7 +112,7 @@ def _import_everything() -> None:
         engine.compiler.offline.warm_cuda(os.environ[WARM_TARGET_VARIABLE])
     threads = len(list(Path("/proc/self/task").iterdir()))
     if threads != 1:
-        raise RuntimeError(f"the nursery has {threads} threads and cannot fork safely")
+        raise RuntimeError(f"the fork server has {threads} threads and cannot fork safely")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +122,7 @@ class _Child:
     uid: int | None
 
 
-class _Nursery:
+class _ForkServer:
     def __init__(self, control: socket.socket) -> None:
         self._control = control
         self._children: dict[int, _Child] = {}
@@ -245,7 +245,7 @@ def _become_child(order: Fork, handles: list[int]) -> NoReturn:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.chdir(order.folder)
         os.environ.update(order.environment)
-        tempfile.tempdir = None  # or every child would inherit the nursery's answer
+        tempfile.tempdir = None  # or every child would inherit the fork server's answer
         in_force: tuple[str, ...] = ()
         if order.confinement is None:
             linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)

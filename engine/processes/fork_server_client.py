@@ -1,4 +1,4 @@
-"""The parent's end of the nursery: start it, have children forked, have them killed.
+"""The parent's end of the fork server: start it, have children forked, have them killed.
 
 The descriptors of a child are made here and handed over, so that replies come straight from the child
 and never through a process that others write to.
@@ -39,8 +39,8 @@ _FORK_S = 20.0
 _END_S = 20.0
 
 
-class Nest:
-    """A running nursery.  `await start()` before the first fork, `await close()` at the end."""
+class ForkServerClient:
+    """A running fork server.  `await start()` before the first fork, `await close()` at the end."""
 
     def __init__(self, *, folders: tuple[Path, ...], environment: dict[str, str]) -> None:
         self._folders = folders
@@ -54,12 +54,12 @@ class Nest:
         self._control: socket.socket | None = None
         self._closed = False
         self.losses = 0
-        """How often the nursery ended while it was needed."""
+        """How often the fork server ended while it was needed."""
         self._process: asyncio.subprocess.Process | None = None
 
     @property
     def pid(self) -> int | None:
-        """The nursery's process id, None before the start."""
+        """The fork server's process id, None before the start."""
         return self._process.pid if self._process is not None else None
 
     @property
@@ -68,7 +68,7 @@ class Nest:
         return tuple(self._children)
 
     async def start(self) -> None:
-        """Start the nursery and wait until it has imported everything.
+        """Start the fork server and wait until it has imported everything.
 
         Raises:
             EngineError: it ended instead, with what it printed.
@@ -98,7 +98,7 @@ class Nest:
         ended = asyncio.create_task(self._process.wait())
         try:
             racers: set[asyncio.Future[Any]] = {self._awake, ended}  # Any: they differ in what they bring
-            await first_of(racers, kind="nursery", limit_s=_START_S, look=Meter(self._process.pid).look)
+            await first_of(racers, kind="fork server", limit_s=_START_S, look=Meter(self._process.pid).look)
         except DeadlineError as error:
             raise EngineError(f"the engine's processes did not start: {error}") from error
         finally:
@@ -112,13 +112,13 @@ class Nest:
         """Fork a child of this kind; it is warm once `wait_until_ready` returns.
 
         Raises:
-            EngineError: the nursery is gone; an EngineLostError when it ended just now.
+            EngineError: the fork server is gone; an EngineLostError when it ended just now.
         """
         async with self._forks:
             if self._closed:
                 raise EngineError("the engine has been closed")
             if self._control is None:
-                await self.start()  # the nursery was killed, by the system when memory ran out for instance
+                await self.start()  # the fork server was killed, by the system when memory ran out for instance
             control = self._control
             assert control is not None
             (their_commands, commands), (replies, their_replies) = os.pipe(), os.pipe()
@@ -129,8 +129,8 @@ class Nest:
             try:
                 socket.send_fds(control, [msgspec.json.encode(order)], theirs)
                 self._asked.append(forked)
-                nursery = Meter(self.pid or 0, below=False)
-                await first_of({forked}, kind="nursery", limit_s=_FORK_S, look=nursery.look)
+                fork_server = Meter(self.pid or 0, below=False)
+                await first_of({forked}, kind="fork server", limit_s=_FORK_S, look=fork_server.look)
                 pid = forked.result()
             except BaseException as error:
                 for handle in (commands, replies, stdout, stderr):
@@ -155,7 +155,7 @@ class Nest:
                 del self._children[pid]
                 child.gone(self._gone_early.pop(pid))
             if self._control is not control:
-                child.lose()  # the nursery was lost between the fork and here
+                child.lose()  # the fork server was lost between the fork and here
             return child
 
     def order_kill(self, pid: int) -> None:
@@ -166,7 +166,7 @@ class Nest:
             self._control.send(msgspec.json.encode(Kill(pid=pid)))
 
     async def close(self) -> None:
-        """End the nursery and everything below it.  Safe to call twice."""
+        """End the fork server and everything below it.  Safe to call twice."""
         self._closed = True
         if self._control is not None:
             asyncio.get_running_loop().remove_reader(self._control.fileno())
@@ -219,7 +219,7 @@ class Nest:
                 self._gone_early[report.pid] = report.status
 
     def _lost(self) -> None:
-        """The nursery is gone, and the kernel has killed its children with it."""
+        """The fork server is gone, and the kernel has killed its children with it."""
         if self._control is not None:
             asyncio.get_running_loop().remove_reader(self._control.fileno())
             self._control.close()

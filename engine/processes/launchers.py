@@ -17,7 +17,7 @@ from engine import protocol
 from engine.devices.hardware.targets import target_named
 from engine.errors import EngineError
 from engine.processes.kernel_cache import publish
-from engine.processes.warm_pool import Hand, Spare
+from engine.processes.warm_pool import PooledProcess, Spare
 from engine.profile import Profile
 
 _BUILDERS = 4
@@ -29,14 +29,14 @@ _PLAIN_TYPE = re.compile(r"\*{0,2}[a-z][a-z0-9_]{0,20}")
 
 
 class Launchers:
-    """Builds launchers into `shelf`, several at once; `close` at the end."""
+    """Builds launchers into `kernel cache`, several at once; `close` at the end."""
 
     def __init__(self, *, spare: Spare, shelf: Path, target: str) -> None:
         self.shelf = shelf
         self._spare = spare
         self._target = target
         self._built: dict[tuple[str, ...], asyncio.Task[None]] = {}
-        self._idle: asyncio.Queue[Hand | None] = asyncio.Queue()
+        self._idle: asyncio.Queue[PooledProcess | None] = asyncio.Queue()
         for _ in range(_BUILDERS):
             self._idle.put_nowait(None)
         self._needed: bool | None = None  # unknown until a compiler has said what its Triton needs

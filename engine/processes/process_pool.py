@@ -12,10 +12,10 @@ from engine.model import Limits
 from engine.processes.child import Child
 from engine.processes.control_group import ControlGroup, open_group
 from engine.processes.directories import Lodging
-from engine.processes.fork_server_client import Nest
+from engine.processes.fork_server_client import ForkServerClient
 from engine.processes.launchers import Launchers
 from engine.processes.total_usage import Usage, usage_below
-from engine.processes.warm_pool import Hand, Spare
+from engine.processes.warm_pool import PooledProcess, Spare
 from engine.sandbox.variables import DEVICE_VARIABLE
 
 _THREADS = 16  # for each process that a run may have: libraries start some, and a control group counts them
@@ -32,7 +32,7 @@ _NEVER_LEFT = (protocol.PrepareBaseline, protocol.MeasurePeaks)
 """What nobody may have to wait for, nor share the device with, once the run that asked for it was cancelled."""
 
 
-class Staff:
+class ProcessPool:
     """Judge, spare workers and spare compilers of one engine.
 
     `shares_device` is whether judge and worker see the same device memory; it turns false for good when
@@ -40,9 +40,16 @@ class Staff:
     """
 
     def __init__(
-        self, *, workers: Nest, compilers: Nest, lodging: Lodging, limits: Limits, torch_device: str,
-        interpreted: bool, target: str | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        workers: ForkServerClient,
+        compilers: ForkServerClient,
+        lodging: Lodging,
+        limits: Limits,
+        torch_device: str,
+        interpreted: bool,
+        target: str | None = None,
+    ) -> None:
         self.interpreted = interpreted
         self.shares_device = not interpreted
         self.unshared = ""
@@ -54,7 +61,7 @@ class Staff:
         self._compilers = compilers
         self._limits = limits
         self._environment = {DEVICE_VARIABLE: torch_device}
-        self._judge: Hand | None = None
+        self._judge: PooledProcess | None = None
         self._failed_judge: Child | None = None
         self._judge_failures = 0
         self._judges = asyncio.Lock()  # or two that want it at once would each make one
@@ -82,7 +89,7 @@ class Staff:
             self.worker.prepare()
 
     def compilers_after(self, started: asyncio.Task[None]) -> None:
-        """The nursery of the compilers is up when this task is done."""
+        """The fork server of the compilers is up when this task is done."""
         self._compilers_started = started
         self.compiler.prepare()
 
@@ -137,7 +144,7 @@ class Staff:
         return self._judge_failures + self._workers.losses
 
     def _count_failure(self, judge: Child) -> None:
-        """Count a judge once, however often it is met; one that was lost with its nursery is counted there."""
+        """Count a judge once, however often it is met; one that was lost with its fork server is counted there."""
         if judge is not self._failed_judge and not judge.lost:
             self._failed_judge = judge
             self._judge_failures += 1
@@ -149,8 +156,8 @@ class Staff:
     @property
     def pids(self) -> tuple[int, ...]:
         """Every process of this engine that is alive, as far as they are known."""
-        nurseries = (nest.pid for nest in (self._workers, self._compilers))
-        return (*(pid for pid in nurseries if pid is not None), *self._workers.pids, *self._compilers.pids)
+        fork_servers = (fork_server.pid for fork_server in (self._workers, self._compilers))
+        return (*(pid for pid in fork_servers if pid is not None), *self._workers.pids, *self._compilers.pids)
 
     @property
     def makes_groups(self) -> bool:
@@ -166,12 +173,14 @@ class Staff:
 
     def usage(self) -> Usage:
         """What all children but the judge use together, with all that they started and wrote; reads files."""
-        nurseries = dict.fromkeys(nest.pid for nest in (self._workers, self._compilers) if nest.pid is not None)
+        fork_servers = dict.fromkeys(
+            fork_server.pid for fork_server in (self._workers, self._compilers) if fork_server.pid is not None
+        )
         judge = self._judge
         trusted = (judge.child.pid,) if judge is not None else ()
         judges = (judge.room.folder.name,) if judge is not None else ()
         rooms = [room for folder in self.lodging.folders for room in folder.iterdir() if room.name not in judges]
-        return usage_below(nurseries, trusted=trusted, folders=rooms)
+        return usage_below(fork_servers, trusted=trusted, folders=rooms)
 
     async def close(self) -> None:
         """Dismiss everybody."""
@@ -186,7 +195,7 @@ class Staff:
             await self._judge.dismiss()
             self._judge = None
 
-    async def _hire_worker(self) -> Hand:
+    async def _hire_worker(self) -> PooledProcess:
         hand = await self._hire(self._workers, "worker", greet=self._see_whether_it_borrows)
         assert hand.child.ready is not None
         self.confinement = hand.child.ready.confinement
@@ -209,26 +218,31 @@ class Staff:
         if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.UNSUPPORTED:
             self.share_no_more(reply.message)
 
-    async def _hire_compiler(self) -> Hand:
+    async def _hire_compiler(self) -> PooledProcess:
         if self._compilers_started is not None:
             await asyncio.shield(self._compilers_started)
         return await self._hire(self._compilers, "compiler")
 
     async def _hire(
-        self, nest: Nest, kind: str, *, confined: bool = True, greet: Callable[[Child], Awaitable[None]] | None = None
-    ) -> Hand:
+        self,
+        fork_server: ForkServerClient,
+        kind: str,
+        *,
+        confined: bool = True,
+        greet: Callable[[Child], Awaitable[None]] | None = None,
+    ) -> PooledProcess:
         room = self.lodging.open_room()
         environment = {**room.environment(), **self._environment}
         confinement = room.confinement(self._limits, address_space=self.interpreted) if confined else None
         try:
-            child = await nest.fork(
+            child = await fork_server.fork(
                 kind, folder=room.folder, environment=environment, confinement=confinement,
                 log_bytes=self._limits.log_bytes,
             )  # fmt: skip
         except BaseException:
             room.remove()
             raise
-        hand = Hand(child=child, room=room)
+        hand = PooledProcess(child=child, room=room)
         try:
             await child.wait_until_ready(_READY_S)
             if greet is not None:

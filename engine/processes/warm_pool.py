@@ -14,7 +14,7 @@ from engine.processes.directories import Room
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hand:
+class PooledProcess:
     """A child and the room that it lives in."""
 
     child: Child
@@ -29,10 +29,10 @@ class Hand:
 class Spare:
     """Always `depth` warm children ahead: `take` gives one away, and the next are made when asked."""
 
-    def __init__(self, hire: Callable[[], Awaitable[Hand]], *, depth: int = 1) -> None:
+    def __init__(self, hire: Callable[[], Awaitable[PooledProcess]], *, depth: int = 1) -> None:
         self._hire = hire
         self._depth = depth
-        self._waiting: deque[asyncio.Task[Hand]] = deque()  # oldest first: it is the next to be warm
+        self._waiting: deque[asyncio.Task[PooledProcess]] = deque()  # oldest first: it is the next to be warm
         self._closed = False
         self._takes = asyncio.Lock()  # or two takers at once would get the same one
 
@@ -41,14 +41,14 @@ class Spare:
         while len(self._waiting) < self._depth and not self._closed:
             self._begin()
 
-    async def wait(self) -> Hand:
-        """The next one, once it is warm; it stays the spare.  One that was lost with its nursery is made again once."""
+    async def wait(self) -> PooledProcess:
+        """The next one, once it is warm; it stays the spare.  One lost with its fork server is made again once."""
         try:
             return await self._wait()
         except EngineLostError:
             return await self._wait()
 
-    async def _wait(self) -> Hand:
+    async def _wait(self) -> PooledProcess:
         if not self._waiting and not self._closed:
             self._begin()
         if not self._waiting:
@@ -71,7 +71,7 @@ class Spare:
         if self._waiting:
             await asyncio.wait(list(self._waiting))
 
-    async def take(self) -> Hand:
+    async def take(self) -> PooledProcess:
         """The warm one, for good.
 
         Raises:
@@ -97,9 +97,9 @@ class Spare:
         making.add_done_callback(lambda made: made.cancelled() or made.exception())
         self._waiting.append(making)
 
-    def _forget(self, making: asyncio.Task[Hand]) -> None:
+    def _forget(self, making: asyncio.Task[PooledProcess]) -> None:
         with contextlib.suppress(ValueError):
             self._waiting.remove(making)
 
-    async def _make(self) -> Hand:
+    async def _make(self) -> PooledProcess:
         return await self._hire()

@@ -62,7 +62,7 @@ class Disassemble(Command, tag="disassemble", frozen=True):
 
 
 class SuppressedLaunch(Message, frozen=True):
-    """A launch that a rehearsal met, and Triton's own description of its specialisation."""
+    """A launch that a dry run met, and Triton's own description of its specialisation."""
 
     launch: Launch
     specialisation: Text

@@ -57,7 +57,7 @@ class Borrow(Command, tag="borrow", frozen=True):
 class Load(Command, tag="load", frozen=True):
     """Import the candidate at `path`; its own imports are looked up in `folder` after the standard library.
 
-    `shelves` are folders of what was compiled for it elsewhere, looked into before compiling.  Besides libraries
+    `kernel caches` are folders of what was compiled for it elsewhere, looked into before compiling.  Besides libraries
     it can read what lies at or below `readable`, and the names in `listed`.  An interpreting worker refuses the
     launches that the GPU `target` would refuse.
     """

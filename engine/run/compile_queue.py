@@ -1,6 +1,6 @@
 """Compiling what is launched, by several compilers at once while the cases are still being judged.
 
-For the device that the candidate runs on, kernels are compiled before they are launched: a rehearsal
+For the device that the candidate runs on, kernels are compiled before they are launched: a dry run
 tells which, and the results are published in a folder where the worker's Triton finds them.
 """
 
@@ -17,7 +17,7 @@ from engine.artefacts import ArtefactStore
 from engine.errors import DeadlineError, EngineError, WireError
 from engine.model import Artefact, CompiledKernel, Launch, Limits, Outcome
 from engine.model import specialisation as specialisation_of
-from engine.processes.candidate_session import Desk, LoadError
+from engine.processes.candidate_session import CandidateSession, LoadError
 from engine.processes.kernel_cache import publish
 from engine.processes.launchers import Launchers
 from engine.profile import Profile
@@ -38,7 +38,7 @@ class _Binary:
     """A compiled binary that can be disassembled: the kernel's number, who compiled it, and where it lies."""
 
     number: int
-    desk: Desk
+    session: CandidateSession
     folder: Path
     name: str
 
@@ -47,7 +47,7 @@ class _Binary:
 class _Job:
     """One launch to compile; `done` is set when it is, well or badly.
 
-    `launched` is whether it was really launched, and not only met by a rehearsal; `passed_over` whether it
+    `launched` is whether it was really launched, and not only met by a dry run; `passed_over` whether it
     did not build then, which is nothing to tell as long as nobody launches it.
     """
 
@@ -82,11 +82,11 @@ class Builder:
     """
 
     def __init__(
-        self, *, desks: tuple[Desk, ...], target: str, limits: Limits, artefacts: ArtefactStore,
+        self, *, sessions: tuple[CandidateSession, ...], target: str, limits: Limits, artefacts: ArtefactStore,
         profile: Profile, on_kernel: Callable[[int, int, CompiledKernel], None], shelf: Path | None = None,
         launchers: Launchers | None = None, patience_s: float = _PATIENCE_S, held: bool = False,
     ) -> None:  # fmt: skip
-        self._desks = desks
+        self._sessions = sessions
         self._target = target
         self._limits = limits
         self._artefacts = artefacts
@@ -156,7 +156,7 @@ class Builder:
     def finish(self) -> None:
         """No more launches will come; `run` returns after the last."""
         self.release()
-        for _ in self._desks:
+        for _ in self._sessions:
             self._jobs.put_nowait(_Turn(rank=_END, arrival=next(self._arrivals), job=None))
 
     def _enqueue(self, job: _Job) -> None:
@@ -200,8 +200,8 @@ class Builder:
             await self._released.wait()
             self._until_s = asyncio.get_running_loop().time() + self._patience_s
             async with asyncio.TaskGroup() as group:
-                for desk in self._desks:
-                    group.create_task(self._serve(desk))
+                for session in self._sessions:
+                    group.create_task(self._serve(session))
         except ExceptionGroup as group_error:  # one that is to be told: a fault of ours befalls all of them
             raise group_error.exceptions[0] from group_error
         finally:
@@ -212,34 +212,34 @@ class Builder:
     async def disassemble(self, on_artefact: Callable[[int, Artefact], None]) -> None:
         """Turn every NVIDIA binary of this run into SASS, one after another."""
         for binary in self._binaries:
-            if not binary.desk.occupied or binary.desk.shared != binary.folder:
+            if not binary.session.occupied or binary.session.shared != binary.folder:
                 continue  # its compiler has died since, and its files with it
             command = protocol.Disassemble(id=protocol.new_id(), folder=str(binary.folder), cubin=binary.name)
             try:
-                reply = await binary.desk.ask(command, deadline_s=self._limits.compile_s)
+                reply = await binary.session.ask(command, deadline_s=self._limits.compile_s)
             except EngineError:
                 continue
             if isinstance(reply, protocol.Compiled):
-                for artefact in self._keep(binary.desk, reply.stages):
+                for artefact in self._keep(binary.session, reply.stages):
                     on_artefact(binary.number, artefact)
 
     async def clear(self) -> None:
         """Kill the compilers.  Safe to call twice."""
-        await asyncio.gather(*(desk.clear() for desk in self._desks))
+        await asyncio.gather(*(session.clear() for session in self._sessions))
 
-    async def _serve(self, desk: Desk) -> None:
+    async def _serve(self, session: CandidateSession) -> None:
         if self._shelf is not None:
             try:
-                await self._load(desk)
+                await self._load(session)
             except (EngineError, OSError):
-                await desk.clear()  # it is tried again, and told, when there is something to compile
+                await session.clear()  # it is tried again, and told, when there is something to compile
         while (job := (await self._jobs.get()).job) is not None:
             if job.specialisation and not job.launched and not self._expects:
                 self._pass_over(job)
                 _settle(job)
                 continue
             try:
-                kernel, cubin = await self._compile(desk, job)
+                kernel, cubin = await self._compile(session, job)
             finally:
                 _settle(job)
             if job.specialisation and kernel.outcome is not Outcome.PASS:
@@ -248,11 +248,13 @@ class Builder:
                     self._pass_over(job)
                     continue
                 job.specialisation = ""
-                kernel, cubin = await self._compile(desk, job)
+                kernel, cubin = await self._compile(session, job)
             self.unfinished -= 1
             self.kernels.append(kernel)
             if cubin is not None:
-                self._binaries.append(_Binary(number=len(self.kernels), desk=desk, folder=desk.shared, name=cubin))
+                self._binaries.append(
+                    _Binary(number=len(self.kernels), session=session, folder=session.shared, name=cubin)
+                )
             self._on_kernel(len(self.kernels), len(self._job_by_specialisation) - self._passed_over, kernel)
 
     def _pass_over(self, job: _Job) -> None:
@@ -261,69 +263,71 @@ class Builder:
         self._passed_over += 1
         self.unfinished -= 1
 
-    async def _compile(self, desk: Desk, job: _Job) -> tuple[CompiledKernel, str | None]:
+    async def _compile(self, session: CandidateSession, job: _Job) -> tuple[CompiledKernel, str | None]:
         """The compiled kernel, and the name of its NVIDIA binary where it has one."""
         with self._profile.span("compile") as span:
-            reply = await self._ask(desk, job)
+            reply = await self._ask(session, job)
         if isinstance(reply, protocol.Compiled) and self._shelf is not None:
             with self._profile.span("publish"):
                 self._shelf_bytes_left -= publish(
-                    reply.cache, desk.cache, self._shelf, most_bytes=self._shelf_bytes_left
+                    reply.cache, session.cache, self._shelf, most_bytes=self._shelf_bytes_left
                 )
         cubin = reply.stages.get("cubin") if isinstance(reply, protocol.Compiled) else None
-        kernel = self._kernel(desk, job.launch, reply, span.elapsed_s)
+        kernel = self._kernel(session, job.launch, reply, span.elapsed_s)
         if kernel.outcome is Outcome.COMPILE_ERROR and self._shelf is not None and not job.specialisation:
             # It was launched on this very device: whatever ails the compiler, the kernel builds.
             message = f"it was launched here, and could not be compiled apart from that: {kernel.message}"
             kernel = replace(kernel, outcome=Outcome.UNSUPPORTED, message=message)
         return kernel, cubin
 
-    async def _ask(self, desk: Desk, job: _Job) -> protocol.AnyReply | Stop:
+    async def _ask(self, session: CandidateSession, job: _Job) -> protocol.AnyReply | Stop:
         now_s = asyncio.get_running_loop().time()
         if self.trouble is None and self._until_s is not None and now_s >= self._until_s:
             message = f"compiling took more than {self._patience_s:g} s, and the rest was left out"
             self.trouble = Stop(outcome=Outcome.UNSUPPORTED, message=message)
-        reply = await self._ask_once(desk, job)
+        reply = await self._ask_once(session, job)
         if isinstance(reply, Stop) and reply.outcome is Outcome.ENGINE_ERROR:
-            return await self._ask_once(desk, job)  # of another compiler, for this one died
+            return await self._ask_once(session, job)  # of another compiler, for this one died
         return reply
 
-    async def _ask_once(self, desk: Desk, job: _Job) -> protocol.AnyReply | Stop:
+    async def _ask_once(self, session: CandidateSession, job: _Job) -> protocol.AnyReply | Stop:
         try:
-            if not desk.occupied and self.trouble is None:
-                await self._load(desk)
-            return self.trouble or await desk.ask(
+            if not session.occupied and self.trouble is None:
+                await self._load(session)
+            return self.trouble or await session.ask(
                 protocol.Compile(
-                    id=protocol.new_id(), launch=job.launch, target=self._target, folder=str(desk.shared),
+                    id=protocol.new_id(), launch=job.launch, target=self._target, folder=str(session.shared),
                     specialisation=job.specialisation,
                 ),
                 deadline_s=self._limits.compile_s,
             )  # fmt: skip
         except (DeadlineError, WireError) as error:
-            await desk.clear()
+            await session.clear()
             stop = outcome_mapping.of_worker_error(error, "while compiling")
             return Stop(outcome=Outcome.COMPILE_ERROR, message=stop.message)
         except EngineError as error:
-            await desk.clear()
+            await session.clear()
             return Stop(outcome=Outcome.ENGINE_ERROR, message=str(error))
         except OSError as error:
-            await desk.clear()  # it may be there without the candidate
+            await session.clear()  # it may be there without the candidate
             message = f"no compiler found room: {error.strerror or error}; free some space"
             return Stop(outcome=Outcome.ENGINE_ERROR, message=message)
 
-    async def _load(self, desk: Desk) -> None:
+    async def _load(self, session: CandidateSession) -> None:
         try:
-            await desk.load()
+            await session.load()
         except LoadError as error:
             message = f"the file does not load without a device: {error}"
             self.trouble = Stop(outcome=Outcome.UNSUPPORTED, message=message)
 
-    def _kernel(self, desk: Desk, launch: Launch, reply: protocol.AnyReply | Stop, elapsed_s: float) -> CompiledKernel:
+    def _kernel(
+        self, session: CandidateSession, launch: Launch, reply: protocol.AnyReply | Stop, elapsed_s: float
+    ) -> CompiledKernel:
         if isinstance(reply, protocol.Compiled):
             return CompiledKernel(
                 launch=launch, target=self._target, outcome=Outcome.PASS, elapsed_s=elapsed_s,
                 registers=reply.registers, spill_bytes=reply.spill_bytes, shared_bytes=reply.shared_bytes,
-                artefacts=self._keep(desk, reply.stages),
+                artefacts=self._keep(session, reply.stages),
             )  # fmt: skip
         if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.ENGINE:
             reply = Stop(outcome=Outcome.ENGINE_ERROR, message=reply.message)
@@ -336,11 +340,11 @@ class Builder:
             location=reply.location,
         )  # fmt: skip
 
-    def _keep(self, desk: Desk, stages: dict[str, str]) -> tuple[Artefact, ...]:
+    def _keep(self, session: CandidateSession, stages: dict[str, str]) -> tuple[Artefact, ...]:
         kept: list[Artefact] = []
         for kind, name in stages.items():
             try:
-                content = read_untrusted(desk.shared / Path(name).name, max_bytes=_MAX_ARTEFACT_BYTES)
+                content = read_untrusted(session.shared / Path(name).name, max_bytes=_MAX_ARTEFACT_BYTES)
             except UntrustedFileError:
                 continue
             try:

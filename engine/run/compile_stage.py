@@ -6,7 +6,7 @@ import asyncio
 
 from engine.model import Launch, Outcome, Stage
 from engine.run.compile_queue import Builder
-from engine.run.event_stream import Narrator
+from engine.run.event_stream import EventEmitter
 from engine.verdict.decide import NOT_BUILT_HERE
 
 OVERFULL = "more specialisations were asked for than are compiled for one candidate; the rest was left out"
@@ -18,7 +18,7 @@ class CompilingStage:
     It begins with the first launch, or, where the builder is held until the cases are judged, with its release.
     """
 
-    def __init__(self, *, builder: Builder, told: Narrator) -> None:
+    def __init__(self, *, builder: Builder, told: EventEmitter) -> None:
         self._builder = builder
         self._told = told
         self._began: float | None = None

@@ -2,7 +2,7 @@
 
 A second worker calls the entry with launches suppressed, case after case; each kernel that it would
 launch goes to the compilers at once.  A case is ready when all its kernels are, in whatever order
-that comes about.  Where a rehearsal fails, the case is ready at once: its kernels are compiled when
+that comes about.  Where a dry run fails, the case is ready at once: its kernels are compiled when
 they are launched.  So they are when it all takes too long: nothing here can hold up a run for good.
 Of an autotuner a verified call launches the first configuration that runs, so that is compiled first; all the others
 are compiled behind that, and only for cases that are timed.
@@ -18,21 +18,21 @@ from collections.abc import Awaitable, Callable, Sequence
 from engine import protocol
 from engine.errors import DeadlineError, EngineError
 from engine.model import Case, Launch, Limits, Problem
-from engine.processes.candidate_session import Desk, LoadError
+from engine.processes.candidate_session import CandidateSession, LoadError
 from engine.profile import Profile
 
 _CASE_S = 20.0
 _CALL_S, _LAUNCH_S = 10.0, 1.0  # for a call that has nothing to compile; an autotuner times each of its launches
-_UNRETURNED_S = 60.0  # of a case whose rehearsal did not return, though nothing was compiled or launched in it
+_UNRETURNED_S = 60.0  # of a case whose dry run did not return, though nothing was compiled or launched in it
 _PATIENCE_S = 120.0  # for rehearsing all cases, and for waiting for their kernels, from the beginning of both
 _FIRST_CASES = 2  # described apart, so that compiling can begin while the others' inputs are made
 
 
-class Rehearsal:
+class DryRun:
     """The dry run of one candidate; `run` once, beside the judging of the cases."""
 
     def __init__(
-        self, *, problem: Problem, cases: Sequence[Case], desk: Desk, limits: Limits, profile: Profile,
+        self, *, problem: Problem, cases: Sequence[Case], session: CandidateSession, limits: Limits, profile: Profile,
         timed: Sequence[Case] = (),
         add: Callable[[Launch, str], list[asyncio.Future[None]]],
         ask_judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]], patience_s: float = _PATIENCE_S,
@@ -40,7 +40,7 @@ class Rehearsal:
         self._problem = problem
         self._cases = tuple(cases)
         self._timed = tuple(timed)
-        self._desk = desk
+        self._session = session
         self._most_s = limits.case_s
         self._add = add
         self._profile = profile
@@ -71,7 +71,7 @@ class Rehearsal:
         try:
             async with asyncio.timeout_at(self._until_s):
                 with self._profile.span("load to rehearse"):
-                    await self._desk.load()
+                    await self._session.load()
                 for cases in (self._cases[:_FIRST_CASES], self._cases[_FIRST_CASES:]):
                     for case, shape in zip(cases, await self._describe(cases), strict=True):
                         await self._rehearse(case, shape)
@@ -84,10 +84,10 @@ class Rehearsal:
             for ready in self._ready.values():
                 if not ready.done() and not self._waiting_for(ready):
                     ready.set_result(None)
-            await self._desk.clear()
+            await self._session.clear()
 
     def launches(self, case: str) -> tuple[Launch, ...]:
-        """What this case launches, as far as the rehearsal came."""
+        """What this case launches, as far as the dry run came."""
         return self._launches.get(case, ())
 
     def call_s(self, case: Case) -> float:
@@ -102,7 +102,7 @@ class Rehearsal:
         for task in self._waiting:
             task.cancel()
         await asyncio.gather(*self._waiting, return_exceptions=True)
-        await self._desk.clear()
+        await self._session.clear()
 
     async def _describe(self, cases: Sequence[Case]) -> Sequence[protocol.Shape]:
         if not cases:
@@ -122,7 +122,7 @@ class Rehearsal:
         )
         with self._profile.span("rehearse"):
             try:
-                reply = await self._desk.ask(command, deadline_s=_CASE_S)
+                reply = await self._session.ask(command, deadline_s=_CASE_S)
             except DeadlineError:
                 self._is_unreturned = True
                 raise

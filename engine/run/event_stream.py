@@ -10,7 +10,7 @@ from engine.model.benchmark import Holder
 from engine.model.layers import LayerReport
 
 
-class Narrator:
+class EventEmitter:
     """Turns what happens into events; `clock` is in seconds, and the run began when it showed `started`."""
 
     def __init__(self, clock: Callable[[], float], *, started: float) -> None:

@@ -28,15 +28,15 @@ from engine.model import (
 from engine.model.layers import Coverage
 from engine.probes import Probe
 from engine.probes.lab.case_session import Lab, passed_of
-from engine.processes.candidate_session import Desk, LoadError
-from engine.processes.process_pool import Staff
+from engine.processes.candidate_session import CandidateSession, LoadError
+from engine.processes.process_pool import ProcessPool
 from engine.processes.warm_pool import Spare
 from engine.profile import Profile
 from engine.run.cancelling import to_its_end
 from engine.run.compile_queue import Builder
 from engine.run.compile_stage import OVERFULL, CompilingStage
-from engine.run.dry_run import Rehearsal
-from engine.run.event_stream import Narrator
+from engine.run.dry_run import DryRun
+from engine.run.event_stream import EventEmitter
 from engine.run.probe_stage import ProbingStage
 from engine.run.run_limits import watch_usage
 from engine.run.static_reading import Parsed, parse_candidate
@@ -58,7 +58,7 @@ class Run:
         *,
         candidate: Candidate,
         plan: Plan,
-        staff: Staff,
+        process_pool: ProcessPool,
         artefacts: ArtefactStore,
         device: Device,
         limits: Limits,
@@ -68,34 +68,34 @@ class Run:
     ) -> None:
         self._candidate = candidate
         self._plan = plan
-        self._staff = staff
+        self._process_pool = process_pool
         self._device = device
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time()
-        self._told = Narrator(self._loop.time, started=self._started)
+        self._told = EventEmitter(self._loop.time, started=self._started)
         self._profile = Profile(self._loop.time, started=self._started)
         self._results: list[CaseResult] = []
         self._launched = False
         self._first_launches: dict[str, tuple[Launch, ...]] = {}
         self._limits = plan.limits or limits
         self._artefacts = artefacts
-        self._shelf = None if staff.interpreted else staff.lodging.open_shelf()
-        self._group = staff.open_group(self._limits)
-        self._launchers = staff.launchers
+        self._shelf = None if process_pool.interpreted else process_pool.lodging.open_shelf()
+        self._group = process_pool.open_group(self._limits)
+        self._launchers = process_pool.launchers
         self._shelves = tuple(
             shelf for shelf in (self._launchers.shelf if self._launchers else None, self._shelf) if shelf is not None
         )
         self._metrology = metrology
         self._probes = probes
-        self._desk = self._open_desk(staff.worker, on_log=self._told.log)
-        self._other = self._open_desk(staff.worker, candidate=other) if other is not None else None
+        self._session = self._open_desk(process_pool.worker, on_log=self._told.log)
+        self._other = self._open_desk(process_pool.worker, candidate=other) if other is not None else None
         self._builder: Builder | None = None
         self._compiling: CompilingStage | None = None
         if plan.target is not None:
             self._builder = self._open_builder(plan.target, self._kernel)
             self._compiling = CompilingStage(builder=self._builder, told=self._told)
         self._ahead: Builder | None = None
-        self._rehearsal: Rehearsal | None = None
+        self._rehearsal: DryRun | None = None
         if device.target is not None and self._shelf is not None:
             same = plan.target == device.target
             self._ahead = self._builder if same else self._open_builder(device.target, lambda *_: None)
@@ -103,22 +103,28 @@ class Run:
     def _open_desk(
         self, spare: Spare, *, candidate: Candidate | None = None,
         on_log: Callable[[Stream, str], None] = lambda *_: None,
-    ) -> Desk:  # fmt: skip
+    ) -> CandidateSession:  # fmt: skip
         shelves = self._shelves
         if candidate is not None:  # what compilers made that had loaded this candidate is for this one alone
             shelves = tuple(shelf for shelf in shelves if shelf != self._shelf)
-        return Desk(
+        return CandidateSession(
             candidate=candidate or self._candidate, entry=self._plan.problem.entry, spare=spare,
             limits=self._limits, on_log=on_log, shelves=shelves, target=self._plan.target, group=self._group,
         )  # fmt: skip
 
     def _open_builder(self, target: str, on_kernel: Callable[[int, int, CompiledKernel], None]) -> Builder:
-        desks = tuple(self._open_desk(self._staff.compiler) for _ in range(self._staff.most_compilers))
+        sessions = tuple(self._open_desk(self._process_pool.compiler) for _ in range(self._process_pool.most_compilers))
         return Builder(
-            desks=desks, target=target, limits=self._limits, artefacts=self._artefacts, profile=self._profile,
-            on_kernel=on_kernel, shelf=self._shelf if target == self._device.target else None,
-            launchers=self._launchers, held=target != self._device.target and not self._staff.compiles_beside_cases,
-        )  # fmt: skip
+            sessions=sessions,
+            target=target,
+            limits=self._limits,
+            artefacts=self._artefacts,
+            profile=self._profile,
+            on_kernel=on_kernel,
+            shelf=self._shelf if target == self._device.target else None,
+            launchers=self._launchers,
+            held=target != self._device.target and not self._process_pool.compiles_beside_cases,
+        )
 
     async def stream(self, cancelled: asyncio.Event) -> AsyncGenerator[events.Event, None]:
         """All events, in order.  Ends early, with everything killed, when `cancelled` is set."""
@@ -149,14 +155,14 @@ class Run:
 
     async def _clean_up(self) -> None:
         try:
-            used = [used for used in (self._desk, self._other, *self._builders()) if used is not None]
+            used = [used for used in (self._session, self._other, *self._builders()) if used is not None]
             cleared = await asyncio.gather(*(one.clear() for one in used), return_exceptions=True)
             if self._shelf is not None:
-                await asyncio.to_thread(self._staff.lodging.clear_shelf, self._shelf)
+                await asyncio.to_thread(self._process_pool.lodging.clear_shelf, self._shelf)
             if self._group is not None:
                 self._group.close()
-            self._staff.worker.prepare()
-            self._staff.compiler.prepare()
+            self._process_pool.worker.prepare()
+            self._process_pool.compiler.prepare()
             for trouble in cleared:
                 if trouble is not None:
                     raise trouble
@@ -170,7 +176,7 @@ class Run:
         """
         task = asyncio.create_task(work)
         asked = asyncio.create_task(cancelled.wait())
-        excess = asyncio.create_task(watch_usage(self._limits, self._staff.usage))
+        excess = asyncio.create_task(watch_usage(self._limits, self._process_pool.usage))
         try:
             racers: set[asyncio.Task[Any]] = {task, asked, excess}  # Any: they differ in what they bring
             await asyncio.wait(racers, return_when=asyncio.FIRST_COMPLETED)
@@ -241,10 +247,10 @@ class Run:
         """Begin to learn what must be compiled, where kernels are really launched."""
         if self._ahead is None:
             return None
-        self._rehearsal = Rehearsal(
+        self._rehearsal = DryRun(
             problem=self._plan.problem, cases=self._plan.cases, timed=self._plan.timed_only,
-            desk=self._open_desk(self._staff.worker), limits=self._limits, add=self._compile_ahead,
-            profile=self._profile, ask_judge=self._staff.ask_judge,
+            session=self._open_desk(self._process_pool.worker), limits=self._limits, add=self._compile_ahead,
+            profile=self._profile, ask_judge=self._process_pool.ask_judge,
         )  # fmt: skip
         return asyncio.create_task(self._run_ahead(self._rehearsal, self._ahead))
 
@@ -257,12 +263,12 @@ class Run:
         if not await self._ahead.is_done_within(budget_s, ahead) and self._is_right():
             self._told.log(Stream.ENGINE, f"autotuners' configurations were compiled for {budget_s:g} s; no more are")
 
-    async def _run_ahead(self, rehearsal: Rehearsal, ahead: Builder) -> None:
+    async def _run_ahead(self, rehearsal: DryRun, ahead: Builder) -> None:
         """Rehearse; and when all is compiled, make the next spares: before a benchmark, never beside one."""
         await rehearsal.run()
         await ahead.settle()
-        self._staff.worker.prepare()
-        self._staff.compiler.prepare()
+        self._process_pool.worker.prepare()
+        self._process_pool.compiler.prepare()
 
     # ------------------------------------------------------------ stages
 
@@ -280,7 +286,7 @@ class Run:
         began = self._told.begin(Stage.LOAD)
         try:
             with self._profile.span("load"):
-                await self._desk.load()
+                await self._session.load()
         except LoadError as error:
             stop = outcome_mapping.of_failure(error.failed)
             self._told.log(Stream.STDERR, error.failed.trace)
@@ -295,14 +301,21 @@ class Run:
     async def _verify(self) -> Stop | None:
         cases = self._plan.cases
         began = self._told.begin(Stage.VERIFY, len(cases))
-        self._staff.prepare_beside()
+        self._process_pool.prepare_beside()
         verifier = Verifier(
-            plan=self._plan, limits=self._limits, staff=self._staff, desk=self._desk, clock=self._loop.time,
-            profile=self._profile, on_launch=self._launch, on_finding=self._told.find, on_trace=self._told.trace,
+            plan=self._plan,
+            limits=self._limits,
+            process_pool=self._process_pool,
+            session=self._session,
+            clock=self._loop.time,
+            profile=self._profile,
+            on_launch=self._launch,
+            on_finding=self._told.find,
+            on_trace=self._told.trace,
             call_s=self._rehearsal.call_s if self._rehearsal is not None else None,
-        )  # fmt: skip
+        )
         stage = VerifyingStage(
-            cases=cases, verifier=verifier, desk=self._desk, told=self._told, results=self._results,
+            cases=cases, verifier=verifier, session=self._session, told=self._told, results=self._results,
             next_of=self._rehearsal.next_of if self._rehearsal is not None else None,
         )  # fmt: skip
         stop = await stage.run()
@@ -321,9 +334,14 @@ class Run:
 
     async def _probe(self) -> None:
         lab = Lab(
-            plan=self._plan, device=self._device, desk=self._desk, staff=self._staff, limits=self._limits,
-            profile=self._profile, passed=passed_of(self._plan.cases, self._results, self._first_launches),
-        )  # fmt: skip
+            plan=self._plan,
+            device=self._device,
+            session=self._session,
+            process_pool=self._process_pool,
+            limits=self._limits,
+            profile=self._profile,
+            passed=passed_of(self._plan.cases, self._results, self._first_launches),
+        )
         await ProbingStage(lab=lab, told=self._told, chosen=self._probes).run()
 
     async def _learn_peaks(self) -> None:
@@ -354,11 +372,19 @@ class Run:
             self._told.report(not_timed(Coverage.NOT_AVAILABLE, message))
             return None
         stage = TimingStage(
-            plan=plan, problem=self._plan.problem, desk=self._desk, other=self._other, staff=self._staff,
-            device=self._device, metrology=self._metrology, profile=self._profile, clock=self._loop.time,
-            launches=self._rehearsal.launches, told=self._told,
+            plan=plan,
+            problem=self._plan.problem,
+            session=self._session,
+            other=self._other,
+            process_pool=self._process_pool,
+            device=self._device,
+            metrology=self._metrology,
+            profile=self._profile,
+            clock=self._loop.time,
+            launches=self._rehearsal.launches,
+            told=self._told,
             own=frozenset(launch.kernel for met in self._first_launches.values() for launch in met),
-        )  # fmt: skip
+        )
         await stage.run()
         return stage.stop
 

@@ -13,7 +13,7 @@ from engine.model import Stage
 from engine.model.layers import Coverage, LayerReport
 from engine.probes import Probe, is_apart, name_of, observations_of, probes
 from engine.probes.lab.case_session import Lab
-from engine.run.event_stream import Narrator
+from engine.run.event_stream import EventEmitter
 
 
 class ProbingStage:
@@ -23,7 +23,7 @@ class ProbingStage:
         EngineError: a file among the probes is none.
     """
 
-    def __init__(self, *, lab: Lab, told: Narrator, chosen: Sequence[Probe] | None = None) -> None:
+    def __init__(self, *, lab: Lab, told: EventEmitter, chosen: Sequence[Probe] | None = None) -> None:
         self._lab = lab
         self._told = told
         self._all = probes()
@@ -32,7 +32,7 @@ class ProbingStage:
     async def run(self) -> None:
         """Tell what the probes observe; whoever was probed has no worker afterwards."""
         began = self._told.begin(Stage.PROBE)
-        beside = [probe for probe in self._probes if is_apart(probe) and self._lab.staff.interpreted]
+        beside = [probe for probe in self._probes if is_apart(probe) and self._lab.process_pool.interpreted]
         asked = [asyncio.create_task(self._ask_apart(probe)) for probe in beside]
         try:
             for probe in self._probes:
@@ -50,21 +50,21 @@ class ProbingStage:
                     LayerReport(layer=probe.LAYER, by=name_of(probe), coverage=Coverage.NOT_ASKED, why=why)
                 )
         if self._probes:
-            self._lab.desk.vacate()  # that it is gone is waited for when the run has ended: somebody waits for this end
+            self._lab.session.vacate()  # awaited when the run has ended, so that this stage ends at once
         self._told.end(Stage.PROBE, began)
 
     async def _ask_apart(self, probe: Probe) -> None:
-        desk = self._lab.desk.another()
+        session = self._lab.session.another()
         try:
-            await self._ask(probe, replace(self._lab, desk=desk, apart=True))
+            await self._ask(probe, replace(self._lab, session=session, apart=True))
         finally:
-            self._lab.desk.send_away(desk)
+            self._lab.session.send_away(session)
 
     async def _ask(self, probe: Probe, lab: Lab) -> None:
         """Tell what one probe observes; what it saw while a process of ours failed or was killed counts for nothing."""
-        before = _failures(lab), lab.desk.kills
+        before = _failures(lab), lab.session.kills
         observed = [observation async for observation in observations_of(probe, lab)]
-        if (_failures(lab), lab.desk.kills) != before:
+        if (_failures(lab), lab.session.kills) != before:
             await lab.renew()
             failures = _failures(lab)
             observed = [observation async for observation in observations_of(probe, lab)]
@@ -82,4 +82,4 @@ class ProbingStage:
 
 def _failures(lab: Lab) -> int:
     """How often the engine failed so far at what probes ask for."""
-    return lab.staff.failures + lab.desk.failures
+    return lab.process_pool.failures + lab.session.failures

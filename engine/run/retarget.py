@@ -12,8 +12,8 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from engine.artefacts import ArtefactStore
 from engine.errors import EngineError
 from engine.model import Artefact, Candidate, CompiledKernel, Launch, Limits, Outcome, events, specialisation
-from engine.processes.candidate_session import Desk
-from engine.processes.process_pool import Staff
+from engine.processes.candidate_session import CandidateSession
+from engine.processes.process_pool import ProcessPool
 from engine.profile import Profile
 from engine.run.compile_queue import Builder
 
@@ -27,12 +27,20 @@ class Porting:
     """
 
     def __init__(
-        self, *, candidate: Candidate, entry: str, launches: Sequence[Launch], targets: Sequence[str], staff: Staff,
-        artefacts: ArtefactStore, limits: Limits, after_s: float = 0.0,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        candidate: Candidate,
+        entry: str,
+        launches: Sequence[Launch],
+        targets: Sequence[str],
+        process_pool: ProcessPool,
+        artefacts: ArtefactStore,
+        limits: Limits,
+        after_s: float = 0.0,
+    ) -> None:
         self._launches = tuple({specialisation(launch): launch for launch in launches}.values())
         self._targets = tuple(dict.fromkeys(targets))
-        self._staff = staff
+        self._process_pool = process_pool
         self._artefacts = artefacts
         self._limits = limits
         self._clock = asyncio.get_running_loop().time
@@ -40,9 +48,11 @@ class Porting:
         self._profile = Profile(self._clock, started=self._started)
         self._told: asyncio.Queue[events.Event | None] = asyncio.Queue()
         self._kernels = 0
-        self._desks = tuple(
-            Desk(candidate=candidate, entry=entry, spare=staff.compiler, limits=limits, on_log=lambda *_: None)
-            for _ in range(staff.most_compilers)
+        self._sessions = tuple(
+            CandidateSession(
+                candidate=candidate, entry=entry, spare=process_pool.compiler, limits=limits, on_log=lambda *_: None
+            )
+            for _ in range(process_pool.most_compilers)
         )
 
     async def stream(self, cancelled: asyncio.Event) -> AsyncGenerator[events.Event, None]:
@@ -84,7 +94,7 @@ class Porting:
         for target in self._targets:
             before = self._kernels
             builder = Builder(
-                desks=self._desks, target=target, limits=self._limits, artefacts=self._artefacts,
+                sessions=self._sessions, target=target, limits=self._limits, artefacts=self._artefacts,
                 profile=self._profile, on_kernel=self._kernel_after(before),
             )  # fmt: skip
             for launch in self._launches:
@@ -115,5 +125,5 @@ class Porting:
         return self._clock() - self._started
 
     async def _clean_up(self) -> None:
-        await asyncio.gather(*(desk.clear() for desk in self._desks), return_exceptions=True)
-        self._staff.compiler.prepare()
+        await asyncio.gather(*(session.clear() for session in self._sessions), return_exceptions=True)
+        self._process_pool.compiler.prepare()

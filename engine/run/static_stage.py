@@ -9,13 +9,13 @@ from collections.abc import Sequence
 
 from engine.model import Finding, Plan, Severity, Stage
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
-from engine.run.event_stream import Narrator
+from engine.run.event_stream import EventEmitter
 from engine.run.static_reading import Parsed, read_parsed
 from engine.static.checks import checks
 from engine.verdict.decide import Stop, refusal
 
 
-async def read_and_refuse(parsed: Parsed, *, plan: Plan, told: Narrator) -> Stop | None:
+async def read_and_refuse(parsed: Parsed, *, plan: Plan, told: EventEmitter) -> Stop | None:
     """Tell every finding; why the file is not run, or None where it is."""
     began = told.begin(Stage.STATIC)
     read = await read_parsed(parsed)

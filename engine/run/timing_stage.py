@@ -14,10 +14,10 @@ from engine.errors import EngineError, UnsupportedError
 from engine.model import BenchmarkPlan, Launch, Outcome, Problem, Stage, events
 from engine.model.benchmark import CaseBenchmark, Method
 from engine.model.layers import Coverage, Fact, Layer, LayerReport, left_out_report
-from engine.processes.candidate_session import Desk, LoadError
-from engine.processes.process_pool import Staff
+from engine.processes.candidate_session import CandidateSession, LoadError
+from engine.processes.process_pool import ProcessPool
 from engine.profile import Profile
-from engine.run.event_stream import Narrator
+from engine.run.event_stream import EventEmitter
 from engine.timing.bench import Bench
 from engine.timing.measurement_context import Metrology
 from engine.verdict.decide import Stop
@@ -30,15 +30,26 @@ class TimingStage:
     """Times one candidate, or two against each other; `run` once."""
 
     def __init__(
-        self, *, plan: BenchmarkPlan, problem: Problem, desk: Desk, other: Desk | None, staff: Staff, device: Device,
-        metrology: Metrology, profile: Profile, clock: Callable[[], float], told: Narrator,
-        launches: Callable[[str], tuple[Launch, ...]], own: frozenset[str] = frozenset(),
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        plan: BenchmarkPlan,
+        problem: Problem,
+        session: CandidateSession,
+        other: CandidateSession | None,
+        process_pool: ProcessPool,
+        device: Device,
+        metrology: Metrology,
+        profile: Profile,
+        clock: Callable[[], float],
+        told: EventEmitter,
+        launches: Callable[[str], tuple[Launch, ...]],
+        own: frozenset[str] = frozenset(),
+    ) -> None:
         self._plan = plan
         self._problem = problem
-        self._desk = desk
+        self._session = session
         self._other = other
-        self._staff = staff
+        self._process_pool = process_pool
         self._device = device
         self._metrology = metrology
         self._profile = profile
@@ -63,17 +74,17 @@ class TimingStage:
 
     async def _timed(self) -> None:
         with self._profile.span("settle"):
-            await self._staff.worker.settle()
-            await self._staff.compiler.settle()
+            await self._process_pool.worker.settle()
+            await self._process_pool.compiler.settle()
         began = self._told.begin(Stage.BENCHMARK, len(self._plan.cases))
         bench = Bench(
-            self._plan, self._problem, candidate=self._desk, other=await self._loaded_other(),
-            judge=self._staff.ask_judge, clock=self._clock, rng=random.Random(secrets.randbits(64)),
+            self._plan, self._problem, candidate=self._session, other=await self._loaded_other(),
+            judge=self._process_pool.ask_judge, clock=self._clock, rng=random.Random(secrets.randbits(64)),
             device=self._device, state=self._metrology.state, peaks=self._metrology.peaks,
             stored=self._metrology.stored(self._problem.name, self._plan.cache.value),
             free_bytes=self._metrology.free_bytes(), on_case=self._case, on_finding=self._told.find,
             on_work=self._profile.note, launches=self._launches, own=self._own,
-            reload=lambda: _reload(self._desk), reload_other=lambda: _reload(self._other), end_s=self._end_s,
+            reload=lambda: _reload(self._session), reload_other=lambda: _reload(self._other), end_s=self._end_s,
         )  # fmt: skip
         await bench.run()
         if summaries := bench.summaries():
@@ -97,7 +108,7 @@ class TimingStage:
             return math.inf
         return self._clock() - self._told.now() + self._plan.ends_s - self._judged_s
 
-    async def _loaded_other(self) -> Desk | None:
+    async def _loaded_other(self) -> CandidateSession | None:
         if self._other is None:
             return None
         try:
@@ -152,13 +163,13 @@ def _report(timed: Sequence[CaseBenchmark]) -> LayerReport:
     return LayerReport(layer=Layer.TIMING, by=_CHECK, coverage=coverage, why=why, facts=facts)
 
 
-async def _reload(desk: Desk | None) -> Desk | None:
+async def _reload(session: CandidateSession | None) -> CandidateSession | None:
     """The desk with a new worker, or None when there is none to be had."""
-    if desk is None:
+    if session is None:
         return None
     try:
-        if not desk.occupied:
-            await desk.load()
+        if not session.occupied:
+            await session.load()
     except EngineError:
         return None
-    return desk
+    return session

@@ -20,8 +20,8 @@ from pathlib import Path
 from engine import protocol
 from engine.errors import ChildDiedError, DeadlineError, EngineError, KilledError
 from engine.model import Case, CaseResult, Finding, Launch, Limits, Outcome, OutputReport, Plan, Severity, Tier
-from engine.processes.candidate_session import Desk, LoadError
-from engine.processes.process_pool import Staff
+from engine.processes.candidate_session import CandidateSession, LoadError
+from engine.processes.process_pool import ProcessPool
 from engine.profile import Profile
 from engine.verdict import outcome_mapping
 from engine.verdict.decide import Stop
@@ -81,14 +81,23 @@ class Verifier:
     """Judges the cases of one run, one after another; one may be begun before the one before it has ended."""
 
     def __init__(
-        self, *, plan: Plan, limits: Limits, staff: Staff, desk: Desk, clock: Callable[[], float], profile: Profile,
-        on_launch: Callable[[Launch, str], None], on_finding: Callable[[Finding], None],
-        on_trace: Callable[[str], None], call_s: Callable[[Case], float] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        plan: Plan,
+        limits: Limits,
+        process_pool: ProcessPool,
+        session: CandidateSession,
+        clock: Callable[[], float],
+        profile: Profile,
+        on_launch: Callable[[Launch, str], None],
+        on_finding: Callable[[Finding], None],
+        on_trace: Callable[[str], None],
+        call_s: Callable[[Case], float] | None = None,
+    ) -> None:
         self._plan = plan
         self._limits = limits
-        self._staff = staff
-        self._desk = desk
+        self._process_pool = process_pool
+        self._session = session
         self._clock = clock
         self._profile = profile
         self._call_s = call_s or (lambda _: limits.case_s)
@@ -107,8 +116,8 @@ class Verifier:
         judging = Judging(case=case, started_s=self._clock(), overlaps=self._expects_right)
         try:
             try:
-                if not self._desk.occupied:
-                    await self._desk.load()
+                if not self._session.occupied:
+                    await self._session.load()
                 judging.stop = await self._calls(judging)
             except LoadError as error:
                 judging.stop = outcome_mapping.of_failure(error.failed)
@@ -116,7 +125,7 @@ class Verifier:
                 judging.stop = outcome_mapping.of_worker_error(error, "while computing")
                 self._has_timed_out = isinstance(error, DeadlineError)
                 judging.killed = isinstance(error, KilledError)
-                await self._desk.clear()
+                await self._session.clear()
             await self._compared(judging)
         finally:
             if judging.comparing is not None:  # we are being cancelled
@@ -124,7 +133,7 @@ class Verifier:
                 await asyncio.gather(judging.comparing, return_exceptions=True)
         failed = judging.failed
         if failed is not None and failed.broken:
-            await self._desk.clear()  # its context is lost; the next case gets a new one
+            await self._session.clear()  # its context is lost; the next case gets a new one
         if failed is not None and failed.trace:
             self._on_trace(failed.trace)
         if judging.taken is None:
@@ -154,12 +163,12 @@ class Verifier:
     async def _calls(self, judging: Judging) -> Stop | None:
         """Make the calls of the case until one is wrong; what stopped them, if anything."""
         case = judging.case
-        arena = self._desk.shared / f"{secrets.token_hex(8)}.in"
+        arena = self._session.shared / f"{secrets.token_hex(8)}.in"
         outputs = arena.with_suffix(".out")
         prepared = await self._prepare(case, arena)
         if not isinstance(prepared, protocol.Prepared):
             return outcome_mapping.of_trusted(prepared, "while inputs were made")
-        calls = _AND_FRESH if case.tier is Tier.SMOKE or not self._staff.interpreted else _TWICE
+        calls = _AND_FRESH if case.tier is Tier.SMOKE or not self._process_pool.interpreted else _TWICE
         observed = secrets.choice(calls)  # one is enough, and none may know which it will be
         try:
             for call, following in zip(calls, (*calls[1:], None), strict=True):
@@ -174,7 +183,7 @@ class Verifier:
         except ChildDiedError:  # whoever reads beyond the end of what was cut short is killed, the worker too
             if prepared.arena.handle or not _is_shorter(arena, prepared.arena.bytes):
                 raise
-            await self._desk.clear()
+            await self._session.clear()
             return Stop(outcome=Outcome.TAMPERED, message="the shared memory of the case was cut short")
         finally:
             if not prepared.arena.handle:
@@ -183,7 +192,7 @@ class Verifier:
 
     async def _prepare(self, case: Case, arena: Path) -> protocol.AnyReply | EngineError:
         """The case's inputs in memory that the worker sees: the device's own, and a file where that is not shared."""
-        shared = self._staff.shares_device
+        shared = self._process_pool.shares_device
         prepare = protocol.Prepare(
             id=protocol.new_id(), origin=self._plan.problem.origin, case=case.name, poison=_POISONS[0],
             arena_path=None if shared else str(arena), seed=self._plan.seeds.get(case.name),
@@ -191,11 +200,11 @@ class Verifier:
         prepared = await self._ask_judge(prepare, "make inputs")
         # Of the judge alone: a candidate that says so of its process would choose how it is verified.
         if shared and isinstance(prepared, protocol.Failed) and prepared.kind is protocol.FailureKind.UNSUPPORTED:
-            self._staff.share_no_more(prepared.message)
+            self._process_pool.share_no_more(prepared.message)
             prepared = await self._prepare(case, arena)
-        if self._staff.unshared and not self._said_unshared:
+        if self._process_pool.unshared and not self._said_unshared:
             self._said_unshared = True
-            message = f"device memory is not shared between processes here ({self._staff.unshared})"
+            message = f"device memory is not shared between processes here ({self._process_pool.unshared})"
             message += "; tensors travel through the host"
             self._on_finding(Finding(check="memory", severity=Severity.NOTE, message=message))
         return prepared
@@ -203,7 +212,7 @@ class Verifier:
     async def _call(self, judging: Judging, command: protocol.Call, following: _Call | None) -> Stop | None:
         """Make one call and have what it left compared, at once or beside the call that follows."""
         with self._profile.span("call"):
-            called = await self._desk.ask(command, deadline_s=self._limit_s(judging.case))
+            called = await self._session.ask(command, deadline_s=self._limit_s(judging.case))
         if isinstance(called, protocol.Failed | protocol.Called):
             name = judging.case.name
             self.launches[name] = (*self.launches.get(name, ()), *called.launches)
@@ -280,7 +289,7 @@ class Verifier:
     async def _ask_judge(self, command: protocol.AnyCommand, doing: str) -> protocol.AnyReply | EngineError:
         try:
             with self._profile.span(doing):
-                return await self._staff.ask_judge(command)
+                return await self._process_pool.ask_judge(command)
         except EngineError as error:
             return error
 

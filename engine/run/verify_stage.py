@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from engine.model import Case, CaseResult, Outcome, Tier, events
-from engine.processes.candidate_session import Desk
-from engine.run.event_stream import Narrator
+from engine.processes.candidate_session import CandidateSession
+from engine.run.event_stream import EventEmitter
 from engine.run.verification import Judging, Verifier
 from engine.verdict import outcome_mapping
 from engine.verdict.decide import Stop
@@ -20,12 +20,12 @@ class VerifyingStage:
     """Judges the cases of one candidate; `run` once.  `results` are theirs, in the order in which they ended."""
 
     def __init__(
-        self, *, cases: Sequence[Case], verifier: Verifier, desk: Desk, told: Narrator,
+        self, *, cases: Sequence[Case], verifier: Verifier, session: CandidateSession, told: EventEmitter,
         next_of: Callable[[Sequence[Case]], Awaitable[Case]] | None, results: list[CaseResult],
     ) -> None:  # fmt: skip
         self._cases = tuple(cases)
         self._verifier = verifier
-        self._desk = desk
+        self._session = session
         self._told = told
         self._next_of = next_of
         self._results = results
@@ -55,8 +55,8 @@ class VerifyingStage:
             if ending is not None:
                 ending.cancel()
                 await asyncio.gather(ending, return_exceptions=True)
-        if stop is None and self._desk.fault is not None:
-            return outcome_mapping.of_worker_error(self._desk.fault, "after the last case")
+        if stop is None and self._session.fault is not None:
+            return outcome_mapping.of_worker_error(self._session.fault, "after the last case")
         return stop
 
     async def _end(self, judging: Judging) -> Stop | None:

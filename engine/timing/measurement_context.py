@@ -17,7 +17,7 @@ from engine.devices.hardware.device_lock import DeviceLock
 from engine.devices.hardware.state import Driver, device_state, free_bytes
 from engine.errors import EngineError, UnsupportedError
 from engine.model.benchmark import OTHER, OTHER_PROCESSES, CaseBenchmark, DeviceState, Holder, Peaks
-from engine.processes.process_pool import Staff
+from engine.processes.process_pool import ProcessPool
 from engine.timing.measured_peaks import read_peaks, write_peaks
 from engine.timing.peak_measurement import measure_peaks, versions_text
 
@@ -30,11 +30,11 @@ class Metrology:
     """
 
     def __init__(
-        self, *, device: Device, staff: Staff, lock: DeviceLock, peaks_folder: Path | None,
+        self, *, device: Device, process_pool: ProcessPool, lock: DeviceLock, peaks_folder: Path | None,
         driver: Driver | None = None,
     ) -> None:  # fmt: skip
         self._device = device
-        self._staff = staff
+        self._process_pool = process_pool
         self._lock = lock
         self._folder = peaks_folder
         self._driver = driver
@@ -54,7 +54,7 @@ class Metrology:
         if self.peaks is not None:
             return
         try:
-            await self._staff.worker.wait()  # which tells the versions that peaks depend on
+            await self._process_pool.worker.wait()  # which tells the versions that peaks depend on
             self.peaks = self._kept_peaks()
             if self.peaks is None:
                 async with self.alone(on_wait):
@@ -66,7 +66,7 @@ class Metrology:
 
     def state(self) -> DeviceState:
         """The device now; our own processes are not counted among the others."""
-        pids = self._staff.pids
+        pids = self._process_pool.pids
         return device_state(self._device.platform, self._device.index, own_pids=pids, driver=self._driver)
 
     def free_bytes(self) -> int | None:
@@ -94,12 +94,12 @@ class Metrology:
         )  # fmt: skip
 
     async def _measure(self) -> None:
-        await self._staff.worker.settle()  # nothing of ours gets ready meanwhile
-        await self._staff.compiler.settle()
+        await self._process_pool.worker.settle()  # nothing of ours gets ready meanwhile
+        await self._process_pool.compiler.settle()
         before = self.state()
         _refuse_company(before)
         peaks = await measure_peaks(
-            self._staff.ask_judge, device=self._device, versions=self._versions(),
+            self._process_pool.ask_judge, device=self._device, versions=self._versions(),
             measured_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )  # fmt: skip
         after = self.state()
@@ -119,7 +119,7 @@ class Metrology:
         self.troubles[trouble] = None
 
     def _versions(self) -> Mapping[str, str]:
-        return {name: version for name, version in self._staff.versions.items() if name in ("torch", "triton")}
+        return {name: version for name, version in self._process_pool.versions.items() if name in ("torch", "triton")}
 
 
 def _refuse_company(state: DeviceState) -> None:

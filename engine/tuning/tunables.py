@@ -30,7 +30,7 @@ class _Place:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Knob:
+class Tunable:
     """A whole number that the file fixes: `name` is its constant or its keyword in launches, `value` its first text.
 
     `value` is None for a launch option that no launch gives; it is added to every launch then.
@@ -50,14 +50,14 @@ class Variant:
     source: bytes
 
 
-def knobs_of(source: bytes) -> tuple[Knob, ...]:
+def tunables_of(source: bytes) -> tuple[Tunable, ...]:
     """Everything that can be turned, in the order of the file; launch options that no launch gives come last.
 
     Raises:
         SyntaxError: the file is no Python.
     """
     tree, offsets = _tree_of(source), _line_offsets(source)
-    found: dict[str, Knob] = {}
+    found: dict[str, Tunable] = {}
     for name, node in _literals(tree):
         place = _place_of(node, offsets)
         text = source[place.start : place.end].decode()
@@ -65,7 +65,7 @@ def knobs_of(source: bytes) -> tuple[Knob, ...]:
             raise UsageError(f"line {node.lineno}: {name} is not where the syntax tree says; save the file as UTF-8")
         known = found.get(name)
         if known is None:
-            found[name] = Knob(name=name, value=text, line=node.lineno, places=(place,))
+            found[name] = Tunable(name=name, value=text, line=node.lineno, places=(place,))
         else:
             found[name] = replace(known, places=(*known.places, place))
     tuned = next(_configuration_lists(tree), None) is not None  # whose launches take no options of their own
@@ -73,7 +73,7 @@ def knobs_of(source: bytes) -> tuple[Knob, ...]:
     for option in LAUNCH_OPTIONS:
         if option not in found and launches and not any(_gives(call, option) for call in launches):
             ends = tuple(_closing(call, offsets) for call in launches)
-            found[option] = Knob(name=option, value=None, line=launches[0].lineno, places=ends)
+            found[option] = Tunable(name=option, value=None, line=launches[0].lineno, places=ends)
     return tuple(found.values())
 
 
@@ -84,7 +84,7 @@ def variants(source: bytes, values_by_name: Mapping[str, Sequence[int]]) -> tupl
         UsageError: there is no such knob, no value for one, or there would be too many variants.
         SyntaxError: the file is no Python.
     """
-    knob_by_name = {knob.name: knob for knob in knobs_of(source)}
+    knob_by_name = {tunable.name: tunable for tunable in tunables_of(source)}
     for name, values in values_by_name.items():
         if name not in knob_by_name:
             known = ", ".join(knob_by_name) or "none"
@@ -214,8 +214,8 @@ def _gives(call: ast.Call, option: str) -> bool:
     return any(keyword.arg in (option, None) for keyword in call.keywords)
 
 
-def _text(knob: Knob, value: int) -> bytes:
-    return (str(value) if knob.value is not None else f", {knob.name}={value}").encode()
+def _text(tunable: Tunable, value: int) -> bytes:
+    return (str(value) if tunable.value is not None else f", {tunable.name}={value}").encode()
 
 
 def _closing(call: ast.Call, offsets: Sequence[int]) -> _Place:

@@ -26,16 +26,16 @@ from engine.sandbox.readable_files import limit_reading
 from engine.sandbox.variables import DEVICE_VARIABLE, WARM_CACHE_VARIABLE
 from engine.worker import semaphores
 from engine.worker.launches import published
-from engine.worker.launches.dry_run import Rehearsal
+from engine.worker.launches.dry_run import DryRun
 from engine.worker.launches.recorder import LaunchRecorder
 from engine.worker.launches.records import LaunchBook
 from engine.worker.launches.tuning import Tuning
 from engine.worker.launches.withholding import Withholding
 from engine.worker.memory import CallMemory, NoRoomError, copy_out, values_of
 from engine.worker.monitor.device_trace_recorder import Tape
-from engine.worker.monitor.guard_zones import Edges
+from engine.worker.monitor.guard_zones import GuardZones
 from engine.worker.monitor.host_code import HostCode
-from engine.worker.monitor.memory_tracker import Provenance
+from engine.worker.monitor.memory_tracker import MemoryTracker
 from engine.worker.monitor.observer import Observer
 from engine.worker.monitor.own_kernels import OwnKernels
 from engine.worker.monitor.race_witness import Meetings
@@ -70,7 +70,7 @@ def warm_up(device: torch.device) -> None:
         warm_kernel.run(device)
     if device.type == "cpu":
         return
-    edges = Edges(0, device)
+    edges = GuardZones(0, device)
     with edges, Poison(0):
         made = tuple(torch.empty(_WARM_ELEMENTS, dtype=dtype, device=device) for dtype in _WARM_DTYPES)
     edges.check()
@@ -85,7 +85,7 @@ class _Worker:
         self._withholding = Withholding()
         self._disorder = Disorder(device)
         self._meetings = Meetings()
-        self._provenance = Provenance()
+        self._provenance = MemoryTracker()
         self._host_code = HostCode()
         semaphores.install()
         self._gpu_need = GpuNeed()
@@ -112,7 +112,7 @@ class _Worker:
         self._memory = CallMemory(device)
         self._recalls = Recalls(self._memory)
         self._observer = Observer(device, self._provenance, self._host_code)
-        self._rehearsal: Rehearsal | None = None
+        self._rehearsal: DryRun | None = None
         self._stopwatch = Stopwatch(device, self._loaded_entry)
         self._own_kernels = OwnKernels()
         self._tape = Tape(self._stopwatch.instruments, self._own_kernels)
@@ -154,7 +154,7 @@ class _Worker:
             case protocol.Observe():
                 return self._observer.observed(command.id)
             case protocol.Rehearse():
-                self._rehearsal = self._rehearsal or Rehearsal(self._device, self._tuning or Tuning())
+                self._rehearsal = self._rehearsal or DryRun(self._device, self._tuning or Tuning())
                 return self._rehearsal.call(self._loaded_entry(), command)
             case protocol.Occupy():
                 if self._tuning is not None and self._recorder is not None:
@@ -203,7 +203,7 @@ class _Worker:
         if self._guard is not None:
             self._guard.allow({f"storage {i}": part for i, part in enumerate(storages)})
         arguments = [tensors.value_of(spec, storages) for spec in command.arguments]
-        edges = Edges(command.poison, self._device) if self._has_edges(command) else None
+        edges = GuardZones(command.poison, self._device) if self._has_edges(command) else None
         is_plain = command.withhold is None and command.disorder is None
         has_work = all(value.numel() for value in arguments if isinstance(value, torch.Tensor))
         started = time.perf_counter()

@@ -25,9 +25,9 @@ from engine.errors import KgtuiError, UsageError
 from engine.model import Problem
 from engine.model.events import Event
 from kgtui.app import clipboard
-from kgtui.app.event_batcher import Gathering, finish
-from kgtui.app.notifications import Attention
-from kgtui.app.screen_stack import Navigation
+from kgtui.app.event_batcher import EventBatcher, finish
+from kgtui.app.notifications import Notifications
+from kgtui.app.screen_stack import ScreenStack
 from kgtui.app.start import Settings, Start
 from kgtui.app.terminal import TerminalApp
 from kgtui.background import in_background
@@ -36,7 +36,7 @@ from kgtui.files.external_editor import Opening, opening
 from kgtui.files.file_watch import FileSaved, FileWatch, WatchTroubled
 from kgtui.files.kernel_folder import KernelFolder
 from kgtui.files.unsaved import UnsavedTexts
-from kgtui.history.run_history import Past, StoreOpener
+from kgtui.history.run_history import RunHistory, StoreOpener
 from kgtui.ports.protocols import (
     ArtefactReader,
     Catalogue,
@@ -47,8 +47,8 @@ from kgtui.ports.protocols import (
     Scaffold,
     WatcherFactory,
 )
-from kgtui.runner.engine_service import JudgingService
-from kgtui.screens.base.appearance import Wishes
+from kgtui.runner.engine_service import EngineService
+from kgtui.screens.base.appearance import Appearance
 from kgtui.screens.base.host import Diagnose
 from kgtui.screens.base.screen import KgtuiScreen
 from kgtui.settings.keys import Action, Where, bindings_of, first_key
@@ -116,7 +116,7 @@ class WorkbenchApp(TerminalApp):
         # Asked for before any theme is set, or Textual turns each of a theme's colours into a grey instead of none.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self._engine_factory = engine_factory
-        self.past = Past(store_opener, say=self.trouble_arose, notice=self._store_moved)
+        self.past = RunHistory(store_opener, say=self.trouble_arose, notice=self._store_moved)
         self.kernels = KernelFolder(settings.folder, scaffold=scaffold, kernels=settings.kernels)
         self._catalogue = catalogue
         self.unsaved_texts = UnsavedTexts(settings.data / "unsaved")
@@ -132,13 +132,13 @@ class WorkbenchApp(TerminalApp):
         self.problems: tuple[Problem, ...] = ()
         self.opened: Workbench | None = None
         self._troubles: dict[str, str] = {}
-        self._navigation = Navigation(self, self)
-        self._gathering = Gathering(self, self._show_events)
-        self._service = JudgingService(past=self.past, audience=self, say=partial(self._set_trouble, "engine"))
+        self._navigation = ScreenStack(self, self)
+        self._gathering = EventBatcher(self, self._show_events)
+        self._service = EngineService(past=self.past, audience=self, say=partial(self._set_trouble, "engine"))
         self._serving: Worker[None] | None = None
         self._tuning: Tuning | None = None
-        self.wishes = Wishes(self, settings.preferences)
-        self._attention = Attention(self, preferences=lambda: self.wishes.preferences, clock=clock)
+        self.wishes = Appearance(self, settings.preferences)
+        self._attention = Notifications(self, preferences=lambda: self.wishes.preferences, clock=clock)
 
     # The first second
 

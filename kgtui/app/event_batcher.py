@@ -15,7 +15,7 @@ from kgtui.app.terminal import TerminalApp
 FLUSH_S = 1 / 5
 
 
-class Gathering:
+class EventBatcher:
     """Between the loop and the workbench of one application."""
 
     def __init__(self, app: TerminalApp, show: Callable[[Sequence[Event]], None]) -> None:

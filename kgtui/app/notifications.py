@@ -49,7 +49,7 @@ def notice(how: Notify, words: str, *, in_tmux: bool) -> str:
     return f"{_ESC}Ptmux;{sequence.replace(_ESC, _ESC * 2)}{_ESC}\\" if in_tmux else sequence
 
 
-class Attention:
+class Notifications:
     """Writes to the terminal of one application."""
 
     def __init__(self, app: App[None], *, preferences: Callable[[], Preferences], clock: Callable[[], float]) -> None:

@@ -17,7 +17,7 @@ from kgtui.screens.base.host import Host
 _STYLES = Path(__file__).parents[1] / "styles"
 
 
-class Navigation:
+class ScreenStack:
     """The screens of one application."""
 
     def __init__(self, app: App[None], host: Host) -> None:

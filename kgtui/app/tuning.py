@@ -14,12 +14,12 @@ from engine.model import Outcome
 from engine.model.events import Event, RunFinished
 from engine.reports.text import CollectedRun
 from engine.tuning.trials import Trial
-from kgtui.app.notifications import Attention
+from kgtui.app.notifications import Notifications
 from kgtui.files import disk
 from kgtui.ports.protocols import Audience, GridOrder, RunHeader
-from kgtui.runner.engine_service import JudgingService
+from kgtui.runner.engine_service import EngineService
 from kgtui.state.tuning.grid import Ending, VariantGrid
-from kgtui.state.tuning.tunables import Knobs
+from kgtui.state.tuning.tunables import Tunables
 from sessions.rows import VARIANT_TAG
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Tuning:
     `changed` is called when a variant begins or ends, and when the grid does.
     """
 
-    def __init__(self, host: Host, *, audience: Audience, service: JudgingService, attention: Attention) -> None:
+    def __init__(self, host: Host, *, audience: Audience, service: EngineService, attention: Notifications) -> None:
         self.grid: VariantGrid | None = None
         self.changed: Callable[[], None] = lambda: None
         self._host = host
@@ -43,7 +43,7 @@ class Tuning:
         self._order: GridOrder | None = None
         self._number = 0
 
-    def begin(self, knobs: Knobs) -> None:
+    def begin(self, tunables: Tunables) -> None:
         """Try these variants of the open file, the file as it is first.
 
         Raises:
@@ -57,10 +57,10 @@ class Tuning:
         self._number += 1
         self.grid = VariantGrid(
             path=bench.path, problem=bench.problem.name, device=bench.device, target=bench.target,
-            variants=knobs.grid, now=knobs.now if knobs.chosen else {}, began_s=now_s, last_s=now_s,
+            variants=tunables.grid, now=tunables.now if tunables.chosen else {}, began_s=now_s, last_s=now_s,
         )  # fmt: skip
         order, number = bench.order(again=True), self._number
-        orders = tuple(replace(order, content=one.source, tag=VARIANT_TAG, note=one.name) for one in knobs.grid)
+        orders = tuple(replace(order, content=one.source, tag=VARIANT_TAG, note=one.name) for one in tunables.grid)
         self._order = GridOrder(
             orders=orders, told=lambda place: _Hearing(self, number=number, place=place),
             ended=lambda: self.grid_ended(number),

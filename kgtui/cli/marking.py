@@ -11,7 +11,7 @@ from kgtui.cli.console import Console
 from kgtui.files import disk
 from kgtui.files.kernel_folder import KernelFolder
 from kgtui.files.templates import scaffold
-from kgtui.history.store_admin import Archive
+from kgtui.history.store_admin import StoreAdmin
 from kgtui.settings.paths import Paths
 from kgtui.state.format.numbers import bytes_of
 from sessions import Reader, RunRow, open_store
@@ -34,7 +34,7 @@ def mark(options: argparse.Namespace, console: Console, *, paths: Paths) -> None
         what = f"run #{number} with its events, times and source" if session is None else f"session {session}"
         raise UsageError(f"this deletes {what} for good; with --yes it is done")
     with open_store(paths.sessions) as store:
-        archive = Archive(store, remove_artefact=ArtefactStore(folder=paths.artefacts).remove)
+        archive = StoreAdmin(store, remove_artefact=ArtefactStore(folder=paths.artefacts).remove)
         match options.action:
             case "tag":
                 archive.set_tag(number, text or None)

@@ -22,7 +22,7 @@ class Fetch(Protocol[Entry]):
     ) -> Awaitable[tuple[Entry, ...] | None]: ...
 
 
-class Listing(Generic[T]):
+class PagedList(Generic[T]):
     """One list; `loaded` is False until something was fetched."""
 
     def __init__(self, fetch: Fetch[T], *, number: Callable[[T], int]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from engine.errors import StoreError, UsageError
 from engine.model.events import Event
-from kgtui.history.store_admin import Archive
+from kgtui.history.store_admin import StoreAdmin
 from kgtui.ports.protocols import BestRun, LastRun, Order, PastRun, RecentFile, StoreNotice
 from sessions.rows import RunFilter, RunRow, RunState
 from sessions.store import Store
@@ -20,7 +20,7 @@ class StoreRecording:
         remove_artefact: Callable[[str], None] = lambda digest: None,
     ) -> None:  # fmt: skip
         self._store = store
-        self.archive = Archive(store, remove_artefact=remove_artefact)
+        self.archive = StoreAdmin(store, remove_artefact=remove_artefact)
         self._label = label
         self._environment = environment
         self._session: int | None = None

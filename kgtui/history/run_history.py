@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias, TypeVar
 from engine.errors import StoreError
 from engine.model.events import Event, RunStarted
 from kgtui.files.kernel_folder import SAMPLES
-from kgtui.history.store_admin import Archive
+from kgtui.history.store_admin import StoreAdmin
 from kgtui.ports.protocols import (
     BestRun,
     LastRun,
@@ -34,14 +34,14 @@ class StoredRuns(Recording, Protocol):
     """The store as one session of the screen uses it, with everything that earlier sessions left in it."""
 
     @property
-    def archive(self) -> Archive:
+    def archive(self) -> StoreAdmin:
         """All recorded runs and sessions, for History."""
 
 
 StoreOpener: TypeAlias = Callable[[], StoredRuns]
 
 
-class Past:
+class RunHistory:
     """The store as far as the lists of the screen need it; `recording` is None when there is none.
 
     `marked` are the runs that the user marked to compare them, in ascending order.
@@ -111,7 +111,7 @@ class Past:
             return None
         return events, source
 
-    async def ask(self, question: Callable[[Archive], T]) -> T | None:
+    async def ask(self, question: Callable[[StoreAdmin], T]) -> T | None:
         """The answer to a question about everything that was kept; None without a store, or when that fails.
 
         Raises:

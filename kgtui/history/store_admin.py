@@ -14,7 +14,7 @@ from sessions import Deleted, Store
 from sessions.rows import ListedRun, Milestone, RunFilter, SessionRow, Totals
 
 
-class Archive:
+class StoreAdmin:
     """Everything that was kept.  Each method may raise StoreError, and UsageError for what is not there (any more)."""
 
     def __init__(self, store: Store, *, remove_artefact: Callable[[str], None]) -> None:

@@ -10,15 +10,15 @@ import time
 from collections.abc import Callable
 
 from engine.errors import KgtuiError
-from kgtui.history.run_history import Past
+from kgtui.history.run_history import RunHistory
 from kgtui.ports.protocols import Audience, GridOrder, Judging, Order, PortOrder
 from kgtui.runner.loop import Loop
 
 
-class JudgingService:
+class EngineService:
     """Judges for one application, from `serve` until `aclose`."""
 
-    def __init__(self, *, past: Past, audience: Audience, say: Callable[[str], None]) -> None:
+    def __init__(self, *, past: RunHistory, audience: Audience, say: Callable[[str], None]) -> None:
         self._past = past
         self._audience = audience
         self._say = say

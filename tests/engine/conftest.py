@@ -1,4 +1,4 @@
-"""A nest without processes, and a staff that is employed from it; descriptors, counted."""
+"""A fork server client without processes, and a process pool that is employed from it; descriptors, counted."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from engine import protocol
 from engine.model import Limits
 from engine.processes.child import Child
 from engine.processes.directories import Lodging
-from engine.processes.fork_server_client import Nest
-from engine.processes.process_pool import Staff
+from engine.processes.fork_server_client import ForkServerClient
+from engine.processes.process_pool import ProcessPool
 from tests.forking import Forking, forking
 
 Answer = Callable[[str, protocol.AnyCommand], protocol.AnyReply | bytes | None]
@@ -78,7 +78,7 @@ class FakeNest:
         child.gone(9)
 
     def lose_all(self) -> None:
-        """Have every child end as if the nursery had been killed."""
+        """Have every child end as if the fork server had been killed."""
         self.losses += 1
         for pid in tuple(self._ends):
             self._ends[pid][0].lose()
@@ -99,7 +99,7 @@ class FakeNest:
                 self.say(pid, reply if isinstance(reply, bytes) else protocol.encode(reply))
 
 
-Employ = Callable[..., tuple[FakeNest, Staff]]
+Employ = Callable[..., tuple[FakeNest, ProcessPool]]
 
 
 @pytest.fixture
@@ -111,25 +111,30 @@ def lodging() -> Iterator[Lodging]:
 
 @pytest.fixture
 async def employ(lodging: Lodging) -> AsyncIterator[Employ]:
-    """Make a staff whose children answer as they are told; unless told otherwise, that they are done.
+    """Make a process pool whose children answer as they are told; unless told otherwise, that they are done.
 
-    With a `target` it is the staff of a device that really launches, otherwise that of the interpreter.
+    With a `target` it is the process pool of a device that really launches, otherwise that of the interpreter.
     """
-    staffs: list[Staff] = []
+    staffs: list[ProcessPool] = []
 
-    def employ(answer: Answer = obedient, *, target: str | None = None) -> tuple[FakeNest, Staff]:
+    def employ(answer: Answer = obedient, *, target: str | None = None) -> tuple[FakeNest, ProcessPool]:
         fake = FakeNest(answer)
-        nest = cast(Nest, fake)  # the double at the seam
-        staff = Staff(
-            workers=nest, compilers=nest, lodging=lodging, limits=Limits(), torch_device="cuda" if target else "cpu",
-            interpreted=target is None, target=target,
-        )  # fmt: skip
-        staffs.append(staff)
-        return fake, staff
+        fork_server = cast(ForkServerClient, fake)  # the double at the seam
+        process_pool = ProcessPool(
+            workers=fork_server,
+            compilers=fork_server,
+            lodging=lodging,
+            limits=Limits(),
+            torch_device="cuda" if target else "cpu",
+            interpreted=target is None,
+            target=target,
+        )
+        staffs.append(process_pool)
+        return fake, process_pool
 
     yield employ
-    for staff in staffs:
-        await staff.close()
+    for process_pool in staffs:
+        await process_pool.close()
 
 
 @pytest.fixture(scope="session")

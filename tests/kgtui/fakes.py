@@ -55,7 +55,7 @@ from engine.model.events import (
     StageFinished,
     StageStarted,
 )  # fmt: skip
-from kgtui.history.store_admin import Archive
+from kgtui.history.store_admin import StoreAdmin
 from kgtui.ports.file_events import Saved, WatchTrouble
 from kgtui.ports.protocols import BestRun, LastRun, Order, PastRun, RecentFile, StoreNotice
 from kgtui.settings.preferences import Preferences, setting_line
@@ -484,9 +484,9 @@ class MemoryRecording:
         return self.recent[:limit]
 
     @cached_property
-    def archive(self) -> Archive:
+    def archive(self) -> StoreAdmin:
         """A store of its own, in memory and empty."""
-        return Archive(open_memory_store(), remove_artefact=lambda digest: None)
+        return StoreAdmin(open_memory_store(), remove_artefact=lambda digest: None)
 
     def listen(self, notice: StoreNotice) -> None:
         """Its memory is never replaced."""

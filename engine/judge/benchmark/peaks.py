@@ -6,6 +6,7 @@ a peak that is too low would call an honest kernel impossible.  Nothing here is 
 
 from __future__ import annotations
 
+import gc
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -85,6 +86,7 @@ def measure_peaks(device: torch.device, *, timer: Timer) -> MeasuredPeaks:
             },
         )
     finally:
+        gc.collect()  # a buffer may be part of a cycle, and the cache of the allocator cannot release it then
         torch.cuda.empty_cache()
 
 

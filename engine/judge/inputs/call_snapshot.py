@@ -18,7 +18,7 @@ from engine.sandbox.untrusted_files import UntrustedFileError
 _MOST_TAKEN = 2  # the last call of a case, and the first of the next
 
 
-class TakenCall:
+class CallSnapshot:
     """One call, and the case as it was then."""
 
     def __init__(self, command: protocol.Take, hand: CaseInHand, read: Callable[[], torch.Tensor]) -> None:
@@ -46,19 +46,19 @@ class TakenCall:
             hand.arena, hand.content, hand.initial, hand.poison = now
 
 
-class TakenCalls:
+class CallSnapshots:
     """The calls that are still to be compared; of more than there can be, the oldest were asked for by nobody."""
 
     def __init__(self) -> None:
-        self._calls: dict[str, TakenCall] = {}
+        self._calls: dict[str, CallSnapshot] = {}
 
     def keep(self, command: protocol.Take, hand: CaseInHand, read: Callable[[], torch.Tensor]) -> None:
         """Copy what this call left; `read` makes a private copy of what the entry returned."""
-        self._calls[command.id] = TakenCall(command, hand, read)
+        self._calls[command.id] = CallSnapshot(command, hand, read)
         if len(self._calls) > _MOST_TAKEN:
             del self._calls[next(iter(self._calls))]
 
-    def give(self, identifier: str) -> TakenCall:
+    def give(self, identifier: str) -> CallSnapshot:
         """The call that was kept under this id, for good."""
         if identifier not in self._calls:
             raise RuntimeError("nothing was copied that could be compared")

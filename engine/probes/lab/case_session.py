@@ -15,8 +15,8 @@ from engine import protocol
 from engine.devices import Device
 from engine.errors import DeadlineError, EngineError
 from engine.model import Case, CaseResult, Launch, Limits, Plan, Problem
-from engine.processes.candidate_session import Desk
-from engine.processes.process_pool import Staff
+from engine.processes.candidate_session import CandidateSession
+from engine.processes.process_pool import ProcessPool
 from engine.profile import Profile
 
 _CALL_S = 3.0  # a call without its kernels takes less than with them, unless it waits for what never comes
@@ -77,8 +77,8 @@ class Lab:
     plan: Plan
     device: Device
     passed: Sequence[Passed]
-    desk: Desk
-    staff: Staff
+    session: CandidateSession
+    process_pool: ProcessPool
     limits: Limits
     profile: Profile = field(repr=False)
     apart: bool = False
@@ -102,19 +102,19 @@ class Lab:
             EngineError: it could not be loaded, or did not answer properly; it is gone then.
         """
         try:
-            if not self.desk.occupied:
-                await self.desk.load()
+            if not self.session.occupied:
+                await self.session.load()
             # A first call imports, tunes and compiles, and took as long as that when the candidate was verified.
-            patience_s = self.limits.case_s if self.desk.untried else max(_CALL_S, _SLOWER * verified_s)
+            patience_s = self.limits.case_s if self.session.untried else max(_CALL_S, _SLOWER * verified_s)
             deadline_s = min(self.limits.case_s, patience_s)
-            return await self.desk.ask(command, deadline_s=deadline_s)
+            return await self.session.ask(command, deadline_s=deadline_s)
         except EngineError:
-            await self.desk.clear()
+            await self.session.clear()
             raise
 
     async def renew(self) -> None:
         """Have the next call made by a worker that has never called the candidate."""
-        await self.desk.clear()
+        await self.session.clear()
 
     @contextlib.asynccontextmanager
     async def at(self, case: Case) -> AsyncIterator[CaseSession]:
@@ -123,21 +123,21 @@ class Lab:
         Raises:
             EngineError: the judge could not make them, or no worker could be had.
         """
-        if not self.desk.occupied:
-            await self.desk.load()
-        arena = self.desk.shared / f"{secrets.token_hex(8)}.in"
+        if not self.session.occupied:
+            await self.session.load()
+        arena = self.session.shared / f"{secrets.token_hex(8)}.in"
         prepare = protocol.Prepare(
             id=protocol.new_id(), origin=self.problem.origin, case=case.name, poison=0,
-            arena_path=None if self.staff.shares_device else str(arena), apart=self.apart,
+            arena_path=None if self.process_pool.shares_device else str(arena), apart=self.apart,
         )  # fmt: skip
         try:
-            prepared = await self.staff.ask_judge(prepare)
+            prepared = await self.process_pool.ask_judge(prepare)
             if not isinstance(prepared, protocol.Prepared):
                 raise EngineError(f"the judge could not make inputs of {case.name}{_said(prepared)}")
             yield CaseSession(lab=self, case=case, prepared=prepared, outputs=arena.with_suffix(".out"))
         finally:
             with contextlib.suppress(EngineError):  # a judge that has died has nothing in hand
-                await self.staff.ask_judge(protocol.Release(id=protocol.new_id(), apart=self.apart))
+                await self.process_pool.ask_judge(protocol.Release(id=protocol.new_id(), apart=self.apart))
             for path in (arena, arena.with_suffix(".out")):
                 with contextlib.suppress(OSError):
                     path.unlink()
@@ -232,7 +232,7 @@ class CaseSession:
 
     async def _refill(self, *, fresh: bool, poison: int) -> None:
         refill = protocol.Refill(id=protocol.new_id(), fresh=fresh, poison=poison, apart=self.lab.apart)
-        refilled = await self.lab.staff.ask_judge(refill)
+        refilled = await self.lab.process_pool.ask_judge(refill)
         if not isinstance(refilled, protocol.Done):
             raise EngineError(f"the judge could not make inputs of {self.case.name} again{_said(refilled)}")
 
@@ -242,7 +242,7 @@ class CaseSession:
             id=protocol.new_id(), outputs=str(self.outputs), max_output_bytes=self.lab.limits.output_bytes,
             returned=returned, apart=self.lab.apart,
         )  # fmt: skip
-        weighed = await self.lab.staff.ask_judge(weigh)
+        weighed = await self.lab.process_pool.ask_judge(weigh)
         if isinstance(weighed, protocol.Failed) and weighed.kind is protocol.FailureKind.TAMPERED:
             return weighed.message
         if not isinstance(weighed, protocol.Weighed):

@@ -89,7 +89,7 @@ async def gauged(session: CaseSession, *, poison: int) -> tuple[protocol.Gauging
         id=protocol.new_id(), outputs=str(session.outputs), max_output_bytes=session.lab.limits.output_bytes,
         returned=called.returned, apart=session.lab.apart,
     )  # fmt: skip
-    reply = await session.lab.staff.ask_judge(gauge)
+    reply = await session.lab.process_pool.ask_judge(gauge)
     if isinstance(reply, protocol.Gauged):
         return reply.outputs
     return _trouble(session, reply, "gauge")
@@ -115,7 +115,7 @@ async def _contrasted(
         id=protocol.new_id(), outputs=str(session.outputs), max_output_bytes=session.lab.limits.output_bytes,
         returned=returned, keep=keep, apart=session.lab.apart,
     )  # fmt: skip
-    reply = await session.lab.staff.ask_judge(contrast)
+    reply = await session.lab.process_pool.ask_judge(contrast)
     if isinstance(reply, protocol.Contrasted):
         return Contrasting(outputs=reply.outputs, disordered=disordered)
     return Contrasting(trouble=_trouble(session, reply, "contrast"))

@@ -56,7 +56,7 @@ class Varying:
             EngineError: the judge failed.
         """
         lab, session = self._bench.lab, self._bench
-        varied = await lab.staff.ask_judge(
+        varied = await lab.process_pool.ask_judge(
             protocol.Vary(
                 id=protocol.new_id(),
                 variant=variant,
@@ -107,7 +107,7 @@ class Varying:
         """What cannot be foreseen is made, or dismissed, when it is asked for."""
         lab = self._bench.lab
         if variant is not None and variant is not protocol.Variant.MOVED:
-            await lab.staff.ask_judge(protocol.Foresee(id=protocol.new_id(), variant=variant, apart=lab.apart))
+            await lab.process_pool.ask_judge(protocol.Foresee(id=protocol.new_id(), variant=variant, apart=lab.apart))
 
     def close(self) -> None:
         """Delete the files that content was moved to."""
@@ -126,7 +126,7 @@ class Varying:
     async def _compared(self, called: protocol.Called) -> str:
         """What is wrong with the answer; "" when it is right."""
         lab = self._bench.lab
-        compared = await lab.staff.ask_judge(
+        compared = await lab.process_pool.ask_judge(
             protocol.Compare(
                 id=protocol.new_id(), outputs=str(self._bench.outputs), max_output_bytes=lab.limits.output_bytes,
                 returned=called.returned, explain=False, apart=lab.apart,

@@ -24,7 +24,7 @@ from engine.worker.launches.tuning import FEW_CONFIGURATIONS, Tuning
 # Triton's launcher is not typed: what passes through is Any throughout this file.
 
 
-class Rehearsal:
+class DryRun:
     """Suppresses launches in this process from now on, for good."""
 
     def __init__(self, device: torch.device, tuning: Tuning) -> None:

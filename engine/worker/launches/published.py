@@ -1,6 +1,6 @@
 """Kernels that were compiled elsewhere: looked up before Triton compiles them here.
 
-The folders belong to the parent, and a worker can only read them.  One holds what the nursery made for
+The folders belong to the parent, and a worker can only read them.  One holds what the fork server made for
 every child; the other is filled while a candidate runs, by compilers that have loaded nothing but this
 candidate, and is gone with it.
 """

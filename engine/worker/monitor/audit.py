@@ -21,7 +21,7 @@ from typing import Any
 from triton import knobs
 
 from engine.protocol.monitoring import MOST_DEEDS, ChangeKind, ChangeSeen, DeedKind, DeedSeen
-from engine.worker.monitor.torch_hooks import DOOR_EVENT
+from engine.worker.monitor.torch_hooks import HOOK_EVENT
 
 _MOST_FRAMES = 200
 _DETAIL_CHARACTERS = 200
@@ -118,13 +118,13 @@ class Audit:
         )  # fmt: skip
 
     def _hook(self) -> Callable[[str, tuple[Any, ...]], None]:
-        kinds = {*_KINDS, DOOR_EVENT}
+        kinds = {*_KINDS, HOOK_EVENT}
 
         def hook(event: str, args: tuple[Any, ...]) -> None:  # Any: every event has its own
             if not self._is_on or event not in kinds:
                 return
             try:
-                if event == DOOR_EVENT:
+                if event == HOOK_EVENT:
                     self._note_door(str(args[0]))
                 else:
                     self._note(event, args)

@@ -47,7 +47,7 @@ class _Zone:
         return self.storage.nbytes() == self.size_bytes + ZONE_BYTES
 
 
-class Edges(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves its base untyped
+class GuardZones(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves its base untyped
     """While active, new tensors of this thread on `device` have a zone behind them that holds the byte `pattern`."""
 
     def __init__(self, pattern: int, device: torch.device) -> None:
@@ -111,7 +111,7 @@ def _type(tensor: torch.Tensor) -> str:
 
 
 def _dispatch(
-    mode: Edges,
+    mode: GuardZones,
     operator: Any,  # an OpOverload; torch has no public name for its type
     types: Sequence[type],
     args: Sequence[Any] = (),  # Any: the operator's own
@@ -127,4 +127,4 @@ def _dispatch(
 
 
 # Not a method in the class body: torch wraps those, and the wrapper's first call imports torch's whole compiler.
-Edges.__torch_dispatch__ = _dispatch  # type: ignore[method-assign, assignment]
+GuardZones.__torch_dispatch__ = _dispatch  # type: ignore[method-assign, assignment]

@@ -28,7 +28,7 @@ from engine.protocol.monitoring import (
     OperatorKind,
     OperatorSeen,
 )
-from engine.worker.monitor.memory_tracker import Provenance
+from engine.worker.monitor.memory_tracker import MemoryTracker
 from engine.worker.monitor.operands import (
     address_of,
     are_booleans,
@@ -120,9 +120,9 @@ class _Entry:
 class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves its base untyped
     """While active, notes the operators that this thread calls."""
 
-    def __init__(self, memory: Provenance | None = None) -> None:
+    def __init__(self, memory: MemoryTracker | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.memory = memory or Provenance()
+        self.memory = memory or MemoryTracker()
         self._entries: dict[
             tuple[Any, str, bool, bool], _Entry
         ] = {}  # Any: an OpOverloadPacket, which has no public name

@@ -34,7 +34,7 @@ class _Kept:
     content: torch.Tensor
 
 
-class Provenance:
+class MemoryTracker:
     """Counts elements that changed though nobody was seen to write them."""
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ from engine.worker.monitor import planted, torch_hooks
 from engine.worker.monitor.audit import Audit
 from engine.worker.monitor.host_code import HostCode
 from engine.worker.monitor.ledger import Ledger
-from engine.worker.monitor.memory_tracker import Provenance
+from engine.worker.monitor.memory_tracker import MemoryTracker
 from engine.worker.monitor.process_state_diff import Watch
 
 _T = TypeVar("_T")
@@ -28,7 +28,7 @@ class Observer:
     """
 
     def __init__(
-        self, device: torch.device, memory: Provenance | None = None, host_code: HostCode | None = None
+        self, device: torch.device, memory: MemoryTracker | None = None, host_code: HostCode | None = None
     ) -> None:
         self._watch = Watch(device)
         self._audit = Audit()
@@ -36,7 +36,7 @@ class Observer:
         self._ledger = Ledger(memory)
         self._memory = self._ledger.memory
         self._unchecked: list[str] = []
-        torch_hooks.hang_bells()
+        torch_hooks.install_hooks()
         torch_hooks.follow_threads(self._ledger.beside)
         torch_hooks.follow_operators(self._ledger.follow, self._ledger.within)
         self._modules = planted.modules()

@@ -24,7 +24,7 @@ import torch.utils.dlpack
 
 # Functions of strangers, with whatever they take and give: Any throughout this file.
 
-DOOR_EVENT = "kgtui.door"
+HOOK_EVENT = "kgtui.door"
 """The audit event of a door that was used; its argument is the name of the door."""
 
 _DOORS: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
@@ -50,7 +50,7 @@ _DOORS: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
 )  # fmt: skip
 
 
-def hang_bells() -> None:
+def install_hooks() -> None:
     """Have each door raise an audit event when it is used; for good, and only once in a process."""
     for place, owner, names in _DOORS:
         for name in names:
@@ -114,7 +114,7 @@ def _noted(function: Callable[..., Any], noting: Callable[[], AbstractContextMan
 def _ringing(door: Callable[..., Any], name: str) -> Callable[..., Any]:
     @functools.wraps(door, updated=())
     def ringing(*args: Any, **kwargs: Any) -> Any:
-        sys.audit(DOOR_EVENT, name)
+        sys.audit(HOOK_EVENT, name)
         return door(*args, **kwargs)
 
     return ringing

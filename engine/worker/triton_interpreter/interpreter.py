@@ -24,7 +24,7 @@ from engine.model import Location, OutOfBounds
 from engine.worker.launches.records import LaunchBook, bound_arguments, is_constexpr, parts_of
 from engine.worker.launches.withholding import Withholding
 from engine.worker.monitor.host_code import HostCode
-from engine.worker.monitor.memory_tracker import Provenance
+from engine.worker.monitor.memory_tracker import MemoryTracker
 from engine.worker.monitor.race_witness import Deed, Meetings
 from engine.worker.triton_interpreter import (
     bfloat16,
@@ -68,14 +68,14 @@ class Guard:
 
     def __init__(
         self, book: LaunchBook, withholding: Withholding | None = None, disorder: Disorder | None = None,
-        meetings: Meetings | None = None, provenance: Provenance | None = None,
+        meetings: Meetings | None = None, provenance: MemoryTracker | None = None,
         host_code: HostCode | None = None, gpu_need: GpuNeed | None = None,
     ) -> None:  # fmt: skip
         self._book = book
         self._withholding = withholding or Withholding()
         self._disorder = disorder or Disorder(torch.device("cpu"))
         self._meetings = meetings or Meetings()
-        self._provenance = provenance or Provenance()
+        self._provenance = provenance or MemoryTracker()
         self._host_code = host_code or HostCode()
         self._gpu_need = gpu_need or GpuNeed()
         self._filename = ""

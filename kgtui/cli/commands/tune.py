@@ -23,7 +23,7 @@ from engine.model.events import Event, RunFinished
 from engine.reports.table import aligned
 from engine.reports.text import CollectedRun, printable
 from engine.tuning.trials import AS_IT_IS, Trial, plain_trial, proposed, trial_rows, why_none
-from engine.tuning.tunables import Variant, configurations, knobs_of, variants
+from engine.tuning.tunables import Variant, configurations, tunables_of, variants
 from kgtui.cli.commands.check import read_request
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.run_command import EngineFactory, Request, real_engine
@@ -96,7 +96,7 @@ def _grid(request: Request, chosen: Sequence[str]) -> tuple[Variant, ...]:
     source = request.file.content
     try:
         made = variants(source, read_values(chosen)) if chosen else configurations(source)
-        known = ", ".join(f"{knob.name}={knob.value or '?'}" for knob in knobs_of(source))
+        known = ", ".join(f"{tunable.name}={tunable.value or '?'}" for tunable in tunables_of(source))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise UsageError(f"{request.file.shown} is no Python that could be read: {error}") from error
     if not made:

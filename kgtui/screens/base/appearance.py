@@ -24,7 +24,7 @@ from kgtui.widgets.controls.scrollbars import WholeCells
 _TEXTUAL_THEMES: Mapping[str, str] = {Theme.DARK: "textual-dark", Theme.LIGHT: "textual-light"}
 
 
-class Wishes:
+class Appearance:
     """The preferences and keys of one application; `dress` puts them on."""
 
     def __init__(self, app: App[None], preferences: Preferences) -> None:

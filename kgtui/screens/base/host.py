@@ -13,7 +13,7 @@ from engine.model import Problem
 from kgtui.files.external_editor import Opening
 from kgtui.files.file_watch import FileWatch
 from kgtui.files.kernel_folder import KernelFolder
-from kgtui.history.run_history import Past
+from kgtui.history.run_history import RunHistory
 from kgtui.ports.protocols import Order, PortOrder
 from kgtui.settings.keys import Action
 from kgtui.settings.preferences import Preferences
@@ -23,7 +23,7 @@ from kgtui.state.workbench.workbench import Workbench
 if TYPE_CHECKING:
     from kgtui.app.tuning import Tuning
     from kgtui.files.unsaved import UnsavedTexts
-    from kgtui.screens.base.appearance import Wishes
+    from kgtui.screens.base.appearance import Appearance
     from kgtui.screens.workbench.screen import WorkbenchScreen
 
 Diagnose: TypeAlias = Callable[[tuple[int, int], Preferences], Awaitable[tuple[str, ...]]]
@@ -42,7 +42,7 @@ class Host(Protocol):
         """Every action with the keys that the user has."""
 
     @property
-    def wishes(self) -> Wishes:
+    def wishes(self) -> Appearance:
         """What the user wishes the screen to be like."""
 
     def wishes_changed(self) -> None:
@@ -57,7 +57,7 @@ class Host(Protocol):
         """The catalogue; empty until it is loaded."""
 
     @property
-    def past(self) -> Past:
+    def past(self) -> RunHistory:
         """What was judged before."""
 
     @property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from engine.errors import StoreError, UsageError
 from kgtui.background import in_background
-from kgtui.history.store_admin import Archive
+from kgtui.history.store_admin import StoreAdmin
 from kgtui.state.compare.sides import toggled
 from kgtui.state.history.past_runs import counted
 from kgtui.widgets.controls.ask import Answer, Ask
@@ -31,7 +31,7 @@ class Marker:
     def __init__(self, screen: HistoryScreen) -> None:
         self._screen = screen
         self._subject: ListedRun | SessionRow | None = None
-        self._mark: Callable[[Archive, int, str | None], ListedRun] | None = None
+        self._mark: Callable[[StoreAdmin, int, str | None], ListedRun] | None = None
 
     def mark(self, listed: ListedRun | None) -> None:
         """Mark this run to be compared, or take that back."""
@@ -47,7 +47,7 @@ class Marker:
     def tag(self, listed: ListedRun | None) -> None:
         """Let the user type the tag of this run."""
         if listed is not None:
-            self._enter(listed, f"tag of #{listed.run.id}", Archive.set_tag, hint=_TAG_HINT, value=listed.run.tag)
+            self._enter(listed, f"tag of #{listed.run.id}", StoreAdmin.set_tag, hint=_TAG_HINT, value=listed.run.tag)
         else:
             self._refuse("tag")
 
@@ -55,7 +55,7 @@ class Marker:
         """Let the user type the note to this run."""
         if listed is not None:
             hint = "an empty line takes it away"
-            self._enter(listed, f"note to #{listed.run.id}", Archive.set_note, hint=hint, value=listed.run.note)
+            self._enter(listed, f"note to #{listed.run.id}", StoreAdmin.set_note, hint=hint, value=listed.run.note)
         else:
             self._refuse("note")
 
@@ -65,7 +65,7 @@ class Marker:
         if not isinstance(listed, ListedRun) or mark is None:
             return
         words = len(text.split())
-        if mark is Archive.set_tag and words > 1:
+        if mark is StoreAdmin.set_tag and words > 1:
             self._entry.ask(f"tag of #{listed.run.id}, one word and not {words}", hint=_TAG_HINT, value=text)
         else:
             self._entry.close()
@@ -116,7 +116,7 @@ class Marker:
         return self._screen.query_one("#entry", Entry)
 
     def _enter(
-        self, listed: ListedRun, label: str, mark: Callable[[Archive, int, str | None], ListedRun], *, hint: str,
+        self, listed: ListedRun, label: str, mark: Callable[[StoreAdmin, int, str | None], ListedRun], *, hint: str,
         value: str | None,
     ) -> None:  # fmt: skip
         self._screen.app.clear_notifications()  # they would lie over the line
@@ -132,7 +132,9 @@ class Marker:
         why = "a session has none; enter lists its runs" if self._screen.session else "there is no run here"
         self._screen.notify(f"{what}: {why}", markup=False)
 
-    async def _keep(self, number: int, text: str | None, mark: Callable[[Archive, int, str | None], ListedRun]) -> None:
+    async def _keep(
+        self, number: int, text: str | None, mark: Callable[[StoreAdmin, int, str | None], ListedRun]
+    ) -> None:
         listed = await self._done(lambda archive: mark(archive, number, text))
         if listed is not None:
             self._screen.changed(listed)
@@ -169,7 +171,7 @@ class Marker:
         if problem is not None:
             host.open_file(problem, path)
 
-    async def _done(self, question: Callable[[Archive], T]) -> T | None:
+    async def _done(self, question: Callable[[StoreAdmin], T]) -> T | None:
         """The answer; None when it failed, which is said."""
         try:
             return await self._screen.host.past.ask(question)

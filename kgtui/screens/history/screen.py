@@ -18,7 +18,7 @@ from textual.widgets import Input
 
 from engine.errors import UsageError
 from kgtui.background import in_background
-from kgtui.history.paged_list import Listing
+from kgtui.history.paged_list import PagedList
 from kgtui.screens import Place
 from kgtui.screens.base.host import Host
 from kgtui.screens.base.screen import KgtuiScreen
@@ -63,8 +63,8 @@ class HistoryScreen(KgtuiScreen):
 
     def __init__(self, host: Host) -> None:
         super().__init__()
-        self._runs: Listing[ListedRun] = Listing(self._fetch_runs, number=lambda listed: listed.run.id)
-        self._sessions: Listing[SessionRow] = Listing(self._fetch_sessions, number=lambda session: session.id)
+        self._runs: PagedList[ListedRun] = PagedList(self._fetch_runs, number=lambda listed: listed.run.id)
+        self._sessions: PagedList[SessionRow] = PagedList(self._fetch_sessions, number=lambda session: session.id)
         self._shows_sessions = False
         self._wanted = RunFilter()
         self._complaint = ""
@@ -159,7 +159,7 @@ class HistoryScreen(KgtuiScreen):
         return self.query_one(PagedGrid)
 
     @property
-    def _listing(self) -> Listing[ListedRun] | Listing[SessionRow]:
+    def _listing(self) -> PagedList[ListedRun] | PagedList[SessionRow]:
         return self._sessions if self._shows_sessions else self._runs
 
     @property

@@ -24,14 +24,14 @@ from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.format.lines import Line, Span, Tone, line, muted, strong
 from kgtui.state.tuning.grid import Tried, VariantGrid, progress_line, proposal_lines, tried_detail, tuning_markdown
 from kgtui.state.tuning.tunables import (
-    KNOB_COLUMNS,
     LIST,
-    Knobs,
+    TUNABLE_COLUMNS,
+    Tunables,
     grid_line,
-    knob_rows,
-    knobs_in,
     nothing_found,
     parse_values,
+    tunable_rows,
+    tunables_in,
     usual_values,
     written,
 )
@@ -72,7 +72,7 @@ class TuneScreen(KgtuiScreen):
     def __init__(self, workbench: WorkbenchScreen) -> None:
         super().__init__()
         self._workbench = workbench
-        self._knobs = Knobs(source=b"")
+        self._tunables = Tunables(source=b"")
         self._sorting = Sorting()
         self._edited: str | None = None
         self._proposed: VariantGrid | None = None
@@ -81,7 +81,7 @@ class TuneScreen(KgtuiScreen):
         """Whose knobs, the knobs, what r does, the variants, the one under the cursor, the patch."""
         yield Lines(id="banner")
         yield Lines(id="subject")
-        yield Grid(KNOB_COLUMNS, id="knobs")
+        yield Grid(TUNABLE_COLUMNS, id="knobs")
         yield Lines(id="plan")
         yield PagedGrid((), id="variants")
         yield Lines(id="variant")
@@ -106,11 +106,11 @@ class TuneScreen(KgtuiScreen):
         """Draw what has changed."""
         self.show_trouble()
         self.query_one("#subject", Lines).show((self._subject(),))
-        if self._workbench.bench.saved != self._knobs.source:
+        if self._workbench.bench.saved != self._tunables.source:
             self.call_later(self._read_knobs)
             return
-        self._knob_table.show(knob_rows(self._knobs, glyphs=self.host.glyphs))
-        self.set_class(not self._knobs.has_any, "-empty")
+        self._knob_table.show(tunable_rows(self._tunables, glyphs=self.host.glyphs))
+        self.set_class(not self._tunables.has_any, "-empty")
         self._draw_plan()
         self._draw_variants()
         grid = self._grid
@@ -136,7 +136,7 @@ class TuneScreen(KgtuiScreen):
 
     def _draw_plan(self) -> None:
         grid, glyphs = self._grid, self.host.glyphs
-        lines = [self._plan_line()] if self._knobs.has_any else [*nothing_found(self._knobs)]
+        lines = [self._plan_line()] if self._tunables.has_any else [*nothing_found(self._tunables)]
         if grid is not None:
             now_s = self.host.clock()
             lines.append(progress_line(grid, now_s=now_s, glyphs=glyphs, stale=self._is_stale(grid)))
@@ -171,7 +171,7 @@ class TuneScreen(KgtuiScreen):
     def _plan_line(self) -> Line:
         if self._entry.display:
             return line(f"values of {self._edited}, such as 4, 8; none: as it is; enter takes them")
-        return grid_line(self._knobs, timed=self._workbench.bench.benchmark is not None)
+        return grid_line(self._tunables, timed=self._workbench.bench.benchmark is not None)
 
     def _subject(self) -> Line:
         bench = self._workbench.bench
@@ -192,12 +192,12 @@ class TuneScreen(KgtuiScreen):
 
     def action_try_all(self) -> None:
         """Try the file as it is and every variant; what was tried before is shown no more, but kept."""
-        if not self._knobs.grid:
-            first = self._plan_line() if self._knobs.has_any else nothing_found(self._knobs)[0]
+        if not self._tunables.grid:
+            first = self._plan_line() if self._tunables.has_any else nothing_found(self._tunables)[0]
             self.notify(_text_of(first), markup=False)
             return
         try:
-            self.host.tuning.begin(self._knobs)
+            self.host.tuning.begin(self._tunables)
         except UsageError as error:
             self.notify(str(error), severity="warning", markup=False)
             return
@@ -230,7 +230,7 @@ class TuneScreen(KgtuiScreen):
         if self.focused is self._variant_table:
             self.copy_text(tried.name if tried else "")
         else:
-            self.copy_text(written(self._knobs.chosen.get(self._knob_table.current or "", ())))
+            self.copy_text(written(self._tunables.chosen.get(self._knob_table.current or "", ())))
 
     def action_copy_result(self) -> None:
         """Copy all that was tried as Markdown."""
@@ -272,11 +272,11 @@ class TuneScreen(KgtuiScreen):
             self.notify(str(error), severity="error", markup=False)
             return
         chosen: Mapping[str, tuple[int, ...]] = {
-            **{name: known for name, known in self._knobs.chosen.items() if name != self._edited},
+            **{name: known for name, known in self._tunables.chosen.items() if name != self._edited},
             **({self._edited: values} if self._edited is not None and values else {}),
         }
         self._leave_entry()
-        await self._turn_knobs(self._knobs.source, chosen)
+        await self._turn_knobs(self._tunables.source, chosen)
 
     @on(Ask.Answered)
     def _answered(self) -> None:
@@ -308,12 +308,12 @@ class TuneScreen(KgtuiScreen):
 
     async def _read_knobs(self) -> None:
         source = self._workbench.bench.saved
-        if source != self._knobs.source:
-            await self._turn_knobs(source, self._knobs.chosen)
+        if source != self._tunables.source:
+            await self._turn_knobs(source, self._tunables.chosen)
 
     async def _turn_knobs(self, source: bytes, chosen: Mapping[str, tuple[int, ...]]) -> None:
         """Read in a thread what there is to turn; keys that are pressed meanwhile wait, and nobody else does."""
-        self._knobs = await asyncio.to_thread(knobs_in, source, chosen=chosen)
+        self._tunables = await asyncio.to_thread(tunables_in, source, chosen=chosen)
         if self.query("#plan"):  # or else the screen was taken down meanwhile
             self.draw()
 
@@ -359,16 +359,16 @@ class TuneScreen(KgtuiScreen):
             self.app.notify(f"tuning: {_text_of(told)}", markup=False)
 
     def _edit(self, name: str | None) -> None:
-        knob = next((one for one in self._knobs.knobs if one.name == name), None)
-        if knob is None:
+        tunable = next((one for one in self._tunables.tunables if one.name == name), None)
+        if tunable is None:
             words = (
                 "its entries are tried as they are; change them in the file" if name == LIST else "nothing to choose"
             )
             self.notify(words, markup=False)
             return
-        self._edited = knob.name
-        known = self._knobs.chosen.get(knob.name)
-        self._entry.value = written(known) if known else usual_values(knob)
+        self._edited = tunable.name
+        known = self._tunables.chosen.get(tunable.name)
+        self._entry.value = written(known) if known else usual_values(tunable)
         self._entry.display = True
         self.set_focus(self._entry)
         self._draw_plan()

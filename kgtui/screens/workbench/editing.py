@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kgtui.ports.file_events import WatchTrouble
     from kgtui.screens.workbench.file import FileKeeper
     from kgtui.screens.workbench.replacing import Replacer
-    from kgtui.screens.workbench.run_history import Historian
+    from kgtui.screens.workbench.run_history import PastRunViewer
     from kgtui.screens.workbench.search import Searcher
 
 
@@ -24,7 +24,7 @@ class EditingScreen(ReadingScreen):
     """Hands over to its helpers, which whoever derives from it makes."""
 
     _file: FileKeeper
-    history: Historian
+    history: PastRunViewer
     searcher: Searcher
     replacer: Replacer
 

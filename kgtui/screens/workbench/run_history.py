@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kgtui.screens.workbench.screen import WorkbenchScreen
 
 
-class Historian:
+class PastRunViewer:
     """One for each workbench screen."""
 
     def __init__(self, screen: WorkbenchScreen) -> None:

@@ -29,7 +29,7 @@ from kgtui.screens.workbench import drawing
 from kgtui.screens.workbench.editing import EditingScreen
 from kgtui.screens.workbench.file import FileKeeper
 from kgtui.screens.workbench.replacing import Replacer
-from kgtui.screens.workbench.run_history import Historian
+from kgtui.screens.workbench.run_history import PastRunViewer
 from kgtui.screens.workbench.search import Searcher
 from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.operators import RAIL_COLUMNS
@@ -77,7 +77,7 @@ class WorkbenchScreen(EditingScreen):
         self.tab = "cases"
         self._zoomed = ""
         self._file = FileKeeper(self)
-        self.history = Historian(self)
+        self.history = PastRunViewer(self)
         self.searcher = Searcher(self)
         self.replacer = Replacer(self)
 

@@ -12,11 +12,11 @@ from types import MappingProxyType
 
 from engine.errors import UsageError
 from engine.tuning.trials import AS_IT_IS
-from engine.tuning.tunables import Knob, Variant, configurations, knobs_of, variants
+from engine.tuning.tunables import Tunable, Variant, configurations, tunables_of, variants
 from kgtui.state.format.glyphs import Glyphs
 from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
 
-KNOB_COLUMNS = (
+TUNABLE_COLUMNS = (
     Column(label="knob", width=17),
     Column(label="now", width=11),
     Column(label="values to try", width=28, least=14),
@@ -35,7 +35,7 @@ _NOTHING_FOUND = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Knobs:
+class Tunables:
     """What one text of a file has to turn.
 
     `chosen` are the values to try of each knob that is to be turned.  `grid` is the file as it is and every variant;
@@ -43,7 +43,7 @@ class Knobs:
     """
 
     source: bytes
-    knobs: tuple[Knob, ...] = ()
+    tunables: tuple[Tunable, ...] = ()
     entries: int = 0
     chosen: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: MappingProxyType({}))
     grid: tuple[Variant, ...] = ()
@@ -52,29 +52,29 @@ class Knobs:
     @property
     def has_any(self) -> bool:
         """Whether there is something to choose from."""
-        return bool(self.knobs or self.entries)
+        return bool(self.tunables or self.entries)
 
     @property
     def now(self) -> dict[str, str]:
         """What the file says, for each knob that it gives a value."""
-        return {knob.name: knob.value for knob in self.knobs if knob.value is not None}
+        return {tunable.name: tunable.value for tunable in self.tunables if tunable.value is not None}
 
 
-def knobs_in(source: bytes, *, chosen: Mapping[str, tuple[int, ...]]) -> Knobs:
+def tunables_in(source: bytes, *, chosen: Mapping[str, tuple[int, ...]]) -> Tunables:
     """What this text has to turn; of the values `chosen` before, those of knobs that it still has."""
     try:
-        knobs = knobs_of(source)
+        tunables = tunables_of(source)
     except (SyntaxError, ValueError, UsageError) as error:
-        return Knobs(source=source, complaint=f"nothing can be turned: {error}; mend the file and save it")
-    kept = {knob.name: chosen[knob.name] for knob in knobs if knob.name in chosen}
+        return Tunables(source=source, complaint=f"nothing can be turned: {error}; mend the file and save it")
+    kept = {tunable.name: chosen[tunable.name] for tunable in tunables if tunable.name in chosen}
     try:
         listed = configurations(source)
         made = variants(source, kept) if kept else listed
     except UsageError as error:
-        return Knobs(source=source, knobs=knobs, chosen=MappingProxyType(kept), complaint=str(error))
+        return Tunables(source=source, tunables=tunables, chosen=MappingProxyType(kept), complaint=str(error))
     others = tuple(variant for variant in made if variant.source != source)
-    return Knobs(
-        source=source, knobs=knobs, entries=len(listed), chosen=MappingProxyType(kept),
+    return Tunables(
+        source=source, tunables=tunables, entries=len(listed), chosen=MappingProxyType(kept),
         grid=(Variant(name=AS_IT_IS, source=source), *others) if others else (),
         complaint="these are the values that the file has already; choose others" if made and not others else "",
     )  # fmt: skip
@@ -100,56 +100,56 @@ def written(values: tuple[int, ...]) -> str:
     return ", ".join(map(str, values))
 
 
-def usual_values(knob: Knob) -> str:
+def usual_values(tunable: Tunable) -> str:
     """What is often worth a try; the value that the file has where nobody knows."""
-    if knob.name in _USUAL_VALUES:
-        return _USUAL_VALUES[knob.name]
+    if tunable.name in _USUAL_VALUES:
+        return _USUAL_VALUES[tunable.name]
     try:
-        now = int(knob.value or "", base=0)
+        now = int(tunable.value or "", base=0)
     except ValueError:
         return ""
     is_power_of_two = now > 1 and now & (now - 1) == 0
     return written((now // 2, now, now * 2)) if is_power_of_two else str(now)
 
 
-def knob_rows(knobs: Knobs, *, glyphs: Glyphs) -> tuple[Row, ...]:
+def tunable_rows(tunables: Tunables, *, glyphs: Glyphs) -> tuple[Row, ...]:
     """A row for every knob, its name its key, and one for the autotune list."""
     rows = [
-        Row(key=knob.name, cells=(
-            strong(knob.name),
-            Span(knob.value) if knob.value is not None else muted("not given"),
-            Span(written(knobs.chosen[knob.name])) if knob.name in knobs.chosen else muted(glyphs.dash),
-            muted(_where(knob)),
+        Row(key=tunable.name, cells=(
+            strong(tunable.name),
+            Span(tunable.value) if tunable.value is not None else muted("not given"),
+            Span(written(tunables.chosen[tunable.name])) if tunable.name in tunables.chosen else muted(glyphs.dash),
+            muted(_where(tunable)),
         ))
-        for knob in knobs.knobs
+        for tunable in tunables.tunables
     ]  # fmt: skip
-    if knobs.entries:
-        tried = muted("not tried: values are chosen") if knobs.chosen else Span("each of them alone")
-        cells = (strong(LIST), Span(f"{knobs.entries} entries"), tried, muted(""))
+    if tunables.entries:
+        tried = muted("not tried: values are chosen") if tunables.chosen else Span("each of them alone")
+        cells = (strong(LIST), Span(f"{tunables.entries} entries"), tried, muted(""))
         rows.append(Row(key=LIST, cells=cells))
     return tuple(rows)
 
 
-def grid_line(knobs: Knobs, *, timed: bool) -> Line:
+def grid_line(tunables: Tunables, *, timed: bool) -> Line:
     """What r would do, or what is to be done first."""
-    if knobs.complaint:
-        return line(Span(knobs.complaint, Tone.WARN))
-    if not knobs.grid:
+    if tunables.complaint:
+        return line(Span(tunables.complaint, Tone.WARN))
+    if not tunables.grid:
         return line("enter on a knob chooses its values", muted("; r then tries every combination, each a run"))
-    count = len(knobs.grid) - 1
+    count = len(tunables.grid) - 1
     counted = strong(f"{count} {'variant' if count == 1 else 'variants'}")
     return line(counted, ": r tries the file as it is, then each", *([] if timed else [muted(f"; {UNTIMED}")]))
 
 
-def nothing_found(knobs: Knobs) -> tuple[Line, ...]:
+def nothing_found(tunables: Tunables) -> tuple[Line, ...]:
     """What was looked for, where the file has nothing to turn, or cannot be read."""
-    if knobs.complaint:
-        return (line(Span(knobs.complaint, Tone.WARN)),)
+    if tunables.complaint:
+        return (line(Span(tunables.complaint, Tone.WARN)),)
     return tuple(line(muted(text)) for text in _NOTHING_FOUND)
 
 
-def _where(knob: Knob) -> str:
-    places = len(knob.places)
-    if knob.value is None:
-        return f"added in line {knob.line}" if places == 1 else f"added to {places} launches"
-    return f"line {knob.line}" if places == 1 else f"line {knob.line} and {places - 1} more"
+def _where(tunable: Tunable) -> str:
+    places = len(tunable.places)
+    if tunable.value is None:
+        return f"added in line {tunable.line}" if places == 1 else f"added to {places} launches"
+    return f"line {tunable.line}" if places == 1 else f"line {tunable.line} and {places - 1} more"

@@ -122,34 +122,36 @@ def trial_rows(
 def values_of(name: str) -> dict[str, str] | None:
     """The values that the name of a variant lists, by knob; None where it is not of the form `A=1 B=2`."""
     pairs = [word.partition("=") for word in name.split(" ")]
-    if any(not knob.isidentifier() or not value for knob, _, value in pairs):
+    if any(not tunable.isidentifier() or not value for tunable, _, value in pairs):
         return None
-    return {knob: value for knob, _, value in pairs}
+    return {tunable: value for tunable, _, value in pairs}
 
 
 def _value_columns(grid: VariantGrid, glyphs: Glyphs) -> tuple[TrialColumn, ...]:
     """A column for each knob; one for all where the variants have other names."""
     told = [values_of(variant.name) for variant in grid.variants[1:]]
     known = [values for values in told if values is not None]
-    knobs = tuple(dict.fromkeys(knob for values in known for knob in values))
-    if not told or len(known) < len(told) or any(set(values) != set(knobs) for values in known):
+    tunables = tuple(dict.fromkeys(tunable for values in known for tunable in values))
+    if not told or len(known) < len(told) or any(set(values) != set(tunables) for values in known):
         width = min(_MOST_VARIANT_CELLS, max(len(variant.name) for variant in grid.variants) + 1)
         return (
             TrialColumn(id=VARIANT, label="variant", width=width, value=lambda one: one.name,
                         cell=lambda one: Span(one.name, _tone(one))),
         )  # fmt: skip
-    return tuple(_knob_column(knob, grid, glyphs, widest=max(len(one[knob]) for one in known)) for knob in knobs)
+    return tuple(
+        _knob_column(tunable, grid, glyphs, widest=max(len(one[tunable]) for one in known)) for tunable in tunables
+    )
 
 
-def _knob_column(knob: str, grid: VariantGrid, glyphs: Glyphs, *, widest: int) -> TrialColumn:
-    label = knob.removeprefix("num_")
-    width = min(_MOST_KNOB_CELLS, max(len(label) + 1, widest, len(grid.now.get(knob, "")))) + 1
+def _knob_column(tunable: str, grid: VariantGrid, glyphs: Glyphs, *, widest: int) -> TrialColumn:
+    label = tunable.removeprefix("num_")
+    width = min(_MOST_KNOB_CELLS, max(len(label) + 1, widest, len(grid.now.get(tunable, "")))) + 1
 
     def text(one: Tried) -> str | None:
-        return grid.now.get(knob) if one.place == 0 else (values_of(one.name) or {}).get(knob)
+        return grid.now.get(tunable) if one.place == 0 else (values_of(one.name) or {}).get(tunable)
 
     return TrialColumn(
-        id=f"knob {knob}", label=label, width=width, value=lambda one: _number_or_text(text(one)),
+        id=f"knob {tunable}", label=label, width=width, value=lambda one: _number_or_text(text(one)),
         cell=lambda one: Span(text(one) or glyphs.dash, _tone(one)),
     )  # fmt: skip
 
@@ -159,7 +161,7 @@ def _running_cells(grid: VariantGrid, columns: Sequence[TrialColumn], glyphs: Gl
     assert variant is not None
     state, words, far = doing(grid.running)
     values = grid.now if place == 0 else values_of(variant.name) or {}
-    shown = {f"knob {knob}": value for knob, value in values.items()} | {
+    shown = {f"knob {tunable}": value for tunable, value in values.items()} | {
         VARIANT: variant.name, VERDICT: f"{glyphs.state(state)} {far or words}", MARK: "" if place else _FILE_MARK,
     }  # fmt: skip
     return tuple(Span(shown[column.id], Tone.BUSY) if column.id in shown else muted(glyphs.dash) for column in columns)

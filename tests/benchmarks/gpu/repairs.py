@@ -45,8 +45,8 @@ from engine.model.events import (
     StageFinished,
 )
 from engine.processes import process_pool
-from engine.processes.candidate_session import Desk
-from engine.processes.warm_pool import Hand, Spare
+from engine.processes.candidate_session import CandidateSession
+from engine.processes.warm_pool import PooledProcess, Spare
 from engine.run import pipeline
 from engine.static.source import directives
 from problems import find
@@ -289,16 +289,16 @@ async def saves(
 
 def calls_of_workers() -> list[tuple[float, float]]:
     """A list that every call of a candidate is added to from now on: seconds as waited for, and as the worker says."""
-    ask, made = Desk.ask, []
+    ask, made = CandidateSession.ask, []
 
-    async def timed(desk: Desk, command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
+    async def timed(session: CandidateSession, command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
         began = time.perf_counter()
-        reply = await ask(desk, command, deadline_s=deadline_s)
+        reply = await ask(session, command, deadline_s=deadline_s)
         if isinstance(reply, protocol.Called):
             made.append((time.perf_counter() - began, reply.elapsed_s))
         return reply
 
-    Desk.ask = timed  # type: ignore[method-assign]  # measured from outside, so that the product stays as it is
+    CandidateSession.ask = timed  # type: ignore[method-assign]  # measured from outside, so that the product stays as it is
     return made
 
 
@@ -306,7 +306,7 @@ def waiting_for_spares() -> list[str]:
     """A list that every wait for a warm process is added to from now on: seconds and what it was."""
     take, waited = Spare.take, []
 
-    async def timed(spare: Spare) -> Hand:
+    async def timed(spare: Spare) -> PooledProcess:
         began = time.perf_counter()
         hand = await take(spare)
         waited.append(f"{time.perf_counter() - began:.3f} s {hand.child.kind}")

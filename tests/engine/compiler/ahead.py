@@ -26,7 +26,7 @@ from engine.loading import loader
 from engine.model import Launch
 from engine.protocol import tensors
 from engine.worker.launches import published
-from engine.worker.launches.dry_run import Rehearsal
+from engine.worker.launches.dry_run import DryRun
 from engine.worker.launches.tuning import Tuning
 
 TARGET = "sm_90"
@@ -39,7 +39,7 @@ def arguments(columns: int) -> tuple[torch.Tensor, int]:
 def rehearse(path: Path, entry: str, columns: list[int]) -> list[list[Any]]:
     """What the entry would launch for each number of columns."""
     runtime.driver.set_active(OfflineDriver(target_named(TARGET)))
-    rehearsal = Rehearsal(torch.device("cpu"), Tuning())
+    rehearsal = DryRun(torch.device("cpu"), Tuning())
     function, _ = loader.load(path, None, entry)
     told: list[list[Any]] = []
     for number in columns:

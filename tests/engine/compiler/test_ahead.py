@@ -1,4 +1,4 @@
-"""From a rehearsal to a launch that finds everything compiled, in three processes and without a device."""
+"""From a dry run to a launch that finds everything compiled, in three processes and without a device."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ STAGES = (Stage.LOAD, Stage.VERIFY, Stage.COMPILE, Stage.PROBE)
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("kind", ["kgtui-judge", "kgtui-worker", "kgtui-compiler", "kgtui-nursery"])
+@pytest.mark.parametrize("kind", ["kgtui-judge", "kgtui-worker", "kgtui-compiler", "kgtui-forkserv"])
 async def test_process_killed_at_every_stage_leaves_verdicts_right(engine: Engine, kind: str) -> None:
     for stage in STAGES:
         verdict, killed = await judged(engine, kind, at=stage)
@@ -51,10 +51,10 @@ async def judged(engine: Engine, kind: str, *, at: Stage | None) -> tuple[Verdic
 
 
 def processes_of(engine: Engine) -> Iterator[int]:
-    """The nurseries, and what they started."""
-    for nursery in engine.process_ids:
-        yield nursery
-        yield from map(int, Path(f"/proc/{nursery}/task/{nursery}/children").read_text().split())
+    """The fork servers, and what they started."""
+    for fork_server in engine.process_ids:
+        yield fork_server
+        yield from map(int, Path(f"/proc/{fork_server}/task/{fork_server}/children").read_text().split())
 
 
 def name_of(pid: int) -> str:

@@ -122,7 +122,7 @@ async def test_no_child_outlives_a_killed_parent(tmp_path):
     assert parent.stdout is not None
     assert parent.stdout.readline() == "ready\n"
     children = _descendants(parent.pid)
-    assert len(children) >= 6  # two nurseries, judge, worker, its daemon and that one's parent
+    assert len(children) >= 6  # two fork servers, judge, worker, its daemon and that one's parent
     handles = {pid: os.pidfd_open(pid) for pid in children}
     assert len(_own_folders(parent.pid)) == 2
     os.kill(parent.pid, signal.SIGKILL)
@@ -138,7 +138,7 @@ async def test_no_child_outlives_a_killed_parent(tmp_path):
 async def test_every_process_is_called_by_its_job(engine):
     await engine.wait_until_warm()
     names = sorted(Path(f"/proc/{pid}/comm").read_text().strip() for pid in _processes(engine))
-    assert names == ["kgtui-compiler", "kgtui-judge", "kgtui-nursery", "kgtui-nursery", "kgtui-worker"]
+    assert names == ["kgtui-compiler", "kgtui-forkserv", "kgtui-forkserv", "kgtui-judge", "kgtui-worker"]
 
 
 async def _save(engine: Engine, source: str, number: int) -> Outcome:
@@ -163,7 +163,7 @@ def _state(engine: Engine) -> dict[str, int]:
 
 
 def _processes(engine: Engine) -> list[int]:
-    return [pid for nursery in engine.process_ids for pid in (nursery, *_descendants(nursery))]
+    return [pid for fork_server in engine.process_ids for pid in (fork_server, *_descendants(fork_server))]
 
 
 def _descendants(root: int) -> list[int]:

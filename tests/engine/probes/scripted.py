@@ -97,7 +97,7 @@ class ScriptedLab:
     came: Came = field(default_factory=Came)
 
     @property
-    def staff(self) -> object:
+    def process_pool(self) -> object:
         return SimpleNamespace(interpreted=self.interpreted, ask_judge=self.ask_judge)
 
     @property

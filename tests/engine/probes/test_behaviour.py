@@ -28,7 +28,7 @@ from engine.model import (
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import behaviour, observations_of
 from engine.probes.lab.case_session import Lab, Passed
-from engine.processes.candidate_session import Desk
+from engine.processes.candidate_session import CandidateSession
 from engine.profile import Profile
 from engine.static.source import directives
 
@@ -61,15 +61,18 @@ class Scene:
         self._right = right
         self.observed: list[bool] = []
         self.asked: list[str] = []
-        self.nest: FakeNest
-        self.nest, staff = employ(self._play)
-        desk = Desk(
-            candidate=Candidate(source=b"", problem="toy::twice"), entry="f", spare=staff.worker, limits=Limits(),
+        self.fork_server: FakeNest
+        self.fork_server, process_pool = employ(self._play)
+        session = CandidateSession(
+            candidate=Candidate(source=b"", problem="toy::twice"),
+            entry="f",
+            spare=process_pool.worker,
+            limits=Limits(),
             on_log=lambda *_: None,
-        )  # fmt: skip
+        )
         self.lab = Lab(
-            plan=Plan(problem=PROBLEM, cases=PROBLEM.cases, device="cpu", target=None), passed=PASSED, desk=desk,
-            device=Device(platform="cpu", index=0, name="cpu"), staff=staff, limits=Limits(),
+            plan=Plan(problem=PROBLEM, cases=PROBLEM.cases, device="cpu", target=None), passed=PASSED, session=session,
+            device=Device(platform="cpu", index=0, name="cpu"), process_pool=process_pool, limits=Limits(),
             profile=Profile(lambda: 0.0, started=0.0),
         )  # fmt: skip
 
@@ -96,17 +99,17 @@ class Scene:
                 return protocol.Weighed(id=command.id, outputs=(survival,))
         reply = self._reply(command.id)
         if reply is None:
-            worker = next(pid for pid, forked in enumerate(self.nest.forked, start=2) if forked == "worker")
-            self.nest.die(worker)
+            worker = next(pid for pid, forked in enumerate(self.fork_server.forked, start=2) if forked == "worker")
+            self.fork_server.die(worker)
         return reply
 
 
 async def told(employ: Employ, reply: Reply) -> tuple[list[Finding], LayerReport]:
     scene = Scene(employ, reply)
-    await scene.lab.desk.load()
+    await scene.lab.session.load()
     told = await scene.told()
     assert scene.asked.count("Observe") == 1
-    await scene.lab.desk.clear()
+    await scene.lab.session.clear()
     return told
 
 
@@ -173,7 +176,7 @@ async def test_worker_that_is_gone_is_replaced_by_one_that_calls_again(
     assert (findings, report.coverage, report.why) == ([], coverage, why)
     assert scene.observed == [True]
     assert scene.asked.count("Observe") == (coverage is Coverage.CHECKED)
-    await scene.lab.desk.clear()
+    await scene.lab.session.clear()
 
 
 @pytest.mark.parametrize("name", behaviour.CATCHES)

@@ -76,7 +76,7 @@ class FakeLab:
     @property
     def lab(self) -> Lab:
         played = SimpleNamespace(
-            passed=self.passed, staff=SimpleNamespace(ask_judge=self._judge), ask=self._worker, at=self._at,
+            passed=self.passed, process_pool=SimpleNamespace(ask_judge=self._judge), ask=self._worker, at=self._at,
             limits=Limits(), apart=False, size_of=lambda case: case.size("size"),
             profile=SimpleNamespace(span=lambda name: contextlib.nullcontext()),
             problem=Problem(

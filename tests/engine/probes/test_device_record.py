@@ -56,7 +56,7 @@ class FakeLab:
         return SimpleNamespace(platform=self.platform)
 
     @property
-    def desk(self) -> SimpleNamespace:
+    def session(self) -> SimpleNamespace:
         return SimpleNamespace(unrecorded=self.unrecorded)
 
     def size_of(self, case: Case) -> int:

@@ -11,22 +11,24 @@ import pytest
 from engine import protocol
 from engine.errors import ChildDiedError
 from engine.model import Candidate, Limits
-from engine.processes.candidate_session import Desk, LoadError
+from engine.processes.candidate_session import CandidateSession, LoadError
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
 
 
 async def test_a_worker_that_did_not_load_is_not_called(employ: Employ) -> None:
-    _, staff = employ(
+    _, process_pool = employ(
         lambda kind, command: protocol.Failed(id=command.id, kind=protocol.FailureKind.RAISED, message="no")
     )
     candidate = Candidate(source=b"", problem="toy::twice")
-    desk = Desk(candidate=candidate, entry="f", spare=staff.worker, limits=Limits(), on_log=lambda *_: None)
+    session = CandidateSession(
+        candidate=candidate, entry="f", spare=process_pool.worker, limits=Limits(), on_log=lambda *_: None
+    )
     with pytest.raises(LoadError):
-        await desk.load()
-    assert not desk.occupied
-    await desk.clear()
+        await session.load()
+    assert not session.occupied
+    await session.clear()
 
 
 async def test_the_worker_is_told_the_entry_the_folder_and_where_compiled_kernels_lie(
@@ -39,19 +41,19 @@ async def test_the_worker_is_told_the_entry_the_folder_and_where_compiled_kernel
         asked.append((command, Path(command.path).read_bytes()))
         return protocol.Loaded(id=command.id, siblings=("/s.py",))
 
-    _, staff = employ(load)
+    _, process_pool = employ(load)
     candidate = Candidate(source=b"x = 1", problem="toy::twice", filename="../mine.py", folder=tmp_path)
-    desk = Desk(
-        candidate=candidate, entry="f", spare=staff.worker, limits=Limits(), on_log=lambda *_: None,
+    session = CandidateSession(
+        candidate=candidate, entry="f", spare=process_pool.worker, limits=Limits(), on_log=lambda *_: None,
         shelves=(Path("/launchers"), Path("/kernels")),
     )  # fmt: skip
-    loaded = await desk.load()
+    loaded = await session.load()
     [(command, source)] = asked
     assert (command.entry, command.folder, command.shelves) == ("f", str(tmp_path), ("/launchers", "/kernels"))
     assert (Path(command.path).name, source) == ("mine.py", b"x = 1")
     assert isinstance(loaded, protocol.Loaded)
-    assert (desk.occupied, loaded.siblings) == (True, ("/s.py",))
-    await desk.clear()
+    assert (session.occupied, loaded.siblings) == (True, ("/s.py",))
+    await session.clear()
 
 
 @pytest.mark.parametrize(
@@ -66,38 +68,44 @@ async def test_the_snapshot_has_a_name_that_assemblers_take(employ: Employ, file
         paths.append(command.path)
         return protocol.Loaded(id=command.id)
 
-    _, staff = employ(load)
+    _, process_pool = employ(load)
     candidate = Candidate(source=b"", problem="toy::twice", filename=filename)
-    desk = Desk(candidate=candidate, entry="f", spare=staff.worker, limits=Limits(), on_log=lambda *_: None)
-    await desk.load()
+    session = CandidateSession(
+        candidate=candidate, entry="f", spare=process_pool.worker, limits=Limits(), on_log=lambda *_: None
+    )
+    await session.load()
     assert [Path(path).name for path in paths] == [name]
-    await desk.clear()
+    await session.clear()
 
 
 async def test_a_worker_that_died_while_loading_leaves_a_desk_that_can_be_cleared(employ: Employ) -> None:
-    fake, staff = employ(lambda kind, command: fake.die(fake.youngest))
+    fake, process_pool = employ(lambda kind, command: fake.die(fake.youngest))
     candidate = Candidate(source=b"", problem="toy::twice")
-    desk = Desk(candidate=candidate, entry="f", spare=staff.worker, limits=Limits(), on_log=lambda *_: None)
+    session = CandidateSession(
+        candidate=candidate, entry="f", spare=process_pool.worker, limits=Limits(), on_log=lambda *_: None
+    )
     with pytest.raises(ChildDiedError):
-        await desk.load()
-    await desk.clear()
-    await desk.clear()
-    assert not desk.occupied
+        await session.load()
+    await session.clear()
+    await session.clear()
+    assert not session.occupied
     with pytest.raises(ChildDiedError, match=r"^the candidate has no worker$"):
-        await desk.ask(protocol.Release(id="i"), deadline_s=1.0)
+        await session.ask(protocol.Release(id="i"), deadline_s=1.0)
 
 
 async def test_a_worker_that_was_sent_away_is_no_longer_there_and_gone_once_the_desk_is_cleared(
     employ: Employ,
 ) -> None:
-    _, staff = employ(lambda kind, command: protocol.Loaded(id=command.id))
+    _, process_pool = employ(lambda kind, command: protocol.Loaded(id=command.id))
     candidate = Candidate(source=b"", problem="toy::twice")
-    desk = Desk(candidate=candidate, entry="f", spare=staff.worker, limits=Limits(), on_log=lambda *_: None)
-    await desk.load()
-    room = desk.shared
-    desk.vacate()
-    assert (desk.occupied, room.exists()) == (False, True)
-    clearing = [asyncio.create_task(desk.clear()) for _ in range(2)]
+    session = CandidateSession(
+        candidate=candidate, entry="f", spare=process_pool.worker, limits=Limits(), on_log=lambda *_: None
+    )
+    await session.load()
+    room = session.shared
+    session.vacate()
+    assert (session.occupied, room.exists()) == (False, True)
+    clearing = [asyncio.create_task(session.clear()) for _ in range(2)]
     await asyncio.gather(*clearing)
     assert not room.exists()
 
@@ -110,17 +118,21 @@ async def test_another_desk_loads_the_same_candidate_and_keeps_what_it_prints_to
         loaded.append(command)
         return protocol.Loaded(id=command.id)
 
-    _, staff = employ(load)
+    _, process_pool = employ(load)
     told: list[str] = []
-    desk = Desk(
-        candidate=Candidate(source=b"x = 1", problem="toy::twice"), entry="f", spare=staff.worker, limits=Limits(),
-        on_log=lambda stream, text: told.append(text), shelves=(Path("/kernels"),),
-    )  # fmt: skip
-    other = desk.another()
+    session = CandidateSession(
+        candidate=Candidate(source=b"x = 1", problem="toy::twice"),
+        entry="f",
+        spare=process_pool.worker,
+        limits=Limits(),
+        on_log=lambda stream, text: told.append(text),
+        shelves=(Path("/kernels"),),
+    )
+    other = session.another()
     await other.load()
-    assert (desk.occupied, other.occupied, other.digest) == (False, True, desk.digest)
+    assert (session.occupied, other.occupied, other.digest) == (False, True, session.digest)
     assert (loaded[0].entry, loaded[0].shelves) == ("f", ("/kernels",))
-    desk.send_away(other)
+    session.send_away(other)
     assert not other.occupied
-    await desk.clear()
+    await session.clear()
     assert told == []

@@ -20,9 +20,9 @@ RELEASE = protocol.Release(id="a")
 
 async def test_the_late_reply_to_a_cancelled_command_is_no_fault_of_the_judge(employ: Employ) -> None:
     asked: list[protocol.AnyCommand] = []
-    fake, staff = employ(lambda kind, command: asked.append(command))
-    await staff.judge()
-    abandoned = asyncio.create_task(staff.ask_judge(RELEASE))
+    fake, process_pool = employ(lambda kind, command: asked.append(command))
+    await process_pool.judge()
+    abandoned = asyncio.create_task(process_pool.ask_judge(RELEASE))
     while not asked:
         await asyncio.sleep(0)
     abandoned.cancel()
@@ -30,18 +30,18 @@ async def test_the_late_reply_to_a_cancelled_command_is_no_fault_of_the_judge(em
     fake.answer = lambda kind, command: b"".join(
         protocol.encode(protocol.Done(id=identifier)) for identifier in ("a", command.id)
     )
-    assert await staff.ask_judge(protocol.Release(id="b")) == protocol.Done(id="b")
+    assert await process_pool.ask_judge(protocol.Release(id="b")) == protocol.Done(id="b")
 
 
 async def test_a_command_may_be_longer_than_a_pipe(employ: Employ) -> None:
-    _, staff = employ()
+    _, process_pool = employ()
     command = protocol.Describe(id="i", origin="m:P", cases=tuple(f"a case of some length {n}" for n in range(5000)))
-    assert await staff.ask_judge(command) == protocol.Done(id="i")
+    assert await process_pool.ask_judge(command) == protocol.Done(id="i")
 
 
 async def test_a_line_that_death_cut_off_is_a_death_and_no_forgery(employ: Employ) -> None:
-    fake, staff = employ()
-    judge = await staff.judge()
+    fake, process_pool = employ()
+    judge = await process_pool.judge()
 
     def half_a_reply(kind: str, command: protocol.AnyCommand) -> None:
         fake.say(judge.pid, protocol.encode(protocol.Done(id=command.id))[:10])
@@ -55,9 +55,9 @@ async def test_a_line_that_death_cut_off_is_a_death_and_no_forgery(employ: Emplo
 async def test_a_child_that_flooded_its_pipe_leaves_no_descriptor(
     employ: Employ, open_descriptors: Callable[[], int]
 ) -> None:
-    fake, staff = employ()
+    fake, process_pool = employ()
     before = open_descriptors()
-    judge = await staff.judge()
+    judge = await process_pool.judge()
     fake.say(judge.pid, b"noise\n")
     while judge.fault is None:
         await asyncio.sleep(0)

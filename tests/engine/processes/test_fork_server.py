@@ -1,4 +1,4 @@
-"""A nursery that cannot fork says so, and goes on serving."""
+"""A fork server that cannot fork says so, and goes on serving."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from engine.processes.fork_server import MAX_MESSAGE_BYTES, Fork, Refused, Report, _Nursery
+from engine.processes.fork_server import MAX_MESSAGE_BYTES, Fork, Refused, Report, _ForkServer
 
 ORDER = msgspec.json.encode(Fork(kind="worker", folder="/rooms/1", environment={}, confinement=None))
 
 
 @pytest.fixture
 def control() -> Iterator[tuple[socket.socket, socket.socket]]:
-    """Both ends of the control socket: the parent's and the nursery's."""
-    parents, nurserys = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with parents, nurserys:
+    """Both ends of the control socket: the parent's and the fork server's."""
+    parents, server_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with parents, server_end:
         parents.setblocking(False)
-        nurserys.setblocking(False)
-        yield parents, nurserys
+        server_end.setblocking(False)
+        yield parents, server_end
 
 
 def test_a_fork_that_the_system_denies_is_refused_with_its_reason_and_keeps_no_descriptor(
@@ -34,14 +34,14 @@ def test_a_fork_that_the_system_denies_is_refused_with_its_reason_and_keeps_no_d
     def denied() -> int:
         raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
 
-    parents, nurserys = control
-    nursery = _Nursery(nurserys)
+    parents, server_end = control
+    fork_server = _ForkServer(server_end)
     monkeypatch.setattr("engine.processes.fork_server.os.fork", denied)
     before = open_descriptors()
     for _ in range(2):  # the first refusal is not its end
         with Path(os.devnull).open() as null:
             socket.send_fds(parents, [ORDER], [null.fileno()] * 4)
-        assert nursery._obey() is True
+        assert fork_server._obey() is True
         report = msgspec.json.decode(parents.recv(MAX_MESSAGE_BYTES), type=Report)
         assert report == Refused(reason="Resource temporarily unavailable")
     assert open_descriptors() == before

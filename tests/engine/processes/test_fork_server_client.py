@@ -13,25 +13,25 @@ import pytest
 from engine.errors import EngineError
 from engine.processes.child import Child
 from engine.processes.exit_reason import telling_line
-from engine.processes.fork_server_client import Nest
+from engine.processes.fork_server_client import ForkServerClient
 
 
-class Nursery:
-    """A nest whose nursery is played by the test, at the other end of its socket."""
+class ForkServer:
+    """A fork server client whose fork server is played by the test, at the other end of its socket."""
 
     def __init__(self, folder: Path) -> None:
-        self.nest = Nest(folders=(folder,), environment={})
+        self.fork_server = ForkServerClient(folders=(folder,), environment={})
         self._folder = folder
         self._control, self._end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._control.setblocking(False)
         self._end.setblocking(False)
-        self.nest._control = self._control
-        asyncio.get_running_loop().add_reader(self._control.fileno(), self.nest._receive)
+        self.fork_server._control = self._control
+        asyncio.get_running_loop().add_reader(self._control.fileno(), self.fork_server._receive)
 
     def forking(self) -> asyncio.Task[Child]:
         """Somebody asks for a worker."""
         return asyncio.create_task(
-            self.nest.fork("worker", folder=self._folder, environment={}, confinement=None, log_bytes=1)
+            self.fork_server.fork("worker", folder=self._folder, environment={}, confinement=None, log_bytes=1)
         )
 
     async def take_over(self) -> None:
@@ -56,50 +56,50 @@ class Nursery:
 
 
 @pytest.fixture
-async def nursery(tmp_path: Path) -> AsyncIterator[Nursery]:
-    nursery = Nursery(tmp_path)
-    yield nursery
-    nursery.close()
+async def fork_server(tmp_path: Path) -> AsyncIterator[ForkServer]:
+    fork_server = ForkServer(tmp_path)
+    yield fork_server
+    fork_server.close()
 
 
 async def test_a_fork_that_was_cancelled_keeps_no_descriptor_and_gives_nobody_its_pid(
-    nursery: Nursery, open_descriptors: Callable[[], int]
+    fork_server: ForkServer, open_descriptors: Callable[[], int]
 ) -> None:
     before = open_descriptors()
-    cancelled = nursery.forking()
-    await nursery.take_over()
+    cancelled = fork_server.forking()
+    await fork_server.take_over()
     cancelled.cancel()
     await asyncio.gather(cancelled, return_exceptions=True)
     assert open_descriptors() == before
-    second = nursery.forking()
-    await nursery.take_over()
-    nursery.report(b'{"type":"forked","pid":111}')
-    nursery.report(b'{"type":"forked","pid":222}')
+    second = fork_server.forking()
+    await fork_server.take_over()
+    fork_server.report(b'{"type":"forked","pid":111}')
+    fork_server.report(b'{"type":"forked","pid":222}')
     child = await second
     assert child.pid == 222
 
 
 async def test_a_fork_that_was_refused_is_an_engine_error_with_the_reason(
-    nursery: Nursery, open_descriptors: Callable[[], int]
+    fork_server: ForkServer, open_descriptors: Callable[[], int]
 ) -> None:
     before = open_descriptors()
-    refused = nursery.forking()
-    await nursery.take_over()
-    nursery.report(b'{"type":"refused","reason":"Resource temporarily unavailable"}')
+    refused = fork_server.forking()
+    await fork_server.take_over()
+    fork_server.report(b'{"type":"refused","reason":"Resource temporarily unavailable"}')
     with pytest.raises(EngineError, match=r"^no worker could be started: Resource temporarily unavailable; "):
         await refused
     assert open_descriptors() == before
 
 
-async def test_a_refusal_answers_the_fork_that_was_asked_first(nursery: Nursery) -> None:
-    cancelled = nursery.forking()
-    await nursery.take_over()
+async def test_a_refusal_answers_the_fork_that_was_asked_first(fork_server: ForkServer) -> None:
+    cancelled = fork_server.forking()
+    await fork_server.take_over()
     cancelled.cancel()
     await asyncio.gather(cancelled, return_exceptions=True)
-    second = nursery.forking()
-    await nursery.take_over()
-    nursery.report(b'{"type":"refused","reason":"no"}')
-    nursery.report(b'{"type":"forked","pid":222}')
+    second = fork_server.forking()
+    await fork_server.take_over()
+    fork_server.report(b'{"type":"refused","reason":"no"}')
+    fork_server.report(b'{"type":"forked","pid":222}')
     assert (await second).pid == 222
 
 

@@ -24,12 +24,12 @@ def described(*types: Any) -> str:
 
 
 class Workshop:
-    """Launchers of a staff whose compilers are played here; `told` is what those were asked."""
+    """Launchers of a process pool whose compilers are played here; `told` is what those were asked."""
 
     def __init__(self) -> None:
         self.told: list[protocol.AnyCommand] = []
         self.profile = Profile(lambda: 0.0, started=0.0)
-        self.nest: FakeNest
+        self.fork_server: FakeNest
         self.launchers: Launchers
 
     def answer(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
@@ -49,11 +49,11 @@ class Workshop:
 @pytest.fixture
 async def workshop(employ: Employ) -> AsyncIterator[Workshop]:
     workshop = Workshop()
-    workshop.nest, staff = employ(workshop.answer, target="sm_90")
-    assert staff.launchers is not None
-    workshop.launchers = staff.launchers
+    workshop.fork_server, process_pool = employ(workshop.answer, target="sm_90")
+    assert process_pool.launchers is not None
+    workshop.launchers = process_pool.launchers
     yield workshop
-    await staff.launchers.close()
+    await process_pool.launchers.close()
 
 
 async def test_a_launcher_is_built_once_for_each_list_of_types(workshop: Workshop) -> None:
@@ -72,7 +72,7 @@ async def test_a_builder_is_never_given_a_candidate_and_builds_again(workshop: W
     await workshop.build("fp32")
     await workshop.build("fp16")
     assert [type(command) for command in workshop.told] == [protocol.BuildLauncher, protocol.BuildLauncher]
-    assert len(workshop.nest.forked) <= 4
+    assert len(workshop.fork_server.forked) <= 4
 
 
 async def test_one_launcher_serves_every_type_that_is_pointed_to(workshop: Workshop) -> None:
@@ -103,27 +103,27 @@ async def test_what_was_built_is_on_the_shelf_when_it_is_done(workshop: Workshop
                 (room / "triton" / "KEY" / "launcher.so").write_bytes(b"code")
         return workshop.answer(kind, command)
 
-    workshop.nest.answer = with_files
+    workshop.fork_server.answer = with_files
     await workshop.build("*fp32")
     assert (workshop.launchers.shelf / "KEY" / "launcher.so").read_bytes() == b"code"
 
 
 async def test_where_triton_needs_no_launcher_none_is_waited_for_any_more(workshop: Workshop) -> None:
-    workshop.nest.launchers_for = ()
+    workshop.fork_server.launchers_for = ()
     await workshop.build("fp32")
     assert workshop.need("fp16") is None
     assert workshop.need("fp32") is None
     assert workshop.told == []
     await workshop.launchers._spare.settle()
-    assert workshop.nest.forked == ["compiler"]  # and it is still the next one to be taken
+    assert workshop.fork_server.forked == ["compiler"]  # and it is still the next one to be taken
     hand = await workshop.launchers._spare.take()
-    assert hand.child.pid == workshop.nest.youngest
+    assert hand.child.pid == workshop.fork_server.youngest
     await hand.dismiss()
 
 
 async def test_a_launcher_that_brought_no_file_says_nothing_about_the_next(workshop: Workshop) -> None:
     """The builder has told its files already, when two lists of types come to the same code."""
-    workshop.nest.answer = lambda kind, command: protocol.Compiled(id=command.id, stages={})
+    workshop.fork_server.answer = lambda kind, command: protocol.Compiled(id=command.id, stages={})
     await workshop.build("fp32")
     assert workshop.need("fp16") is not None
 
@@ -139,7 +139,7 @@ async def test_a_launcher_that_brought_no_file_says_nothing_about_the_next(works
 )  # fmt: skip
 async def test_types_that_are_not_plain_ones_build_nothing(workshop: Workshop, specialisation: str) -> None:
     assert workshop.launchers.need(specialisation, workshop.profile) is None
-    assert workshop.nest.forked == []
+    assert workshop.fork_server.forked == []
 
 
 @pytest.mark.parametrize("types", [("*fp32", "i32", "constexpr"), ("**i8",), ("*fp8e4nv", "u1"), ("*bf16", "fp64")])
@@ -152,11 +152,11 @@ async def test_plain_types_are_built_as_they_were_told(workshop: Workshop, types
 
 async def test_a_builder_that_dies_keeps_nobody_waiting_and_the_next_is_another(workshop: Workshop) -> None:
     def die(kind: str, command: protocol.AnyCommand) -> None:
-        workshop.nest.die(workshop.nest.youngest)
+        workshop.fork_server.die(workshop.fork_server.youngest)
 
-    workshop.nest.answer = die
+    workshop.fork_server.answer = die
     await workshop.build("*fp32")
-    workshop.nest.answer = workshop.answer
+    workshop.fork_server.answer = workshop.answer
     for number in range(5):  # more than there are builders, so that the place of the dead one is used again
         await workshop.build("*fp16", f"i{number}")
     assert len(workshop.told) == 5
@@ -164,7 +164,7 @@ async def test_a_builder_that_dies_keeps_nobody_waiting_and_the_next_is_another(
 
 async def test_a_builder_that_died_while_idle_gives_its_place_back(workshop: Workshop, lodging: Lodging) -> None:
     await workshop.build("i0")
-    workshop.nest.die(workshop.nest.youngest)
+    workshop.fork_server.die(workshop.fork_server.youngest)
     for number in range(1, 9):  # twice as many as there are builders: each place is used
         await workshop.build(f"i{number}")
     assert len(workshop.told) == 9
@@ -190,7 +190,7 @@ async def test_a_builder_without_room_keeps_nobody_waiting(
 
 
 async def test_a_builder_that_refuses_keeps_nobody_waiting(workshop: Workshop) -> None:
-    workshop.nest.answer = lambda kind, command: protocol.Failed(
+    workshop.fork_server.answer = lambda kind, command: protocol.Failed(
         id=command.id, kind=protocol.FailureKind.ENGINE, message="there is no C compiler"
     )
     await workshop.build("*fp32")
@@ -198,9 +198,9 @@ async def test_a_builder_that_refuses_keeps_nobody_waiting(workshop: Workshop) -
 
 
 async def test_a_builder_that_cannot_be_started_keeps_nobody_waiting(workshop: Workshop) -> None:
-    workshop.nest.ready = False
+    workshop.fork_server.ready = False
     await workshop.build("fp32")
-    workshop.nest.ready = True
+    workshop.fork_server.ready = True
     await workshop.build("fp16")
     assert [type(command) for command in workshop.told] == [protocol.BuildLauncher]
 
@@ -212,7 +212,7 @@ async def test_closing_ends_what_is_being_built_and_dismisses_the_builders(works
         started.set()
 
     await workshop.build("*fp32")
-    workshop.nest.answer = never
+    workshop.fork_server.answer = never
     needed = workshop.need("fp16")
     await started.wait()
     await workshop.launchers.close()

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 async def test_two_that_want_the_judge_at_once_share_one(employ: Employ) -> None:
-    fake, staff = employ()
-    first, second = await asyncio.gather(staff.judge(), staff.judge())
+    fake, process_pool = employ()
+    first, second = await asyncio.gather(process_pool.judge(), process_pool.judge())
     assert first is second
     assert fake.forked == ["judge"]
 
 
 async def test_what_two_ask_the_judge_at_once_is_answered_one_after_the_other(employ: Employ) -> None:
-    fake, staff = employ()
+    fake, process_pool = employ()
     asked: list[protocol.AnyCommand] = []
 
     def silent(kind: str, command: protocol.AnyCommand) -> None:
@@ -33,7 +33,7 @@ async def test_what_two_ask_the_judge_at_once_is_answered_one_after_the_other(em
 
     fake.answer = silent
     commands = [protocol.Release(id=protocol.new_id()) for _ in range(2)]
-    asking = [asyncio.create_task(staff.ask_judge(command)) for command in commands]
+    asking = [asyncio.create_task(process_pool.ask_judge(command)) for command in commands]
     for number, command in enumerate(commands):
         while len(asked) == number:
             await asyncio.sleep(0)
@@ -68,35 +68,35 @@ def lending(refuses: str = "") -> Answer:
 async def test_before_it_has_a_candidate_a_worker_says_whether_memory_is_shared(
     employ: Employ, refuses: str, shares: bool, why: str
 ) -> None:
-    _, staff = employ(lending(refuses), target="sm_90")
-    await staff.worker.wait()
-    assert (staff.shares_device, staff.unshared) == (shares, why)
+    _, process_pool = employ(lending(refuses), target="sm_90")
+    await process_pool.worker.wait()
+    assert (process_pool.shares_device, process_pool.unshared) == (shares, why)
 
 
 async def test_workers_are_asked_about_memory_until_one_could_open_it(employ: Employ) -> None:
-    fake, staff = employ(lending(), target="sm_90")
-    first = await staff.worker.take()
+    fake, process_pool = employ(lending(), target="sm_90")
+    first = await process_pool.worker.take()
     fake.answer = lending("worker")
-    second = await staff.worker.take()
-    assert staff.shares_device
+    second = await process_pool.worker.take()
+    assert process_pool.shares_device
     await first.dismiss()
     await second.dismiss()
 
 
 async def test_a_worker_is_ready_also_where_the_judge_is_not(employ: Employ) -> None:
-    fake, staff = employ(target="sm_90")
+    fake, process_pool = employ(target="sm_90")
 
     def die(kind: str, command: protocol.AnyCommand) -> None:
         assert isinstance(command, protocol.Lend)
         fake.die(fake.youngest)
 
     fake.answer = die
-    assert (await staff.worker.wait()).child.alive
-    assert staff.shares_device
+    assert (await process_pool.worker.wait()).child.alive
+    assert process_pool.shares_device
 
 
 async def test_a_worker_that_dies_when_it_is_asked_about_memory_is_our_fault(employ: Employ) -> None:
-    fake, staff = employ(target="sm_90")
+    fake, process_pool = employ(target="sm_90")
 
     def die(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.Borrow):
@@ -106,24 +106,24 @@ async def test_a_worker_that_dies_when_it_is_asked_about_memory_is_our_fault(emp
 
     fake.answer = die
     with pytest.raises(EngineError) as refused:
-        await staff.worker.wait()
+        await process_pool.worker.wait()
     assert outcome_mapping.of_worker_error(refused.value, "while loading").outcome is Outcome.ENGINE_ERROR
 
 
 async def test_a_spare_that_died_while_it_waited_is_replaced(employ: Employ) -> None:
-    fake, staff = employ()
-    spare = await staff.worker.wait()
+    fake, process_pool = employ()
+    spare = await process_pool.worker.wait()
     fake.die(spare.child.pid)
-    hand = await staff.worker.take()
+    hand = await process_pool.worker.take()
     assert hand.child.alive
     await hand.dismiss()
 
 
 async def test_a_worker_that_never_got_warm_is_our_fault(employ: Employ) -> None:
-    fake, staff = employ()
+    fake, process_pool = employ()
     fake.ready = False
     with pytest.raises(EngineError) as refused:
-        await staff.worker.take()
+        await process_pool.worker.take()
     assert outcome_mapping.of_worker_error(refused.value, "while loading").outcome is Outcome.ENGINE_ERROR
 
 
@@ -133,51 +133,51 @@ async def test_a_spare_that_could_not_be_made_for_want_of_disk_is_tried_again(
     def full() -> None:
         raise OSError(28, "No space left on device")
 
-    _, staff = employ()
+    _, process_pool = employ()
     with monkeypatch.context() as disk:
         disk.setattr(lodging, "open_room", full)
         with pytest.raises(OSError, match="No space"):
-            await staff.worker.take()
-    hand = await staff.worker.take()
+            await process_pool.worker.take()
+    hand = await process_pool.worker.take()
     assert hand.child.alive
     await hand.dismiss()
 
 
 async def test_where_kernels_are_really_launched_one_worker_computes_and_another_rehearses(employ: Employ) -> None:
-    fake, staff = employ(target="sm_90")
-    staff.begin()
-    await staff.wait_until_warm()
+    fake, process_pool = employ(target="sm_90")
+    process_pool.begin()
+    await process_pool.wait_until_warm()
     assert (fake.forked.count("judge"), fake.forked.count("worker")) == (1, 2)
-    assert fake.forked.count("compiler") == 1  # the others are made when the nursery of the compilers is up
+    assert fake.forked.count("compiler") == 1  # the others are made when the fork server of the compilers is up
 
 
 async def test_under_the_interpreter_there_is_one_of_each(employ: Employ) -> None:
-    fake, staff = employ()
-    staff.begin()
-    await staff.wait_until_warm()
+    fake, process_pool = employ()
+    process_pool.begin()
+    await process_pool.wait_until_warm()
     assert sorted(fake.forked) == ["compiler", "judge", "worker"]
 
 
 async def test_the_next_worker_is_made_beside_the_one_in_use_only_where_nothing_is_timed(employ: Employ) -> None:
     for target, expected in ((None, ["worker"] * 2), ("sm_90", ["worker"])):
-        fake, staff = employ(target=target)
-        hand = await staff.worker.take()
-        staff.prepare_beside()
-        await staff.worker.settle()
+        fake, process_pool = employ(target=target)
+        hand = await process_pool.worker.take()
+        process_pool.prepare_beside()
+        await process_pool.worker.settle()
         assert [kind for kind in fake.forked if kind == "worker"] == expected
         await hand.dismiss()
 
 
-async def test_compilers_are_made_as_many_as_work_at_once_when_their_nursery_is_up(employ: Employ) -> None:
-    fake, staff = employ(target="sm_90")
+async def test_compilers_are_made_as_many_as_work_at_once_when_their_fork_server_is_up(employ: Employ) -> None:
+    fake, process_pool = employ(target="sm_90")
     up = asyncio.Event()
-    staff.compilers_after(asyncio.create_task(_wait(up)))
+    process_pool.compilers_after(asyncio.create_task(_wait(up)))
     for _ in range(5):
         await asyncio.sleep(0)
     assert fake.forked == []
     up.set()
-    await staff.compiler.settle()
-    assert fake.forked == ["compiler"] * staff.most_compilers
+    await process_pool.compiler.settle()
+    assert fake.forked == ["compiler"] * process_pool.most_compilers
 
 
 async def _wait(event: asyncio.Event) -> None:
@@ -204,10 +204,10 @@ async def test_the_judge_has_as_long_as_the_command_can_take(
         given.append(limit_s)
         await asyncio.wait(racers, return_when=asyncio.FIRST_COMPLETED)
 
-    _, staff = employ()
-    await staff.judge()
+    _, process_pool = employ()
+    await process_pool.judge()
     monkeypatch.setattr("engine.processes.child.first_of", waiting)
-    await staff.ask_judge(command)
+    await process_pool.ask_judge(command)
     assert given == [deadline_s]
 
 
@@ -228,9 +228,9 @@ async def test_a_judge_that_would_go_on_for_minutes_after_its_run_was_cancelled_
     def silent(kind: str, command: protocol.AnyCommand) -> None:
         asked.set()
 
-    _, staff = employ(silent)
-    judge = await staff.judge()
-    asking = asyncio.create_task(staff.ask_judge(command))
+    _, process_pool = employ(silent)
+    judge = await process_pool.judge()
+    asking = asyncio.create_task(process_pool.ask_judge(command))
     await asked.wait()
     asking.cancel()
     await asyncio.wait([asking])
@@ -245,14 +245,14 @@ async def test_judge_that_did_not_answer_is_replaced(
     async def never(*_: object, **__: object) -> None:
         raise error("no reply")
 
-    _, staff = employ()
-    first = await staff.judge()
+    _, process_pool = employ()
+    first = await process_pool.judge()
     with monkeypatch.context() as patched:
         patched.setattr("engine.processes.child.first_of", never)
         with pytest.raises(error):
-            await staff.ask_judge(protocol.Disband(id="a"))
+            await process_pool.ask_judge(protocol.Disband(id="a"))
     assert not first.alive
-    assert await staff.judge() is not first
+    assert await process_pool.judge() is not first
 
 
 async def test_memory_is_shared_with_the_judge_only_where_there_is_a_device(employ: Employ) -> None:
@@ -267,11 +267,11 @@ async def test_launchers_are_kept_only_for_a_device_with_a_target(employ: Employ
 
 
 async def test_closing_leaves_no_room(employ: Employ, lodging: Lodging) -> None:
-    _, staff = employ(target="sm_90")
-    staff.begin()
-    await staff.wait_until_warm()
-    await staff.close()
-    await staff.close()
+    _, process_pool = employ(target="sm_90")
+    process_pool.begin()
+    await process_pool.wait_until_warm()
+    await process_pool.close()
+    await process_pool.close()
     assert [place.name for place in lodging.folder.iterdir() if place.name.isdecimal()] == []
 
 
@@ -282,8 +282,8 @@ async def test_a_judge_whose_device_refuses_everything_is_replaced(employ: Emplo
             id=command.id, kind=protocol.FailureKind.ENGINE, message="device-side assert", broken=broken
         )
 
-    fake, staff = employ(failing)
-    reply = await staff.ask_judge(protocol.Release(id="a"))
+    fake, process_pool = employ(failing)
+    reply = await process_pool.ask_judge(protocol.Release(id="a"))
     assert isinstance(reply, protocol.Failed)
-    await staff.ask_judge(protocol.Release(id="b"))
+    await process_pool.ask_judge(protocol.Release(id="b"))
     assert fake.forked == ["judge"] * (2 if broken else 1)

@@ -12,7 +12,7 @@ import pytest
 
 from engine.errors import EngineError
 from engine.processes.directories import Lodging, Room
-from engine.processes.warm_pool import Hand, Spare
+from engine.processes.warm_pool import PooledProcess, Spare
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ, FakeNest
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 class Pair:
     """A spare of two workers, and those that were taken from it."""
 
-    def __init__(self, nest: FakeNest, spare: Spare) -> None:
-        self.nest = nest
+    def __init__(self, fork_server: FakeNest, spare: Spare) -> None:
+        self.fork_server = fork_server
         self.spare = spare
-        self.taken: list[Hand] = []
+        self.taken: list[PooledProcess] = []
 
-    async def take(self) -> Hand:
+    async def take(self) -> PooledProcess:
         self.taken.append(await self.spare.take())
         return self.taken[-1]
 
@@ -37,9 +37,9 @@ class Pair:
 
 @pytest.fixture
 async def pair(employ: Employ) -> AsyncIterator[Pair]:
-    nest, staff = employ(target="sm_90")  # where kernels are really launched, two workers are kept
-    staff.share_no_more("no judge is to be asked here")
-    pair = Pair(nest, staff.worker)
+    fork_server, process_pool = employ(target="sm_90")  # where kernels are really launched, two workers are kept
+    process_pool.share_no_more("no judge is to be asked here")
+    pair = Pair(fork_server, process_pool.worker)
     yield pair
     for hand in pair.taken:
         await hand.dismiss()
@@ -53,7 +53,7 @@ def rooms(lodging: Lodging) -> list[str]:
 async def test_as_many_are_made_as_are_kept_and_no_more_when_asked_again(pair: Pair) -> None:
     await pair.warm()
     await pair.warm()
-    assert pair.nest.forked == ["worker", "worker"]
+    assert pair.fork_server.forked == ["worker", "worker"]
 
 
 async def test_two_that_were_ready_are_taken_without_waiting_for_a_third(pair: Pair) -> None:
@@ -61,7 +61,7 @@ async def test_two_that_were_ready_are_taken_without_waiting_for_a_third(pair: P
     first, second = await pair.take(), await pair.take()
     assert (first.child.alive, second.child.alive) == (True, True)
     assert len({first.child.pid, second.child.pid, first.room.folder, second.room.folder}) == 4
-    assert len(pair.nest.forked) == 2
+    assert len(pair.fork_server.forked) == 2
 
 
 async def test_two_takers_at_once_get_two(pair: Pair) -> None:
@@ -73,10 +73,10 @@ async def test_what_was_taken_is_made_again_when_asked(pair: Pair) -> None:
     await pair.warm()
     await pair.take()
     await pair.warm()
-    assert len(pair.nest.forked) == 3
+    assert len(pair.fork_server.forked) == 3
     await pair.take()
     await pair.take()
-    assert len(pair.nest.forked) == 3
+    assert len(pair.fork_server.forked) == 3
 
 
 async def test_the_one_that_is_waited_for_is_the_one_that_is_taken_next(pair: Pair) -> None:
@@ -94,16 +94,16 @@ async def test_all_are_warm_when_they_have_settled(pair: Pair) -> None:
 
 async def test_nobody_waits_for_spares_that_nobody_asked_for(pair: Pair) -> None:
     await pair.spare.settle()
-    assert pair.nest.forked == []
+    assert pair.fork_server.forked == []
 
 
 async def test_those_that_died_while_they_waited_are_passed_over_and_their_rooms_removed(
     pair: Pair, lodging: Lodging
 ) -> None:
     await pair.warm()
-    dead = pair.nest.youngest, pair.nest.youngest - 1
+    dead = pair.fork_server.youngest, pair.fork_server.youngest - 1
     for pid in dead:
-        pair.nest.die(pid)
+        pair.fork_server.die(pid)
     hand = await pair.take()
     assert hand.child.alive
     assert hand.child.pid not in dead
@@ -113,7 +113,7 @@ async def test_those_that_died_while_they_waited_are_passed_over_and_their_rooms
 async def test_one_that_spoke_without_being_asked_is_passed_over(pair: Pair) -> None:
     await pair.warm()
     talker = await pair.spare.wait()
-    pair.nest.say(talker.child.pid, b"I am ready, honestly\n")
+    pair.fork_server.say(talker.child.pid, b"I am ready, honestly\n")
     while talker.child.fault is None:
         await asyncio.sleep(0)
     assert (await pair.take()).child is not talker.child
@@ -121,7 +121,7 @@ async def test_one_that_spoke_without_being_asked_is_passed_over(pair: Pair) -> 
 
 
 async def test_those_that_fail_to_get_ready_are_heard_of_when_they_are_taken(pair: Pair, lodging: Lodging) -> None:
-    pair.nest.ready = False
+    pair.fork_server.ready = False
     await pair.warm()
     with pytest.raises(EngineError, match=r"^no worker got ready: "):
         await pair.take()
@@ -144,7 +144,7 @@ async def test_after_closing_there_are_no_more(pair: Pair) -> None:
     await pair.warm()
     with pytest.raises(EngineError, match=r"^the engine has been closed$"):
         await pair.take()
-    assert pair.nest.forked == []
+    assert pair.fork_server.forked == []
 
 
 async def test_a_dismissed_child_leaves_neither_process_nor_folder(pair: Pair) -> None:

@@ -76,7 +76,7 @@ async def test_probe_without_time_is_made_again(
     theatre: Theatre, busy: Counter[type[protocol.Command]], times: int, coverage: Coverage
 ) -> None:
     lab, told = lab_of(theatre)
-    await lab.desk.load()
+    await lab.session.load()
     busy[protocol.Observe] = times
     probe = Dying(theatre, deaths=0, of="worker")
     await ProbingStage(lab=lab, told=told, chosen=(probe,)).run()

@@ -14,9 +14,9 @@ import pytest
 from engine import protocol
 from engine.artefacts import ArtefactStore
 from engine.model import Candidate, CompiledKernel, Launch, Limits, Outcome
-from engine.processes.candidate_session import Desk
+from engine.processes.candidate_session import CandidateSession
 from engine.processes.directories import Lodging, Room
-from engine.processes.process_pool import Staff
+from engine.processes.process_pool import ProcessPool
 from engine.profile import Profile
 from engine.run.compile_queue import Builder
 
@@ -39,19 +39,21 @@ def compile_everything(kind: str, command: protocol.AnyCommand) -> protocol.AnyR
 
 
 def builder_of(
-    staff: Staff, artefacts: Path, *, desks: int = 1, shelf: Path | None = None,
+    process_pool: ProcessPool, artefacts: Path, *, sessions: int = 1, shelf: Path | None = None,
     on_kernel: Callable[[int, int, CompiledKernel], None] = lambda *_: None, profile: Profile | None = None,
     patience_s: float = 600.0, held: bool = False,
 ) -> Builder:  # fmt: skip
     candidate = Candidate(source=b"", problem="toy::twice")
     places = tuple(
-        Desk(candidate=candidate, entry="f", spare=staff.compiler, limits=Limits(), on_log=lambda *_: None)
-        for _ in range(desks)
+        CandidateSession(
+            candidate=candidate, entry="f", spare=process_pool.compiler, limits=Limits(), on_log=lambda *_: None
+        )
+        for _ in range(sessions)
     )
     return Builder(
-        desks=places, target="sm_90", limits=Limits(), artefacts=ArtefactStore(folder=artefacts),
+        sessions=places, target="sm_90", limits=Limits(), artefacts=ArtefactStore(folder=artefacts),
         profile=profile or Profile(lambda: 0.0, started=0.0), on_kernel=on_kernel, shelf=shelf,
-        launchers=staff.launchers, patience_s=patience_s, held=held,
+        launchers=process_pool.launchers, patience_s=patience_s, held=held,
     )  # fmt: skip
 
 
@@ -62,7 +64,7 @@ class Site:
     """
 
     def __init__(
-        self, employ: Employ, lodging: Lodging, artefacts: Path, *, desks: int = 1, own: bool = True,
+        self, employ: Employ, lodging: Lodging, artefacts: Path, *, sessions: int = 1, own: bool = True,
         patience_s: float = 600.0, held: bool = False,
     ) -> None:  # fmt: skip
         self.asked: list[protocol.AnyCommand] = []
@@ -73,9 +75,9 @@ class Site:
         self.lodging = lodging
         self.shelf = lodging.open_shelf()
         self.profile = Profile(lambda: 0.0, started=0.0)
-        self.nest, self.staff = employ(self._play, target="sm_90")
+        self.fork_server, self.process_pool = employ(self._play, target="sm_90")
         self.builder = builder_of(
-            self.staff, artefacts, desks=desks, shelf=self.shelf if own else None, on_kernel=self._tell,
+            self.process_pool, artefacts, sessions=sessions, shelf=self.shelf if own else None, on_kernel=self._tell,
             profile=self.profile, patience_s=patience_s, held=held,
         )  # fmt: skip
 
@@ -95,8 +97,8 @@ class Site:
             await self.builder.run()
         finally:
             await self.builder.clear()
-            if self.staff.launchers is not None:
-                await self.staff.launchers.close()
+            if self.process_pool.launchers is not None:
+                await self.process_pool.launchers.close()
 
     def _play(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         self.asked.append(command)
@@ -128,8 +130,8 @@ def refused(command: protocol.AnyCommand) -> protocol.AnyReply:
 
 async def test_artefacts_that_cannot_be_kept_do_not_end_the_run(employ: Employ, tmp_path: Path) -> None:
     (tmp_path / "artefacts").write_text("a file stands where the folder should be")
-    _, staff = employ(compile_everything)
-    builder = builder_of(staff, tmp_path / "artefacts")
+    _, process_pool = employ(compile_everything)
+    builder = builder_of(process_pool, tmp_path / "artefacts")
     builder.add(LAUNCH)
     builder.finish()
     try:
@@ -140,8 +142,8 @@ async def test_artefacts_that_cannot_be_kept_do_not_end_the_run(employ: Employ, 
 
 
 async def test_a_binary_whose_compiler_died_later_is_passed_over(employ: Employ, tmp_path: Path) -> None:
-    fake, staff = employ(compile_everything)
-    builder = builder_of(staff, tmp_path)
+    fake, process_pool = employ(compile_everything)
+    builder = builder_of(process_pool, tmp_path)
     builder.add(LAUNCH)
     builder.add(replace(LAUNCH, num_warps=8))
     builder.finish()
@@ -162,9 +164,9 @@ async def test_a_binary_whose_compiler_died_later_is_passed_over(employ: Employ,
 
 
 async def test_a_compiler_that_cannot_be_started_says_nothing_about_the_kernel(employ: Employ, tmp_path: Path) -> None:
-    fake, staff = employ(compile_everything)
+    fake, process_pool = employ(compile_everything)
     fake.ready = False
-    builder = builder_of(staff, tmp_path)
+    builder = builder_of(process_pool, tmp_path)
     builder.add(LAUNCH)
     builder.finish()
     await builder.run()
@@ -411,7 +413,7 @@ async def test_compiler_that_dies_once_is_replaced_and_asked_again(site: Site) -
 
     def die_once(command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.Compile) and deaths and command.launch.num_warps == deaths.pop():
-            site.nest.die(site.nest.youngest)
+            site.fork_server.die(site.fork_server.youngest)
             return None
         return compile_everything("", command)
 
@@ -440,7 +442,7 @@ async def test_compiler_without_memory_says_nothing_of_the_kernel(
 async def test_a_compiler_that_dies_keeps_nobody_waiting_and_another_goes_on(site: Site) -> None:
     def die_at_the_first(command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.Compile) and command.launch.num_warps == 4:
-            site.nest.die(site.nest.youngest)
+            site.fork_server.die(site.fork_server.youngest)
             return None
         return compile_everything("", command)
 
@@ -475,18 +477,18 @@ async def test_a_builder_is_idle_until_something_is_added(site: Site) -> None:
 async def test_where_kernels_are_compiled_ahead_every_compiler_loads_before_there_is_anything_to_compile(
     employ: Employ, lodging: Lodging, tmp_path: Path
 ) -> None:
-    site = Site(employ, lodging, tmp_path, desks=3)
+    site = Site(employ, lodging, tmp_path, sessions=3)
     await site.run()
     assert [type(command) for command in site.asked] == [protocol.Load] * 3
 
 
 async def test_several_compilers_share_the_work(employ: Employ, lodging: Lodging, tmp_path: Path) -> None:
-    site = Site(employ, lodging, tmp_path, desks=3)
+    site = Site(employ, lodging, tmp_path, sessions=3)
     for count in (1, 2, 4, 8, 16):
         site.builder.add(warps(count))
     await site.run()
     assert sorted(site.compiled) == [1, 2, 4, 8, 16]
-    assert len(site.nest.forked) == 3
+    assert len(site.fork_server.forked) == 3
     assert [number for number, _, _ in site.told] == [1, 2, 3, 4, 5]
 
 

@@ -14,9 +14,9 @@ from engine.model import Candidate, Limits, Outcome, Plan, events
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import Observation, Probe
 from engine.probes.lab.case_session import Lab
-from engine.processes.candidate_session import Desk
+from engine.processes.candidate_session import CandidateSession
 from engine.profile import Profile
-from engine.run.event_stream import Narrator
+from engine.run.event_stream import EventEmitter
 from engine.run.probe_stage import ProbingStage
 from tests.engine.run.test_pipeline import CASES, GPU, PROBLEM, Theatre, verdict
 
@@ -59,11 +59,15 @@ def at_its_first(
 
 
 @pytest.mark.parametrize(("kind", "asked"), ASKED, ids=[f"{kind}-{asked.__name__}" for kind, asked in ASKED])
-@pytest.mark.parametrize("who", ["itself", "nursery"])
+@pytest.mark.parametrize("who", ["itself", "fork server"])
 async def test_process_killed_once_leaves_the_verdict_right(
     theatre: Theatre, who: str, kind: str, asked: type[protocol.AnyCommand]
 ) -> None:
-    act = theatre.nest.lose_all if who == "nursery" else lambda: theatre.nest.die(theatre.nest.serving)
+    act = (
+        theatre.fork_server.lose_all
+        if who == "fork server"
+        else lambda: theatre.fork_server.die(theatre.fork_server.serving)
+    )
     theatre.changes = at_its_first(kind, asked, act)
     told = await theatre.run(*CASES, target="gfx942")
     assert theatre.commands(asked)
@@ -78,7 +82,7 @@ async def test_process_killed_once_leaves_the_verdict_right(
 async def test_judge_killed_again_is_an_engine_error(theatre: Theatre, asked: type[protocol.AnyCommand]) -> None:
     def die(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, asked):
-            theatre.nest.die(theatre.nest.serving)
+            theatre.fork_server.die(theatre.fork_server.serving)
         return None
 
     theatre.changes = die
@@ -93,7 +97,7 @@ async def test_judge_killed_again_is_an_engine_error(theatre: Theatre, asked: ty
 async def test_candidate_that_ends_itself_again_has_crashed(theatre: Theatre) -> None:
     def die(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.Call):
-            theatre.nest.die(theatre.nest.serving)
+            theatre.fork_server.die(theatre.fork_server.serving)
         return None
 
     theatre.changes = die
@@ -101,18 +105,21 @@ async def test_candidate_that_ends_itself_again_has_crashed(theatre: Theatre) ->
     assert len(theatre.commands(protocol.Call)) == 2 * len(CASES)
 
 
-def lab_of(theatre: Theatre) -> tuple[Lab, Narrator]:
+def lab_of(theatre: Theatre) -> tuple[Lab, EventEmitter]:
     """A lab whose worker is loaded, and where its probes are told."""
     plan = Plan(problem=PROBLEM, cases=CASES, device="cuda", target=None)
-    desk = Desk(
-        candidate=Candidate(source=b"", problem="toy::twice"), entry="f", spare=theatre.staff.worker, limits=Limits(),
+    session = CandidateSession(
+        candidate=Candidate(source=b"", problem="toy::twice"),
+        entry="f",
+        spare=theatre.process_pool.worker,
+        limits=Limits(),
         on_log=lambda *_: None,
-    )  # fmt: skip
+    )
     lab = Lab(
-        plan=plan, device=GPU, passed=(), desk=desk, staff=theatre.staff, limits=Limits(),
+        plan=plan, device=GPU, passed=(), session=session, process_pool=theatre.process_pool, limits=Limits(),
         profile=Profile(lambda: 0.0, started=0.0),
     )  # fmt: skip
-    return lab, Narrator(lambda: 0.0, started=0.0)
+    return lab, EventEmitter(lambda: 0.0, started=0.0)
 
 
 class Dying:
@@ -131,7 +138,7 @@ class Dying:
         self._theatre.changes = self._die
         try:
             if self._of == "judge":
-                await lab.staff.ask_judge(protocol.Release(id=protocol.new_id()))
+                await lab.process_pool.ask_judge(protocol.Release(id=protocol.new_id()))
             else:
                 await lab.ask(protocol.Observe(id=protocol.new_id()))
         except EngineError as error:
@@ -142,7 +149,7 @@ class Dying:
     def _die(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if self._deaths and isinstance(command, protocol.Release | protocol.Observe):
             self._deaths -= 1
-            self._theatre.nest.die(self._theatre.nest.serving)
+            self._theatre.fork_server.die(self._theatre.fork_server.serving)
         return None
 
 
@@ -161,12 +168,12 @@ async def test_probe_that_a_death_disturbed_is_made_again(
     await ProbingStage(lab=lab, told=told, chosen=[cast(Probe, dying)]).run()  # cast: an object plays the module
     [report] = [report for report in told.layers if report.by == "dying"]
     assert (report.coverage, dying.asked) == (coverage, 1 + (deaths > 0))
-    await lab.desk.clear()
+    await lab.session.clear()
 
 
 async def test_probe_without_a_worker_is_an_engine_failure(theatre: Theatre) -> None:
     lab, told = lab_of(theatre)
-    theatre.nest.ready = False
+    theatre.fork_server.ready = False
     dying = Dying(theatre, deaths=0, of="worker")
     await ProbingStage(lab=lab, told=told, chosen=[cast(Probe, dying)]).run()  # cast: an object plays the module
     [report] = [report for report in told.layers if report.by == "dying"]

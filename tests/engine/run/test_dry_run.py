@@ -12,10 +12,10 @@ import pytest
 from engine import protocol
 from engine.errors import ChildDiedError, DeadlineError
 from engine.model import Candidate, Case, Cost, DType, Launch, Limits, Problem, Tier, Tolerance
-from engine.processes.candidate_session import Desk
+from engine.processes.candidate_session import CandidateSession
 from engine.processes.directories import Lodging
 from engine.profile import Profile
-from engine.run.dry_run import Rehearsal
+from engine.run.dry_run import DryRun
 from tests.guards import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def launch(name: str) -> protocol.SuppressedLaunch:
 
 
 class Stage:
-    """A rehearsal whose worker, judge and compilers are played here.
+    """A dry run whose worker, judge and compilers are played here.
 
     `kernels` are what each case launches: a letter a kernel.  `compiled` says that one is.
     """
@@ -52,15 +52,18 @@ class Stage:
         self.profile = Profile(lambda: 0.0, started=0.0)
         self.waited_for: dict[str, asyncio.Future[None]] = {}
         self.ask_judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]] = self.judge
-        self.nest: FakeNest
-        self.nest, self.staff = employ(self.answer, target="sm_90")
-        self.staff.share_no_more("there is no judge here")
-        self.desk = Desk(
-            candidate=Candidate(source=b"", problem="toy::twice"), entry="f", spare=self.staff.worker, limits=Limits(),
+        self.fork_server: FakeNest
+        self.fork_server, self.process_pool = employ(self.answer, target="sm_90")
+        self.process_pool.share_no_more("there is no judge here")
+        self.session = CandidateSession(
+            candidate=Candidate(source=b"", problem="toy::twice"),
+            entry="f",
+            spare=self.process_pool.worker,
+            limits=Limits(),
             on_log=lambda *_: None,
-        )  # fmt: skip
-        self.rehearsal = Rehearsal(
-            problem=PROBLEM, cases=tuple(cases), desk=self.desk, limits=Limits(case_s=120.0),
+        )
+        self.rehearsal = DryRun(
+            problem=PROBLEM, cases=tuple(cases), session=self.session, limits=Limits(case_s=120.0),
             profile=self.profile, add=self.add, ask_judge=lambda command: self.ask_judge(command),
             patience_s=patience_s,
         )  # fmt: skip
@@ -153,11 +156,11 @@ async def test_waiting_ends_with_the_patience(employ: Employ) -> None:
 
 async def test_a_candidate_that_hangs_in_rehearsals_leaves_every_case_ready_when_patience_ends(employ: Employ) -> None:
     stage = Stage(employ, patience_s=0.01)
-    stage.nest.answer = lambda kind, command: (
+    stage.fork_server.answer = lambda kind, command: (
         None if isinstance(command, protocol.Rehearse) else stage.answer(kind, command)
     )
     await asyncio.wait_for(stage.rehearsal.run(), timeout=PATIENCE_S)
-    assert not stage.desk.occupied
+    assert not stage.session.occupied
     assert [future.done() for future in stage.rehearsal._ready.values()] == [True] * 4
 
 
@@ -215,12 +218,12 @@ async def test_the_worker_is_told_shapes_and_never_content(stage: Stage) -> None
 
 async def test_the_worker_that_rehearsed_is_gone_afterwards(stage: Stage) -> None:
     await stage.rehearsal.run()
-    assert not stage.desk.occupied
-    assert stage.nest.forked == ["worker"]
+    assert not stage.session.occupied
+    assert stage.fork_server.forked == ["worker"]
 
 
 async def test_a_candidate_that_does_not_load_leaves_every_case_ready(stage: Stage) -> None:
-    stage.nest.answer = lambda kind, command: protocol.Failed(
+    stage.fork_server.answer = lambda kind, command: protocol.Failed(
         id=command.id, kind=protocol.FailureKind.RAISED, message="ImportError"
     )
     await stage.rehearsal.run()
@@ -233,7 +236,7 @@ async def test_a_case_that_cannot_be_rehearsed_is_ready_and_the_others_are_rehea
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.OUT_OF_MEMORY, message="no memory")
         return stage.answer(kind, command)
 
-    stage.nest.answer = refuse_a
+    stage.fork_server.answer = refuse_a
     await stage.rehearsal.run()
     assert await stage.ready(A) == "a"
     assert await stage.is_waiting(B)
@@ -243,11 +246,11 @@ async def test_a_case_that_cannot_be_rehearsed_is_ready_and_the_others_are_rehea
 async def test_a_worker_that_dies_leaves_ready_what_it_did_not_rehearse_and_waiting_what_it_did(stage: Stage) -> None:
     def die_at_b(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.Rehearse) and command.case == "b":
-            stage.nest.die(stage.nest.youngest)
+            stage.fork_server.die(stage.fork_server.youngest)
             return None
         return stage.answer(kind, command)
 
-    stage.nest.answer = die_at_b
+    stage.fork_server.answer = die_at_b
     await stage.rehearsal.run()
     assert [await stage.ready(case) for case in (B, C, D)] == ["b", "c", "d"]
     assert await stage.is_waiting(A)
@@ -265,7 +268,7 @@ async def test_a_judge_that_cannot_describe_leaves_every_case_ready(stage: Stage
     stage.ask_judge = refuse
     await stage.rehearsal.run()
     assert [await stage.ready(case) for case in CASES] == ["a", "b", "c", "d"]
-    assert not stage.desk.occupied
+    assert not stage.session.occupied
 
 
 async def test_cancelling_a_rehearsal_leaves_every_case_ready_and_no_worker(stage: Stage) -> None:
@@ -277,12 +280,12 @@ async def test_cancelling_a_rehearsal_leaves_every_case_ready_and_no_worker(stag
             return None
         return stage.answer(kind, command)
 
-    stage.nest.answer = silent
+    stage.fork_server.answer = silent
     running = asyncio.create_task(stage.rehearsal.run())
     await asked.wait()
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
-    assert not stage.desk.occupied
+    assert not stage.session.occupied
     assert [await stage.ready(case) for case in CASES] == ["a", "b", "c", "d"]
 
 
@@ -309,7 +312,7 @@ async def test_a_call_that_stumbled_in_its_rehearsal_has_all_the_time_that_there
         reply = stage.answer(kind, command)
         return msgspec.structs.replace(reply, stumbled=True) if isinstance(reply, protocol.Rehearsed) else reply
 
-    stage.nest.answer = stumbling
+    stage.fork_server.answer = stumbling
     await stage.rehearsal.run()
     stage.compiled("k")
     await stage.ready(A)
@@ -322,7 +325,7 @@ async def test_a_candidate_whose_rehearsal_did_not_return_has_a_minute(
     async def late(command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
         raise DeadlineError(f"the worker did not reply within {deadline_s:g} s")
 
-    monkeypatch.setattr(stage.desk, "ask", late)
+    monkeypatch.setattr(stage.session, "ask", late)
     await stage.rehearsal.run()
     assert [stage.rehearsal.call_s(case) for case in CASES] == [60.0] * 4
 
@@ -330,14 +333,14 @@ async def test_a_candidate_whose_rehearsal_did_not_return_has_a_minute(
 async def test_what_was_rehearsed_before_one_that_did_not_return_keeps_its_own_time(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ask = stage.desk.ask
+    ask = stage.session.ask
 
     async def late(command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
         if isinstance(command, protocol.Rehearse) and command.case == "b":
             raise DeadlineError(f"the worker did not reply within {deadline_s:g} s")
         return await ask(command, deadline_s=deadline_s)
 
-    monkeypatch.setattr(stage.desk, "ask", late)
+    monkeypatch.setattr(stage.session, "ask", late)
     await stage.rehearsal.run()
     stage.compiled("k")
     await stage.ready(A)
@@ -369,18 +372,18 @@ async def test_closing_while_it_runs_dismisses_the_worker(stage: Stage) -> None:
             return None
         return stage.answer(kind, command)
 
-    stage.nest.answer = silent
+    stage.fork_server.answer = silent
     running = asyncio.create_task(stage.rehearsal.run())
     await asked.wait()
     await stage.rehearsal.close()
     await running
-    assert not stage.desk.occupied
+    assert not stage.session.occupied
     assert [await stage.ready(case) for case in CASES] == ["a", "b", "c", "d"]
 
 
 async def test_timed_cases_are_rehearsed_last_with_every_configuration(stage: Stage) -> None:
-    stage.rehearsal = Rehearsal(
-        problem=PROBLEM, cases=(A, B, C), timed=(D,), desk=stage.desk, limits=Limits(case_s=120.0),
+    stage.rehearsal = DryRun(
+        problem=PROBLEM, cases=(A, B, C), timed=(D,), session=stage.session, limits=Limits(case_s=120.0),
         profile=stage.profile, add=stage.add, ask_judge=stage.judge,
     )  # fmt: skip
     await stage.rehearsal.run()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.model import Finding, Location, Outcome, Severity, Stage, Stream, events
-from engine.run.event_stream import Narrator
+from engine.run.event_stream import EventEmitter
 
 STARTED = 50.0
 
@@ -26,25 +26,25 @@ def watch() -> Watch:
 
 
 @pytest.fixture
-def narrator(watch: Watch) -> Narrator:
-    return Narrator(watch, started=STARTED)
+def emitter(watch: Watch) -> EventEmitter:
+    return EventEmitter(watch, started=STARTED)
 
 
-async def told(narrator: Narrator) -> list[events.Event]:
-    narrator.close()
-    return [event async for event in narrator.stream()]
+async def told(emitter: EventEmitter) -> list[events.Event]:
+    emitter.close()
+    return [event async for event in emitter.stream()]
 
 
-async def test_nothing_that_happened_is_nothing_told(narrator: Narrator) -> None:
-    assert await told(narrator) == []
+async def test_nothing_that_happened_is_nothing_told(emitter: EventEmitter) -> None:
+    assert await told(emitter) == []
 
 
-async def test_a_stage_is_told_with_how_long_it_took(narrator: Narrator, watch: Watch) -> None:
+async def test_a_stage_is_told_with_how_long_it_took(emitter: EventEmitter, watch: Watch) -> None:
     watch.at_s = 1.0
-    began = narrator.begin(Stage.VERIFY, 3)
+    began = emitter.begin(Stage.VERIFY, 3)
     watch.at_s = 1.5
-    narrator.end(Stage.VERIFY, began, Outcome.TIMEOUT, "too long", Location(line=2))
-    assert await told(narrator) == [
+    emitter.end(Stage.VERIFY, began, Outcome.TIMEOUT, "too long", Location(line=2))
+    assert await told(emitter) == [
         events.StageStarted(at_s=1.0, stage=Stage.VERIFY, total=3),
         events.StageFinished(
             at_s=1.5, stage=Stage.VERIFY, outcome=Outcome.TIMEOUT, elapsed_s=0.5, message="too long",
@@ -53,36 +53,36 @@ async def test_a_stage_is_told_with_how_long_it_took(narrator: Narrator, watch: 
     ]  # fmt: skip
 
 
-async def test_a_stage_ends_well_unless_something_else_is_said(narrator: Narrator) -> None:
-    narrator.end(Stage.PARSE, narrator.begin(Stage.PARSE))
-    _, finished = await told(narrator)
+async def test_a_stage_ends_well_unless_something_else_is_said(emitter: EventEmitter) -> None:
+    emitter.end(Stage.PARSE, emitter.begin(Stage.PARSE))
+    _, finished = await told(emitter)
     assert finished == events.StageFinished(at_s=0.0, stage=Stage.PARSE, outcome=Outcome.PASS, elapsed_s=0.0)
 
 
-async def test_findings_are_told_and_kept_for_the_verdict(narrator: Narrator, watch: Watch) -> None:
+async def test_findings_are_told_and_kept_for_the_verdict(emitter: EventEmitter, watch: Watch) -> None:
     watch.at_s = 2.0
     suspect = Finding(check="c", severity=Severity.SUSPECT, message="why?")
-    narrator.find(suspect)
-    narrator.note("d", "could not check")
+    emitter.find(suspect)
+    emitter.note("d", "could not check")
     note = Finding(check="d", severity=Severity.NOTE, message="could not check")
-    assert narrator.findings == [suspect, note]
-    assert await told(narrator) == [
+    assert emitter.findings == [suspect, note]
+    assert await told(emitter) == [
         events.FindingRaised(at_s=2.0, finding=suspect), events.FindingRaised(at_s=2.0, finding=note)
     ]  # fmt: skip
 
 
-async def test_no_text_is_no_line_of_the_log(narrator: Narrator) -> None:
-    narrator.log(Stream.STDOUT, "")
-    narrator.log(Stream.STDOUT, "\n")
-    assert await told(narrator) == [events.LogWritten(at_s=0.0, stream=Stream.STDOUT, text="\n")]
+async def test_no_text_is_no_line_of_the_log(emitter: EventEmitter) -> None:
+    emitter.log(Stream.STDOUT, "")
+    emitter.log(Stream.STDOUT, "\n")
+    assert await told(emitter) == [events.LogWritten(at_s=0.0, stream=Stream.STDOUT, text="\n")]
 
 
 WAY = "Traceback\n  k.py, line 3\n"
 
 
-async def test_one_way_to_an_error_is_logged_once_whatever_each_case_met_there(narrator: Narrator) -> None:
+async def test_one_way_to_an_error_is_logged_once_whatever_each_case_met_there(emitter: EventEmitter) -> None:
     for trace in (f"{WAY}ValueError: 3", f"{WAY}ValueError: 4\n", "Traceback\n  k.py, line 9\nValueError: 3"):
-        narrator.trace(trace)
-    assert [event.text for event in await told(narrator) if isinstance(event, events.LogWritten)] == [
+        emitter.trace(trace)
+    assert [event.text for event in await told(emitter) if isinstance(event, events.LogWritten)] == [
         f"{WAY}ValueError: 3", "Traceback\n  k.py, line 9\nValueError: 3"
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""A run from its source to its verdict, with a staff whose answers are written here."""
+"""A run from its source to its verdict, with a process pool whose answers are written here."""
 
 from __future__ import annotations
 
@@ -73,13 +73,17 @@ async def test_a_case_without_elements_needs_no_kernel(employ: Employ, tmp_path:
             case _:
                 return protocol.Done(id=command.id)
 
-    _, staff = employ(empty_case)
+    _, process_pool = employ(empty_case)
     candidate = Candidate(source=b"import triton\n@triton.jit\ndef k(): ...\ndef f(x): ...\n", problem="toy::twice")
     run = Run(
-        candidate=candidate, plan=Plan(problem=PROBLEM, cases=PROBLEM.cases, device="cpu", target=None), staff=staff,
-        artefacts=ArtefactStore(folder=tmp_path), device=Device(platform="cpu", index=0, name="cpu"), limits=Limits(),
+        candidate=candidate,
+        plan=Plan(problem=PROBLEM, cases=PROBLEM.cases, device="cpu", target=None),
+        process_pool=process_pool,
+        artefacts=ArtefactStore(folder=tmp_path),
+        device=Device(platform="cpu", index=0, name="cpu"),
+        limits=Limits(),
         probes=(),
-    )  # fmt: skip
+    )
     told = [event async for event in run.stream(asyncio.Event())]
     finished = told[-1]
     assert isinstance(finished, events.RunFinished)
@@ -104,7 +108,7 @@ class Theatre:
         self.asked: list[tuple[str, protocol.AnyCommand]] = []
         self.changes: Callable[[str, protocol.AnyCommand], protocol.AnyReply | None] = lambda kind, command: None
         self.silent: tuple[type[protocol.AnyCommand], ...] = ()
-        self.nest, self.staff = employ(self._play, target="sm_90")
+        self.fork_server, self.process_pool = employ(self._play, target="sm_90")
         self._artefacts = ArtefactStore(folder=folder)
 
     def open(
@@ -116,7 +120,7 @@ class Theatre:
         candidate = Candidate(source=b"import triton\n@triton.jit\ndef k(): ...\ndef f(x): ...\n", problem="toy::twice")
         benchmark = BenchmarkPlan(cases=timed) if timed is not None else None
         return Run(
-            candidate=candidate, staff=self.staff, artefacts=self._artefacts, device=GPU, limits=Limits(),
+            candidate=candidate, process_pool=self.process_pool, artefacts=self._artefacts, device=GPU, limits=Limits(),
             plan=Plan(problem=problem, cases=cases, device="cuda", target=target, benchmark=benchmark),
             metrology=metrology, other=other, probes=(),
         )  # fmt: skip
@@ -225,7 +229,7 @@ async def test_where_the_driver_shares_no_memory_tensors_travel_through_the_host
         ("memory", "device memory is not shared between processes here (cuIpcGetMemHandle: "
          "CUDA_ERROR_NOT_SUPPORTED); tensors travel through the host")
     ]  # fmt: skip
-    assert not theatre.staff.shares_device
+    assert not theatre.process_pool.shares_device
 
 
 async def test_a_candidate_that_says_memory_is_not_shared_does_not_choose_how_it_is_verified(theatre: Theatre) -> None:
@@ -237,7 +241,7 @@ async def test_a_candidate_that_says_memory_is_not_shared_does_not_choose_how_it
 
     theatre.changes = pretend
     told = await theatre.run(*CASES)
-    assert theatre.staff.shares_device
+    assert theatre.process_pool.shares_device
     prepared = [command for command in theatre.commands(protocol.Prepare) if isinstance(command, protocol.Prepare)]
     assert [command.arena_path for command in prepared] == [None, None]
     assert {event.result.outcome for event in told if isinstance(event, events.CaseFinished)} == {Outcome.UNSUPPORTED}
@@ -245,7 +249,7 @@ async def test_a_candidate_that_says_memory_is_not_shared_does_not_choose_how_it
 
 
 async def test_every_run_says_that_memory_is_not_shared(theatre: Theatre) -> None:
-    theatre.staff.share_no_more("no such driver")
+    theatre.process_pool.share_no_more("no such driver")
     for _ in range(2):
         assert notes(await theatre.run(*CASES)) == [
             ("memory", "device memory is not shared between processes here (no such driver); "
@@ -315,15 +319,15 @@ async def test_the_shelf_of_a_run_is_gone_after_it_and_the_next_spares_are_made(
     theatre: Theatre, lodging: Lodging
 ) -> None:
     await theatre.run(CASES[0])
-    await theatre.staff.wait_until_warm()
-    launchers = theatre.staff.launchers
+    await theatre.process_pool.wait_until_warm()
+    launchers = theatre.process_pool.launchers
     assert launchers is not None
     assert [place for place in lodging.folder.iterdir() if place.name.endswith("-shelf")] == [launchers.shelf]
-    [first, second] = [await theatre.staff.worker.take(), await theatre.staff.worker.take()]
-    forked = len(theatre.nest.forked)
+    [first, second] = [await theatre.process_pool.worker.take(), await theatre.process_pool.worker.take()]
+    forked = len(theatre.fork_server.forked)
     await first.dismiss()
     await second.dismiss()
-    assert len(theatre.nest.forked) == forked  # both were there
+    assert len(theatre.fork_server.forked) == forked  # both were there
 
 
 @pytest.fixture
@@ -338,9 +342,12 @@ def metrology(theatre: Theatre, tmp_path: Path) -> Metrology:
 
     driver = SimpleNamespace(NVMLError=DriverError, nvmlInit=refuse)
     return Metrology(
-        device=GPU, staff=theatre.staff, peaks_folder=None, lock=DeviceLock(tmp_path, device_id="d", command="kgtui"),
+        device=GPU,
+        process_pool=theatre.process_pool,
+        peaks_folder=None,
+        lock=DeviceLock(tmp_path, device_id="d", command="kgtui"),
         driver=driver,  # type: ignore[arg-type]  # nothing else is asked of a driver that does not open
-    )  # fmt: skip
+    )
 
 
 async def test_peaks_are_measured_before_the_candidate_has_a_process(theatre: Theatre, metrology: Metrology) -> None:
@@ -455,7 +462,7 @@ async def test_an_error_in_cleaning_up_does_not_hold_up_the_stream_and_is_raised
     def fail(shelf: Path) -> None:
         raise RuntimeError("the shelf is stuck")
 
-    monkeypatch.setattr(theatre.staff.lodging, "clear_shelf", fail)
+    monkeypatch.setattr(theatre.process_pool.lodging, "clear_shelf", fail)
     listening = listen(theatre.open(CASES[0]), asyncio.Event(), told)
     with pytest.raises(RuntimeError, match="the shelf is stuck"):
         await asyncio.wait_for(listening, timeout=PATIENCE_S)
@@ -468,12 +475,12 @@ async def test_a_desk_that_cannot_be_cleared_does_not_keep_the_others(theatre: T
     async def stuck() -> None:
         raise RuntimeError("the desk is stuck")
 
-    run._desk.clear, clear = stuck, run._desk.clear  # type: ignore[method-assign]
+    run._session.clear, clear = stuck, run._session.clear  # type: ignore[method-assign]
     with pytest.raises(RuntimeError, match="the desk is stuck"):
         async for _ in run.stream(asyncio.Event()):
             pass
-    assert [desk.occupied for builder in run._builders() for desk in builder._desks] == [False] * len(
-        run._builders()[0]._desks
+    assert [session.occupied for builder in run._builders() for session in builder._sessions] == [False] * len(
+        run._builders()[0]._sessions
     )
     assert run._shelf is not None
     assert not run._shelf.exists()
@@ -484,11 +491,11 @@ async def test_the_other_candidate_gets_nothing_that_was_compiled_for_the_first(
     """Whoever compiles has loaded the first candidate, and what it publishes is found by a key alone."""
     run = theatre.open(CASES[0], other=Candidate(source=b"def f(x): ...\n", problem="toy::twice"))
     assert run._other is not None
-    assert theatre.staff.launchers is not None
-    for desk in (run._desk, run._other):
-        await desk.load()
+    assert theatre.process_pool.launchers is not None
+    for session in (run._session, run._other):
+        await session.load()
     shelves = [command.shelves for command in theatre.commands(protocol.Load) if isinstance(command, protocol.Load)]
-    launchers = str(theatre.staff.launchers.shelf)
+    launchers = str(theatre.process_pool.launchers.shelf)
     assert shelves == [(launchers, str(run._shelf)), (launchers,)]
     await run._clean_up()
 
@@ -497,7 +504,7 @@ async def test_a_file_that_the_strict_policy_refuses_is_given_to_no_process(thea
     plan = Plan(problem=PROBLEM, cases=PROBLEM.cases, device="cuda", target="sm_90", policy=Policy.STRICT)
     run = Run(
         candidate=Candidate(source=b"def f(x):\n    return x @ x\n", problem="toy::twice"), plan=plan,
-        staff=theatre.staff, artefacts=ArtefactStore(folder=tmp_path), device=GPU, limits=Limits(),
+        process_pool=theatre.process_pool, artefacts=ArtefactStore(folder=tmp_path), device=GPU, limits=Limits(),
     )  # fmt: skip
     told = [event async for event in run.stream(asyncio.Event())]
     assert theatre.commands(protocol.Load, protocol.Describe, protocol.Rehearse, protocol.Compile) == []
@@ -524,7 +531,7 @@ async def test_a_candidate_is_parsed_in_another_thread_than_the_loops(
 
 
 async def test_kernels_for_another_target_wait_for_the_cases(theatre: Theatre) -> None:
-    theatre.staff.compiles_beside_cases = False
+    theatre.process_pool.compiles_beside_cases = False
     told = await theatre.run(*CASES, target="gfx942")
     asked = theatre.commands(protocol.Compile, protocol.Call)
     offline = [isinstance(command, protocol.Compile) and command.target == "gfx942" for command in asked]
@@ -546,6 +553,6 @@ async def test_a_held_kernel_that_does_not_build_fails_the_run(theatre: Theatre)
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.COMPILE, message="too much shared memory")
         return None
 
-    theatre.staff.compiles_beside_cases = False
+    theatre.process_pool.compiles_beside_cases = False
     theatre.changes = refuse
     assert verdict(await theatre.run(*CASES, target="gfx942")) is Outcome.COMPILE_ERROR

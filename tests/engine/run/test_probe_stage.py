@@ -34,9 +34,9 @@ from engine.model import (
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import Observation, Probe, name_of, probes
 from engine.probes.lab.case_session import Lab, Passed, Replayed, passed_of
-from engine.processes.candidate_session import Desk
+from engine.processes.candidate_session import CandidateSession
 from engine.profile import Profile
-from engine.run.event_stream import Narrator
+from engine.run.event_stream import EventEmitter
 from engine.run.probe_stage import ProbingStage
 
 if TYPE_CHECKING:
@@ -70,18 +70,25 @@ class Stand:
     def __init__(self, employ: Employ) -> None:
         self.asked: list[protocol.AnyCommand] = []
         self.changes: Changes = lambda kind, command: None
-        _, staff = employ(self._play)
+        _, process_pool = employ(self._play)
         loop = asyncio.get_running_loop()
-        self.told = Narrator(loop.time, started=loop.time())
-        self.desk = Desk(
-            candidate=Candidate(source=b"", problem=PROBLEM.name), entry="f", spare=staff.worker, limits=Limits(),
+        self.told = EventEmitter(loop.time, started=loop.time())
+        self.session = CandidateSession(
+            candidate=Candidate(source=b"", problem=PROBLEM.name),
+            entry="f",
+            spare=process_pool.worker,
+            limits=Limits(),
             on_log=lambda *_: None,
-        )  # fmt: skip
+        )
         self.lab = Lab(
-            plan=Plan(problem=PROBLEM, cases=(CASE,), device="cpu", target=None), desk=self.desk, staff=staff,
-            device=Device(platform="cpu", index=0, name="cpu"), limits=Limits(),
-            passed=passed_of((CASE,), (RESULT,), {}), profile=Profile(loop.time, started=loop.time()),
-        )  # fmt: skip
+            plan=Plan(problem=PROBLEM, cases=(CASE,), device="cpu", target=None),
+            session=self.session,
+            process_pool=process_pool,
+            device=Device(platform="cpu", index=0, name="cpu"),
+            limits=Limits(),
+            passed=passed_of((CASE,), (RESULT,), {}),
+            profile=Profile(loop.time, started=loop.time()),
+        )
 
     def _play(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | bytes | None:
         self.asked.append(command)
@@ -127,7 +134,7 @@ class Stand:
 async def stand(employ: Employ) -> AsyncIterator[Stand]:
     stand = Stand(employ)
     yield stand
-    await stand.desk.clear()
+    await stand.session.clear()
 
 
 async def asks_once(lab: Lab) -> AsyncIterator[Observation]:
@@ -170,15 +177,15 @@ async def test_a_call_of_a_case_that_was_slow_when_it_was_verified_has_twice_as_
 
 
 def noted_deadlines(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The deadlines of everything that the desk is asked from now on."""
+    """The deadlines of everything that the session is asked from now on."""
     deadlines: list[float] = []
-    ask = stand.desk.ask
+    ask = stand.session.ask
 
     async def noting(command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
         deadlines.append(deadline_s)
         return await ask(command, deadline_s=deadline_s)
 
-    monkeypatch.setattr(stand.desk, "ask", noting)
+    monkeypatch.setattr(stand.session, "ask", noting)
     return deadlines
 
 
@@ -202,7 +209,7 @@ async def test_a_candidate_that_raises_is_trouble_with_its_ledger(stand: Stand) 
 
     stand.changes = fail
     assert await stand.call() == Replayed(ledger=LEDGER, trouble="no answer")
-    assert stand.desk.occupied
+    assert stand.session.occupied
 
 
 async def test_a_worker_whose_device_is_lost_is_replaced(stand: Stand) -> None:
@@ -213,13 +220,13 @@ async def test_a_worker_whose_device_is_lost_is_replaced(stand: Stand) -> None:
 
     stand.changes = fail
     assert await stand.call() == Replayed(trouble="illegal access", lost=True)
-    assert not stand.desk.occupied
+    assert not stand.session.occupied
 
 
 async def test_a_worker_that_meddles_with_the_channel_is_lost_and_no_exception(stand: Stand) -> None:
     stand.changes = lambda kind, command: b"no reply\n" if isinstance(command, protocol.Call) else None
     replayed = await stand.call()
-    assert (replayed.lost, replayed.outputs, stand.desk.occupied) == (True, (), False)
+    assert (replayed.lost, replayed.outputs, stand.session.occupied) == (True, (), False)
     assert replayed.trouble
 
 
@@ -249,9 +256,9 @@ async def test_the_stage_tells_its_beginning_what_was_found_and_its_end(stand: S
 
 
 async def test_whoever_was_probed_has_no_worker_afterwards(stand: Stand) -> None:
-    await stand.desk.load()
+    await stand.session.load()
     await stand.stage(asks_once)
-    assert (stand.desk.occupied, stand.count(protocol.Load)) == (False, 1)
+    assert (stand.session.occupied, stand.count(protocol.Load)) == (False, 1)
 
 
 async def test_who_is_asked_apart_waits_while_the_others_are_asked_and_has_its_own_worker_and_case(
@@ -273,7 +280,7 @@ async def test_who_is_asked_apart_waits_while_the_others_are_asked_and_has_its_o
         seen.append("asked")
         others_are_done.set()
 
-    await stand.desk.load()
+    await stand.session.load()
     told = await stand.stage(asks, apart=waits)
     assert seen == ["asked", "waited"]
     assert [event.report for event in told if isinstance(event, events.LayerChecked)][:2] == [CHECKED, CHECKED]
@@ -292,7 +299,7 @@ async def test_on_a_device_nobody_is_asked_apart(stand: Stand) -> None:
         assert lab is stand.lab
         yield CHECKED
 
-    stand.lab.staff.interpreted = False
+    stand.lab.process_pool.interpreted = False
     told = await stand.stage(apart=asks)
     assert next(event.report for event in told if isinstance(event, events.LayerChecked)) == CHECKED
 
@@ -301,12 +308,12 @@ async def test_who_was_asked_apart_is_gone_when_the_desk_is_cleared(stand: Stand
     rooms: list[Path] = []
 
     async def asks(lab: Lab) -> AsyncIterator[Observation]:
-        await lab.desk.load()
-        rooms.append(lab.desk.shared)
+        await lab.session.load()
+        rooms.append(lab.session.shared)
         yield CHECKED
 
     await stand.stage(apart=asks)
-    await stand.desk.clear()
+    await stand.session.clear()
     assert [room.exists() for room in rooms] == [False]
 
 
@@ -330,9 +337,9 @@ async def test_a_stage_that_is_cancelled_ends_who_is_asked_apart(stand: Stand) -
 
 
 async def test_without_probes_the_worker_stays(stand: Stand) -> None:
-    await stand.desk.load()
+    await stand.session.load()
     await stand.stage()
-    assert stand.desk.occupied
+    assert stand.session.occupied
 
 
 def test_what_passed_keeps_the_order_of_the_results() -> None:

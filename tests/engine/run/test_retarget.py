@@ -45,10 +45,10 @@ def refuse_amd(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
 
 
 def porting_of(employ: Employ, folder: Path, answer: Answer, launches: tuple[Launch, ...], after_s: float) -> Porting:
-    _, staff = employ(answer)
+    _, process_pool = employ(answer)
     return Porting(
         candidate=Candidate(source=b"", problem="toy::twice"), entry="f", launches=launches, targets=TARGETS,
-        staff=staff, artefacts=ArtefactStore(folder=folder), limits=Limits(), after_s=after_s,
+        process_pool=process_pool, artefacts=ArtefactStore(folder=folder), limits=Limits(), after_s=after_s,
     )  # fmt: skip
 
 

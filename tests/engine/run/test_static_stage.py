@@ -12,7 +12,7 @@ import pytest
 
 import problems
 from engine.model import Candidate, Finding, Outcome, Plan, Policy, Stage, events
-from engine.run.event_stream import Narrator
+from engine.run.event_stream import EventEmitter
 from engine.run.static_reading import parse_candidate
 from engine.run.static_stage import read_and_refuse
 from engine.verdict.decide import Stop
@@ -41,16 +41,16 @@ class Told:
         problem = problems.find("aten::silu")
         plan = replace(Plan(problem=problem, cases=problem.cases, device="cpu", target=None), policy=policy)
         candidate = Candidate(source=source, problem=problem.name, folder=folder)
-        narrator = Told.Listening()
+        emitter = Told.Listening()
 
         async def read() -> Stop | None:
-            return await read_and_refuse(await parse_candidate(candidate, plan), plan=plan, told=narrator)
+            return await read_and_refuse(await parse_candidate(candidate, plan), plan=plan, told=emitter)
 
         self.stop: Stop | None = asyncio.run(read())
-        self.findings: list[Finding] = narrator.findings
-        [self.ended] = [event for event in narrator.told if isinstance(event, events.StageFinished)]
+        self.findings: list[Finding] = emitter.findings
+        [self.ended] = [event for event in emitter.told if isinstance(event, events.StageFinished)]
 
-    class Listening(Narrator):
+    class Listening(EventEmitter):
         """Keeps what it is told."""
 
         def __init__(self) -> None:

@@ -16,9 +16,9 @@ from engine.devices.hardware.device_lock import DeviceLock, occupancy
 from engine.errors import UnsupportedError
 from engine.model import BenchmarkPlan, Candidate, Case, Cost, DType, Limits, Problem, Tier, Tolerance, events
 from engine.model.layers import Coverage, left_out_count
-from engine.processes.candidate_session import Desk
+from engine.processes.candidate_session import CandidateSession
 from engine.profile import Profile
-from engine.run.event_stream import Narrator
+from engine.run.event_stream import EventEmitter
 from engine.run.timing_stage import TimingStage
 from engine.timing.measurement_context import Metrology
 
@@ -62,22 +62,33 @@ class Stage:
             nvmlDeviceGetHandleByIndex=lambda index: index, nvmlDeviceGetMemoryInfo=self._ask_memory,
         )  # fmt: skip
         loop = asyncio.get_running_loop()
-        self._told = Narrator(loop.time, started=loop.time() - judged_s)
-        _, staff = employ(_load_what_is_text, target="sm_90")
+        self._told = EventEmitter(loop.time, started=loop.time() - judged_s)
+        _, process_pool = employ(_load_what_is_text, target="sm_90")
 
-        def desk(candidate: Candidate) -> Desk:
-            return Desk(candidate=candidate, entry="f", spare=staff.worker, limits=Limits(), on_log=lambda *_: None)
+        def session(candidate: Candidate) -> CandidateSession:
+            return CandidateSession(
+                candidate=candidate, entry="f", spare=process_pool.worker, limits=Limits(), on_log=lambda *_: None
+            )
 
         self.stage = TimingStage(
-            plan=plan, problem=PROBLEM, staff=staff, device=GPU,
-            desk=desk(Candidate(source=b"", problem=PROBLEM.name)), other=desk(other) if other is not None else None,
+            plan=plan,
+            problem=PROBLEM,
+            process_pool=process_pool,
+            device=GPU,
+            session=session(Candidate(source=b"", problem=PROBLEM.name)),
+            other=session(other) if other is not None else None,
             metrology=Metrology(
-                device=GPU, staff=staff, peaks_folder=None,
+                device=GPU,
+                process_pool=process_pool,
+                peaks_folder=None,
                 lock=DeviceLock(locks, device_id=LOCK, command="kgtui", poll_s=0.001),
                 driver=driver,  # type: ignore[arg-type]  # what is asked of it here
             ),
-            profile=Profile(loop.time, started=loop.time()), clock=loop.time, told=self._told, launches=lambda _: (),
-        )  # fmt: skip
+            profile=Profile(loop.time, started=loop.time()),
+            clock=loop.time,
+            told=self._told,
+            launches=lambda _: (),
+        )
 
     async def told(self) -> list[events.Event]:
         """What was told until now."""

@@ -27,10 +27,10 @@ from engine.model import (
     Tolerance,
     events,
 )
-from engine.processes.candidate_session import Desk
+from engine.processes.candidate_session import CandidateSession
 from engine.profile import Profile
 from engine.run import verification
-from engine.run.event_stream import Narrator
+from engine.run.event_stream import EventEmitter
 from engine.run.verification import Verifier, _unlink
 from engine.run.verify_stage import VerifyingStage
 from engine.verdict.decide import Stop
@@ -64,21 +64,27 @@ class Court:
         self.wrong: set[str] = set()
         self.breaks: set[str] = set()
         self.on_ask: Callable[[str], bool] = lambda word: True
-        self.told = Narrator(lambda: 0.0, started=0.0)
+        self.told = EventEmitter(lambda: 0.0, started=0.0)
         self.results: list[CaseResult] = []
         self.traces: list[str] = []
-        self.nest, self.staff = employ(self._play, target="sm_90")
-        self.staff.share_no_more("nobody lends here")
-        self.desk = Desk(
-            candidate=Candidate(source=b"", problem="toy::twice"), entry="f", spare=self.staff.worker,
+        self.fork_server, self.process_pool = employ(self._play, target="sm_90")
+        self.process_pool.share_no_more("nobody lends here")
+        self.session = CandidateSession(
+            candidate=Candidate(source=b"", problem="toy::twice"), entry="f", spare=self.process_pool.worker,
             limits=Limits(case_s=60.0), on_log=lambda *_: None,
         )  # fmt: skip
         plan = Plan(problem=PROBLEM, cases=CASES, device="cuda", target=None)
         self.verifier = Verifier(
-            plan=plan, limits=Limits(case_s=60.0), staff=self.staff, desk=self.desk, clock=lambda: 0.0,
-            profile=Profile(lambda: 0.0, started=0.0), on_launch=lambda *_: None, on_finding=lambda _: None,
+            plan=plan,
+            limits=Limits(case_s=60.0),
+            process_pool=self.process_pool,
+            session=self.session,
+            clock=lambda: 0.0,
+            profile=Profile(lambda: 0.0, started=0.0),
+            on_launch=lambda *_: None,
+            on_finding=lambda _: None,
             on_trace=self.traces.append,
-        )  # fmt: skip
+        )
         self._in_hand = ""
         self._calls = 0
         self._taken: dict[str, str] = {}
@@ -86,14 +92,19 @@ class Court:
     @property
     def worker(self) -> int:
         """The pid of the worker that was forked last."""
-        return [pid for pid, kind in enumerate(self.nest.forked, start=2) if kind == "worker"][-1]
+        return [pid for pid, kind in enumerate(self.fork_server.forked, start=2) if kind == "worker"][-1]
 
     async def judge(self, case: Case) -> CaseResult:
         return await self.verifier.end(await self.verifier.begin(case))
 
     async def run(self, *cases: Case) -> Stop | None:
         stage = VerifyingStage(
-            cases=cases, verifier=self.verifier, desk=self.desk, told=self.told, next_of=None, results=self.results
+            cases=cases,
+            verifier=self.verifier,
+            session=self.session,
+            told=self.told,
+            next_of=None,
+            results=self.results,
         )
         return await stage.run()
 
@@ -107,7 +118,7 @@ class Court:
         word, reply = self._answer(command)
         self.asked.append(word)
         if word in self.breaks:
-            self.nest.die(self.worker)
+            self.fork_server.die(self.worker)
             return None
         return reply if self.on_ask(word) else None
 
@@ -205,10 +216,10 @@ def hold_until(court: Court, call: str, other: str) -> None:
             held.append(protocol.encode(reply))
             return None
         if court.asked[-1:] == [other] and held:
-            court.nest.say(court.worker, held.pop())
+            court.fork_server.say(court.worker, held.pop())
         return reply
 
-    court.nest.answer = hold
+    court.fork_server.answer = hold
 
 
 async def test_a_wrong_answer_that_is_found_beside_the_next_call_is_the_result(court: Court) -> None:
@@ -238,7 +249,7 @@ async def test_what_was_wrong_before_a_worker_died_is_the_result(court: Court) -
     court.wrong, court.breaks = {"b1"}, {"b2"}
     result = await court.judge(B)
     assert (result.outcome, result.message, result.calls) == (Outcome.WRONG_VALUE, "b1 is wrong_value", 1)
-    assert not court.desk.occupied
+    assert not court.session.occupied
 
 
 async def test_a_worker_that_dies_after_a_right_call_has_crashed(court: Court) -> None:
@@ -246,7 +257,7 @@ async def test_a_worker_that_dies_after_a_right_call_has_crashed(court: Court) -
     court.breaks = {"b2"}
     result = await court.judge(B)
     assert result.outcome is Outcome.CRASHED
-    assert not court.desk.occupied
+    assert not court.session.occupied
 
 
 async def test_a_call_that_fails_after_a_right_one_is_the_result(court: Court) -> None:
@@ -259,7 +270,7 @@ async def test_a_call_that_fails_after_a_right_one_is_the_result(court: Court) -
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.RAISED, message="no", trace="a trace")
         return reply
 
-    court.nest.answer = fail
+    court.fork_server.answer = fail
     result = await court.judge(B)
     assert (result.outcome, result.message, result.calls) == (Outcome.RUNTIME_ERROR, "no", 2)
     assert court.traces == ["a trace"]
@@ -335,7 +346,7 @@ async def test_a_case_that_was_begun_before_the_run_stopped_is_not_told(court: C
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.TAMPERED, message="the file was cut short")
         return court._play(kind, command)
 
-    court.nest.answer = tampered
+    court.fork_server.answer = tampered
     stop = await court.run(A, B, C, D)
     assert stop is not None
     assert stop.outcome is Outcome.TAMPERED
@@ -354,7 +365,7 @@ async def test_a_call_after_one_that_did_not_return_has_ten_seconds_at_most(
     court: Court, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deadlines: list[float] = []
-    ask = court.desk.ask
+    ask = court.session.ask
 
     async def never(command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
         if not isinstance(command, protocol.Call):
@@ -362,7 +373,7 @@ async def test_a_call_after_one_that_did_not_return_has_ten_seconds_at_most(
         deadlines.append(deadline_s)
         raise DeadlineError(f"the worker did not reply within {deadline_s:g} s")
 
-    monkeypatch.setattr(court.desk, "ask", never)
+    monkeypatch.setattr(court.session, "ask", never)
     stop = await court.run(A, B, C)
     assert stop is not None
     late = "while computing, the worker did not reply within 10 s; an infinite loop?"

@@ -66,9 +66,9 @@ class Laboratory:
         self.measured: list[bool] = []
         self.during: Callable[[], None] = lambda: None
         self.waits = asyncio.Event()
-        _, staff = employ(self._play, target="sm_90")
+        _, process_pool = employ(self._play, target="sm_90")
         self.metrology = Metrology(
-            device=GPU, staff=staff, lock=self.lock(), peaks_folder=kept,
+            device=GPU, process_pool=process_pool, lock=self.lock(), peaks_folder=kept,
             driver=self.driver,  # type: ignore[arg-type]  # its calls are made above
         )  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import UsageError
-from engine.tuning.tunables import configurations, knobs_of, variants
+from engine.tuning.tunables import configurations, tunables_of, variants
 
 KERNEL = b"""\
 import triton
@@ -36,7 +36,7 @@ def k(x, n, BLOCK: tl.constexpr): ...
 
 
 def shown(source: bytes) -> list[tuple[str, str | None, int]]:
-    return [(knob.name, knob.value, knob.line) for knob in knobs_of(source)]
+    return [(tunable.name, tunable.value, tunable.line) for tunable in tunables_of(source)]
 
 
 def test_constants_and_launch_options_can_be_turned_and_what_no_launch_gives_can_be_added() -> None:
@@ -124,4 +124,4 @@ def test_without_a_list_of_several_there_is_nothing_to_choose(source: bytes) -> 
 )
 def test_file_that_takes_long_to_parse_is_refused(source: bytes, words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        knobs_of(source)
+        tunables_of(source)

@@ -16,7 +16,7 @@ from engine.model.benchmark import Interval
 from kgtui.screens.tune.screen import TuneScreen
 from kgtui.screens.workbench.screen import WorkbenchScreen
 from kgtui.state.format.lines import plain_text
-from kgtui.state.tuning.tunables import Knobs, knobs_in
+from kgtui.state.tuning.tunables import Tunables, tunables_in
 from kgtui.widgets.controls.ask import Ask
 from kgtui.widgets.tables.paged_grid import PagedGrid
 from kgtui.widgets.text.toned import Grid, Lines
@@ -81,11 +81,11 @@ async def test_what_there_is_to_turn_is_never_read_in_the_thread_that_draws_the_
 ) -> None:
     readers: list[threading.Thread] = []
 
-    def read(source: bytes, *, chosen: Any) -> Knobs:
+    def read(source: bytes, *, chosen: Any) -> Tunables:
         readers.append(threading.current_thread())
-        return knobs_in(source, chosen=chosen)
+        return tunables_in(source, chosen=chosen)
 
-    monkeypatch.setattr("kgtui.screens.tune.screen.knobs_in", read)
+    monkeypatch.setattr("kgtui.screens.tune.screen.tunables_in", read)
     bench = make_bench()
     async with bench.app.run_test(size=NARROW) as pilot:
         await ready(bench, pilot, *CHOOSE)
@@ -99,12 +99,12 @@ async def test_leaving_the_program_while_a_file_is_read_for_what_it_has_to_turn_
 ) -> None:
     reading, go_on = threading.Event(), threading.Event()
 
-    def read(source: bytes, *, chosen: Any) -> Knobs:
+    def read(source: bytes, *, chosen: Any) -> Tunables:
         reading.set()
         go_on.wait()
-        return knobs_in(source, chosen=chosen)
+        return tunables_in(source, chosen=chosen)
 
-    monkeypatch.setattr("kgtui.screens.tune.screen.knobs_in", read)
+    monkeypatch.setattr("kgtui.screens.tune.screen.tunables_in", read)
     bench = make_bench()
     async with bench.app.run_test(size=NARROW) as pilot:
         await ready(bench, pilot)

@@ -36,7 +36,7 @@ class Played:
         self.renewed = 0
         self.arena = place(handle=handle) if handle else place(str(folder / "first.in"))
         lab = SimpleNamespace(
-            staff=SimpleNamespace(ask_judge=self._answer), ask=self._answer, limits=Limits(), renew=self._renew,
+            process_pool=SimpleNamespace(ask_judge=self._answer), ask=self._answer, limits=Limits(), renew=self._renew,
             apart=True,
             profile=SimpleNamespace(span=lambda name: contextlib.nullcontext()),
         )  # fmt: skip

@@ -11,28 +11,28 @@ from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
 from engine import protocol
-from engine.worker.launches.dry_run import Rehearsal
+from engine.worker.launches.dry_run import DryRun
 from engine.worker.launches.tuning import Tuning
 
 COMMAND = protocol.Rehearse(id="a", case="one", arguments=(protocol.ScalarSpec(value=1),), storages=(16,))
 
 
 @pytest.fixture
-def rehearsal(monkeypatch: pytest.MonkeyPatch) -> Rehearsal:
+def rehearsal(monkeypatch: pytest.MonkeyPatch) -> DryRun:
     """One in this process, which takes back afterwards what it changes in Triton for good."""
     monkeypatch.setattr(JITFunction, "run", JITFunction.run)
     monkeypatch.setattr(Autotuner, "__init__", Autotuner.__init__)
     monkeypatch.setattr(Autotuner, "do_bench", vars(Autotuner)["do_bench"])
     monkeypatch.setattr(Autotuner, "prune_configs", Autotuner.prune_configs)
     with knobs.runtime.scope():
-        return Rehearsal(torch.device("cpu"), Tuning())
+        return DryRun(torch.device("cpu"), Tuning())
 
 
-def test_an_entry_that_returns_has_not_stumbled(rehearsal: Rehearsal) -> None:
+def test_an_entry_that_returns_has_not_stumbled(rehearsal: DryRun) -> None:
     assert rehearsal.call(lambda number: number, COMMAND) == protocol.Rehearsed(id="a", launches=(), stumbled=False)
 
 
-def test_an_entry_that_raises_has_stumbled(rehearsal: Rehearsal) -> None:
+def test_an_entry_that_raises_has_stumbled(rehearsal: DryRun) -> None:
     assert rehearsal.call(lambda number: 1 / (number - 1), COMMAND) == protocol.Rehearsed(
         id="a", launches=(), stumbled=True
     )
@@ -40,7 +40,7 @@ def test_an_entry_that_raises_has_stumbled(rehearsal: Rehearsal) -> None:
 
 @pytest.mark.parametrize(("tunes", "warps"), [(False, [[8], [8]]), (True, [[1, 2, 4, 8, 16], [1, 2, 4, 8, 16]])])
 def test_rehearsal_launches_every_configuration_only_to_tune(
-    rehearsal: Rehearsal, tunes: bool, warps: list[list[int]]
+    rehearsal: DryRun, tunes: bool, warps: list[list[int]]
 ) -> None:
     launched: list[int] = []
 

@@ -23,7 +23,7 @@ class Shelves:
         self.cache: CacheManager = get_cache_manager(DIGEST)
 
     def put(self, shelf: Path, name: str, content: str) -> Path:
-        """A file of this kernel on a shelf."""
+        """A file of this kernel on a kernel cache."""
         place = shelf / self.cache.key / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(content)

@@ -18,7 +18,7 @@ from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from engine.worker.monitor import torch_hooks
 from engine.worker.monitor.audit import Audit
-torch_hooks.hang_bells()
+torch_hooks.install_hooks()
 path, folder = Path(sys.argv[1]), Path(sys.argv[2])
 sys.path.append(str(folder))
 audit = Audit()

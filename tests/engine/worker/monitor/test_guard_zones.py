@@ -13,7 +13,7 @@ from engine.loading.failures import failure
 from engine.loading.poison import Poison
 from engine.loading.raised import StrayStoreError
 from engine.worker.monitor import guard_zones as edges_module
-from engine.worker.monitor.guard_zones import ZONE_BYTES, Edges
+from engine.worker.monitor.guard_zones import ZONE_BYTES, GuardZones
 
 CPU = torch.device("cpu")
 LIKE = torch.ones(3, 4)
@@ -36,7 +36,7 @@ def needed(tensor: torch.Tensor) -> int:
 
 @pytest.mark.parametrize("allocate", ALLOCATIONS)
 def test_a_store_behind_a_tensor_is_told(allocate: Callable[[], torch.Tensor]) -> None:
-    with Edges(0xFF, CPU) as edges, Poison(0xFF):
+    with GuardZones(0xFF, CPU) as edges, Poison(0xFF):
         made = allocate()
         store(made, needed(made))
         store(made, needed(made) + ZONE_BYTES - 1)
@@ -46,7 +46,7 @@ def test_a_store_behind_a_tensor_is_told(allocate: Callable[[], torch.Tensor]) -
 
 @pytest.mark.parametrize("allocate", ALLOCATIONS)
 def test_a_store_within_a_tensor_is_its_own(allocate: Callable[[], torch.Tensor]) -> None:
-    with Edges(0xFF, CPU) as edges, Poison(0xFF):
+    with GuardZones(0xFF, CPU) as edges, Poison(0xFF):
         made = allocate()
         for at in range(needed(made)):
             store(made, at)
@@ -54,7 +54,7 @@ def test_a_store_within_a_tensor_is_its_own(allocate: Callable[[], torch.Tensor]
 
 
 def test_what_was_written_and_where_is_named() -> None:
-    with Edges(0x7B, CPU) as edges:
+    with GuardZones(0x7B, CPU) as edges:
         first, second = torch.empty(2, 3), torch.empty(5, dtype=torch.int64)
         store(second, needed(second))
     with pytest.raises(StrayStoreError) as told:
@@ -67,14 +67,14 @@ def test_what_was_written_and_where_is_named() -> None:
 
 
 def test_content_is_kept_and_new_memory_still_holds_the_poison() -> None:
-    with Edges(0x7B, CPU), Poison(0x7B):
+    with GuardZones(0x7B, CPU), Poison(0x7B):
         filled, fresh = torch.full((5,), 2.0), torch.empty(5)
     assert filled.tolist() == [2.0] * 5
     assert set(fresh.view(torch.uint8).tolist()) == {0x7B}
 
 
 def test_a_tensor_that_was_made_larger_in_place_has_no_edge() -> None:
-    with Edges(0xFF, CPU) as edges:
+    with GuardZones(0xFF, CPU) as edges:
         within, beyond = torch.empty(5), torch.empty(5)
         within.resize_(10).zero_()
         beyond.resize_(2 * ZONE_BYTES).zero_()
@@ -83,34 +83,34 @@ def test_a_tensor_that_was_made_larger_in_place_has_no_edge() -> None:
 
 def test_what_is_computed_or_made_of_other_tensors_has_no_edge() -> None:
     given = torch.zeros(4)
-    with Edges(0xFF, CPU):
+    with GuardZones(0xFF, CPU):
         made = [LIKE + 1, LIKE.clone(), torch.cat((LIKE, LIKE)), torch.empty(4, out=given)]
     assert [one.untyped_storage().nbytes() for one in made] == [one.nbytes for one in made]
 
 
 def test_an_empty_tensor_has_no_edge() -> None:
-    with Edges(0xFF, CPU) as edges:
+    with GuardZones(0xFF, CPU) as edges:
         assert torch.empty(0, 5).untyped_storage().nbytes() == 0
     edges.check()
 
 
 def test_edges_are_kept_for_so_many_tensors_and_bytes_only() -> None:
-    with Edges(0xFF, CPU) as edges:
+    with GuardZones(0xFF, CPU) as edges:
         many = [torch.empty(1) for _ in range(70)]
     assert [one.untyped_storage().nbytes() > 4 for one in many] == [True] * 64 + [False] * 6
     edges.check()
-    with Edges(0xFF, CPU):
+    with GuardZones(0xFF, CPU):
         assert torch.empty(257 << 20, dtype=torch.uint8).untyped_storage().nbytes() == 257 << 20
 
 
 def test_tensors_of_a_graph_that_is_captured_have_no_edge(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(edges_module, "_is_capturing", lambda device: True)
-    with Edges(0xFF, CPU):
+    with GuardZones(0xFF, CPU):
         assert torch.empty(5).untyped_storage().nbytes() == 20
 
 
 def test_only_tensors_of_the_device_have_edges() -> None:
-    with Edges(0xFF, torch.device("cuda")):
+    with GuardZones(0xFF, torch.device("cuda")):
         assert torch.empty(5).untyped_storage().nbytes() == 20
 
 

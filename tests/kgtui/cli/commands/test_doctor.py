@@ -15,7 +15,7 @@ from engine.devices import Device
 from engine.devices.hardware.device_lock import DeviceLock
 from engine.errors import EngineError
 from engine.model.benchmark import DeviceState, Holder
-from engine.processes.fork_server_client import Nest
+from engine.processes.fork_server_client import ForkServerClient
 from engine.sandbox.confinement import Measure
 from kgtui.cli.commands.doctor import Condition, condition_lines, condition_of
 
@@ -55,7 +55,7 @@ def test_an_engine_that_cannot_be_started_is_said(typed, monkeypatch):
     async def fail(nest):
         raise EngineError("no processes here")
 
-    monkeypatch.setattr(Nest, "start", fail)
+    monkeypatch.setattr(ForkServerClient, "start", fail)
     ended = typed("doctor")
     assert ended.exit_code == 3
     assert "engine       cannot be started: no processes here" in ended.out.splitlines()

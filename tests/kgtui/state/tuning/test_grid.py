@@ -14,7 +14,7 @@ from engine.model import Outcome
 from engine.model.benchmark import Interval
 from engine.reports.text import CollectedRun
 from engine.tuning.trials import Trial
-from engine.tuning.tunables import Knob, knobs_of
+from engine.tuning.tunables import Tunable, tunables_of
 from kgtui.state.format.glyphs import ASCII, UNICODE
 from kgtui.state.format.lines import plain_text
 from kgtui.state.tuning.grid import (
@@ -27,12 +27,12 @@ from kgtui.state.tuning.grid import (
     tuning_markdown,
 )
 from kgtui.state.tuning.tunables import (
-    Knobs,
+    Tunables,
     grid_line,
-    knob_rows,
-    knobs_in,
     nothing_found,
     parse_values,
+    tunable_rows,
+    tunables_in,
     usual_values,
     written,
 )
@@ -83,14 +83,14 @@ def test_what_is_no_whole_number_is_refused_with_an_example(text: str) -> None:
     ],
 )  # fmt: skip
 def test_for_a_power_of_two_its_neighbours_are_offered(name: str, value: str | None, usual: str) -> None:
-    assert usual_values(Knob(name=name, value=value, line=1, places=())) == usual
+    assert usual_values(Tunable(name=name, value=value, line=1, places=())) == usual
 
 
 # Knobs
 
 
 def test_every_knob_is_a_row_with_what_is_to_be_tried() -> None:
-    rows = knob_rows(knobs_in(SOURCE, chosen={"BLOCK": (64, 128)}), glyphs=UNICODE)
+    rows = tunable_rows(tunables_in(SOURCE, chosen={"BLOCK": (64, 128)}), glyphs=UNICODE)
     assert [tuple(cell.text for cell in row.cells) for row in rows] == [
         ("BLOCK", "1024", "64, 128", "line 1"), ("RADIX", "10", "–", "line 2"),
         ("num_warps", "not given", "–", "added in line 6"), ("num_stages", "not given", "–", "added in line 6"),
@@ -98,42 +98,51 @@ def test_every_knob_is_a_row_with_what_is_to_be_tried() -> None:
 
 
 def test_the_grid_has_the_file_as_it_is_first_and_never_again() -> None:
-    knobs = knobs_in(SOURCE, chosen={"BLOCK": (512, 1024), "num_warps": (8,)})
-    assert [one.name for one in knobs.grid] == ["as it is", "BLOCK=512 num_warps=8", "BLOCK=1024 num_warps=8"]
-    assert [one.name for one in knobs_in(SOURCE, chosen={"BLOCK": (1024, 64)}).grid] == ["as it is", "BLOCK=64"]
+    tunables = tunables_in(SOURCE, chosen={"BLOCK": (512, 1024), "num_warps": (8,)})
+    assert [one.name for one in tunables.grid] == ["as it is", "BLOCK=512 num_warps=8", "BLOCK=1024 num_warps=8"]
+    assert [one.name for one in tunables_in(SOURCE, chosen={"BLOCK": (1024, 64)}).grid] == ["as it is", "BLOCK=64"]
 
 
 def test_without_values_the_entries_of_the_autotune_list_are_tried() -> None:
-    knobs = knobs_in(TUNED, chosen={})
-    assert [one.name for one in knobs.grid] == ["as it is", "B=64 num_warps=4", "B=128"]
-    assert [cell.text for cell in knob_rows(knobs, glyphs=ASCII)[-1].cells] == [
+    tunables = tunables_in(TUNED, chosen={})
+    assert [one.name for one in tunables.grid] == ["as it is", "B=64 num_warps=4", "B=128"]
+    assert [cell.text for cell in tunable_rows(tunables, glyphs=ASCII)[-1].cells] == [
         "autotune list", "2 entries", "each of them alone", "",
     ]  # fmt: skip
 
 
 def test_values_of_knobs_that_a_new_text_has_no_more_are_forgotten() -> None:
-    assert knobs_in(b"RADIX = 10\n", chosen={"BLOCK": (64,), "RADIX": (2,)}).chosen == {"RADIX": (2,)}
+    assert tunables_in(b"RADIX = 10\n", chosen={"BLOCK": (64,), "RADIX": (2,)}).chosen == {"RADIX": (2,)}
 
 
 @pytest.mark.parametrize(
     ("knobs", "words"),
     [
-        (knobs_in(SOURCE, chosen={}),
-         "enter on a knob chooses its values; r then tries every combination, each a run"),
-        (knobs_in(SOURCE, chosen={"BLOCK": (64,)}),
-         "1 variant: r tries the file as it is, then each; nothing is timed here"),
-        (knobs_in(SOURCE, chosen={"BLOCK": (1024,)}), "these are the values that the file has already; choose others"),
-        (knobs_in(SOURCE, chosen={"BLOCK": tuple(range(300))}),
-         "300 variants are too many for one grid of 256; try fewer values"),
+        (
+            tunables_in(SOURCE, chosen={}),
+            "enter on a knob chooses its values; r then tries every combination, each a run",
+        ),
+        (
+            tunables_in(SOURCE, chosen={"BLOCK": (64,)}),
+            "1 variant: r tries the file as it is, then each; nothing is timed here",
+        ),
+        (
+            tunables_in(SOURCE, chosen={"BLOCK": (1024,)}),
+            "these are the values that the file has already; choose others",
+        ),
+        (
+            tunables_in(SOURCE, chosen={"BLOCK": tuple(range(300))}),
+            "300 variants are too many for one grid of 256; try fewer values",
+        ),
     ],
     ids=["nothing chosen", "one", "as it is", "too many"],
-)  # fmt: skip
-def test_what_r_would_do_is_said(knobs: Knobs, words: str) -> None:
-    assert plain_text((grid_line(knobs, timed=False),)) == words
+)
+def test_what_r_would_do_is_said(tunables: Tunables, words: str) -> None:
+    assert plain_text((grid_line(tunables, timed=False),)) == words
 
 
 def test_a_file_with_nothing_to_turn_is_told_what_was_looked_for() -> None:
-    said = plain_text(nothing_found(knobs_in(b"def f(x):\n    return x\n", chosen={}))).splitlines()
+    said = plain_text(nothing_found(tunables_in(b"def f(x):\n    return x\n", chosen={}))).splitlines()
     assert said[0] == "nothing in this file can be turned.  Looked for, and not found:"
     assert [part in "\n".join(said) for part in ("BLOCK = 1024", "kernel[grid]", "num_warps", "triton.autotune")]
     assert len(said) == 5
@@ -141,20 +150,20 @@ def test_a_file_with_nothing_to_turn_is_told_what_was_looked_for() -> None:
 
 @pytest.mark.parametrize("source", [b"def f(:\n", b"x = 1\0\n", b"\xff\xfe = 1\n"])
 def test_a_file_that_is_no_python_has_no_knobs_and_says_why(source: bytes) -> None:
-    knobs = knobs_in(source, chosen={})
-    assert (knobs.has_any, knobs.grid) == (False, ())
-    assert knobs.complaint.startswith("nothing can be turned: ")
-    assert knobs.complaint.endswith("; mend the file and save it")
+    tunables = tunables_in(source, chosen={})
+    assert (tunables.has_any, tunables.grid) == (False, ())
+    assert tunables.complaint.startswith("nothing can be turned: ")
+    assert tunables.complaint.endswith("; mend the file and save it")
 
 
 # Progress
 
 
 def grid_of(*values: int, tuned: bool = False) -> VariantGrid:
-    knobs = knobs_in(TUNED, chosen={}) if tuned else knobs_in(SOURCE, chosen={"BLOCK": values})
+    tunables = tunables_in(TUNED, chosen={}) if tuned else tunables_in(SOURCE, chosen={"BLOCK": values})
     return VariantGrid(
-        path=Path("/k/[soft]max.py"), problem="aten::softmax", device="cuda", target="sm_90", variants=knobs.grid,
-        now={} if tuned else knobs.now, began_s=100.0, last_s=100.0,
+        path=Path("/k/[soft]max.py"), problem="aten::softmax", device="cuda", target="sm_90", variants=tunables.grid,
+        now={} if tuned else tunables.now, began_s=100.0, last_s=100.0,
     )  # fmt: skip
 
 
@@ -382,7 +391,7 @@ def test_the_whole_table_and_the_patch_are_copied_as_markdown(tried: Any) -> Non
 
 def test_what_was_chosen_is_written_as_it_is_typed() -> None:
     assert written(parse_values("4 8,16")) == "4, 8, 16"
-    assert [knob.name for knob in knobs_of(SOURCE)] == ["BLOCK", "RADIX", "num_warps", "num_stages"]
+    assert [tunable.name for tunable in tunables_of(SOURCE)] == ["BLOCK", "RADIX", "num_warps", "num_stages"]
 
 
 def test_a_wrong_outcome_is_named_as_such(tried: Any, fakes: ModuleType) -> None:
