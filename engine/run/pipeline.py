@@ -11,20 +11,9 @@ from engine.artefacts import ArtefactStore
 from engine.devices import Device
 from engine.errors import EngineError
 from engine.model import (
-    Artefact,
-    Candidate,
-    CaseResult,
-    CompiledKernel,
-    Finding,
-    Launch,
-    Limits,
-    Outcome,
-    Plan,
-    Severity,
-    Stage,
-    Stream,
+    Artefact, Candidate, CaseResult, CompiledKernel, Finding, Launch, Limits, Outcome, Plan, Severity, Stage, Stream,
     events,
-)
+)  # fmt: skip
 from engine.model.layers import Coverage
 from engine.probes import Probe
 from engine.probes.lab.case_session import Lab, passed_of
@@ -303,17 +292,10 @@ class Run:
         began = self._told.begin(Stage.VERIFY, len(cases))
         self._process_pool.prepare_beside()
         verifier = Verifier(
-            plan=self._plan,
-            limits=self._limits,
-            process_pool=self._process_pool,
-            session=self._session,
-            clock=self._loop.time,
-            profile=self._profile,
-            on_launch=self._launch,
-            on_finding=self._told.find,
-            on_trace=self._told.trace,
-            call_s=self._rehearsal.call_s if self._rehearsal is not None else None,
-        )
+            plan=self._plan, limits=self._limits, process_pool=self._process_pool, session=self._session,
+            clock=self._loop.time, profile=self._profile, on_launch=self._launch, on_finding=self._told.find,
+            on_trace=self._told.trace, call_s=self._rehearsal.call_s if self._rehearsal is not None else None,
+        )  # fmt: skip
         stage = VerifyingStage(
             cases=cases, verifier=verifier, session=self._session, told=self._told, results=self._results,
             next_of=self._rehearsal.next_of if self._rehearsal is not None else None,
@@ -372,19 +354,11 @@ class Run:
             self._told.report(not_timed(Coverage.NOT_AVAILABLE, message))
             return None
         stage = TimingStage(
-            plan=plan,
-            problem=self._plan.problem,
-            session=self._session,
-            other=self._other,
-            process_pool=self._process_pool,
-            device=self._device,
-            metrology=self._metrology,
-            profile=self._profile,
-            clock=self._loop.time,
-            launches=self._rehearsal.launches,
-            told=self._told,
+            plan=plan, problem=self._plan.problem, session=self._session, other=self._other,
+            process_pool=self._process_pool, device=self._device, metrology=self._metrology, profile=self._profile,
+            clock=self._loop.time, launches=self._rehearsal.launches, told=self._told,
             own=frozenset(launch.kernel for met in self._first_launches.values() for launch in met),
-        )
+        )  # fmt: skip
         await stage.run()
         return stage.stop
 

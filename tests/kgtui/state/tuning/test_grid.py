@@ -116,7 +116,7 @@ def test_values_of_knobs_that_a_new_text_has_no_more_are_forgotten() -> None:
 
 
 @pytest.mark.parametrize(
-    ("knobs", "words"),
+    ("tunables", "words"),
     [
         (
             tunables_in(SOURCE, chosen={}),
