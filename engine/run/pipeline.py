@@ -11,7 +11,18 @@ from engine.artefacts import ArtefactStore
 from engine.devices import Device
 from engine.errors import EngineError
 from engine.model import (
-    Artefact, Candidate, CaseResult, CompiledKernel, Finding, Launch, Limits, Outcome, Plan, Severity, Stage, Stream,
+    Artefact,
+    Candidate,
+    CaseResult,
+    CompiledKernel,
+    Finding,
+    Launch,
+    Limits,
+    Outcome,
+    Plan,
+    Severity,
+    Stage,
+    Stream,
     events,
 )  # fmt: skip
 from engine.model.layers import Coverage
@@ -104,16 +115,11 @@ class Run:
     def _open_builder(self, target: str, on_kernel: Callable[[int, int, CompiledKernel], None]) -> Builder:
         sessions = tuple(self._open_desk(self._process_pool.compiler) for _ in range(self._process_pool.most_compilers))
         return Builder(
-            sessions=sessions,
-            target=target,
-            limits=self._limits,
-            artefacts=self._artefacts,
-            profile=self._profile,
-            on_kernel=on_kernel,
-            shelf=self._shelf if target == self._device.target else None,
+            sessions=sessions, target=target, limits=self._limits, artefacts=self._artefacts, profile=self._profile,
+            on_kernel=on_kernel, shelf=self._shelf if target == self._device.target else None,
             launchers=self._launchers,
             held=target != self._device.target and not self._process_pool.compiles_beside_cases,
-        )
+        )  # fmt: skip
 
     async def stream(self, cancelled: asyncio.Event) -> AsyncGenerator[events.Event, None]:
         """All events, in order.  Ends early, with everything killed, when `cancelled` is set."""
@@ -316,14 +322,10 @@ class Run:
 
     async def _probe(self) -> None:
         lab = Lab(
-            plan=self._plan,
-            device=self._device,
-            session=self._session,
-            process_pool=self._process_pool,
-            limits=self._limits,
-            profile=self._profile,
+            plan=self._plan, device=self._device, session=self._session, process_pool=self._process_pool,
+            limits=self._limits, profile=self._profile,
             passed=passed_of(self._plan.cases, self._results, self._first_launches),
-        )
+        )  # fmt: skip
         await ProbingStage(lab=lab, told=self._told, chosen=self._probes).run()
 
     async def _learn_peaks(self) -> None:
