@@ -6,7 +6,6 @@ a peak that is too low would call an honest kernel impossible.  Nothing here is 
 
 from __future__ import annotations
 
-import gc
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -76,6 +75,8 @@ def measure_peaks(device: torch.device, *, timer: Timer) -> MeasuredPeaks:
     free_bytes, _ = torch.cuda.mem_get_info(device)
     bytes_to_copy = copy_size(cache_bytes=properties.L2_cache_size, free_bytes=free_bytes)
     has_tf32 = torch.version.hip is not None or (properties.major, properties.minor) >= _TF32_SINCE
+    # cuBLAS keeps its workspace.  Made later, it would be part of a buffer's segment, which then cannot be released.
+    torch.mm(*torch.ones((2, 64, 64), device=device))
     try:
         return MeasuredPeaks(
             copy_bytes_per_s=copy_rate(device, bytes_to_copy, timer=timer),
@@ -86,7 +87,6 @@ def measure_peaks(device: torch.device, *, timer: Timer) -> MeasuredPeaks:
             },
         )
     finally:
-        gc.collect()  # a buffer may be part of a cycle, and the cache of the allocator cannot release it then
         torch.cuda.empty_cache()
 
 
