@@ -19,7 +19,7 @@ R = TypeVar("R", bound=protocol.Reply)
 
 
 class Side(Protocol):
-    """A loaded worker; `engine.processes.candidate_session.Desk` is one."""
+    """A loaded worker; `engine.processes.candidate_session.CandidateSession` is one."""
 
     async def ask(self, command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
         """The worker's reply.

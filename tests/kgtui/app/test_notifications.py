@@ -50,7 +50,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         told.append(sequence)
         return True
 
-    monkeypatch.setattr("kgtui.app.notifications.Attention._write", write)
+    monkeypatch.setattr("kgtui.app.notifications.Notifications._write", write)
     return told
 
 
