@@ -22,10 +22,10 @@ from typing import TypeAlias
 from watchdog.events import FileClosedEvent, FileMovedEvent, FileSystemEvent, FileSystemEventHandler
 
 from kgtui.files.watching.directories import DirectoryFeed
+from kgtui.files.watching.file_systems import is_local
 from kgtui.files.watching.reading import places_of
 from kgtui.files.watching.tracked import Report, Sight, TrackedFile
 from kgtui.ports.file_events import Delays, Saved, TroubleKind, WatchTrouble
-from kgtui.watching.file_systems import is_local
 
 __all__ = ["Delays", "DirectoryFeed", "Saved", "TroubleKind", "WatchTrouble", "Watcher"]
 

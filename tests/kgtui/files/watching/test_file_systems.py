@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kgtui.watching.file_systems import is_local
+from kgtui.files.watching.file_systems import is_local
 
 
 def mounts(folder: Path, *types: str, of: Path) -> Path:
