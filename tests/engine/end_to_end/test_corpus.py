@@ -22,7 +22,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 CORPUS = Path(__file__).parents[2] / "corpus"
 ALL_TIERS = (Tier.SMOKE, Tier.FULL)
 LIMITS = Limits(load_s=5.0, case_s=20.0, memory_bytes=2 << 30)
-IMPATIENT = Limits(load_s=3.0, case_s=3.0, memory_bytes=2 << 30)
+IMPATIENT = Limits(load_s=10.0, case_s=3.0, memory_bytes=2 << 30)
 
 
 def _files(kind: str) -> list[pytest.ParameterSet]:
