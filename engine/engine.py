@@ -44,9 +44,15 @@ class Engine:
     """
 
     def __init__(
-        self, *, device: str, artefacts: ArtefactStore, environment: Mapping[str, str], limits: Limits | None = None,
-        warm_target: str | None = None, peaks_folder: Path | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        device: str,
+        artefacts: ArtefactStore,
+        environment: Mapping[str, str],
+        limits: Limits | None = None,
+        warm_target: str | None = None,
+        peaks_folder: Path | None = None,
+    ) -> None:
         self._platform = platform_named(device)
         self._device = first_device(device)
         self._artefacts = artefacts
@@ -104,16 +110,22 @@ class Engine:
         compilers = self._fork_server(self._lodging, interpreted=False) if interpreted else workers
         self._fork_servers = tuple({id(fork_server): fork_server for fork_server in (workers, compilers)}.values())
         self._process_pool = ProcessPool(
-            workers=workers, compilers=compilers, lodging=self._lodging, limits=self._limits,
-            torch_device=self._platform.TORCH_DEVICE, interpreted=interpreted,
+            workers=workers,
+            compilers=compilers,
+            lodging=self._lodging,
+            limits=self._limits,
+            torch_device=self._platform.TORCH_DEVICE,
+            interpreted=interpreted,
             target=self._device.target,
-        )  # fmt: skip
+        )
         if not interpreted:
             name = device_id(self._device.platform, self._device.index)
             self._metrology = Metrology(
-                device=self._device, process_pool=self._process_pool, peaks_folder=self._peaks_folder,
+                device=self._device,
+                process_pool=self._process_pool,
+                peaks_folder=self._peaks_folder,
                 lock=DeviceLock(shared_folder(), device_id=name, command=_COMMAND),
-            )  # fmt: skip
+            )
         starting = [asyncio.create_task(fork_server.start()) for fork_server in self._fork_servers]
         try:
             await starting[0]
@@ -170,9 +182,15 @@ class Engine:
                 yield event
 
     async def port(
-        self, candidate: Candidate, *, entry: str, launches: Sequence[Launch], targets: Sequence[str],
-        after_s: float = 0.0, cancelled: asyncio.Event | None = None,
-    ) -> AsyncGenerator[Event, None]:  # fmt: skip
+        self,
+        candidate: Candidate,
+        *,
+        entry: str,
+        launches: Sequence[Launch],
+        targets: Sequence[str],
+        after_s: float = 0.0,
+        cancelled: asyncio.Event | None = None,
+    ) -> AsyncGenerator[Event, None]:
         """Compile what a run of `candidate` launched for each of `targets`; the last event is PortingFinished.
 
         The events belong to that run, whose last one happened at `after_s`.  Setting `cancelled`, or
@@ -184,9 +202,15 @@ class Engine:
         process_pool = self._the_staff()
         async with self._turn:
             porting = Porting(
-                candidate=candidate, entry=entry, launches=launches, targets=targets, process_pool=process_pool,
-                artefacts=self._artefacts, limits=self._limits, after_s=after_s,
-            )  # fmt: skip
+                candidate=candidate,
+                entry=entry,
+                launches=launches,
+                targets=targets,
+                process_pool=process_pool,
+                artefacts=self._artefacts,
+                limits=self._limits,
+                after_s=after_s,
+            )
             events = porting.stream(cancelled or asyncio.Event())
             async with contextlib.aclosing(events):
                 async for event in events:

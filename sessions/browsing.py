@@ -56,9 +56,13 @@ class Browser(Reader):
     """A reader that can also look back over everything."""
 
     def page(
-        self, wanted: RunFilter = EVERY_RUN, *, before_id: int | None = None, after_id: int | None = None,
+        self,
+        wanted: RunFilter = EVERY_RUN,
+        *,
+        before_id: int | None = None,
+        after_id: int | None = None,
         limit: int = 100,
-    ) -> tuple[ListedRun, ...]:  # fmt: skip
+    ) -> tuple[ListedRun, ...]:
         """Up to `limit` of the wanted runs, newest first.
 
         Those next before run `before_id`; or those next after `after_id`, where 0 is before the first.
@@ -93,9 +97,12 @@ class Browser(Reader):
         """
         run = self.run(run_id)
         values = {
-            "path": path_value(run.path), "problem": run.problem, "device_name": run.device_name, "limit": limit,
+            "path": path_value(run.path),
+            "problem": run.problem,
+            "device_name": run.device_name,
+            "limit": limit,
             "baseline": USUAL_BASELINE,
-        }  # fmt: skip
+        }
         return tuple(_milestone(row) for row in reversed(self._database.rows(_SELECT_MILESTONES, values)))
 
     def answer(self, run_id: int) -> Answer | None:
@@ -119,6 +126,10 @@ def _milestone(row: sqlite3.Row) -> Milestone:
     counts = row["outcome"] == Outcome.PASS and not row["flagged"] and row["policy"] != "facts-only"
     whole = counts and row["timed"] == row["planned"]
     return Milestone(
-        run_id=row["id"], right=counts, passed=row["passed"], total=row["total"],
-        speedup=row["speedup"] if whole else None, timed=row["timed"] if whole else None,
-    )  # fmt: skip
+        run_id=row["id"],
+        right=counts,
+        passed=row["passed"],
+        total=row["total"],
+        speedup=row["speedup"] if whole else None,
+        timed=row["timed"] if whole else None,
+    )

@@ -243,20 +243,32 @@ def _benchmark_tables(benchmarks: Benchmarks, *, heading: str) -> Iterator[str]:
 
 def _csv_rows(run: RunRow, benchmark: CaseBenchmark) -> Iterator[tuple[object, ...]]:
     place = (
-        run.id, run.started_at.isoformat(), run.problem, run.device_name, run.outcome, int(run.flagged),
-        benchmark.case, benchmark.outcome, benchmark.cache,
-    )  # fmt: skip
+        run.id,
+        run.started_at.isoformat(),
+        run.problem,
+        run.device_name,
+        run.outcome,
+        int(run.flagged),
+        benchmark.case,
+        benchmark.outcome,
+        benchmark.cache,
+    )
     comparison_by_baseline = {comparison.baseline: comparison for comparison in benchmark.comparisons}
     percent = benchmark.floor.percent if benchmark.floor else None
     for side in (benchmark.timing, *benchmark.baselines):
         name = side.side if side else CANDIDATE
         comparison = comparison_by_baseline.get(name)
         yield (
-            *place, name, side.method if side else None, *_ends(side.device_us if side else None),
-            *_ends(side.call_us if side else None), *_ends(comparison.speedup if comparison else None),
-            comparison.resolution if comparison else None, comparison.standing if comparison else None,
+            *place,
+            name,
+            side.method if side else None,
+            *_ends(side.device_us if side else None),
+            *_ends(side.call_us if side else None),
+            *_ends(comparison.speedup if comparison else None),
+            comparison.resolution if comparison else None,
+            comparison.standing if comparison else None,
             percent if name == CANDIDATE else None,
-        )  # fmt: skip
+        )
 
 
 def _ends(interval: Interval | None) -> tuple[float | None, ...]:

@@ -47,10 +47,18 @@ insert or replace into cases (
 )"""
 _NO_OUTPUT: Values = dict.fromkeys(
     (
-        "output", "mismatched", "elements", "nonfinite", "max_absolute_error", "max_relative_error", "max_ulp_error",
-        "worst_index", "worst_expected", "worst_got",
+        "output",
+        "mismatched",
+        "elements",
+        "nonfinite",
+        "max_absolute_error",
+        "max_relative_error",
+        "max_ulp_error",
+        "worst_index",
+        "worst_expected",
+        "worst_got",
     )
-)  # fmt: skip
+)
 _COUNT_PASSED = """
 update runs set
     passed = (select count(*) from cases where run = :run and outcome = 'pass'),

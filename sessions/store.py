@@ -267,16 +267,30 @@ class Store(Browser):
             return _new_id(connection.execute(_INSERT_GENERATION, values).lastrowid)
 
     def find_cached(
-        self, digest: str, *, problem: str, device: str, target: str | None, tiers: tuple[Tier, ...], session_id: int,
-        benchmark: BenchmarkPlan | None = None, policy: Policy = Policy.DEFAULT,
-    ) -> RunRow | None:  # fmt: skip
+        self,
+        digest: str,
+        *,
+        problem: str,
+        device: str,
+        target: str | None,
+        tiers: tuple[Tier, ...],
+        session_id: int,
+        benchmark: BenchmarkPlan | None = None,
+        policy: Policy = Policy.DEFAULT,
+    ) -> RunRow | None:
         """As a reader finds it; `session_id` is the number that `begin_session` gave."""
         self._database.follow()  # before the number is looked up
         session = self._session_by_former.get(session_id, session_id)
         return super().find_cached(
-            digest, problem=problem, device=device, target=target, tiers=tiers, session_id=session,
-            benchmark=benchmark, policy=policy,
-        )  # fmt: skip
+            digest,
+            problem=problem,
+            device=device,
+            target=target,
+            tiers=tiers,
+            session_id=session,
+            benchmark=benchmark,
+            policy=policy,
+        )
 
     # When the file at the path is another one
 

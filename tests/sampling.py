@@ -61,9 +61,11 @@ def _read(item: pytest.Item) -> Collected:
     function = mark.kwargs.get("group") if mark is not None else None
     parameters = item.callspec.params if isinstance(item, pytest.Function) and function is not None else {}
     return Collected(
-        nodeid=item.nodeid, slow=item.get_closest_marker("slow") is not None, sampled=mark is not None,
+        nodeid=item.nodeid,
+        slow=item.get_closest_marker("slow") is not None,
+        sampled=mark is not None,
         group=function(**parameters) if function is not None else None,
-    )  # fmt: skip
+    )
 
 
 class Sampling:

@@ -83,9 +83,12 @@ class Calls:
         self.kept: tuple[object, ...] = ()
 
     def single(
-        self, calls: Sequence[Callable[[], object]], *, before: Callable[[int], int],
+        self,
+        calls: Sequence[Callable[[], object]],
+        *,
+        before: Callable[[int], int],
         after: Callable[[int, object], int],
-    ) -> Record:  # fmt: skip
+    ) -> Record:
         """Make each call with the device idle before and after.
 
         `before` and `after` are told the number of the call and return how many activities they may have
@@ -174,9 +177,13 @@ class Calls:
         return ""
 
     def _call_once(
-        self, chunk: _Chunk, number: int, call: Callable[[], object], before: Callable[[int], int],
+        self,
+        chunk: _Chunk,
+        number: int,
+        call: Callable[[], object],
+        before: Callable[[int], int],
         after: Callable[[int, object], int],
-    ) -> None:  # fmt: skip
+    ) -> None:
         began, ended = self._instruments.event(), self._instruments.event()
         prepared_ns = self._boundary(chunk)
         most_before = before(number)
@@ -192,9 +199,11 @@ class Calls:
         returned_ns = self._boundary(chunk)
         most_after = after(number, returned)
         chunk.windows += [
-            Window(begin_ns=prepared_ns, most=most_before), Window(begin_ns=called_ns, call=number),
-            Window(begin_ns=returned_ns, most=most_after), Window(begin_ns=self._boundary(chunk)),
-        ]  # fmt: skip
+            Window(begin_ns=prepared_ns, most=most_before),
+            Window(begin_ns=called_ns, call=number),
+            Window(begin_ns=returned_ns, most=most_after),
+            Window(begin_ns=self._boundary(chunk)),
+        ]
         chunk.events.append((began, ended))
         chunk.holds.append(bool(hold_ns))
 

@@ -85,10 +85,16 @@ class _MemoryHead(ctypes.Structure):
     """The first 48 bytes of CUpti_ActivityMemcpy3 and of CUpti_ActivityMemset2, and of what follows them."""
 
     _fields_ = (
-        ("kind", ctypes.c_uint32), ("what", ctypes.c_uint32), ("bytes", ctypes.c_uint64), ("start", ctypes.c_uint64),
-        ("end", ctypes.c_uint64), ("device", ctypes.c_uint32), ("context", ctypes.c_uint32),
-        ("stream", ctypes.c_uint32), ("correlation", ctypes.c_uint32),
-    )  # fmt: skip
+        ("kind", ctypes.c_uint32),
+        ("what", ctypes.c_uint32),
+        ("bytes", ctypes.c_uint64),
+        ("start", ctypes.c_uint64),
+        ("end", ctypes.c_uint64),
+        ("device", ctypes.c_uint32),
+        ("context", ctypes.c_uint32),
+        ("stream", ctypes.c_uint32),
+        ("correlation", ctypes.c_uint32),
+    )
 
 
 _REQUESTED = ctypes.CFUNCTYPE(
@@ -161,9 +167,11 @@ class Recorder:
         try:
             self._activities += read_records(self._records(buffer, used))
             self._call(
-                "cuptiActivityGetNumDroppedRecords", ctypes.c_void_p(context), ctypes.c_uint32(stream),
+                "cuptiActivityGetNumDroppedRecords",
+                ctypes.c_void_p(context),
+                ctypes.c_uint32(stream),
                 ctypes.byref(dropped),
-            )  # fmt: skip
+            )
         except CuptiError as error:  # a callback cannot raise: ctypes would print it, and go on
             self._trouble = error
         self._lost += dropped.value
@@ -254,17 +262,26 @@ def _activity(address: int) -> Activity | None:
     if number == Kind.KERNEL:
         kernel = _KernelHead.from_address(address)
         return Activity(
-            kind=Kind.KERNEL, name=(kernel.name or b"").decode(errors="replace"), start_ns=kernel.start,
-            end_ns=kernel.end, stream=kernel.stream, correlation=kernel.correlation, grid=tuple(kernel.grid),
+            kind=Kind.KERNEL,
+            name=(kernel.name or b"").decode(errors="replace"),
+            start_ns=kernel.start,
+            end_ns=kernel.end,
+            stream=kernel.stream,
+            correlation=kernel.correlation,
+            grid=tuple(kernel.grid),
             block=tuple(kernel.block),
-        )  # fmt: skip
+        )
     if number in (Kind.COPY, Kind.FILL):
         memory = _MemoryHead.from_address(address)
         kind = Kind(number)
         return Activity(
-            kind=kind, name=f"{kind.name.lower()} of {memory.bytes} bytes", start_ns=memory.start, end_ns=memory.end,
-            stream=memory.stream, correlation=memory.correlation,
-        )  # fmt: skip
+            kind=kind,
+            name=f"{kind.name.lower()} of {memory.bytes} bytes",
+            start_ns=memory.start,
+            end_ns=memory.end,
+            stream=memory.stream,
+            correlation=memory.correlation,
+        )
     return None
 
 

@@ -104,7 +104,9 @@ def instruments_of(device: torch.device) -> Instruments:
         recorder, reason = None, str(error)
     stream = torch.cuda.default_stream(device)
     return Instruments(
-        recorder=recorder, reason=reason, cache_bytes=cache_bytes,
+        recorder=recorder,
+        reason=reason,
+        cache_bytes=cache_bytes,
         synchronise=synchronise,
         event=functools.partial(_StreamEvent, stream),
         hold=_Hold(),
@@ -113,7 +115,7 @@ def instruments_of(device: torch.device) -> Instruments:
         touch=functools.partial(cache.touch, activities=touching),
         forbid_persistence=cache.forbid_persistence,
         listener=listening.Listener(recorder.library) if recorder is not None else None,
-    )  # fmt: skip
+    )
 
 
 def activities_of(work: Callable[[], object], recorder: Recorder, synchronise: Callable[[], None]) -> int:

@@ -39,10 +39,16 @@ class _CallbackData(ctypes.Structure):
     """CUpti_CallbackData of cupti_callbacks.h."""
 
     _fields_ = (
-        ("site", ctypes.c_uint32), ("call", ctypes.c_char_p), ("parameters", ctypes.c_void_p),
-        ("returned", ctypes.c_void_p), ("symbol", ctypes.c_char_p), ("context", ctypes.c_void_p),
-        ("context_number", ctypes.c_uint32), ("correlation_place", ctypes.c_void_p), ("correlation", ctypes.c_uint32),
-    )  # fmt: skip
+        ("site", ctypes.c_uint32),
+        ("call", ctypes.c_char_p),
+        ("parameters", ctypes.c_void_p),
+        ("returned", ctypes.c_void_p),
+        ("symbol", ctypes.c_char_p),
+        ("context", ctypes.c_void_p),
+        ("context_number", ctypes.c_uint32),
+        ("correlation_place", ctypes.c_void_p),
+        ("correlation", ctypes.c_uint32),
+    )
 
 
 _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32, ctypes.POINTER(_CallbackData))
@@ -85,11 +91,13 @@ class Listener:
             function = _function(told.call or b"", told.parameters)
             self._calls.append(
                 DriverCall(
-                    correlation=told.correlation, thread=threading.get_ident(), function=function,
+                    correlation=told.correlation,
+                    thread=threading.get_ident(),
+                    function=function,
                     name=(told.symbol or b"").decode(errors="replace") if function is not None else "",
                     replays=(told.call or b"").startswith(_GRAPH_LAUNCH),
                 )
-            )  # fmt: skip
+            )
 
     def _expect(self, name: str, *arguments: object) -> None:
         status = getattr(self._cupti, name)(*arguments)

@@ -92,17 +92,31 @@ class ScriptedDevice:
     def instruments(self, *, precise: bool = True) -> Instruments:
         """Its instruments; without a recorder when they are not to be `precise`."""
         return Instruments(
-            recorder=self if precise else None, reason="" if precise else "scripted without a recorder",
-            cache_bytes=self.cache_bytes, synchronise=lambda: None, event=lambda: ScriptedEvent(device=self),
+            recorder=self if precise else None,
+            reason="" if precise else "scripted without a recorder",
+            cache_bytes=self.cache_bytes,
+            synchronise=lambda: None,
+            event=lambda: ScriptedEvent(device=self),
             hold=lambda duration_ns: self.put(HOLD, duration_ns, named=False),
-            capture=self.capture, evict=self.evict, touch=self.touch, forbid_persistence=lambda: self.note,
+            capture=self.capture,
+            evict=self.evict,
+            touch=self.touch,
+            forbid_persistence=lambda: self.note,
             listener=self.listener if precise else None,
-        )  # fmt: skip
+        )
 
     def put(
-        self, name: str, duration_ns: int, *, after_ns: int = 0, named: bool = True, function: int | None = 1,
-        kind: Kind = Kind.KERNEL, stream: int = 0, thread: int | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        duration_ns: int,
+        *,
+        after_ns: int = 0,
+        named: bool = True,
+        function: int | None = 1,
+        kind: Kind = Kind.KERNEL,
+        stream: int = 0,
+        thread: int | None = None,
+    ) -> None:
         """Have the device do something `after_ns` from now; the clock moves past its end.
 
         The driver is asked for it by a `thread`, with the handle of a `function`; None is the replay of a graph.

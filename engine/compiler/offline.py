@@ -103,9 +103,10 @@ class CacheFolder:
         if not self._folder.is_dir():
             return ()
         found = {
-            path.relative_to(self._folder).as_posix() for path in self._folder.glob("*/*")
+            path.relative_to(self._folder).as_posix()
+            for path in self._folder.glob("*/*")
             if path.is_file() and path.suffix != ".lock"
-        }  # fmt: skip
+        }
         fresh = sorted(found - self._seen)
         self._seen |= found
         return tuple(fresh)

@@ -42,13 +42,15 @@ def tallies_of(results: Sequence[CaseResult], problem: Problem) -> tuple[Tally, 
     types, tiers = tuple(dict.fromkeys((*dtype_by_case.values(), "unknown"))), tuple(Tier)
     return tuple(
         Tally(
-            dtype=dtype, tier=tier, judged=len(group),
+            dtype=dtype,
+            tier=tier,
+            judged=len(group),
             passed=sum(result.outcome is Outcome.PASS for result in group),
         )
         for (dtype, tier), group in sorted(
             groups.items(), key=lambda item: (types.index(item[0][0]), tiers.index(item[0][1]))
         )
-    )  # fmt: skip
+    )
 
 
 def axes_of(results: Sequence[CaseResult], problem: Problem) -> tuple[Axis, ...]:

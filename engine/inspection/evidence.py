@@ -141,19 +141,31 @@ def evidence_of(run: CollectedRun) -> Evidence:
 
 
 def inspect(
-    evidence: Evidence, *, problem: Problem, source: str, claim: Claim | None = None,
-    versions: Mapping[str, str] | None = None, inspected_at: str | None = None,
-) -> Inspection:  # fmt: skip
+    evidence: Evidence,
+    *,
+    problem: Problem,
+    source: str,
+    claim: Claim | None = None,
+    versions: Mapping[str, str] | None = None,
+    inspected_at: str | None = None,
+) -> Inspection:
     """The evidence as one page says it; `source` is the text that was judged, `problem` what it was judged as."""
     untimed = _untimed(evidence)
     held = hold(claim, evidence.benchmarks, untimed=untimed) if claim is not None else None
     layers = tuple(_seen(layer, evidence) for layer in Layer)
     return Inspection(
-        evidence=evidence, headline=_headline(evidence, layers, held), claim=held, layers=layers,
-        findings=_findings(evidence, source), tallies=tallies_of(evidence.cases, problem),
-        axes=axes_of(evidence.cases, problem), unchecked=tuple(_unchecked(evidence, layers, untimed)),
-        untimed=untimed, versions=dict(versions or {}), inspected_at=inspected_at,
-    )  # fmt: skip
+        evidence=evidence,
+        headline=_headline(evidence, layers, held),
+        claim=held,
+        layers=layers,
+        findings=_findings(evidence, source),
+        tallies=tallies_of(evidence.cases, problem),
+        axes=axes_of(evidence.cases, problem),
+        unchecked=tuple(_unchecked(evidence, layers, untimed)),
+        untimed=untimed,
+        versions=dict(versions or {}),
+        inspected_at=inspected_at,
+    )
 
 
 def _headline(evidence: Evidence, layers: Sequence[LayerSeen], held: HeldClaim | None) -> str:
@@ -173,8 +185,12 @@ def _seen(layer: Layer, evidence: Evidence) -> LayerSeen:
     reports = tuple(report for report in evidence.layers if report.layer is layer)
     covered = {report.coverage for report in reports}
     weakest_first = (
-        Coverage.ENGINE_FAILED, Coverage.NOT_CHECKED, Coverage.CHECKED, Coverage.NOT_AVAILABLE, Coverage.NOT_ASKED,
-    )  # fmt: skip
+        Coverage.ENGINE_FAILED,
+        Coverage.NOT_CHECKED,
+        Coverage.CHECKED,
+        Coverage.NOT_AVAILABLE,
+        Coverage.NOT_ASKED,
+    )
     coverage = next((one for one in weakest_first if one in covered), None)
     required = WEIGHTS[evidence.policy].requires(layer)
     return LayerSeen(layer=layer, coverage=coverage, reports=reports, required=required)

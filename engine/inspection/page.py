@@ -72,16 +72,22 @@ _SEVERITIES: Mapping[Severity, Mark] = MappingProxyType(
 )
 _BACKINGS: Mapping[Backing, Mark] = MappingProxyType(
     {
-        Backing.SUPPORTED: Mark.GOOD, Backing.EXCEEDED: Mark.GOOD, Backing.NOT_SUPPORTED: Mark.BAD,
+        Backing.SUPPORTED: Mark.GOOD,
+        Backing.EXCEEDED: Mark.GOOD,
+        Backing.NOT_SUPPORTED: Mark.BAD,
         Backing.NOT_MEASURED: Mark.DOUBT,
     }
-)  # fmt: skip
+)
 _COVERAGES: Mapping[Coverage | None, Mark] = MappingProxyType(
     {
-        Coverage.CHECKED: Mark.GOOD, Coverage.NOT_CHECKED: Mark.DOUBT, Coverage.NOT_AVAILABLE: Mark.MUTED,
-        Coverage.ENGINE_FAILED: Mark.DOUBT, Coverage.NOT_ASKED: Mark.MUTED, None: Mark.MUTED,
+        Coverage.CHECKED: Mark.GOOD,
+        Coverage.NOT_CHECKED: Mark.DOUBT,
+        Coverage.NOT_AVAILABLE: Mark.MUTED,
+        Coverage.ENGINE_FAILED: Mark.DOUBT,
+        Coverage.NOT_ASKED: Mark.MUTED,
+        None: Mark.MUTED,
     }
-)  # fmt: skip
+)
 _WITHOUT_BLAME = frozenset({Outcome.UNSUPPORTED, Outcome.CANCELLED, Outcome.REFUSED, Outcome.ENGINE_ERROR})
 _RUNNING_WORD = "running"
 _CUT_SHORT_WORD = "cut short"
@@ -93,12 +99,16 @@ def page_of(inspection: Inspection, *, is_ascii: bool = False) -> Page:
     evidence = inspection.evidence
     word, mark = _word(evidence.verdict, inspection.claim, cut_short=evidence.cut_short)
     return Page(
-        title=f"{evidence.problem}: {word}", subject=printable(f"{evidence.file}{numbered(evidence.number)}"),
-        word=word, mark=mark, headline=printable(inspection.headline),
+        title=f"{evidence.problem}: {word}",
+        subject=printable(f"{evidence.file}{numbered(evidence.number)}"),
+        word=word,
+        mark=mark,
+        headline=printable(inspection.headline),
         claim=_claim(inspection.claim) if inspection.claim is not None else None,
         sections=(
             Section(
-                title="Findings", entries=tuple(map(_finding, inspection.findings)),
+                title="Findings",
+                entries=tuple(map(_finding, inspection.findings)),
                 note="" if inspection.findings else "none" if evidence.ended else "none so far",
             ),
             Section(
@@ -112,7 +122,7 @@ def page_of(inspection: Inspection, *, is_ascii: bool = False) -> Page:
             _policy(inspection),
             _provenance(inspection),
         ),
-    )  # fmt: skip
+    )
 
 
 def _word(verdict: Verdict | None, held: HeldClaim | None, *, cut_short: bool) -> tuple[str, Mark]:
@@ -140,11 +150,12 @@ def _layer(seen: LayerSeen, inspection: Inspection) -> Entry:
     flagging = {found.finding.check for found in inspection.findings if found.flags}
     flags = any(report.by in flagging for report in seen.reports)
     return Entry(
-        name=seen.layer, state=seen.coverage or _unseen(inspection.evidence),
+        name=seen.layer,
+        state=seen.coverage or _unseen(inspection.evidence),
         mark=Mark.DOUBT if flags else _COVERAGES[seen.coverage],
         text=f"{required} by the policy{'; what it found flags the run' if flags else ''}",
         details=tuple(line for report in seen.reports for line in _report(report)),
-    )  # fmt: skip
+    )
 
 
 def _report(report: LayerReport) -> Iterator[str]:
@@ -162,10 +173,14 @@ def _finding(seen: FindingSeen) -> Entry:
     column = f", column {place.column}" if place is not None and place.column else ""
     where = (f"line {place.line}{column}",) if place is not None else ()
     return Entry(
-        name=printable(found.check), state=f"{found.severity} (flags)" if seen.flags else found.severity,
-        mark=_SEVERITIES[found.severity], text=printable(f"{found.message}{case}"), details=where,
-        line=place.line if place is not None else None, code=printable(seen.code),
-    )  # fmt: skip
+        name=printable(found.check),
+        state=f"{found.severity} (flags)" if seen.flags else found.severity,
+        mark=_SEVERITIES[found.severity],
+        text=printable(f"{found.message}{case}"),
+        details=where,
+        line=place.line if place is not None else None,
+        code=printable(seen.code),
+    )
 
 
 def _cases(inspection: Inspection) -> Section:
@@ -177,17 +192,22 @@ def _cases(inspection: Inspection) -> Section:
     failed = [case for case in evidence.cases if case.outcome is not Outcome.PASS]
     entries = [
         Entry(
-            name=printable(case.case), state=case.outcome.replace("_", " "), mark=Mark.BAD,
-            text=printable(case.message), line=case.location.line if case.location else None,
+            name=printable(case.case),
+            state=case.outcome.replace("_", " "),
+            mark=Mark.BAD,
+            text=printable(case.message),
+            line=case.location.line if case.location else None,
         )
         for case in failed[:_MOST_FAILED]
-    ]  # fmt: skip
+    ]
     if len(failed) > _MOST_FAILED:
         entries.append(Entry(name="and", state=f"{len(failed) - _MOST_FAILED} more"))
     return Section(
-        title="Cases", entries=tuple(entries), rows=(("type", *tiers), *rows) if rows else (),
+        title="Cases",
+        entries=tuple(entries),
+        rows=(("type", *tiers), *rows) if rows else (),
         note=_counted(evidence),
-    )  # fmt: skip
+    )
 
 
 def _counted(evidence: Evidence) -> str:

@@ -23,9 +23,12 @@ def benchmark_plan(problem: Problem, claim: Claim | None) -> BenchmarkPlan | Non
     case_s = min(BenchmarkPlan.case_s, _TIMED_S / len(cases))
     if claim is None:
         return BenchmarkPlan(
-            cases=tuple(_telling_first(problem, cases)), baselines=(DEFAULT_BASELINE,), case_s=case_s, ends_s=ENDS_S,
+            cases=tuple(_telling_first(problem, cases)),
+            baselines=(DEFAULT_BASELINE,),
+            case_s=case_s,
+            ends_s=ENDS_S,
             tuning_s=_TUNING_S,
-        )  # fmt: skip
+        )
     baselines = tuple(dict.fromkeys((DEFAULT_BASELINE, claim.baseline)))
     return BenchmarkPlan(cases=cases, baselines=baselines, case_s=case_s)
 

@@ -101,9 +101,13 @@ def hold(claim: Claim, benchmarks: Benchmarks, *, untimed: str) -> HeldClaim:
     shortfall = 1 - speedup.high / claim.speedup if backing is Backing.NOT_SUPPORTED else None
     rest = f", at least {shortfall:.1%} short" if shortfall is not None else f", to {resolution:.1%}"
     return HeldClaim(
-        claim=claim, backing=backing, sentence=f"{subject} is {backing}: {measured}{rest}", measured=speedup,
-        resolution=resolution, shortfall=shortfall,
-    )  # fmt: skip
+        claim=claim,
+        backing=backing,
+        sentence=f"{subject} is {backing}: {measured}{rest}",
+        measured=speedup,
+        resolution=resolution,
+        shortfall=shortfall,
+    )
 
 
 def _backing(claim: Claim, speedup: Interval, resolution: float) -> Backing:

@@ -130,9 +130,13 @@ def as_json(inspection: Inspection) -> str:
         "claim": None
         if held is None
         else {
-            "speedup": held.claim.speedup, "baseline": held.claim.baseline, "backing": held.backing,
-            "sentence": held.sentence, "measured": msgspec.to_builtins(held.measured),
-            "resolution": held.resolution, "shortfall": held.shortfall,
+            "speedup": held.claim.speedup,
+            "baseline": held.claim.baseline,
+            "backing": held.backing,
+            "sentence": held.sentence,
+            "measured": msgspec.to_builtins(held.measured),
+            "resolution": held.resolution,
+            "shortfall": held.shortfall,
         },
         "layers": msgspec.to_builtins(inspection.layers),
         "findings": [
@@ -147,7 +151,7 @@ def as_json(inspection: Inspection) -> str:
             "summaries": [plain_summary(summary) for summary in evidence.benchmarks.summaries],
         },
         "not_checked": msgspec.to_builtins(inspection.unchecked),
-    }  # fmt: skip
+    }
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
 
 

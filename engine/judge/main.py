@@ -151,9 +151,12 @@ class _Judge:
         self._place.hand = cases.CaseInHand(problem=problem, case=case, arena=arena, base=content, content=content)
         cases.fill(self._place.hand, content, command.poison)
         return protocol.Prepared(
-            id=command.id, arguments=content.specs, arena=arena.spec, elapsed_s=time.perf_counter() - started,
+            id=command.id,
+            arguments=content.specs,
+            arena=arena.spec,
+            elapsed_s=time.perf_counter() - started,
             idle=idle,
-        )  # fmt: skip
+        )
 
     def _describe(self, command: protocol.Describe) -> protocol.Described:
         problem = self._problem(command.origin)

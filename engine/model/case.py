@@ -61,9 +61,13 @@ _SHORT_NAMES = {
 
 
 _EPSILONS = {
-    DType.FLOAT64: 2.0**-52, DType.FLOAT32: 2.0**-23, DType.FLOAT16: 2.0**-10, DType.BFLOAT16: 2.0**-7,
-    DType.COMPLEX64: 2.0**-23, DType.COMPLEX128: 2.0**-52,
-}  # fmt: skip
+    DType.FLOAT64: 2.0**-52,
+    DType.FLOAT32: 2.0**-23,
+    DType.FLOAT16: 2.0**-10,
+    DType.BFLOAT16: 2.0**-7,
+    DType.COMPLEX64: 2.0**-23,
+    DType.COMPLEX128: 2.0**-52,
+}
 
 
 class Tier(enum.StrEnum):

@@ -95,9 +95,14 @@ class Plan:
 
     @staticmethod
     def for_tiers(
-        problem: Problem, *, tiers: tuple[Tier, ...], device: str, target: str | None,
-        failed_before: tuple[str, ...] = (), limits: Limits | None = None,
-    ) -> Plan:  # fmt: skip
+        problem: Problem,
+        *,
+        tiers: tuple[Tier, ...],
+        device: str,
+        target: str | None,
+        failed_before: tuple[str, ...] = (),
+        limits: Limits | None = None,
+    ) -> Plan:
         """Cases of `tiers`: those that failed last time first, then tier by tier in the problem's order."""
         chosen = [case for tier in tiers for case in problem.cases if case.tier is tier]
         chosen.sort(key=lambda case: case.name not in failed_before)

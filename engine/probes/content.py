@@ -24,9 +24,13 @@ from engine.protocol import Variant
 
 LAYER = Layer.INPUTS
 CATCHES = (
-    "answers_by_a_sample.py", "answers_by_sums.py", "plan_keeps_its_input.py", "right_for_usual_sizes.py",
-    "skips_even_rows.py", "skips_small_rows.py",
-)  # fmt: skip
+    "answers_by_a_sample.py",
+    "answers_by_sums.py",
+    "plan_keeps_its_input.py",
+    "right_for_usual_sizes.py",
+    "skips_even_rows.py",
+    "skips_small_rows.py",
+)
 
 _CHECK = "content"
 _MOST_KERNELS = 3  # whose first cases are looked for; and a larger case

@@ -23,9 +23,13 @@ from engine.probes.lab.case_session import CaseSession, Lab, Passed, Replayed
 LAYER = Layer.ABLATION
 TURN = 2  # withholds in every call
 CATCHES = (
-    "branch_that_is_never_taken.py", "decoy_launch.py", "fig_leaf.py", "honest_while_watched.py",
-    "norm_whose_copy_is_dropped.py", "torch_behind_a_kernel.py",
-)  # fmt: skip
+    "branch_that_is_never_taken.py",
+    "decoy_launch.py",
+    "fig_leaf.py",
+    "honest_while_watched.py",
+    "norm_whose_copy_is_dropped.py",
+    "torch_behind_a_kernel.py",
+)
 
 _CHECK = "ghost_replay"
 _POISONS = (0xFF, 0x7B)

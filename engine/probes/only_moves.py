@@ -20,9 +20,13 @@ from engine.probes.lab.repeat_calls import smallest_first
 LAYER = Layer.ABLATION
 TURN = 1  # withholds where it has a suspicion
 CATCHES = (
-    "copied_then_summed.py", "copies_beside_a_decoy.py", "norm_of_copies.py", "numbers_from_raw_bytes.py",
-    "rows_by_joining.py", "silu_in_python.py",
-)  # fmt: skip
+    "copied_then_summed.py",
+    "copies_beside_a_decoy.py",
+    "norm_of_copies.py",
+    "numbers_from_raw_bytes.py",
+    "rows_by_joining.py",
+    "silu_in_python.py",
+)
 
 _CHECK = "only_moves"
 _POISON = 0x7B

@@ -25,9 +25,12 @@ from engine.probes.lab.repeat_calls import Contrasting, one_larger, smallest_fir
 
 LAYER = Layer.INPUTS
 CATCHES = (
-    "last_by_number.py", "carry_from_the_program_before.py", "right_three_times.py", "norm_by_the_last.py",
+    "last_by_number.py",
+    "carry_from_the_program_before.py",
+    "right_three_times.py",
+    "norm_by_the_last.py",
     "race_in_long_rows.py",
-)  # fmt: skip
+)
 
 _CHECK = "repeats"
 _POISONS = (0xFF, 0x7B)

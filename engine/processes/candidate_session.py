@@ -29,10 +29,17 @@ class CandidateSession:
     """The worker (or the compiler) that one candidate is loaded in."""
 
     def __init__(
-        self, *, candidate: Candidate, entry: str, spare: Spare, limits: Limits,
-        on_log: Callable[[Stream, str], None], shelves: tuple[Path, ...] = (),
-        target: str | None = None, group: ControlGroup | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        candidate: Candidate,
+        entry: str,
+        spare: Spare,
+        limits: Limits,
+        on_log: Callable[[Stream, str], None],
+        shelves: tuple[Path, ...] = (),
+        target: str | None = None,
+        group: ControlGroup | None = None,
+    ) -> None:
         """`group` is the control group of the run, which the worker joins before the candidate is loaded."""
         self._candidate = candidate
         self._entry = entry
@@ -105,9 +112,15 @@ class CandidateSession:
         shelves = tuple(map(str, self._shelves))
         view = self._hand.room.view_of(self._candidate.folder)
         command = protocol.Load(
-            id=protocol.new_id(), path=str(path), folder=folder, entry=self._entry, shelves=shelves,
-            readable=(*view.readable, *shelves), listed=view.listed, target=self._target,
-        )  # fmt: skip
+            id=protocol.new_id(),
+            path=str(path),
+            folder=folder,
+            entry=self._entry,
+            shelves=shelves,
+            readable=(*view.readable, *shelves),
+            listed=view.listed,
+            target=self._target,
+        )
         reply = await self._answer(self._hand, command, deadline_s=self._limits.load_s)
         if isinstance(reply, protocol.Failed):
             await self.clear()  # or the next case would call an entry that is not there
@@ -159,9 +172,15 @@ class CandidateSession:
     def another(self) -> CandidateSession:
         """One for the same candidate, whose worker nobody has had call it yet; what that one prints is not told."""
         return CandidateSession(
-            candidate=self._candidate, entry=self._entry, spare=self._spare, limits=self._limits,
-            on_log=lambda *_: None, shelves=self._shelves, target=self._target, group=self._group,
-        )  # fmt: skip
+            candidate=self._candidate,
+            entry=self._entry,
+            spare=self._spare,
+            limits=self._limits,
+            on_log=lambda *_: None,
+            shelves=self._shelves,
+            target=self._target,
+            group=self._group,
+        )
 
     def send_away(self, other: CandidateSession) -> None:
         """Vacate another desk: to clear this one is to wait until its worker is gone, too."""

@@ -20,8 +20,15 @@ from engine.model import Limits
 from engine.sandbox.confinement import Confinement
 
 _KEPT_VARIABLES = (
-    "PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TZ", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
-)  # fmt: skip
+    "PATH",
+    "LD_LIBRARY_PATH",
+    "LANG",
+    "LC_ALL",
+    "TZ",
+    "CUDA_HOME",
+    "CUDA_VISIBLE_DEVICES",
+    "HIP_VISIBLE_DEVICES",
+)
 _PREFIX, _LOCK = "kgtui-", ".lock"
 _USER = "candidate"
 _ENOUGH_BYTES = 1 << 30  # containers give shared memory of 64 MiB by default, which some cases do not fit into
@@ -87,10 +94,15 @@ class Room:
         """
         folder = str(self.folder)
         return {
-            "HOME": folder, "TMPDIR": folder, "XDG_CACHE_HOME": folder, "TRITON_HOME": folder,
-            "TRITON_CACHE_DIR": str(self.cache), "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor",
-            "CUDA_CACHE_PATH": f"{folder}/cuda", "USER": _USER,
-        }  # fmt: skip
+            "HOME": folder,
+            "TMPDIR": folder,
+            "XDG_CACHE_HOME": folder,
+            "TRITON_HOME": folder,
+            "TRITON_CACHE_DIR": str(self.cache),
+            "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor",
+            "CUDA_CACHE_PATH": f"{folder}/cuda",
+            "USER": _USER,
+        }
 
     def remove(self) -> None:
         """Delete both folders with all that is in them."""
@@ -123,9 +135,7 @@ class Lodging:
         """A new place for one child."""
         self._opened += 1
         name = f"{self._opened}"
-        room = Room(
-            folder=self.folder / name, shared=self.shared / name, uid=self._own_user(), private=self._private
-        )  # fmt: skip
+        room = Room(folder=self.folder / name, shared=self.shared / name, uid=self._own_user(), private=self._private)
         for folder in (room.folder, room.shared):
             folder.mkdir(mode=0o700)
             if room.uid is not None:

@@ -236,9 +236,12 @@ class ProcessPool:
         confinement = room.confinement(self._limits, address_space=self.interpreted) if confined else None
         try:
             child = await fork_server.fork(
-                kind, folder=room.folder, environment=environment, confinement=confinement,
+                kind,
+                folder=room.folder,
+                environment=environment,
+                confinement=confinement,
                 log_bytes=self._limits.log_bytes,
-            )  # fmt: skip
+            )
         except BaseException:
             room.remove()
             raise

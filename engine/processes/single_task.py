@@ -28,10 +28,18 @@ async def ask_apart(module: str, request: bytes, *, cpu_s: int, memory_bytes: in
         OSError: it could not be started.
     """
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-I", "-m", module, f"{cpu_s}", f"{memory_bytes}",
-        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
-        start_new_session=True, limit=max_reply_bytes,
-    )  # fmt: skip
+        sys.executable,
+        "-I",
+        "-m",
+        module,
+        f"{cpu_s}",
+        f"{memory_bytes}",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        start_new_session=True,
+        limit=max_reply_bytes,
+    )
     try:
         async with asyncio.timeout(_WALL_S):
             reply = await _exchanged(process, request, max_reply_bytes)

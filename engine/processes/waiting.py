@@ -14,9 +14,13 @@ _LOOK_S = 0.25
 
 
 async def first_of(
-    racers: Collection[asyncio.Future[Any]], *, kind: str, limit_s: float, look: Callable[[], Interval],
+    racers: Collection[asyncio.Future[Any]],
+    *,
+    kind: str,
+    limit_s: float,
+    look: Callable[[], Interval],
     look_s: float = _LOOK_S,
-) -> None:  # fmt: skip
+) -> None:
     """Wait until one of `racers` is done; meanwhile `limit_s` counts the time of the process that `look` measures.
 
     Raises:

@@ -79,7 +79,7 @@ from engine.protocol.repeating import (
     Recall,
     Recalled,
     Watch,
-)  # fmt: skip
+)
 from engine.protocol.timing import (
     Arrange,
     Arranged,

@@ -16,8 +16,14 @@ from engine.model.benchmark import CaseBenchmark, Comparison, Interval, Summary
 
 UNMEASURED, UNKNOWN, UNTOLD = "not measured", "unknown", "not told"
 CASE, DEVICE_US, CALL_US, ROOFLINE, CACHE, VERIFIED, RESOURCES = (
-    "case", "device us", "call us", "roofline", "L2", "verified", "regs/spill/occ",
-)  # fmt: skip
+    "case",
+    "device us",
+    "call us",
+    "roofline",
+    "L2",
+    "verified",
+    "regs/spill/occ",
+)
 
 _ABSENT = "-"
 _KERNELS_SHOWN = 3
@@ -97,15 +103,12 @@ def bench_cells(benchmark: CaseBenchmark, benchmarks: Benchmarks, *, sign: str =
         CASE: benchmark.case,
         DEVICE_US: _plus_minus(times.device_us if times else None, sign=sign),
         CALL_US: _plus_minus(times.call_us if times else None, sign=sign),
-        **{
-            column_of(name): _compared(comparison_by_baseline.get(name))
-            for name in benchmarks.baselines
-        },
+        **{column_of(name): _compared(comparison_by_baseline.get(name)) for name in benchmarks.baselines},
         ROOFLINE: f"{floor.percent:.0f}% {floor.bound}" if floor and told else UNKNOWN,
         CACHE: benchmark.cache,
         VERIFIED: f"{benchmark.verified}/{benchmark.calls}",
         RESOURCES: _resources(benchmark, benchmarks.kernels),
-    }  # fmt: skip
+    }
 
 
 def column_of(baseline: str) -> str:
@@ -160,9 +163,12 @@ def _key(launch: Launch) -> tuple[object, ...]:
     """What is compiled for a launch depends on this, and not on its grid or on how often it is launched."""
     mappings = (launch.signature, launch.constants, launch.options)
     return (
-        launch.kernel, launch.num_warps, launch.num_stages, launch.divisible_by_16,
+        launch.kernel,
+        launch.num_warps,
+        launch.num_stages,
+        launch.divisible_by_16,
         *(tuple(sorted(mapping.items())) for mapping in mappings),
-    )  # fmt: skip
+    )
 
 
 def _plus_minus(interval: Interval | None, *, sign: str) -> str:

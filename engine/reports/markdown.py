@@ -19,13 +19,16 @@ def as_markdown(run: CollectedRun, *, with_profile: bool = False) -> str:
     started, verdict = run.started, run.finished.verdict
     place = f" (line {verdict.location.line})" if verdict.location else ""
     lines = [
-        f"# {started.problem}: {word_of(verdict)}", "",
-        f"{_cell(verdict.sentence)}{place}", "",
+        f"# {started.problem}: {word_of(verdict)}",
+        "",
+        f"{_cell(verdict.sentence)}{place}",
+        "",
         f"- file: `{_cell(run.file)}`{numbered(run.number)}, SHA-256 `{started.digest}`",
         f"- device: {started.device}, {_cell(started.device_name)}",
         f"- compiled for: {started.target or 'nothing'}",
-        *([f"- policy: {started.policy}"] if started.policy is not Policy.DEFAULT else []), "",
-    ]  # fmt: skip
+        *([f"- policy: {started.policy}"] if started.policy is not Policy.DEFAULT else []),
+        "",
+    ]
     lines += _table(("case", "outcome", "what happened"), [(c.case, c.outcome, c.message) for c in run.cases])
     wrong = next((output for case in run.cases for output in case.outputs if output.error_map), None)
     if wrong is not None:

@@ -10,8 +10,10 @@ from engine.model import OutputReport
 def output_lines(output: OutputReport) -> Iterator[str]:
     """Where an output is wrong and by how much; what was not measured is left out."""
     errors = {
-        "absolute": output.max_absolute_error, "relative": output.max_relative_error, "ulp": output.max_ulp_error,
-    }  # fmt: skip
+        "absolute": output.max_absolute_error,
+        "relative": output.max_relative_error,
+        "ulp": output.max_ulp_error,
+    }
     measured = [f"{name} {value:.3g}" for name, value in errors.items() if value is not None]
     if measured:
         yield f"{output.name}: largest error {', '.join(measured)}"

@@ -36,9 +36,11 @@ def profile_lines(profile: Profile, *, width: int, is_ascii: bool = False) -> li
     cells = aligned([("work", "count", "busy s", "from", "to"), *works, ("stage", "", "took s", "from", "to"), *stages])
     texts = [cell.ljust(max(map(len, cells))) for cell in cells]
     periods = [
-        None, *((span.began_s, span.ended_s) for span in profile.spans or ()),
-        None, *((stage.at_s - stage.elapsed_s, stage.at_s) for stage in profile.stages),
-    ]  # fmt: skip
+        None,
+        *((span.began_s, span.ended_s) for span in profile.spans or ()),
+        None,
+        *((stage.at_s - stage.elapsed_s, stage.at_s) for stage in profile.stages),
+    ]
     end_s = max((profile.elapsed_s, *(period[1] for period in periods if period is not None)))
     wide = min(_WIDEST_BAR, max(_LEAST_BAR, width - len(texts[0]) - len(_GAP)))
     axis = f"0 s{f'{end_s:.2f} s':>{wide - 3}}"

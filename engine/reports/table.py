@@ -47,14 +47,21 @@ def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
             for place, (cell, wide) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows
-    ]  # fmt: skip
+    ]
 
 
 def _wide_table(benchmarks: Benchmarks, *, width: int, sign: str) -> list[str] | None:
     """A line for each case; None when that needs more than `width`."""
     columns = (
-        CASE, DEVICE_US, CALL_US, *map(column_of, benchmarks.baselines), ROOFLINE, CACHE, VERIFIED, RESOURCES,
-    )  # fmt: skip
+        CASE,
+        DEVICE_US,
+        CALL_US,
+        *map(column_of, benchmarks.baselines),
+        ROOFLINE,
+        CACHE,
+        VERIFIED,
+        RESOURCES,
+    )
     cells_by_case = {case.case: bench_cells(case, benchmarks, sign=sign) for case in benchmarks.right}
     names = max((len(case.case) for case in benchmarks.cases), default=0)
     measure = _measure(columns, cells_by_case.values(), at_least={CASE: names})

@@ -138,9 +138,13 @@ def ports_of(events: Iterable[Event], *, known: Ports = NOT_PORTED) -> Ports:
             case PortingFinished():
                 outcome, message = event.outcome, event.message
     return Ports(
-        targets=targets, launches=launches, kernels=tuple(kernel_by_number.values()),
-        numbers=tuple(kernel_by_number), outcome=outcome, message=message,
-    )  # fmt: skip
+        targets=targets,
+        launches=launches,
+        kernels=tuple(kernel_by_number.values()),
+        numbers=tuple(kernel_by_number),
+        outcome=outcome,
+        message=message,
+    )
 
 
 def plain_target(report: TargetReport) -> dict[str, Any]:  # Any: JSON values of every shape
@@ -167,13 +171,16 @@ def target_table(reports: Sequence[TargetReport]) -> list[Row]:
         ("target", "builds", "registers", "spilled B", "shared B", "occupancy"),
         *(
             (
-                report.target, f"{len(report.built)}/{report.launches}", _told(report.registers),
-                _told(report.spill_bytes), _told(report.shared_bytes),
+                report.target,
+                f"{len(report.built)}/{report.launches}",
+                _told(report.registers),
+                _told(report.spill_bytes),
+                _told(report.shared_bytes),
                 "-" if report.occupancy_percent is None else f"{report.occupancy_percent:.0f}%",
             )
             for report in reports
         ),
-    ]  # fmt: skip
+    ]
 
 
 def first_errors(reports: Sequence[TargetReport]) -> list[str]:

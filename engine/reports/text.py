@@ -324,9 +324,12 @@ def doubt_of(verdict: Verdict) -> str:
 def plain_summary(summary: Summary) -> Plain:
     """As JSON-ready values; its read-only mapping is one that msgspec does not know."""
     return {
-        "baseline": summary.baseline, "speedup": msgspec.to_builtins(summary.speedup), "cases": summary.cases,
-        "planned": summary.planned, "fast": dict(summary.fast),
-    }  # fmt: skip
+        "baseline": summary.baseline,
+        "speedup": msgspec.to_builtins(summary.speedup),
+        "cases": summary.cases,
+        "planned": summary.planned,
+        "fast": dict(summary.fast),
+    }
 
 
 def _lacking(kind: type[Event]) -> NoReturn:
@@ -372,8 +375,10 @@ def _finding_line(finding: Finding, *, file: str) -> PlainLine:
 def _kernel_line(event: KernelCompiled | KernelPorted, *, file: str) -> PlainLine:
     kernel = event.kernel
     resources = {
-        "registers": kernel.registers, "spilled bytes": kernel.spill_bytes, "shared bytes": kernel.shared_bytes,
-    }  # fmt: skip
+        "registers": kernel.registers,
+        "spilled bytes": kernel.spill_bytes,
+        "shared bytes": kernel.shared_bytes,
+    }
     told = [f"{value} {name}" for name, value in resources.items() if value is not None]
     text = f"{event.number}/{event.total} {kernel.launch.kernel} for {kernel.target} {kernel.elapsed_s:.3f} s"
     return PlainLine(

@@ -296,11 +296,14 @@ class Builder:
                 await self._load(session)
             return self.trouble or await session.ask(
                 protocol.Compile(
-                    id=protocol.new_id(), launch=job.launch, target=self._target, folder=str(session.shared),
+                    id=protocol.new_id(),
+                    launch=job.launch,
+                    target=self._target,
+                    folder=str(session.shared),
                     specialisation=job.specialisation,
                 ),
                 deadline_s=self._limits.compile_s,
-            )  # fmt: skip
+            )
         except (DeadlineError, WireError) as error:
             await session.clear()
             stop = outcome_mapping.of_worker_error(error, "while compiling")
@@ -325,10 +328,15 @@ class Builder:
     ) -> CompiledKernel:
         if isinstance(reply, protocol.Compiled):
             return CompiledKernel(
-                launch=launch, target=self._target, outcome=Outcome.PASS, elapsed_s=elapsed_s,
-                registers=reply.registers, spill_bytes=reply.spill_bytes, shared_bytes=reply.shared_bytes,
+                launch=launch,
+                target=self._target,
+                outcome=Outcome.PASS,
+                elapsed_s=elapsed_s,
+                registers=reply.registers,
+                spill_bytes=reply.spill_bytes,
+                shared_bytes=reply.shared_bytes,
                 artefacts=self._keep(session, reply.stages),
-            )  # fmt: skip
+            )
         if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.ENGINE:
             reply = Stop(outcome=Outcome.ENGINE_ERROR, message=reply.message)
         elif isinstance(reply, protocol.Failed):
@@ -336,9 +344,13 @@ class Builder:
         if not isinstance(reply, Stop):
             reply = Stop(outcome=Outcome.TAMPERED, message=f"a compile was answered with {type(reply).__name__}")
         return CompiledKernel(
-            launch=launch, target=self._target, outcome=reply.outcome, elapsed_s=elapsed_s, message=reply.message,
+            launch=launch,
+            target=self._target,
+            outcome=reply.outcome,
+            elapsed_s=elapsed_s,
+            message=reply.message,
             location=reply.location,
-        )  # fmt: skip
+        )
 
     def _keep(self, session: CandidateSession, stages: dict[str, str]) -> tuple[Artefact, ...]:
         kept: list[Artefact] = []

@@ -32,11 +32,18 @@ class DryRun:
     """The dry run of one candidate; `run` once, beside the judging of the cases."""
 
     def __init__(
-        self, *, problem: Problem, cases: Sequence[Case], session: CandidateSession, limits: Limits, profile: Profile,
+        self,
+        *,
+        problem: Problem,
+        cases: Sequence[Case],
+        session: CandidateSession,
+        limits: Limits,
+        profile: Profile,
         timed: Sequence[Case] = (),
         add: Callable[[Launch, str], list[asyncio.Future[None]]],
-        ask_judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]], patience_s: float = _PATIENCE_S,
-    ) -> None:  # fmt: skip
+        ask_judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]],
+        patience_s: float = _PATIENCE_S,
+    ) -> None:
         self._problem = problem
         self._cases = tuple(cases)
         self._timed = tuple(timed)

@@ -45,9 +45,13 @@ class EventEmitter:
         return began
 
     def end(
-        self, stage: Stage, began: float, outcome: Outcome = Outcome.PASS, message: str = "",
+        self,
+        stage: Stage,
+        began: float,
+        outcome: Outcome = Outcome.PASS,
+        message: str = "",
         location: Location | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """A stage that began at `began` ends."""
         now = self.now()
         self.tell(

@@ -94,9 +94,13 @@ class Porting:
         for target in self._targets:
             before = self._kernels
             builder = Builder(
-                sessions=self._sessions, target=target, limits=self._limits, artefacts=self._artefacts,
-                profile=self._profile, on_kernel=self._kernel_after(before),
-            )  # fmt: skip
+                sessions=self._sessions,
+                target=target,
+                limits=self._limits,
+                artefacts=self._artefacts,
+                profile=self._profile,
+                on_kernel=self._kernel_after(before),
+            )
             for launch in self._launches:
                 builder.add(launch)
             builder.finish()

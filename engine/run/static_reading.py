@@ -82,18 +82,25 @@ async def parse_candidate(candidate: Candidate, plan: Plan, *, cpu_s: int = CPU_
     """
     decode(candidate.source, candidate.filename)
     request = Request(
-        source=candidate.source, problem=candidate.problem, filename=candidate.filename, entry=plan.problem.entry,
-        signature=plan.problem.signature, refuses=WEIGHTS[plan.policy].refuses,
+        source=candidate.source,
+        problem=candidate.problem,
+        filename=candidate.filename,
+        entry=plan.problem.entry,
+        signature=plan.problem.signature,
+        refuses=WEIGHTS[plan.policy].refuses,
         folder=os.fsencode(candidate.folder) if candidate.folder is not None else None,
-    )  # fmt: skip
+    )
     if is_quickly_parsed(candidate.source):
         source = await asyncio.to_thread(read_source, candidate, plan.problem.entry)
         return Parsed(request=request, source=source)
     try:
         answer = await ask_apart(
-            __name__, msgspec.json.encode(request), cpu_s=cpu_s, memory_bytes=_MEMORY_BYTES,
+            __name__,
+            msgspec.json.encode(request),
+            cpu_s=cpu_s,
+            memory_bytes=_MEMORY_BYTES,
             max_reply_bytes=_MAX_REPLY_BYTES,
-        )  # fmt: skip
+        )
         reply = msgspec.json.decode(answer, type=Reply)
     except (EngineError, OSError, msgspec.MsgspecError) as error:
         why = f"{error}; the file has {len(candidate.source):,} bytes"

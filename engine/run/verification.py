@@ -43,9 +43,10 @@ _AND_FRESH = (*_TWICE, _Call(poison=_POISONS[0], fresh=True))
 _CONFIRMING_S = 10.0
 _MOST_EXPLAINED = 3
 _WHY_LATER = (
-    "", "the first call was right, the second on the same input was not: it keeps state, or races",
+    "",
+    "the first call was right, the second on the same input was not: it keeps state, or races",
     "right until new content came in the same memory: it returned an answer from before",
-)  # fmt: skip
+)
 
 
 @dataclass(kw_only=True)
@@ -173,10 +174,15 @@ class Verifier:
         try:
             for call, following in zip(calls, (*calls[1:], None), strict=True):
                 command = protocol.Call(
-                    id=protocol.new_id(), case=case.name, arguments=prepared.arguments, arena=prepared.arena,
-                    outputs=str(outputs), max_output_bytes=self._limits.output_bytes, poison=call.poison,
+                    id=protocol.new_id(),
+                    case=case.name,
+                    arguments=prepared.arguments,
+                    arena=prepared.arena,
+                    outputs=str(outputs),
+                    max_output_bytes=self._limits.output_bytes,
+                    poison=call.poison,
                     observe=call is observed,
-                )  # fmt: skip
+                )
                 stop = await self._call(judging, command, following)
                 if stop is not None or judging.is_wrong:
                     return stop
@@ -194,9 +200,13 @@ class Verifier:
         """The case's inputs in memory that the worker sees: the device's own, and a file where that is not shared."""
         shared = self._process_pool.shares_device
         prepare = protocol.Prepare(
-            id=protocol.new_id(), origin=self._plan.problem.origin, case=case.name, poison=_POISONS[0],
-            arena_path=None if shared else str(arena), seed=self._plan.seeds.get(case.name),
-        )  # fmt: skip
+            id=protocol.new_id(),
+            origin=self._plan.problem.origin,
+            case=case.name,
+            poison=_POISONS[0],
+            arena_path=None if shared else str(arena),
+            seed=self._plan.seeds.get(case.name),
+        )
         prepared = await self._ask_judge(prepare, "make inputs")
         # Of the judge alone: a candidate that says so of its process would choose how it is verified.
         if shared and isinstance(prepared, protocol.Failed) and prepared.kind is protocol.FailureKind.UNSUPPORTED:
@@ -229,9 +239,12 @@ class Verifier:
         if judging.overlaps:
             return await self._take(judging, command, called, following)
         compare = protocol.Compare(
-            id=protocol.new_id(), outputs=command.outputs, max_output_bytes=command.max_output_bytes,
-            returned=called.returned, explain=self._explains,
-        )  # fmt: skip
+            id=protocol.new_id(),
+            outputs=command.outputs,
+            max_output_bytes=command.max_output_bytes,
+            returned=called.returned,
+            explain=self._explains,
+        )
         stop = await self._compare(judging, compare)
         if stop is not None or judging.is_wrong or following is None:
             return stop
@@ -250,11 +263,13 @@ class Verifier:
     ) -> Stop | None:
         """Have what a call left copied, to be compared beside the call that follows."""
         take = protocol.Take(
-            id=protocol.new_id(), outputs=command.outputs, max_output_bytes=command.max_output_bytes,
+            id=protocol.new_id(),
+            outputs=command.outputs,
+            max_output_bytes=command.max_output_bytes,
             returned=called.returned,
             again=protocol.Again(fresh=following.fresh, poison=following.poison) if following is not None else None,
             explain=self._explains,
-        )  # fmt: skip
+        )
         taken = await self._ask_judge(take, "take outputs")
         if not isinstance(taken, protocol.Done):
             return outcome_mapping.of_trusted(taken, "while outputs were copied")
@@ -303,10 +318,17 @@ class Verifier:
             later = _WHY_LATER[judging.compared - 1] if judging.compared > 1 else ""
             outcome, message = wrong.outcome, f"{wrong.message} ({later})" if later else wrong.message
         return CaseResult(
-            case=case.name, tier=case.tier, outcome=outcome, elapsed_s=self._clock() - judging.started_s,
-            calls=judging.calls, seed=judging.seed, message=message, location=stop.location if stop else None,
-            outputs=judging.reports, out_of_bounds=failed.out_of_bounds if failed else None,
-        )  # fmt: skip
+            case=case.name,
+            tier=case.tier,
+            outcome=outcome,
+            elapsed_s=self._clock() - judging.started_s,
+            calls=judging.calls,
+            seed=judging.seed,
+            message=message,
+            location=stop.location if stop else None,
+            outputs=judging.reports,
+            out_of_bounds=failed.out_of_bounds if failed else None,
+        )
 
 
 def _is_shorter(path: Path, size_bytes: int) -> bool:

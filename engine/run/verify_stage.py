@@ -20,9 +20,15 @@ class VerifyingStage:
     """Judges the cases of one candidate; `run` once.  `results` are theirs, in the order in which they ended."""
 
     def __init__(
-        self, *, cases: Sequence[Case], verifier: Verifier, session: CandidateSession, told: EventEmitter,
-        next_of: Callable[[Sequence[Case]], Awaitable[Case]] | None, results: list[CaseResult],
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        cases: Sequence[Case],
+        verifier: Verifier,
+        session: CandidateSession,
+        told: EventEmitter,
+        next_of: Callable[[Sequence[Case]], Awaitable[Case]] | None,
+        results: list[CaseResult],
+    ) -> None:
         self._cases = tuple(cases)
         self._verifier = verifier
         self._session = session

@@ -81,6 +81,7 @@ def _tensor_positions(signature: str) -> tuple[int, ...]:
     definitions = parse(f"def {signature}: ...").body if signature else []
     parameters = [item for node in definitions if isinstance(node, ast.FunctionDef) for item in node.args.args]
     return tuple(
-        position for position, item in enumerate(parameters)
+        position
+        for position, item in enumerate(parameters)
         if item.annotation is not None and "Tensor" in ast.unparse(item.annotation)
-    )  # fmt: skip
+    )

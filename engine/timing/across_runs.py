@@ -41,6 +41,8 @@ def turned_round(comparison: Comparison, *, name: str) -> Comparison:
     """The same comparison seen from the other side: what was the candidate is the baseline, called `name`."""
     seen = comparison.speedup
     return Comparison(
-        baseline=name, speedup=Interval(value=1 / seen.value, low=1 / seen.high, high=1 / seen.low),
-        resolution=comparison.resolution, standing=_OPPOSITE[comparison.standing],
-    )  # fmt: skip
+        baseline=name,
+        speedup=Interval(value=1 / seen.value, low=1 / seen.high, high=1 / seen.low),
+        resolution=comparison.resolution,
+        standing=_OPPOSITE[comparison.standing],
+    )

@@ -140,10 +140,12 @@ class Bench:
         names = (OTHER, *self._plan.baselines) if len(self._seats) > 1 else self._plan.baselines
         stored = {name: self._stored(case.name, name) for name in names}
         facts = CaseFacts(
-            case=case, cache=self._plan.cache, candidate=SideFacts(name=CANDIDATE),
+            case=case,
+            cache=self._plan.cache,
+            candidate=SideFacts(name=CANDIDATE),
             own=self._own | {launch.kernel for launch in self._launches(case.name)},
             stored_us_by_baseline={name: time_us for name, time_us in stored.items() if time_us is not None},
-        )  # fmt: skip
+        )
         parties = [self._party(number, name) for number, name in enumerate((CANDIDATE, OTHER)[: len(self._seats)])]
         stop: Stop | None = None
         try:
@@ -214,19 +216,27 @@ class Bench:
             opponents.append(Entrant(party=party, facts=side))
         warm, layout = self._plan.cache is CacheState.WARM, arranged.layouts[0]
         return Table(
-            facts=facts, exchange=self._exchange, candidate=Entrant(party=mine, facts=facts.candidate),
-            opponents=opponents, ring=Ring(max(1, layout.slots), rng=self._rng),
+            facts=facts,
+            exchange=self._exchange,
+            candidate=Entrant(party=mine, facts=facts.candidate),
+            opponents=opponents,
+            ring=Ring(max(1, layout.slots), rng=self._rng),
             warm_slots=arranged.l2_bytes // (_WARM_SHARE * max(1, layout.stride)) if warm else None,
-        )  # fmt: skip
+        )
 
     def _party(self, number: int, name: str) -> WorkerParty | None:
         side = self._seats[number].side
         if side is None:
             return None
         return WorkerParty(
-            name=name, side=side, exchange=self._exchange, cache=self._plan.cache, deadline_s=self._deadline_s,
-            block=number, tuning_s=self._plan.tuning_s,
-        )  # fmt: skip
+            name=name,
+            side=side,
+            exchange=self._exchange,
+            cache=self._plan.cache,
+            deadline_s=self._deadline_s,
+            block=number,
+            tuning_s=self._plan.tuning_s,
+        )
 
     async def _tidy(self, parties: list[WorkerParty | None]) -> Stop | None:
         """Leave nothing arranged; how the candidate's worker failed at that, if it did."""

@@ -19,9 +19,15 @@ from engine.verdict.decide import Stop
 
 _LONGER = 20  # times the longest exchange so far: more than any honest chunk of another size takes
 _LEAST_DEADLINE_S = 10.0
-_WRONG = frozenset({
-    Outcome.WRONG_VALUE, Outcome.WRONG_SHAPE, Outcome.WRONG_DTYPE, Outcome.NONFINITE, Outcome.MUTATED_INPUT,
-})  # fmt: skip
+_WRONG = frozenset(
+    {
+        Outcome.WRONG_VALUE,
+        Outcome.WRONG_SHAPE,
+        Outcome.WRONG_DTYPE,
+        Outcome.NONFINITE,
+        Outcome.MUTATED_INPUT,
+    }
+)
 
 
 class WorkerParty:
@@ -31,9 +37,16 @@ class WorkerParty:
     """
 
     def __init__(
-        self, *, name: str, side: Side, exchange: Exchange, cache: CacheState, deadline_s: float, block: int = 0,
+        self,
+        *,
+        name: str,
+        side: Side,
+        exchange: Exchange,
+        cache: CacheState,
+        deadline_s: float,
+        block: int = 0,
         tuning_s: float = BenchmarkPlan.tuning_s,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.name = name
         self.side = side
         self.costs = Costs()

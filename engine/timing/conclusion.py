@@ -15,10 +15,18 @@ from engine.verdict.decide import Stop
 def of_ended(facts: CaseFacts, stop: Stop, elapsed_s: float) -> tuple[CaseBenchmark, tuple[Finding, ...]]:
     """The record of a case that did not come to its times, and what was seen until then."""
     benchmark = CaseBenchmark(
-        case=facts.case.name, outcome=stop.outcome, cache=facts.cache, elapsed_s=elapsed_s, message=stop.message,
-        slots=facts.slots, slot_bytes=facts.slot_bytes, calls=facts.calls, verified=facts.verified,
-        before=facts.before, after=facts.after,
-    )  # fmt: skip
+        case=facts.case.name,
+        outcome=stop.outcome,
+        cache=facts.cache,
+        elapsed_s=elapsed_s,
+        message=stop.message,
+        slots=facts.slots,
+        slot_bytes=facts.slot_bytes,
+        calls=facts.calls,
+        verified=facts.verified,
+        before=facts.before,
+        after=facts.after,
+    )
     return benchmark, evidence.seen_without_times(facts)
 
 
@@ -41,9 +49,13 @@ def of_timed(
     floor = None
     if peaks is not None:
         floor = floor_of(
-            problem.cost(facts.case), peaks, permitted_precision(facts.case.dtype), device_us,
-            l2_bytes=facts.l2_bytes, cache=facts.cache,
-        )  # fmt: skip
+            problem.cost(facts.case),
+            peaks,
+            permitted_precision(facts.case.dtype),
+            device_us,
+            l2_bytes=facts.l2_bytes,
+            cache=facts.cache,
+        )
     benchmark = CaseBenchmark(
         case=facts.case.name, outcome=Outcome.PASS, cache=facts.cache, elapsed_s=elapsed_s, timing=timing,
         baselines=baselines, comparisons=comparisons if device_us is not None else (), ratio_to_self=itself,

@@ -155,9 +155,15 @@ def _drain_us(facts: CaseFacts, problem: Problem, peaks: Peaks | None) -> float 
 
 def _too_fast(facts: CaseFacts, device_us: float, problem: Problem, peaks: Peaks) -> Finding | None:
     return faster_than_physics(
-        facts.case.name, problem.cost(facts.case), peaks, permitted_precision(facts.case.dtype), device_us=device_us,
-        resident_bytes=facts.slots * facts.slot_bytes, l2_bytes=facts.l2_bytes, cache=facts.cache,
-    )  # fmt: skip
+        facts.case.name,
+        problem.cost(facts.case),
+        peaks,
+        permitted_precision(facts.case.dtype),
+        device_us=device_us,
+        resident_bytes=facts.slots * facts.slot_bytes,
+        l2_bytes=facts.l2_bytes,
+        cache=facts.cache,
+    )
 
 
 def _suspect(check: str, message: str, facts: CaseFacts) -> Finding:

@@ -54,9 +54,12 @@ class Exchange:
     """Judge and clock of one benchmark; `on_work` hears what each command was for, and from when to when it took."""
 
     def __init__(
-        self, *, judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]], clock: Callable[[], float],
+        self,
+        *,
+        judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]],
+        clock: Callable[[], float],
         on_work: Callable[[str, float, float], None],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._judge = judge
         self._on_work = on_work
         self.clock = clock

@@ -30,9 +30,14 @@ class Metrology:
     """
 
     def __init__(
-        self, *, device: Device, process_pool: ProcessPool, lock: DeviceLock, peaks_folder: Path | None,
+        self,
+        *,
+        device: Device,
+        process_pool: ProcessPool,
+        lock: DeviceLock,
+        peaks_folder: Path | None,
         driver: Driver | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._device = device
         self._process_pool = process_pool
         self._lock = lock
@@ -89,9 +94,12 @@ class Metrology:
         if self._folder is None or self._device.driver is None:
             return None
         return read_peaks(
-            self._folder, self._device.name, self._device.driver, versions_text(self._versions()),
+            self._folder,
+            self._device.name,
+            self._device.driver,
+            versions_text(self._versions()),
             warn=self._say,
-        )  # fmt: skip
+        )
 
     async def _measure(self) -> None:
         await self._process_pool.worker.settle()  # nothing of ours gets ready meanwhile
@@ -99,9 +107,11 @@ class Metrology:
         before = self.state()
         _refuse_company(before)
         peaks = await measure_peaks(
-            self._process_pool.ask_judge, device=self._device, versions=self._versions(),
+            self._process_pool.ask_judge,
+            device=self._device,
+            versions=self._versions(),
             measured_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        )  # fmt: skip
+        )
         after = self.state()
         _refuse_company(after)
         self.peaks = peaks

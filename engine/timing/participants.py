@@ -33,9 +33,15 @@ class Table:
     """
 
     def __init__(
-        self, *, facts: CaseFacts, exchange: Exchange, candidate: Entrant, opponents: list[Entrant], ring: Ring,
+        self,
+        *,
+        facts: CaseFacts,
+        exchange: Exchange,
+        candidate: Entrant,
+        opponents: list[Entrant],
+        ring: Ring,
         warm_slots: int | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.facts = facts
         self.clock = exchange.clock
         self.candidate = candidate

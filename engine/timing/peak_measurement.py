@@ -40,9 +40,13 @@ async def measure_peaks(
         if not (math.isfinite(rate) and rate > 0):
             raise EngineError(f"the judge measured {name} = {rate} on {device.name}; a rate is finite and above zero")
     return Peaks(
-        device_name=device.name, driver=device.driver, versions=versions_text(versions),
-        copy_bytes_per_s=reply.copy_bytes_per_s, flops_per_s=reply.flops_per_s, measured_at=measured_at,
-    )  # fmt: skip
+        device_name=device.name,
+        driver=device.driver,
+        versions=versions_text(versions),
+        copy_bytes_per_s=reply.copy_bytes_per_s,
+        flops_per_s=reply.flops_per_s,
+        measured_at=measured_at,
+    )
 
 
 def versions_text(versions: Mapping[str, str]) -> str:

@@ -29,9 +29,14 @@ _NAMES = 4  # of kernels that a message lists
 
 
 def contradicted_by_the_clock(
-    case: str, device_us: float, *, calls: int, wall_s: float, round_trip_s: float,
+    case: str,
+    device_us: float,
+    *,
+    calls: int,
+    wall_s: float,
+    round_trip_s: float,
     graph_wall_us: float | None = None,
-) -> Finding | None:  # fmt: skip
+) -> Finding | None:
     """SUSPECT when the parent's clock rules out that a call takes `device_us`, too long or too short.
 
     `wall_s` is what `calls` back-to-back calls took by the parent's clock, in the cache state that

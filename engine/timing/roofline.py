@@ -69,9 +69,16 @@ def floor_of(
 
 
 def faster_than_physics(
-    case: str, cost: Cost, peaks: Peaks, precision: str, *, device_us: float, resident_bytes: int,
-    l2_bytes: int | None, cache: CacheState,
-) -> Finding | None:  # fmt: skip
+    case: str,
+    cost: Cost,
+    peaks: Peaks,
+    precision: str,
+    *,
+    device_us: float,
+    resident_bytes: int,
+    l2_bytes: int | None,
+    cache: CacheState,
+) -> Finding | None:
     """SUSPECT when no honest kernel can be this fast, HINT when it is under the floor that is shown.
 
     `resident_bytes` is what rotates through the timed calls in total.  For SUSPECT nothing is taken on

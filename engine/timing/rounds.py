@@ -34,9 +34,13 @@ async def arranged_slots(
 ) -> protocol.Arranged:
     """Have the judge cut slots for the case, for each worker in a block of its own."""
     command = protocol.Arrange(
-        id=protocol.new_id(), origin=problem.origin, case=case, most_slots=MOST_SLOTS, most_bytes=most_bytes,
+        id=protocol.new_id(),
+        origin=problem.origin,
+        case=case,
+        most_slots=MOST_SLOTS,
+        most_bytes=most_bytes,
         blocks=workers,
-    )  # fmt: skip
+    )
     arranged, _ = await exchange.judge(command, protocol.Arranged, "arranging slots")
     return arranged
 

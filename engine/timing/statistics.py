@@ -86,9 +86,13 @@ def ratio_interval(pairs: Sequence[tuple[float, float]], *, rng: random.Random) 
 
 
 def compare(
-    baseline: str, pairs: Sequence[tuple[float, float]], self_pairs: Sequence[tuple[float, float]],
-    rng: random.Random, *, tick_us: float = 0.0,
-) -> Comparison:  # fmt: skip
+    baseline: str,
+    pairs: Sequence[tuple[float, float]],
+    self_pairs: Sequence[tuple[float, float]],
+    rng: random.Random,
+    *,
+    tick_us: float = 0.0,
+) -> Comparison:
     """The candidate against `baseline`, and whether the difference counts.
 
     `pairs` are (candidate, baseline) medians by round; `self_pairs` the candidate against itself in the

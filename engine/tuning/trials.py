@@ -54,9 +54,10 @@ class Trial:
         if self.summary is None or not known or len(known) < len(times) or min(one.low for one in known) <= 0:
             return None
         return Interval(
-            value=geometric_mean([one.value for one in known]), low=geometric_mean([one.low for one in known]),
+            value=geometric_mean([one.value for one in known]),
+            low=geometric_mean([one.low for one in known]),
             high=geometric_mean([one.high for one in known]),
-        )  # fmt: skip
+        )
 
     def ratio_to(self, current: Trial) -> Interval | None:
         """How many times as fast as `current`, both by the same baseline of their own runs; None where one has none.
@@ -133,12 +134,17 @@ def plain_trial(trial: Trial) -> Plain:
     verdict = trial.run.finished.verdict
     speedup: Any = msgspec.to_builtins(trial.speedup)  # Any: JSON values of every shape
     return {
-        "variant": trial.variant.name, "run": trial.run.number, "verdict": msgspec.to_builtins(verdict),
-        "digest": trial.run.started.digest, "registers": trial.registers,
-        "spill_bytes": trial.spill_bytes, "shared_bytes": trial.shared_bytes,
-        "occupancy_percent": trial.occupancy_percent, "baseline": trial.summary.baseline if trial.summary else None,
+        "variant": trial.variant.name,
+        "run": trial.run.number,
+        "verdict": msgspec.to_builtins(verdict),
+        "digest": trial.run.started.digest,
+        "registers": trial.registers,
+        "spill_bytes": trial.spill_bytes,
+        "shared_bytes": trial.shared_bytes,
+        "occupancy_percent": trial.occupancy_percent,
+        "baseline": trial.summary.baseline if trial.summary else None,
         "speedup": speedup,
-    }  # fmt: skip
+    }
 
 
 def _row(trial: Trial) -> tuple[str, ...]:

@@ -101,9 +101,10 @@ def variants(source: bytes, values_by_name: Mapping[str, Sequence[int]]) -> tupl
     for combination in itertools.product(*distinct):
         chosen = dict(zip(values_by_name, combination, strict=True))
         edits = [
-            (place, _text(knob_by_name[name], value)) for name, value in chosen.items()
+            (place, _text(knob_by_name[name], value))
+            for name, value in chosen.items()
             for place in knob_by_name[name].places
-        ]  # fmt: skip
+        ]
         name = " ".join(f"{name}={value}" for name, value in chosen.items())
         made.append(Variant(name=name, source=_edited(source, edits)))
     return tuple(made)
@@ -170,9 +171,12 @@ def _launches(tree: ast.Module) -> Iterator[ast.Call]:
 def _configuration_lists(tree: ast.Module) -> Iterator[ast.List]:
     """The lists that `autotune` decorators are given, in place or by a module-level name."""
     named = {
-        target.id: statement.value for statement in tree.body if isinstance(statement, ast.Assign)
-        for target in statement.targets if isinstance(target, ast.Name)
-    }  # fmt: skip
+        target.id: statement.value
+        for statement in tree.body
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
+        if isinstance(target, ast.Name)
+    }
     for node in ast.walk(tree):
         if not isinstance(node, ast.FunctionDef):
             continue

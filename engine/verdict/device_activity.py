@@ -63,12 +63,13 @@ def shares(recorded: protocol.Recorded) -> tuple[Share, ...]:
         by_origin.setdefault(origin_of(activity), []).append(activity)
     found = [
         Share(
-            origin=origin, device_ns=sum(one.device_ns for one in group),
+            origin=origin,
+            device_ns=sum(one.device_ns for one in group),
             launches=sum(one.launches for one in group),
             names=tuple(dict.fromkeys(one.name for one in group if one.name)),
         )
         for origin, group in by_origin.items()
-    ]  # fmt: skip
+    ]
     return tuple(sorted(found, key=lambda share: -share.device_ns))
 
 

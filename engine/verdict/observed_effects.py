@@ -269,9 +269,11 @@ def _of_deeds(deeds: Sequence[protocol.DeedSeen]) -> Iterator[Finding]:
         parts = [f"{_plain(one.detail)} {'while loading' if one.loading else _count(one.times)}" for one in group]
         line = next((one.line for one in group if one.line is not None), None)
         yield Finding(
-            check=CHECK, severity=severity, message=f"{what}: {_listed(parts)}",
+            check=CHECK,
+            severity=severity,
+            message=f"{what}: {_listed(parts)}",
             location=Location(line=line) if line is not None else None,
-        )  # fmt: skip
+        )
 
 
 def _severity(deed: protocol.DeedSeen, usual: Severity) -> Severity:

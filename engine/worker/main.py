@@ -94,9 +94,14 @@ class _Worker:
         self._recorder: LaunchRecorder | None = None
         if device.type == "cpu":
             self._guard = Guard(
-                self._book, self._withholding, self._disorder, self._meetings, self._provenance, self._host_code,
+                self._book,
+                self._withholding,
+                self._disorder,
+                self._meetings,
+                self._provenance,
+                self._host_code,
                 self._gpu_need,
-            )  # fmt: skip
+            )
             self._guard.install()
             self._gpu_need.install()
             torch.set_num_threads(1)  # small tensors; the other cores belong to the judge, the compiler and the user
@@ -134,9 +139,11 @@ class _Worker:
             sys.stdout.flush()
             failed = failures.failure(command.id, error, self._filename)
             return msgspec.structs.replace(
-                failed, launches=self._book.take_untold(), ledger=self._withholding.take_ledger(),
+                failed,
+                launches=self._book.take_untold(),
+                ledger=self._withholding.take_ledger(),
                 broken=is_lost(self._device),
-            )  # fmt: skip
+            )
 
     def _carry_out(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         match command:
@@ -226,10 +233,14 @@ class _Worker:
             edges.check()
         sys.stdout.flush()
         return protocol.Called(
-            id=command.id, returned=handed_back, launches=self._book.take_untold(), elapsed_s=elapsed_s,
-            ledger=self._withholding.take_ledger(), disordered=self._disorder.launches,
+            id=command.id,
+            returned=handed_back,
+            launches=self._book.take_untold(),
+            elapsed_s=elapsed_s,
+            ledger=self._withholding.take_ledger(),
+            disordered=self._disorder.launches,
             meeting=self._meetings.first,
-        )  # fmt: skip
+        )
 
     def _has_edges(self, command: protocol.Call) -> bool:
         """Whether stores past the end are looked for: where no interpreter does, and nothing is withheld."""

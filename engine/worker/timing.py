@@ -57,9 +57,13 @@ class Stopwatch:
     """Calls the loaded entry on the slots of one case; `entry` gives it, or raises when there is none."""
 
     def __init__(
-        self, device: torch.device, entry: Callable[[], Entry], *, instruments: Instruments | None = None,
+        self,
+        device: torch.device,
+        entry: Callable[[], Entry],
+        *,
+        instruments: Instruments | None = None,
         open_block: Callable[[str, int], torch.Tensor] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._device = device
         self._entry = entry
         self._instruments = instruments
@@ -79,8 +83,9 @@ class Stopwatch:
         return self._instruments
 
     def carry_out(
-        self, command: protocol.Occupy | protocol.Fetch | protocol.TimeCalls | protocol.Collect | protocol.Vacate,
-    ) -> protocol.AnyReply:  # fmt: skip
+        self,
+        command: protocol.Occupy | protocol.Fetch | protocol.TimeCalls | protocol.Collect | protocol.Vacate,
+    ) -> protocol.AnyReply:
         """Carry out one command; whatever the entry raises is raised."""
         try:
             match command:
@@ -113,11 +118,13 @@ class Stopwatch:
             ) from error
         self._slots = tuple(
             _slot(
-                command.arguments, layout, own=own[begin : begin + layout.stride],
+                command.arguments,
+                layout,
+                own=own[begin : begin + layout.stride],
                 shared=content[layout.first + begin : layout.first + begin + layout.stride],
             )
             for begin in range(0, layout.slots * layout.stride, layout.stride)
-        )  # fmt: skip
+        )
         self._calls = Calls(self._instruments)
         return protocol.Done(id=command.id)
 
@@ -186,9 +193,15 @@ class Stopwatch:
 
         record = calls.single(self._calls_on(command.slots), before=before, after=after)
         return protocol.Timed(
-            id=command.id, calls=record.calls, returned=tuple(returned), kernels=record.kernels, late=record.late,
-            method=record.method, reason=record.reason, notes=(*notes, *record.notes),
-        )  # fmt: skip
+            id=command.id,
+            calls=record.calls,
+            returned=tuple(returned),
+            kernels=record.kernels,
+            late=record.late,
+            method=record.method,
+            reason=record.reason,
+            notes=(*notes, *record.notes),
+        )
 
     def _capture(self, command: protocol.TimeCalls, calls: Calls, instruments: Instruments) -> protocol.AnyReply:
         self._captured = ()

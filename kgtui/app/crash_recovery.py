@@ -66,12 +66,13 @@ class Rescue:
         has_store = self._app.past.recording is not None
         return (
             f"the workbench failed: {printable(f'{type(fault).__name__}: {fault}')}{where}",
-            f"  runs   those that were judged are kept in {self._paths.sessions}" if has_store
+            f"  runs   those that were judged are kept in {self._paths.sessions}"
+            if has_store
             else "  runs   nothing was kept of this session: the store was not open",
             f"  text   {self.said or 'no text was unsaved, so none is lost'}",
             f"  trace  {self._trace(fault)}",
             "  next   start kgtui again; if it fails in the same way, the trace is what a report needs",
-        )  # fmt: skip
+        )
 
     def _unsaved(self) -> Unsaved | None:
         workbench = self._app.workbench

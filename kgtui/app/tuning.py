@@ -56,15 +56,22 @@ class Tuning:
             raise UsageError(f"{bench.path.name} is about to be judged; when that has begun, r tunes it")
         self._number += 1
         self.grid = VariantGrid(
-            path=bench.path, problem=bench.problem.name, device=bench.device, target=bench.target,
-            variants=tunables.grid, now=tunables.now if tunables.chosen else {}, began_s=now_s, last_s=now_s,
-        )  # fmt: skip
+            path=bench.path,
+            problem=bench.problem.name,
+            device=bench.device,
+            target=bench.target,
+            variants=tunables.grid,
+            now=tunables.now if tunables.chosen else {},
+            began_s=now_s,
+            last_s=now_s,
+        )
         order, number = bench.order(again=True), self._number
         orders = tuple(replace(order, content=one.source, tag=VARIANT_TAG, note=one.name) for one in tunables.grid)
         self._order = GridOrder(
-            orders=orders, told=lambda place: _Hearing(self, number=number, place=place),
+            orders=orders,
+            told=lambda place: _Hearing(self, number=number, place=place),
             ended=lambda: self.grid_ended(number),
-        )  # fmt: skip
+        )
         self._service.submit(self._order)
         self.changed()
 

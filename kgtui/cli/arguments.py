@@ -77,9 +77,13 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, *, prog: str, usage: str, description: str, epilog: str | None = None) -> None:
         super().__init__(
-            prog=prog, usage=usage, description=description, epilog=epilog, allow_abbrev=False,
+            prog=prog,
+            usage=usage,
+            description=description,
+            epilog=epilog,
+            allow_abbrev=False,
             formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=_HELP_WIDTH),
-        )  # fmt: skip
+        )
         self.color = False  # Python 3.14 would colour the help, and the manual is made from it
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
@@ -153,14 +157,21 @@ def _add_bench(commands: _Commands[_Parser]) -> _Parser:
     parser.add_argument("--op", metavar="OP", help="the operator (default: the file's `# kgtui: op=...` line)")
     parser.add_argument("--sample", action="store_true", help="time the sample that comes with kgtui")
     parser.add_argument(
-        "--cases", metavar="CASE", nargs="+", action="extend",
+        "--cases",
+        metavar="CASE",
+        nargs="+",
+        action="extend",
         help="what is timed: bench, full, smoke, or names of cases (default: bench)",
-    )  # fmt: skip
+    )
     parser.add_argument("--l2", choices=("cold", "warm"), help="the second-level cache before a call (default: cold)")
     parser.add_argument(
-        "--baseline", metavar="NAME", nargs="+", action="extend", choices=baselines,
+        "--baseline",
+        metavar="NAME",
+        nargs="+",
+        action="extend",
+        choices=baselines,
         help=f"what it is compared with: {', '.join(baselines)} (default: eager)",
-    )  # fmt: skip
+    )
     parser.add_argument("--seconds", metavar="S", type=_seconds, help="how long one case may take (default: 1.1)")
     _add_place(parser)
     _add_telling(parser)
@@ -175,9 +186,12 @@ def _add_targets(commands: _Commands[_Parser]) -> _Parser:
     parser.add_argument("--sample", action="store_true", help="take the sample that comes with kgtui")
     parser.add_argument("--cases", choices=("smoke", "full"), help="whose launches (default: full)")
     parser.add_argument(
-        "--to", metavar="TARGET", nargs="+", action="extend",
+        "--to",
+        metavar="TARGET",
+        nargs="+",
+        action="extend",
         help="instead of sm_80, sm_90, sm_100, sm_120, gfx90a, gfx942, gfx950 and gfx1100",
-    )  # fmt: skip
+    )
     _add_place(parser)
     _add_telling(parser)
     return parser
@@ -191,9 +205,12 @@ def _add_tune(commands: _Commands[_Parser]) -> _Parser:
     parser.add_argument("--op", metavar="OP", help="the operator (default: the file's `# kgtui: op=...` line)")
     parser.add_argument("--sample", action="store_true", help="try the sample that comes with kgtui")
     parser.add_argument(
-        "--set", metavar="NAME=V,V", nargs="+", action="extend",
+        "--set",
+        metavar="NAME=V,V",
+        nargs="+",
+        action="extend",
         help="the values to try, in every combination (default: each entry of the file's autotune list)",
-    )  # fmt: skip
+    )
     parser.add_argument("--cases", choices=("smoke", "full"), help="how many cases are verified (default: full)")
     _add_place(parser)
     _add_policy(parser)
@@ -240,9 +257,11 @@ def _add_policy_and_shape(parser: _Parser) -> argparse._MutuallyExclusiveGroup:
 
 def _add_policy(parser: _Parser) -> None:
     parser.add_argument(
-        "--policy", choices=tuple(Policy), default=Policy.DEFAULT,
+        "--policy",
+        choices=tuple(Policy),
+        default=Policy.DEFAULT,
         help="what decides over findings: strict goes by the rules of strict benchmarks (default: default)",
-    )  # fmt: skip
+    )
 
 
 def _add_place(parser: _Parser) -> None:

@@ -147,9 +147,13 @@ class Console:
         from rich.markdown import Markdown
 
         rich = RichConsole(
-            file=self.out, width=min(self.width, _MARKDOWN_WIDTH), force_terminal=True, legacy_windows=False,
-            no_color=not self._takes_colour(self.out), _environ=self.environment,
-        )  # fmt: skip
+            file=self.out,
+            width=min(self.width, _MARKDOWN_WIDTH),
+            force_terminal=True,
+            legacy_windows=False,
+            no_color=not self._takes_colour(self.out),
+            _environ=self.environment,
+        )
         rich.print(Markdown(text))
         self.out.flush()
 

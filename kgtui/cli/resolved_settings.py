@@ -30,9 +30,10 @@ def unsaid(options: argparse.Namespace, console: Console) -> Preferences:
     """As `settled`, where what is wrong is said elsewhere."""
     config = read_config(find_paths(console.environment).config)
     typed = Typed(
-        ascii=getattr(options, "ascii", False), device=getattr(options, "device", None),
+        ascii=getattr(options, "ascii", False),
+        device=getattr(options, "device", None),
         target=getattr(options, "target", None),
-    )  # fmt: skip
+    )
     return preferences_of(config, environment=console.environment, typed=typed, encoding=console.out.encoding)
 
 

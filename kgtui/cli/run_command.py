@@ -55,9 +55,15 @@ class Judging(Protocol):
         """Judge the candidate; when `cancelled` is set, end at once with a cancelled verdict."""
 
     def port(
-        self, candidate: Candidate, *, entry: str, launches: Sequence[Launch], targets: Sequence[str],
-        after_s: float = 0.0, cancelled: asyncio.Event | None = None,
-    ) -> AsyncGenerator[Event, None]:  # fmt: skip
+        self,
+        candidate: Candidate,
+        *,
+        entry: str,
+        launches: Sequence[Launch],
+        targets: Sequence[str],
+        after_s: float = 0.0,
+        cancelled: asyncio.Event | None = None,
+    ) -> AsyncGenerator[Event, None]:
         """Compile what a run launched for other targets."""
 
 
@@ -102,9 +108,12 @@ class Request:
     def plan(self, failed_before: tuple[str, ...]) -> Plan:
         """The cases, those that failed last time first."""
         plan = Plan.for_tiers(
-            self.problem, tiers=self.tiers, device=self.device.platform, target=self.target,
+            self.problem,
+            tiers=self.tiers,
+            device=self.device.platform,
+            target=self.target,
             failed_before=failed_before,
-        )  # fmt: skip
+        )
         return replace(plan, benchmark=self.benchmark, policy=self.policy)
 
 
@@ -134,9 +143,12 @@ def real_engine(
     from engine.engine import Engine  # only here: a file that does not parse needs none
 
     return Engine(
-        device=device, artefacts=artefacts, environment=environment, warm_target=warm_target,
+        device=device,
+        artefacts=artefacts,
+        environment=environment,
+        warm_target=warm_target,
         peaks_folder=find_paths(environment).peaks,
-    )  # fmt: skip
+    )
 
 
 class _Running:
@@ -167,9 +179,11 @@ class _Running:
                 raise
             return _SIGNAL_BASE + self._signal
         run = CollectedRun(
-            file=self._request.file.shown, events=tuple(self._events), number=self._keeper.number,
+            file=self._request.file.shown,
+            events=tuple(self._events),
+            number=self._keeper.number,
             costs=self._request.costs,
-        )  # fmt: skip
+        )
         exit_code = close(run)
         return exit_code if self._signal is None else _SIGNAL_BASE + self._signal
 
@@ -177,9 +191,14 @@ class _Running:
         request = self._request
         plan = request.plan(await self._keeper.failed_before(request.problem, request.file.path))
         await self._keeper.begin(
-            request.candidate, label=request.label, environment=environment_of(request.device), device=plan.device,
-            target=plan.target, tiers=request.tiers, path=request.file.path,
-        )  # fmt: skip
+            request.candidate,
+            label=request.label,
+            environment=environment_of(request.device),
+            device=plan.device,
+            target=plan.target,
+            tiers=request.tiers,
+            path=request.file.path,
+        )
         refusal = _refusal(request, plan)
         if refusal:
             for event in refusal:
@@ -197,9 +216,13 @@ class _Running:
             launches = [event.launch for event in self._events if isinstance(event, KernelLaunched)]
             if request.port_to and launches and self._signal is None:
                 porting = engine.port(
-                    request.candidate, entry=request.problem.entry, launches=launches, targets=request.port_to,
-                    after_s=self._events[-1].at_s, cancelled=self._cancelled,
-                )  # fmt: skip
+                    request.candidate,
+                    entry=request.problem.entry,
+                    launches=launches,
+                    targets=request.port_to,
+                    after_s=self._events[-1].at_s,
+                    cancelled=self._cancelled,
+                )
                 async with contextlib.aclosing(porting):
                     async for event in porting:
                         yield event

@@ -46,9 +46,16 @@ class Keeper:
             return ()
 
     async def begin(
-        self, candidate: Candidate, *, label: str, environment: Mapping[str, str], device: str, target: str | None,
-        tiers: tuple[Tier, ...], path: Path,
-    ) -> None:  # fmt: skip
+        self,
+        candidate: Candidate,
+        *,
+        label: str,
+        environment: Mapping[str, str],
+        device: str,
+        target: str | None,
+        tiers: tuple[Tier, ...],
+        path: Path,
+    ) -> None:
         """Note that a run begins, in a session of its own."""
         if self._store is None:
             return

@@ -39,10 +39,17 @@ class Watcher:
     """
 
     def __init__(
-        self, path: Path, on_save: Callable[[Saved], None], on_trouble: Callable[[WatchTrouble], None], *,
-        siblings: Iterable[Path] = (), known_digest: str | None = None, delays: Delays | None = None,
-        feed: DirectoryFeed | None = None, clock: Callable[[], float] = time.monotonic,
-    ) -> None:  # fmt: skip
+        self,
+        path: Path,
+        on_save: Callable[[Saved], None],
+        on_trouble: Callable[[WatchTrouble], None],
+        *,
+        siblings: Iterable[Path] = (),
+        known_digest: str | None = None,
+        delays: Delays | None = None,
+        feed: DirectoryFeed | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.path = _absolute(path)
         self._on_save = on_save
         self._on_trouble = on_trouble

@@ -143,9 +143,13 @@ def rich_style(definition: str, variables: dict[str, str], background: Color) ->
     """
     style = Style.parse(definition, variables)
     return RichStyle(
-        color=_opaque(style.foreground, background), bgcolor=_opaque(style.background, background),
-        bold=style.bold, italic=style.italic, underline=style.underline, reverse=style.reverse,
-    )  # fmt: skip
+        color=_opaque(style.foreground, background),
+        bgcolor=_opaque(style.background, background),
+        bold=style.bold,
+        italic=style.italic,
+        underline=style.underline,
+        reverse=style.reverse,
+    )
 
 
 class ThemedInks:

@@ -16,6 +16,9 @@ def read_side(store: Browser, number: int) -> Side:
     """
     run = store.run(number)
     return Side(
-        run=run, view=reduce_all(NO_RUN, store.events(number)),
-        source=store.source(run.digest), environment=store.environment(run.session), answer=store.answer(number),
-    )  # fmt: skip
+        run=run,
+        view=reduce_all(NO_RUN, store.events(number)),
+        source=store.source(run.digest),
+        environment=store.environment(run.session),
+        answer=store.answer(number),
+    )

@@ -16,9 +16,13 @@ class StoreRecording:
     """Keeps what the screen shows; nothing is written before the first run, so looking around leaves no session."""
 
     def __init__(
-        self, store: Store, *, label: str, environment: Mapping[str, str],
+        self,
+        store: Store,
+        *,
+        label: str,
+        environment: Mapping[str, str],
         remove_artefact: Callable[[str], None] = lambda digest: None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._store = store
         self.archive = StoreAdmin(store, remove_artefact=remove_artefact)
         self._label = label
@@ -28,9 +32,13 @@ class StoreRecording:
     def begin(self, order: Order) -> int:
         """Note that a run begins."""
         number = self._store.begin_run(
-            self._open_session(), order.candidate, device=order.device, target=order.target,
-            tiers=() if order.cases else order.tiers, path=order.path,
-        )  # fmt: skip
+            self._open_session(),
+            order.candidate,
+            device=order.device,
+            target=order.target,
+            tiers=() if order.cases else order.tiers,
+            path=order.path,
+        )
         if order.tag is not None:
             self._store.set_tag(number, order.tag)
         if order.note is not None:
@@ -44,9 +52,14 @@ class StoreRecording:
     def cached(self, order: Order) -> int | None:
         """The newest finished run that answers this order already."""
         found = self._store.find_cached(
-            order.candidate.digest, problem=order.problem.name, device=order.device, target=order.target,
-            tiers=() if order.cases else order.tiers, session_id=self._open_session(), benchmark=order.benchmark,
-        )  # fmt: skip
+            order.candidate.digest,
+            problem=order.problem.name,
+            device=order.device,
+            target=order.target,
+            tiers=() if order.cases else order.tiers,
+            session_id=self._open_session(),
+            benchmark=order.benchmark,
+        )
         return found.id if found else None
 
     def answered(self, number: int) -> None:
@@ -84,17 +97,22 @@ class StoreRecording:
         if wanted is None or not wanted.baselines or device_name is None:
             return None
         found = self._store.best_benchmark(
-            order.problem.name, path=order.path, device_name=device_name, benchmark=wanted,
+            order.problem.name,
+            path=order.path,
+            device_name=device_name,
+            benchmark=wanted,
             baseline=wanted.baselines[0],
-        )  # fmt: skip
+        )
         if found is None:
             return None
         then = self._store.environment(found.run.session)
         changed = {name for name, _ in then.items() ^ self._environment.items()}
         return BestRun(
-            number=found.run.id, baseline=found.summary.baseline, speedup=found.summary.speedup,
+            number=found.run.id,
+            baseline=found.summary.baseline,
+            speedup=found.summary.speedup,
             changed=tuple(sorted(changed)),
-        )  # fmt: skip
+        )
 
     def last_runs(self) -> dict[str, LastRun]:
         """The last verdict on every operator that has runs."""

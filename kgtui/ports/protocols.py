@@ -48,9 +48,15 @@ class Judging(Protocol):
         """As `evaluate`, and time the candidate taking turns with `other`, a baseline called "other"."""
 
     def port(
-        self, candidate: Candidate, *, entry: str, launches: Sequence[Launch], targets: Sequence[str],
-        after_s: float = 0.0, cancelled: asyncio.Event | None = None,
-    ) -> AsyncGenerator[Event, None]:  # fmt: skip
+        self,
+        candidate: Candidate,
+        *,
+        entry: str,
+        launches: Sequence[Launch],
+        targets: Sequence[str],
+        after_s: float = 0.0,
+        cancelled: asyncio.Event | None = None,
+    ) -> AsyncGenerator[Event, None]:
         """Compile what a run launched for other targets; when `cancelled` is set, stop at once and say so."""
 
     @property
@@ -278,9 +284,13 @@ class WatcherFactory(Protocol):
     """Makes a watcher; `known_digest` is the content that the screen has already."""
 
     def __call__(
-        self, path: Path, on_save: Callable[[Saved], None], on_trouble: Callable[[WatchTrouble], None], *,
+        self,
+        path: Path,
+        on_save: Callable[[Saved], None],
+        on_trouble: Callable[[WatchTrouble], None],
+        *,
         known_digest: str | None,
-    ) -> Watching: ...  # fmt: skip
+    ) -> Watching: ...
 
 
 # From a sentence for the user and the new numbers of runs by their former ones.

@@ -130,9 +130,7 @@ class Loop:
             return
         plan = order.plan(await self._failed_before(order))
         number = await self._begin(order)
-        header = RunHeader(
-            number=number, cached=False, digest=order.candidate.digest, picked=bool(order.cases)
-        )  # fmt: skip
+        header = RunHeader(number=number, cached=False, digest=order.candidate.digest, picked=bool(order.cases))
         audience.run_began(header)
         failed: list[str] = []
 
@@ -151,9 +149,14 @@ class Loop:
         await self._tell(self._port_events(order, cancelled), order.number, self._audience)
 
     async def _tell(
-        self, events: AsyncGenerator[Event, None], number: int | None, audience: Audience, *,
-        heed: Callable[[Sequence[Event]], None] = lambda batch: None, source: bytes = b"",
-    ) -> None:  # fmt: skip
+        self,
+        events: AsyncGenerator[Event, None],
+        number: int | None,
+        audience: Audience,
+        *,
+        heed: Callable[[Sequence[Event]], None] = lambda batch: None,
+        source: bytes = b"",
+    ) -> None:
         """Record the events in batches, and tell each to the audience before the next."""
         inbox = _Inbox()
         reading = asyncio.create_task(self._read(events, inbox))
@@ -205,9 +208,14 @@ class Loop:
             return
         if last is None:
             yield RunStarted(
-                at_s=0.0, problem=plan.problem.name, digest=candidate.digest, device=plan.device,
-                device_name=self._judging.device_name, target=plan.target, cases=len(plan.cases),
-            )  # fmt: skip
+                at_s=0.0,
+                problem=plan.problem.name,
+                digest=candidate.digest,
+                device=plan.device,
+                device_name=self._judging.device_name,
+                target=plan.target,
+                cases=len(plan.cases),
+            )
         verdict = Verdict(outcome=Outcome.ENGINE_ERROR, sentence=complaint, passed=0, total=len(plan.cases))
         yield RunFinished(at_s=last.at_s if last else 0.0, verdict=verdict)
 
@@ -215,9 +223,13 @@ class Loop:
         """The engine's events, closed by us when the engine fails to close them."""
         last_s, message = order.after_s, "the engine ended before everything was compiled; r begins again"
         porting = self._judging.port(
-            order.candidate, entry=order.entry, launches=order.launches, targets=order.targets, after_s=order.after_s,
+            order.candidate,
+            entry=order.entry,
+            launches=order.launches,
+            targets=order.targets,
+            after_s=order.after_s,
             cancelled=cancelled,
-        )  # fmt: skip
+        )
         try:
             async with contextlib.aclosing(porting):
                 async for event in porting:

@@ -10,8 +10,14 @@ from kgtui.settings.actions import Action as Action
 from kgtui.settings.actions import Where as Where
 
 _NAMES = {
-    "escape": "esc", "slash": "/", "backslash": "\\", "at": "@", "minus": "-", "plus": "+", "underscore": "_",
-}  # fmt: skip
+    "escape": "esc",
+    "slash": "/",
+    "backslash": "\\",
+    "at": "@",
+    "minus": "-",
+    "plus": "+",
+    "underscore": "_",
+}
 
 
 def actions_of(where: Where, actions: tuple[Action, ...] = ACTIONS) -> tuple[Action, ...]:

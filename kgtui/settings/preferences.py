@@ -92,14 +92,22 @@ def preferences_of(
     asked, problems = _usable(config)
     sources = {
         "theme": (_without_colour(environment), _of_file(asked, "theme", config), *_themes_of(environment)),
-        "ascii": (("--ascii", typed.ascii or None), _of_file(asked, "ascii", config),
-                  (f"encoding {encoding}", None if has_signs(encoding) else True),
-                  (LINUX_CONSOLE, environment.get("TERM") == "linux" or None), (USUAL, False)),
+        "ascii": (
+            ("--ascii", typed.ascii or None),
+            _of_file(asked, "ascii", config),
+            (f"encoding {encoding}", None if has_signs(encoding) else True),
+            (LINUX_CONSOLE, environment.get("TERM") == "linux" or None),
+            (USUAL, False),
+        ),
         "device": (("--device", typed.device), _of_file(asked, "device", config)),
         "target": (("--target", typed.target), _of_file(asked, "target", config)),
-        "editor": (_of_file(asked, "editor", config), ("VISUAL", environment.get("VISUAL") or None),
-                   ("EDITOR", environment.get("EDITOR") or None), (USUAL, "vi")),
-    }  # fmt: skip
+        "editor": (
+            _of_file(asked, "editor", config),
+            ("VISUAL", environment.get("VISUAL") or None),
+            ("EDITOR", environment.get("EDITOR") or None),
+            (USUAL, "vi"),
+        ),
+    }
     chosen = []
     for option in OPTIONS:
         default = (_of_file(asked, option.key, config), (USUAL, option.usual))
@@ -108,9 +116,13 @@ def preferences_of(
         beaten = wished if wished is not None and wished != value else None
         chosen.append(Chosen(key=option.key, value=value, source=source, beaten=beaten))
     return Preferences(
-        config=config, chosen=tuple(chosen), problems=(*config.problems, *problems), environment=environment,
-        typed=typed, encoding=encoding,
-    )  # fmt: skip
+        config=config,
+        chosen=tuple(chosen),
+        problems=(*config.problems, *problems),
+        environment=environment,
+        typed=typed,
+        encoding=encoding,
+    )
 
 
 _Source = tuple[str, Value | None]

@@ -83,9 +83,11 @@ def standalone_script(failed: FailedCase, *, name: str) -> str:
     functions = {
         role: _taken(inliner, problem, role, function)
         for role, function in (
-            ("make_inputs", problem.make_inputs), ("reference", problem.reference), ("tolerance", problem.tolerance),
+            ("make_inputs", problem.make_inputs),
+            ("reference", problem.reference),
+            ("tolerance", problem.tolerance),
         )
-    }  # fmt: skip
+    }
     for wanted in ("Case", "DType", "Tier"):
         inliner.take("engine.model", wanted)
     inliner.take(_HARNESS, "Replay")

@@ -36,9 +36,14 @@ _over = partial(cases_over, dim=-1, layout=Layout.CONTIGUOUS, result="same", val
 _BOUNDS = {DType.INT16: 2**15, DType.INT32: 2**30, DType.INT64: 2**55}
 
 _SPECIAL = [
-    Special.NAN, Special.INF, Special.BOTH_INF, Special.NEGATIVE_INF, Special.OVERFLOW, Special.ALL_NEGATIVE_INF,
+    Special.NAN,
+    Special.INF,
+    Special.BOTH_INF,
+    Special.NEGATIVE_INF,
+    Special.OVERFLOW,
+    Special.ALL_NEGATIVE_INF,
     Special.LARGE,
-]  # fmt: skip
+]
 
 CASES = (
     *_over(Tier.SMOKE, "{shape} {dtype}", shape=(5, 257), dtype=[F32, BF16]),

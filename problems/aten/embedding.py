@@ -26,8 +26,9 @@ from problems.kit import (
     torch,
 )
 
-_over = partial(cases_over, padding_idx=-1, layout=Layout.CONTIGUOUS, index="int64", index_layout=Layout.CONTIGUOUS,
-                values="mixed")  # fmt: skip
+_over = partial(
+    cases_over, padding_idx=-1, layout=Layout.CONTIGUOUS, index="int64", index_layout=Layout.CONTIGUOUS, values="mixed"
+)
 
 CASES = (
     *_over(Tier.SMOKE, "{rows}x{width}[{indices}] {dtype}", rows=11, width=33, indices=(8,), dtype=[F32, BF16]),

@@ -34,15 +34,21 @@ CASES = (
     *_over(Tier.FULL, "{shape} {dtype}", shape=[(4095,), (4097,)], dtype=[F16, BF16]),
     *_over(Tier.FULL, "{shape} {dtype}", shape=[(16, 7, 57), (20, 32, 15)], dtype=FLOATS),
     *_over(Tier.FULL, "{shape} {dtype} up to 2^{octaves}", shape=(3000,), dtype=FLOATS, octaves=7),
-    *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(33, 65), dtype=[F32, BF16],
-           layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET]),
-    *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(5, 7, 9), dtype=F32,
-           layout=[Layout.TRANSPOSED, Layout.PADDED]),
+    *_over(
+        Tier.FULL,
+        "{shape} {dtype} {layout}",
+        shape=(33, 65),
+        dtype=[F32, BF16],
+        layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET],
+    ),
+    *_over(
+        Tier.FULL, "{shape} {dtype} {layout}", shape=(5, 7, 9), dtype=F32, layout=[Layout.TRANSPOSED, Layout.PADDED]
+    ),
     *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(700,), dtype=F32, layout=Layout.STRIDED),
     *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(2, 3, 4, 5, 6), dtype=BF16, layout=Layout.IRREGULAR),
     *_over(Tier.FULL, "{shape} {dtype} {values}", shape=(7, 33), dtype=FLOATS, values="special"),
     *_over(Tier.BENCH, "{shape} {dtype}", shape=[(1024, 1024), (16, 128, 64, 60)], dtype=[F32, BF16]),
-)  # fmt: skip
+)
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:

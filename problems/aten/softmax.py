@@ -62,9 +62,14 @@ _CENTRES = {"large": 1e3, "huge": 1e5}
 _SLOPES = {"rising": 100.0, "falling": -100.0}
 _PEAK = 200.0
 _SPECIAL = [
-    Special.NAN, Special.ALL_NEGATIVE_INF, Special.INF, Special.BOTH_INF, Special.NEGATIVE_INF, Special.LARGE,
+    Special.NAN,
+    Special.ALL_NEGATIVE_INF,
+    Special.INF,
+    Special.BOTH_INF,
+    Special.NEGATIVE_INF,
+    Special.LARGE,
     Special.ALL_NEGATIVE_ZERO,
-]  # fmt: skip
+]
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:

@@ -36,9 +36,15 @@ _INTEGERS = [DType.INT32, DType.INT64, DType.BOOL]
 _BOUNDS = {DType.INT32: 2**30, DType.INT64: 2**55}
 
 _SPECIAL = [
-    Special.NAN, Special.INF, Special.BOTH_INF, Special.NEGATIVE_INF, Special.OVERFLOW, Special.ALL_NEGATIVE_INF,
-    Special.ALL_NEGATIVE_ZERO, Special.LARGE,
-]  # fmt: skip
+    Special.NAN,
+    Special.INF,
+    Special.BOTH_INF,
+    Special.NEGATIVE_INF,
+    Special.OVERFLOW,
+    Special.ALL_NEGATIVE_INF,
+    Special.ALL_NEGATIVE_ZERO,
+    Special.LARGE,
+]
 
 CASES = (
     *_over(Tier.SMOKE, "{shape} dims {dims} {dtype}", shape=(8, 257), dtype=[F32, BF16]),

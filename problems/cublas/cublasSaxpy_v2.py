@@ -37,7 +37,7 @@ CASES = (
     *_over(Tier.BENCH, _LABEL, n=5333),
     *_over(Tier.BENCH, _LABEL, n=1 << 24, incx=1, incy=1),
     *_over(Tier.BENCH, _LABEL, n=1 << 20, incx=2, incy=3),
-)  # fmt: skip
+)
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:

@@ -17,8 +17,9 @@ from functools import partial
 from engine.model import Case, Cost, Problem, Tier, Tolerance
 from problems.kit import F32, Arguments, Layout, Special, cases_over, laid_out, normal, rounded, special_rows, torch
 
-_over = partial(cases_over, dtype=F32, trans="NN", alpha=1.0, beta=0.0, padding=0, values="normal",
-                layout=Layout.CONTIGUOUS)  # fmt: skip
+_over = partial(
+    cases_over, dtype=F32, trans="NN", alpha=1.0, beta=0.0, padding=0, values="normal", layout=Layout.CONTIGUOUS
+)
 _ROWS = [Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.SUBNORMAL]
 _COLUMNS = [Special.NAN, Special.NEGATIVE_INF]
 _OLD = [*[Special.NEGATIVE_ZERO] * len(_ROWS), Special.NAN, Special.INF, Special.NEGATIVE_INF]

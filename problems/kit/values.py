@@ -67,8 +67,13 @@ class Special(enum.StrEnum):
 
 
 SPECIAL_VALUES = (
-    Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.NEGATIVE_ZERO, Special.LARGE, Special.SUBNORMAL,
-)  # fmt: skip
+    Special.NAN,
+    Special.INF,
+    Special.NEGATIVE_INF,
+    Special.NEGATIVE_ZERO,
+    Special.LARGE,
+    Special.SUBNORMAL,
+)
 """What single elements can be, whatever is computed of them."""
 
 _NEAR_LARGEST = 0.45  # a sum of three overflows clearly; twice of it does not, which honest kernels may compute

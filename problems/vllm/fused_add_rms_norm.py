@@ -44,10 +44,18 @@ CASES = (
     *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=2, width=8192, dtype=FLOATS),
     *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=2, width=4999, dtype=F32),
     *_over(Tier.FULL, "{rows}x{width} {dtype}", rows=31, width=512, dtype=[F32, BF16]),
-    *_over(Tier.FULL, "{rows}x{width} {dtype} epsilon {epsilon}", rows=7, width=497, dtype=FLOATS, magnitude=1e-3,
-           epsilon=[1e-4, 1e-5, 1e-6]),
-    *_over(Tier.FULL, "{rows}x{width} {dtype} magnitude {magnitude}", rows=7, width=497, dtype=FLOATS,
-           magnitude=1000.0),
+    *_over(
+        Tier.FULL,
+        "{rows}x{width} {dtype} epsilon {epsilon}",
+        rows=7,
+        width=497,
+        dtype=FLOATS,
+        magnitude=1e-3,
+        epsilon=[1e-4, 1e-5, 1e-6],
+    ),
+    *_over(
+        Tier.FULL, "{rows}x{width} {dtype} magnitude {magnitude}", rows=7, width=497, dtype=FLOATS, magnitude=1000.0
+    ),
     *_over(Tier.FULL, "{rows}x{width} {dtype} {layout}", rows=7, width=65, dtype=BF16, layout=Layout.IRREGULAR),
     *_over(Tier.FULL, "{rows}x{width} {dtype} {values}", rows=9, width=65, dtype=FLOATS, values="special"),
     *_over(Tier.FULL, "{rows}x{width} {dtype} epsilon {epsilon}", rows=5, width=33, dtype=F32, epsilon=[0.0, 100.0]),
@@ -55,7 +63,7 @@ CASES = (
     *_over(Tier.BENCH, "{rows}x{width} {dtype}", rows=128, width=512, dtype=F16),
     *_over(Tier.BENCH, "{rows}x{width} {dtype}", rows=1024, width=4096, dtype=[F32, BF16]),
     *_over(Tier.BENCH, "{rows}x{width} {dtype}", rows=5333, width=8192, dtype=BF16),
-)  # fmt: skip
+)
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:

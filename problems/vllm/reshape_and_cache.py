@@ -75,9 +75,11 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     if case.word("layout") == _VALUES_PADDED:
         layouts = Layout.CONTIGUOUS, Layout.PADDED
     shapes = [
-        (tokens, heads, head_size), (tokens, heads, head_size),
-        (blocks, heads, head_size // group, block_size, group), (blocks, heads, head_size, block_size),
-    ]  # fmt: skip
+        (tokens, heads, head_size),
+        (tokens, heads, head_size),
+        (blocks, heads, head_size // group, block_size, group),
+        (blocks, heads, head_size, block_size),
+    ]
     moved = [mixed(shape, case.dtype, rng) for shape in shapes]
     if case.word("values") == "special":
         moved = [scattered(tensor, rng, each=3) for tensor in moved]

@@ -29,11 +29,23 @@ from problems.kit import (
     torch,
 )
 
-_over = partial(cases_over, epsilon=1e-6, layout=Layout.CONTIGUOUS, other_layout=Layout.CONTIGUOUS, weight="random",
-                magnitude=1.0, values="mixed")  # fmt: skip
+_over = partial(
+    cases_over,
+    epsilon=1e-6,
+    layout=Layout.CONTIGUOUS,
+    other_layout=Layout.CONTIGUOUS,
+    weight="random",
+    magnitude=1.0,
+    values="mixed",
+)
 _ROWS = [
-    Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.BOTH_INF, Special.ALL_NEGATIVE_ZERO, Special.SUBNORMAL,
-]  # fmt: skip
+    Special.NAN,
+    Special.INF,
+    Special.NEGATIVE_INF,
+    Special.BOTH_INF,
+    Special.ALL_NEGATIVE_ZERO,
+    Special.SUBNORMAL,
+]
 _WEIGHTS = [Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.NEGATIVE_ZERO]
 
 CASES = (

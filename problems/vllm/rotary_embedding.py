@@ -29,9 +29,17 @@ from problems.kit import (
 )
 
 _over = partial(
-    cases_over, positions=497, key_heads=1, head_size=64, rotary=64, is_neox=True, layout=Layout.CONTIGUOUS,
-    other_layout=Layout.CONTIGUOUS, position="int64", values="normal",
-)  # fmt: skip
+    cases_over,
+    positions=497,
+    key_heads=1,
+    head_size=64,
+    rotary=64,
+    is_neox=True,
+    layout=Layout.CONTIGUOUS,
+    other_layout=Layout.CONTIGUOUS,
+    position="int64",
+    values="normal",
+)
 _SPECIAL = [Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.NEGATIVE_ZERO, Special.SUBNORMAL]
 _SIZES = "{tokens}x{heads}x{head_size}"
 
@@ -78,9 +86,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     tokens, head_size, key_heads = case.size("tokens"), case.size("head_size"), case.size("key_heads")
     positions = integers((tokens,), DType.INT64, rng, low=0, high=case.size("positions"))
     positions[-1:] = case.size("positions") - 1
-    turned = [
-        normal((tokens, heads, head_size), case.dtype, rng) for heads in (case.size("heads"), key_heads) if heads
-    ]  # fmt: skip
+    turned = [normal((tokens, heads, head_size), case.dtype, rng) for heads in (case.size("heads"), key_heads) if heads]
     table = _cos_sin_cache(case, rng)
     if case.word("values") == "special":
         turned = [scattered(x, rng, values=_SPECIAL) for x in turned]

@@ -17,8 +17,15 @@ from functools import partial
 from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
 from problems.kit import F32, Arguments, Layout, cases_over, integers, laid_out, rounded, torch, torch_dtype
 
-_over = partial(cases_over, dtype=F32, renormalize=False, values="mixed", layout=Layout.CONTIGUOUS,
-                other_layout=Layout.CONTIGUOUS, index="int32")  # fmt: skip
+_over = partial(
+    cases_over,
+    dtype=F32,
+    renormalize=False,
+    values="mixed",
+    layout=Layout.CONTIGUOUS,
+    other_layout=Layout.CONTIGUOUS,
+    index="int32",
+)
 _SIZES = "{tokens}x{experts} top {k}"
 
 CASES = (

@@ -20,9 +20,15 @@ ROOT = Path(__file__).parents[2]
 HEAVY = ("torch", "triton", "numpy", "textual", "sqlite_utils")
 # Code that runs in child processes, or is handed to them; everything else is, or may be, the parent's.
 CHILDREN = (
-    "engine/worker/", "engine/judge/", "engine/compiler/", "engine/clock/", "engine/loading/", "kgtui/samples/",
-    "engine/protocol/tensors.py", "engine/devices/hardware/device_memory.py",
-)  # fmt: skip
+    "engine/worker/",
+    "engine/judge/",
+    "engine/compiler/",
+    "engine/clock/",
+    "engine/loading/",
+    "kgtui/samples/",
+    "engine/protocol/tensors.py",
+    "engine/devices/hardware/device_memory.py",
+)
 DEVICE_LIBRARIES = ("torch", "triton", "numpy")
 
 LOOK = """
@@ -40,9 +46,14 @@ print(json.dumps([exit_code, loaded]), file=sys.stderr)
 def heavy_after(tmp_path: Path, *arguments: str, stdin: int = subprocess.DEVNULL) -> list[object]:
     """The exit code of a command, and which of the heavy packages its process had loaded at the end."""
     ended = subprocess.run(
-        [sys.executable, "-c", LOOK, json.dumps(HEAVY), *arguments], cwd=tmp_path, stdin=stdin, capture_output=True,
-        env={**os.environ, "KGTUI_HOME": str(tmp_path / "home")}, text=True, check=False,
-    )  # fmt: skip
+        [sys.executable, "-c", LOOK, json.dumps(HEAVY), *arguments],
+        cwd=tmp_path,
+        stdin=stdin,
+        capture_output=True,
+        env={**os.environ, "KGTUI_HOME": str(tmp_path / "home")},
+        text=True,
+        check=False,
+    )
     return json.loads(ended.stderr.splitlines()[-1])
 
 
@@ -54,11 +65,19 @@ def test_the_contracts_hold(monkeypatch, capsys):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["--help"], ["check", "--help"], ["--version"], ["paths"], ["problems", "list"], ["problems", "--json"],
-        ["problems", "show", "softmax"], ["new", "softmax"], ["manual"], ["manual", "keys"],
+        ["--help"],
+        ["check", "--help"],
+        ["--version"],
+        ["paths"],
+        ["problems", "list"],
+        ["problems", "--json"],
+        ["problems", "show", "softmax"],
+        ["new", "softmax"],
+        ["manual"],
+        ["manual", "keys"],
     ],
     ids=" ".join,
-)  # fmt: skip
+)
 def test_a_light_command_loads_nothing_heavy(tmp_path, arguments):
     assert heavy_after(tmp_path, *arguments) == [0, []]
 

@@ -71,8 +71,12 @@ def test_only_the_loader_runs_a_text_as_code_or_edits_the_search_path():
 
 
 def test_nothing_starts_a_shell():
-    with_shell = [f"{name}:{node.lineno}" for name, _, tree in modules() for _, node in called(tree)
-                  if any(keyword.arg == "shell" for keyword in node.keywords)]  # fmt: skip
+    with_shell = [
+        f"{name}:{node.lineno}"
+        for name, _, tree in modules()
+        for _, node in called(tree)
+        if any(keyword.arg == "shell" for keyword in node.keywords)
+    ]
     assert with_shell + calls_of(SHELLS) == []
 
 
@@ -86,8 +90,12 @@ def test_nothing_is_printed_but_through_a_stream_that_was_handed_in():
 
 
 def test_every_exception_from_a_check_names_its_rule():
-    guilty = [f"{name}:{number}" for name, text, _ in modules()
-              for number, line in enumerate(text.splitlines(), start=1) if BARE_EXCEPTION.search(line)]  # fmt: skip
+    guilty = [
+        f"{name}:{number}"
+        for name, text, _ in modules()
+        for number, line in enumerate(text.splitlines(), start=1)
+        if BARE_EXCEPTION.search(line)
+    ]
     assert guilty == []
 
 

@@ -118,12 +118,17 @@ def _application(fakes: ModuleType, folder: Path, text: str) -> Any:  # Any: the
     path = folder / "softmax.py"
     path.write_bytes(fakes.SOURCE)
     return WorkbenchApp(
-        engine_factory=fakes.FakeEngine, store_opener=fakes.MemoryRecording, catalogue=fakes.catalogue,
-        watcher_factory=fakes.FakeWatcher, scaffold=lambda problem: "", diagnose=fakes.diagnose,
+        engine_factory=fakes.FakeEngine,
+        store_opener=fakes.MemoryRecording,
+        catalogue=fakes.catalogue,
+        watcher_factory=fakes.FakeWatcher,
+        scaffold=lambda problem: "",
+        diagnose=fakes.diagnose,
         read_artefact=lambda digest: text.encode() if digest == "c" * 64 else fakes.read_artefact(digest),
-        settings=Settings(folder=folder), start=Start(problem=fakes.softmax_problem(), path=path),
+        settings=Settings(folder=folder),
+        start=Start(problem=fakes.softmax_problem(), path=path),
         now=lambda: datetime.now(UTC),
-    )  # fmt: skip
+    )
 
 
 def _fakes() -> ModuleType:

@@ -110,9 +110,13 @@ def fill(store: Store, *, runs: int) -> None:
             session_id = store.begin_session(f"session {number}", environment={"torch": "2.13.0"})
             store.add_generation(session_id, _generation(number))
         run_id = store.begin_run(
-            session_id, _candidate(number), device=DEVICES[number % 2][0], target="sm_90", tiers=(Tier.SMOKE,),
+            session_id,
+            _candidate(number),
+            device=DEVICES[number % 2][0],
+            target="sm_90",
+            tiers=(Tier.SMOKE,),
             path=_file(number),
-        )  # fmt: skip
+        )
         store.record_all(run_id, tuple(_events(number, chance)))
         if number % 97 == 0:
             store.set_tag(run_id, f"tag{number % 5}")
@@ -131,21 +135,40 @@ def _events(number: int, chance: random.Random) -> Iterator[Event]:
     yield StageFinished(at_s=0.4, stage=Stage.VERIFY, outcome=outcome, elapsed_s=0.3)
     if outcome is Outcome.PASS and device == "cuda":
         speedup = 0.5 + number / RUNS + chance.random()
-        yield BenchmarkSummarised(at_s=0.45, summaries=(
-            Summary(baseline="eager", speedup=Interval(value=speedup, low=speedup - 0.1, high=speedup + 0.1), cases=1,
-                    planned=1, fast={"1.0": 1}),
-        ))  # fmt: skip
+        yield BenchmarkSummarised(
+            at_s=0.45,
+            summaries=(
+                Summary(
+                    baseline="eager",
+                    speedup=Interval(value=speedup, low=speedup - 0.1, high=speedup + 0.1),
+                    cases=1,
+                    planned=1,
+                    fast={"1.0": 1},
+                ),
+            ),
+        )
     passed = int(outcome is Outcome.PASS)
-    verdict = Verdict(outcome=outcome, sentence=f"right on {passed} of 1 cases", passed=passed, total=1,
-                      flagged=number % 50 == 0 and outcome is Outcome.PASS)  # fmt: skip
+    verdict = Verdict(
+        outcome=outcome,
+        sentence=f"right on {passed} of 1 cases",
+        passed=passed,
+        total=1,
+        flagged=number % 50 == 0 and outcome is Outcome.PASS,
+    )
     yield RunFinished(at_s=0.5, verdict=verdict)
 
 
 def _generation(number: int) -> Generation:
     return Generation(
-        problem=_problem(number), provider="a provider", model="a model", prompt_tokens=900, completion_tokens=2100,
-        cost_microusd=41_000, source=None, elapsed_s=12.0,
-    )  # fmt: skip
+        problem=_problem(number),
+        provider="a provider",
+        model="a model",
+        prompt_tokens=900,
+        completion_tokens=2100,
+        cost_microusd=41_000,
+        source=None,
+        elapsed_s=12.0,
+    )
 
 
 def _candidate(number: int) -> Candidate:

@@ -42,8 +42,10 @@ def main(runs: int) -> None:
         began_s = time.perf_counter()
         fill(path, runs)
         megabytes = sum(file.stat().st_size for file in home.glob("sessions.db*")) / 1e6
-        print(f"{runs} runs made in {time.perf_counter() - began_s:.0f} s, {megabytes:.0f} MB, "
-              f"load {os.getloadavg()[0]:.1f}")  # fmt: skip
+        print(
+            f"{runs} runs made in {time.perf_counter() - began_s:.0f} s, {megabytes:.0f} MB, "
+            f"load {os.getloadavg()[0]:.1f}"
+        )
         none_s, none_mib = measured(home, ["--version"])
         print(f"{'kgtui --version':58} {none_s:6.2f} s {none_mib:7.0f} MiB")
         with open_store(path, read_only=True) as store:
@@ -105,9 +107,13 @@ def fill(path: Path, runs: int) -> None:
         chance = bench_history.random.Random(1)
         for number in range(TEMPLATES):
             run = store.begin_run(
-                session, bench_history._candidate(number), device="cpu", target="sm_90", tiers=(Tier.SMOKE,),
+                session,
+                bench_history._candidate(number),
+                device="cpu",
+                target="sm_90",
+                tiers=(Tier.SMOKE,),
                 path=bench_history._file(number),
-            )  # fmt: skip
+            )
             store.record_all(run, timed_events(number, chance))
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("pragma synchronous = off")
@@ -143,11 +149,14 @@ def copy(connection: sqlite3.Connection, runs: int) -> None:
     )
     names = [row[1] for row in connection.execute("pragma table_info(runs)")]
     replaced = {
-        "id": "n", "session": f"case when n <= {runs // 2} then 1 else 2 + (n - {runs // 2}) / {RUNS_IN_SESSION} end",
-        "candidate": "case when n % 3 = 0 then printf('%064d', n) else candidate end", "problem": "problem(n)",
-        "path": "file(n)", "tag": "case when n % 97 = 0 then 'tag' || n % 5 end",
+        "id": "n",
+        "session": f"case when n <= {runs // 2} then 1 else 2 + (n - {runs // 2}) / {RUNS_IN_SESSION} end",
+        "candidate": "case when n % 3 = 0 then printf('%064d', n) else candidate end",
+        "problem": "problem(n)",
+        "path": "file(n)",
+        "tag": "case when n % 97 = 0 then 'tag' || n % 5 end",
         "note": "case when n % 211 = 0 then 'try ' || n || ' of [bold]the tail mask[/bold]' end",
-    }  # fmt: skip
+    }
     chosen = ", ".join(replaced.get(name, name) for name in names)
     connection.execute(
         f"""{_NUMBERS} insert into runs ({", ".join(names)}) select {chosen}

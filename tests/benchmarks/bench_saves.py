@@ -98,9 +98,12 @@ def started(folder: Path) -> Iterator[int]:
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ.update(
-            TERM="xterm-256color", COLORTERM="truecolor", TEXTUAL_ANIMATIONS="none", HOME=str(folder),
+            TERM="xterm-256color",
+            COLORTERM="truecolor",
+            TEXTUAL_ANIMATIONS="none",
+            HOME=str(folder),
             KGTUI_HOME=str(folder / "home"),
-        )  # fmt: skip
+        )
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", bench_turns.ROWS, bench_turns.COLUMNS, 0, 0))
         os.execv(sys.executable, [sys.executable, __file__, "child", str(folder)])
     try:

@@ -126,9 +126,13 @@ def _begin(store: Store, session_id: int, number: int) -> int:
 
 def _find_cached(store: Store, number: int) -> object:
     return store.find_cached(
-        _candidate(number).digest, problem=_problem(number), device="cpu", target="sm_90", tiers=(Tier.SMOKE,),
+        _candidate(number).digest,
+        problem=_problem(number),
+        device="cpu",
+        target="sm_90",
+        tiers=(Tier.SMOKE,),
         session_id=1,
-    )  # fmt: skip
+    )
 
 
 def _candidate(number: int) -> Candidate:

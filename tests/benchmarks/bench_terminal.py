@@ -44,9 +44,14 @@ LATENESS = "late.txt"
 DOWN, PAGE_DOWN, QUIT = b"\x1b[B", b"\x1b[6~", b"\x11"
 # The screens by the keys that open them, and the key that leads back.
 SCREENS = {
-    "operators": b"\x0f", "help": b"?", "inspection": b"I", "bench plot": b"B", "targets": b"T", "differences": b"D",
+    "operators": b"\x0f",
+    "help": b"?",
+    "inspection": b"I",
+    "bench plot": b"B",
+    "targets": b"T",
+    "differences": b"D",
     "palette": b"\x10",
-}  # fmt: skip
+}
 
 
 def main(keys: int, store: Path | None) -> None:

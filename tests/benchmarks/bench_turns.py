@@ -145,8 +145,9 @@ def main(rounds: int, store: Path | None) -> None:
 def row(step: str, turns: Sequence[Turn]) -> str:
     """The line of a step; a star says that it was over the limit."""
     worked_ms = statistics.median(turn.worked_ms for turn in turns)
-    took_ms, collected_ms = (statistics.median(getattr(turn, name) for turn in turns) for name in
-                             ("took_ms", "collected_ms"))  # fmt: skip
+    took_ms, collected_ms = (
+        statistics.median(getattr(turn, name) for turn in turns) for name in ("took_ms", "collected_ms")
+    )
     most = max(turns, key=lambda turn: turn.worked_ms)
     star = "*" if worked_ms > LIMIT_MS else " "
     return (
@@ -335,12 +336,17 @@ def _application(folder: Path) -> Any:  # Any: the doubles are not typed here
     garbage = Garbage()
     garbage.hold_back()
     return WorkbenchApp(
-        engine_factory=lambda: engine, store_opener=lambda: bench_screen._real_store(folder),
-        catalogue=bench_screen._real_catalogue, watcher_factory=doubles.fakes.FakeWatcher,
+        engine_factory=lambda: engine,
+        store_opener=lambda: bench_screen._real_store(folder),
+        catalogue=bench_screen._real_catalogue,
+        watcher_factory=doubles.fakes.FakeWatcher,
         read_artefact=lambda digest: codes.get(digest) or doubles.fakes.read_artefact(digest),
-        scaffold=lambda problem: "", diagnose=doubles.fakes.diagnose, settings=Settings(folder=folder, device="cuda"),
-        start=Start(problem=doubles.bench.timed_problem(), path=path), started=garbage.begin,
-    )  # fmt: skip
+        scaffold=lambda problem: "",
+        diagnose=doubles.fakes.diagnose,
+        settings=Settings(folder=folder, device="cuda"),
+        start=Start(problem=doubles.bench.timed_problem(), path=path),
+        started=garbage.begin,
+    )
 
 
 if __name__ == "__main__":

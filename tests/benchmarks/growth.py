@@ -183,9 +183,12 @@ def started(folder: Path, engine: str) -> Iterator[Workbench]:
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ.update(
-            TERM="xterm-256color", COLORTERM="truecolor", TEXTUAL_ANIMATIONS="none", HOME=str(folder),
+            TERM="xterm-256color",
+            COLORTERM="truecolor",
+            TEXTUAL_ANIMATIONS="none",
+            HOME=str(folder),
             KGTUI_HOME=str(folder / "home"),
-        )  # fmt: skip
+        )
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         os.execv(sys.executable, [sys.executable, __file__, "child", str(folder), engine])
     try:
@@ -310,17 +313,23 @@ def _look(folder: Path) -> None:
     held = gc.get_objects()
     kinds = Counter(f"{type(held_one).__module__}.{type(held_one).__qualname__}" for held_one in held)
     look = {
-        "before": before, "collected": collected, "trimmed": resident_mib(pid), "objects": objects, "left": len(held),
+        "before": before,
+        "collected": collected,
+        "trimmed": resident_mib(pid),
+        "objects": objects,
+        "left": len(held),
         "types": dict(kinds),
-    }  # fmt: skip
+    }
     if os.environ.get("GROWTH_TRACE"):
         import tracemalloc
 
         now = tracemalloc.take_snapshot()
         if _earlier is not None:
             top = now.compare_to(_earlier, "traceback")[:_MOST_TYPES]
-            look["traced"] = ["\n".join([f"{stat.size_diff:+} B, {stat.count_diff:+}", *stat.traceback.format()[-10:]])
-                              for stat in top]  # fmt: skip
+            look["traced"] = [
+                "\n".join([f"{stat.size_diff:+} B, {stat.count_diff:+}", *stat.traceback.format()[-10:]])
+                for stat in top
+            ]
         _earlier = now
     with (folder / _OBJECTS).open("a") as file:
         file.write(json.dumps(look) + "\n")

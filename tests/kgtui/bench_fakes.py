@@ -31,15 +31,18 @@ from engine.model.events import (
     RunFinished,
     StageFinished,
     StageStarted,
-)  # fmt: skip
+)
 
 BANDWIDTH_BYTES_PER_S = 2.9e12
 HOLDER = Holder(pid=4242, command="python train.py --batch [32]", since="2026-03-14T15:02:10+00:00")
 # For each case: percent of the roofline, speed-up over eager, its standing.
 _RESULTS = (
-    (38.0, 1.92, Standing.FASTER), (61.5, 1.41, Standing.FASTER), (83.2, 1.004, Standing.SAME),
-    (86.0, 0.91, Standing.SLOWER), (78.4, 1.58, Standing.FASTER),
-)  # fmt: skip
+    (38.0, 1.92, Standing.FASTER),
+    (61.5, 1.41, Standing.FASTER),
+    (83.2, 1.004, Standing.SAME),
+    (86.0, 0.91, Standing.SLOWER),
+    (78.4, 1.58, Standing.FASTER),
+)
 
 
 def timed_problem() -> Problem:
@@ -82,14 +85,27 @@ def benchmark_of(case: Case, number: int = 0, *, baselines: Sequence[str] = ("ea
 
 def wrong_when_timed(case: Case) -> CaseBenchmark:
     """A case whose timed calls did not all give the right answer."""
-    return CaseBenchmark(case=case.name, outcome=Outcome.WRONG_VALUE, cache=CacheState.COLD, elapsed_s=0.3, calls=240,
-                         verified=17, message="timed call 17 of 240 gave another answer")  # fmt: skip
+    return CaseBenchmark(
+        case=case.name,
+        outcome=Outcome.WRONG_VALUE,
+        cache=CacheState.COLD,
+        elapsed_s=0.3,
+        calls=240,
+        verified=17,
+        message="timed call 17 of 240 gave another answer",
+    )
 
 
 def timed_events(
-    candidate: Candidate, plan: Plan, *, benchmarks: Sequence[CaseBenchmark] | None = None, right: Sequence[Event] = (),
-    stop_after: int | None = None, holder: Holder | None = None, baselines: Sequence[str] = ("eager",),
-) -> list[Event]:  # fmt: skip
+    candidate: Candidate,
+    plan: Plan,
+    *,
+    benchmarks: Sequence[CaseBenchmark] | None = None,
+    right: Sequence[Event] = (),
+    stop_after: int | None = None,
+    holder: Holder | None = None,
+    baselines: Sequence[str] = ("eager",),
+) -> list[Event]:
     """A run that was verified and then timed, if the plan asks for it; `stop_after` cuts it while it times."""
     *verified, finished, printed = right or all_pass(candidate, plan)
     assert isinstance(finished, RunFinished)
@@ -123,8 +139,13 @@ def timed_events(
 
 def summary(baseline: str = "eager", planned: int = 5) -> Summary:
     """What the five cases come to against one baseline."""
-    return Summary(baseline=baseline, speedup=Interval(value=1.321, low=1.29, high=1.352), cases=planned,
-                   planned=planned, fast={"1": 4, "1.5": 2, "2": 0})  # fmt: skip
+    return Summary(
+        baseline=baseline,
+        speedup=Interval(value=1.321, low=1.29, high=1.352),
+        cases=planned,
+        planned=planned,
+        fast={"1": 4, "1.5": 2, "2": 0},
+    )
 
 
 def all_timed(candidate: Candidate, plan: Plan) -> list[Event]:
@@ -202,8 +223,12 @@ def _interval(value: float, share: float) -> Interval:
 def _timing(side: str, device_us: float) -> Timing:
     steps = (0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 6, 8, 9, 40)
     return Timing(
-        side=side, method=Method.CUPTI, device_us=_interval(device_us, 0.008), call_us=_interval(device_us + 6.5, 0.02),
+        side=side,
+        method=Method.CUPTI,
+        device_us=_interval(device_us, 0.008),
+        call_us=_interval(device_us + 6.5, 0.02),
         graph_us=_interval(device_us * 1.01, 0.01) if side == "candidate" else None,
-        samples_us=tuple(device_us * (0.985 + 0.005 * step) for step in steps), activities=1,
+        samples_us=tuple(device_us * (0.985 + 0.005 * step) for step in steps),
+        activities=1,
         notes=() if side == "candidate" else ("one of its kernels ran on a side stream",),
-    )  # fmt: skip
+    )

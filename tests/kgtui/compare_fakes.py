@@ -57,9 +57,13 @@ class Runs:
         problem = timed_problem()
         candidate = Candidate(source=source, problem=problem.name, filename=filename, folder=path.parent)
         number = self.store.begin_run(
-            self.session if session is None else session, candidate, device=self.device, target="sm_90", tiers=TIERS,
+            self.session if session is None else session,
+            candidate,
+            device=self.device,
+            target="sm_90",
+            tiers=TIERS,
             path=path,
-        )  # fmt: skip
+        )
         plan = Plan.for_tiers(problem, tiers=TIERS, device=self.device, target="sm_90", failed_before=())
         if self.device != "cpu":
             cases = tuple(case for case in problem.cases if case.tier is Tier.BENCH)
@@ -71,9 +75,17 @@ class Runs:
         """A model wrote this text."""
         self.store.add_generation(
             self.session,
-            Generation(problem="aten::softmax", provider="local", model=model, prompt_tokens=1200,
-                       completion_tokens=340, cost_microusd=cost, source=source, elapsed_s=4.2),
-        )  # fmt: skip
+            Generation(
+                problem="aten::softmax",
+                provider="local",
+                model=model,
+                prompt_tokens=1200,
+                completion_tokens=340,
+                cost_microusd=cost,
+                source=source,
+                elapsed_s=4.2,
+            ),
+        )
 
     def side(self, number: int) -> Side:
         """The run as one side."""
@@ -97,9 +109,11 @@ def beside(other: Candidate, speedup: float, standing: Standing) -> Script:
     def script(candidate: Candidate, plan: Plan) -> list[Event]:
         assert plan.benchmark is not None
         found = Comparison(
-            baseline=OTHER, speedup=Interval(value=speedup, low=speedup * 0.99, high=speedup * 1.01),
-            resolution=0.006, standing=standing,
-        )  # fmt: skip
+            baseline=OTHER,
+            speedup=Interval(value=speedup, low=speedup * 0.99, high=speedup * 1.01),
+            resolution=0.006,
+            standing=standing,
+        )
         cases = [
             replace(one, comparisons=(found, *one.comparisons))
             for one in (benchmark_of(case, place) for place, case in enumerate(plan.benchmark.cases))

@@ -111,11 +111,18 @@ def make_bench(fakes: ModuleType, tmp_path: Path) -> BenchMaker:
     """
 
     def make(
-        script: Any = None, *, opened: bool = True, recording: Any = None, content: bytes | None = None,
-        environment: dict[str, str] | None = None, problem: Any = None, ascii: bool = False, config: str = "",
+        script: Any = None,
+        *,
+        opened: bool = True,
+        recording: Any = None,
+        content: bytes | None = None,
+        environment: dict[str, str] | None = None,
+        problem: Any = None,
+        ascii: bool = False,
+        config: str = "",
         config_path: Path | None = None,
         **settings: Any,
-    ) -> Bench:  # fmt: skip
+    ) -> Bench:
         path = tmp_path / "kernels" / "softmax.py"
         path.parent.mkdir(exist_ok=True)
         if opened:
@@ -135,15 +142,20 @@ def make_bench(fakes: ModuleType, tmp_path: Path) -> BenchMaker:
         read = parse_config(config, path=config_path or tmp_path / "settings" / "config.toml")
         preferences = preferences_of(read, environment=around, typed=Typed(ascii=ascii))
         app = WorkbenchApp(
-            engine_factory=lambda: engine, store_opener=open_store, catalogue=fakes.catalogue, watcher_factory=watch,
-            read_artefact=fakes.read_artefact, scaffold=lambda problem: f"# kgtui: op={problem.name}\n",
+            engine_factory=lambda: engine,
+            store_opener=open_store,
+            catalogue=fakes.catalogue,
+            watcher_factory=watch,
+            read_artefact=fakes.read_artefact,
+            scaffold=lambda problem: f"# kgtui: op={problem.name}\n",
             diagnose=fakes.diagnose,
             settings=Settings(
                 folder=tmp_path, environment=around, preferences=preferences, data=tmp_path / "data", **settings
             ),
             start=Start(problem=problem or fakes.softmax_problem(), path=path) if opened else None,
-            clock=lambda: 0.0, now=lambda: fakes.NOW,
-        )  # fmt: skip
+            clock=lambda: 0.0,
+            now=lambda: fakes.NOW,
+        )
         return Bench(app=app, engine=engine, recording=store, path=path, watchers=watchers)
 
     return make

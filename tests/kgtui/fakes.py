@@ -36,7 +36,7 @@ from engine.model import (
     Tolerance,
     Verdict,
     WrongElement,
-)  # fmt: skip
+)
 from engine.model.events import (
     CaseFinished,
     Event,
@@ -54,7 +54,7 @@ from engine.model.events import (
     RunStarted,
     StageFinished,
     StageStarted,
-)  # fmt: skip
+)
 from kgtui.history.store_admin import StoreAdmin
 from kgtui.ports.file_events import Saved, WatchTrouble
 from kgtui.ports.protocols import BestRun, LastRun, Order, PastRun, RecentFile, StoreNotice
@@ -216,9 +216,16 @@ def passed(case: Case, seed: int = 7) -> CaseResult:
 def wrong(case: Case, report: OutputReport = WRONG_TAIL) -> CaseResult:
     """A case whose last column is wrong."""
     return CaseResult(
-        case=case.name, tier=case.tier, outcome=Outcome.WRONG_VALUE, elapsed_s=0.006, calls=2, seed=11,
-        message="127 of 16,256 elements differ, worst at [3, 127]", location=Location(line=12), outputs=(report,),
-    )  # fmt: skip
+        case=case.name,
+        tier=case.tier,
+        outcome=Outcome.WRONG_VALUE,
+        elapsed_s=0.006,
+        calls=2,
+        seed=11,
+        message="127 of 16,256 elements differ, worst at [3, 127]",
+        location=Location(line=12),
+        outputs=(report,),
+    )
 
 
 def out_of_bounds(case: Case) -> CaseResult:
@@ -234,18 +241,32 @@ def out_of_bounds(case: Case) -> CaseResult:
 def softmax_launch() -> Launch:
     """The one specialisation of the kernel."""
     return Launch(
-        kernel="softmax_kernel", signature={"x_ptr": "*fp32", "y_ptr": "*fp32", "cols": "i32"},
-        constants={"BLOCK": "128"}, divisible_by_16=("x_ptr", "y_ptr"), num_warps=4, num_stages=3, grid=(127,), line=7,
-    )  # fmt: skip
+        kernel="softmax_kernel",
+        signature={"x_ptr": "*fp32", "y_ptr": "*fp32", "cols": "i32"},
+        constants={"BLOCK": "128"},
+        divisible_by_16=("x_ptr", "y_ptr"),
+        num_warps=4,
+        num_stages=3,
+        grid=(127,),
+        line=7,
+    )
 
 
 def compiled() -> CompiledKernel:
     """That specialisation built for sm_90."""
     return CompiledKernel(
-        launch=softmax_launch(), target="sm_90", outcome=Outcome.PASS, elapsed_s=0.21, registers=40, spill_bytes=0,
-        shared_bytes=16, artefacts=(Artefact(kind="ttir", digest="a" * 64, bytes=80),
-                                    Artefact(kind="ptx", digest="b" * 64, bytes=len(PTX))),
-    )  # fmt: skip
+        launch=softmax_launch(),
+        target="sm_90",
+        outcome=Outcome.PASS,
+        elapsed_s=0.21,
+        registers=40,
+        spill_bytes=0,
+        shared_bytes=16,
+        artefacts=(
+            Artefact(kind="ttir", digest="a" * 64, bytes=80),
+            Artefact(kind="ptx", digest="b" * 64, bytes=len(PTX)),
+        ),
+    )
 
 
 def run_events(
@@ -258,8 +279,15 @@ def run_events(
 ) -> list[Event]:
     """The events of a run that judges `results`; `stop_after` cuts the stream while it verifies."""
     events: list[Event] = [
-        RunStarted(at_s=0.0, problem=plan.problem.name, digest=candidate.digest, device=plan.device,
-                   device_name="Triton interpreter", target=plan.target, cases=len(plan.cases)),
+        RunStarted(
+            at_s=0.0,
+            problem=plan.problem.name,
+            digest=candidate.digest,
+            device=plan.device,
+            device_name="Triton interpreter",
+            target=plan.target,
+            cases=len(plan.cases),
+        ),
         StageStarted(at_s=0.001, stage=Stage.PARSE),
         StageFinished(at_s=0.004, stage=Stage.PARSE, outcome=Outcome.PASS, elapsed_s=0.003),
         StageStarted(at_s=0.004, stage=Stage.STATIC),
@@ -270,7 +298,7 @@ def run_events(
         StageFinished(at_s=0.06, stage=Stage.LOAD, outcome=Outcome.PASS, elapsed_s=0.048),
         StageStarted(at_s=0.06, stage=Stage.VERIFY, total=len(plan.cases)),
         KernelLaunched(at_s=0.06, launch=softmax_launch(), case=plan.cases[0].name if plan.cases else None),
-    ]  # fmt: skip
+    ]
     shown = results if stop_after is None else results[:stop_after]
     for number, result in enumerate(shown, start=1):
         events.append(CaseFinished(at_s=0.06 + 0.01 * number, number=number, total=len(plan.cases), result=result))
@@ -280,12 +308,13 @@ def run_events(
     bad = next((result for result in results if result.outcome is not Outcome.PASS), None)
     outcome = bad.outcome if bad else Outcome.PASS
     events += [
-        StageFinished(at_s=0.2, stage=Stage.VERIFY, outcome=outcome, elapsed_s=0.14,
-                      location=bad.location if bad else None),
+        StageFinished(
+            at_s=0.2, stage=Stage.VERIFY, outcome=outcome, elapsed_s=0.14, location=bad.location if bad else None
+        ),
         StageStarted(at_s=0.2, stage=Stage.COMPILE, total=1),
         KernelCompiled(at_s=0.41, number=1, total=1, kernel=compiled()),
         StageFinished(at_s=0.42, stage=Stage.COMPILE, outcome=Outcome.PASS, elapsed_s=0.22),
-    ]  # fmt: skip
+    ]
     flag = next((finding for finding in findings if finding.severity in (Severity.SUSPECT, Severity.PROOF)), None)
     flagged = flag is not None and bad is None
     if bad:
@@ -294,8 +323,14 @@ def run_events(
         sentence = f"right on {good} of {len(results)} cases, but not credible: {flag.message}"
     else:
         sentence = f"right on {good} of {len(results)} cases"
-    verdict = Verdict(outcome=outcome, sentence=sentence, passed=good, total=len(results), flagged=flagged,
-                      location=bad.location if bad else None)  # fmt: skip
+    verdict = Verdict(
+        outcome=outcome,
+        sentence=sentence,
+        passed=good,
+        total=len(results),
+        flagged=flagged,
+        location=bad.location if bad else None,
+    )
     sass = Artefact(kind="sass", digest="c" * 64, bytes=100)
     return [*events, RunFinished(at_s=0.42, verdict=verdict), KernelDisassembled(at_s=0.9, number=1, artefact=sass)]
 
@@ -317,10 +352,14 @@ def some_fail(candidate: Candidate, plan: Plan) -> list[Event]:
 def suspicious(candidate: Candidate, plan: Plan) -> list[Event]:
     """Every case passes, and a check saw something."""
     findings = (
-        Finding(check="library call", severity=Severity.SUSPECT, location=Location(line=22),
-                message="torch.softmax computes the answer; the kernel's own result is not used"),
+        Finding(
+            check="library call",
+            severity=Severity.SUSPECT,
+            location=Location(line=22),
+            message="torch.softmax computes the answer; the kernel's own result is not used",
+        ),
         Finding(check="handler", severity=Severity.HINT, message="a try in [softmax]", location=Location(line=19)),
-    )  # fmt: skip
+    )
     return run_events(candidate, plan, [passed(case) for case in plan.cases], findings=findings)
 
 
@@ -383,9 +422,15 @@ class FakeEngine:
             yield event
 
     async def port(
-        self, candidate: Candidate, *, entry: str, launches: Sequence[Launch], targets: Sequence[str],
-        after_s: float = 0.0, cancelled: asyncio.Event | None = None,
-    ) -> AsyncGenerator[Event, None]:  # fmt: skip
+        self,
+        candidate: Candidate,
+        *,
+        entry: str,
+        launches: Sequence[Launch],
+        targets: Sequence[str],
+        after_s: float = 0.0,
+        cancelled: asyncio.Event | None = None,
+    ) -> AsyncGenerator[Event, None]:
         self.ported.append((candidate, tuple(targets)))
         events = ported(launches, targets, after_s)
         for event in events[: self.ports_only]:
@@ -404,14 +449,21 @@ def ported(launches: Sequence[Launch], targets: Sequence[str], after_s: float) -
     for number, (target, launch) in enumerate(((t, one) for t in targets for one in launches), start=1):
         good = replace(compiled(), launch=launch, target=target, registers=30 + number)
         bad = CompiledKernel(
-            launch=launch, target=target, outcome=Outcome.COMPILE_ERROR, elapsed_s=0.1, location=Location(line=13),
+            launch=launch,
+            target=target,
+            outcome=Outcome.COMPILE_ERROR,
+            elapsed_s=0.1,
+            location=Location(line=13),
             message="failed to translate module to [LLVM IR]: no such instruction",
-        )  # fmt: skip
+        )
         kernel = bad if target == "gfx950" else good
         events.append(KernelPorted(at_s=after_s + 0.1 * number, number=number, total=total, kernel=kernel))
     sass = Artefact(kind="sass", digest="c" * 64, bytes=100)
-    return [*events, PortDisassembled(at_s=after_s + 1, number=1, artefact=sass),
-            PortingFinished(at_s=after_s + 1, outcome=Outcome.PASS)]  # fmt: skip
+    return [
+        *events,
+        PortDisassembled(at_s=after_s + 1, number=1, artefact=sass),
+        PortingFinished(at_s=after_s + 1, outcome=Outcome.PASS),
+    ]
 
 
 @dataclass
@@ -503,21 +555,36 @@ class MemoryRecording:
         finished = _finished(events)
         verdict = finished.verdict if finished else None
         return PastRun(
-            number=number, problem=order.problem.name, digest=order.candidate.digest, filename=order.path.name,
-            device=order.device, target=order.target,
+            number=number,
+            problem=order.problem.name,
+            digest=order.candidate.digest,
+            filename=order.path.name,
+            device=order.device,
+            target=order.target,
             started_at=NOW - timedelta(minutes=7 * (len(self.orders) - number)),
-            outcome=verdict.outcome if verdict else None, flagged=verdict.flagged if verdict else False,
-            passed=verdict.passed if verdict else None, total=verdict.total if verdict else None,
-            elapsed_s=finished.at_s if finished else None, picked=bool(order.cases),
-        )  # fmt: skip
+            outcome=verdict.outcome if verdict else None,
+            flagged=verdict.flagged if verdict else False,
+            passed=verdict.passed if verdict else None,
+            total=verdict.total if verdict else None,
+            elapsed_s=finished.at_s if finished else None,
+            picked=bool(order.cases),
+        )
 
 
 def recent_file(
     path: Path, *, problem: str = "aten::softmax", outcome: Outcome = Outcome.PASS, started_at: datetime = NOW
 ) -> RecentFile:
     """A file that was judged, and what it came to."""
-    run = PastRun(number=3, problem=problem, digest="d", filename=path.name, device="cpu", target=None,
-                  started_at=started_at, outcome=outcome)  # fmt: skip
+    run = PastRun(
+        number=3,
+        problem=problem,
+        digest="d",
+        filename=path.name,
+        device="cpu",
+        target=None,
+        started_at=started_at,
+        outcome=outcome,
+    )
     return RecentFile(path=path, run=run)
 
 

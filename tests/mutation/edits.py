@@ -43,9 +43,15 @@ _OTHER_OPERATOR = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
 }  # fmt: skip
 _OTHER_FUNCTION = {
-    "tl.maximum": "tl.minimum", "tl.minimum": "tl.maximum", "tl.max": "tl.min", "tl.min": "tl.max",
-    "tl.sum": "tl.max", "tl.exp": "tl.exp2", "tl.exp2": "tl.exp", "tl.rsqrt": "tl.sqrt",
-}  # fmt: skip
+    "tl.maximum": "tl.minimum",
+    "tl.minimum": "tl.maximum",
+    "tl.max": "tl.min",
+    "tl.min": "tl.max",
+    "tl.sum": "tl.max",
+    "tl.exp": "tl.exp2",
+    "tl.exp2": "tl.exp",
+    "tl.rsqrt": "tl.sqrt",
+}
 _OPTIONS = frozenset({"num_stages", "num_warps", "loop_unroll_factor"})
 _NARROW_DTYPES = ("tl.float16", "tl.bfloat16")
 _WIDE_DTYPES = frozenset({"tl.float32", "WIDE"})

@@ -24,9 +24,9 @@ SHIFT = "offset = tl.program_id(0)"
 def whole(name: str) -> tuple[Mutant, str]:
     """An honest kernel as it is, in the form of a mutant, and its problem."""
     source = (HONEST / f"{name}.py").read_text()
-    return Mutant(
-        name=name, kernel=name, kind=Kind.DROP_TERM, before="", after="", source=source
-    ), directives(source)["op"]  # fmt: skip
+    return Mutant(name=name, kernel=name, kind=Kind.DROP_TERM, before="", after="", source=source), directives(source)[
+        "op"
+    ]
 
 
 @pytest.mark.slow
@@ -46,9 +46,13 @@ async def test_a_sample_of_the_mutants_is_rejected(tmp_path: Path) -> None:
 async def test_a_right_kernel_survives_and_one_that_raises_is_stillborn(tmp_path: Path) -> None:
     silu, problem = whole("silu")
     raising = Mutant(
-        name="raising", kernel="silu", kind=Kind.DROP_TERM, before="", after="",
+        name="raising",
+        kernel="silu",
+        kind=Kind.DROP_TERM,
+        before="",
+        after="",
         source=silu.source.replace(SHIFT, f"missing; {SHIFT}"),
-    )  # fmt: skip
+    )
     assert raising.source != silu.source
     fates = {}
     for one in await judge_all(

@@ -90,8 +90,9 @@ def test_a_grid_loses_its_last_program_wherever_it_is_written(launch: str) -> No
 def test_a_grid_that_is_put_together_of_others_loses_the_last_programs_of_each() -> None:
     found = mutants_of("def entry(x, tiles, parts):\n    kernel[(*tiles, parts)](x)\n", kernel="k")
     assert [mutant.after for mutant in found] == [
-        "*(max(1, one - 1) for one in tiles)", "max(1, (parts) - 1)",
-    ]  # fmt: skip
+        "*(max(1, one - 1) for one in tiles)",
+        "max(1, (parts) - 1)",
+    ]
     assert ast.parse(found[0].source)
 
 

@@ -228,9 +228,17 @@ def from_degraded_inputs(
 
 
 LIES: tuple[Lie, ...] = (
-    zeros, ones, mean, backwards, unchanged_input, untouched_arguments, answer_to_other_inputs, answer_of_another_case,
-    bfloat16_arithmetic, tensorfloat32_arithmetic,
-)  # fmt: skip
+    zeros,
+    ones,
+    mean,
+    backwards,
+    unchanged_input,
+    untouched_arguments,
+    answer_to_other_inputs,
+    answer_of_another_case,
+    bfloat16_arithmetic,
+    tensorfloat32_arithmetic,
+)
 
 
 def lies_that_can_be_told() -> list[object]:

@@ -137,13 +137,21 @@ def alpha_of_little_range(made: Made) -> None:
 
 
 ROUTING = (
-    ties_to_the_higher_expert, negative_zero_comes_after_zero, only_256_experts, only_1024_experts,
-    softmax_without_maximum, masked_experts_from_the_end, ids_of_32_bits,
-)  # fmt: skip
+    ties_to_the_higher_expert,
+    negative_zero_comes_after_zero,
+    only_256_experts,
+    only_1024_experts,
+    softmax_without_maximum,
+    masked_experts_from_the_end,
+    ids_of_32_bits,
+)
 PRODUCTS = (
-    reads_what_alpha_takes_out, capital_letters_only, padding_in_the_sum, products_in_bfloat16_beyond,
+    reads_what_alpha_takes_out,
+    capital_letters_only,
+    padding_in_the_sum,
+    products_in_bfloat16_beyond,
     scaled_before_the_product,
-)  # fmt: skip
+)
 SUMS = (increment_0_is_taken_for_1, only_65536_elements, large_increments_cut, alpha_of_little_range)
 MISTAKES = [
     pytest.param(name, mistake, id=mistake.__name__)

@@ -141,14 +141,21 @@ def case_finished(name: str, *, outcome: Outcome = Outcome.PASS, number: int = 1
         last_wrong=(0, 131071), error_map=("...#",),
     )  # fmt: skip
     return CaseFinished(
-        at_s=0.5, number=number, total=total,
+        at_s=0.5,
+        number=number,
+        total=total,
         result=CaseResult(
-            case=name, tier=Tier.SMOKE, outcome=outcome, elapsed_s=0.01, calls=2, seed=2**64 - 1,
+            case=name,
+            tier=Tier.SMOKE,
+            outcome=outcome,
+            elapsed_s=0.01,
+            calls=2,
+            seed=2**64 - 1,
             message="" if outcome is Outcome.PASS else "3 elements are out of tolerance",
             location=None if outcome is Outcome.PASS else Location(line=41, column=9),
             outputs=(report,) if outcome is Outcome.WRONG_VALUE else (),
         ),
-    )  # fmt: skip
+    )
 
 
 def run_finished(
@@ -162,9 +169,15 @@ def run_finished(
 
 
 LAUNCH = Launch(
-    kernel="softmax_kernel", signature={"x": "*fp32", "n": "i32"}, constants={"BLOCK": "1024"},
-    divisible_by_16=("x",), num_warps=4, num_stages=2, grid=(4, 1, 1), line=12,
-)  # fmt: skip
+    kernel="softmax_kernel",
+    signature={"x": "*fp32", "n": "i32"},
+    constants={"BLOCK": "1024"},
+    divisible_by_16=("x",),
+    num_warps=4,
+    num_stages=2,
+    grid=(4, 1, 1),
+    line=12,
+)
 
 # One event of every kind, in the order of a run that goes wrong in one case.
 WHOLE_RUN: tuple[Event, ...] = (
@@ -209,8 +222,13 @@ Judge = Callable[..., int]
 def judge(store: Store, begin: Begin) -> Judge:
     """A finished run whose cases had the outcomes given by name."""
 
-    def judged(outcome: Outcome = Outcome.PASS, *, flagged: bool = False, cases: dict[str, Outcome] | None = None,
-               **how: object) -> int:  # fmt: skip
+    def judged(
+        outcome: Outcome = Outcome.PASS,
+        *,
+        flagged: bool = False,
+        cases: dict[str, Outcome] | None = None,
+        **how: object,
+    ) -> int:
         run_id = begin(**how)
         judged_cases = cases or {}
         for number, (name, case_outcome) in enumerate(judged_cases.items(), start=1):
@@ -232,16 +250,27 @@ def timing(side: str, device_us: float | None, *, notes: tuple[str, ...] = ()) -
     if device_us is None:
         return Timing(side=side, method=None, device_us=None, call_us=None, notes=notes)
     return Timing(
-        side=side, method=Method.CUPTI, device_us=interval(device_us), call_us=interval(device_us + 1),
-        graph_us=interval(device_us), samples_us=(device_us,), notes=notes,
-    )  # fmt: skip
+        side=side,
+        method=Method.CUPTI,
+        device_us=interval(device_us),
+        call_us=interval(device_us + 1),
+        graph_us=interval(device_us),
+        samples_us=(device_us,),
+        notes=notes,
+    )
 
 
 def case_timed(
-    name: str = "4096x4096 f32", *, device_us: float = 50.0, baselines: dict[str, float | None] | None = None,
-    cache: CacheState = CacheState.COLD, outcome: Outcome = Outcome.PASS, number: int = 1, total: int = 1,
+    name: str = "4096x4096 f32",
+    *,
+    device_us: float = 50.0,
+    baselines: dict[str, float | None] | None = None,
+    cache: CacheState = CacheState.COLD,
+    outcome: Outcome = Outcome.PASS,
+    number: int = 1,
+    total: int = 1,
     at_s: float = 1.1,
-) -> CaseBenchmarked:  # fmt: skip
+) -> CaseBenchmarked:
     """A case that was timed beside baselines; one whose time is None could not be."""
     times = {"eager": 100.0} if baselines is None else baselines
     return CaseBenchmarked(
@@ -273,9 +302,15 @@ def summarised(speedup: float = 2.0, *, baseline: str = "eager", cases: int = 1,
 
 def started_on(device_name: str = "A GPU", policy: Policy = Policy.DEFAULT) -> RunStarted:
     return RunStarted(
-        at_s=0.0, problem="aten::softmax", digest="d", device="cuda", device_name=device_name, target="sm_90", cases=2,
+        at_s=0.0,
+        problem="aten::softmax",
+        digest="d",
+        device="cuda",
+        device_name=device_name,
+        target="sm_90",
+        cases=2,
         policy=policy,
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture
@@ -294,8 +329,14 @@ def judge_in(begin_in: Begin) -> Callable[[Store], int]:
 def time(store: Store, begin: Begin) -> Judge:
     """A finished run on a GPU that was timed as the events given say."""
 
-    def timed(*events: Event, outcome: Outcome = Outcome.PASS, flagged: bool = False, device_name: str = "A GPU",
-              policy: Policy = Policy.DEFAULT, **how: object) -> int:  # fmt: skip
+    def timed(
+        *events: Event,
+        outcome: Outcome = Outcome.PASS,
+        flagged: bool = False,
+        device_name: str = "A GPU",
+        policy: Policy = Policy.DEFAULT,
+        **how: object,
+    ) -> int:
         run_id = begin(**how)
         told = events or (case_timed(), summarised())
         store.record_all(run_id, (started_on(device_name, policy), *told, run_finished(outcome, flagged=flagged)))

@@ -134,10 +134,12 @@ class TestBest:
     @pytest.mark.parametrize(
         "how",
         [
-            {"flagged": True}, {"outcome": Outcome.WRONG_VALUE}, {"outcome": Outcome.CHEATED, "flagged": True},
+            {"flagged": True},
+            {"outcome": Outcome.WRONG_VALUE},
+            {"outcome": Outcome.CHEATED, "flagged": True},
             {"policy": Policy.FACTS_ONLY},
         ],
-    )  # fmt: skip
+    )
     def test_never_a_flagged_or_a_wrong_run_nor_one_that_no_policy_judged(self, time, told, best, how):
         time(told.case(), told.summary(9.0), **how)
         assert best() is None
@@ -168,9 +170,14 @@ class TestCached:
     def find(self, store, session_id):
         def find_cached(wanted: BenchmarkPlan | None):
             found = store.find_cached(
-                store.run(1).digest, problem="aten::softmax", device="cuda", target="sm_90", tiers=(Tier.SMOKE,),
-                session_id=session_id, benchmark=wanted,
-            )  # fmt: skip
+                store.run(1).digest,
+                problem="aten::softmax",
+                device="cuda",
+                target="sm_90",
+                tiers=(Tier.SMOKE,),
+                session_id=session_id,
+                benchmark=wanted,
+            )
             return found.id if found else None
 
         return find_cached
@@ -236,8 +243,10 @@ class TestExport:
         run = store.run(time(told.case(baselines={"eager": 100.0, "vllm": None})))
         rows = list(csv.DictReader(io.StringIO("".join(as_csv(store, store.session(run.session))))))
         assert [(row["run"], row["side"], row["device_us"], row["speedup"]) for row in rows] == [
-            ("2", "candidate", "50.0", ""), ("2", "eager", "100.0", "2.0"), ("2", "vllm", "", ""),
-        ]  # fmt: skip
+            ("2", "candidate", "50.0", ""),
+            ("2", "eager", "100.0", "2.0"),
+            ("2", "vllm", "", ""),
+        ]
         assert [row["percent_of_floor"] for row in rows] == ["80.0", "", ""]
         assert (rows[0]["outcome"], rows[0]["flagged"], rows[0]["device_name"]) == ("pass", "0", "A GPU")
 
@@ -256,8 +265,10 @@ class TestExport:
         assert benchmark[0].startswith("| case | device us | call us | vs eager |")
         assert benchmark[2].startswith("| 4096x4096 f32 | 50.00 ±5.00 | 51.00 ±5.10 | 2.000 [1.800, 2.200] faster |")
         assert benchmark[4:7] == [
-            "| case | not timed |", "| --- | --- |", "| b | timeout: 3 elements are out of tolerance |",
-        ]  # fmt: skip
+            "| case | not timed |",
+            "| --- | --- |",
+            "| b | timeout: 3 elements are out of tolerance |",
+        ]
         assert any(line.startswith("| eager | 2.000x as fast as eager") for line in benchmark)
 
     def test_markdown_of_a_flagged_run_says_that_its_times_do_not_count(self, store, time):

@@ -87,8 +87,16 @@ class TestFilters:
 
 
 def answer(source: bytes | None, *, cost: int | None = 1000, problem: str = "aten::softmax") -> Generation:
-    return Generation(problem=problem, provider="p", model="m", prompt_tokens=10, completion_tokens=20,
-                      cost_microusd=cost, source=source, elapsed_s=1.0)  # fmt: skip
+    return Generation(
+        problem=problem,
+        provider="p",
+        model="m",
+        prompt_tokens=10,
+        completion_tokens=20,
+        cost_microusd=cost,
+        source=source,
+        elapsed_s=1.0,
+    )
 
 
 class TestTotals:
@@ -142,8 +150,11 @@ class TestMilestones:
         time(told.case(), told.summary(2.5), flagged=True)
         time(told.case(), told.summary(2.0))
         assert [(one.run_id, one.right, one.speedup) for one in store.milestones(1)] == [
-            (1, True, 1.5), (3, False, None), (4, False, None), (5, True, 2.0),
-        ]  # fmt: skip
+            (1, True, 1.5),
+            (3, False, None),
+            (4, False, None),
+            (5, True, 2.0),
+        ]
 
     def test_another_kind_of_device_is_another_way(self, store, time):
         time()

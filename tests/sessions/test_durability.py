@@ -137,10 +137,13 @@ def test_processes_that_make_and_fill_one_store_at_once(path):
     children = [
         subprocess.Popen(
             [sys.executable, "-c", _RECORD_RUNS, path, str(name)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         for name in range(PROCESSES)
-    ]  # fmt: skip
+    ]
     for child in children:
         child.stdin.write("go\n")
         child.stdin.flush()

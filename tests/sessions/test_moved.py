@@ -15,9 +15,15 @@ from engine.model.events import Event
 from sessions import Generation, RunState, Store, StoreDamagedError, open_store
 
 GENERATION = Generation(
-    problem="aten::softmax", provider="p", model="m", prompt_tokens=1, completion_tokens=2, cost_microusd=3,
-    source=b"def softmax(x): ...\n", elapsed_s=1.0,
-)  # fmt: skip
+    problem="aten::softmax",
+    provider="p",
+    model="m",
+    prompt_tokens=1,
+    completion_tokens=2,
+    cost_microusd=3,
+    source=b"def softmax(x): ...\n",
+    elapsed_s=1.0,
+)
 
 Begin = Callable[..., int]
 Notices = list[tuple[str, dict[int, int]]]
@@ -38,9 +44,13 @@ def other(whole_run: tuple[Event, ...], tmp_path: Path) -> Path:
         for label in ("one", "two"):
             session = store.begin_session(label)
             run = store.begin_run(
-                session, Candidate(source=b"other", problem="aten::silu"), device="cpu", target=None,
-                tiers=(Tier.FULL,), path=None,
-            )  # fmt: skip
+                session,
+                Candidate(source=b"other", problem="aten::silu"),
+                device="cpu",
+                target=None,
+                tiers=(Tier.FULL,),
+                path=None,
+            )
             store.record_all(run, whole_run[:1])
     return path
 
@@ -161,7 +171,7 @@ def test_a_deleted_folder_is_made_again(whole_run: tuple[Event, ...], begin: Beg
         session = store.begin_session("s")
         run = store.begin_run(
             session, Candidate(source=b"", problem="p"), device="cpu", target=None, tiers=(), path=None
-        )  # fmt: skip
+        )
         delete_folder(path)
         store.record_all(run, whole_run)
         with open_store(path, read_only=True) as seen:
@@ -176,8 +186,10 @@ def test_a_store_in_its_place_is_used_under_new_numbers(
     other.replace(path)
     store.record_all(run, whole_run[6:])
     assert [(row.id, row.session, row.problem) for row in store.runs()] == [
-        (3, 3, "aten::softmax"), (2, 2, "aten::silu"), (1, 1, "aten::silu"),
-    ]  # fmt: skip
+        (3, 3, "aten::softmax"),
+        (2, 2, "aten::silu"),
+        (1, 1, "aten::silu"),
+    ]
     assert tuple(store.events(3)) == whole_run
     assert tuple(store.events(1)) == whole_run[:1]
     assert begin() == 4

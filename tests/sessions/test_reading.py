@@ -131,9 +131,13 @@ class TestCached:
     def find(self, store, session_id):
         def find_cached(run_id: int, **changed):
             asked = {
-                "problem": "aten::softmax", "device": "cpu", "target": "sm_90", "tiers": (Tier.SMOKE,),
-                "session_id": session_id, **changed,
-            }  # fmt: skip
+                "problem": "aten::softmax",
+                "device": "cpu",
+                "target": "sm_90",
+                "tiers": (Tier.SMOKE,),
+                "session_id": session_id,
+                **changed,
+            }
             found = store.find_cached(store.run(run_id).digest, **asked)
             return found.id if found else None
 
@@ -159,11 +163,14 @@ class TestCached:
     @pytest.mark.parametrize(
         ("coverage", "device", "answers"),
         [
-            (Coverage.CHECKED, "cpu", True), (Coverage.NOT_CHECKED, "cpu", False),
-            (Coverage.ENGINE_FAILED, "cpu", False), (Coverage.NOT_ASKED, "cpu", True),
-            (Coverage.NOT_AVAILABLE, "cpu", True), (Coverage.NOT_AVAILABLE, "cuda", False),
+            (Coverage.CHECKED, "cpu", True),
+            (Coverage.NOT_CHECKED, "cpu", False),
+            (Coverage.ENGINE_FAILED, "cpu", False),
+            (Coverage.NOT_ASKED, "cpu", True),
+            (Coverage.NOT_AVAILABLE, "cpu", True),
+            (Coverage.NOT_AVAILABLE, "cuda", False),
         ],
-    )  # fmt: skip
+    )
     def test_run_answers_only_where_each_layer_was_checked(
         self, store, begin, find, whole_run, coverage, device, answers
     ):

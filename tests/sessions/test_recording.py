@@ -134,9 +134,15 @@ def test_a_source_is_kept_once_with_its_bytes(store, begin, ask):
 
 def test_a_generation_keeps_tokens_cost_and_source(store, session_id, ask):
     answered = Generation(
-        problem="aten::softmax", provider="a provider", model="a model", prompt_tokens=1000, completion_tokens=200,
-        cost_microusd=4500, source=b"def softmax(x): ...\n", elapsed_s=2.5,
-    )  # fmt: skip
+        problem="aten::softmax",
+        provider="a provider",
+        model="a model",
+        prompt_tokens=1000,
+        completion_tokens=200,
+        cost_microusd=4500,
+        source=b"def softmax(x): ...\n",
+        elapsed_s=2.5,
+    )
     assert store.add_generation(session_id, answered) == 1
     assert ask("""select model, prompt_tokens, completion_tokens, cost_microusd, elapsed_s, cast(source as text)
         from generations join candidates on candidates.digest = generations.candidate""") == [
@@ -148,9 +154,15 @@ def test_a_generation_keeps_tokens_cost_and_source(store, session_id, ask):
 
 def test_a_generation_without_source_or_price_is_kept_too(store, session_id, ask):
     answered = Generation(
-        problem="aten::softmax", provider="a provider", model="a model", prompt_tokens=10, completion_tokens=0,
-        cost_microusd=None, source=None, elapsed_s=0.5,
-    )  # fmt: skip
+        problem="aten::softmax",
+        provider="a provider",
+        model="a model",
+        prompt_tokens=10,
+        completion_tokens=0,
+        cost_microusd=None,
+        source=None,
+        elapsed_s=0.5,
+    )
     store.add_generation(session_id, answered)
     assert ask("select candidate, cost_microusd from generations") == [(None, None)]
     assert store.session(session_id).cost_microusd is None

@@ -51,9 +51,7 @@ def test_the_fastest_of_a_file_is_no_variant_until_that_was_written_and_judged(s
     plan = BenchmarkPlan(cases=(case,), cache=CacheState.COLD, baselines=("eager",))
 
     def fastest() -> tuple[int, float]:
-        best = store.best_benchmark(
-            "aten::softmax", path=FILE, device_name="A GPU", benchmark=plan, baseline="eager"
-        )  # fmt: skip
+        best = store.best_benchmark("aten::softmax", path=FILE, device_name="A GPU", benchmark=plan, baseline="eager")
         return best.run.id, best.summary.speedup.value
 
     own = time(told.case(), told.summary(2.0))
@@ -66,9 +64,13 @@ def test_the_fastest_of_a_file_is_no_variant_until_that_was_written_and_judged(s
 def test_a_variant_does_not_answer_for_the_file_that_it_was_written_to(store, judge, session_id):
     def known(number: int) -> int | None:
         found = store.find_cached(
-            store.run(number).digest, problem="aten::softmax", device="cpu", target="sm_90", tiers=(Tier.SMOKE,),
+            store.run(number).digest,
+            problem="aten::softmax",
+            device="cpu",
+            target="sm_90",
+            tiers=(Tier.SMOKE,),
             session_id=session_id,
-        )  # fmt: skip
+        )
         return found.id if found else None
 
     variant = judge(source=b"BLOCK = 64")

@@ -58,9 +58,14 @@ class DeviceLock:
     """The lock of the device that `device_id` names for every process; `command` is what others are told."""
 
     def __init__(
-        self, folder: Path, *, device_id: str, command: str,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC), poll_s: float = POLL_S,
-    ) -> None:  # fmt: skip
+        self,
+        folder: Path,
+        *,
+        device_id: str,
+        command: str,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        poll_s: float = POLL_S,
+    ) -> None:
         if not re.fullmatch(r"\w[\w.-]*", device_id):
             raise ValueError(f"a device id becomes a file name: expected letters, digits, - and _, got {device_id!r}")
         self._folder = folder

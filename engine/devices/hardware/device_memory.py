@@ -100,8 +100,11 @@ class _Borrowed:
     def __init__(self, address: int, size_bytes: int, owner: torch.Tensor | None) -> None:
         self.owner = owner  # torch keeps us, and we what the memory belongs to
         self.__cuda_array_interface__ = {
-            "shape": (size_bytes,), "typestr": "|u1", "data": (address, False), "version": 3,
-        }  # fmt: skip
+            "shape": (size_bytes,),
+            "typestr": "|u1",
+            "data": (address, False),
+            "version": 3,
+        }
 
 
 def _bytes_at(address: int, size_bytes: int, device: torch.device, owner: torch.Tensor | None = None) -> torch.Tensor:

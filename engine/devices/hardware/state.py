@@ -20,10 +20,16 @@ NVIDIA = "cuda"
 # Bits of NVML's clocks event reasons.  An idle device, and clocks that somebody chose, throttle nothing.
 _NOT_THROTTLED = 0x1 | 0x2
 _REASONS = {
-    0x4: "power cap", 0x8: "hardware slowdown", 0x10: "sync boost", 0x20: "software thermal limit",
-    0x40: "hardware thermal limit", 0x80: "power brake", 0x100: "display clocks", 0x200: "board limit",
+    0x4: "power cap",
+    0x8: "hardware slowdown",
+    0x10: "sync boost",
+    0x20: "software thermal limit",
+    0x40: "hardware thermal limit",
+    0x80: "power brake",
+    0x100: "display clocks",
+    0x200: "board limit",
     0x400: "reliability limit",
-}  # fmt: skip
+}
 _SM_CLOCK, _MEMORY_CLOCK, _GPU_TEMPERATURE = 1, 2, 0
 _OWN_PID_NAMESPACE = Path("/proc/self/ns/pid")
 _INITIAL_PID_NAMESPACE = 0xEFFFFFFC  # the kernel's fixed inode of the namespace that drivers count in
@@ -69,9 +75,13 @@ class Driver(Protocol):
 
 
 def device_state(
-    platform: str, index: int, *, own_pids: Collection[int], driver: Driver | None = None,
+    platform: str,
+    index: int,
+    *,
+    own_pids: Collection[int],
+    driver: Driver | None = None,
     is_contained: bool | None = None,
-) -> DeviceState:  # fmt: skip
+) -> DeviceState:
     """The state of device `index`, counted as NVML counts; `own_pids` are processes that may use the device.
 
     `is_contained` says whether process ids are other ones here than the driver's; None finds out.

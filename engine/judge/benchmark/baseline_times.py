@@ -98,9 +98,14 @@ class BaselineTimes:
         record = side.single(calls, before=before, after=lambda number, returned: 0)
         side.rest()  # what the judge itself puts on the device next is nobody's
         return protocol.Timed(
-            id=command.id, calls=record.calls, kernels=record.kernels, late=record.late, method=record.method,
-            reason=record.reason, notes=(*notes, *record.notes),
-        )  # fmt: skip
+            id=command.id,
+            calls=record.calls,
+            kernels=record.kernels,
+            late=record.late,
+            method=record.method,
+            reason=record.reason,
+            notes=(*notes, *record.notes),
+        )
 
     def _capture(
         self, command: protocol.TimeBaseline, side: Calls, calls: list[Callable[[], object]], notes: tuple[str, ...]

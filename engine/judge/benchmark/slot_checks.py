@@ -92,9 +92,11 @@ class Explained:
 
 
 def look(
-    layout: Layout, written: Sequence[Written], finals: torch.Tensor,
+    layout: Layout,
+    written: Sequence[Written],
+    finals: torch.Tensor,
     returned: Sequence[tuple[protocol.ReturnedSpec, ...]],
-) -> tuple[list[Left], torch.Tensor]:  # fmt: skip
+) -> tuple[list[Left], torch.Tensor]:
     """Work out what should have come of each call, and hold everything against it without waiting.
 
     `finals`, (n, bytes) uint8, are the `final` of all n calls.  The second are the suspects: (n,) booleans on the

@@ -69,9 +69,13 @@ class Slots:
     """Carries out the judge's commands of a benchmark."""
 
     def __init__(
-        self, device: torch.device, problem_of: Callable[[str], Problem], *, instruments: Instruments | None = None,
+        self,
+        device: torch.device,
+        problem_of: Callable[[str], Problem],
+        *,
+        instruments: Instruments | None = None,
         memory: Callable[[int, int], Block] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._device = device
         self._problem_of = problem_of
         self._instruments = instruments
@@ -137,14 +141,19 @@ class Slots:
             arguments=layout.specs,
             layouts=tuple(
                 protocol.SlotLayout(
-                    handle=block.handle, bytes=block.size_bytes, first=0, stride=layout.bytes, slots=slots,
-                    storages=layout.storages, outputs=layout.outputs,
+                    handle=block.handle,
+                    bytes=block.size_bytes,
+                    first=0,
+                    stride=layout.bytes,
+                    slots=slots,
+                    storages=layout.storages,
+                    outputs=layout.outputs,
                 )
                 for block in blocks
             ),
             slot_bytes=layout.content_bytes,
             l2_bytes=instruments.cache_bytes,
-        )  # fmt: skip
+        )
 
     def _layout(self, problem: Problem, case: Case) -> Layout:
         """Where everything lies in a slot, found out with content that is thrown away."""

@@ -166,9 +166,14 @@ def _outcome(mismatched: int, nonfinite_wrong: int) -> Outcome:
 
 
 def _message(
-    name: str, got: torch.Tensor, expected: torch.Tensor, mismatched: int, unwritten: int, nonfinite: int,
+    name: str,
+    got: torch.Tensor,
+    expected: torch.Tensor,
+    mismatched: int,
+    unwritten: int,
+    nonfinite: int,
     worst: int | None,
-) -> str:  # fmt: skip
+) -> str:
     if worst is None:
         return ""
     element = _element(worst, got, expected)

@@ -10,8 +10,12 @@ import sys
 
 import torch
 
-INTEGER_OF = {torch.float64: torch.int64, torch.float32: torch.int32, torch.float16: torch.int16,
-              torch.bfloat16: torch.int16}  # fmt: skip
+INTEGER_OF = {
+    torch.float64: torch.int64,
+    torch.float32: torch.int32,
+    torch.float16: torch.int16,
+    torch.bfloat16: torch.int16,
+}
 """For the types whose representable numbers are counted: the integer type of the same size."""
 
 

@@ -32,9 +32,15 @@ def report_of_pass(name: str, got: torch.Tensor, expected: torch.Tensor, toleran
         return None
     absolute, relative, ulps = errors
     return OutputReport(
-        name=name, outcome=Outcome.PASS, shape=tuple(got.shape), dtype=dtype_name(got.dtype), total=got.numel(),
-        max_absolute_error=absolute, max_relative_error=relative, max_ulp_error=ulps,
-    )  # fmt: skip
+        name=name,
+        outcome=Outcome.PASS,
+        shape=tuple(got.shape),
+        dtype=dtype_name(got.dtype),
+        total=got.numel(),
+        max_absolute_error=absolute,
+        max_relative_error=relative,
+        max_ulp_error=ulps,
+    )
 
 
 _Errors = tuple[float, float | None, float | None]

@@ -126,10 +126,11 @@ def _wholes(problem: Problem, inputs: Arguments) -> Iterator[Supposition]:
     for place, given in enumerate(inputs):
         if isinstance(given, float) and given not in (0.0, 1.0):
             yield Supposition(
-                symptom=Symptom.WHOLE_SCALED, arguments=partial(replaced, inputs, place, 1.0),
+                symptom=Symptom.WHOLE_SCALED,
+                arguments=partial(replaced, inputs, place, 1.0),
                 after=partial(_scaled, factor=given),
                 facts={"argument": problem.arguments[place], "given": f"{given:g}"},
-            )  # fmt: skip
+            )
 
 
 def _scaled(values: torch.Tensor, *, factor: float) -> torch.Tensor:
@@ -262,8 +263,13 @@ def _precisions(inputs: Arguments, read: Sequence[int]) -> Iterator[Supposition]
         largest = f"{torch.finfo(narrow).max:g}"
         if floats:
             for symptom, overflows in ((Symptom.OVERFLOWN, True), (Symptom.LOW_ARITHMETIC, False)):
-                yield Supposition(symptom=symptom, arguments=lambda: inputs, arithmetic=narrow, overflows=overflows,
-                                  facts={**facts, "largest": largest})  # fmt: skip
+                yield Supposition(
+                    symptom=symptom,
+                    arguments=lambda: inputs,
+                    arithmetic=narrow,
+                    overflows=overflows,
+                    facts={**facts, "largest": largest},
+                )
 
 
 def _rounded(inputs: Arguments, floats: Sequence[int], narrow: torch.dtype) -> Arguments:
@@ -320,12 +326,17 @@ def _parts(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposit
         for start, block in sorted(starts.items(), reverse=True):
             for fill in _fills(tensor_at(inputs, place)):
                 facts: Facts = {
-                    "argument": problem.arguments[place], "dim": words, "start": start, "block": block,
-                    "size": size, "fill": f"{fill:g}",
-                }  # fmt: skip
+                    "argument": problem.arguments[place],
+                    "dim": words,
+                    "start": start,
+                    "block": block,
+                    "size": size,
+                    "fill": f"{fill:g}",
+                }
                 for symptom, first, length in (
-                    (Symptom.ENDED, start, size - start), (Symptom.LAST_BLOCK, 0, start),
-                ):  # fmt: skip
+                    (Symptom.ENDED, start, size - start),
+                    (Symptom.LAST_BLOCK, 0, start),
+                ):
                     arguments = partial(changed, inputs, place, _filled, dim, first, length, fill)
                     yield Supposition(symptom=symptom, arguments=arguments, facts=facts)
 
@@ -335,8 +346,12 @@ def _shared_out(problem: Problem, inputs: Arguments, place: int) -> Iterator[Sup
     for words, dim, size in _sizes(tensor_at(inputs, place)):
         for count in range(2, _MOST_OVER + 1) if size > 2 * _MOST_OVER else ():
             facts: Facts = {
-                "argument": problem.arguments[place], "dim": words, "count": count, "size": size, "fill": "0",
-            }  # fmt: skip
+                "argument": problem.arguments[place],
+                "dim": words,
+                "count": count,
+                "size": size,
+                "fill": "0",
+            }
             arguments = partial(changed, inputs, place, _filled, dim, size - count, count, 0.0)
             yield Supposition(symptom=Symptom.LAST_FEW, arguments=arguments, facts=facts)
 

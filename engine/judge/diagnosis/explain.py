@@ -48,9 +48,13 @@ class Explainer:
         self._last: tuple[str, Symptom] | None = None
 
     def explained(
-        self, hand: cases.CaseInHand, got: list[torch.Tensor | OutputReport], reports: tuple[OutputReport, ...], *,
+        self,
+        hand: cases.CaseInHand,
+        got: list[torch.Tensor | OutputReport],
+        reports: tuple[OutputReport, ...],
+        *,
         repeated: bool | None,
-    ) -> tuple[OutputReport, ...]:  # fmt: skip
+    ) -> tuple[OutputReport, ...]:
         """The reports of a call, those of wrong values with why they may be wrong.
 
         `repeated` is whether the outputs are those of the first call, None when that had other input or this is it.
@@ -110,9 +114,12 @@ class Explainer:
 
 
 def left_unexplained(
-    hand: cases.CaseInHand, got: list[torch.Tensor | OutputReport], reports: tuple[OutputReport, ...], *,
+    hand: cases.CaseInHand,
+    got: list[torch.Tensor | OutputReport],
+    reports: tuple[OutputReport, ...],
+    *,
     repeated: bool | None,
-) -> tuple[OutputReport, ...]:  # fmt: skip
+) -> tuple[OutputReport, ...]:
     """The reports of a call as `Explainer.explained` gives them, with a word in the place of each explanation."""
     return tuple(
         replace(report, explanation=Explanation(untried=_NOT_ASKED)) if report.outcome in _VALUES_ARE_WRONG else report
@@ -124,12 +131,15 @@ def _comparison(hand: cases.CaseInHand, number: int, got: torch.Tensor, name: st
     is_first = hand.content is hand.base and not same_input
     earlier = hand.first_outputs[number] if number < len(hand.first_outputs) and not is_first else None
     return Comparison(
-        name=name, got=got, expected=hand.content.expected[number], poison=hand.poison,
+        name=name,
+        got=got,
+        expected=hand.content.expected[number],
+        poison=hand.poison,
         before=_before(hand, number, name),
         tolerance=hand.problem.tolerance(hand.case),
         earlier=earlier if earlier is not None and earlier.shape == got.shape else None,
         same_input=same_input,
-    )  # fmt: skip
+    )
 
 
 def _before(hand: cases.CaseInHand, number: int, name: str) -> torch.Tensor | None:

@@ -57,8 +57,9 @@ def _derivatives(problem: Problem, inputs: Arguments, number: int, index: tuple[
         value.double().requires_grad_() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
         for value in copies
     ]
-    leaves = {place: value for place, value in enumerate(doubled) if isinstance(value, torch.Tensor)
-              and value.requires_grad}  # fmt: skip
+    leaves = {
+        place: value for place, value in enumerate(doubled) if isinstance(value, torch.Tensor) and value.requires_grad
+    }
     with torch.enable_grad():
         try:
             outputs = problem.reference(*doubled)

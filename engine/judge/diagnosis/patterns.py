@@ -215,11 +215,12 @@ def _block_factors(comparison: Comparison, usable: torch.Tensor) -> Iterator[Clu
         parts = [
             _ratio(got, expected, use, (-1,)) * expected
             for got, expected, use in zip(
-                comparison.got64.tensor_split(cuts, -1), comparison.expected64.tensor_split(cuts, -1),
+                comparison.got64.tensor_split(cuts, -1),
+                comparison.expected64.tensor_split(cuts, -1),
                 usable.tensor_split(cuts, -1),
                 strict=True,
             )
-        ]  # fmt: skip
+        ]
         last_is_right = not bool(comparison.wrong[..., (size - 1) // block * block :].any())
         if last_is_right and len(parts) > 1:
             clue = comparison.clue(Symptom.BLOCK_SCALE, torch.cat(parts, -1), block=block)
@@ -288,9 +289,14 @@ def _small_errors(comparison: Comparison) -> Iterator[Clue]:
     narrower = [(dtype, rounding) for dtype, rounding in _ROUNDINGS if rounding * 2 >= own]
     dtype, rounding = min(narrower, key=lambda pair: abs(math.log(usual / pair[1])))
     yield _only(
-        comparison, Symptom.SMALL_ERRORS, comparison.wrong, dtype=dtype_name(dtype), largest=largest, typical=usual,
+        comparison,
+        Symptom.SMALL_ERRORS,
+        comparison.wrong,
+        dtype=dtype_name(dtype),
+        largest=largest,
+        typical=usual,
         rounding=rounding,
-    )  # fmt: skip
+    )
 
 
 def _is_byte(values: torch.Tensor, byte: int) -> torch.Tensor:

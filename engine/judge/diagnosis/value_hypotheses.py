@@ -58,9 +58,11 @@ def _bases(inputs: Arguments, place: int, name: str) -> Iterator[Supposition]:
     kind = tensor_at(inputs, place).dtype
     for divisor in (1.0, _LN2):
         yield Supposition(
-            symptom=Symptom.BASE_TWO, arguments=partial(changed, inputs, place, _times_ln2),
-            after=partial(_as_if_given, kind=kind, divisor=divisor), facts={"argument": name},
-        )  # fmt: skip
+            symptom=Symptom.BASE_TWO,
+            arguments=partial(changed, inputs, place, _times_ln2),
+            after=partial(_as_if_given, kind=kind, divisor=divisor),
+            facts={"argument": name},
+        )
 
 
 def _times_ln2(values: torch.Tensor) -> torch.Tensor:
@@ -155,9 +157,11 @@ def _backwards(inputs: Arguments, place: int, name: str) -> Iterator[Supposition
         if tensor.shape[dim] > 1:
             flip = partial(_flipped, dim=dim, size=tensor.shape[dim])
             yield Supposition(
-                symptom=Symptom.BACKWARDS, arguments=partial(changed, inputs, place, flip), after=flip,
+                symptom=Symptom.BACKWARDS,
+                arguments=partial(changed, inputs, place, flip),
+                after=flip,
                 facts={"argument": name, "dim": dim},
-            )  # fmt: skip
+            )
 
 
 def _flipped(values: torch.Tensor, *, dim: int, size: int) -> torch.Tensor:

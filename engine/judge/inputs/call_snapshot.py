@@ -24,9 +24,12 @@ class CallSnapshot:
     def __init__(self, command: protocol.Take, hand: CaseInHand, read: Callable[[], torch.Tensor]) -> None:
         self.hand = hand
         self.compare = protocol.Compare(
-            id=command.id, outputs=command.outputs, max_output_bytes=command.max_output_bytes,
-            returned=command.returned, explain=command.explain,
-        )  # fmt: skip
+            id=command.id,
+            outputs=command.outputs,
+            max_output_bytes=command.max_output_bytes,
+            returned=command.returned,
+            explain=command.explain,
+        )
         copied = CopiedArena(hand.arena.spec, hand.arena.read(), hand.arena.damaged(guard=hand.poison))
         try:
             copied.returned = read()

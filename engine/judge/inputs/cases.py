@@ -193,10 +193,12 @@ def on_host(content: Content) -> Content:
     if all(storage.device.type == "cpu" for storage in content.storages):
         return content
     return Content(
-        seed=content.seed, inputs=content.inputs, specs=content.specs,
+        seed=content.seed,
+        inputs=content.inputs,
+        specs=content.specs,
         storages=[storage.cpu() for storage in content.storages],
         expected=tuple(value.cpu() for value in content.expected),
-    )  # fmt: skip
+    )
 
 
 def output_bytes(expected: tuple[torch.Tensor, ...]) -> int:
@@ -231,9 +233,11 @@ def returned_bytes(
 
 
 def returned_values(
-    problem: Problem, returned: tuple[protocol.ReturnedSpec, ...], expected: tuple[torch.Tensor, ...],
+    problem: Problem,
+    returned: tuple[protocol.ReturnedSpec, ...],
+    expected: tuple[torch.Tensor, ...],
     content: Callable[[], torch.Tensor],
-) -> list[torch.Tensor | OutputReport]:  # fmt: skip
+) -> list[torch.Tensor | OutputReport]:
     """What the entry returned, as views of the bytes that `content` gives, or reports of why they are none."""
     wanted = problem.returns
     if wanted == 0:
@@ -243,10 +247,7 @@ def returned_values(
         message = f"the entry returned {len(returned)} values, expected {wanted}"
         return [OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=message) for name in names]
     raw = content()
-    return [
-        take(name, spec, raw, value)
-        for name, spec, value in zip(names, returned, expected[:wanted], strict=True)
-    ]  # fmt: skip
+    return [take(name, spec, raw, value) for name, spec, value in zip(names, returned, expected[:wanted], strict=True)]
 
 
 def take(
@@ -288,9 +289,10 @@ def output_names(problem: Problem, specs: tuple[protocol.ValueSpec, ...]) -> lis
     """What is compared in this case: an argument that is written in place may be None."""
     spec_by_name = dict(zip(problem.arguments, specs, strict=True))
     return [
-        name for name in problem.outputs
+        name
+        for name in problem.outputs
         if name not in problem.mutates or isinstance(spec_by_name[name], protocol.TensorSpec)
-    ]  # fmt: skip
+    ]
 
 
 def is_idle(problem: Problem, content: Content) -> bool:

@@ -127,9 +127,13 @@ class Lab:
             await self.session.load()
         arena = self.session.shared / f"{secrets.token_hex(8)}.in"
         prepare = protocol.Prepare(
-            id=protocol.new_id(), origin=self.problem.origin, case=case.name, poison=0,
-            arena_path=None if self.process_pool.shares_device else str(arena), apart=self.apart,
-        )  # fmt: skip
+            id=protocol.new_id(),
+            origin=self.problem.origin,
+            case=case.name,
+            poison=0,
+            arena_path=None if self.process_pool.shares_device else str(arena),
+            apart=self.apart,
+        )
         try:
             prepared = await self.process_pool.ask_judge(prepare)
             if not isinstance(prepared, protocol.Prepared):
@@ -195,9 +199,15 @@ class CaseSession:
         return Taped(recorded=recorded, outputs=weighed)
 
     async def make(
-        self, *, poison: int, fresh: bool = True, withhold: protocol.Withhold | None = None,
-        disorder: protocol.Disorder | None = None, watch: protocol.Watch | None = None, observe: bool = False,
-    ) -> protocol.Called | Replayed:  # fmt: skip
+        self,
+        *,
+        poison: int,
+        fresh: bool = True,
+        withhold: protocol.Withhold | None = None,
+        disorder: protocol.Disorder | None = None,
+        watch: protocol.Watch | None = None,
+        observe: bool = False,
+    ) -> protocol.Called | Replayed:
         """Make a call whose outputs are then to be judged, or say what trouble came of it.
 
         Without `fresh` the content is that of the case as it was prepared.
@@ -208,10 +218,18 @@ class CaseSession:
         lab = self.lab
         await self._refill(fresh=fresh, poison=poison)
         command = protocol.Call(
-            id=protocol.new_id(), case=self.case.name, arguments=self.prepared.arguments, arena=self.prepared.arena,
-            outputs=str(self.outputs), max_output_bytes=lab.limits.output_bytes, poison=poison, withhold=withhold,
-            disorder=disorder, watch=watch, observe=observe,
-        )  # fmt: skip
+            id=protocol.new_id(),
+            case=self.case.name,
+            arguments=self.prepared.arguments,
+            arena=self.prepared.arena,
+            outputs=str(self.outputs),
+            max_output_bytes=lab.limits.output_bytes,
+            poison=poison,
+            withhold=withhold,
+            disorder=disorder,
+            watch=watch,
+            observe=observe,
+        )
         try:
             with lab.profile.span("probe"):
                 called = await lab.ask(command, verified_s=self._verified_s)
@@ -239,9 +257,12 @@ class CaseSession:
     async def _weighed(self, returned: protocol.Returned) -> tuple[protocol.Survival, ...] | str:
         """The judge's count of what is right in what was returned, or why it is not an answer at all."""
         weigh = protocol.Weigh(
-            id=protocol.new_id(), outputs=str(self.outputs), max_output_bytes=self.lab.limits.output_bytes,
-            returned=returned, apart=self.lab.apart,
-        )  # fmt: skip
+            id=protocol.new_id(),
+            outputs=str(self.outputs),
+            max_output_bytes=self.lab.limits.output_bytes,
+            returned=returned,
+            apart=self.lab.apart,
+        )
         weighed = await self.lab.process_pool.ask_judge(weigh)
         if isinstance(weighed, protocol.Failed) and weighed.kind is protocol.FailureKind.TAMPERED:
             return weighed.message

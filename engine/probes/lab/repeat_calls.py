@@ -86,9 +86,12 @@ async def gauged(session: CaseSession, *, poison: int) -> tuple[protocol.Gauging
     if isinstance(called, Replayed):
         return called.trouble
     gauge = protocol.Gauge(
-        id=protocol.new_id(), outputs=str(session.outputs), max_output_bytes=session.lab.limits.output_bytes,
-        returned=called.returned, apart=session.lab.apart,
-    )  # fmt: skip
+        id=protocol.new_id(),
+        outputs=str(session.outputs),
+        max_output_bytes=session.lab.limits.output_bytes,
+        returned=called.returned,
+        apart=session.lab.apart,
+    )
     reply = await session.lab.process_pool.ask_judge(gauge)
     if isinstance(reply, protocol.Gauged):
         return reply.outputs
@@ -112,9 +115,13 @@ async def _contrasted(
     session: CaseSession, returned: tuple[protocol.ReturnedSpec, ...], *, keep: bool, disordered: int = 0
 ) -> Contrasting:
     contrast = protocol.Contrast(
-        id=protocol.new_id(), outputs=str(session.outputs), max_output_bytes=session.lab.limits.output_bytes,
-        returned=returned, keep=keep, apart=session.lab.apart,
-    )  # fmt: skip
+        id=protocol.new_id(),
+        outputs=str(session.outputs),
+        max_output_bytes=session.lab.limits.output_bytes,
+        returned=returned,
+        keep=keep,
+        apart=session.lab.apart,
+    )
     reply = await session.lab.process_pool.ask_judge(contrast)
     if isinstance(reply, protocol.Contrasted):
         return Contrasting(outputs=reply.outputs, disordered=disordered)

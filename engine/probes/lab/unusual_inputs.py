@@ -71,9 +71,14 @@ class Varying:
             return Answer(variant=variant, dismissed=varied.dismissed, kept=varied.kept)
         self._arena = varied.arena
         command = protocol.Call(
-            id=protocol.new_id(), case=session.case.name, arguments=session.prepared.arguments, arena=self._arena,
-            outputs=str(session.outputs), max_output_bytes=lab.limits.output_bytes, poison=_POISON,
-        )  # fmt: skip
+            id=protocol.new_id(),
+            case=session.case.name,
+            arguments=session.prepared.arguments,
+            arena=self._arena,
+            outputs=str(session.outputs),
+            max_output_bytes=lab.limits.output_bytes,
+            poison=_POISON,
+        )
         wrong = trouble = ""
         called = await self._called(command, then)
         if isinstance(called, EngineError):
@@ -128,10 +133,14 @@ class Varying:
         lab = self._bench.lab
         compared = await lab.process_pool.ask_judge(
             protocol.Compare(
-                id=protocol.new_id(), outputs=str(self._bench.outputs), max_output_bytes=lab.limits.output_bytes,
-                returned=called.returned, explain=False, apart=lab.apart,
+                id=protocol.new_id(),
+                outputs=str(self._bench.outputs),
+                max_output_bytes=lab.limits.output_bytes,
+                returned=called.returned,
+                explain=False,
+                apart=lab.apart,
             )
-        )  # fmt: skip
+        )
         if isinstance(compared, protocol.Failed) and compared.kind is protocol.FailureKind.TAMPERED:
             return compared.message
         if not isinstance(compared, protocol.Compared):

@@ -16,9 +16,15 @@ from engine.static.analysis.scopes import Binding, Function, Scope, lay_out
 
 Node = TypeVar("Node", bound=ast.AST)
 _QUIET_DECORATORS = (
-    "functools.", "builtins.", "torch.no_grad", "torch.inference_mode", "contextlib.", "dataclasses.",
-    "triton.testing.perf_report", "pytest.",
-)  # fmt: skip
+    "functools.",
+    "builtins.",
+    "torch.no_grad",
+    "torch.inference_mode",
+    "contextlib.",
+    "dataclasses.",
+    "triton.testing.perf_report",
+    "pytest.",
+)
 
 
 class CodeIndex:

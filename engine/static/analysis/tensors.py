@@ -112,9 +112,10 @@ class Tensors:
     def _handed_in(self) -> set[tuple[ast.AST, str]]:
         """The parameters of the entry that are tensors by what the reading was told."""
         entries = [
-            node for node in self._reading.all(ast.FunctionDef)
+            node
+            for node in self._reading.all(ast.FunctionDef)
             if node.name == self._reading.entry and self._reading.parent(node) is self._reading.tree
-        ]  # fmt: skip
+        ]
         return {
             (entry, parameter.arg)
             for entry in entries

@@ -39,8 +39,10 @@ _READERS = frozenset({"builtins.getattr", "builtins.__import__", "importlib.impo
 def check(reading: Reading) -> Iterator[Finding]:
     """A hint where what is called has a name that cannot be read, or one that was taken apart before."""
     for call in reading.host(ast.Call):
-        if any((name.endswith(f".{UNSEEN}") and name.startswith("torch")) or name.startswith(f"{UNSEEN}.")
-               for name in reading.names.of(call.func)):  # fmt: skip
+        if any(
+            (name.endswith(f".{UNSEEN}") and name.startswith("torch")) or name.startswith(f"{UNSEEN}.")
+            for name in reading.names.of(call.func)
+        ):
             yield hint(
                 "assembled_names", call, "what is called here is looked up by a name that cannot be read in the text"
             )

@@ -61,7 +61,10 @@ def _is_waited_for(reading: Reading, node: ast.expr) -> bool:
     if around is None:
         return False
     return any(
-        isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "join"
-        and not isinstance(part.func.value, ast.Constant) and part.lineno > node.lineno
+        isinstance(part, ast.Call)
+        and isinstance(part.func, ast.Attribute)
+        and part.func.attr == "join"
+        and not isinstance(part.func.value, ast.Constant)
+        and part.lineno > node.lineno
         for part in ast.walk(around)
-    )  # fmt: skip
+    )

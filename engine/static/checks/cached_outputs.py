@@ -103,9 +103,12 @@ def _kept(reading: Reading, flow: Flow, function: Function, computing: set[Funct
             targets, value = [node.func.value], node.args[1] if len(node.args) > 1 else None
         for target in targets:
             slot = _slot(reading, target)
-            if slot and value is not None and _is_conditional(reading, node, function) and (
-                _is_computed(reading, flow, value, computing) or _is_filled_there(reading, function, node, target)
-            ):  # fmt: skip
+            if (
+                slot
+                and value is not None
+                and _is_conditional(reading, node, function)
+                and (_is_computed(reading, flow, value, computing) or _is_filled_there(reading, function, node, target))
+            ):
                 found.add(slot)
     return found
 
@@ -197,8 +200,10 @@ def _is_written_anew(reading: Reading, flow: Flow, function: Function, value: as
     groups = flow.groups(value)
     for call, items in reading.launches.writes(function):
         mentioned = any(slot in ast.unparse(item) or flow.groups(item) & groups for item in items)
-        if mentioned and not any(isinstance(above, ast.If | ast.ExceptHandler) and _asks_for(above, slot, groups)
-                                 for above in reading.ancestors(call)):  # fmt: skip
+        if mentioned and not any(
+            isinstance(above, ast.If | ast.ExceptHandler) and _asks_for(above, slot, groups)
+            for above in reading.ancestors(call)
+        ):
             return True
     return any(
         isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in ("replay", "copy_")

@@ -106,7 +106,8 @@ def _written_by(node: ast.AST) -> Iterator[ast.expr]:
 
 def _held(node: ast.expr) -> Iterator[str]:
     """The variable whose own storage an expression is: views keep it, copies do not."""
-    methods = {part.func.attr for part in ast.walk(node)
-               if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute)}  # fmt: skip
+    methods = {
+        part.func.attr for part in ast.walk(node) if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute)
+    }
     if not methods & _COPYING:
         yield from same_values(node)

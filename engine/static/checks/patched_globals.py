@@ -51,9 +51,16 @@ _WATCHED = words(
     "json threading functools importlib tl io types operator pickle"
 )
 _STATE = (
-    "torch.backends.", "torch._dynamo.config", "torch._inductor.config", "sys.path", "os.environ", "triton.knobs.",
-    "sys.dont_write_bytecode", "sys.argv", "torch.cuda.amp",
-)  # fmt: skip
+    "torch.backends.",
+    "torch._dynamo.config",
+    "torch._inductor.config",
+    "sys.path",
+    "os.environ",
+    "triton.knobs.",
+    "sys.dont_write_bytecode",
+    "sys.argv",
+    "torch.cuda.amp",
+)
 _PATCHERS = ("unittest.mock.", "mock.patch", "pytest.MonkeyPatch", "wrapt.")
 
 

@@ -70,8 +70,11 @@ def _is_plain(reading: Reading, node: ast.expr) -> bool:
         return False
     if any(isinstance(part, ast.Import | ast.ImportFrom) for part in ast.walk(tree)):
         return False
-    made = {getattr(part, "id", getattr(part, "arg", getattr(part, "name", ""))) for part in ast.walk(tree)
-            if not isinstance(part, ast.Name) or isinstance(part.ctx, ast.Store)}  # fmt: skip
+    made = {
+        getattr(part, "id", getattr(part, "arg", getattr(part, "name", "")))
+        for part in ast.walk(tree)
+        if not isinstance(part, ast.Name) or isinstance(part.ctx, ast.Store)
+    }
     read = {part.id for part in ast.walk(tree) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
     return read <= made | _INNOCENT
 

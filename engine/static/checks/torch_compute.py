@@ -156,9 +156,10 @@ def _holds_on_a_gpu(test: ast.expr) -> bool | None:
         case ast.Attribute(attr="is_cpu"):
             return False
         case ast.Compare(
-            left=ast.Attribute(attr="type"), ops=[ast.Eq() | ast.NotEq() as operator],
+            left=ast.Attribute(attr="type"),
+            ops=[ast.Eq() | ast.NotEq() as operator],
             comparators=[ast.Constant(value="cuda" | "cpu" as name)],
-        ):  # fmt: skip
+        ):
             return isinstance(operator, ast.Eq) is (name == "cuda")
     return None
 
@@ -268,6 +269,10 @@ def _finishes_partial_results(reading: Reading, node: ast.expr) -> bool:
         return False
     flow = reading.tensors.flow(function)
     held = node.func.value if not reading.names.of(node.func.value) & {"torch"} else next(iter(node.args), None)
-    written = {group for site in reading.launches.by_function.get(function, ()) for item in site.written
-               for group in flow.groups(item)}  # fmt: skip
+    written = {
+        group
+        for site in reading.launches.by_function.get(function, ())
+        for item in site.written
+        for group in flow.groups(item)
+    }
     return reading.tensors.origin(held) is Origin.OWN and bool(flow.groups(held) & written)

@@ -127,9 +127,13 @@ def _literal(value: object) -> str:
 
 
 _DTYPE_WORDS = {
-    "fp64": "float64", "fp32": "float32", "fp16": "float16", "bf16": "bfloat16",
-    "fp8e4nv": "float8e4nv", "fp8e5": "float8e5",
-}  # fmt: skip
+    "fp64": "float64",
+    "fp32": "float32",
+    "fp16": "float16",
+    "bf16": "bfloat16",
+    "fp8e4nv": "float8e4nv",
+    "fp8e5": "float8e5",
+}
 
 
 def _number(value: object, default: int) -> int:

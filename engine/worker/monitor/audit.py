@@ -45,10 +45,17 @@ _PROCESSES = frozenset({
     "subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "pty.spawn",
     "os.kill", "os.killpg",
 })  # fmt: skip
-_FRAMES = frozenset({
-    "sys._getframe", "sys._current_frames", "sys._current_exceptions", "sys.settrace", "sys.setprofile",
-    "sys.addaudithook", "sys.monitoring.register_callback",
-})  # fmt: skip
+_FRAMES = frozenset(
+    {
+        "sys._getframe",
+        "sys._current_frames",
+        "sys._current_exceptions",
+        "sys.settrace",
+        "sys.setprofile",
+        "sys.addaudithook",
+        "sys.monitoring.register_callback",
+    }
+)
 _KINDS: dict[str, DeedKind] = {
     **dict.fromkeys(("open", "os.listdir", "os.scandir"), DeedKind.FILE_READ),
     "exec": DeedKind.EXEC,
@@ -111,11 +118,12 @@ class Audit:
         """The doors past the ledger that were used, as changes of what notes operators."""
         return tuple(
             ChangeSeen(
-                kind=ChangeKind.FUNCTION, name="what notes operators of torch",
+                kind=ChangeKind.FUNCTION,
+                name="what notes operators of torch",
                 detail=f"{name} was used" + (f" in line {line}" if line is not None else ""),
             )
             for name, line in self._doors.items()
-        )  # fmt: skip
+        )
 
     def _hook(self) -> Callable[[str, tuple[Any, ...]], None]:
         kinds = {*_KINDS, HOOK_EVENT}

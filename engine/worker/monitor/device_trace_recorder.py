@@ -66,10 +66,14 @@ class Tape:
         seen = self._attributed(theirs, (*within, *after))
         nodes, uncaptured = self._captured(instruments, call)
         return protocol.Recorded(
-            id=identifier, returned=handed_back, activities=seen, nodes=nodes, uncaptured=uncaptured,
+            id=identifier,
+            returned=handed_back,
+            activities=seen,
+            nodes=nodes,
+            uncaptured=uncaptured,
             streams=len({one.stream for one in theirs} - {stream}),
             late=tuple(one.name[:_CHARACTERS] for one in theirs if one.correlation in late)[: protocol.MOST_ACTIVITIES],
-        )  # fmt: skip
+        )
 
     def _attributed(
         self, activities: Sequence[Activity], calls: Sequence[DriverCall]
@@ -98,9 +102,13 @@ class Tape:
         replayed = function is None
         own = self._own_names.get(activity.name, False) if replayed else self._own.owns(function)
         return protocol.ActivitySeen(
-            kind=protocol.ActivityKind.KERNEL, name=activity.name[:_CHARACTERS], own=own, replayed=replayed,
-            file="" if own else self._own.file_of(function)[-_CHARACTERS:], device_ns=device_ns,
-        )  # fmt: skip
+            kind=protocol.ActivityKind.KERNEL,
+            name=activity.name[:_CHARACTERS],
+            own=own,
+            replayed=replayed,
+            file="" if own else self._own.file_of(function)[-_CHARACTERS:],
+            device_ns=device_ns,
+        )
 
     def _captured(
         self, instruments: Instruments, call: Callable[[], object]

@@ -81,9 +81,15 @@ _KINDS = {
 }
 _OF_BITS = frozenset(getattr(torch.ops.aten, f"bitwise_{name}") for name in ("and", "or", "xor", "not"))
 """On booleans these are questions, as the logical ones are; `&` and `|` between comparisons are written so."""
-_TOLD_BY_CASE = frozenset({
-    OperatorKind.LIGHT, OperatorKind.COMPUTE, OperatorKind.QUESTION, OperatorKind.COPY, OperatorKind.RANDOM,
-})  # fmt: skip
+_TOLD_BY_CASE = frozenset(
+    {
+        OperatorKind.LIGHT,
+        OperatorKind.COMPUTE,
+        OperatorKind.QUESTION,
+        OperatorKind.COPY,
+        OperatorKind.RANDOM,
+    }
+)
 _JOINING = frozenset(getattr(torch.ops.aten, name) for name in ("cat", "stack", "_foreach_copy_"))
 _OF_NUMBERS = "fill_ lift_fresh full full_like new_full scalar_tensor linspace arange"
 _TOLD_BY_CASE_TOO = frozenset(getattr(torch.ops.aten, name) for name in _OF_NUMBERS.split())
@@ -94,11 +100,14 @@ _SETTING = torch.ops.aten.set_
 _RESIZING = frozenset(getattr(torch.ops.aten, name) for name in ("resize_", "resize_as_"))
 _MAKES_NO_CONTENT = frozenset({OperatorKind.VIEW, OperatorKind.METADATA})
 _CARRYING_OUT: dict[Any, str] = {  # Any: methods of C and of Python have no type in common that can be named
-    torch._C.TensorBase.numpy: "Tensor.numpy", torch._C.TensorBase.tolist: "Tensor.tolist",
-    torch.Tensor.__array__: "Tensor.__array__", torch.Tensor.__dlpack__: "Tensor.__dlpack__",
-    torch._C.TensorBase.apply_: "Tensor.apply_", torch._C.TensorBase.map_: "Tensor.map_",
+    torch._C.TensorBase.numpy: "Tensor.numpy",
+    torch._C.TensorBase.tolist: "Tensor.tolist",
+    torch.Tensor.__array__: "Tensor.__array__",
+    torch.Tensor.__dlpack__: "Tensor.__dlpack__",
+    torch._C.TensorBase.apply_: "Tensor.apply_",
+    torch._C.TensorBase.map_: "Tensor.map_",
     torch._C.TensorBase.map2_: "Tensor.map2_",
-}  # fmt: skip
+}
 """What makes arrays and numbers of a tensor, or gives them to Python; `observed_effects` knows these by "Tensor."."""
 _MANY_NUMBERS = 64  # more than sizes and strides
 _NUMBER_OF_ONE = torch.ops.aten._local_scalar_dense
@@ -202,12 +211,19 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         """What was called up to now."""
         return tuple(
             OperatorSeen(
-                name=entry.name, kind=entry.kind, case=case, reads_inputs=reads_inputs, integers=integers,
-                uses=entry.uses, largest_in=entry.largest_in, largest_out=entry.largest_out, total_in=entry.total_in,
+                name=entry.name,
+                kind=entry.kind,
+                case=case,
+                reads_inputs=reads_inputs,
+                integers=integers,
+                uses=entry.uses,
+                largest_in=entry.largest_in,
+                largest_out=entry.largest_out,
+                total_in=entry.total_in,
                 total_out=entry.total_out,
             )
             for (_, case, reads_inputs, integers), entry in self._entries.items()
-        )  # fmt: skip
+        )
 
     def entry(self, packet: Any, kind: OperatorKind, *, reads: bool = False, integers: bool = False) -> _Entry | None:
         """The entry of an operator that `reads` the entry's arguments or not; None when there is no room for it."""
@@ -360,9 +376,12 @@ class _Departures(TorchFunctionMode):
         self._ledger = ledger
 
     def __torch_function__(
-        self, function: Callable[..., Any], types: Sequence[type], args: Sequence[Any] = (),
+        self,
+        function: Callable[..., Any],
+        types: Sequence[type],
+        args: Sequence[Any] = (),
         kwargs: dict[str, Any] | None = None,
-    ) -> Any:  # fmt: skip  # Any: the function's own
+    ) -> Any:
         how = _CARRYING_OUT.get(function) if getattr(function, "__hash__", None) else None
         if how is not None and self._ledger.is_on and args and isinstance(args[0], torch.Tensor):
             self._ledger.carried_out(how, args[0])

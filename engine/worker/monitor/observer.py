@@ -74,9 +74,12 @@ class Observer:
         imported: tuple[ChangeSeen, ...] = self._try("what is imported", lambda: planted.changes(self._modules), ())
         changes += (*self._audit.doors(), *imported)
         return Observed(
-            id=identifier, operators=self._ledger.seen(), deeds=deeds[:MOST_DEEDS], changes=changes[:MOST_CHANGES],
+            id=identifier,
+            operators=self._ledger.seen(),
+            deeds=deeds[:MOST_DEEDS],
+            changes=changes[:MOST_CHANGES],
             unchecked=tuple(self._unchecked[:16]),
-        )  # fmt: skip
+        )
 
     def _try(self, what: str, look: Callable[[], _T], otherwise: _T) -> _T:
         try:

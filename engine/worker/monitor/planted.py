@@ -24,9 +24,10 @@ def modules() -> Mapping[str, ModuleType]:
 def changes(before: Mapping[str, ModuleType]) -> tuple[ChangeSeen, ...]:
     """The names that stand for another module now."""
     replaced = [
-        name for name, old in before.items()
+        name
+        for name, old in before.items()
         if name in sys.modules and sys.modules[name] is not old and name not in _MADE_ANEW
-    ]  # fmt: skip
+    ]
     return tuple(
         ChangeSeen(kind=ChangeKind.FUNCTION, name=f"sys.modules[{name}]"[:200], detail="another module")
         for name in replaced[:_MOST_NAMED]

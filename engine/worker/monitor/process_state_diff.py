@@ -80,10 +80,16 @@ class Watch:
             if type(value) is FunctionType
         }
         self._before = _Snapshot(
-            callables=callables, codes=codes, settings=_settings(), preloading=_preloading(),
-            callbacks=_callbacks(), random_states=self._random_states(), threads=frozenset(sys._current_frames()),
-            children=_child_pids(), code=code_pages(),
-        )  # fmt: skip
+            callables=callables,
+            codes=codes,
+            settings=_settings(),
+            preloading=_preloading(),
+            callbacks=_callbacks(),
+            random_states=self._random_states(),
+            threads=frozenset(sys._current_frames()),
+            children=_child_pids(),
+            code=code_pages(),
+        )
 
     def seeded(self) -> None:
         """The candidate was loaded: a seed that it set meanwhile is ordinary, for the judge draws elsewhere."""
@@ -96,8 +102,15 @@ class Watch:
         if before is None:
             return ()
         looks: tuple[Callable[[_Snapshot], Iterator[ChangeSeen]], ...] = (
-            _replaced, _called_back, _rewritten, _changed_settings, _preloaded, self._drawn, _new_threads, _children,
-        )  # fmt: skip
+            _replaced,
+            _called_back,
+            _rewritten,
+            _changed_settings,
+            _preloaded,
+            self._drawn,
+            _new_threads,
+            _children,
+        )
         return tuple(change for look in looks for change in look(before))[:MOST_CHANGES]
 
     def _random_states(self) -> dict[str, bytes]:
@@ -173,7 +186,7 @@ def _callbacks() -> dict[str, tuple[Any, ...]]:
         "the modes of functions": tuple(_function_modes()),  # type: ignore[no-untyped-call]
         "the modes of operators": tuple(_dispatch_modes()),
         **{f"the handler of {number.name}": (signal.getsignal(number),) for number in signals},
-    }  # fmt: skip
+    }
 
 
 def _rewritten(before: _Snapshot) -> Iterator[ChangeSeen]:

@@ -20,8 +20,15 @@ from engine.loading.raised import InterpreterLimitError
 # Triton's interpreter is not typed: what is taken from it or handed to it is Any throughout this file.
 
 _OPERATIONS = (
-    "unary_op", "binary_op", "ternary_op", "create_fma", "create_erf", "create_rsqrt", "create_dot", "create_idiv",
-)  # fmt: skip
+    "unary_op",
+    "binary_op",
+    "ternary_op",
+    "create_fma",
+    "create_erf",
+    "create_rsqrt",
+    "create_dot",
+    "create_idiv",
+)
 
 
 def install() -> None:

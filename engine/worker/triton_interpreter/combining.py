@@ -36,9 +36,11 @@ def _with_nan(apply: Callable[..., Any]) -> Callable[..., Any]:
     """The place of the largest number by the kernel's own comparison where there are NaN: numpy has no answer then."""
     standard = tl.standard
     placing = (
-        standard._argmin_combine_tie_break_left, standard._argmin_combine_tie_break_fast,
-        standard._argmax_combine_tie_break_left, standard._argmax_combine_tie_break_fast,
-    )  # fmt: skip
+        standard._argmin_combine_tie_break_left,
+        standard._argmin_combine_tie_break_fast,
+        standard._argmax_combine_tie_break_left,
+        standard._argmax_combine_tie_break_fast,
+    )
 
     def applied(operation: Any, given: Any) -> Any:
         numbers = given[0].handle.data

@@ -67,10 +67,15 @@ class Guard:
     """Checks the memory accesses of interpreted kernels; one per process, installed once."""
 
     def __init__(
-        self, book: LaunchBook, withholding: Withholding | None = None, disorder: Disorder | None = None,
-        meetings: Meetings | None = None, provenance: MemoryTracker | None = None,
-        host_code: HostCode | None = None, gpu_need: GpuNeed | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        book: LaunchBook,
+        withholding: Withholding | None = None,
+        disorder: Disorder | None = None,
+        meetings: Meetings | None = None,
+        provenance: MemoryTracker | None = None,
+        host_code: HostCode | None = None,
+        gpu_need: GpuNeed | None = None,
+    ) -> None:
         self._book = book
         self._withholding = withholding or Withholding()
         self._disorder = disorder or Disorder(torch.device("cpu"))
@@ -207,9 +212,10 @@ class Guard:
         chosen = np.broadcast_to(True if mask is None else mask, addresses.shape)
         line = self._line()
         deed = Deed(
-            program=_program(builder), line=line.line if line else None,
+            program=_program(builder),
+            line=line.line if line else None,
             values=None if values is None else np.broadcast_to(values, addresses.shape)[chosen],
-        )  # fmt: skip
+        )
         address = self._meetings.note(deed, addresses[chosen])
         extents = self._extents + self._always
         extent = next((one for one in extents if address is not None and one.start <= address < one.stop), None)
@@ -239,9 +245,14 @@ class Guard:
 
     def _no_tensor(self, access: str, builder: Any) -> OutOfBounds:
         return OutOfBounds(
-            access=access, kernel=self._kernel, tensor="(the launch has no tensor)", index=0, elements=0,
-            program=_program(builder), location=self._line(),
-        )  # fmt: skip
+            access=access,
+            kernel=self._kernel,
+            tensor="(the launch has no tensor)",
+            index=0,
+            elements=0,
+            program=_program(builder),
+            location=self._line(),
+        )
 
     def _line(self) -> Location | None:
         frame: FrameType | None = sys._getframe(1)

@@ -14,8 +14,15 @@ from triton.runtime.jit import JITFunction
 
 # Triton's interpreter is not typed: what is taken from it or handed to it is Any throughout this file.
 
-_OPTIONS = ("version", "do_not_specialize", "do_not_specialize_on_alignment", "debug", "noinline", "repr",
-            "launch_metadata")  # fmt: skip
+_OPTIONS = (
+    "version",
+    "do_not_specialize",
+    "do_not_specialize_on_alignment",
+    "debug",
+    "noinline",
+    "repr",
+    "launch_metadata",
+)
 _ASKED = frozenset({
     "src", "raw_src", "signature", "params", "constexprs", "module", "starting_line_number", "cache_key", "file_name",
     "def_file_line_number", "used_global_vals", "parse", "arg_specialization", *_OPTIONS,
@@ -28,9 +35,12 @@ def install() -> None:
     base = triton_interpreter.InterpretedFunction
     # `isinstance` asks the object for its class, too; a class can only be given the answer when it is made.
     answers = {
-        "__class__": property(lambda _: JITFunction), "__getattr__": _attribute,
-        "__module__": base.__module__, "__qualname__": base.__qualname__, "__doc__": base.__doc__,
-    }  # fmt: skip
+        "__class__": property(lambda _: JITFunction),
+        "__getattr__": _attribute,
+        "__module__": base.__module__,
+        "__qualname__": base.__qualname__,
+        "__doc__": base.__doc__,
+    }
     triton_interpreter.InterpretedFunction = type(base.__name__, (base,), answers)
 
 

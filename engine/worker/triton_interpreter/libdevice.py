@@ -28,9 +28,14 @@ _NUMPY = (
     "asinh acosh atanh atan2 hypot copysign fmod nextafter"
 )
 _NUMPY_NAMES = {
-    "asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+    "asinh": "arcsinh",
+    "acosh": "arccosh",
+    "atanh": "arctanh",
     "atan2": "arctan2",
-}  # fmt: skip
+}
 _ONE_BY_ONE = {"erf": math.erf, "erfc": math.erfc, "lgamma": math.lgamma, "tgamma": math.gamma}
 _FORMULAS: dict[str, Callable[..., Any]] = {
     "rsqrt": lambda x: 1 / np.sqrt(x),
@@ -53,8 +58,12 @@ _SAME_AS = {
     "fast_dividef": "div_rn", "sqrt_rn": "sqrt", "rsqrt_rn": "rsqrt", "fma_rn": "fma",
 }  # fmt: skip
 _QUESTIONS: dict[str, Callable[..., Any]] = {
-    "isnan": np.isnan, "isinf": np.isinf, "finitef": np.isfinite, "isfinited": np.isfinite, "signbit": np.signbit,
-}  # fmt: skip
+    "isnan": np.isnan,
+    "isinf": np.isinf,
+    "finitef": np.isfinite,
+    "isfinited": np.isfinite,
+    "signbit": np.signbit,
+}
 # As on a device, where nothing else compiles; and the places of arguments that may be integers.
 _FLOATS = (tl.float32, tl.float64)
 _INTEGERS = {"abs": (0,), "pow": (1,)}

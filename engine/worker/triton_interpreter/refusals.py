@@ -45,9 +45,7 @@ class Refusals:
 
     def __init__(self, target: str) -> None:
         self._target = target_named(target)
-        self._backend = make_backend(
-            GPUTarget(self._target.backend, self._target.architecture, self._target.warp_size)
-        )  # fmt: skip
+        self._backend = make_backend(GPUTarget(self._target.backend, self._target.architecture, self._target.warp_size))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Triton's advice on a default, once per process
             self._backend.parse_options({})

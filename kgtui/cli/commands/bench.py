@@ -62,13 +62,20 @@ def read_request(options: argparse.Namespace, console: Console) -> Request:
     device, target = place_for(options, console, file=file)
     plan = _plan(options, problem)
     return Request(
-        label=LABEL, file=file, problem=problem, device=device,
-        target=target, tiers=_VERIFIED,
-        policy=Policy(options.policy), is_kept=not options.no_store, is_plain=options.plain,
-        document=document_for(options), wants_profile=options.profile,
+        label=LABEL,
+        file=file,
+        problem=problem,
+        device=device,
+        target=target,
+        tiers=_VERIFIED,
+        policy=Policy(options.policy),
+        is_kept=not options.no_store,
+        is_plain=options.plain,
+        document=document_for(options),
+        wants_profile=options.profile,
         costs={case.name: problem.cost(case) for case in plan.cases},
         benchmark=None if platform_named(device.platform).INTERPRETED else plan,
-    )  # fmt: skip
+    )
 
 
 def exit_of_bench(request: Request, console: Console, run: CollectedRun) -> int:

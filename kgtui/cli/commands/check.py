@@ -51,11 +51,18 @@ def read_request(options: argparse.Namespace, console: Console) -> Request:
     file, problem = kernel_and_problem(options, console)
     device, target = place_for(options, console, file=file)
     return Request(
-        label=LABEL, file=file, problem=problem, device=device,
-        target=target, tiers=tiers_for(file, options.cases),
-        policy=Policy(options.policy), is_kept=not options.no_store, is_plain=options.plain,
-        document=document_for(options), wants_profile=options.profile,
-    )  # fmt: skip
+        label=LABEL,
+        file=file,
+        problem=problem,
+        device=device,
+        target=target,
+        tiers=tiers_for(file, options.cases),
+        policy=Policy(options.policy),
+        is_kept=not options.no_store,
+        is_plain=options.plain,
+        document=document_for(options),
+        wants_profile=options.profile,
+    )
 
 
 def kernel_and_problem(options: argparse.Namespace, console: Console) -> tuple[KernelFile, Problem]:

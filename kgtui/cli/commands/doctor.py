@@ -105,10 +105,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Print the diagnosis; ENGINE when no engine could be started."""
     diagnosis = asyncio.run(
         diagnose(
-            environment=console.environment, folder=console.folder, terminal=_terminal(console),
+            environment=console.environment,
+            folder=console.folder,
+            terminal=_terminal(console),
             preferences=unsaid(options, console),
         )
-    )  # fmt: skip
+    )
     if options.json:
         encoded = msgspec.json.encode({"schema": JSON_SCHEMA, **msgspec.to_builtins(diagnosis)})
         console.hand_out(msgspec.json.format(encoded, indent=2).decode())
@@ -118,9 +120,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 async def diagnose(
-    *, environment: Mapping[str, str], folder: Path, terminal: Terminal, preferences: Preferences,
+    *,
+    environment: Mapping[str, str],
+    folder: Path,
+    terminal: Terminal,
+    preferences: Preferences,
     own_pids: tuple[int, ...] = (),
-) -> Diagnosis:  # fmt: skip
+) -> Diagnosis:
     """All of it; `own_pids` are processes of ours, which are no others on a device.  Starts an engine and stops it."""
     devices = await asyncio.to_thread(detect_all)
     timed_on = [device for device in devices if not platform_named(device.platform).INTERPRETED]
@@ -160,18 +166,26 @@ def condition_of(
     except UnsupportedError as error:
         trouble = str(error)
     return Condition(
-        platform=device.platform, index=device.index, id=name, state=state, is_held=is_held, holder=holder,
+        platform=device.platform,
+        index=device.index,
+        id=name,
+        state=state,
+        is_held=is_held,
+        holder=holder,
         trouble=trouble,
-    )  # fmt: skip
+    )
 
 
 def condition_lines(condition: Condition) -> Iterator[str]:
     """What is worth knowing before one times something there; what nobody told is never shown as a number."""
     state = condition.state
     facts = {
-        "SM {} MHz": state.sm_clock_mhz, "memory {} MHz": state.memory_clock_mhz, "{} C": state.temperature_c,
-        "{:.0f} W": state.power_w, "{}% busy": state.utilisation_percent,
-    }  # fmt: skip
+        "SM {} MHz": state.sm_clock_mhz,
+        "memory {} MHz": state.memory_clock_mhz,
+        "{} C": state.temperature_c,
+        "{:.0f} W": state.power_w,
+        "{}% busy": state.utilisation_percent,
+    }
     told = [form.format(value) for form, value in facts.items() if value is not None]
     if told:
         yield ", ".join(told)
@@ -247,10 +261,15 @@ def _colours(environment: Mapping[str, str]) -> str:
 
 def _places(paths: Paths, kernels: Path) -> dict[str, Place]:
     named = {
-        "data": paths.data, "sessions": paths.sessions, "artefacts": paths.artefacts, "peaks": paths.peaks,
+        "data": paths.data,
+        "sessions": paths.sessions,
+        "artefacts": paths.artefacts,
+        "peaks": paths.peaks,
         "config": paths.config,
-        "kernels": kernels, "temporary": Path(tempfile.gettempdir()), "shared memory": Path("/dev/shm"),
-    }  # fmt: skip
+        "kernels": kernels,
+        "temporary": Path(tempfile.gettempdir()),
+        "shared memory": Path("/dev/shm"),
+    }
     return {name: Place(path=str(path), writable=can_write(path)) for name, path in named.items()}
 
 

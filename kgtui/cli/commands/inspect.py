@@ -36,9 +36,12 @@ _WIDEST = 100  # longer lines are hard to read
 
 
 def run(
-    options: argparse.Namespace, console: Console, *, engine_factory: EngineFactory | None = None,
+    options: argparse.Namespace,
+    console: Console,
+    *,
+    engine_factory: EngineFactory | None = None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
-) -> int:  # fmt: skip
+) -> int:
     """Inspect the file that was named.
 
     Raises:
@@ -49,9 +52,13 @@ def run(
 
     def close(run: CollectedRun) -> int:
         inspection = inspect(
-            evidence_of(run), problem=request.problem, source=text_of(request.file), claim=claim,
-            versions=environment_of(request.device), inspected_at=now().isoformat(timespec="seconds"),
-        )  # fmt: skip
+            evidence_of(run),
+            problem=request.problem,
+            source=text_of(request.file),
+            claim=claim,
+            versions=environment_of(request.device),
+            inspected_at=now().isoformat(timespec="seconds"),
+        )
         _say(options, console, inspection)
         return _exit_of(request, console, run, inspection)
 
@@ -68,11 +75,19 @@ def read_request(options: argparse.Namespace, console: Console, claim: Claim | N
     device, target = place_for(options, console, file=file)
     plan = None if platform_named(device.platform).INTERPRETED else benchmark_plan(problem, claim)
     return Request(
-        label=LABEL, file=file, problem=problem, device=device,
-        target=target, tiers=_VERIFIED,
-        policy=Policy(options.policy), is_kept=not options.no_store, is_plain=options.plain, document=None,
-        benchmark=plan, is_aside=True,
-    )  # fmt: skip
+        label=LABEL,
+        file=file,
+        problem=problem,
+        device=device,
+        target=target,
+        tiers=_VERIFIED,
+        policy=Policy(options.policy),
+        is_kept=not options.no_store,
+        is_plain=options.plain,
+        document=None,
+        benchmark=plan,
+        is_aside=True,
+    )
 
 
 def text_of(file: KernelFile) -> str:

@@ -75,8 +75,10 @@ def _page(problem: Problem) -> str:
         "",
         "  tier   case                                    tolerance, relative + absolute       least work",
     ]
-    lines += [f"  {case.tier:<6} {case.name:<39} {_tolerance(problem, case):<36} {_work(problem, case)}"
-              for case in problem.cases]  # fmt: skip
+    lines += [
+        f"  {case.tier:<6} {case.name:<39} {_tolerance(problem, case):<36} {_work(problem, case)}"
+        for case in problem.cases
+    ]
     return "\n".join(lines)
 
 

@@ -23,9 +23,15 @@ from sessions.export import as_csv, as_json, as_jsonl, as_markdown
 
 _LISTED = 20
 _OPTIONS = {
-    "runs": "list", "find": "list", "limit": "list", "run": "export", "format": "export", "output": "export",
-    "session": "delete", "yes": "delete",
-}  # fmt: skip
+    "runs": "list",
+    "find": "list",
+    "limit": "list",
+    "run": "export",
+    "format": "export",
+    "output": "export",
+    "session": "delete",
+    "yes": "delete",
+}
 _CHANGES = ("tag", "note", "delete")
 _TAKES_TEXT = ("tag", "note", "restore")
 
@@ -81,22 +87,32 @@ def _refuse_misplaced(options: argparse.Namespace) -> None:
 def _sessions(store: Reader, limit: int) -> str:
     rows = [
         (
-            f"{row.id}", f"{row.started_at:%Y-%m-%d %H:%M}", printable(row.label), f"{row.runs}", f"{row.passed}",
+            f"{row.id}",
+            f"{row.started_at:%Y-%m-%d %H:%M}",
+            printable(row.label),
+            f"{row.runs}",
+            f"{row.passed}",
             f"{row.flagged}",
         )
         for row in store.sessions(limit=limit)
-    ]  # fmt: skip
+    ]
     return _aligned(("session", "started (UTC)", "what", "runs", "passed", "flagged"), rows)
 
 
 def _runs(store: Reader, limit: int, typed: str) -> str:
     rows = [
         (
-            f"#{row.id}", f"{row.started_at:%Y-%m-%d %H:%M}", row.problem, _state(row), f"{row.passed}/{row.total}",
-            _file(row), printable(row.tag or ""), printable(row.note or ""),
+            f"#{row.id}",
+            f"{row.started_at:%Y-%m-%d %H:%M}",
+            row.problem,
+            _state(row),
+            f"{row.passed}/{row.total}",
+            _file(row),
+            printable(row.tag or ""),
+            printable(row.note or ""),
         )
         for row in store.runs(read_filter(typed), limit=limit)
-    ]  # fmt: skip
+    ]
     header = ("run", "started (UTC)", "operator", "state", "cases", "file", "tag", "note")
     marked = max((place for row in rows for place in (6, 7) if row[place]), default=5)
     return _aligned(header[: marked + 1], [row[: marked + 1] for row in rows])

@@ -56,10 +56,13 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     winner = proposed(trials)
     if options.json:
         document = {
-            "schema": JSON_SCHEMA, "file": request.file.shown, "problem": request.problem.name,
-            "trials": [plain_trial(trial) for trial in trials], "proposed": winner.variant.name if winner else None,
+            "schema": JSON_SCHEMA,
+            "file": request.file.shown,
+            "problem": request.problem.name,
+            "trials": [plain_trial(trial) for trial in trials],
+            "proposed": winner.variant.name if winner else None,
             "why_none": None if winner else why_none(trials),
-        }  # fmt: skip
+        }
         console.hand_out(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
     else:
         console.say("\n".join(("", *map(printable, aligned(trial_rows(trials))), "")))
@@ -118,9 +121,11 @@ async def _try_all(
         )
         keeper = _Keeper(_store(request, console, stack), request, console)
         engine = engine_factory(
-            device=request.device.platform, artefacts=artefacts, environment=console.environment,
+            device=request.device.platform,
+            artefacts=artefacts,
+            environment=console.environment,
             warm_target=request.target,
-        )  # fmt: skip
+        )
         async with engine:
             for number, variant in enumerate(grid, start=1):
                 candidate = replace(request.candidate, source=variant.source)
@@ -171,9 +176,13 @@ class _Keeper:
                 environment = environment_of(request.device)
                 self.session = self.store.begin_session(LABEL, environment=environment)
             self.number = self.store.begin_run(
-                self.session, replace(request.candidate, source=variant.source), device=request.device.platform,
-                target=request.target, tiers=request.tiers, path=request.file.path,
-            )  # fmt: skip
+                self.session,
+                replace(request.candidate, source=variant.source),
+                device=request.device.platform,
+                target=request.target,
+                tiers=request.tiers,
+                path=request.file.path,
+            )
             self.store.set_tag(self.number, VARIANT_TAG)
             self.store.set_note(self.number, variant.name)
         except StoreError as error:

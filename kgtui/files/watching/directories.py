@@ -25,8 +25,12 @@ from watchdog.observers.api import BaseObserver, ObservedWatch
 
 # Opening and reading are left out: the reader's own look would wake it again.
 EVENTS: list[type[FileSystemEvent]] = [
-    FileCreatedEvent, FileModifiedEvent, FileMovedEvent, FileClosedEvent, FileDeletedEvent,
-]  # fmt: skip
+    FileCreatedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+    FileClosedEvent,
+    FileDeletedEvent,
+]
 
 
 class DirectoryFeed:

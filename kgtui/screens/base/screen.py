@@ -34,11 +34,17 @@ class KgtuiScreen(StyledScreen):
     """
 
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012  # Textual declares it as it is
-        (0, "-tiny-width"), (LEAST_WIDTH, "-narrow"), (100, "-medium"), (160, "-wide"),
-    ]  # fmt: skip
+        (0, "-tiny-width"),
+        (LEAST_WIDTH, "-narrow"),
+        (100, "-medium"),
+        (160, "-wide"),
+    ]
     VERTICAL_BREAKPOINTS = [  # noqa: RUF012
-        (0, "-tiny-height"), (LEAST_HEIGHT, "-low"), (22, "-short"), (32, "-tall"),
-    ]  # fmt: skip
+        (0, "-tiny-height"),
+        (LEAST_HEIGHT, "-low"),
+        (22, "-short"),
+        (32, "-tall"),
+    ]
     WHERE: ClassVar[Where]
 
     _shown_keys: tuple[frozenset[str] | None, bool] | None = None
@@ -109,12 +115,13 @@ class KgtuiScreen(StyledScreen):
         self.query_one("#keys", Bar).show(
             tuple(
                 Segment(
-                    key=action.call, keep=action.keep,
+                    key=action.call,
+                    keep=action.keep,
                     line=line(Span(key_of(action), Tone.STRONG), muted(f" {action.label}")),
                 )
                 for action in actions
             )
-        )  # fmt: skip
+        )
 
     def show_keys_but(self, idle: Mapping[str, bool]) -> None:
         """Fill the key bar but for actions that could do nothing now: `idle` has their ids, and whether it is so."""

@@ -14,17 +14,24 @@ from textual.theme import BUILTIN_THEMES, Theme
 _TEXT: Mapping[str, Mapping[str, str]] = {
     "textual-dark": {"text-error": "#F0B4C2", "text-primary": "#8CC4F2", "text-secondary": "#9FC2DA"},
     "textual-light": {
-        "text-success": "#0F4A25", "text-warning": "#5C3600", "text-error": "#6E1F33", "text-accent": "#4A1F5C",
+        "text-success": "#0F4A25",
+        "text-warning": "#5C3600",
+        "text-error": "#6E1F33",
+        "text-accent": "#4A1F5C",
         "text-secondary": "#003A66",
     },
     "ansi-dark": {
-        "text-error": "ansi_bright_red", "text-warning": "ansi_bright_yellow", "text-primary": "ansi_bright_cyan",
+        "text-error": "ansi_bright_red",
+        "text-warning": "ansi_bright_yellow",
+        "text-primary": "ansi_bright_cyan",
     },
     "ansi-light": {
-        "text-success": "ansi_blue", "text-warning": "ansi_magenta", "text-accent": "ansi_magenta",
+        "text-success": "ansi_blue",
+        "text-warning": "ansi_magenta",
+        "text-accent": "ansi_magenta",
         "text-secondary": "ansi_blue",
     },
-}  # fmt: skip
+}
 
 
 def themes() -> tuple[Theme, ...]:

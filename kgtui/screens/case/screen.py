@@ -86,11 +86,14 @@ class CaseScreen(KgtuiScreen):
             return
         page.show(
             failed_case(
-                result, glyphs=self.host.glyphs, width=max(1, self.size.width - _MARGIN),
-                number=self._workbench.bench.shown.number, stale=self._is_stale(result),
+                result,
+                glyphs=self.host.glyphs,
+                width=max(1, self.size.width - _MARGIN),
+                number=self._workbench.bench.shown.number,
+                stale=self._is_stale(result),
                 suspected=self._workbench.bench.suspects_of(result),
             )
-        )  # fmt: skip
+        )
 
     def on_resize(self) -> None:
         """The text is broken into lines for this width."""
@@ -144,9 +147,12 @@ class CaseScreen(KgtuiScreen):
         try:
             source = await self._source()
             failed = FailedCase(
-                problem=bench.shown_problem, result=result, source=source, filename=bench.shown_filename,
+                problem=bench.shown_problem,
+                result=result,
+                source=source,
+                filename=bench.shown_filename,
                 device=bench.view.device,
-            )  # fmt: skip
+            )
             path, again = bench.path.with_name(script_name(bench.path.name, result.case)), 2
             stem = path.stem
             while path.exists():

@@ -159,9 +159,15 @@ class CompareScreen(KgtuiScreen):
         reference, other = comparison.sides[0], comparison.sides[self._beside]
         bench = workbench.bench
         order = Order(
-            problem=bench.problem, path=other.run.path or bench.path, content=other.source, device=bench.device,
-            target=bench.target, again=True, benchmark=bench.benchmark, against=_candidate(reference),
-        )  # fmt: skip
+            problem=bench.problem,
+            path=other.run.path or bench.path,
+            content=other.source,
+            device=bench.device,
+            target=bench.target,
+            again=True,
+            benchmark=bench.benchmark,
+            against=_candidate(reference),
+        )
         self._measuring = reference.run.id
         workbench.submit(order)
         self.notify(f"{other.name} is judged and timed taking turns with {reference.name}", markup=False)
@@ -233,9 +239,12 @@ class CompareScreen(KgtuiScreen):
             return chosen(marked, current=None)
         bench = workbench.bench
         return chosen(
-            marked, current=bench.shown.number, digest=bench.view.digest, best=await past.best_for(bench.order()),
+            marked,
+            current=bench.shown.number,
+            digest=bench.view.digest,
+            best=await past.best_for(bench.order()),
             runs=await past.runs_of(bench.problem.name) or (),
-        )  # fmt: skip
+        )
 
     async def _side(self, number: int) -> Side:
         past = self.host.past

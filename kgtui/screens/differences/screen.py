@@ -219,11 +219,12 @@ class DifferencesScreen(KgtuiScreen):
         glyphs, number = self.host.glyphs, self._workbench.bench.shown.number
         shown = f"run #{number}" if number is not None else "this run"
         lines = (
-            line(strong("Differences"), f"  run #{pair.number} {glyphs.then} {shown}  ",
-                 *forms_line(pair.kernel, form)),
+            line(
+                strong("Differences"), f"  run #{pair.number} {glyphs.then} {shown}  ", *forms_line(pair.kernel, form)
+            ),
             specialisation_line(pair.other.launch, pair.kernel.launch, glyphs=glyphs),
             resource_line(pair.other, pair.kernel, glyphs=glyphs),
-        )  # fmt: skip
+        )
         return tuple(one for one in lines if one)
 
     def _show(self, heads: tuple[Line, ...], lines: tuple[str, ...]) -> None:
@@ -239,5 +240,7 @@ def _summary(changed: Differences) -> Line:
     if changed.same:
         return line(Span("the code is the same", Tone.GOOD), muted("  but for places, numbering and registers' names"))
     lines = "line" if changed.removed == 1 else "lines"
-    return line(Span(f"{changed.removed:,} {lines} went, {changed.added:,} came", Tone.STRONG),
-                muted("  without places, numbering and registers' names"))  # fmt: skip
+    return line(
+        Span(f"{changed.removed:,} {lines} went, {changed.added:,} came", Tone.STRONG),
+        muted("  without places, numbering and registers' names"),
+    )

@@ -116,9 +116,14 @@ class Marker:
         return self._screen.query_one("#entry", Entry)
 
     def _enter(
-        self, listed: ListedRun, label: str, mark: Callable[[StoreAdmin, int, str | None], ListedRun], *, hint: str,
+        self,
+        listed: ListedRun,
+        label: str,
+        mark: Callable[[StoreAdmin, int, str | None], ListedRun],
+        *,
+        hint: str,
         value: str | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._screen.app.clear_notifications()  # they would lie over the line
         self._subject, self._mark = listed, mark
         self._entry.ask(label, hint=hint, value=value or "")

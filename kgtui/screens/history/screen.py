@@ -191,8 +191,11 @@ class HistoryScreen(KgtuiScreen):
         run, workbench = listed.run, self.host.workbench
         problem = next((one for one in self.host.problems if one.name == run.problem), None)
         if problem is None:
-            self.notify(f"{run.problem} is not in the catalogue, so #{run.id} cannot be shown; R restores its source",
-                        severity="warning", markup=False)  # fmt: skip
+            self.notify(
+                f"{run.problem} is not in the catalogue, so #{run.id} cannot be shown; R restores its source",
+                severity="warning",
+                markup=False,
+            )
         elif workbench is not None:
             self.host.action_show("workbench")
             workbench.open_past(run.id, problem=problem, filename=run.path.name if run.path is not None else "")

@@ -147,9 +147,11 @@ class OperatorsScreen(KgtuiScreen):
     def _filter_changed(self, message: Input.Changed) -> None:
         if message.value != self._facets.query:
             self._facets = Facets(
-                query=message.value, source=self._facets.source, category=self._facets.category,
+                query=message.value,
+                source=self._facets.source,
+                category=self._facets.category,
                 dtype=self._facets.dtype,
-            )  # fmt: skip
+            )
             self.draw()
             self.query_one(Grid).move_cursor(row=0)
 

@@ -31,9 +31,10 @@ def columns_for(width: int) -> tuple[Column, ...]:
     """The columns; the source takes what room is left."""
     name, value, source = _WIDTHS
     return (
-        Column(label="setting", width=name), Column(label="value", width=value),
+        Column(label="setting", width=name),
+        Column(label="value", width=value),
         Column(label="from", width=max(source, width - name - value - 3), least=source // 2),
-    )  # fmt: skip
+    )
 
 
 def rows_of(view: SettingsView, *, wanted: str) -> tuple[Row, ...]:

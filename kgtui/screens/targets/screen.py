@@ -150,10 +150,14 @@ class TargetsScreen(KgtuiScreen):
             return
         self.host.port(
             PortOrder(
-                candidate=order.candidate, entry=bench.problem.entry, launches=view.launches,
-                targets=PORTABILITY_TARGETS, number=bench.shown.number, after_s=view.at_s,
+                candidate=order.candidate,
+                entry=bench.problem.entry,
+                launches=view.launches,
+                targets=PORTABILITY_TARGETS,
+                number=bench.shown.number,
+                after_s=view.at_s,
             )
-        )  # fmt: skip
+        )
 
     def _run_line(self) -> Line:
         bench = self._workbench.bench

@@ -110,10 +110,17 @@ def scene_of(screen: WorkbenchScreen) -> Scene:
     bench, host = screen.bench, screen.host
     stale = is_stale(bench.view, bench.desk(host.clock()))
     return Scene(
-        bench=bench, glyphs=host.glyphs, stale=stale, outdated=stale or bench.judged_nothing, now=host.now(),
-        runs=screen.history.runs, marked=host.past.marked, wanted=screen.searcher.wanted, kernels=screen.code.kernels,
+        bench=bench,
+        glyphs=host.glyphs,
+        stale=stale,
+        outdated=stale or bench.judged_nothing,
+        now=host.now(),
+        runs=screen.history.runs,
+        marked=host.past.marked,
+        wanted=screen.searcher.wanted,
+        kernels=screen.code.kernels,
         foreign_target=screen.code.foreign_target,
-    )  # fmt: skip
+    )
 
 
 def draw_rail(screen: WorkbenchScreen) -> None:

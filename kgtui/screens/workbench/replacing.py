@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 REPLACE = "replace"
 _ANSWERS = (
-    Answer(key="y", label="replace"), Answer(key="n", label="skip"), Answer(key="a", label="replace all"),
-)  # fmt: skip
+    Answer(key="y", label="replace"),
+    Answer(key="n", label="skip"),
+    Answer(key="a", label="replace all"),
+)
 
 
 class _Step(enum.StrEnum):

@@ -109,8 +109,13 @@ def best_line(best: BestRun | None, *, shown: int | None, glyphs: Glyphs) -> Lin
     changed = (Span(f" ({others} changed since)", Tone.WARN),) if best.changed else ()
     if best.number == shown:
         return line(Span("best so far", Tone.GOOD), *changed)
-    return line(muted("best "), strong(f"#{best.number}"), f" {numbers.factor(best.speedup, glyphs=glyphs)}",
-                muted(f" {best.baseline}"), *changed)  # fmt: skip
+    return line(
+        muted("best "),
+        strong(f"#{best.number}"),
+        f" {numbers.factor(best.speedup, glyphs=glyphs)}",
+        muted(f" {best.baseline}"),
+        *changed,
+    )
 
 
 def comparison_span(comparison: Comparison, trust: Trust, glyphs: Glyphs) -> Span:
@@ -143,8 +148,9 @@ def roofline_span(timed: CaseBenchmark, glyphs: Glyphs) -> Span:
     if timed.floor is None or timed.floor.percent is None:
         return muted(glyphs.dash)
     beyond = timed.floor.percent > 100
-    return Span(f"{numbers.percent(timed.floor.percent)} {BOUND_WORDS[timed.floor.bound]}",
-                Tone.WARN if beyond else Tone.PLAIN)  # fmt: skip
+    return Span(
+        f"{numbers.percent(timed.floor.percent)} {BOUND_WORDS[timed.floor.bound]}", Tone.WARN if beyond else Tone.PLAIN
+    )
 
 
 def standing_of(speedup: Interval, *, resolution: float) -> Standing:

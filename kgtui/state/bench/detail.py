@@ -126,10 +126,11 @@ def _floor(floor: Floor, glyphs: Glyphs) -> Line:
     if floor.bound is Bound.COMPUTE and floor.peak_flops_per_s is not None:
         rate = f"{numbers.rate_flops(floor.peak_flops_per_s)} {floor.precision}"
     return line(
-        muted("roofline  "), Span(percent, Tone.WARN if beyond else Tone.STRONG),
+        muted("roofline  "),
+        Span(percent, Tone.WARN if beyond else Tone.STRONG),
         f"  {numbers.short(floor.floor_us)} {glyphs.micro}s by {BOUND_WORDS[floor.bound]}",
         muted(f" at the {rate} measured here"),
-    )  # fmt: skip
+    )
 
 
 def _spread(samples_us: tuple[float, ...], glyphs: Glyphs) -> list[Line]:
@@ -161,9 +162,12 @@ def _device(when: str, state: DeviceState | None) -> list[Line]:
     if state is None:
         return [line(muted(f"{when:<10}the driver told nothing about the device"))]
     told = (
-        (state.sm_clock_mhz, " MHz"), (state.memory_clock_mhz, " MHz memory"), (state.temperature_c, " C"),
-        (None if state.power_w is None else round(state.power_w), " W"), (state.utilisation_percent, "% busy"),
-    )  # fmt: skip
+        (state.sm_clock_mhz, " MHz"),
+        (state.memory_clock_mhz, " MHz memory"),
+        (state.temperature_c, " C"),
+        (None if state.power_w is None else round(state.power_w), " W"),
+        (state.utilisation_percent, "% busy"),
+    )
     words = ", ".join(f"{value:,}{unit}" for value, unit in told if value is not None) or "nothing told"
     lines = [line(muted(f"{when:<10}"), words)]
     if state.throttled_by:

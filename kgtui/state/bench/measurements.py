@@ -16,8 +16,13 @@ from kgtui.state.run.run import RunView
 
 # A shape that is too large or too slow to be timed says nothing against the answers on the others.
 _NOT_WRONG = (
-    Outcome.PASS, Outcome.CANCELLED, Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR, Outcome.OUT_OF_MEMORY, Outcome.TIMEOUT
-)  # fmt: skip
+    Outcome.PASS,
+    Outcome.CANCELLED,
+    Outcome.UNSUPPORTED,
+    Outcome.ENGINE_ERROR,
+    Outcome.OUT_OF_MEMORY,
+    Outcome.TIMEOUT,
+)
 _NOT_THE_CANDIDATES_FAULT = (Outcome.PASS, Outcome.CANCELLED, Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR)
 
 
@@ -90,10 +95,12 @@ class Measurements:
             sorted(
                 one.benchmark.floor.percent
                 for one in self.cases
-                if not one.stale and one.trust is not Trust.WRONG
-                and one.benchmark.floor and one.benchmark.floor.percent is not None
+                if not one.stale
+                and one.trust is not Trust.WRONG
+                and one.benchmark.floor
+                and one.benchmark.floor.percent is not None
             )
-        )  # fmt: skip
+        )
 
     @property
     def roofline_median(self) -> float | None:
@@ -159,6 +166,11 @@ def _same(one: Launch, other: Launch) -> bool:
 
 def _specialisation(launch: Launch) -> tuple[object, ...]:
     return (
-        launch.kernel, dict(launch.signature), dict(launch.constants), frozenset(launch.divisible_by_16),
-        launch.num_warps, launch.num_stages, dict(launch.options),
-    )  # fmt: skip
+        launch.kernel,
+        dict(launch.signature),
+        dict(launch.constants),
+        frozenset(launch.divisible_by_16),
+        launch.num_warps,
+        launch.num_stages,
+        dict(launch.options),
+    )

@@ -73,8 +73,12 @@ def log_axis(low: float, high: float, label: Callable[[float], str], *, base: in
     first, last = math.ceil(math.log(low, base)), math.floor(math.log(high, base))
     powers = range(first, last + 1)
     if len(powers) < 2:
-        return Axis(low=low, high=high, logarithmic=True, ticks=((low * margin, label(low * margin)),
-                                                                 (high / margin, label(high / margin))))  # fmt: skip
+        return Axis(
+            low=low,
+            high=high,
+            logarithmic=True,
+            ticks=((low * margin, label(low * margin)), (high / margin, label(high / margin))),
+        )
     step = math.ceil(len(powers) / max(1, most))
     ticks = tuple((float(base) ** power, label(float(base) ** power)) for power in powers[::step])
     return Axis(low=low, high=high, logarithmic=True, ticks=ticks)
@@ -101,8 +105,10 @@ def draw(
     ]
     at = next((point.x for one in series for point in one.points if point.key == marked), None)
     place = None if at is None else x.place(at, canvas.columns)
-    floor = "".join(glyphs.bars[-1] if column == place and glyphs.braille else "^" if column == place else rule
-                    for column in range(canvas.columns))  # fmt: skip
+    floor = "".join(
+        glyphs.bars[-1] if column == place and glyphs.braille else "^" if column == place else rule
+        for column in range(canvas.columns)
+    )
     lines.append((muted(f"{'':>{margin}}{corner}"), *_pointed(floor, place)))
     lines.append((muted(f"{'':>{margin + 1}}{_labels(x, canvas.columns)}"),))
     return tuple(lines)

@@ -75,10 +75,13 @@ def series_of(problem: Problem, measurements: Measurements, lens: Lens, *, glyph
     first = glyphs.markers[0]
     for name, tone, admits in (
         ("candidate, stale", Tone.STALE, lambda one: one.stale and one.trust is not Trust.WRONG),
-        (f"{glyphs.state(State.FLAGGED)} candidate, flagged", Tone.WARN,
-         lambda one: not one.stale and one.trust is Trust.FLAGGED),
+        (
+            f"{glyphs.state(State.FLAGGED)} candidate, flagged",
+            Tone.WARN,
+            lambda one: not one.stale and one.trust is Trust.FLAGGED,
+        ),
         ("candidate", Tone.GOOD, lambda one: not one.stale and one.trust is Trust.CREDIBLE),
-    ):  # fmt: skip
+    ):
         found.append(_series(name, first, tone, problem, measurements, lens, _candidate(admits)))
     return tuple(one for one in found if one.points)
 
@@ -94,9 +97,15 @@ def legend(series: tuple[Series, ...], lens: Lens, *, glyphs: Glyphs) -> Line:
 
 
 def plot_lines(
-    problem: Problem, series: tuple[Series, ...], lens: Lens, *, width: int, height: int, glyphs: Glyphs,
+    problem: Problem,
+    series: tuple[Series, ...],
+    lens: Lens,
+    *,
+    width: int,
+    height: int,
+    glyphs: Glyphs,
     marked: str | None = None,
-) -> tuple[Line, ...]:  # fmt: skip
+) -> tuple[Line, ...]:
     """The plot in a room of this size; a sentence when there is nothing to plot or no room for it."""
     points = [point for one in series for point in one.points]
     if not points:
@@ -114,9 +123,14 @@ def _nothing(lens: Lens) -> str:
 
 
 def _series(
-    name: str, marker: str, tone: Tone, problem: Problem, measurements: Measurements, lens: Lens,
+    name: str,
+    marker: str,
+    tone: Tone,
+    problem: Problem,
+    measurements: Measurements,
+    lens: Lens,
     time_of: Callable[[Measurement], Interval | None],
-) -> Series:  # fmt: skip
+) -> Series:
     known = {case.name: (place, case) for place, case in enumerate(bench_cases(problem))}
     points = []
     for one in measurements.cases:
@@ -136,9 +150,13 @@ def _point(place: int, case: Case, time_us: Interval, problem: Problem, lens: Le
         return None
     by_order = lens.over is Over.ORDER
     return Point(
-        key=case.name, group=case.name if by_order else case.dtype, x=float(place if by_order else size), y=known[0],
-        low=min(known), high=max(known),
-    )  # fmt: skip
+        key=case.name,
+        group=case.name if by_order else case.dtype,
+        x=float(place if by_order else size),
+        y=known[0],
+        low=min(known),
+        high=max(known),
+    )
 
 
 def _candidate(admits: Callable[[Measurement], bool]) -> Callable[[Measurement], Interval | None]:

@@ -69,7 +69,9 @@ _FORMS: Mapping[str, _Form] = {
         dropped=re.compile(r"^\s*(?:!|#dbg_)|^; ModuleID"),
         shown=((re.compile(r",? !dbg !\d+"), ""),),
         noise=(
-            (re.compile(r"%\d+"), "%"), (re.compile(r"[#!]\d+"), "#"), (re.compile(r"^\d+:"), ":"),
+            (re.compile(r"%\d+"), "%"),
+            (re.compile(r"[#!]\d+"), "#"),
+            (re.compile(r"^\d+:"), ":"),
             (re.compile(r"(%\.?[A-Za-z_]\w*?)\d+\b"), r"\1"),
         ),
     ),
@@ -78,7 +80,8 @@ _FORMS: Mapping[str, _Form] = {
         last=re.compile(r"^\s*\.section\s+\.debug"),
         shown=((re.compile(r"(?<!\s)\s*//.*"), ""),),
         noise=(
-            (re.compile(r"%([a-z]+)\d+\b"), r"%\1"), (re.compile(r"%([a-z]+)<\d+>"), r"%\1"),
+            (re.compile(r"%([a-z]+)\d+\b"), r"%\1"),
+            (re.compile(r"%([a-z]+)<\d+>"), r"%\1"),
             (re.compile(r"\$L__BB\d+_\d+"), "$L"),
         ),
     ),
@@ -87,7 +90,8 @@ _FORMS: Mapping[str, _Form] = {
         last=re.compile(r"^\s*\.section\s+\.debug"),
         shown=((re.compile(r"(?<!\s)\s*;.*"), ""),),
         noise=(
-            (re.compile(r"\b([sva])\[(\d+):(\d+)\]"), _as_width), (re.compile(r"\b([sva])\d+\b"), r"\1"),
+            (re.compile(r"\b([sva])\[(\d+):(\d+)\]"), _as_width),
+            (re.compile(r"\b([sva])\d+\b"), r"\1"),
             (re.compile(r"\.LBB\d+_\d+"), ".L"),
         ),
     ),
@@ -96,7 +100,7 @@ _FORMS: Mapping[str, _Form] = {
         shown=((re.compile(r"/\*[0-9a-f]{4,}\*/\s*"), ""), (re.compile(r"(?<!\s)\s+;$"), ";")),
         noise=((re.compile(r"\b(U?[RPB]|SB)\d+\b"), r"\1"), (re.compile(r"\.L_x_\d+"), ".L")),
     ),
-}  # fmt: skip
+}
 _UNKNOWN = _Form(dropped=re.compile(r"(?!)"))
 
 

@@ -58,13 +58,20 @@ def resource_line(before: CompiledKernel, after: CompiledKernel, *, glyphs: Glyp
             return line(Span(f"the {which} one did not build: {outcome_words(kernel.outcome)}, {message}", Tone.BAD))
     old, new = occupancy(before), occupancy(after)
     return line(
-        *_pair("registers", before.registers, after.registers, glyphs), muted("   "),
-        *_pair("spilled", before.spill_bytes, after.spill_bytes, glyphs, unit=" B"), muted("   "),
-        *_pair("shared", before.shared_bytes, after.shared_bytes, glyphs, unit=" B"), muted("   "),
+        *_pair("registers", before.registers, after.registers, glyphs),
+        muted("   "),
+        *_pair("spilled", before.spill_bytes, after.spill_bytes, glyphs, unit=" B"),
+        muted("   "),
+        *_pair("shared", before.shared_bytes, after.shared_bytes, glyphs, unit=" B"),
+        muted("   "),
         *_pair(
-            "occupancy", old.percent if old else None, new.percent if new else None, glyphs, is_percent=True,
+            "occupancy",
+            old.percent if old else None,
+            new.percent if new else None,
+            glyphs,
+            is_percent=True,
         ),
-    )  # fmt: skip
+    )
 
 
 def _likeness(one: Launch, other: Launch) -> tuple[int, ...]:
@@ -82,9 +89,13 @@ def _likeness(one: Launch, other: Launch) -> tuple[int, ...]:
 def _chosen(launch: Launch) -> dict[str, str]:
     types = {name: kind for name, kind in launch.signature.items() if kind != "constexpr"}
     return {
-        **types, **launch.constants, "divisible by 16": " ".join(launch.divisible_by_16) or "none",
-        "warps": str(launch.num_warps), "stages": str(launch.num_stages), **launch.options,
-    }  # fmt: skip
+        **types,
+        **launch.constants,
+        "divisible by 16": " ".join(launch.divisible_by_16) or "none",
+        "warps": str(launch.num_warps),
+        "stages": str(launch.num_stages),
+        **launch.options,
+    }
 
 
 def _pair(

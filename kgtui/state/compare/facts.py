@@ -70,8 +70,9 @@ def resources_table(sides: Sequence[Side], *, glyphs: Glyphs) -> Table:
     columns = (
         Column(label="kernel", width=19),
         *(Column(label=f"{side.name} regs spill shared occ.", width=26) for side in sides),
-        Column(label="change", width=9), Column(label="specialised on", width=50, least=16, rank=1),
-    )  # fmt: skip
+        Column(label="change", width=9),
+        Column(label="specialised on", width=50, least=16, rank=1),
+    )
     differing = sum(row.cells[place].text != SAME for row in rows)
     return Table(
         columns=columns,
@@ -122,9 +123,11 @@ def findings_table(sides: Sequence[Side], *, glyphs: Glyphs) -> Table:
         rows.append(Row(key=key, cells=(Span(severity, _TONES[severity]), Span(check), *cells)))
         about[key] = tuple(_finding_words(side, one) for side, ones in zip(sides, held, strict=True) for one in ones)
     columns = (
-        Column(label="weight", width=9), Column(label="check", width=18),
-        *(Column(label=side.name, width=16) for side in sides), Column(label="change", width=9),
-    )  # fmt: skip
+        Column(label="weight", width=9),
+        Column(label="check", width=18),
+        *(Column(label=side.name, width=16) for side in sides),
+        Column(label="change", width=9),
+    )
     differing = sum(row.cells[-1].text != SAME for row in rows)
     empty = "no check observed anything in these runs"
     return Table(columns=columns, rows=tuple(rows), about=about, empty=empty, differing=differing)
@@ -162,10 +165,11 @@ def _resource_cell(kernel: CompiledKernel | None, glyphs: Glyphs) -> Span:
         return Span("does not build", Tone.BAD)
     occupied = occupancy(kernel)
     known = (
-        kernel.registers, None if kernel.spill_bytes is None else numbers.bytes_of(kernel.spill_bytes),
+        kernel.registers,
+        None if kernel.spill_bytes is None else numbers.bytes_of(kernel.spill_bytes),
         None if kernel.shared_bytes is None else numbers.bytes_of(kernel.shared_bytes),
         numbers.percent(occupied.percent) if occupied is not None else None,
-    )  # fmt: skip
+    )
     regs, spill, shared, share = (glyphs.dash if value is None else f"{value}" for value in known)
     memory = f"{spill:>5} {shared:>6} {share:>4}"  # where a size is long the registers stand farther to the left
     return Span(f"{regs:>{24 - len(memory)}} {memory}", Tone.WARN if kernel.spill_bytes else Tone.PLAIN)

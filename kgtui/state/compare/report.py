@@ -181,8 +181,13 @@ def _versus(one: Versus, side: Side) -> dict[str, object]:
         "standing": one.standing,
         "credible": one.trust is Trust.CREDIBLE,
         "cases": [
-            {"case": case.case, "how": case.how, "baseline": case.baseline or None, "why_not": case.why or None,
-             "comparison": msgspec.to_builtins(case.comparison) if case.comparison is not None else None}
+            {
+                "case": case.case,
+                "how": case.how,
+                "baseline": case.baseline or None,
+                "why_not": case.why or None,
+                "comparison": msgspec.to_builtins(case.comparison) if case.comparison is not None else None,
+            }
             for case in one.cases
         ],
-    }  # fmt: skip
+    }

@@ -75,9 +75,13 @@ def unmarked(marked: Sequence[int]) -> str:
 
 
 def chosen(
-    marked: Sequence[int], *, current: int | None, digest: str = "", best: BestRun | None = None,
+    marked: Sequence[int],
+    *,
+    current: int | None,
+    digest: str = "",
+    best: BestRun | None = None,
     runs: Sequence[PastRun] = (),
-) -> Choice:  # fmt: skip
+) -> Choice:
     """The marked runs; one alone, against the current one; none, the best so far against the current one.
 
     `digest` is the text of the current run and `runs` are those of its operator, newest first.

@@ -79,13 +79,17 @@ def cases_table(sides: Sequence[Side], *, glyphs: Glyphs) -> Table:
         about[name] = tuple(_case_words(side, result, glyphs) for side, result in zip(sides, results, strict=True))
     rows.sort(key=lambda row: row.cells[-1].text == SAME)
     columns = (
-        Column(label="case", width=20), *(Column(label=side.name, width=19, rank=1) for side in sides),
+        Column(label="case", width=20),
+        *(Column(label=side.name, width=19, rank=1) for side in sides),
         Column(label="change", width=9),
-    )  # fmt: skip
+    )
     return Table(
-        columns=columns, rows=tuple(rows), about=about, empty="no case was judged in these runs",
+        columns=columns,
+        rows=tuple(rows),
+        about=about,
+        empty="no case was judged in these runs",
         differing=sum(row.cells[-1].text != SAME for row in rows),
-    )  # fmt: skip
+    )
 
 
 def change_of(outcomes: Sequence[Outcome | None]) -> Span:
@@ -107,11 +111,12 @@ def times_table(sides: Sequence[Side], stands: Sequence[Versus], *, glyphs: Glyp
     """
     names = list(dict.fromkeys(timed.case for side in sides for timed in side.view.benchmarks))
     columns = (
-        Column(label="case", width=17), *(Column(label=f"{one.other} / {one.reference}", width=15) for one in stands),
+        Column(label="case", width=17),
+        *(Column(label=f"{one.other} / {one.reference}", width=15) for one in stands),
         *(Column(label=f"{side.name} {glyphs.micro}s", width=15) for side in sides),
         *(Column(label=f"{side.name} {glyphs.times} {_USUAL}", width=15) for side in sides),
         Column(label="compared", width=40, least=16),
-    )  # fmt: skip
+    )
     if not names:
         return Table(columns=columns, rows=(), about={}, empty="; ".join(dict.fromkeys(one.why for one in stands)))
     rows = [Row(key=name, cells=_time_cells(name, sides, stands, glyphs)) for name in names]
@@ -180,7 +185,7 @@ def _time_cells(name: str, sides: Sequence[Side], stands: Sequence[Versus], glyp
         *(time_span(case, glyphs) if case else dash for case in timed),
         *(_ratio_cell(one, trust_of(side), glyphs) for one, side in zip(usual, sides, strict=True)),
         muted("; ".join(how) or "; ".join(dict.fromkeys(one.why for one in stands))),
-    )  # fmt: skip
+    )
 
 
 def _ratio_cell(comparison: Comparison | None, trust: Trust, glyphs: Glyphs) -> Span:

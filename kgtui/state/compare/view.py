@@ -69,14 +69,20 @@ def comparison_of(choice: Choice, sides: Sequence[Side], *, glyphs: Glyphs) -> C
     for one in (alignment, *alone):
         _ = one.longest, one.lines  # counted here, not while drawing
     return Comparison(
-        choice=choice, sides=tuple(sides), stands=stands, alignment=alignment, alone=alone,
+        choice=choice,
+        sides=tuple(sides),
+        stands=stands,
+        alignment=alignment,
+        alone=alone,
         colours=tuple(colours),
         tables={
-            "cases": cases_table(sides, glyphs=glyphs), "times": times_table(sides, stands, glyphs=glyphs),
-            "resources": resources_table(sides, glyphs=glyphs), "findings": findings_table(sides, glyphs=glyphs),
+            "cases": cases_table(sides, glyphs=glyphs),
+            "times": times_table(sides, stands, glyphs=glyphs),
+            "resources": resources_table(sides, glyphs=glyphs),
+            "findings": findings_table(sides, glyphs=glyphs),
             "cost": cost_table(sides, glyphs=glyphs),
         },
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,12 +105,17 @@ class SourceView:
         count = len(comparison.alignment.starts)
         differ = f"{count} {'difference' if count == 1 else 'differences'}" if count else "the same text"
         if self.is_unified:
-            return line(Span(f"- {names[0]}", Tone.BAD), muted(f" {glyphs.then} "), Span(f"+ {names[1]}", Tone.GOOD),
-                        muted(f"  {differ}"))  # fmt: skip
+            return line(
+                Span(f"- {names[0]}", Tone.BAD),
+                muted(f" {glyphs.then} "),
+                Span(f"+ {names[1]}", Tone.GOOD),
+                muted(f"  {differ}"),
+            )
         share = width // len(self.columns)
         *first, last = (f" {name}" for name in names)
-        return line(*(Span(name[: share - 1].ljust(share), Tone.STRONG) for name in first), strong(last),
-                    muted(f"  {differ}"))  # fmt: skip
+        return line(
+            *(Span(name[: share - 1].ljust(share), Tone.STRONG) for name in first), strong(last), muted(f"  {differ}")
+        )
 
 
 def source_view(comparison: Comparison, *, width: int, narrow: bool, turned: int) -> SourceView:

@@ -36,9 +36,17 @@ class State(enum.StrEnum):
     ENGINE_ERROR = "engine error"
 
 
-BUSY = frozenset({
-    State.QUEUED, State.STARTING, State.LOADING, State.COMPILING, State.VERIFYING, State.PROBING, State.BENCHMARKING,
-})  # fmt: skip
+BUSY = frozenset(
+    {
+        State.QUEUED,
+        State.STARTING,
+        State.LOADING,
+        State.COMPILING,
+        State.VERIFYING,
+        State.PROBING,
+        State.BENCHMARKING,
+    }
+)
 
 TONES: Mapping[State, Tone] = {
     State.IDLE: Tone.MUTED, State.EDITED: Tone.WARN, State.QUEUED: Tone.BUSY, State.STARTING: Tone.BUSY,

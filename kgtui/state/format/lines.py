@@ -90,9 +90,13 @@ def hung(one: Line, *, width: int, indent: int) -> tuple[Line, ...]:
     """The line in as many lines as it takes to fit, those after the first behind an indent."""
     text = "".join(span.text for span in one)
     pieces = textwrap.wrap(
-        text, max(width, 2 * indent), subsequent_indent=" " * indent, break_on_hyphens=False, replace_whitespace=False,
+        text,
+        max(width, 2 * indent),
+        subsequent_indent=" " * indent,
+        break_on_hyphens=False,
+        replace_whitespace=False,
         expand_tabs=False,
-    )  # fmt: skip
+    )
     if len(pieces) < 2:
         return (one,)
     lines: list[Line] = []

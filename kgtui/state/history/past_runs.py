@@ -20,15 +20,28 @@ _SPARKS = 24
 _NARROW = ("run", "state", "operator", "file", "cases", TIMES_EAGER, "when")
 _MEDIUM = ("run", "state", "operator", "file", "cases", TIMES_EAGER, "device", "when", "tag", "note")
 _COLUMNS = {
-    "run": 8, "state": 16, "operator": 17, "file": 13, "cases": 6, TIMES_EAGER: 7, "when": 11, "device": 12, "tag": 9,
+    "run": 8,
+    "state": 16,
+    "operator": 17,
+    "file": 13,
+    "cases": 6,
+    TIMES_EAGER: 7,
+    "when": 11,
+    "device": 12,
+    "tag": 9,
     "note": 17,
-}  # fmt: skip
+}
 _WIDER = {"operator": 32, "file": 32, "device": 22, "tag": 14, "note": 50}
 SESSION_COLUMNS = (
-    Column(label="session", width=9), Column(label="started (UTC)", width=18), Column(label="runs", width=7),
-    Column(label="passed", width=8), Column(label="flagged", width=9), Column(label="judging", width=9),
-    Column(label="cost", width=9), Column(label="what", width=60),
-)  # fmt: skip
+    Column(label="session", width=9),
+    Column(label="started (UTC)", width=18),
+    Column(label="runs", width=7),
+    Column(label="passed", width=8),
+    Column(label="flagged", width=9),
+    Column(label="judging", width=9),
+    Column(label="cost", width=9),
+    Column(label="what", width=60),
+)
 NOTHING_YET = "nothing was judged yet; ctrl+o, then enter on an operator opens its file, and every save is a run"
 
 
@@ -70,12 +83,16 @@ def run_details(listed: ListedRun, way: Sequence[Milestone], *, file: str, glyph
     return (
         line(strong(f"#{run.id}  "), Span(f"{glyphs.state(state)} {word}", TONES[state]), f"  {said}"),
         line(run.problem, muted(dot), file, muted(f"{dot}{where}{dot}{cases}{dot}{run.policy} policy")),
-        line(muted(f"judged {run.started_at:%Y-%m-%d %H:%M} UTC in {numbers.seconds(run.elapsed_s)}{dot}"
-                   f"session {run.session}{dot}source {run.digest[:12]}")),
+        line(
+            muted(
+                f"judged {run.started_at:%Y-%m-%d %H:%M} UTC in {numbers.seconds(run.elapsed_s)}{dot}"
+                f"session {run.session}{dot}source {run.digest[:12]}"
+            )
+        ),
         # What the user wrote goes before what may be too long for a low terminal.
         line(*marked, Span(one_line(run.note)) if run.note else muted(glyphs.dash)),
         way_line(way, glyphs=glyphs),
-    )  # fmt: skip
+    )
 
 
 def session_details(session: SessionRow, *, glyphs: Glyphs) -> tuple[Line, ...]:
@@ -87,11 +104,16 @@ def session_details(session: SessionRow, *, glyphs: Glyphs) -> tuple[Line, ...]:
     return (
         line(strong(f"session {session.id}  "), one_line(session.label)),
         line(muted(f"started {session.started_at:%Y-%m-%d %H:%M} UTC{dot}{ended}")),
-        line(f"{counted(session.runs, 'run')} of {counted(session.problems, 'operator')}", muted(dot),
-             f"{session.passed:,} passed", muted(dot), f"{session.flagged:,} flagged",
-             muted(f"{dot}{long_time(session.elapsed_s)} of judging")),
+        line(
+            f"{counted(session.runs, 'run')} of {counted(session.problems, 'operator')}",
+            muted(dot),
+            f"{session.passed:,} passed",
+            muted(dot),
+            f"{session.flagged:,} flagged",
+            muted(f"{dot}{long_time(session.elapsed_s)} of judging"),
+        ),
         line(f"{tokens:,} tokens", muted(dot), f"cost {cost}"),
-    )  # fmt: skip
+    )
 
 
 def totals_line(totals: Totals, *, glyphs: Glyphs) -> Line:
@@ -128,8 +150,12 @@ def way_line(way: Sequence[Milestone], *, glyphs: Glyphs) -> Line:
     bests = _best_so_far(shares)
     best_run = max((one for one in way if one.total), key=lambda one: one.passed / one.total)
     words = f"{best_run.passed} of {best_run.total} cases right at best"
-    return line(muted("best "), Span(sparkline(bests, glyphs=glyphs, top=1.0), Tone.GOOD), f" {words}",
-                muted(f", of {runs}; nothing was timed"))  # fmt: skip
+    return line(
+        muted("best "),
+        Span(sparkline(bests, glyphs=glyphs, top=1.0), Tone.GOOD),
+        f" {words}",
+        muted(f", of {runs}; nothing was timed"),
+    )
 
 
 def sparkline(values: Sequence[float], *, glyphs: Glyphs, top: float | None = None) -> str:

@@ -229,7 +229,7 @@ def out_of_bounds_lines(report: OutOfBounds) -> list[Line]:
         line(muted("tensor    "), strong(report.tensor), muted(f"  has {report.elements:,} elements")),
         line(muted("index     "), Span(f"{report.index:,}", Tone.BAD), muted("  counted from its first element")),
         line(muted("program   "), f"({program})"),
-    ]  # fmt: skip
+    ]
 
 
 def _report(report: OutputReport, glyphs: Glyphs, suspected: Suspects | None) -> list[Line]:

@@ -29,9 +29,14 @@ _NOTHING_FITS = "no mistake that is known here fits: look at the map, at the fir
 
 
 def failed_case(
-    result: CaseResult, *, glyphs: Glyphs, width: int, number: int | None, stale: bool = False,
+    result: CaseResult,
+    *,
+    glyphs: Glyphs,
+    width: int,
+    number: int | None,
+    stale: bool = False,
     suspected: Suspects | None = None,
-) -> tuple[Line, ...]:  # fmt: skip
+) -> tuple[Line, ...]:
     """All that is known of a failed case; `number` is its run's in the store."""
     lines: list[Line] = [_head(result, glyphs, number=number, stale=stale)]
     said = {report.message for report in result.outputs}

@@ -41,7 +41,7 @@ def resource_words(kernel: CompiledKernel) -> Line:
         f"{_known(kernel.registers, 'registers')}, ",
         Span("no spills" if spills == 0 else _known(spills, "B spilled"), Tone.WARN if spills else Tone.PLAIN),
         f", {_shared(kernel.shared_bytes)} shared, {_occupancy(kernel)}",
-    )  # fmt: skip
+    )
 
 
 def _known(value: int | None, noun: str) -> str:

@@ -48,7 +48,7 @@ from engine.model.events import (
     StageFinished,
     StageStarted,
     TierFinished,
-)  # fmt: skip
+)
 from engine.model.layers import LayerReport
 from engine.reports.targets import NOT_PORTED, Ports, ports_of
 from engine.verdict.decide import Facts, Interim, interim
@@ -141,9 +141,11 @@ class RunView:
         """The worst that is known while the run goes on; None as long as nothing is decided."""
         if not self.running:
             return None
-        return interim(Facts(
-            planned=self.planned, policy=self.policy, cases=self.cases, kernels=self.kernels, findings=self.findings
-        ))  # fmt: skip
+        return interim(
+            Facts(
+                planned=self.planned, policy=self.policy, cases=self.cases, kernels=self.kernels, findings=self.findings
+            )
+        )
 
     @property
     def failed(self) -> tuple[CaseResult, ...]:
@@ -305,9 +307,12 @@ class _Draft:
             opened = len(self._stages)
             self._stages.append(StageView(stage=event.stage, started_s=max(0.0, event.at_s - event.elapsed_s)))
         self._stages[opened] = replace(
-            self._stages[opened], outcome=event.outcome, elapsed_s=event.elapsed_s, message=event.message,
+            self._stages[opened],
+            outcome=event.outcome,
+            elapsed_s=event.elapsed_s,
+            message=event.message,
             location=event.location,
-        )  # fmt: skip
+        )
 
     def _disassembled(self, event: KernelDisassembled) -> None:
         """Add the text to its kernel; kernels may be built in another order than they are numbered."""
@@ -331,6 +336,11 @@ class _Draft:
 
 def _begun(event: RunStarted) -> RunView:
     return RunView(
-        problem=event.problem, digest=event.digest, device=event.device, device_name=event.device_name,
-        target=event.target, policy=event.policy, planned=event.cases,
-    )  # fmt: skip
+        problem=event.problem,
+        digest=event.digest,
+        device=event.device,
+        device_name=event.device_name,
+        target=event.target,
+        policy=event.policy,
+        planned=event.cases,
+    )

@@ -75,8 +75,9 @@ def _names(node: ast.AST) -> set[str]:
     """Every name and attribute in it."""
     return {
         part.id if isinstance(part, ast.Name) else part.attr
-        for part in ast.walk(node) if isinstance(part, ast.Name | ast.Attribute)
-    }  # fmt: skip
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name | ast.Attribute)
+    }
 
 
 def _padded_loads(body: Sequence[ast.stmt]) -> Iterator[tuple[int, bool]]:
@@ -118,10 +119,12 @@ def _is_reduced(load: ast.stmt, following: Sequence[ast.stmt]) -> bool:
 def _reduces(statement: ast.stmt, names: set[str]) -> bool:
     """Whether one of these names is in what a reduction is given."""
     return any(
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _REDUCTIONS
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in _REDUCTIONS
         and any(_names(argument) & names for argument in (*node.args, node.func.value))
         for node in ast.walk(statement)
-    )  # fmt: skip
+    )
 
 
 def _stores(node: ast.AST, loops: tuple[int, ...]) -> Iterator[int]:

@@ -107,9 +107,11 @@ def kernel_rows(
             names = {kernels[place].launch.kernel for place in alike}
             more = "" if len(names) == 1 else f" and {len(names) - 1} more"
             cells = (
-                Span(f"{len(alike)} {glyphs.times} {first.launch.kernel}{more}"), cells[1],
-                muted(f"{len(alike)} specialisations"), *cells[3:],
-            )  # fmt: skip
+                Span(f"{len(alike)} {glyphs.times} {first.launch.kernel}{more}"),
+                cells[1],
+                muted(f"{len(alike)} specialisations"),
+                *cells[3:],
+            )
         rows.append(Row(key=str(alike[0]), cells=cells, stale=stale))
     return tuple(rows)
 

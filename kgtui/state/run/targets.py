@@ -63,11 +63,14 @@ def target_detail(report: TargetReport | None) -> tuple[Line, ...]:
     )
     return tuple(
         line(
-            strong(report.target), f"  {name}", muted(f" line {place}" if place else ""), f": {message}",
+            strong(report.target),
+            f"  {name}",
+            muted(f" line {place}" if place else ""),
+            f": {message}",
             muted(f"  ({count} launches)" if count > 1 else ""),
         )
         for (name, place, message), count in causes.items()
-    )  # fmt: skip
+    )
 
 
 def _cells(report: TargetReport, glyphs: Glyphs, *, is_own: bool) -> tuple[Span, ...]:

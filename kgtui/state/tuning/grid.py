@@ -104,10 +104,15 @@ class VariantGrid:
         """The variant has its verdict; the grid ends with the last of them."""
         first = self.tried[0].trial if self.tried else trial
         done = Tried(
-            place=len(self.tried), trial=trial, ratio=trial.ratio_to(first) if self.tried else None,
-            device_us=trial.device_us, registers=trial.registers, spill_bytes=trial.spill_bytes,
-            shared_bytes=trial.shared_bytes, occupancy_percent=trial.occupancy_percent,
-        )  # fmt: skip
+            place=len(self.tried),
+            trial=trial,
+            ratio=trial.ratio_to(first) if self.tried else None,
+            device_us=trial.device_us,
+            registers=trial.registers,
+            spill_bytes=trial.spill_bytes,
+            shared_bytes=trial.shared_bytes,
+            occupancy_percent=trial.occupancy_percent,
+        )
         after = replace(self, tried=(*self.tried, done), running=NO_RUN, last_s=now_s)
         return after.ended(Ending.WHOLE) if len(after.tried) == len(self.variants) else after
 
@@ -227,12 +232,14 @@ def _roughly(left_s: float) -> str:
 def _taken(tried: Tried, glyphs: Glyphs) -> str:
     """What its kernels take up, the worst of several."""
     percent, dash = tried.occupancy_percent, glyphs.dash
-    return ", ".join((
-        f"{dash if tried.registers is None else tried.registers} registers",
-        f"{dash if tried.spill_bytes is None else numbers.bytes_of(tried.spill_bytes)} spilled",
-        f"{dash if tried.shared_bytes is None else numbers.bytes_of(tried.shared_bytes)} shared",
-        f"{dash if percent is None else numbers.percent(percent)} occupancy",
-    ))  # fmt: skip
+    return ", ".join(
+        (
+            f"{dash if tried.registers is None else tried.registers} registers",
+            f"{dash if tried.spill_bytes is None else numbers.bytes_of(tried.spill_bytes)} spilled",
+            f"{dash if tried.shared_bytes is None else numbers.bytes_of(tried.shared_bytes)} shared",
+            f"{dash if percent is None else numbers.percent(percent)} occupancy",
+        )
+    )
 
 
 def _patch_tone(text: str) -> Tone:

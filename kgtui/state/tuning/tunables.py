@@ -74,10 +74,13 @@ def tunables_in(source: bytes, *, chosen: Mapping[str, tuple[int, ...]]) -> Tuna
         return Tunables(source=source, tunables=tunables, chosen=MappingProxyType(kept), complaint=str(error))
     others = tuple(variant for variant in made if variant.source != source)
     return Tunables(
-        source=source, tunables=tunables, entries=len(listed), chosen=MappingProxyType(kept),
+        source=source,
+        tunables=tunables,
+        entries=len(listed),
+        chosen=MappingProxyType(kept),
         grid=(Variant(name=AS_IT_IS, source=source), *others) if others else (),
         complaint="these are the values that the file has already; choose others" if made and not others else "",
-    )  # fmt: skip
+    )
 
 
 def parse_values(text: str) -> tuple[int, ...]:
@@ -115,14 +118,17 @@ def usual_values(tunable: Tunable) -> str:
 def tunable_rows(tunables: Tunables, *, glyphs: Glyphs) -> tuple[Row, ...]:
     """A row for every knob, its name its key, and one for the autotune list."""
     rows = [
-        Row(key=tunable.name, cells=(
-            strong(tunable.name),
-            Span(tunable.value) if tunable.value is not None else muted("not given"),
-            Span(written(tunables.chosen[tunable.name])) if tunable.name in tunables.chosen else muted(glyphs.dash),
-            muted(_where(tunable)),
-        ))
+        Row(
+            key=tunable.name,
+            cells=(
+                strong(tunable.name),
+                Span(tunable.value) if tunable.value is not None else muted("not given"),
+                Span(written(tunables.chosen[tunable.name])) if tunable.name in tunables.chosen else muted(glyphs.dash),
+                muted(_where(tunable)),
+            ),
+        )
         for tunable in tunables.tunables
-    ]  # fmt: skip
+    ]
     if tunables.entries:
         tried = muted("not tried: values are chosen") if tunables.chosen else Span("each of them alone")
         cells = (strong(LIST), Span(f"{tunables.entries} entries"), tried, muted(""))

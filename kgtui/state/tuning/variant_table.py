@@ -59,9 +59,10 @@ def trial_columns(grid: VariantGrid, *, timed: bool, room: int, glyphs: Glyphs) 
     spill = max(spill, len("spill") + 1)
     times = (
         TrialColumn(id=TIME, label=f"device {glyphs.micro}s", width=13, value=_time, cell=lambda one: _us(one, glyphs)),
-        TrialColumn(id=RATIO, label=f"{glyphs.times} file", width=12, value=_ratio,
-                    cell=lambda one: _factor(one, glyphs)),
-    )  # fmt: skip
+        TrialColumn(
+            id=RATIO, label=f"{glyphs.times} file", width=12, value=_ratio, cell=lambda one: _factor(one, glyphs)
+        ),
+    )
     columns = (
         TrialColumn(id=MARK, label="", width=2, value=lambda one: one.place, cell=lambda one: _mark(one, grid)),
         *_value_columns(grid, glyphs),
@@ -135,9 +136,14 @@ def _value_columns(grid: VariantGrid, glyphs: Glyphs) -> tuple[TrialColumn, ...]
     if not told or len(known) < len(told) or any(set(values) != set(tunables) for values in known):
         width = min(_MOST_VARIANT_CELLS, max(len(variant.name) for variant in grid.variants) + 1)
         return (
-            TrialColumn(id=VARIANT, label="variant", width=width, value=lambda one: one.name,
-                        cell=lambda one: Span(one.name, _tone(one))),
-        )  # fmt: skip
+            TrialColumn(
+                id=VARIANT,
+                label="variant",
+                width=width,
+                value=lambda one: one.name,
+                cell=lambda one: Span(one.name, _tone(one)),
+            ),
+        )
     return tuple(
         _knob_column(tunable, grid, glyphs, widest=max(len(one[tunable]) for one in known)) for tunable in tunables
     )
@@ -151,9 +157,12 @@ def _knob_column(tunable: str, grid: VariantGrid, glyphs: Glyphs, *, widest: int
         return grid.now.get(tunable) if one.place == 0 else (values_of(one.name) or {}).get(tunable)
 
     return TrialColumn(
-        id=f"knob {tunable}", label=label, width=width, value=lambda one: _number_or_text(text(one)),
+        id=f"knob {tunable}",
+        label=label,
+        width=width,
+        value=lambda one: _number_or_text(text(one)),
         cell=lambda one: Span(text(one) or glyphs.dash, _tone(one)),
-    )  # fmt: skip
+    )
 
 
 def _running_cells(grid: VariantGrid, columns: Sequence[TrialColumn], glyphs: Glyphs) -> tuple[Span, ...]:
@@ -162,8 +171,10 @@ def _running_cells(grid: VariantGrid, columns: Sequence[TrialColumn], glyphs: Gl
     state, words, far = doing(grid.running)
     values = grid.now if place == 0 else values_of(variant.name) or {}
     shown = {f"knob {tunable}": value for tunable, value in values.items()} | {
-        VARIANT: variant.name, VERDICT: f"{glyphs.state(state)} {far or words}", MARK: "" if place else _FILE_MARK,
-    }  # fmt: skip
+        VARIANT: variant.name,
+        VERDICT: f"{glyphs.state(state)} {far or words}",
+        MARK: "" if place else _FILE_MARK,
+    }
     return tuple(Span(shown[column.id], Tone.BUSY) if column.id in shown else muted(glyphs.dash) for column in columns)
 
 

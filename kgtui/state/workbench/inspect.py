@@ -23,8 +23,12 @@ _NOTHING = "nothing was judged yet; r judges the file as it is"
 _STALE = "of an earlier text: the file has changed since, and r judges it"
 _UNFINISHED = "the run did not come to its end"
 _TONES: Mapping[Mark, Tone] = {
-    Mark.PLAIN: Tone.PLAIN, Mark.MUTED: Tone.MUTED, Mark.GOOD: Tone.GOOD, Mark.DOUBT: Tone.WARN, Mark.BAD: Tone.BAD,
-}  # fmt: skip
+    Mark.PLAIN: Tone.PLAIN,
+    Mark.MUTED: Tone.MUTED,
+    Mark.GOOD: Tone.GOOD,
+    Mark.DOUBT: Tone.WARN,
+    Mark.BAD: Tone.BAD,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,9 +44,11 @@ def evidence_of_bench(bench: Workbench) -> Evidence:
     view = bench.view
     verdict = view.verdict
     benchmarks = Benchmarks(
-        cases=tuple(map(gated, view.benchmarks)), summaries=view.summaries, kernels=view.kernels,
+        cases=tuple(map(gated, view.benchmarks)),
+        summaries=view.summaries,
+        kernels=view.kernels,
         doubt=doubt_of(verdict) if verdict is not None else _UNFINISHED,
-    )  # fmt: skip
+    )
     return Evidence(
         file=bench.shown_filename, number=bench.shown.number, problem=view.problem, digest=view.digest,
         device=view.device or bench.device, device_name=view.device_name, target=view.target,
@@ -53,19 +59,25 @@ def evidence_of_bench(bench: Workbench) -> Evidence:
 
 
 def inspection_of(
-    bench: Workbench, *, claim: Claim | None = None, versions: Mapping[str, str] | None = None,
+    bench: Workbench,
+    *,
+    claim: Claim | None = None,
+    versions: Mapping[str, str] | None = None,
     inspected_at: str | None = None,
-) -> Inspection:  # fmt: skip
+) -> Inspection:
     """The run that the workbench shows; lines have their text where the file still holds what was judged.
 
     `versions` are those of now: a past run that is looked at may be of others, and then none are told.
     """
     is_of_this_text = bench.view.digest == bench.content_digest
     return inspect(
-        evidence_of_bench(bench), problem=bench.shown_problem,
-        source=bench.saved.decode("utf-8", errors="replace") if is_of_this_text else "", claim=claim,
-        versions=versions if bench.old is None else None, inspected_at=inspected_at,
-    )  # fmt: skip
+        evidence_of_bench(bench),
+        problem=bench.shown_problem,
+        source=bench.saved.decode("utf-8", errors="replace") if is_of_this_text else "",
+        claim=claim,
+        versions=versions if bench.old is None else None,
+        inspected_at=inspected_at,
+    )
 
 
 def page_rows(inspection: Inspection, *, width: int, stale: bool, is_ascii: bool) -> tuple[PageRow, ...]:

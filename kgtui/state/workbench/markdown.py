@@ -56,9 +56,13 @@ def _benchmarks(view: RunView, glyphs: Glyphs) -> list[str]:
         call = numbers.short(timing.call_us.value) if timing and timing.call_us else glyphs.dash
         ratio_cells = [ratio_span(one, name, glyphs).text for name in measurements.baselines]
         cells = (
-            _cell(one.case), time_span(one.benchmark, glyphs).text, call, *ratio_cells,
-            roofline_span(one.benchmark, glyphs).text, one.benchmark.cache,
-        )  # fmt: skip
+            _cell(one.case),
+            time_span(one.benchmark, glyphs).text,
+            call,
+            *ratio_cells,
+            roofline_span(one.benchmark, glyphs).text,
+            one.benchmark.cache,
+        )
         lines.append(f"| {' | '.join(cells)} |")
     summaries = plain_text(summary_lines(measurements, glyphs=glyphs))
     return [*lines, *([""] if summaries else []), *(f"- {text}" for text in summaries.splitlines())]
@@ -77,9 +81,13 @@ def _case(result: CaseResult, glyphs: Glyphs) -> str:
     ulps = [ulp for _, _, ulp in found if ulp is not None]
     word = outcome_words(result.outcome) if result.outcome is not Outcome.PASS else "pass"
     cells = (
-        _cell(result.case), word, f"{wrong:,}", error(largest(errors)) if errors else glyphs.dash,
-        error(largest(ulps)) if ulps else glyphs.dash, seconds(result.elapsed_s),
-    )  # fmt: skip
+        _cell(result.case),
+        word,
+        f"{wrong:,}",
+        error(largest(errors)) if errors else glyphs.dash,
+        error(largest(ulps)) if ulps else glyphs.dash,
+        seconds(result.elapsed_s),
+    )
     return f"| {' | '.join(cells)} |"
 
 

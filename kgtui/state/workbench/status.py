@@ -126,12 +126,15 @@ def activity_of(view: RunView) -> Status:
         return Status(state=State.LOADING)
     state = _STATES[active.stage]
     done = {
-        Stage.VERIFY: len(view.cases), Stage.COMPILE: len(view.kernels), Stage.BENCHMARK: len(view.benchmarks),
-    }.get(active.stage)  # fmt: skip
+        Stage.VERIFY: len(view.cases),
+        Stage.COMPILE: len(view.kernels),
+        Stage.BENCHMARK: len(view.benchmarks),
+    }.get(active.stage)
     expected = {
-        Stage.VERIFY: view.planned, Stage.COMPILE: view.kernels_planned or len(view.launches),
+        Stage.VERIFY: view.planned,
+        Stage.COMPILE: view.kernels_planned or len(view.launches),
         Stage.BENCHMARK: view.benchmarks_planned or None,
-    }  # fmt: skip
+    }
     total = active.total if active.total is not None else expected.get(active.stage)
     return Status(state=state, detail="" if done is None or total is None else f"{done}/{total}")
 

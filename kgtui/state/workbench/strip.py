@@ -16,12 +16,22 @@ from kgtui.state.run.tables import findings_in_order
 from kgtui.state.workbench.status import Desk, Status, is_stale, status_of
 
 _STAGE_WORDS = {
-    Stage.STATIC: "read", Stage.LOAD: "load", Stage.VERIFY: "verify", Stage.PROBE: "probe",
-    Stage.COMPILE: "compile", Stage.BENCHMARK: "bench",
-}  # fmt: skip
-_WRONG = frozenset({
-    Outcome.WRONG_VALUE, Outcome.WRONG_SHAPE, Outcome.WRONG_DTYPE, Outcome.NONFINITE, Outcome.MUTATED_INPUT,
-})  # fmt: skip
+    Stage.STATIC: "read",
+    Stage.LOAD: "load",
+    Stage.VERIFY: "verify",
+    Stage.PROBE: "probe",
+    Stage.COMPILE: "compile",
+    Stage.BENCHMARK: "bench",
+}
+_WRONG = frozenset(
+    {
+        Outcome.WRONG_VALUE,
+        Outcome.WRONG_SHAPE,
+        Outcome.WRONG_DTYPE,
+        Outcome.NONFINITE,
+        Outcome.MUTATED_INPUT,
+    }
+)
 _STARTING_SENTENCE = "the file is judged as soon as the engine is there"
 _BEGINNING_SENTENCE = "the run begins"
 _IDLE_SENTENCE = "save the file to judge it"

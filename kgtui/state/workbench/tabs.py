@@ -6,9 +6,7 @@ from kgtui.state.format.lines import Line, Span, Tone, line, muted
 from kgtui.state.run.run import RunView
 
 TABS = ("cases", "findings", "bench", "ir", "history", "log")
-_TITLES = {
-    "cases": "Cases", "findings": "Findings", "bench": "Bench", "ir": "IR", "history": "History", "log": "Log"
-}  # fmt: skip
+_TITLES = {"cases": "Cases", "findings": "Findings", "bench": "Bench", "ir": "IR", "history": "History", "log": "Log"}
 _LONGEST_FILTER = 16
 
 

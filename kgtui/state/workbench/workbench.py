@@ -200,10 +200,17 @@ class Workbench:
         shown = {result.case: result.seed for result in self.results.cases if result.case in cases}
         seeds = tuple((name, seed) for name, seed in shown.items() if seed is not None)
         return Order(
-            problem=self.problem, path=self.path, content=self.saved, device=self.device, target=self.target,
-            again=again, tiers=(Tier.SMOKE,) if is_smoke else DEFAULT_TIERS, cases=cases, seeds=seeds,
+            problem=self.problem,
+            path=self.path,
+            content=self.saved,
+            device=self.device,
+            target=self.target,
+            again=again,
+            tiers=(Tier.SMOKE,) if is_smoke else DEFAULT_TIERS,
+            cases=cases,
+            seeds=seeds,
             benchmark=benchmark,
-        )  # fmt: skip
+        )
 
     def desk(self, now_s: float) -> Desk:
         """What the strip shows beside the run."""
@@ -221,9 +228,7 @@ class Workbench:
         """A run was asked for and has not begun; what is shown stays."""
         return replace(self, waiting=True, old=None, notice="", live=replace(self.live, began_s=now_s))
 
-    def run_began(
-        self, *, number: int | None, cached: bool, digest: str = "", picked: bool = False
-    ) -> Workbench:  # fmt: skip
+    def run_began(self, *, number: int | None, cached: bool, digest: str = "", picked: bool = False) -> Workbench:
         """The events from here on are of a new run; the cases of the runs before are remembered.
 
         Of a run of `picked` cases of the same text, `digest`, the other cases keep what they came to.
@@ -244,9 +249,14 @@ class Workbench:
         return replace(self, waiting=False)
 
     def opened(
-        self, number: int, events: Sequence[Event], *, goes_on: bool = False, problem: Problem | None = None,
+        self,
+        number: int,
+        events: Sequence[Event],
+        *,
+        goes_on: bool = False,
+        problem: Problem | None = None,
         filename: str = "",
-    ) -> Workbench:  # fmt: skip
+    ) -> Workbench:
         """Look at a past run as it was; one without a verdict was cut short, unless it still `goes_on`.
 
         `problem` and `filename` are those of its own file, where that is not the open one.

@@ -198,8 +198,9 @@ class PagedGrid(ScrollView, Toned, can_focus=True):
 
     def _tone(self, tone: Tone) -> Style:
         full = self._style(f"tone--{tone}")
-        return Style(color=full.color if tone is not Tone.PLAIN else None, bold=full.bold, italic=full.italic,
-                     dim=full.dim)  # fmt: skip
+        return Style(
+            color=full.color if tone is not Tone.PLAIN else None, bold=full.bold, italic=full.italic, dim=full.dim
+        )
 
     def _style(self, name: str) -> Style:
         # Kept, for the style sheets answer too slowly for each cell of each line.

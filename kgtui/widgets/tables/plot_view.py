@@ -49,7 +49,12 @@ class PlotView(Toned):
         if picture is None:
             return Content("")
         lines = plot_lines(
-            picture.problem, picture.series, picture.lens, width=self.content_size.width,
-            height=self.content_size.height, glyphs=picture.glyphs, marked=picture.marked,
-        )  # fmt: skip
+            picture.problem,
+            picture.series,
+            picture.lens,
+            width=self.content_size.width,
+            height=self.content_size.height,
+            glyphs=picture.glyphs,
+            marked=picture.marked,
+        )
         return Content("\n").join(content_of(self, one) for one in lines)

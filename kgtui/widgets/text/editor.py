@@ -70,9 +70,14 @@ class SourceEditor(TextArea):
         self._linked_row: int | None = None
         self._sought = ""
         super().__init__(
-            text, read_only=read_only, soft_wrap=False, show_line_numbers=True, tab_behavior="indent", id=id,
+            text,
+            read_only=read_only,
+            soft_wrap=False,
+            show_line_numbers=True,
+            tab_behavior="indent",
+            id=id,
             classes=classes,
-        )  # fmt: skip
+        )
         self.register_theme(_SourceTheme(name="source"))
         self.theme = "source"
 

@@ -30,9 +30,14 @@ class SideBySide(ScrollView, can_focus=True):
     """Columns of source with numbers, signs and a cursor row; rows are counted from zero."""
 
     COMPONENT_CLASSES = {  # noqa: RUF012  # Textual's own form
-        "sides--added", "sides--changed", "sides--cursor", "sides--gap", "sides--gutter", "sides--removed",
+        "sides--added",
+        "sides--changed",
+        "sides--cursor",
+        "sides--gap",
+        "sides--gutter",
+        "sides--removed",
         "sides--words",
-    }  # fmt: skip
+    }
     BINDINGS = [  # noqa: RUF012  # Textual's own form
         Binding("k,up", "move(-1)", "Up", id="sides.up", show=False),
         Binding("j,down", "move(1)", "Down", id="sides.down", show=False),
@@ -178,8 +183,12 @@ class SideBySide(ScrollView, can_focus=True):
         name = _CLASSES.get(cell.change)
         tint = base + self._backdrop(name) if name else base
         sign = base + self.get_component_rich_style(name) if name else base
-        head = Strip([Segment(f"{number:>{self._digits}}", base + RichStyle(color=gutter.color)),
-                      Segment(f" {cell.change} ", sign)])  # fmt: skip
+        head = Strip(
+            [
+                Segment(f"{number:>{self._digits}}", base + RichStyle(color=gutter.color)),
+                Segment(f" {cell.change} ", sign),
+            ]
+        )
         room = max(0, width - self._gutter_cells)
         if cell.number is None:
             tint = base + self._backdrop("sides--gap")

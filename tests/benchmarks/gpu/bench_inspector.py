@@ -99,9 +99,15 @@ class Inspected:
 
 
 async def inspected(
-    engine: Engine, name: str, content: bytes, operator: str, *, tiers: tuple[Tier, ...] = (Tier.SMOKE, Tier.FULL),
-    benchmark: BenchmarkPlan | None = None, limit_s: float = 120.0,
-) -> Inspected:  # fmt: skip
+    engine: Engine,
+    name: str,
+    content: bytes,
+    operator: str,
+    *,
+    tiers: tuple[Tier, ...] = (Tier.SMOKE, Tier.FULL),
+    benchmark: BenchmarkPlan | None = None,
+    limit_s: float = 120.0,
+) -> Inspected:
     """One file, judged by every layer, and timed as `benchmark` says.
 
     Raises:
@@ -198,9 +204,14 @@ async def corpus(engine: Engine, kind: str, names: Sequence[str], log: IO[str], 
         content = path.read_bytes()
         try:
             one = await inspected(
-                engine, path.name, content, stated["op"], tiers=tiers, limit_s=limit_s,
+                engine,
+                path.name,
+                content,
+                stated["op"],
+                tiers=tiers,
+                limit_s=limit_s,
                 benchmark=first_case(stated["op"]) if kind in TIMED else None,
-            )  # fmt: skip
+            )
         except NotJudgedError as error:
             given_up.append(path.name)
             log.write(f"LATE {kind}/{path.name} {error}\n")

@@ -92,9 +92,14 @@ async def judge(engine: Engine, content: bytes, problem_name: str, *, target: st
                 spans = event.spans
             elif isinstance(event, RunFinished):
                 return Save(
-                    first_case_s=first_case_s, verified_s=verified_s, verdict_s=now_s, verdict=event.verdict,
-                    kernels=kernels, spans=spans, interval_s=interval_s,
-                )  # fmt: skip
+                    first_case_s=first_case_s,
+                    verified_s=verified_s,
+                    verdict_s=now_s,
+                    verdict=event.verdict,
+                    kernels=kernels,
+                    spans=spans,
+                    interval_s=interval_s,
+                )
             elif isinstance(event, StageFinished) and event.message:
                 print(f"    {event.stage}: {event.message}")
     finally:

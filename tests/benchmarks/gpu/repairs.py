@@ -64,8 +64,15 @@ EXITS: Mapping[str, tuple[str, int]] = {
 """By its kind the kernel file, and the exit code that every command should end with for it."""
 TUNED = {"passing": ("--set", "TILE=1024,2048")}
 """What `kgtui tune` is to try; other files are told whether they can be tuned at all."""
-HONEST = ("rms_norm_heuristics", "rms_norm_heuristics", "rms_norm_heuristics", "cublas_sgemm_split_k",
-          "silu_generated_module", "fused_add_rms_norm_autotune", "softmax_autotune")  # fmt: skip
+HONEST = (
+    "rms_norm_heuristics",
+    "rms_norm_heuristics",
+    "rms_norm_heuristics",
+    "cublas_sgemm_split_k",
+    "silu_generated_module",
+    "fused_add_rms_norm_autotune",
+    "softmax_autotune",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,8 +129,9 @@ async def exits(table: Table, options: argparse.Namespace) -> None:
         kinds = tuple(EXITS.items())
         jobs = [
             ((command, file, "--no-store"), f"{command} {kind}", code)
-            for command in ("check", "targets") for kind, (file, code) in kinds
-        ]  # fmt: skip
+            for command in ("check", "targets")
+            for kind, (file, code) in kinds
+        ]
         with ThreadPoolExecutor(AT_ONCE) as pool:
             await asyncio.gather(*(asyncio.wrap_future(pool.submit(run_in.tell, *job)) for job in jobs))
         for command in ("inspect", "bench"):  # alone: they time, and a shared device disturbs that
@@ -153,9 +161,15 @@ class Runner:
         started = time.perf_counter()
         try:
             ended = subprocess.run(
-                command, cwd=self.folder, env=dict(self.environment), capture_output=True, text=True, errors="replace",
-                timeout=COMMAND_S, check=False,
-            )  # fmt: skip
+                command,
+                cwd=self.folder,
+                env=dict(self.environment),
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=COMMAND_S,
+                check=False,
+            )
             code, said = ended.returncode, f"{ended.stdout}\n{ended.stderr}"
         except subprocess.TimeoutExpired as error:
             code, said = None, f"{error.stdout!r} {error.stderr!r}"
@@ -267,7 +281,7 @@ async def loop(table: Table, options: argparse.Namespace) -> None:
 
 async def saves(
     table: Table, engine: Engine, label: str, count: int, waits: list[str], *, target: str | None = None, timed: int = 0
-) -> None:  # fmt: skip
+) -> None:
     """The figures of so many saves, and the profile of the last one."""
     waits.clear()
     await engine.wait_until_warm()
@@ -358,9 +372,13 @@ async def truth(table: Table, options: argparse.Namespace) -> None:
 
 
 PARTS: Mapping[str, tuple[Callable[[Table, argparse.Namespace], Awaitable[None]], float]] = {
-    "honest": (honest, 90.0), "gemm": (gemm, 120.0), "loop": (loop, 120.0), "exits": (exits, 180.0),
-    "truth": (truth, 60.0), "compilers": (compilers, 60.0),
-}  # fmt: skip
+    "honest": (honest, 90.0),
+    "gemm": (gemm, 120.0),
+    "loop": (loop, 120.0),
+    "exits": (exits, 180.0),
+    "truth": (truth, 60.0),
+    "compilers": (compilers, 60.0),
+}
 
 
 USUAL = ("honest", "gemm", "loop", "exits", "truth")

@@ -86,9 +86,12 @@ def slots_of(subject: Subject, device: torch.device, cache_bytes: int) -> list[t
 
 
 def warm_up(
-    subject: Subject, slots: list[tuple[torch.Tensor, ...]], synchronise: Callable[[], object], *,
+    subject: Subject,
+    slots: list[tuple[torch.Tensor, ...]],
+    synchronise: Callable[[], object],
+    *,
     least_s: float = WARM_UP_S,
-) -> None:  # fmt: skip
+) -> None:
     """Every slot once, and for as long as clocks need."""
     until = time.perf_counter() + least_s
     for arguments in slots:
@@ -139,9 +142,12 @@ def timed(subject: Subject, slots: list[tuple[torch.Tensor, ...]], instruments: 
     kernels = [kernel.name for kernel in record.kernels if not kernel.name.startswith(("copy of", "fill of"))]
     spans_us = [call.span_ns / 1e3 for call in record.calls if call.span_ns is not None]
     return {
-        "name": subject.name, "device_us": statistics.median(spans_us), "kernels": len(kernels),
-        "calls": len(spans_us), "slots": len(slots),
-    }  # fmt: skip
+        "name": subject.name,
+        "device_us": statistics.median(spans_us),
+        "kernels": len(kernels),
+        "calls": len(spans_us),
+        "slots": len(slots),
+    }
 
 
 def under_ncu(device: torch.device) -> None:

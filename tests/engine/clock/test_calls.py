@@ -44,9 +44,7 @@ def test_a_window_of_ours_may_hold_what_we_did_and_no_more() -> None:
     assert attributed(more, windows, calls=0) == ([], ("copy", "copy", "secret"))
 
 
-def single(
-    device: ScriptedDevice, *works: Callable[[], object], calls: Calls | None = None, copies: int = 0
-) -> Record:  # fmt: skip
+def single(device: ScriptedDevice, *works: Callable[[], object], calls: Calls | None = None, copies: int = 0) -> Record:
     """Single calls after which something is copied, one activity."""
 
     def after(number: int, returned: object) -> int:
@@ -67,9 +65,11 @@ def test_a_span_is_from_the_first_start_to_the_last_end() -> None:
 
     assert single(device, work, copies=1) == Record(
         calls=(protocol.CallTime(span_ns=350, stream_ns=350, activities=2, busy_ns=300),),
-        late=(), method="cupti", reason="",
+        late=(),
+        method="cupti",
+        reason="",
         kernels=(protocol.KernelTime(name="second", device_ns=200), protocol.KernelTime(name="first", device_ns=100)),
-    )  # fmt: skip
+    )
 
 
 def test_a_record_that_is_out_of_step_with_the_clock_has_no_times_and_blames_nobody() -> None:
@@ -102,8 +102,9 @@ def test_every_call_is_timed_for_itself_and_the_kernels_are_those_of_all() -> No
     assert [call.span_ns for call in record.calls] == [30, 20, 45]
     assert device.evictions == 3
     assert record.kernels == (
-        protocol.KernelTime(name="k0", device_ns=75, count=2), protocol.KernelTime(name="k2", device_ns=20)
-    )  # fmt: skip
+        protocol.KernelTime(name="k0", device_ns=75, count=2),
+        protocol.KernelTime(name="k2", device_ns=20),
+    )
 
 
 def test_a_call_that_puts_nothing_on_the_device_has_no_span() -> None:
@@ -153,9 +154,12 @@ def test_without_a_recorder_there_are_stream_times_and_a_reason() -> None:
     device = ScriptedDevice()
     record = single(device, lambda: device.put("k", 25), calls=Calls(device.instruments(precise=False)))
     assert record == Record(
-        calls=(protocol.CallTime(span_ns=None, stream_ns=25, activities=0),), kernels=(), late=(), method="",
+        calls=(protocol.CallTime(span_ns=None, stream_ns=25, activities=0),),
+        kernels=(),
+        late=(),
+        method="",
         reason="scripted without a recorder",
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("fails_at", ["start", "take"])

@@ -43,10 +43,16 @@ def test_a_kernel_is_read_with_its_name_times_and_sizes() -> None:
     words, addresses = buffer_of(kernel(1_000, 4_500))
     assert read_records(addresses) == [
         Activity(
-            kind=Kind.KERNEL, name="softmax_kernel", start_ns=1_000, end_ns=4_500, stream=13, correlation=77,
-            grid=(7, 2, 1), block=(128, 1, 1),
+            kind=Kind.KERNEL,
+            name="softmax_kernel",
+            start_ns=1_000,
+            end_ns=4_500,
+            stream=13,
+            correlation=77,
+            grid=(7, 2, 1),
+            block=(128, 1, 1),
         )
-    ]  # fmt: skip
+    ]
     del words
 
 

@@ -52,9 +52,11 @@ class Bench:
         self.blocks: dict[str, ScriptedBlock] = {}
         self.slots = Slots(DEVICE, lambda origin: self.problem, instruments=instruments, memory=self._memory)
         self.worker = Stopwatch(
-            DEVICE, lambda: self.entry, instruments=instruments,
+            DEVICE,
+            lambda: self.entry,
+            instruments=instruments,
             open_block=lambda handle, size_bytes: self.blocks[handle].content[:size_bytes],
-        )  # fmt: skip
+        )
         self.arranged = self.ask(
             protocol.Arrange(id="i", origin="", case=case, most_slots=8, most_bytes=4 << 30), protocol.Arranged
         )
@@ -102,11 +104,13 @@ RIGHT = protocol.Checked(id="i", right=3)
 @pytest.mark.parametrize(
     ("name", "case"),
     [
-        ("aten::softmax", "4096x781 f32"), ("aten::softmax", "13x65 bf16 transposed"),
-        ("vllm::fused_add_rms_norm", "1024x4096 bf16"), ("vllm::topk_softmax", "1024x16 top 2"),
+        ("aten::softmax", "4096x781 f32"),
+        ("aten::softmax", "13x65 bf16 transposed"),
+        ("vllm::fused_add_rms_norm", "1024x4096 bf16"),
+        ("vllm::topk_softmax", "1024x16 top 2"),
         ("cublas::cublasSaxpy_v2", "1048576 alpha 0.5 inc 2 3"),
     ],
-)  # fmt: skip
+)
 def test_every_way_of_calling_is_timed_and_right(instruments: Instruments, name: str, case: str) -> None:
     bench = Bench(instruments, name, case)
     for cache in (CacheState.COLD, CacheState.WARM):

@@ -37,9 +37,12 @@ class Library:
         """The driver is called with these words as the parameters."""
         parameters = (ctypes.c_void_p * max(1, len(words)))(*words)
         told = _CallbackData(
-            site=site, call=call, parameters=ctypes.cast(parameters, ctypes.c_void_p), symbol=symbol,
+            site=site,
+            call=call,
+            parameters=ctypes.cast(parameters, ctypes.c_void_p),
+            symbol=symbol,
             correlation=correlation,
-        )  # fmt: skip
+        )
         self.callback(None, 1, 0, ctypes.pointer(told))
 
 

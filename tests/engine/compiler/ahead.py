@@ -56,9 +56,12 @@ def compile_all(path: Path, entry: str, launches: list[dict[str, Any]], folder: 
     replies = [compiler.carry_out(protocol.Load(id="load", path=str(path), folder=None, entry=entry))]
     for number, met in enumerate(launches):
         command = protocol.Compile(
-            id=str(number), launch=msgspec.convert(met["launch"], Launch), target=TARGET, folder=str(folder),
+            id=str(number),
+            launch=msgspec.convert(met["launch"], Launch),
+            target=TARGET,
+            folder=str(folder),
             specialisation=met["specialisation"],
-        )  # fmt: skip
+        )
         replies.append(compiler.carry_out(command))
     return [msgspec.to_builtins(reply) for reply in replies]
 

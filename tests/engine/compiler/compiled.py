@@ -52,9 +52,15 @@ def entry():
 def launch(kernel: str, signature: dict[str, str], constants: dict[str, str]) -> Launch:
     types = {**signature, **dict.fromkeys(constants, "constexpr")}
     return Launch(
-        kernel=kernel, signature=types, constants=constants, divisible_by_16=("x", "y", "n"), num_warps=4,
-        num_stages=2, grid=(1,), line=1,
-    )  # fmt: skip
+        kernel=kernel,
+        signature=types,
+        constants=constants,
+        divisible_by_16=("x", "y", "n"),
+        num_warps=4,
+        num_stages=2,
+        grid=(1,),
+        line=1,
+    )
 
 
 COPY = launch("copy", {"x": "*fp32", "y": "*fp32", "n": "i32"}, {"BLOCK": "128", "act": "@scale"})

@@ -43,12 +43,19 @@ class Ahead:
 def play(cache: Path, **asked: Any) -> Any:
     """Have one of the processes do its part, with a Triton cache of its own."""
     environment = {
-        "HOME": str(cache), "TRITON_CACHE_DIR": str(cache), "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)
-    }  # fmt: skip
+        "HOME": str(cache),
+        "TRITON_CACHE_DIR": str(cache),
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(ROOT),
+    }
     done = subprocess.run(
-        [sys.executable, str(HERE / "ahead.py")], input=json.dumps(asked), env=environment, capture_output=True,
-        text=True, check=False,
-    )  # fmt: skip
+        [sys.executable, str(HERE / "ahead.py")],
+        input=json.dumps(asked),
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -72,9 +79,13 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Ahead]
         rehearsed = play(folder / "rehearsing", role="rehearse", path=str(path), entry="softmax", columns=COLUMNS)
         launches = [met for case in rehearsed for met in case]
         compiled = play(
-            folder / "compiling", role="compile", path=str(path), entry="softmax", launches=launches,
+            folder / "compiling",
+            role="compile",
+            path=str(path),
+            entry="softmax",
+            launches=launches,
             folder=str(folder / "stages"),
-        )  # fmt: skip
+        )
         for reply in compiled:
             publish(tuple(reply.get("cache", ())), folder / "compiling", shelf)
         return Ahead(rehearsed=rehearsed, compiled=compiled, cache=folder, shelf=shelf, path=path, entry="softmax")
@@ -91,9 +102,7 @@ def ahead(request: pytest.FixtureRequest, prepared: Callable[[str], Ahead]) -> A
 def launched(ahead: Ahead, shelf: Path, columns: list[int] = COLUMNS) -> int:
     """How many kernels are compiled at the launch."""
     place = ahead.cache / f"launching {shelf.name}"
-    told: int = play(
-        place, role="launch", path=str(ahead.path), entry=ahead.entry, columns=columns, shelf=str(shelf)
-    )  # fmt: skip
+    told: int = play(place, role="launch", path=str(ahead.path), entry=ahead.entry, columns=columns, shelf=str(shelf))
     return told
 
 
@@ -138,8 +147,11 @@ def test_every_configuration_of_a_tuner_is_rehearsed_and_one_that_does_not_build
     tuned = prepared("autotuned")
     configurations = {tuple(sorted(met["launch"]["constants"].items())) for met in tuned.rehearsed[0]}
     assert len(configurations) == 4
-    refused = [(reply["kind"], "holds whole rows only" in reply["message"]) for reply in tuned.compiled
-               if reply["type"] == "failed"]  # fmt: skip
+    refused = [
+        (reply["kind"], "holds whole rows only" in reply["message"])
+        for reply in tuned.compiled
+        if reply["type"] == "failed"
+    ]
     assert len(refused) > 0
     assert set(refused) == {("compile", True)}
 
@@ -147,6 +159,9 @@ def test_every_configuration_of_a_tuner_is_rehearsed_and_one_that_does_not_build
 def test_launches_are_told_in_their_order_with_their_grids(prepared: Callable[[str], Ahead]) -> None:
     kernels = [(met["launch"]["kernel"], met["launch"]["grid"]) for met in prepared("sample").launches]
     assert kernels == [
-        ("softmax_short_rows", [1]), ("softmax_short_rows", [2]), ("softmax_short_rows", [1]),
-        ("softmax_long_rows", [4]), ("softmax_short_rows", [1]),
-    ]  # fmt: skip
+        ("softmax_short_rows", [1]),
+        ("softmax_short_rows", [2]),
+        ("softmax_short_rows", [1]),
+        ("softmax_long_rows", [4]),
+        ("softmax_short_rows", [1]),
+    ]

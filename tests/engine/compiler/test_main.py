@@ -25,9 +25,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def told(folder: Path) -> Told:
     environment = {"HOME": str(folder), "TRITON_CACHE_DIR": str(folder / "cache"), "PATH": os.environ["PATH"]}
     done = subprocess.run(
-        [sys.executable, str(HERE / "compiled.py"), str(folder)], env=environment, capture_output=True, text=True,
+        [sys.executable, str(HERE / "compiled.py"), str(folder)],
+        env=environment,
+        capture_output=True,
+        text=True,
         check=False,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr
     replies: Told = json.loads(done.stdout)
     return replies
@@ -78,21 +81,23 @@ def test_what_does_not_compile_is_told_with_its_line_in_the_file(told: Told, fol
 def test_more_shared_memory_than_the_target_has_is_refused(told: Told) -> None:
     reply = told["huge"]
     assert (reply["type"], reply["kind"]) == ("failed", "compile")
-    assert re.fullmatch(
-        r"needs \d+ bytes of shared memory, sm_86 has 101376 a block", reply["message"]
-    )  # fmt: skip
+    assert re.fullmatch(r"needs \d+ bytes of shared memory, sm_86 has 101376 a block", reply["message"])
 
 
 def test_a_kernel_that_the_file_does_not_make_when_loaded_is_unsupported(told: Told) -> None:
     assert (told["missing"]["kind"], told["missing"]["message"]) == (
-        "unsupported", "nowhere is made only when the entry runs, so it cannot be compiled apart from it"
-    )  # fmt: skip
+        "unsupported",
+        "nowhere is made only when the entry runs, so it cannot be compiled apart from it",
+    )
 
 
 def test_a_binary_is_disassembled_with_its_source_lines(told: Told, folder: Path) -> None:
     assert told["sass"] == {"type": "compiled", "id": "sass", "stages": {"sass": "sm_90.sass"}} | {
-        "registers": None, "spill_bytes": None, "shared_bytes": None, "cache": []
-    }  # fmt: skip
+        "registers": None,
+        "spill_bytes": None,
+        "shared_bytes": None,
+        "cache": [],
+    }
     sass = (folder / "sm_90.sass").read_text()
     assert "EXIT" in sass
     assert "kernel.py" in sass

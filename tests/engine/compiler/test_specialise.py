@@ -35,10 +35,15 @@ def annotated(x, n: tl.int64):
 
 
 LAUNCH = Launch(
-    kernel="kernel", signature={"x": "*fp32", "n": "i32", "m": "i32", "block": "constexpr", "act": "constexpr"},
-    constants={"block": "128", "act": "@helper"}, divisible_by_16=("x", "m"), num_warps=4, num_stages=3, grid=(1,),
+    kernel="kernel",
+    signature={"x": "*fp32", "n": "i32", "m": "i32", "block": "constexpr", "act": "constexpr"},
+    constants={"block": "128", "act": "@helper"},
+    divisible_by_16=("x", "m"),
+    num_warps=4,
+    num_stages=3,
+    grid=(1,),
     line=1,
-)  # fmt: skip
+)
 
 
 def find(name: str) -> Any:
@@ -86,11 +91,19 @@ def test_an_annotated_type_stands_above_the_recorded_one() -> None:
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("128", 128), ("True", True), ("None", None), ("0.5", 0.5), ("-inf", float("-inf")), ("inf", float("inf")),
-        ("'sum'", "sum"), ("(1, 2)", (1, 2)), ("tl.float32", tl.float32), ("tl.float8e4nv", tl.float8e4nv),
+        ("128", 128),
+        ("True", True),
+        ("None", None),
+        ("0.5", 0.5),
+        ("-inf", float("-inf")),
+        ("inf", float("inf")),
+        ("'sum'", "sum"),
+        ("(1, 2)", (1, 2)),
+        ("tl.float32", tl.float32),
+        ("tl.float8e4nv", tl.float8e4nv),
         ("@helper", helper),
     ],
-)  # fmt: skip
+)
 def test_a_constant_is_read_back(text: str, value: object) -> None:
     assert constant(text) == value
 
@@ -116,9 +129,11 @@ def test_a_constant_that_triton_does_not_name_is_not_captured() -> None:
 
 def test_what_a_tuple_holds_goes_to_its_places() -> None:
     launch = replace(
-        LAUNCH, signature={**LAUNCH.signature, "n": "('constexpr', 'i64', ('*fp16', 'constexpr'))"},
-        constants={**LAUNCH.constants, "n.0": "1", "n.2.1": "None"}, divisible_by_16=("n.1", "n.2.0"),
-    )  # fmt: skip
+        LAUNCH,
+        signature={**LAUNCH.signature, "n": "('constexpr', 'i64', ('*fp16', 'constexpr'))"},
+        constants={**LAUNCH.constants, "n.0": "1", "n.2.1": "None"},
+        divisible_by_16=("n.1", "n.2.0"),
+    )
     special = specialise(kernel, launch, find)
     assert special.signature["n"] == ("constexpr", "i64", ("*fp16", "constexpr"))
     assert special.constants == {(1, 0): 1, (1, 2, 1): None, (3,): 128, (4,): helper}
@@ -127,9 +142,11 @@ def test_what_a_tuple_holds_goes_to_its_places() -> None:
 
 def test_a_tuple_with_names_keeps_them() -> None:
     launch = replace(
-        LAUNCH, signature={**LAUNCH.signature, "n": "P(rows='constexpr', x=('*fp16',))"},
-        constants={**LAUNCH.constants, "n.0": "1"}, divisible_by_16=("n.1.0",),
-    )  # fmt: skip
+        LAUNCH,
+        signature={**LAUNCH.signature, "n": "P(rows='constexpr', x=('*fp16',))"},
+        constants={**LAUNCH.constants, "n.0": "1"},
+        divisible_by_16=("n.1.0",),
+    )
     special = specialise(kernel, launch, find)
     assert repr(special.signature["n"]) == "P(rows='constexpr', x=('*fp16',))"
     assert (special.constants[(1, 0)], special.attributes) == (1, {(1, 1, 0): [["tt.divisibility", 16]]})

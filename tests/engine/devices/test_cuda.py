@@ -23,12 +23,16 @@ class DriverError(Exception):
 def driver(**changes: object) -> SimpleNamespace:
     """A driver with one H100, but for `changes`."""
     calls = {
-        "NVMLError": DriverError, "nvmlInit": lambda: None, "nvmlShutdown": lambda: None,
-        "nvmlDeviceGetCount": lambda: 1, "nvmlDeviceGetHandleByIndex": lambda index: index,
-        "nvmlDeviceGetCudaComputeCapability": lambda handle: (9, 0), "nvmlDeviceGetName": lambda handle: "NVIDIA H100",
+        "NVMLError": DriverError,
+        "nvmlInit": lambda: None,
+        "nvmlShutdown": lambda: None,
+        "nvmlDeviceGetCount": lambda: 1,
+        "nvmlDeviceGetHandleByIndex": lambda index: index,
+        "nvmlDeviceGetCudaComputeCapability": lambda handle: (9, 0),
+        "nvmlDeviceGetName": lambda handle: "NVIDIA H100",
         "nvmlDeviceGetMemoryInfo": lambda handle: SimpleNamespace(total=85 << 30),
         "nvmlSystemGetDriverVersion": lambda: "580.1",
-    }  # fmt: skip
+    }
     return SimpleNamespace(**{**calls, **changes})
 
 
@@ -39,10 +43,8 @@ def fail(*_: object) -> None:
 def test_a_gpu_is_described_as_its_driver_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", driver())
     assert cuda.detect() == (
-        Device(
-            platform="cuda", index=0, name="NVIDIA H100", target="sm_90", memory_bytes=85 << 30, driver="580.1"
-        ),
-    )  # fmt: skip
+        Device(platform="cuda", index=0, name="NVIDIA H100", target="sm_90", memory_bytes=85 << 30, driver="580.1"),
+    )
 
 
 @pytest.mark.parametrize("call", ["nvmlInit", "nvmlDeviceGetCount", "nvmlDeviceGetName"])

@@ -89,9 +89,15 @@ def judging(engine: Engine) -> Judging:
     """Judge a source text (or a file) and collect everything that was said."""
 
     async def judge(
-        source: str | Path, *, problem: str = "aten::silu", tiers: tuple[Tier, ...] = (Tier.SMOKE,),
-        target: str | None = None, limits: Limits = SMALL, folder: Path | None = None, also: tuple[str, ...] = (),
-    ) -> Judged:  # fmt: skip
+        source: str | Path,
+        *,
+        problem: str = "aten::silu",
+        tiers: tuple[Tier, ...] = (Tier.SMOKE,),
+        target: str | None = None,
+        limits: Limits = SMALL,
+        folder: Path | None = None,
+        also: tuple[str, ...] = (),
+    ) -> Judged:
         if isinstance(source, Path):
             content, filename = source.read_bytes(), source.name
         else:

@@ -75,9 +75,16 @@ async def test_reading_outside_libraries_and_own_folder_is_refused(judging, tmp_
         )
     )
     assert _results(judged.log) == {
-        "shadow": "EACCES", "store": "EACCES", "folder": "EACCES", "temporary": "EACCES", "parent": "EACCES",
-        "own": "allowed", "library": "allowed", "processor": "allowed", "self": "allowed",
-    }  # fmt: skip
+        "shadow": "EACCES",
+        "store": "EACCES",
+        "folder": "EACCES",
+        "temporary": "EACCES",
+        "parent": "EACCES",
+        "own": "allowed",
+        "library": "allowed",
+        "processor": "allowed",
+        "self": "allowed",
+    }
 
 
 async def test_connections_by_path_and_foreign_sockets_are_refused(judging, tmp_path):
@@ -101,9 +108,14 @@ async def test_connections_by_path_and_foreign_sockets_are_refused(judging, tmp_
             )
         )
     assert _results(judged.log) == {
-        "path": "EACCES", "datagram": "EPERM", "datagrams": "EPERM", "vsock": "EPERM", "netlink": "EPERM",
-        "internet": "EPERM", "pair": "allowed",
-    }  # fmt: skip
+        "path": "EACCES",
+        "datagram": "EPERM",
+        "datagrams": "EPERM",
+        "vsock": "EPERM",
+        "netlink": "EPERM",
+        "internet": "EPERM",
+        "pair": "allowed",
+    }
 
 
 async def test_clone_into_new_namespaces_is_refused(judging):
@@ -120,8 +132,12 @@ async def test_clone_into_new_namespaces_is_refused(judging):
         )
     )
     assert _results(judged.log) == {
-        "user": "EPERM", "mounts": "EPERM", "processes": "EPERM", "clone3": "ENOSYS", "plain": "allowed",
-    }  # fmt: skip
+        "user": "EPERM",
+        "mounts": "EPERM",
+        "processes": "EPERM",
+        "clone3": "ENOSYS",
+        "plain": "allowed",
+    }
 
 
 async def test_candidate_reads_and_imports_files_beside_it(judging, copy_kernel, tmp_path):

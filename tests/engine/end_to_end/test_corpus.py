@@ -85,9 +85,14 @@ async def test_a_cheat_does_not_pass_and_ends_as_stated(judging, path, record_pr
 
 
 async def _judge(
-    judging, path: Path, *, target: str | None, limits: Limits = LIMITS, tiers: tuple[Tier, ...] = ALL_TIERS,
+    judging,
+    path: Path,
+    *,
+    target: str | None,
+    limits: Limits = LIMITS,
+    tiers: tuple[Tier, ...] = ALL_TIERS,
     also: tuple[str, ...] = (),
-) -> Judged:  # fmt: skip
+) -> Judged:
     return await judging(path, problem=_operator(path), tiers=tiers, target=target, limits=limits, also=also)
 
 

@@ -98,9 +98,13 @@ UNTOLD = frozenset({"rotary_interleaved_taken_for_dense", "rotary_reads_what_it_
 # Wrong on a device that does not know where a tensor ends, or takes the largest of what is no number; the interpreter
 # stops them there.
 NO_VALUES = {
-    "cublas_saxpy_far_end_by_n", "embedding_narrow_index", "mm_tail_of_k", "rms_norm_row_stride_for_column",
-    "rotary_rotates_whole_head", "topk_softmax_maximum_from_zero",
-}  # fmt: skip
+    "cublas_saxpy_far_end_by_n",
+    "embedding_narrow_index",
+    "mm_tail_of_k",
+    "rms_norm_row_stride_for_column",
+    "rotary_rotates_whole_head",
+    "topk_softmax_maximum_from_zero",
+}
 
 
 async def test_every_file_with_wrong_values_is_in_the_table():

@@ -121,9 +121,12 @@ def silu(self):
 
 @pytest.mark.parametrize(
     ("reaction", "why"),
-    [("raise ArithmeticError('no finite answer')", "no finite answer"), ("os._exit(0)", "exit"),
-     ("while True: pass", "did not reply")],
-)  # fmt: skip
+    [
+        ("raise ArithmeticError('no finite answer')", "no finite answer"),
+        ("os._exit(0)", "exit"),
+        ("while True: pass", "did not reply"),
+    ],
+)
 async def test_who_fails_without_its_kernel_is_not_innocent(judging, reaction, why):
     source = f"""
 def silu(self):

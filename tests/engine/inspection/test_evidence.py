@@ -51,11 +51,19 @@ def case(name: str, dtype: DType = DType.FLOAT32, tier: Tier = Tier.SMOKE, **par
 
 def problem_of(*cases: Case) -> Problem:
     return Problem(
-        name="aten::relu", entry="relu", signature="relu(x)", summary="", category="", cases=cases, origin="here",
-        make_inputs=lambda case, rng: (), reference=lambda x: x, eager=lambda x: x,
+        name="aten::relu",
+        entry="relu",
+        signature="relu(x)",
+        summary="",
+        category="",
+        cases=cases,
+        origin="here",
+        make_inputs=lambda case, rng: (),
+        reference=lambda x: x,
+        eager=lambda x: x,
         tolerance=lambda case: Tolerance(relative=0, absolute=0),
         cost=lambda case: Cost(flops=0, bytes_read=0, bytes_written=0),
-    )  # fmt: skip
+    )
 
 
 PROBLEM = problem_of(case("a", n=1), case("b", DType.FLOAT16, Tier.FULL, n=2))
@@ -77,29 +85,48 @@ def report(layer: Layer, coverage: Coverage = Coverage.CHECKED, *, by: str = "a_
 ALL_CHECKED = tuple(report(layer) for layer in Layer)
 RIGHT = (result("a"), result("b", tier=Tier.FULL))
 TIMED = CaseBenchmark(
-    case="a", outcome=Outcome.PASS, cache=CacheState.COLD, elapsed_s=1.0,
+    case="a",
+    outcome=Outcome.PASS,
+    cache=CacheState.COLD,
+    elapsed_s=1.0,
     comparisons=(
         Comparison(
-            baseline="eager", speedup=Interval(value=1.92, low=1.9, high=1.95), resolution=0.01,
+            baseline="eager",
+            speedup=Interval(value=1.92, low=1.9, high=1.95),
+            resolution=0.01,
             standing=Standing.FASTER,
         ),
     ),
-)  # fmt: skip
+)
 SUMMARY = Summary(
     baseline="eager", speedup=Interval(value=1.92, low=1.9, high=1.95), cases=1, planned=1, fast={"1.0": 1}
 )
 
 
 def evidence(
-    *, cases=RIGHT, findings=(), layers=ALL_CHECKED, policy=Policy.DEFAULT, device="cuda", target="sm_90", stop=None,
-    timed=(), kernels=(),
-) -> Evidence:  # fmt: skip
+    *,
+    cases=RIGHT,
+    findings=(),
+    layers=ALL_CHECKED,
+    policy=Policy.DEFAULT,
+    device="cuda",
+    target="sm_90",
+    stop=None,
+    timed=(),
+    kernels=(),
+) -> Evidence:
     """What a run says of these facts, with the verdict that they come to."""
     facts = Facts(planned=2, policy=policy, stop=stop, cases=cases, kernels=kernels, findings=findings, layers=layers)
     events = (
         RunStarted(
-            at_s=0.0, problem="aten::relu", digest="ab" * 32, device=device, device_name="a device", target=target,
-            cases=2, policy=policy,
+            at_s=0.0,
+            problem="aten::relu",
+            digest="ab" * 32,
+            device=device,
+            device_name="a device",
+            target=target,
+            cases=2,
+            policy=policy,
         ),
         *(CaseFinished(at_s=0.1, number=1, total=2, result=one) for one in cases),
         *(FindingRaised(at_s=0.2, finding=one) for one in findings),
@@ -108,7 +135,7 @@ def evidence(
         *(CaseBenchmarked(at_s=0.4, number=1, total=1, benchmark=one) for one in timed),
         *((BenchmarkSummarised(at_s=0.4, summaries=(SUMMARY,)),) if timed else ()),
         RunFinished(at_s=0.5, verdict=judge(facts)),
-    )  # fmt: skip
+    )
     return evidence_of(CollectedRun(file="relu.py", events=events, number=7))
 
 
@@ -256,8 +283,9 @@ def test_a_run_that_was_cancelled_says_what_was_not_looked_at():
     missing = [one for one in inspection.unchecked if one.what in (*Layer, "cases", "speed")]
     assert [one.what for one in missing] == [*list(Layer)[1:], "cases", "speed"]
     assert {one.why for one in missing} == {
-        "the run was cancelled before", "1 of 2: the run was cancelled before",
-    }  # fmt: skip
+        "the run was cancelled before",
+        "1 of 2: the run was cancelled before",
+    }
     page = page_of(inspection)
     sections = {section.title: section for section in page.sections}
     assert [entry.state for entry in sections["What was checked"].entries] == ["checked", *["not looked at"] * 5]
@@ -313,8 +341,9 @@ def test_a_run_that_was_cut_short_has_no_verdict_and_does_not_go_on():
     page = page_of(inspection)
     assert (page.word, inspection.headline) == ("cut short", "no verdict: the run was cut short before")
     assert {one.why for one in inspection.unchecked} == {
-        "the run was cut short before", "1 of 2: the run was cut short before",
-    }  # fmt: skip
+        "the run was cut short before",
+        "1 of 2: the run was cut short before",
+    }
 
 
 # Findings

@@ -21,11 +21,19 @@ def case(name: str, tier: Tier = Tier.BENCH) -> Case:
 
 
 PROBLEM = Problem(
-    name="toy::twice", entry="f", signature="f(x: Tensor) -> Tensor", summary="", category="toy",
-    cases=(case("smoke", Tier.SMOKE), *map(case, _BYTES)), make_inputs=never, reference=never, eager=never,
-    origin="m:P", tolerance=lambda _: Tolerance(relative=0.0, absolute=0.0),
+    name="toy::twice",
+    entry="f",
+    signature="f(x: Tensor) -> Tensor",
+    summary="",
+    category="toy",
+    cases=(case("smoke", Tier.SMOKE), *map(case, _BYTES)),
+    make_inputs=never,
+    reference=never,
+    eager=never,
+    origin="m:P",
+    tolerance=lambda _: Tolerance(relative=0.0, absolute=0.0),
     cost=lambda one: Cost(flops=1, bytes_read=0, bytes_written=_BYTES[one.name]),
-)  # fmt: skip
+)
 
 
 def test_the_largest_case_is_timed_first_then_the_smallest_and_so_on_inwards():

@@ -67,11 +67,19 @@ CASES = (
     Case(name="4096x4096 f32", dtype=DType.FLOAT32, tier=Tier.BENCH, params={"shape": (4096, 4096)}),
 )
 PROBLEM = Problem(
-    name="aten::relu", entry="relu", signature="relu(x)", summary="", category="", cases=CASES, origin="here",
-    make_inputs=lambda case, rng: (), reference=lambda x: x, eager=lambda x: x,
+    name="aten::relu",
+    entry="relu",
+    signature="relu(x)",
+    summary="",
+    category="",
+    cases=CASES,
+    origin="here",
+    make_inputs=lambda case, rng: (),
+    reference=lambda x: x,
+    eager=lambda x: x,
     tolerance=lambda case: Tolerance(relative=0, absolute=0),
     cost=lambda case: Cost(flops=0, bytes_read=0, bytes_written=0),
-)  # fmt: skip
+)
 LAUNCH = Launch(
     kernel="relu_kernel", signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(7,), line=2
 )
@@ -85,24 +93,30 @@ def around(value: float, half: float) -> Interval:
 
 
 TIMED = CaseBenchmark(
-    case="4096x4096 f32", outcome=Outcome.PASS, cache=CacheState.COLD, elapsed_s=1.1,
+    case="4096x4096 f32",
+    outcome=Outcome.PASS,
+    cache=CacheState.COLD,
+    elapsed_s=1.1,
     timing=Timing(side=CANDIDATE, method=Method.CUPTI, device_us=around(51.2, 0.4), call_us=around(60.1, 0.5)),
-    comparisons=(
-        Comparison(baseline="eager", speedup=around(1.92, 0.03), resolution=0.011, standing=Standing.FASTER),
-    ),
-    ratio_to_self=around(1.001, 0.006), calls=240, verified=240, launches=(LAUNCH,),
+    comparisons=(Comparison(baseline="eager", speedup=around(1.92, 0.03), resolution=0.011, standing=Standing.FASTER),),
+    ratio_to_self=around(1.001, 0.006),
+    calls=240,
+    verified=240,
+    launches=(LAUNCH,),
     floor=Floor(
-        floor_us=42.5, bound=Bound.MEMORY, bandwidth_bytes_per_s=3e12, peak_flops_per_s=5e13, precision="float32",
+        floor_us=42.5,
+        bound=Bound.MEMORY,
+        bandwidth_bytes_per_s=3e12,
+        peak_flops_per_s=5e13,
+        precision="float32",
         percent=83.0,
     ),
-)  # fmt: skip
+)
 SUMMARY = Summary(baseline="eager", speedup=around(1.92, 0.03), cases=1, planned=1, fast={"1.0": 1, "2.0": 0})
 
 
 def passed(case: Case, outcome: Outcome = Outcome.PASS, message: str = "") -> CaseResult:
-    return CaseResult(
-        case=case.name, tier=case.tier, outcome=outcome, elapsed_s=0.1, calls=3, seed=1, message=message
-    )  # fmt: skip
+    return CaseResult(case=case.name, tier=case.tier, outcome=outcome, elapsed_s=0.1, calls=3, seed=1, message=message)
 
 
 def layer(layer: Layer, by: str, coverage: Coverage, why: str = "", **facts: str) -> LayerReport:
@@ -124,9 +138,13 @@ def started(device: str, device_name: str) -> RunStarted:
 
 def inspected(*events: Event, claim: Claim | None = None, file: str = "kernels/relu.py") -> Inspection:
     return inspect(
-        evidence_of(CollectedRun(file=file, events=events, number=12)), problem=PROBLEM, source=SOURCE, claim=claim,
-        versions={"kgtui": "0.2.0", "torch": "2.13.0", "triton": "3.9.0"}, inspected_at="2026-03-14T15:02:10+00:00",
-    )  # fmt: skip
+        evidence_of(CollectedRun(file=file, events=events, number=12)),
+        problem=PROBLEM,
+        source=SOURCE,
+        claim=claim,
+        versions={"kgtui": "0.2.0", "torch": "2.13.0", "triton": "3.9.0"},
+        inspected_at="2026-03-14T15:02:10+00:00",
+    )
 
 
 NOT_SO_FAST = inspected(
@@ -135,8 +153,11 @@ NOT_SO_FAST = inspected(
     FindingRaised(
         at_s=0.1,
         finding=Finding(
-            check="torch_compute", severity=Severity.HINT, message="torch.relu computes as much as the answer",
-            location=Location(line=4, column=12), case="4x33 f32",
+            check="torch_compute",
+            severity=Severity.HINT,
+            message="torch.relu computes as much as the answer",
+            location=Location(line=4, column=12),
+            case="4x33 f32",
         ),
     ),
     *(CaseFinished(at_s=0.2, number=1, total=2, result=passed(case)) for case in CASES[:2]),
@@ -152,11 +173,9 @@ NOT_SO_FAST = inspected(
     LayerChecked(at_s=0.6, report=layer(Layer.INPUTS, "new_content", Coverage.CHECKED)),
     LayerChecked(at_s=0.6, report=layer(Layer.INPUTS, "other_storage", Coverage.NOT_ASKED, "it was not chosen")),
     LayerChecked(at_s=0.6, report=layer(Layer.DEVICE_RECORD, "device_record", Coverage.NOT_AVAILABLE, "no CUPTI here")),
-    RunFinished(
-        at_s=2.4, verdict=Verdict(outcome=Outcome.PASS, sentence="right on 2 of 2 cases", passed=2, total=2)
-    ),
+    RunFinished(at_s=2.4, verdict=Verdict(outcome=Outcome.PASS, sentence="right on 2 of 2 cases", passed=2, total=2)),
     claim=Claim(speedup=2.3),
-)  # fmt: skip
+)
 UNCLEARED = inspected(
     started("cpu", "A CPU (interpreter)"),
     LayerChecked(at_s=0.1, report=layer(Layer.STATIC, "checks", Coverage.CHECKED, checks="38")),
@@ -167,9 +186,7 @@ UNCLEARED = inspected(
         ),
     ),
     CaseFinished(at_s=0.2, number=1, total=2, result=passed(CASES[0])),
-    CaseFinished(
-        at_s=0.2, number=2, total=2, result=passed(CASES[1], Outcome.RUNTIME_ERROR, f"raised {HOSTILE}")
-    ),
+    CaseFinished(at_s=0.2, number=2, total=2, result=passed(CASES[1], Outcome.RUNTIME_ERROR, f"raised {HOSTILE}")),
     LayerChecked(at_s=0.3, report=layer(Layer.BEHAVIOUR, "behaviour", Coverage.NOT_CHECKED, f"it said {HOSTILE}")),
     LayerChecked(at_s=0.3, report=layer(Layer.ABLATION, HOSTILE, Coverage.CHECKED, **{HOSTILE: HOSTILE})),
     RunFinished(
@@ -178,8 +195,9 @@ UNCLEARED = inspected(
             outcome=Outcome.RUNTIME_ERROR, sentence=f"case 0x7 f16 failed: raised {HOSTILE}", passed=1, total=2
         ),
     ),
-    claim=Claim(speedup=2.3, baseline="compile"), file=f"kernels/{HOSTILE}.py",
-)  # fmt: skip
+    claim=Claim(speedup=2.3, baseline="compile"),
+    file=f"kernels/{HOSTILE}.py",
+)
 
 
 @pytest.mark.parametrize(

@@ -35,10 +35,14 @@ class Bench:
         self.arena = self.folder / f"{self.prepared}.in"
         reply = self.ask(
             protocol.Prepare(
-                id="i", origin=f"toy_problems:{problem}", case=case, arena_path=str(self.arena), poison=poison,
+                id="i",
+                origin=f"toy_problems:{problem}",
+                case=case,
+                arena_path=str(self.arena),
+                poison=poison,
                 seed=seed,
             )
-        )  # fmt: skip
+        )
         assert isinstance(reply, protocol.Prepared), reply
         self.spec = reply.arena
         there = tensors.Arena(reply.arena).storages
@@ -61,10 +65,13 @@ class Bench:
             raw = value.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes() if value.numel() else b""
             specs.append(
                 protocol.ReturnedSpec(
-                    type_name="Tensor", dtype=tensors.dtype_name(value.dtype), shape=tuple(value.shape),
-                    offset=len(content), bytes=len(raw),
+                    type_name="Tensor",
+                    dtype=tensors.dtype_name(value.dtype),
+                    shape=tuple(value.shape),
+                    offset=len(content),
+                    bytes=len(raw),
                 )
-            )  # fmt: skip
+            )
             content += raw
         self.outputs.write_bytes(content)
         return tuple(specs)

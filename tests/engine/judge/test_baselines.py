@@ -39,11 +39,19 @@ no_compiler = pytest.mark.skipif(
 def toy(eager: Callable[..., Any], *, name: str = "toy::f") -> Problem:
     """A problem of one tensor."""
     return Problem(
-        name=name, entry="f", signature="f(x: Tensor) -> Tensor", summary="", category="toy", cases=(CASE, OTHER),
-        make_inputs=lambda case, rng: (torch.ones(4),), reference=eager, eager=eager,
+        name=name,
+        entry="f",
+        signature="f(x: Tensor) -> Tensor",
+        summary="",
+        category="toy",
+        cases=(CASE, OTHER),
+        make_inputs=lambda case, rng: (torch.ones(4),),
+        reference=eager,
+        eager=eager,
         tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
-        cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1), origin="toy:PROBLEM",
-    )  # fmt: skip
+        cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1),
+        origin="toy:PROBLEM",
+    )
 
 
 def smoke_cases() -> list[Any]:
@@ -63,7 +71,7 @@ def on(device: torch.device, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def wrong_outputs(
     problem: Problem, case: Case, call: Callable[..., Any], *, device: torch.device = CPU
-) -> dict[str, str]:  # fmt: skip
+) -> dict[str, str]:
     """What is wrong with the outputs of `call` on inputs of this case: message by the name of the output."""
     arguments = problem.make_inputs(case, torch.Generator().manual_seed(3))
     expected = problem.reference(*private_copies(arguments))
@@ -186,11 +194,17 @@ def test_an_argument_on_another_device_never_reaches_a_library() -> None:
 @pytest.mark.parametrize(
     "tensor",
     [
-        torch.arange(12.0).view(3, 4), torch.arange(12.0).view(3, 4).T, torch.arange(24.0).view(3, 8)[:, ::2],
-        torch.arange(4.0).expand(3, 4), torch.arange(9.0)[1:], torch.arange(9.0)[5:], torch.empty(0, 4), torch.ones(()),
+        torch.arange(12.0).view(3, 4),
+        torch.arange(12.0).view(3, 4).T,
+        torch.arange(24.0).view(3, 8)[:, ::2],
+        torch.arange(4.0).expand(3, 4),
+        torch.arange(9.0)[1:],
+        torch.arange(9.0)[5:],
+        torch.empty(0, 4),
+        torch.ones(()),
     ],
     ids=["contiguous", "transposed", "strided", "expanded", "offset", "far offset", "empty", "scalar"],
-)  # fmt: skip
+)
 def test_a_private_copy_looks_like_the_tensor_and_is_not_it(tensor: torch.Tensor) -> None:
     before = tensor.clone()
     (copy,) = private_copies((tensor,))

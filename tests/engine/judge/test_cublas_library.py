@@ -105,9 +105,7 @@ def cases_of(*problems: str) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "case"), cases_of("cublas::cublasSaxpy_v2", "cublas::cublasSgemm_v2", "aten::mm")
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "case"), cases_of("cublas::cublasSaxpy_v2", "cublas::cublasSgemm_v2", "aten::mm"))
 def test_the_translated_routine_computes_what_the_problem_asks_for(name: str, case: Case) -> None:
     problem = find(name)
     arguments = problem.make_inputs(case, torch.Generator().manual_seed(3))
@@ -140,13 +138,18 @@ def test_what_is_written_in_place_is_also_returned() -> None:
         (lambda: torch.ones(9).as_strided((5, 1), (2, 7)), Operation.NONE, 2),
     ],
     ids=[
-        "row-major", "padded rows", "column-major", "padded columns", "strided", "expanded", "one row",
-        "one column", "one strided column",
+        "row-major",
+        "padded rows",
+        "column-major",
+        "padded columns",
+        "strided",
+        "expanded",
+        "one row",
+        "one column",
+        "one strided column",
     ],
-)  # fmt: skip
-def test_a_matrix_becomes_an_operation_and_a_leading_dimension(
-    make: Any, operation: Operation, leading: int
-) -> None:  # fmt: skip
+)
+def test_a_matrix_becomes_an_operation_and_a_leading_dimension(make: Any, operation: Operation, leading: int) -> None:
     assert cublas._column_major_transpose(make())[1:] == (operation, leading)
 
 
@@ -238,10 +241,7 @@ def test_the_real_library_computes_what_the_problem_asks_for(name: str) -> None:
     for case in (case for case in problem.cases if case.tier is not Tier.BENCH):
         arguments = problem.make_inputs(case, torch.Generator().manual_seed(3))
         expected = problem.reference(*private_copies(arguments))
-        there = tuple(
-            value.to(device) if isinstance(value, torch.Tensor) else value
-            for value in arguments
-        )  # fmt: skip
+        there = tuple(value.to(device) if isinstance(value, torch.Tensor) else value for value in arguments)
         returned = cublas.prepare(problem, case, there, device)(*there)
         assert isinstance(returned, torch.Tensor)
         first = expected if isinstance(expected, torch.Tensor) else expected[0]

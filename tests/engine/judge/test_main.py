@@ -207,8 +207,9 @@ def test_an_answer_beyond_the_limit_or_no_file_at_all_is_tampering(bench: Bench)
     bench.prepare("TWICE")
     returned = bench.hand_back(2 * bench.arguments[0])
     assert failed(bench.compare(*returned, max_bytes=15)) == (
-        protocol.FailureKind.TAMPERED, "case.out is no regular file of at most 15 bytes"
-    )  # fmt: skip
+        protocol.FailureKind.TAMPERED,
+        "case.out is no regular file of at most 15 bytes",
+    )
     bench.outputs.unlink()
     assert failed(bench.compare(*returned))[0] is protocol.FailureKind.TAMPERED
 
@@ -220,8 +221,9 @@ def test_shared_memory_that_was_cut_is_tampering(bench: Bench) -> None:
     with bench.arena.open("r+b") as file:
         file.truncate(3)
     assert failed(bench.compare(*returned)) == (
-        protocol.FailureKind.TAMPERED, "the shared memory of the case was cut short"
-    )  # fmt: skip
+        protocol.FailureKind.TAMPERED,
+        "the shared memory of the case was cut short",
+    )
 
 
 def test_an_input_that_changed_is_named(bench: Bench) -> None:
@@ -433,11 +435,14 @@ def test_the_first_answer_of_the_next_run_is_held_against_none(bench: Bench) -> 
 @pytest.mark.parametrize(
     ("zone", "at_its_end", "where"),
     [
-        (0, False, "before the beginning of argument x"), (0, True, "before the beginning of argument x"),
-        (1, False, "past the end of argument x"), (1, True, "before the beginning of argument out"),
-        (2, False, "past the end of argument out"), (2, True, "past the end of argument out"),
+        (0, False, "before the beginning of argument x"),
+        (0, True, "before the beginning of argument x"),
+        (1, False, "past the end of argument x"),
+        (1, True, "before the beginning of argument out"),
+        (2, False, "past the end of argument out"),
+        (2, True, "past the end of argument out"),
     ],
-)  # fmt: skip
+)
 def test_a_byte_written_beside_the_arguments_names_the_nearest(
     bench: Bench, zone: int, at_its_end: bool, where: str
 ) -> None:
@@ -469,11 +474,14 @@ def test_a_refill_renews_what_was_written_beside_the_arguments(bench: Bench) -> 
 @pytest.mark.parametrize(
     ("zone", "nearer_to_end", "where"),
     [
-        (0, False, "before the beginning of argument x"), (1, False, "past the end of argument x"),
-        (1, True, "before the beginning of argument out"), (2, False, "past the end of argument out"),
-        (2, True, "before the beginning of the place for outputs"), (3, True, "past the end of the place for outputs"),
+        (0, False, "before the beginning of argument x"),
+        (1, False, "past the end of argument x"),
+        (1, True, "before the beginning of argument out"),
+        (2, False, "past the end of argument out"),
+        (2, True, "before the beginning of the place for outputs"),
+        (3, True, "past the end of the place for outputs"),
     ],
-)  # fmt: skip
+)
 def test_an_overrun_on_a_device_with_its_place_for_outputs_is_named(
     bench: Bench, zone: int, nearer_to_end: bool, where: str
 ) -> None:
@@ -570,8 +578,10 @@ def test_a_judge_answers_what_it_cannot_read_and_keeps_its_case(bench: Bench, tm
     Line(os.open(asked, os.O_RDONLY), os.open(told, os.O_CREAT | os.O_WRONLY)).serve(bench.judge.carry_out)
     refused, compared = map(protocol.decode_reply, told.read_bytes().splitlines())
     assert (refused.id, *failed(refused)) == (
-        "a", protocol.FailureKind.ENGINE, "not a command: Expected `array` of length <= 64 - at `$.returned`"
-    )  # fmt: skip
+        "a",
+        protocol.FailureKind.ENGINE,
+        "not a command: Expected `array` of length <= 64 - at `$.returned`",
+    )
     assert isinstance(compared, protocol.Compared)
     assert outcomes(compared) == [("return", Outcome.PASS)]
 

@@ -22,12 +22,20 @@ def _problem(
         return reference(*arguments)
 
     return Problem(
-        name=f"toy::{attribute.lower()}", entry="f", signature=signature, summary="", category="toy",
+        name=f"toy::{attribute.lower()}",
+        entry="f",
+        signature=signature,
+        summary="",
+        category="toy",
         cases=(CASE, LARGE),
-        make_inputs=make_inputs, reference=noted, eager=reference,
+        make_inputs=make_inputs,
+        reference=noted,
+        eager=reference,
         tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
-        cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1), origin=f"toy_problems:{attribute}", **changes,
-    )  # fmt: skip
+        cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1),
+        origin=f"toy_problems:{attribute}",
+        **changes,
+    )
 
 
 def _random(*shape: int) -> Callable[[Case, torch.Generator], tuple[torch.Tensor]]:
@@ -54,9 +62,14 @@ def _strided_output(case: Case, rng: torch.Generator) -> tuple[torch.Tensor, tor
 
 
 INTO = _problem(
-    "INTO", "f(x: Tensor, out: Tensor) -> None", _strided_output, lambda x, out: x + 1, returns=0, mutates=("out",),
+    "INTO",
+    "f(x: Tensor, out: Tensor) -> None",
+    _strided_output,
+    lambda x, out: x + 1,
+    returns=0,
+    mutates=("out",),
     written_only=("out",),
-)  # fmt: skip
+)
 """Writes a strided output: two of four columns."""
 
 
@@ -68,9 +81,12 @@ CLEARS = _problem("CLEARS", "f(x: Tensor) -> None", _random(4), _two_cleared, re
 """Writes zeros to two elements of its argument and leaves the other two."""
 
 OPTIONAL = _problem(
-    "OPTIONAL", "f(x: Tensor, out: Tensor | None) -> Tensor",
-    lambda case, rng: (torch.randn(2, generator=rng), None), lambda x, out: 2 * x, mutates=("out",),
-)  # fmt: skip
+    "OPTIONAL",
+    "f(x: Tensor, out: Tensor | None) -> Tensor",
+    lambda case, rng: (torch.randn(2, generator=rng), None),
+    lambda x, out: 2 * x,
+    mutates=("out",),
+)
 """Could write an argument, which is None in its case."""
 
 
@@ -82,9 +98,11 @@ SCALAR = _problem("SCALAR", "f(x: Tensor, n: int) -> Tensor", _drawn_scalar, lam
 """Takes a number that depends on the seed."""
 
 ALIASES = _problem(
-    "ALIASES", "f(xs: list[Tensor]) -> Tensor",
-    lambda case, rng: ([(base := torch.randn(4, generator=rng))[:2], base[2:]],), lambda xs: xs[0] + xs[1],
-)  # fmt: skip
+    "ALIASES",
+    "f(xs: list[Tensor]) -> Tensor",
+    lambda case, rng: ([(base := torch.randn(4, generator=rng))[:2], base[2:]],),
+    lambda xs: xs[0] + xs[1],
+)
 """Takes a list of two views of one storage."""
 
 EMPTY = _problem("EMPTY", "f(x: Tensor) -> Tensor", _random(0, 3), lambda x: x.sum(1))

@@ -33,9 +33,7 @@ def failed(source: str, **names: Any) -> protocol.Failed:
 
 def test_an_exception_is_told_with_its_type_its_words_and_its_line() -> None:
     told = failed("x = 1\nraise ValueError('shape [2] is wrong')\n")
-    assert (told.id, told.kind, told.message, told.line) == (
-        "i", Kind.RAISED, "ValueError: shape [2] is wrong", 2
-    )  # fmt: skip
+    assert (told.id, told.kind, told.message, told.line) == ("i", Kind.RAISED, "ValueError: shape [2] is wrong", 2)
     assert told.trace.startswith("Traceback")
     assert told.trace.endswith("ValueError: shape [2] is wrong\n")
 

@@ -39,11 +39,16 @@ def test_every_allocation_that_promises_no_content_is_filled(
 @pytest.mark.parametrize(
     ("allocate", "value"),
     [
-        (lambda: torch.zeros(5), 0.0), (lambda: torch.ones(5), 1.0), (lambda: torch.full((5,), 2.0), 2.0),
-        (lambda: torch.zeros_like(LIKE), 0.0), (lambda: LIKE.clone(), 1.0), (lambda: LIKE + 1, 2.0),
-        (lambda: torch.empty(5).fill_(3.0), 3.0), (lambda: LIKE.new_zeros(5), 0.0),
+        (lambda: torch.zeros(5), 0.0),
+        (lambda: torch.ones(5), 1.0),
+        (lambda: torch.full((5,), 2.0), 2.0),
+        (lambda: torch.zeros_like(LIKE), 0.0),
+        (lambda: LIKE.clone(), 1.0),
+        (lambda: LIKE + 1, 2.0),
+        (lambda: torch.empty(5).fill_(3.0), 3.0),
+        (lambda: LIKE.new_zeros(5), 0.0),
     ],
-)  # fmt: skip
+)
 def test_what_has_content_keeps_it(allocate: Callable[[], torch.Tensor], value: float) -> None:
     with Poison(0x7B):
         fresh = allocate()

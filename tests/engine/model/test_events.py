@@ -47,9 +47,17 @@ from engine.model.layers import Coverage, Fact, Layer, LayerReport
 
 HERE = Location(line=7, column=3)
 LAUNCH = Launch(
-    kernel="k", signature={"x": "*fp32", "n": "i32", "block": "constexpr"}, constants={"block": "128"},
-    divisible_by_16=("x",), num_warps=4, num_stages=3, grid=(2, 3, 1), line=12, count=5, options={"maxnreg": "64"},
-)  # fmt: skip
+    kernel="k",
+    signature={"x": "*fp32", "n": "i32", "block": "constexpr"},
+    constants={"block": "128"},
+    divisible_by_16=("x",),
+    num_warps=4,
+    num_stages=3,
+    grid=(2, 3, 1),
+    line=12,
+    count=5,
+    options={"maxnreg": "64"},
+)
 REPORT = OutputReport(
     name="return", outcome=Outcome.WRONG_VALUE, message="1 of 6 wrong", shape=(2, 3), dtype="float32", mismatched=1,
     total=6, nonfinite_got=1, nonfinite_expected=2, max_absolute_error=0.1, max_relative_error=1e-300,
@@ -57,27 +65,51 @@ REPORT = OutputReport(
     last_wrong=(1, 2), error_map=("..#", "1.9"),
 )  # fmt: skip
 RESULT = CaseResult(
-    case="(2, 3) f32", tier=Tier.FULL, outcome=Outcome.RUNTIME_ERROR, elapsed_s=0.25, calls=2, seed=2**62 - 1,
-    message="out of bounds", location=HERE, outputs=(REPORT,),
+    case="(2, 3) f32",
+    tier=Tier.FULL,
+    outcome=Outcome.RUNTIME_ERROR,
+    elapsed_s=0.25,
+    calls=2,
+    seed=2**62 - 1,
+    message="out of bounds",
+    location=HERE,
+    outputs=(REPORT,),
     out_of_bounds=OutOfBounds(
         access="load", kernel="k", tensor="x", index=-1, elements=6, program=(1, 0, 0), location=HERE
     ),
-)  # fmt: skip
+)
 ARTEFACT = Artefact(kind="ptx", digest="ab" * 32, bytes=100)
 KERNEL = CompiledKernel(
-    launch=LAUNCH, target="sm_90", outcome=Outcome.COMPILE_ERROR, elapsed_s=0.5, message="too much shared memory",
-    location=HERE, registers=32, spill_bytes=0, shared_bytes=49152, artefacts=(ARTEFACT,),
-)  # fmt: skip
+    launch=LAUNCH,
+    target="sm_90",
+    outcome=Outcome.COMPILE_ERROR,
+    elapsed_s=0.5,
+    message="too much shared memory",
+    location=HERE,
+    registers=32,
+    spill_bytes=0,
+    shared_bytes=49152,
+    artefacts=(ARTEFACT,),
+)
 FINDING = Finding(check="no_launch", severity=Severity.SUSPECT, message="why [so]?", location=HERE, case="(2, 3) f32")
 LAYER_REPORT = LayerReport(
-    layer=Layer.DEVICE_RECORD, by="d", coverage=Coverage.NOT_CHECKED, why="no [record]",
+    layer=Layer.DEVICE_RECORD,
+    by="d",
+    coverage=Coverage.NOT_CHECKED,
+    why="no [record]",
     facts=(Fact(name="own kernels", value="12 us"),),
-)  # fmt: skip
+)
 TIMING = Timing(
-    side=CANDIDATE, method=Method.GRAPH, device_us=Interval(value=7.5, low=7.4, high=7.7),
-    call_us=Interval(value=21.0, low=20.5, high=22.25), graph_us=Interval(value=7.0, low=6.5, high=7.25),
-    stream_us=Interval(value=9.0, low=8.5, high=9.5), samples_us=(7.4, 7.5, 7.7), activities=2, notes=("no CUPTI",),
-)  # fmt: skip
+    side=CANDIDATE,
+    method=Method.GRAPH,
+    device_us=Interval(value=7.5, low=7.4, high=7.7),
+    call_us=Interval(value=21.0, low=20.5, high=22.25),
+    graph_us=Interval(value=7.0, low=6.5, high=7.25),
+    stream_us=Interval(value=9.0, low=8.5, high=9.5),
+    samples_us=(7.4, 7.5, 7.7),
+    activities=2,
+    notes=("no CUPTI",),
+)
 BENCHMARK = CaseBenchmark(
     case="(2, 3) f32", outcome=Outcome.WRONG_VALUE, cache=CacheState.WARM, elapsed_s=1.5, message="1 of 6 wrong",
     timing=TIMING, baselines=(replace(TIMING, side="eager"),),
@@ -104,7 +136,13 @@ VERDICT = Verdict(
 )
 FULL = (
     events.RunStarted(
-        at_s=0.0, problem="aten::mm", digest="cd" * 32, device="cpu", device_name="A CPU", target="gfx942", cases=3,
+        at_s=0.0,
+        problem="aten::mm",
+        digest="cd" * 32,
+        device="cpu",
+        device_name="A CPU",
+        target="gfx942",
+        cases=3,
         policy=Policy.STRICT,
     ),
     events.StageStarted(at_s=0.1, stage=Stage.VERIFY, total=3),
@@ -125,14 +163,15 @@ FULL = (
         at_s=0.73,
         summaries=(
             Summary(
-                baseline="eager", speedup=Interval(value=1.25, low=1.2, high=1.3), cases=1, planned=2,
+                baseline="eager",
+                speedup=Interval(value=1.25, low=1.2, high=1.3),
+                cases=1,
+                planned=2,
                 fast={"1.0": 1, "1.1": 0},
             ),
         ),
     ),
-    events.ProfileTaken(
-        at_s=0.74, spans=(Span(name="compile", count=3, busy_s=0.6, began_s=0.1, ended_s=0.35),)
-    ),
+    events.ProfileTaken(at_s=0.74, spans=(Span(name="compile", count=3, busy_s=0.6, began_s=0.1, ended_s=0.35),)),
     events.LogWritten(at_s=0.8, stream=Stream.STDERR, text="Traceback"),
     events.RunFinished(at_s=0.9, verdict=VERDICT),
     events.PortingStarted(at_s=1.0, targets=("sm_80", "gfx942"), launches=2),
@@ -141,7 +180,7 @@ FULL = (
     events.PortingFinished(at_s=1.3, outcome=Outcome.CANCELLED, message="cancelled"),
     events.OtherLoaded(at_s=1.4, digest="ef" * 32),
     events.TierFinished(at_s=1.5, tier=Tier.SMOKE, passed=2, total=3),
-)  # fmt: skip
+)
 BARE = (
     events.RunStarted(
         at_s=0.0, problem="aten::mm", digest="cd" * 32, device="cpu", device_name="A CPU", target=None, cases=0
@@ -198,8 +237,11 @@ def test_an_event_is_rebuilt_from_its_json_exactly(event: events.Event) -> None:
 
 def test_the_kind_of_an_event_stands_first_in_its_json() -> None:
     assert list(events.to_plain(FULL[1]).items()) == [
-        ("event", "StageStarted"), ("at_s", 0.1), ("stage", "verify"), ("total", 3)
-    ]  # fmt: skip
+        ("event", "StageStarted"),
+        ("at_s", 0.1),
+        ("stage", "verify"),
+        ("total", 3),
+    ]
 
 
 @pytest.mark.parametrize("text", ["", "a\0b", "\x1b[31mred\r\n", "é 漢 🧪", "[bold]{x}\\", "\ufeff", "\u2028"])
@@ -230,13 +272,20 @@ def test_an_error_that_json_has_no_number_for_comes_back_as_not_measured(error: 
 @pytest.mark.parametrize(
     "line",
     [
-        "", "null", "[]", '"RunStarted"', "{}", '{"event": 3}', '{"event": "RunExploded"}', '{"event": "RunFinished"}',
+        "",
+        "null",
+        "[]",
+        '"RunStarted"',
+        "{}",
+        '{"event": 3}',
+        '{"event": "RunExploded"}',
+        '{"event": "RunFinished"}',
         '{"event": "StageStarted", "at_s": "soon", "stage": "parse"}',
         '{"event": "StageStarted", "at_s": 0.0, "stage": "polish"}',
         '{"event": "StageStarted", "at_s": 0.0, "stage": "parse"',
         '{"event": "LogWritten", "at_s": null, "stream": "stdout", "text": ""}',
     ],
-)  # fmt: skip
+)
 def test_what_is_no_event_is_a_value_error_that_names_the_reason(line: str) -> None:
     with pytest.raises(ValueError, match=r"^not a run event: .+; it was written by another version, or is damaged$"):
         events.from_json(line)

@@ -205,7 +205,5 @@ def test_every_element_type_has_a_size_and_a_short_name_of_its_own(dtype: DType)
 
 def test_epsilon_is_the_step_after_one_and_zero_where_there_is_none() -> None:
     steps = {dtype: dtype.epsilon for dtype in (DType.FLOAT64, DType.FLOAT32, DType.FLOAT16, DType.BFLOAT16)}
-    assert steps == {
-        DType.FLOAT64: 2.0**-52, DType.FLOAT32: 2.0**-23, DType.FLOAT16: 2.0**-10, DType.BFLOAT16: 2.0**-7
-    }  # fmt: skip
+    assert steps == {DType.FLOAT64: 2.0**-52, DType.FLOAT32: 2.0**-23, DType.FLOAT16: 2.0**-10, DType.BFLOAT16: 2.0**-7}
     assert DType.INT64.epsilon == DType.BOOL.epsilon == 0.0

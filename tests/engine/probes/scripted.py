@@ -62,9 +62,15 @@ def never(*_: object) -> object:
 
 def passed(name: str, *grids: tuple[int, ...], size: int = 1, elements: int = 1000, **changes: object) -> Passed:
     """A case that was right, with a launch of one kernel for each of these grids."""
-    one = Case(name=name, dtype=cast(DType, changes.get("dtype", DType.FLOAT32)), tier=Tier.SMOKE, params={
-        "size": size, "room": cast(int, changes.get("room", 1)),
-    })  # fmt: skip  # cast: of what tests give by name
+    one = Case(
+        name=name,
+        dtype=cast(DType, changes.get("dtype", DType.FLOAT32)),
+        tier=Tier.SMOKE,
+        params={
+            "size": size,
+            "room": cast(int, changes.get("room", 1)),
+        },
+    )
     report = OutputReport(name="return", outcome=Outcome.PASS, total=elements)
     calls = cast(int, changes.get("calls", 3))  # cast: as above
     result = CaseResult(
@@ -103,12 +109,20 @@ class ScriptedLab:
     @property
     def problem(self) -> Problem:
         return Problem(
-            name="toy::f", entry="f", signature="f(x: Tensor) -> Tensor", summary="", category="toy",
-            cases=tuple(one.case for one in self.passed), origin="m:P", mutates=("x",),
-            make_inputs=never, reference=never, eager=never,  # type: ignore[arg-type]  # never called
+            name="toy::f",
+            entry="f",
+            signature="f(x: Tensor) -> Tensor",
+            summary="",
+            category="toy",
+            cases=tuple(one.case for one in self.passed),
+            origin="m:P",
+            mutates=("x",),
+            make_inputs=never,
+            reference=never,
+            eager=never,  # type: ignore[arg-type]  # never called
             tolerance=lambda case: Tolerance(relative=float(case.size("room")), absolute=0.0),
             cost=lambda case: Cost(flops=case.size("size"), bytes_read=0, bytes_written=0),
-        )  # fmt: skip
+        )
 
     def size_of(self, case: Case) -> int:
         return case.size("size")

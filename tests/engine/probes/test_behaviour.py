@@ -37,18 +37,27 @@ if TYPE_CHECKING:
 
 CHEATS = Path(__file__).parents[2] / "corpus" / "cheats"
 PROBLEM = Problem(
-    name="toy::twice", entry="f", signature="f(x: Tensor) -> Tensor", summary="", category="toy",
-    cases=(Case(name="a", dtype=DType.FLOAT32, tier=Tier.FULL, params={}),), make_inputs=lambda case, rng: (),
-    reference=lambda x: x, eager=lambda x: x, tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
-    cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1), origin="m:P",
-)  # fmt: skip
+    name="toy::twice",
+    entry="f",
+    signature="f(x: Tensor) -> Tensor",
+    summary="",
+    category="toy",
+    cases=(Case(name="a", dtype=DType.FLOAT32, tier=Tier.FULL, params={}),),
+    make_inputs=lambda case, rng: (),
+    reference=lambda x: x,
+    eager=lambda x: x,
+    tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
+    cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1),
+    origin="m:P",
+)
 
 PASSED = (
     Passed(
-        case=PROBLEM.cases[0], launches=(),
+        case=PROBLEM.cases[0],
+        launches=(),
         result=CaseResult(case="a", tier=Tier.FULL, outcome=Outcome.PASS, elapsed_s=0.1, calls=2, seed=1),
     ),
-)  # fmt: skip
+)
 
 Reply = Callable[[str], protocol.AnyReply | bytes | None]
 
@@ -71,10 +80,14 @@ class Scene:
             on_log=lambda *_: None,
         )
         self.lab = Lab(
-            plan=Plan(problem=PROBLEM, cases=PROBLEM.cases, device="cpu", target=None), passed=PASSED, session=session,
-            device=Device(platform="cpu", index=0, name="cpu"), process_pool=process_pool, limits=Limits(),
+            plan=Plan(problem=PROBLEM, cases=PROBLEM.cases, device="cpu", target=None),
+            passed=PASSED,
+            session=session,
+            device=Device(platform="cpu", index=0, name="cpu"),
+            process_pool=process_pool,
+            limits=Limits(),
             profile=Profile(lambda: 0.0, started=0.0),
-        )  # fmt: skip
+        )
 
     async def told(self) -> tuple[list[Finding], LayerReport]:
         seen = [one async for one in observations_of(behaviour, self.lab)]

@@ -53,7 +53,7 @@ def case(name: str, *, size: int = 1000, elements: int = 9, kernels: Sequence[st
             kernel=kernel, line=3, signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1,)
         )
         for kernel in kernels
-    )  # fmt: skip
+    )
     return Passed(case=one, result=result, launches=launches)
 
 

@@ -22,9 +22,14 @@ RIGHT = (protocol.Survival(name="return", total=8, right=8, trivial=0),)
 def passed(name: str, *, size: int, launches: Sequence[str] = ()) -> Passed:
     case = Case(name=name, dtype=DType.FLOAT32, tier=Tier.FULL, params={"size": size})
     result = CaseResult(
-        case=name, tier=Tier.FULL, outcome=Outcome.PASS, elapsed_s=0.1, calls=2, seed=1,
+        case=name,
+        tier=Tier.FULL,
+        outcome=Outcome.PASS,
+        elapsed_s=0.1,
+        calls=2,
+        seed=1,
         outputs=(OutputReport(name="return", outcome=Outcome.PASS, total=8),),
-    )  # fmt: skip
+    )
     told = tuple(
         Launch(
             kernel=kernel, line=3, signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1,)

@@ -46,11 +46,17 @@ def case(name: str, *, elements: int = 1000, size: int = 1, launches: Sequence[p
     )
     told = tuple(
         Launch(
-            kernel=kernel.name, line=kernel.line, signature={}, constants={}, divisible_by_16=(), num_warps=4,
-            num_stages=3, grid=(1,),
+            kernel=kernel.name,
+            line=kernel.line,
+            signature={},
+            constants={},
+            divisible_by_16=(),
+            num_warps=4,
+            num_stages=3,
+            grid=(1,),
         )
         for kernel in launches
-    )  # fmt: skip
+    )
     return Passed(case=one, result=result, launches=told)
 
 
@@ -74,12 +80,19 @@ class FakeLab:
     @property
     def problem(self) -> Problem:
         return Problem(
-            name="toy::f", entry="f", signature="f(x: Tensor) -> Tensor", summary="", category="toy",
-            cases=tuple(one.case for one in self.passed), origin="m:P",
-            make_inputs=never, reference=never, eager=never,  # type: ignore[arg-type]  # never called
+            name="toy::f",
+            entry="f",
+            signature="f(x: Tensor) -> Tensor",
+            summary="",
+            category="toy",
+            cases=tuple(one.case for one in self.passed),
+            origin="m:P",
+            make_inputs=never,
+            reference=never,
+            eager=never,  # type: ignore[arg-type]  # never called
             tolerance=lambda _: Tolerance(relative=0.0, absolute=0.0),
             cost=lambda case: Cost(flops=case.size("size"), bytes_read=0, bytes_written=0),
-        )  # fmt: skip
+        )
 
     async def renew(self) -> None:
         self.renewed += 1
@@ -128,8 +141,9 @@ async def messages(lab: FakeLab) -> list[tuple[Severity, str]]:
 async def test_one_kernel_is_withheld_once_with_each_poison() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(0, A))
     assert await facts(lab) == [
-        ("a", "line 3: 0% of the answer of c is right without"), ("withheld", "2 of 2 launches")
-    ]  # fmt: skip
+        ("a", "line 3: 0% of the answer of c is right without"),
+        ("withheld", "2 of 2 launches"),
+    ]
     assert lab.called == [("c", (), 0xFF), ("c", (), 0x7B)]
 
 
@@ -188,8 +202,11 @@ async def test_an_answer_that_is_right_without_any_launch_is_suspect() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(1))
     (finding,), report = await told(lab)
     assert (finding.severity, finding.case, lab.renewed, report.coverage) == (
-        Severity.SUSPECT, "c", 1, Coverage.CHECKED
-    )  # fmt: skip
+        Severity.SUSPECT,
+        "c",
+        1,
+        Coverage.CHECKED,
+    )
     assert finding.message == (
         "not computed by its kernels: in a new worker, where it launches none of them, the answer is right, twice over"
     )
@@ -234,19 +251,23 @@ async def test_a_kernel_of_another_case_is_withheld_there() -> None:
     cases = (case("small", launches=[A]), case("between", size=5), case("large", size=9, launches=[B]))
     lab = FakeLab(passed=cases, script=script)
     assert [value.partition(" is")[0] for _, value in (await facts(lab))[:2]] == [
-        "line 3: 0% of the answer of small", "line 9: 0% of the answer of large"
-    ]  # fmt: skip
+        "line 3: 0% of the answer of small",
+        "line 9: 0% of the answer of large",
+    ]
     assert [name for name, *_ in lab.called] == ["small", "small", "large", "large"]
 
 
 async def test_a_kernel_that_only_the_largest_case_launches_is_met_before_more_cases_of_the_others() -> None:
     """A specialisation for each of many small cases must not use up the calls."""
-    cases = [*(case(f"small {size}", size=size, launches=[A]) for size in range(1, 12)),
-             case("large", size=99, launches=[B])]  # fmt: skip
+    cases = [
+        *(case(f"small {size}", size=size, launches=[A]) for size in range(1, 12)),
+        case("large", size=99, launches=[B]),
+    ]
     lab = FakeLab(passed=tuple(cases), script=lambda name, *_: right(0, B if name == "large" else A))
     assert [value.partition(" is")[0] for _, value in (await facts(lab))[:2]] == [
-        "line 3: 0% of the answer of small 1", "line 9: 0% of the answer of large"
-    ]  # fmt: skip
+        "line 3: 0% of the answer of small 1",
+        "line 9: 0% of the answer of large",
+    ]
 
 
 async def test_an_output_of_few_elements_is_not_chosen_where_there_are_larger_ones() -> None:
@@ -262,8 +283,9 @@ async def test_one_of_two_outputs_without_any_kernel_is_a_hint() -> None:
     )
     (hint,) = await messages(lab)
     assert hint == (
-        Severity.HINT, "50% of the answer is right with every launch withheld: something else computes that part"
-    )  # fmt: skip
+        Severity.HINT,
+        "50% of the answer is right with every launch withheld: something else computes that part",
+    )
 
 
 @pytest.mark.parametrize(("share", "trivial", "found"), [(0.6, 0, "60%"), (0.3, 200, "12.5%"), (0.09, 0, "")])

@@ -98,9 +98,14 @@ async def test_a_suspicion_that_cannot_be_confirmed_could_not_be_checked() -> No
 
 async def test_cases_are_those_whose_tolerance_leaves_the_most_room_and_the_smallest_of_each() -> None:
     cases = [
-        passed("a", room=1), passed("b", room=4, size=7), passed("c", room=4, size=5), passed("d", room=2),
-        passed("e", room=3), passed("half", room=8, dtype=DType.FLOAT16), passed("bf", room=9, dtype=DType.BFLOAT16),
-    ]  # fmt: skip
+        passed("a", room=1),
+        passed("b", room=4, size=7),
+        passed("c", room=4, size=5),
+        passed("d", room=2),
+        passed("e", room=3),
+        passed("half", room=8, dtype=DType.FLOAT16),
+        passed("bf", room=9, dtype=DType.BFLOAT16),
+    ]
     lab = ScriptedLab(passed=cases, gauges=[gauging(1e-7)] * 4)
     await observed(precision.probe, lab)
     assert [call.case for call in lab.called] == ["c", "e", "d", "bf"]

@@ -32,8 +32,11 @@ async def test_the_same_content_is_called_in_three_orders_and_then_new_content()
     findings, report = await observed(repeats.probe, lab)
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
     assert [(call.fresh, call.disorder and call.disorder.seed is None) for call in lab.called] == [
-        (False, None), (False, True), (False, False), (True, None),
-    ]  # fmt: skip
+        (False, None),
+        (False, True),
+        (False, False),
+        (True, None),
+    ]
     assert report.facts == (
         Fact(name="calls", value="4 more, on content as before and at last on new content"),
         Fact(name="order", value="2 launches with their programs in another order"),
@@ -100,9 +103,13 @@ async def test_a_call_in_another_order_that_never_ends_is_no_finding_and_the_res
     findings, report = await observed(repeats.probe, lab)
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
     assert [(call.case, call.fresh, call.disorder is None) for call in lab.called] == [
-        ("c", False, True), ("c", False, False), ("c", False, True), ("c", True, True),
-        ("d", False, True), ("d", True, True),
-    ]  # fmt: skip
+        ("c", False, True),
+        ("c", False, False),
+        ("c", False, True),
+        ("c", True, True),
+        ("d", False, True),
+        ("d", True, True),
+    ]
     why = "could not tell: a call of c in another order did not end: its programs seem to wait for each other"
     assert report.facts[1] == Fact(name="order", value=why)
 
@@ -160,9 +167,12 @@ async def test_on_a_device_the_calls_are_repeated_beside_other_work() -> None:
 
 async def test_cases_are_the_smallest_that_spread_along_every_axis() -> None:
     cases = [
-        passed("wide", (1, 3), size=5), passed("one", (1, 1), size=1), passed("tall", (2, 1), size=3),
-        passed("both", (2, 3), size=90), passed("deep", (1, 1, 2), size=7),
-    ]  # fmt: skip
+        passed("wide", (1, 3), size=5),
+        passed("one", (1, 1), size=1),
+        passed("tall", (2, 1), size=3),
+        passed("both", (2, 3), size=90),
+        passed("deep", (1, 1, 2), size=7),
+    ]
     lab = ScriptedLab(passed=cases)
     await observed(repeats.probe, lab)
     assert list(dict.fromkeys(call.case for call in lab.called)) == ["tall", "wide", "deep"]
@@ -176,8 +186,11 @@ async def test_without_several_programs_the_smallest_case_is_called_again_all_th
 
 async def test_a_larger_case_of_limited_work_is_called_too_where_more_programs_meet() -> None:
     cases = [
-        passed("small", (2,), calls=5), passed("large", size=16), passed("medium", size=9), passed("huge", size=17)
-    ]  # fmt: skip
+        passed("small", (2,), calls=5),
+        passed("large", size=16),
+        passed("medium", size=9),
+        passed("huge", size=17),
+    ]
     lab = ScriptedLab(passed=cases)
     _, report = await observed(repeats.probe, lab)
     assert list(dict.fromkeys(call.case for call in lab.called)) == ["small", "large"]

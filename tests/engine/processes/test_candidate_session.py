@@ -44,9 +44,13 @@ async def test_the_worker_is_told_the_entry_the_folder_and_where_compiled_kernel
     _, process_pool = employ(load)
     candidate = Candidate(source=b"x = 1", problem="toy::twice", filename="../mine.py", folder=tmp_path)
     session = CandidateSession(
-        candidate=candidate, entry="f", spare=process_pool.worker, limits=Limits(), on_log=lambda *_: None,
+        candidate=candidate,
+        entry="f",
+        spare=process_pool.worker,
+        limits=Limits(),
+        on_log=lambda *_: None,
         shelves=(Path("/launchers"), Path("/kernels")),
-    )  # fmt: skip
+    )
     loaded = await session.load()
     [(command, source)] = asked
     assert (command.entry, command.folder, command.shelves) == ("f", str(tmp_path), ("/launchers", "/kernels"))

@@ -40,8 +40,11 @@ def test_group_is_made_beside_own_with_limits(own: Path, kernel: None) -> None:
     assert group is not None
     (folder,) = (own.parent / "mount" / "user").glob("kgtui-*")
     assert {name: (folder / name).read_text() for name in FILES[:4]} == {
-        "memory.max": "4096", "memory.swap.max": "0", "memory.oom.group": "1", "pids.max": "8",
-    }  # fmt: skip
+        "memory.max": "4096",
+        "memory.swap.max": "0",
+        "memory.oom.group": "1",
+        "pids.max": "8",
+    }
     assert group.add(77)
     assert (folder / "cgroup.procs").read_text() == "77"
 

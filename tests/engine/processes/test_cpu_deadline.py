@@ -40,11 +40,18 @@ def waited(seconds: float, *, cores: int = 2, **each: float) -> Waited:
         (20, {"stolen_s": 0.5, "cpu_s": 0.5}, Patience.TIMED_OUT),
     ],
     ids=[
-        "runs-not-long", "runs-for-ever", "sleeps-not-long", "sleeps-for-ever", "busy-machine-not-long",
-        "runs-for-ever-on-a-busy-machine", "hardly-any-time-not-long", "hardly-any-time-for-long", "stolen-not-long",
+        "runs-not-long",
+        "runs-for-ever",
+        "sleeps-not-long",
+        "sleeps-for-ever",
+        "busy-machine-not-long",
+        "runs-for-ever-on-a-busy-machine",
+        "hardly-any-time-not-long",
+        "hardly-any-time-for-long",
+        "stolen-not-long",
         "runs-for-ever-in-a-busy-virtual-machine",
     ],
-)  # fmt: skip
+)
 def test_patience_counts_the_time_a_process_had(seconds: int, each: dict[str, float], expected: Patience) -> None:
     assert patience(waited(seconds, **each), limit_s=LIMIT_S) is expected
 

@@ -88,9 +88,7 @@ def test_view_of_a_folder_around_private_places_has_plain_files_only(
         view = room.view_of(tmp_path / candidate)
     finally:
         lodging.close()
-    assert view == View(
-        readable=(str(room.folder), str(room.shared), str(folder / "kernel.py")), listed=(str(folder),)
-    )  # fmt: skip
+    assert view == View(readable=(str(room.folder), str(room.shared), str(folder / "kernel.py")), listed=(str(folder),))
 
 
 def test_closing_removes_everything_and_may_be_done_twice(lodging: Lodging) -> None:

@@ -106,14 +106,18 @@ async def test_a_refusal_answers_the_fork_that_was_asked_first(fork_server: Fork
 @pytest.mark.parametrize(
     ("printed", "line"),
     [
-        ("knobs.py:504: UserWarning: unset\n\n'sm_999' is no processor\nLLVM ERROR: Cannot select: %1\n #0 0x55\n",
-         "LLVM ERROR: Cannot select: %1"),
-        ("Traceback (most recent call last):\n  import torch\nModuleNotFoundError: No module named 'torch'",
-         "ModuleNotFoundError: No module named 'torch'"),
+        (
+            "knobs.py:504: UserWarning: unset\n\n'sm_999' is no processor\nLLVM ERROR: Cannot select: %1\n #0 0x55\n",
+            "LLVM ERROR: Cannot select: %1",
+        ),
+        (
+            "Traceback (most recent call last):\n  import torch\nModuleNotFoundError: No module named 'torch'",
+            "ModuleNotFoundError: No module named 'torch'",
+        ),
         ("Killed\n\n", "Killed"),
         ("x" * 600, "x" * 500),
         (" \n", ""),
     ],
-)  # fmt: skip
+)
 def test_of_all_that_was_printed_the_line_that_says_why_is_told(printed: str, line: str) -> None:
     assert telling_line(printed) == line

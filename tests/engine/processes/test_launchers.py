@@ -63,8 +63,9 @@ async def test_a_launcher_is_built_once_for_each_list_of_types(workshop: Worksho
     assert other is not None
     await asyncio.wait([first, other])
     assert sorted(command.types for command in workshop.told if isinstance(command, protocol.BuildLauncher)) == [
-        ("*i8", "i32"), ("*i8", "i64")
-    ]  # fmt: skip
+        ("*i8", "i32"),
+        ("*i8", "i64"),
+    ]
     assert {command.target for command in workshop.told if isinstance(command, protocol.BuildLauncher)} == {"sm_90"}
 
 

@@ -15,8 +15,12 @@ MIB = 1 << 20
 def proc(tmp_path: Path) -> Path:
     """Root 1 with 10 MiB; below it worker 2 with a child 3, and judge 4 with a child 5."""
     for pid, children, anonymous, shared, swapped in (
-        (1, "2 4", 10, 0, 0), (2, "3", 40, 5, 1), (3, "", 12, 0, 0), (4, "5", 500, 0, 0), (5, "", 500, 0, 0),
-    ):  # fmt: skip
+        (1, "2 4", 10, 0, 0),
+        (2, "3", 40, 5, 1),
+        (3, "", 12, 0, 0),
+        (4, "5", 500, 0, 0),
+        (5, "", 500, 0, 0),
+    ):
         thread = tmp_path / "proc" / str(pid) / "task" / str(pid)
         thread.mkdir(parents=True)
         (thread / "children").write_text(children)

@@ -13,9 +13,16 @@ from engine.errors import WireError
 from engine.model import CacheState, Launch, Location, Outcome, OutOfBounds, OutputReport
 
 LAUNCH = Launch(
-    kernel="k", signature={"x": "*fp32"}, constants={"b": "1"}, divisible_by_16=("x",), num_warps=4, num_stages=3,
-    grid=(1, 2), line=3, options={"maxnreg": "64"},
-)  # fmt: skip
+    kernel="k",
+    signature={"x": "*fp32"},
+    constants={"b": "1"},
+    divisible_by_16=("x",),
+    num_warps=4,
+    num_stages=3,
+    grid=(1, 2),
+    line=3,
+    options={"maxnreg": "64"},
+)
 BOUNDS = OutOfBounds(
     access="store", kernel="k", tensor="x", index=-2, elements=3, program=(0, 1, 2), location=Location(line=4)
 )
@@ -34,13 +41,21 @@ VALUES = (
 )
 RETURNED = protocol.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(2,), offset=0, bytes=8)
 DEVICE_ARENA = protocol.ArenaSpec(
-    handle="0f" * 64, block_bytes=1 << 26, storages=ARENA.storages, bytes=1024,
+    handle="0f" * 64,
+    block_bytes=1 << 26,
+    storages=ARENA.storages,
+    bytes=1024,
     outputs=protocol.StorageSpec(offset=512, bytes=8),
-)  # fmt: skip
+)
 SLOTS = protocol.SlotLayout(
-    handle="0f" * 64, bytes=1 << 26, first=256, stride=1024, slots=3, storages=ARENA.storages,
+    handle="0f" * 64,
+    bytes=1 << 26,
+    first=256,
+    stride=1024,
+    slots=3,
+    storages=ARENA.storages,
     outputs=protocol.StorageSpec(offset=512, bytes=8),
-)  # fmt: skip
+)
 REPORT = OutputReport(name="return", outcome=Outcome.WRONG_VALUE, message="m", shape=(2,), dtype="float32")
 WITHHELD = protocol.Withheld(kernel=protocol.Kernel(name="k", line=2), launches=2, withheld=1)
 RAN = protocol.ActivitySeen(kind=protocol.ActivityKind.KERNEL, name="k", own=True, launches=2, device_ns=9)
@@ -247,9 +262,15 @@ def test_a_reply_nested_beyond_measure_is_a_wire_error(line: bytes) -> None:
 
 def test_a_launch_with_numbers_that_no_database_holds_is_a_wire_error() -> None:
     plain = {
-        "kernel": "k", "signature": {}, "constants": {}, "divisible_by_16": [], "num_warps": 10**30, "num_stages": 1,
-        "grid": [1], "line": 1,
-    }  # fmt: skip
+        "kernel": "k",
+        "signature": {},
+        "constants": {},
+        "divisible_by_16": [],
+        "num_warps": 10**30,
+        "num_stages": 1,
+        "grid": [1],
+        "line": 1,
+    }
     with pytest.raises(WireError):
         protocol.decode_reply(json.dumps({**CALLED, "launches": [plain]}).encode())
 
@@ -263,13 +284,25 @@ def test_a_command_is_no_reply_and_a_reply_no_command() -> None:
 
 HUGE = 2**63
 LAUNCHED: dict[str, Any] = {
-    "kernel": "k", "signature": {}, "constants": {}, "divisible_by_16": [], "num_warps": 4, "num_stages": 1,
-    "grid": [1], "line": 1,
-}  # fmt: skip
+    "kernel": "k",
+    "signature": {},
+    "constants": {},
+    "divisible_by_16": [],
+    "num_warps": 4,
+    "num_stages": 1,
+    "grid": [1],
+    "line": 1,
+}
 FAILED: dict[str, Any] = {"type": "failed", "id": "i", "kind": "raised", "message": "m"}
 ACCESS: dict[str, Any] = {
-    "access": "load", "kernel": "k", "tensor": "x", "index": 1, "elements": 1, "program": [0, 0, 0], "location": None,
-}  # fmt: skip
+    "access": "load",
+    "kernel": "k",
+    "tensor": "x",
+    "index": 1,
+    "elements": 1,
+    "program": [0, 0, 0],
+    "location": None,
+}
 COMPILED: dict[str, Any] = {"type": "compiled", "id": "i", "stages": {}}
 TIMED: dict[str, Any] = {"type": "timed", "id": "i"}
 OBSERVED: dict[str, Any] = {"type": "observed", "id": "i"}

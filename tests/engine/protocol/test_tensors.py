@@ -187,9 +187,10 @@ def test_the_place_for_outputs_has_its_guard_zones_too() -> None:
     placed, size_bytes = tensors.place((4, 8))
     spec = protocol.ArenaSpec(handle="00", storages=placed[:1], outputs=placed[1], bytes=size_bytes)
     assert tensors.guard_zones(spec) == [
-        protocol.StorageSpec(offset=0, bytes=256), protocol.StorageSpec(offset=260, bytes=508),
+        protocol.StorageSpec(offset=0, bytes=256),
+        protocol.StorageSpec(offset=260, bytes=508),
         protocol.StorageSpec(offset=776, bytes=504),
-    ]  # fmt: skip
+    ]
 
 
 def test_a_guard_that_nobody_wrote_to_is_whole(tmp_path: Path) -> None:

@@ -45,13 +45,24 @@ from engine.reports.text import CollectedRun, as_json, as_plain, plain_lines
 GOLDEN = Path(__file__).parent / "golden"
 
 LAUNCH = Launch(
-    kernel="softmax_kernel", signature={"x_ptr": "*fp32", "BLOCK": "constexpr"}, constants={"BLOCK": "1024"},
-    divisible_by_16=("x_ptr",), num_warps=4, num_stages=3, grid=(4096,), line=10,
-)  # fmt: skip
+    kernel="softmax_kernel",
+    signature={"x_ptr": "*fp32", "BLOCK": "constexpr"},
+    constants={"BLOCK": "1024"},
+    divisible_by_16=("x_ptr",),
+    num_warps=4,
+    num_stages=3,
+    grid=(4096,),
+    line=10,
+)
 KERNEL = CompiledKernel(
-    launch=dataclasses.replace(LAUNCH, grid=(7,), count=3), target="sm_90", outcome=Outcome.PASS, elapsed_s=0.09,
-    registers=40, spill_bytes=0, shared_bytes=16,
-)  # fmt: skip
+    launch=dataclasses.replace(LAUNCH, grid=(7,), count=3),
+    target="sm_90",
+    outcome=Outcome.PASS,
+    elapsed_s=0.09,
+    registers=40,
+    spill_bytes=0,
+    shared_bytes=16,
+)
 
 
 def around(value: float, half: float) -> Interval:
@@ -60,9 +71,14 @@ def around(value: float, half: float) -> Interval:
 
 def timing(side: str, device_us: float, *notes: str) -> Timing:
     return Timing(
-        side=side, method=Method.CUPTI, device_us=around(device_us, device_us / 100),
-        call_us=around(device_us + 9, 0.5), samples_us=(device_us,), activities=1, notes=notes,
-    )  # fmt: skip
+        side=side,
+        method=Method.CUPTI,
+        device_us=around(device_us, device_us / 100),
+        call_us=around(device_us + 9, 0.5),
+        samples_us=(device_us,),
+        activities=1,
+        notes=notes,
+    )
 
 
 def compared(baseline: str, value: float, standing: Standing, *, resolution: float = 0.006) -> Comparison:
@@ -71,9 +87,13 @@ def compared(baseline: str, value: float, standing: Standing, *, resolution: flo
 
 def floor(percent: float | None, *, bound: Bound = Bound.MEMORY) -> Floor:
     return Floor(
-        floor_us=42.5, bound=bound, bandwidth_bytes_per_s=3e12, peak_flops_per_s=5e13, precision="float32",
+        floor_us=42.5,
+        bound=bound,
+        bandwidth_bytes_per_s=3e12,
+        peak_flops_per_s=5e13,
+        precision="float32",
         percent=percent,
-    )  # fmt: skip
+    )
 
 
 WIDE = CaseBenchmark(
@@ -87,18 +107,33 @@ WIDE = CaseBenchmark(
     ),
 )  # fmt: skip
 SMALL = CaseBenchmark(
-    case="1x131072 f32", outcome=Outcome.PASS, cache=CacheState.COLD, elapsed_s=1.9,
+    case="1x131072 f32",
+    outcome=Outcome.PASS,
+    cache=CacheState.COLD,
+    elapsed_s=1.9,
     timing=timing(CANDIDATE, 7.5, "the graph could not be captured"),
     baselines=(timing("eager", 7.53, "the graph could not be captured"),),
-    comparisons=(compared("eager", 1.004, Standing.SAME, resolution=0.011),), ratio_to_self=around(0.99, 0.005),
-    floor=floor(None), calls=120, verified=119, before=DeviceState(other_processes=(77, 78)),
-)  # fmt: skip
+    comparisons=(compared("eager", 1.004, Standing.SAME, resolution=0.011),),
+    ratio_to_self=around(0.99, 0.005),
+    floor=floor(None),
+    calls=120,
+    verified=119,
+    before=DeviceState(other_processes=(77, 78)),
+)
 WRONG = CaseBenchmark(
-    case="4096x781 bf16", outcome=Outcome.WRONG_VALUE, cache=CacheState.COLD, elapsed_s=0.7,
+    case="4096x781 bf16",
+    outcome=Outcome.WRONG_VALUE,
+    cache=CacheState.COLD,
+    elapsed_s=0.7,
     message="return: 3 of 5467 wrong in timed call 12, on content that it had not seen before; [first at (6, 778)]",
-    timing=timing(CANDIDATE, 1.0), comparisons=(compared("eager", 99.0, Standing.FASTER),), floor=floor(400.0),
-    ratio_to_self=around(1.0, 0.001), calls=40, verified=12, launches=(LAUNCH,),
-)  # fmt: skip
+    timing=timing(CANDIDATE, 1.0),
+    comparisons=(compared("eager", 99.0, Standing.FASTER),),
+    floor=floor(400.0),
+    ratio_to_self=around(1.0, 0.001),
+    calls=40,
+    verified=12,
+    launches=(LAUNCH,),
+)
 SUMMARY = Summary(baseline="eager", speedup=around(1.151, 0.03), cases=2, planned=3, fast={"1.0": 2, "1.1": 1})
 PASSED = Verdict(outcome=Outcome.PASS, sentence="right on 8 of 8 cases", passed=8, total=8)
 SPANS = (
@@ -117,7 +152,12 @@ def events(*cases: CaseBenchmark, verdict: Verdict = PASSED, summaries: tuple[Su
     )
     return (
         RunStarted(
-            at_s=0.0, problem="aten::softmax", digest="ab" * 32, device="cuda", device_name="A GPU", target="sm_90",
+            at_s=0.0,
+            problem="aten::softmax",
+            digest="ab" * 32,
+            device="cuda",
+            device_name="A GPU",
+            target="sm_90",
             cases=8,
         ),
         KernelCompiled(at_s=0.9, number=1, total=1, kernel=KERNEL),
@@ -129,7 +169,7 @@ def events(*cases: CaseBenchmark, verdict: Verdict = PASSED, summaries: tuple[Su
         StageFinished(at_s=6.0, stage=Stage.BENCHMARK, outcome=Outcome.PASS, elapsed_s=4.6),
         ProfileTaken(at_s=6.0, spans=SPANS),
         RunFinished(at_s=6.0, verdict=verdict),
-    )  # fmt: skip
+    )
 
 
 RUN = CollectedRun(file="kernels/softmax.py", events=events(WIDE, SMALL, WRONG), number=12, costs=COSTS)
@@ -176,9 +216,10 @@ def test_the_profile_is_that_of_the_golden_file(width):
 @pytest.mark.parametrize("width", [80, 100, 120, 200])
 def test_no_line_is_wider_than_it_may_be(width):
     second = dataclasses.replace(
-        WIDE, case="4096x4096x4096 bf16 mat2 transposed",
+        WIDE,
+        case="4096x4096x4096 bf16 mat2 transposed",
         comparisons=tuple(compared(name, 1.0, Standing.SAME) for name in ("eager", "compile", "compile-max")),
-    )  # fmt: skip
+    )
     lines = bench_lines(run_of(WIDE, second, WRONG, summaries=(SUMMARY,)).benchmarks, width=width)
     assert [line for line in lines if len(line) > width] == []
 
@@ -237,8 +278,12 @@ def test_a_console_of_ascii_gets_ascii():
 def test_numbers_have_four_digits_that_count_and_a_half_interval_as_fine(us):
     row = bench_lines(run_of(dataclasses.replace(WIDE, timing=timing(CANDIDATE, us))).benchmarks, width=120)[1]
     shown = {
-        0.25: "0.250 ±0.003", 7.5: "7.500 ±0.075", 51.25: "51.25 ±0.51", 999.5: "999.5 ±10.0", 12345.0: "12345 ±123",
-    }[us]  # fmt: skip
+        0.25: "0.250 ±0.003",
+        7.5: "7.500 ±0.075",
+        51.25: "51.25 ±0.51",
+        999.5: "999.5 ±10.0",
+        12345.0: "12345 ±123",
+    }[us]
     assert f" {shown} " in row
 
 
@@ -248,15 +293,17 @@ def test_numbers_have_four_digits_that_count_and_a_half_interval_as_fine(us):
 def test_times_of_a_run_that_did_not_pass_do_not_count():
     verdict = Verdict(outcome=Outcome.CANCELLED, sentence="cancelled before it was finished", passed=8, total=8)
     assert remarks(run_of(WIDE, verdict=verdict))[0] == (
-        "doubt", "these times do not count: the verdict is cancelled, cancelled before it was finished",
-    )  # fmt: skip
+        "doubt",
+        "these times do not count: the verdict is cancelled, cancelled before it was finished",
+    )
 
 
 def test_times_of_a_flagged_run_do_not_count():
     verdict = dataclasses.replace(PASSED, flagged=True, sentence="right, but not credible: under the floor")
     assert remarks(run_of(WIDE, verdict=verdict))[0] == (
-        "doubt", "these times do not count: the verdict is flagged, right, but not credible: under the floor",
-    )  # fmt: skip
+        "doubt",
+        "these times do not count: the verdict is flagged, right, but not credible: under the floor",
+    )
 
 
 def test_times_of_a_run_without_its_end_do_not_count():

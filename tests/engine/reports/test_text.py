@@ -50,9 +50,15 @@ from engine.reports.text import CollectedRun, as_json, as_plain, plain_lines, pr
 GOLDEN = Path(__file__).parent / "golden"
 
 LAUNCH = Launch(
-    kernel="softmax_kernel", signature={"x_ptr": "*fp32", "BLOCK": "constexpr"}, constants={"BLOCK": "1024"},
-    divisible_by_16=("x_ptr",), num_warps=4, num_stages=3, grid=(7,), line=10,
-)  # fmt: skip
+    kernel="softmax_kernel",
+    signature={"x_ptr": "*fp32", "BLOCK": "constexpr"},
+    constants={"BLOCK": "1024"},
+    divisible_by_16=("x_ptr",),
+    num_warps=4,
+    num_stages=3,
+    grid=(7,),
+    line=10,
+)
 WRONG = OutputReport(
     name="return", outcome=Outcome.WRONG_VALUE, message="return: 3 of 5467 wrong", shape=(7, 781), dtype="float32",
     mismatched=3, total=5467, nonfinite_got=1, max_absolute_error=0.03125, max_relative_error=float("inf"),
@@ -192,9 +198,12 @@ def test_control_characters_are_spelled_out(text, shown):
 
 def test_what_a_wrong_output_looks_like_is_said_below_its_case():
     found = Diagnosis(
-        kind=DiagnosisKind.TAIL_MASK, sentence="the end is wrong", evidence="3 of 3 wrong elements lie there",
-        explained=3, wrong=3,
-    )  # fmt: skip
+        kind=DiagnosisKind.TAIL_MASK,
+        sentence="the end is wrong",
+        evidence="3 of 3 wrong elements lie there",
+        explained=3,
+        wrong=3,
+    )
     output = dataclasses.replace(WRONG, explanation=Explanation(diagnoses=(found,)))
     event = next(event for event in EVENTS if isinstance(event, CaseFinished) and event.result.outputs)
     told = dataclasses.replace(event, result=dataclasses.replace(event.result, outputs=(output,)))

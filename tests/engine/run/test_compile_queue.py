@@ -39,10 +39,16 @@ def compile_everything(kind: str, command: protocol.AnyCommand) -> protocol.AnyR
 
 
 def builder_of(
-    process_pool: ProcessPool, artefacts: Path, *, sessions: int = 1, shelf: Path | None = None,
-    on_kernel: Callable[[int, int, CompiledKernel], None] = lambda *_: None, profile: Profile | None = None,
-    patience_s: float = 600.0, held: bool = False,
-) -> Builder:  # fmt: skip
+    process_pool: ProcessPool,
+    artefacts: Path,
+    *,
+    sessions: int = 1,
+    shelf: Path | None = None,
+    on_kernel: Callable[[int, int, CompiledKernel], None] = lambda *_: None,
+    profile: Profile | None = None,
+    patience_s: float = 600.0,
+    held: bool = False,
+) -> Builder:
     candidate = Candidate(source=b"", problem="toy::twice")
     places = tuple(
         CandidateSession(
@@ -51,10 +57,17 @@ def builder_of(
         for _ in range(sessions)
     )
     return Builder(
-        sessions=places, target="sm_90", limits=Limits(), artefacts=ArtefactStore(folder=artefacts),
-        profile=profile or Profile(lambda: 0.0, started=0.0), on_kernel=on_kernel, shelf=shelf,
-        launchers=process_pool.launchers, patience_s=patience_s, held=held,
-    )  # fmt: skip
+        sessions=places,
+        target="sm_90",
+        limits=Limits(),
+        artefacts=ArtefactStore(folder=artefacts),
+        profile=profile or Profile(lambda: 0.0, started=0.0),
+        on_kernel=on_kernel,
+        shelf=shelf,
+        launchers=process_pool.launchers,
+        patience_s=patience_s,
+        held=held,
+    )
 
 
 class Site:
@@ -64,9 +77,16 @@ class Site:
     """
 
     def __init__(
-        self, employ: Employ, lodging: Lodging, artefacts: Path, *, sessions: int = 1, own: bool = True,
-        patience_s: float = 600.0, held: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        employ: Employ,
+        lodging: Lodging,
+        artefacts: Path,
+        *,
+        sessions: int = 1,
+        own: bool = True,
+        patience_s: float = 600.0,
+        held: bool = False,
+    ) -> None:
         self.asked: list[protocol.AnyCommand] = []
         self.told: list[tuple[int, int, str]] = []
         self.answer: Callable[[protocol.AnyCommand], protocol.AnyReply | None] = lambda command: compile_everything(
@@ -77,9 +97,15 @@ class Site:
         self.profile = Profile(lambda: 0.0, started=0.0)
         self.fork_server, self.process_pool = employ(self._play, target="sm_90")
         self.builder = builder_of(
-            self.process_pool, artefacts, sessions=sessions, shelf=self.shelf if own else None, on_kernel=self._tell,
-            profile=self.profile, patience_s=patience_s, held=held,
-        )  # fmt: skip
+            self.process_pool,
+            artefacts,
+            sessions=sessions,
+            shelf=self.shelf if own else None,
+            on_kernel=self._tell,
+            profile=self.profile,
+            patience_s=patience_s,
+            held=held,
+        )
 
     @property
     def compiled(self) -> list[int]:
@@ -198,8 +224,9 @@ async def test_a_launch_is_compiled_for_the_description_that_triton_made_of_it(s
     site.builder.add(warps(8))
     await site.run()
     assert [command.specialisation for command in site.asked if isinstance(command, protocol.Compile)] == [
-        described("*fp32"), ""
-    ]  # fmt: skip
+        described("*fp32"),
+        "",
+    ]
 
 
 async def test_a_launcher_is_waited_for_and_built_once_for_the_same_types(site: Site) -> None:
@@ -242,9 +269,10 @@ async def test_what_was_compiled_is_on_the_shelf_before_anybody_is_told_that_it_
 
 async def test_a_rehearsed_specialisation_that_does_not_build_is_no_failure(site: Site) -> None:
     site.answer = lambda command: (
-        refused(command) if isinstance(command, protocol.Compile) and command.launch.num_warps == 32
+        refused(command)
+        if isinstance(command, protocol.Compile) and command.launch.num_warps == 32
         else compile_everything("", command)
-    )  # fmt: skip
+    )
     unbuilt = site.builder.add(warps(32), described())
     site.builder.add(warps(4), described())
     await site.run()
@@ -430,8 +458,9 @@ async def test_compiler_without_memory_says_nothing_of_the_kernel(
     site = Site(employ, lodging, tmp_path, own=False)
     site.answer = lambda command: (
         protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message="No space left on device")
-        if isinstance(command, protocol.Compile) else compile_everything("", command)
-    )  # fmt: skip
+        if isinstance(command, protocol.Compile)
+        else compile_everything("", command)
+    )
     site.builder.add(warps(4))
     await site.run()
     assert [(kernel.outcome, kernel.message) for kernel in site.builder.kernels] == [

@@ -33,9 +33,13 @@ OF_THE_JUDGE = (
     protocol.Release,
 )
 ASKED = [
-    *(("judge", command) for command in OF_THE_JUDGE), ("worker", protocol.Load), ("worker", protocol.Rehearse),
-    ("worker", protocol.Call), ("compiler", protocol.Load), ("compiler", protocol.Compile),
-]  # fmt: skip
+    *(("judge", command) for command in OF_THE_JUDGE),
+    ("worker", protocol.Load),
+    ("worker", protocol.Rehearse),
+    ("worker", protocol.Call),
+    ("compiler", protocol.Load),
+    ("compiler", protocol.Compile),
+]
 
 
 @pytest.fixture
@@ -116,9 +120,14 @@ def lab_of(theatre: Theatre) -> tuple[Lab, EventEmitter]:
         on_log=lambda *_: None,
     )
     lab = Lab(
-        plan=plan, device=GPU, passed=(), session=session, process_pool=theatre.process_pool, limits=Limits(),
+        plan=plan,
+        device=GPU,
+        passed=(),
+        session=session,
+        process_pool=theatre.process_pool,
+        limits=Limits(),
         profile=Profile(lambda: 0.0, started=0.0),
-    )  # fmt: skip
+    )
     return lab, EventEmitter(lambda: 0.0, started=0.0)
 
 
@@ -156,10 +165,13 @@ class Dying:
 @pytest.mark.parametrize(
     ("of", "deaths", "coverage"),
     [
-        ("judge", 0, Coverage.CHECKED), ("judge", 1, Coverage.CHECKED), ("judge", 2, Coverage.ENGINE_FAILED),
-        ("worker", 1, Coverage.CHECKED), ("worker", 2, Coverage.NOT_CHECKED),
+        ("judge", 0, Coverage.CHECKED),
+        ("judge", 1, Coverage.CHECKED),
+        ("judge", 2, Coverage.ENGINE_FAILED),
+        ("worker", 1, Coverage.CHECKED),
+        ("worker", 2, Coverage.NOT_CHECKED),
     ],
-)  # fmt: skip
+)
 async def test_probe_that_a_death_disturbed_is_made_again(
     theatre: Theatre, of: str, deaths: int, coverage: Coverage
 ) -> None:

@@ -24,11 +24,19 @@ if TYPE_CHECKING:
 CASES = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.SMOKE, params={}) for name in "abcd")
 A, B, C, D = CASES
 PROBLEM = Problem(
-    name="toy::twice", entry="f", signature="f(x: Tensor) -> Tensor", summary="", category="toy", cases=CASES,
-    make_inputs=lambda case, rng: (), reference=lambda x: x, eager=lambda x: x,
+    name="toy::twice",
+    entry="f",
+    signature="f(x: Tensor) -> Tensor",
+    summary="",
+    category="toy",
+    cases=CASES,
+    make_inputs=lambda case, rng: (),
+    reference=lambda x: x,
+    eager=lambda x: x,
     tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
-    cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1), origin="m:P",
-)  # fmt: skip
+    cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1),
+    origin="m:P",
+)
 SHAPE = protocol.Shape(arguments=(protocol.ScalarSpec(value=1),), storages=(16,))
 
 
@@ -63,10 +71,15 @@ class Stage:
             on_log=lambda *_: None,
         )
         self.rehearsal = DryRun(
-            problem=PROBLEM, cases=tuple(cases), session=self.session, limits=Limits(case_s=120.0),
-            profile=self.profile, add=self.add, ask_judge=lambda command: self.ask_judge(command),
+            problem=PROBLEM,
+            cases=tuple(cases),
+            session=self.session,
+            limits=Limits(case_s=120.0),
+            profile=self.profile,
+            add=self.add,
+            ask_judge=lambda command: self.ask_judge(command),
             patience_s=patience_s,
-        )  # fmt: skip
+        )
 
     def answer(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         match command:
@@ -383,9 +396,15 @@ async def test_closing_while_it_runs_dismisses_the_worker(stage: Stage) -> None:
 
 async def test_timed_cases_are_rehearsed_last_with_every_configuration(stage: Stage) -> None:
     stage.rehearsal = DryRun(
-        problem=PROBLEM, cases=(A, B, C), timed=(D,), session=stage.session, limits=Limits(case_s=120.0),
-        profile=stage.profile, add=stage.add, ask_judge=stage.judge,
-    )  # fmt: skip
+        problem=PROBLEM,
+        cases=(A, B, C),
+        timed=(D,),
+        session=stage.session,
+        limits=Limits(case_s=120.0),
+        profile=stage.profile,
+        add=stage.add,
+        ask_judge=stage.judge,
+    )
     await stage.rehearsal.run()
     assert [(one.case, one.tunes) for one in stage.rehearsed] == [("a", False), ("b", False), ("c", False), ("d", True)]
     assert stage.described == [("a", "b"), ("c",), ("d",)]

@@ -47,10 +47,14 @@ async def test_a_stage_is_told_with_how_long_it_took(emitter: EventEmitter, watc
     assert await told(emitter) == [
         events.StageStarted(at_s=1.0, stage=Stage.VERIFY, total=3),
         events.StageFinished(
-            at_s=1.5, stage=Stage.VERIFY, outcome=Outcome.TIMEOUT, elapsed_s=0.5, message="too long",
+            at_s=1.5,
+            stage=Stage.VERIFY,
+            outcome=Outcome.TIMEOUT,
+            elapsed_s=0.5,
+            message="too long",
             location=Location(line=2),
         ),
-    ]  # fmt: skip
+    ]
 
 
 async def test_a_stage_ends_well_unless_something_else_is_said(emitter: EventEmitter) -> None:
@@ -67,8 +71,9 @@ async def test_findings_are_told_and_kept_for_the_verdict(emitter: EventEmitter,
     note = Finding(check="d", severity=Severity.NOTE, message="could not check")
     assert emitter.findings == [suspect, note]
     assert await told(emitter) == [
-        events.FindingRaised(at_s=2.0, finding=suspect), events.FindingRaised(at_s=2.0, finding=note)
-    ]  # fmt: skip
+        events.FindingRaised(at_s=2.0, finding=suspect),
+        events.FindingRaised(at_s=2.0, finding=note),
+    ]
 
 
 async def test_no_text_is_no_line_of_the_log(emitter: EventEmitter) -> None:
@@ -84,5 +89,6 @@ async def test_one_way_to_an_error_is_logged_once_whatever_each_case_met_there(e
     for trace in (f"{WAY}ValueError: 3", f"{WAY}ValueError: 4\n", "Traceback\n  k.py, line 9\nValueError: 3"):
         emitter.trace(trace)
     assert [event.text for event in await told(emitter) if isinstance(event, events.LogWritten)] == [
-        f"{WAY}ValueError: 3", "Traceback\n  k.py, line 9\nValueError: 3"
-    ]  # fmt: skip
+        f"{WAY}ValueError: 3",
+        "Traceback\n  k.py, line 9\nValueError: 3",
+    ]

@@ -45,12 +45,19 @@ if TYPE_CHECKING:
     from tests.engine.conftest import Employ
 
 PROBLEM = Problem(
-    name="toy::twice", entry="f", signature="f(x: Tensor) -> Tensor", summary="", category="toy",
+    name="toy::twice",
+    entry="f",
+    signature="f(x: Tensor) -> Tensor",
+    summary="",
+    category="toy",
     cases=(Case(name="empty", dtype=DType.FLOAT32, tier=Tier.FULL, params={}),),
-    make_inputs=lambda case, rng: (torch.zeros(0),), reference=lambda x: 2 * x, eager=lambda x: 2 * x,
+    make_inputs=lambda case, rng: (torch.zeros(0),),
+    reference=lambda x: 2 * x,
+    eager=lambda x: 2 * x,
     tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
-    cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1), origin="m:P",
-)  # fmt: skip
+    cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1),
+    origin="m:P",
+)
 
 
 async def test_a_case_without_elements_needs_no_kernel(employ: Employ, tmp_path: Path) -> None:
@@ -94,9 +101,12 @@ LAUNCH = Launch(
     kernel="k", signature={"x": "*fp32"}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1,), line=2
 )
 ARENA = protocol.ArenaSpec(
-    handle="0f" * 64, block_bytes=4096, storages=(protocol.StorageSpec(offset=256, bytes=16),), bytes=1024,
+    handle="0f" * 64,
+    block_bytes=4096,
+    storages=(protocol.StorageSpec(offset=256, bytes=16),),
+    bytes=1024,
     outputs=protocol.StorageSpec(offset=768, bytes=16),
-)  # fmt: skip
+)
 CASES = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.FULL, params={}) for name in "ab")
 GPU = Device(platform="cuda", index=0, name="a GPU", target="sm_90", driver="580.1")
 
@@ -112,23 +122,36 @@ class Theatre:
         self._artefacts = ArtefactStore(folder=folder)
 
     def open(
-        self, *cases: Case, target: str | None = "sm_90", timed: tuple[Case, ...] | None = None,
-        metrology: Metrology | None = None, other: Candidate | None = None,
-    ) -> Run:  # fmt: skip
+        self,
+        *cases: Case,
+        target: str | None = "sm_90",
+        timed: tuple[Case, ...] | None = None,
+        metrology: Metrology | None = None,
+        other: Candidate | None = None,
+    ) -> Run:
         """A run of these cases; `timed` of None has no benchmark."""
         problem = replace(PROBLEM, cases=cases)
         candidate = Candidate(source=b"import triton\n@triton.jit\ndef k(): ...\ndef f(x): ...\n", problem="toy::twice")
         benchmark = BenchmarkPlan(cases=timed) if timed is not None else None
         return Run(
-            candidate=candidate, process_pool=self.process_pool, artefacts=self._artefacts, device=GPU, limits=Limits(),
+            candidate=candidate,
+            process_pool=self.process_pool,
+            artefacts=self._artefacts,
+            device=GPU,
+            limits=Limits(),
             plan=Plan(problem=problem, cases=cases, device="cuda", target=target, benchmark=benchmark),
-            metrology=metrology, other=other, probes=(),
-        )  # fmt: skip
+            metrology=metrology,
+            other=other,
+            probes=(),
+        )
 
     async def run(
-        self, *cases: Case, target: str | None = "sm_90", timed: tuple[Case, ...] | None = None,
+        self,
+        *cases: Case,
+        target: str | None = "sm_90",
+        timed: tuple[Case, ...] | None = None,
         metrology: Metrology | None = None,
-    ) -> list[events.Event]:  # fmt: skip
+    ) -> list[events.Event]:
         """Everything that such a run tells."""
         run = self.open(*cases, target=target, timed=timed, metrology=metrology)
         return [event async for event in run.stream(asyncio.Event())]
@@ -201,8 +224,9 @@ async def test_kernels_for_another_target_are_compiled_beside_those_for_the_devi
     told = await theatre.run(CASES[0], target="gfx942")
     compiled = [command for command in theatre.commands(protocol.Compile) if isinstance(command, protocol.Compile)]
     assert [(command.target, command.specialisation != "") for command in compiled] == [
-        ("sm_90", True), ("gfx942", False)
-    ]  # fmt: skip
+        ("sm_90", True),
+        ("gfx942", False),
+    ]
     assert [event.kernel.target for event in told if isinstance(event, events.KernelCompiled)] == ["gfx942"]
 
 
@@ -226,9 +250,12 @@ async def test_where_the_driver_shares_no_memory_tensors_travel_through_the_host
     prepared = [command for command in theatre.commands(protocol.Prepare) if isinstance(command, protocol.Prepare)]
     assert [command.arena_path is None for command in prepared] == [True, False, False]
     assert notes(told) == [
-        ("memory", "device memory is not shared between processes here (cuIpcGetMemHandle: "
-         "CUDA_ERROR_NOT_SUPPORTED); tensors travel through the host")
-    ]  # fmt: skip
+        (
+            "memory",
+            "device memory is not shared between processes here (cuIpcGetMemHandle: "
+            "CUDA_ERROR_NOT_SUPPORTED); tensors travel through the host",
+        )
+    ]
     assert not theatre.process_pool.shares_device
 
 
@@ -252,9 +279,11 @@ async def test_every_run_says_that_memory_is_not_shared(theatre: Theatre) -> Non
     theatre.process_pool.share_no_more("no such driver")
     for _ in range(2):
         assert notes(await theatre.run(*CASES)) == [
-            ("memory", "device memory is not shared between processes here (no such driver); "
-             "tensors travel through the host")
-        ]  # fmt: skip
+            (
+                "memory",
+                "device memory is not shared between processes here (no such driver); tensors travel through the host",
+            )
+        ]
 
 
 async def test_after_a_lost_context_the_next_case_gets_a_new_worker(theatre: Theatre) -> None:
@@ -412,8 +441,9 @@ async def test_a_kernel_that_did_not_build_ahead_is_told_when_it_is_launched_all
     theatre.changes = refuse
     told = await theatre.run(*CASES)
     message = "k is made only when the entry runs"
-    assert [(event.kernel.outcome, event.number, event.total) for event in told
-            if isinstance(event, events.KernelCompiled)] == [(Outcome.UNSUPPORTED, 1, 1)]  # fmt: skip
+    assert [
+        (event.kernel.outcome, event.number, event.total) for event in told if isinstance(event, events.KernelCompiled)
+    ] == [(Outcome.UNSUPPORTED, 1, 1)]
     assert compiling(told) == [(Outcome.UNSUPPORTED, message)]
     assert verdict(told) is Outcome.PASS
 
@@ -503,9 +533,13 @@ async def test_the_other_candidate_gets_nothing_that_was_compiled_for_the_first(
 async def test_a_file_that_the_strict_policy_refuses_is_given_to_no_process(theatre: Theatre, tmp_path: Path) -> None:
     plan = Plan(problem=PROBLEM, cases=PROBLEM.cases, device="cuda", target="sm_90", policy=Policy.STRICT)
     run = Run(
-        candidate=Candidate(source=b"def f(x):\n    return x @ x\n", problem="toy::twice"), plan=plan,
-        process_pool=theatre.process_pool, artefacts=ArtefactStore(folder=tmp_path), device=GPU, limits=Limits(),
-    )  # fmt: skip
+        candidate=Candidate(source=b"def f(x):\n    return x @ x\n", problem="toy::twice"),
+        plan=plan,
+        process_pool=theatre.process_pool,
+        artefacts=ArtefactStore(folder=tmp_path),
+        device=GPU,
+        limits=Limits(),
+    )
     told = [event async for event in run.stream(asyncio.Event())]
     assert theatre.commands(protocol.Load, protocol.Describe, protocol.Rehearse, protocol.Compile) == []
     assert isinstance(told[0], events.RunStarted)
@@ -537,14 +571,17 @@ async def test_kernels_for_another_target_wait_for_the_cases(theatre: Theatre) -
     offline = [isinstance(command, protocol.Compile) and command.target == "gfx942" for command in asked]
     assert offline == [False] * (len(asked) - 1) + [True]
     stages = [
-        (type(event).__name__, event.stage) for event in told
+        (type(event).__name__, event.stage)
+        for event in told
         if isinstance(event, events.StageStarted | events.StageFinished)
         and event.stage in (Stage.VERIFY, Stage.COMPILE)
-    ]  # fmt: skip
+    ]
     assert stages == [
-        ("StageStarted", Stage.VERIFY), ("StageFinished", Stage.VERIFY),
-        ("StageStarted", Stage.COMPILE), ("StageFinished", Stage.COMPILE),
-    ]  # fmt: skip
+        ("StageStarted", Stage.VERIFY),
+        ("StageFinished", Stage.VERIFY),
+        ("StageStarted", Stage.COMPILE),
+        ("StageFinished", Stage.COMPILE),
+    ]
 
 
 async def test_a_held_kernel_that_does_not_build_fails_the_run(theatre: Theatre) -> None:

@@ -57,11 +57,19 @@ def never(*_: object) -> object:
 
 
 PROBLEM = Problem(
-    name="toy::twice", entry="f", signature="f(x: Tensor) -> Tensor", summary="", category="toy", cases=(CASE,),
-    make_inputs=never, reference=never, eager=never, origin="m:P",  # type: ignore[arg-type]  # never called
+    name="toy::twice",
+    entry="f",
+    signature="f(x: Tensor) -> Tensor",
+    summary="",
+    category="toy",
+    cases=(CASE,),
+    make_inputs=never,
+    reference=never,
+    eager=never,
+    origin="m:P",  # type: ignore[arg-type]  # never called
     tolerance=lambda _: Tolerance(relative=0.0, absolute=0.0),
     cost=lambda _: Cost(flops=1, bytes_read=1, bytes_written=1),
-)  # fmt: skip
+)
 
 
 class Stand:
@@ -115,9 +123,10 @@ class Stand:
             return await bench.call(poison=7, withhold=WITHHOLD)
 
     async def stage(
-        self, *chosen: Callable[[Lab], AsyncIterator[Observation]],
+        self,
+        *chosen: Callable[[Lab], AsyncIterator[Observation]],
         apart: Callable[[Lab], AsyncIterator[Observation]] | None = None,
-    ) -> list[events.Event]:  # fmt: skip
+    ) -> list[events.Event]:
         """Everything that the stage tells with these probes, and with one that is asked apart."""
         modules = [
             SimpleNamespace(
@@ -348,5 +357,6 @@ def test_what_passed_keeps_the_order_of_the_results() -> None:
         CaseResult(case=name, tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0, calls=1, seed=1) for name in "dc"
     ]
     assert passed_of((CASE, other), results, {}) == (
-        Passed(case=other, result=results[0], launches=()), Passed(case=CASE, result=results[1], launches=())
-    )  # fmt: skip
+        Passed(case=other, result=results[0], launches=()),
+        Passed(case=CASE, result=results[1], launches=()),
+    )

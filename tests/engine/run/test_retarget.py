@@ -47,9 +47,15 @@ def refuse_amd(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
 def porting_of(employ: Employ, folder: Path, answer: Answer, launches: tuple[Launch, ...], after_s: float) -> Porting:
     _, process_pool = employ(answer)
     return Porting(
-        candidate=Candidate(source=b"", problem="toy::twice"), entry="f", launches=launches, targets=TARGETS,
-        process_pool=process_pool, artefacts=ArtefactStore(folder=folder), limits=Limits(), after_s=after_s,
-    )  # fmt: skip
+        candidate=Candidate(source=b"", problem="toy::twice"),
+        entry="f",
+        launches=launches,
+        targets=TARGETS,
+        process_pool=process_pool,
+        artefacts=ArtefactStore(folder=folder),
+        limits=Limits(),
+        after_s=after_s,
+    )
 
 
 async def all_of(porting: Porting) -> list[events.Event]:
@@ -82,8 +88,9 @@ async def test_a_target_for_which_it_does_not_build_stops_no_other(employ: Emplo
     told = await all_of(porting_of(employ, tmp_path, refuse_amd, (LAUNCH,), 0.0))
     ported = [event.kernel for event in told if isinstance(event, events.KernelPorted)]
     assert [(kernel.target, kernel.outcome, kernel.message) for kernel in ported] == [
-        ("sm_80", Outcome.PASS, ""), ("gfx942", Outcome.COMPILE_ERROR, "no such instruction"),
-    ]  # fmt: skip
+        ("sm_80", Outcome.PASS, ""),
+        ("gfx942", Outcome.COMPILE_ERROR, "no such instruction"),
+    ]
 
 
 async def test_times_count_on_from_the_run(employ: Employ, tmp_path: Path) -> None:

@@ -77,8 +77,10 @@ def test_the_strict_policy_refuses_and_names_the_rule_the_check_and_the_line() -
     assert told.stop.message.startswith("not run, for it breaks a rule: The answer is computed by a kernel that the ")
     assert "(no_kernel, line 1: " in told.stop.message
     assert (told.ended.outcome, told.ended.message, told.ended.location) == (
-        Outcome.REFUSED, told.stop.message, told.stop.location
-    )  # fmt: skip
+        Outcome.REFUSED,
+        told.stop.message,
+        told.stop.location,
+    )
 
 
 def test_what_only_the_whitelist_minds_is_told_and_refused_too() -> None:

@@ -36,11 +36,19 @@ def never(*_: object) -> object:
 
 
 PROBLEM = Problem(
-    name="toy::twice", entry="f", signature="f(x: Tensor) -> Tensor", summary="", category="toy", cases=(CASE,),
-    make_inputs=never, reference=never, eager=never, origin="m:P",  # type: ignore[arg-type]  # never called
+    name="toy::twice",
+    entry="f",
+    signature="f(x: Tensor) -> Tensor",
+    summary="",
+    category="toy",
+    cases=(CASE,),
+    make_inputs=never,
+    reference=never,
+    eager=never,
+    origin="m:P",  # type: ignore[arg-type]  # never called
     tolerance=lambda _: Tolerance(relative=0.0, absolute=0.0),
     cost=lambda _: Cost(flops=1, bytes_read=1, bytes_written=1),
-)  # fmt: skip
+)
 
 
 class DriverError(Exception):
@@ -51,16 +59,24 @@ class Stage:
     """A timing stage, on a device whose memory `ask_memory` tells; `asked` says whether we held the lock."""
 
     def __init__(
-        self, employ: Employ, locks: Path, *, other: Candidate | None = None,
-        plan: BenchmarkPlan = NOTHING, judged_s: float = 0.0,
-    ) -> None:  # fmt: skip
+        self,
+        employ: Employ,
+        locks: Path,
+        *,
+        other: Candidate | None = None,
+        plan: BenchmarkPlan = NOTHING,
+        judged_s: float = 0.0,
+    ) -> None:
         self.locks = locks
         self.asked: list[bool] = []
         self.failure: Exception | None = None
         driver = SimpleNamespace(
-            NVMLError=DriverError, nvmlInit=lambda: None, nvmlShutdown=lambda: None,
-            nvmlDeviceGetHandleByIndex=lambda index: index, nvmlDeviceGetMemoryInfo=self._ask_memory,
-        )  # fmt: skip
+            NVMLError=DriverError,
+            nvmlInit=lambda: None,
+            nvmlShutdown=lambda: None,
+            nvmlDeviceGetHandleByIndex=lambda index: index,
+            nvmlDeviceGetMemoryInfo=self._ask_memory,
+        )
         loop = asyncio.get_running_loop()
         self._told = EventEmitter(loop.time, started=loop.time() - judged_s)
         _, process_pool = employ(_load_what_is_text, target="sm_90")

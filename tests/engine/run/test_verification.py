@@ -42,11 +42,19 @@ if TYPE_CHECKING:
 CASES = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.FULL, params={}) for name in "abcd")
 A, B, C, D = CASES
 PROBLEM = Problem(
-    name="toy::twice", entry="f", signature="f(x: Tensor) -> Tensor", summary="", category="toy", cases=CASES,
-    make_inputs=lambda case, rng: (), reference=lambda x: x, eager=lambda x: x,
+    name="toy::twice",
+    entry="f",
+    signature="f(x: Tensor) -> Tensor",
+    summary="",
+    category="toy",
+    cases=CASES,
+    make_inputs=lambda case, rng: (),
+    reference=lambda x: x,
+    eager=lambda x: x,
     tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
-    cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1), origin="m:P",
-)  # fmt: skip
+    cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1),
+    origin="m:P",
+)
 ARENA = protocol.ArenaSpec(handle="0f" * 64, block_bytes=4096, storages=(), bytes=1024)
 
 
@@ -70,9 +78,12 @@ class Court:
         self.fork_server, self.process_pool = employ(self._play, target="sm_90")
         self.process_pool.share_no_more("nobody lends here")
         self.session = CandidateSession(
-            candidate=Candidate(source=b"", problem="toy::twice"), entry="f", spare=self.process_pool.worker,
-            limits=Limits(case_s=60.0), on_log=lambda *_: None,
-        )  # fmt: skip
+            candidate=Candidate(source=b"", problem="toy::twice"),
+            entry="f",
+            spare=self.process_pool.worker,
+            limits=Limits(case_s=60.0),
+            on_log=lambda *_: None,
+        )
         plan = Plan(problem=PROBLEM, cases=CASES, device="cuda", target=None)
         self.verifier = Verifier(
             plan=plan,
@@ -282,8 +293,13 @@ async def test_after_a_wrong_case_the_next_is_compared_call_by_call_again(court:
     await court.judge(B)
     court.asked.clear()
     await court.judge(C)
-    assert court.asked == ["prepare c", *(word.replace("a1", "c1").replace("a2", "c2").replace("a3", "c3")
-                                          .replace("release a", "release c") for word in ONE_BY_ONE)]  # fmt: skip
+    assert court.asked == [
+        "prepare c",
+        *(
+            word.replace("a1", "c1").replace("a2", "c2").replace("a3", "c3").replace("release a", "release c")
+            for word in ONE_BY_ONE
+        ),
+    ]
 
 
 async def test_a_wrong_candidate_makes_no_call_more_than_it_must(court: Court) -> None:
@@ -321,9 +337,11 @@ async def test_results_are_told_in_the_order_of_the_cases_with_their_numbers(cou
     assert await court.run(A, B, C, D) is None
     told = [event for event in await court.events() if isinstance(event, events.CaseFinished)]
     assert [(event.number, event.total, event.result.case, event.result.outcome) for event in told] == [
-        (1, 4, "a", Outcome.PASS), (2, 4, "b", Outcome.PASS), (3, 4, "c", Outcome.WRONG_VALUE),
+        (1, 4, "a", Outcome.PASS),
+        (2, 4, "b", Outcome.PASS),
+        (3, 4, "c", Outcome.WRONG_VALUE),
         (4, 4, "d", Outcome.PASS),
-    ]  # fmt: skip
+    ]
 
 
 async def test_after_two_deaths_the_rest_is_not_tried(court: Court) -> None:
@@ -386,7 +404,10 @@ async def test_a_tier_is_told_with_its_last_case(court: Court) -> None:
     await court.run(replace(A, tier=Tier.SMOKE), B)
     told = [event for event in await court.events() if not isinstance(event, events.LogWritten)]
     assert [(type(event).__name__, getattr(event, "tier", None)) for event in told] == [
-        ("CaseFinished", None), ("TierFinished", Tier.SMOKE), ("CaseFinished", None), ("TierFinished", Tier.FULL),
-    ]  # fmt: skip
+        ("CaseFinished", None),
+        ("TierFinished", Tier.SMOKE),
+        ("CaseFinished", None),
+        ("TierFinished", Tier.FULL),
+    ]
     tiers = [event for event in told if isinstance(event, events.TierFinished)]
     assert [(tier.passed, tier.total) for tier in tiers] == [(1, 1), (0, 1)]

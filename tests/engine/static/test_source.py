@@ -37,14 +37,18 @@ def refusal(content: bytes, *, filename: str = "kernel.py") -> SourceError:
     [
         (b"def softmax(x)\n    return x\n", "syntax error: expected ':'", 1, 15),
         (b"x = 1\n\ny = = 2\n", "syntax error: invalid syntax", 3, 5),
-        (b"def softmax(x):\nreturn x\n", "syntax error: expected an indented block after function definition on line 1",
-         2, 1),
+        (
+            b"def softmax(x):\nreturn x\n",
+            "syntax error: expected an indented block after function definition on line 1",
+            2,
+            1,
+        ),
         (b"x = (1,\n", "syntax error: '(' was never closed", 1, 5),
         ("é = 'é' $\n".encode(), "syntax error: invalid syntax", 1, 9),
         (b"\xef\xbb\xbfx = = 1\n", "syntax error: invalid syntax", 1, 5),
         (b"x = 1\r\ny = = 2\r\n", "syntax error: invalid syntax", 2, 5),
     ],
-)  # fmt: skip
+)
 def test_a_syntax_error_has_its_line_and_column(content: bytes, message: str, line: int, column: int) -> None:
     error = refusal(content)
     assert (str(error), error.location) == (message, Location(line=line, column=column))
@@ -171,11 +175,18 @@ def test_nothing_is_a_sibling_in_a_folder_that_is_gone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "import helpers", "import os, helpers", "import os; import helpers", "import os, \\\n    helpers as h",
-        "from helpers import (\n    tile,\n)", "from helpers.parts import x", "def f():\n    if x: import helpers",
-        "from\thelpers import x", "import ｈelpers", "import os, \\\r\n    helpers",
+        "import helpers",
+        "import os, helpers",
+        "import os; import helpers",
+        "import os, \\\n    helpers as h",
+        "from helpers import (\n    tile,\n)",
+        "from helpers.parts import x",
+        "def f():\n    if x: import helpers",
+        "from\thelpers import x",
+        "import ｈelpers",
+        "import os, \\\r\n    helpers",
     ],
-)  # fmt: skip
+)
 def test_files_beside_a_candidate_are_found_however_they_are_imported(text: str, tmp_path: Path) -> None:
     (tmp_path / "helpers.py").touch()
     assert imported_files(text.encode(), tmp_path) == (tmp_path / "helpers.py",)

@@ -44,9 +44,13 @@ LAUNCH_US = 4.0  # what the host needs for one call
 GRAPH_GAP_US = 1.0
 
 PEAKS = Peaks(
-    device_name="H100", driver="580", versions="torch 2.11.0", copy_bytes_per_s=3e12, flops_per_s={"float32": 5e13},
+    device_name="H100",
+    driver="580",
+    versions="torch 2.11.0",
+    copy_bytes_per_s=3e12,
+    flops_per_s={"float32": 5e13},
     measured_at="2026-01-01",
-)  # fmt: skip
+)
 
 
 class Clock:
@@ -252,9 +256,14 @@ class Worker:
         self._write(command.slots)
         precise = self.script.precise_until_chunk is None or self.chunks < self.script.precise_until_chunk
         return protocol.Timed(
-            id=command.id, calls=calls, returned=(RETURNED,) * len(command.slots), kernels=self._kernels(len(calls)),
-            late=self.script.late, method=self.script.method if precise else "", reason=self.script.reason,
-        )  # fmt: skip
+            id=command.id,
+            calls=calls,
+            returned=(RETURNED,) * len(command.slots),
+            kernels=self._kernels(len(calls)),
+            late=self.script.late,
+            method=self.script.method if precise else "",
+            reason=self.script.reason,
+        )
 
     def _kernels(self, calls: int) -> tuple[protocol.KernelTime, ...]:
         return tuple(
@@ -304,14 +313,21 @@ class Judge:
                 device.arranged = True
                 device.filled.clear()
                 layout = protocol.SlotLayout(
-                    handle="ab", bytes=device.slots * device.stride, first=0, stride=device.stride,
-                    slots=min(device.slots, command.most_slots), storages=(),
+                    handle="ab",
+                    bytes=device.slots * device.stride,
+                    first=0,
+                    stride=device.stride,
+                    slots=min(device.slots, command.most_slots),
+                    storages=(),
                     outputs=protocol.StorageSpec(offset=0, bytes=16),
-                )  # fmt: skip
+                )
                 return protocol.Arranged(
-                    id=command.id, arguments=(), layouts=(layout,) * command.blocks, slot_bytes=device.stride,
+                    id=command.id,
+                    arguments=(),
+                    layouts=(layout,) * command.blocks,
+                    slot_bytes=device.stride,
                     l2_bytes=device.l2_bytes,
-                )  # fmt: skip
+                )
             case protocol.Refresh():
                 assert len(set(command.slots)) == len(command.slots)
                 device.clock.work(device.refresh_s * len(command.slots))
@@ -339,10 +355,12 @@ class Judge:
         wrong = [place for place, slot in enumerate(command.slots) if slot in self.device.wrong]
         report = OutputReport(name="return", outcome=Outcome.WRONG_VALUE, message="3 of 4 elements differ")
         return protocol.Checked(
-            id=command.id, right=len(command.slots) - len(wrong), first_wrong=wrong[0] if wrong else None,
+            id=command.id,
+            right=len(command.slots) - len(wrong),
+            first_wrong=wrong[0] if wrong else None,
             reports=(report,) if wrong and self.report_trouble is None else (),
             trouble=self.report_trouble if wrong else None,
-        )  # fmt: skip
+        )
 
     def _time(self, command: protocol.TimeBaseline) -> protocol.AnyReply:
         device, script = self.device, self.baselines[command.name]
@@ -385,12 +403,19 @@ class Lab:
         return STATE
 
     def bench(
-        self, *, cases: tuple[Case, ...] = (CASE,), baselines: tuple[str, ...] = ("eager",),
-        cache: CacheState = CacheState.COLD, case_s: float = 2.0, peaks: Peaks | None = PEAKS,
-        stored: Callable[[str, str], float | None] = lambda *_: None, other: Worker | None = None,
-        reload: Callable[[], Awaitable[Worker | None]] | None = None, own: frozenset[str] = frozenset(),
+        self,
+        *,
+        cases: tuple[Case, ...] = (CASE,),
+        baselines: tuple[str, ...] = ("eager",),
+        cache: CacheState = CacheState.COLD,
+        case_s: float = 2.0,
+        peaks: Peaks | None = PEAKS,
+        stored: Callable[[str, str], float | None] = lambda *_: None,
+        other: Worker | None = None,
+        reload: Callable[[], Awaitable[Worker | None]] | None = None,
+        own: frozenset[str] = frozenset(),
         end_s: float = math.inf,
-    ) -> Bench:  # fmt: skip
+    ) -> Bench:
         """A benchmark of the worker."""
         return Bench(
             BenchmarkPlan(cases=cases, cache=cache, baselines=baselines, case_s=case_s), problem(cases or (CASE,)),
@@ -421,11 +446,19 @@ def problem(cases: tuple[Case, ...]) -> Problem:
         raise AssertionError("the parent makes no tensors")
 
     return Problem(
-        name="aten::softmax", entry="softmax", signature="softmax(self: Tensor) -> Tensor", summary="", category="",
-        cases=cases, make_inputs=never, reference=never, eager=never, origin="problems.aten.softmax:PROBLEM",  # type: ignore[arg-type]  # never called
+        name="aten::softmax",
+        entry="softmax",
+        signature="softmax(self: Tensor) -> Tensor",
+        summary="",
+        category="",
+        cases=cases,
+        make_inputs=never,
+        reference=never,
+        eager=never,
+        origin="problems.aten.softmax:PROBLEM",  # type: ignore[arg-type]  # never called
         tolerance=lambda _: Tolerance(relative=0, absolute=0),
         cost=lambda _: Cost(flops=1000, bytes_read=6_000_000, bytes_written=6_000_000),
-    )  # fmt: skip
+    )
 
 
 MakeLab = Callable[..., Lab]
@@ -436,9 +469,12 @@ def make_lab() -> MakeLab:
     """A lab: how the candidate behaves, and by name how the baselines and the machine do."""
 
     def make(
-        *, baselines: dict[str, dict[str, Any]] | None = None, machine: dict[str, Any] | None = None, seed: int = 7,
+        *,
+        baselines: dict[str, dict[str, Any]] | None = None,
+        machine: dict[str, Any] | None = None,
+        seed: int = 7,
         **candidate: Any,
-    ) -> Lab:  # fmt: skip
+    ) -> Lab:
         known = {"eager": {"device_us": 40.0}} if baselines is None else baselines
         simulated = Machine(clock=Clock(), rng=random.Random(seed), **(machine or {}))
         judge = Judge(simulated, {name: Script(**script) for name, script in known.items()})

@@ -578,8 +578,11 @@ async def test_what_only_the_first_burst_and_the_first_replay_of_a_graph_take_do
 async def test_what_every_exchange_was_for_is_told(make_lab):
     lab = make_lab()
     await lab.run()
-    assert [doing for doing, _ in groupby(lab.work)][:3] == ["arranging slots", "while opening the slots",
-                                                             "preparing eager"]  # fmt: skip
+    assert [doing for doing, _ in groupby(lab.work)][:3] == [
+        "arranging slots",
+        "while opening the slots",
+        "preparing eager",
+    ]
     assert "checking outputs" in lab.work
 
 

@@ -35,9 +35,11 @@ class Worker:
         own = ScriptedDevice(cache_bytes=judges.cache_bytes)
         called = entry(own)
         self._stopwatch = Stopwatch(
-            CPU, lambda: called, instruments=own.instruments(precise=precise),
+            CPU,
+            lambda: called,
+            instruments=own.instruments(precise=precise),
             open_block=judges.open_block,
-        )  # fmt: skip
+        )
 
     async def ask(self, command: Any, *, deadline_s: float) -> protocol.AnyReply:
         assert protocol.decode_command(protocol.encode(command)) == command

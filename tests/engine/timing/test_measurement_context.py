@@ -25,9 +25,13 @@ if TYPE_CHECKING:
 GPU = Device(platform="cuda", index=0, name="NVIDIA H100", target="sm_90", memory_bytes=80 << 30, driver="580.1")
 LOCK = "GPU-1a20"
 PEAKS = Peaks(
-    device_name=GPU.name, driver="580.1", versions="", copy_bytes_per_s=3e12, flops_per_s={"float32": 5e13},
+    device_name=GPU.name,
+    driver="580.1",
+    versions="",
+    copy_bytes_per_s=3e12,
+    flops_per_s={"float32": 5e13},
     measured_at="2026-01-02",
-)  # fmt: skip
+)
 HIDDEN = "other processes: Insufficient Permissions"
 
 
@@ -68,9 +72,12 @@ class Laboratory:
         self.waits = asyncio.Event()
         _, process_pool = employ(self._play, target="sm_90")
         self.metrology = Metrology(
-            device=GPU, process_pool=process_pool, lock=self.lock(), peaks_folder=kept,
+            device=GPU,
+            process_pool=process_pool,
+            lock=self.lock(),
+            peaks_folder=kept,
             driver=self.driver,  # type: ignore[arg-type]  # its calls are made above
-        )  # fmt: skip
+        )
 
     def lock(self) -> DeviceLock:
         return DeviceLock(self.locks, device_id=LOCK, command="kgtui bench other.py", poll_s=0.001)
@@ -193,9 +200,12 @@ async def test_the_shortest_time_of_a_baseline_is_remembered_and_never_that_of_a
 ) -> None:
     for eager_us in (30.0, 20.0, 25.0, None):
         benchmark = CaseBenchmark(
-            case="c", outcome=Outcome.PASS, cache=CacheState.COLD, elapsed_s=1.0,
+            case="c",
+            outcome=Outcome.PASS,
+            cache=CacheState.COLD,
+            elapsed_s=1.0,
             baselines=(timing(OTHER, 10.0), timing("eager", eager_us)),
-        )  # fmt: skip
+        )
         laboratory.metrology.keep("toy::twice", benchmark)
     stored = laboratory.metrology.stored("toy::twice", "cold")
     assert [stored("c", side) for side in ("eager", OTHER)] == [20.0, None]

@@ -24,9 +24,14 @@ from engine.timing.plausibility import (
 
 NO_TIMES = [math.nan, math.inf, -math.inf, 0.0, -1.0]
 QUIET = DeviceState(
-    sm_clock_mhz=1980, memory_clock_mhz=2619, temperature_c=50, power_w=400.0, utilisation_percent=100,
-    throttled_by=(), other_processes=(),
-)  # fmt: skip
+    sm_clock_mhz=1980,
+    memory_clock_mhz=2619,
+    temperature_c=50,
+    power_w=400.0,
+    utilisation_percent=100,
+    throttled_by=(),
+    other_processes=(),
+)
 
 
 def severity(finding: Finding | None) -> Severity | None:

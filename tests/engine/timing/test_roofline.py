@@ -26,19 +26,36 @@ L2_BYTES = 50 * MEGABYTES
 
 
 def found(
-    cost: Cost, device_us: float, *, precision: str = "float32", resident_bytes: int = 5 * L2_BYTES,
-    l2_bytes: int | None = L2_BYTES, cache: CacheState = CacheState.COLD, peaks: Peaks = PEAKS,
-) -> Finding | None:  # fmt: skip
+    cost: Cost,
+    device_us: float,
+    *,
+    precision: str = "float32",
+    resident_bytes: int = 5 * L2_BYTES,
+    l2_bytes: int | None = L2_BYTES,
+    cache: CacheState = CacheState.COLD,
+    peaks: Peaks = PEAKS,
+) -> Finding | None:
     return faster_than_physics(
-        "a case", cost, peaks, precision, device_us=device_us, resident_bytes=resident_bytes, l2_bytes=l2_bytes,
+        "a case",
+        cost,
+        peaks,
+        precision,
+        device_us=device_us,
+        resident_bytes=resident_bytes,
+        l2_bytes=l2_bytes,
         cache=cache,
-    )  # fmt: skip
+    )
 
 
 def floor(
-    cost: Cost, device_us: float | None, *, precision: str = "float32", peaks: Peaks = PEAKS,
-    l2_bytes: int | None = L2_BYTES, cache: CacheState = CacheState.COLD,
-) -> Floor:  # fmt: skip
+    cost: Cost,
+    device_us: float | None,
+    *,
+    precision: str = "float32",
+    peaks: Peaks = PEAKS,
+    l2_bytes: int | None = L2_BYTES,
+    cache: CacheState = CacheState.COLD,
+) -> Floor:
     return floor_of(cost, peaks, precision, device_us, l2_bytes=l2_bytes, cache=cache)
 
 

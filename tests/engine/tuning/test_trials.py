@@ -37,10 +37,15 @@ def timed(device_us: tuple[float, float, float] | None) -> CaseBenchmark:
 
 
 def trial(
-    name: str, speedup: tuple[float, float, float] | None = None, *, outcome: Outcome = Outcome.PASS,
-    flagged: bool = False, cases: int = 2, baseline: str = "eager",
+    name: str,
+    speedup: tuple[float, float, float] | None = None,
+    *,
+    outcome: Outcome = Outcome.PASS,
+    flagged: bool = False,
+    cases: int = 2,
+    baseline: str = "eager",
     device_us: Sequence[tuple[float, float, float] | None] = (None,),
-) -> Trial:  # fmt: skip
+) -> Trial:
     """A run of a variant; `speedup` is value, low and high against eager over `cases` of two."""
     events: list[Event] = [
         RunStarted(
@@ -73,32 +78,38 @@ def test_the_fastest_that_is_faster_than_the_file_is_proposed() -> None:
     ("current", "other", "why"),
     [
         (
-            trial(AS_IT_IS, (1.0, 0.9, 1.1)), trial("B=1", (1.15, 1.05, 1.2)),
+            trial(AS_IT_IS, (1.0, 0.9, 1.1)),
+            trial("B=1", (1.15, 1.05, 1.2)),
             "no variant was measured to be faster than the file as it is",
         ),
         (
-            trial(AS_IT_IS, (1.0, 0.9, 1.1)), trial("B=1", (1.5, 1.4, 1.6), flagged=True),
+            trial(AS_IT_IS, (1.0, 0.9, 1.1)),
+            trial("B=1", (1.5, 1.4, 1.6), flagged=True),
             "no variant was measured to be faster than the file as it is",
         ),
         (
-            trial(AS_IT_IS, (1.0, 0.9, 1.1)), trial("B=1", (1.5, 1.4, 1.6), cases=1),
+            trial(AS_IT_IS, (1.0, 0.9, 1.1)),
+            trial("B=1", (1.5, 1.4, 1.6), cases=1),
             "no variant was measured to be faster than the file as it is",
         ),
         (
-            trial(AS_IT_IS, (1.0, 0.9, 1.1), outcome=Outcome.WRONG_VALUE), trial("B=1", (1.5, 1.4, 1.6)),
+            trial(AS_IT_IS, (1.0, 0.9, 1.1), outcome=Outcome.WRONG_VALUE),
+            trial("B=1", (1.5, 1.4, 1.6)),
             "the file as it is was not timed in all cases, so nothing can be said to be faster than it",
         ),
         (
-            trial(AS_IT_IS), trial("B=1"),
+            trial(AS_IT_IS),
+            trial("B=1"),
             "nothing was timed on this device, so no variant is proposed: what it takes up tells no speed",
         ),
         (
-            trial(AS_IT_IS, outcome=Outcome.CRASHED), trial("B=1", outcome=Outcome.WRONG_VALUE),
+            trial(AS_IT_IS, outcome=Outcome.CRASHED),
+            trial("B=1", outcome=Outcome.WRONG_VALUE),
             "no variant is right, so none is proposed",
         ),
     ],
     ids=["within the interval", "flagged", "a case is missing", "the file is wrong", "not timed", "all wrong"],
-)  # fmt: skip
+)
 def test_nothing_is_proposed_without_evidence(current: Trial, other: Trial, why: str) -> None:
     assert (proposed((current, other)), why_none((current, other))) == (None, why)
 

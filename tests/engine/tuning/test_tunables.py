@@ -62,8 +62,11 @@ def test_options_are_not_added_to_launches_of_an_autotuner_which_refuses_them() 
 def test_every_combination_is_made_the_first_name_slowest() -> None:
     made = variants(KERNEL, {"BLOCK": (64, 128), "num_warps": (4, 8)})
     assert [variant.name for variant in made] == [
-        "BLOCK=64 num_warps=4", "BLOCK=64 num_warps=8", "BLOCK=128 num_warps=4", "BLOCK=128 num_warps=8",
-    ]  # fmt: skip
+        "BLOCK=64 num_warps=4",
+        "BLOCK=64 num_warps=8",
+        "BLOCK=128 num_warps=4",
+        "BLOCK=128 num_warps=8",
+    ]
 
 
 def test_only_the_values_change() -> None:
@@ -112,9 +115,14 @@ def test_a_list_with_a_name_is_found_too() -> None:
 
 
 @pytest.mark.parametrize(
-    "source", [b"", b"@triton.jit\ndef k(): ...\n", b"@triton.autotune(configs=[Config({})], key=[])\ndef k(): ...\n",
-               b"@triton.autotune(configs=make(), key=[])\ndef k(): ...\n"]
-)  # fmt: skip
+    "source",
+    [
+        b"",
+        b"@triton.jit\ndef k(): ...\n",
+        b"@triton.autotune(configs=[Config({})], key=[])\ndef k(): ...\n",
+        b"@triton.autotune(configs=make(), key=[])\ndef k(): ...\n",
+    ],
+)
 def test_without_a_list_of_several_there_is_nothing_to_choose(source: bytes) -> None:
     assert configurations(source) == ()
 

@@ -97,9 +97,7 @@ def test_no_case_planned_is_refused() -> None:
 @pytest.mark.parametrize(("cases", "missing"), [((), 3), ((OK,), 2), ((OK, OK), 1)])
 def test_cases_that_were_never_judged_are_our_error_and_no_pass(cases: tuple[CaseResult, ...], missing: int) -> None:
     verdict = judge(Facts(planned=3, cases=cases))
-    assert (verdict.outcome, verdict.sentence) == (
-        Outcome.ENGINE_ERROR, f"{missing} of 3 cases were never judged"
-    )  # fmt: skip
+    assert (verdict.outcome, verdict.sentence) == (Outcome.ENGINE_ERROR, f"{missing} of 3 cases were never judged")
     assert verdict.passed == len(cases)
 
 
@@ -151,9 +149,12 @@ def test_a_cancelled_run_is_cancelled_even_when_all_its_cases_passed() -> None:
 def test_right_cases_whose_kernel_does_not_build_are_a_failure() -> None:
     verdict = judge(Facts(planned=1, cases=(OK,), kernels=(kernel(Outcome.COMPILE_ERROR, "too much shared memory"),)))
     assert verdict == Verdict(
-        outcome=Outcome.COMPILE_ERROR, location=HERE, passed=1, total=1,
+        outcome=Outcome.COMPILE_ERROR,
+        location=HERE,
+        passed=1,
+        total=1,
         sentence="right on all cases, but k does not build for sm_90: too much shared memory",
-    )  # fmt: skip
+    )
 
 
 def test_kernel_that_builds_changes_nothing() -> None:
@@ -164,9 +165,12 @@ def test_kernel_that_builds_changes_nothing() -> None:
 def test_kernel_not_compiled_for_target_is_no_pass(outcome: Outcome) -> None:
     facts = Facts(planned=1, cases=(OK,), kernels=(kernel(outcome, "no compiler got ready"),), layers=ALL_CHECKED)
     assert judge(facts) == Verdict(
-        outcome=outcome, passed=1, total=1, location=HERE,
+        outcome=outcome,
+        passed=1,
+        total=1,
+        location=HERE,
         sentence="right on 1 of 1 cases, but could not check that k builds for sm_90: no compiler got ready",
-    )  # fmt: skip
+    )
 
 
 def test_kernel_launched_on_its_target_needs_no_compile() -> None:
@@ -178,9 +182,7 @@ def test_kernel_launched_on_its_target_needs_no_compile() -> None:
 def test_check_of_the_plan_not_made_is_no_pass() -> None:
     unmade = (Stop(outcome=Outcome.UNSUPPORTED, message="too many kernels"),)
     verdict = judge(Facts(planned=1, cases=(OK,), layers=ALL_CHECKED, unmade=unmade))
-    assert (verdict.outcome, verdict.sentence) == (
-        Outcome.UNSUPPORTED, "right on 1 of 1 cases, but too many kernels"
-    )  # fmt: skip
+    assert (verdict.outcome, verdict.sentence) == (Outcome.UNSUPPORTED, "right on 1 of 1 cases, but too many kernels")
 
 
 def test_engine_failure_in_required_layer_never_flags() -> None:
@@ -216,9 +218,13 @@ def test_a_wrong_case_is_named_before_a_kernel_that_does_not_build() -> None:
 def test_a_pass_with_a_grave_finding_is_flagged(severity: Severity) -> None:
     findings = (finding(Severity.HINT, "a hint"), finding(severity, "no kernel was launched"))
     assert judge(Facts(planned=1, cases=(OK,), findings=findings)) == Verdict(
-        outcome=Outcome.PASS, sentence="right on 1 of 1 cases, but not credible: no kernel was launched", passed=1,
-        total=1, flagged=True, location=Location(line=3),
-    )  # fmt: skip
+        outcome=Outcome.PASS,
+        sentence="right on 1 of 1 cases, but not credible: no kernel was launched",
+        passed=1,
+        total=1,
+        flagged=True,
+        location=Location(line=3),
+    )
 
 
 @pytest.mark.parametrize("severity", [Severity.NOTE, Severity.HINT])
@@ -261,10 +267,12 @@ def test_the_strict_policy_flags_and_is_named() -> None:
 def test_facts_only_says_what_was_found_and_that_nothing_decided_over_it() -> None:
     verdict = under(Policy.FACTS_ONLY, Severity.HINT, Severity.PROOF, Severity.HINT)
     assert verdict == Verdict(
-        outcome=Outcome.PASS, passed=1, total=1,
+        outcome=Outcome.PASS,
+        passed=1,
+        total=1,
         sentence="right on 1 of 1 cases; findings: 1 proof, 2 hint, the first: a proof; "
         "no policy was applied (facts-only)",
-    )  # fmt: skip
+    )
     light = under(Policy.FACTS_ONLY, Severity.NOTE, Severity.HINT)
     assert light.sentence == "right on 1 of 1 cases; findings: 1 hint, 1 note; no policy was applied (facts-only)"
     clean = under(Policy.FACTS_ONLY)
@@ -284,9 +292,10 @@ def test_only_the_strict_policy_refuses_a_file_that_breaks_a_rule() -> None:
     assert refusal(Policy.STRICT, ()) is None
     assert [refusal(policy, (first,)) for policy in (Policy.DEFAULT, Policy.FACTS_ONLY)] == [None, None]
     assert refusal(Policy.STRICT, (first, first, first)) == Stop(
-        outcome=Outcome.REFUSED, location=Location(line=3),
+        outcome=Outcome.REFUSED,
+        location=Location(line=3),
         message="not run, for it breaks a rule: Nothing is computed twice (c, line 3: it is); 2 more of the like",
-    )  # fmt: skip
+    )
 
 
 def test_interim_of_unfinished_right_cases_is_open() -> None:

@@ -21,8 +21,10 @@ def ran(
 
 
 def recorded(
-    *activities: protocol.ActivitySeen, late: tuple[str, ...] = (), nodes: tuple[protocol.NodeSeen, ...] = (),
-) -> protocol.Recorded:  # fmt: skip
+    *activities: protocol.ActivitySeen,
+    late: tuple[str, ...] = (),
+    nodes: tuple[protocol.NodeSeen, ...] = (),
+) -> protocol.Recorded:
     return protocol.Recorded(
         id="i", returned=(), activities=activities, late=late, nodes=nodes, uncaptured="" if nodes else "it waits"
     )
@@ -46,7 +48,7 @@ def found(record: protocol.Recorded) -> list[tuple[Severity, str]]:
         (ran("_ZN8internal5gemvx6kernelIiiffffLb0EEEv18cublasGemvParamsEx", 1), Origin.LIBRARY),
         (protocol.ActivitySeen(kind=COPY, device_ns=1), Origin.COPIES),
     ],
-)  # fmt: skip
+)
 def test_the_origin_is_by_function_first_and_by_name_then(activity: protocol.ActivitySeen, origin: Origin) -> None:
     assert origin_of(activity) is origin
 

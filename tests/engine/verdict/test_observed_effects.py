@@ -27,20 +27,31 @@ from engine.verdict.observed_effects import facts, findings
 COMPUTE, LIGHT = protocol.OperatorKind.COMPUTE, protocol.OperatorKind.LIGHT
 ELEMENTS = {"small": 4, "large": 1000, "empty": 0}
 PROBLEM = Problem(
-    name="toy::twice", entry="f", signature="f(x: Tensor) -> Tensor", summary="", category="toy",
+    name="toy::twice",
+    entry="f",
+    signature="f(x: Tensor) -> Tensor",
+    summary="",
+    category="toy",
     cases=tuple(Case(name=name, dtype=DType.FLOAT16, tier=Tier.FULL, params={}) for name in ELEMENTS),
-    make_inputs=lambda case, rng: (), reference=lambda x: x, eager=lambda x: x,
+    make_inputs=lambda case, rng: (),
+    reference=lambda x: x,
+    eager=lambda x: x,
     tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
     cost=lambda case: Cost(flops=1, bytes_read=2 * ELEMENTS[case.name], bytes_written=2 * ELEMENTS[case.name]),
     origin="m:P",
-)  # fmt: skip
+)
 RESULTS = tuple(
     CaseResult(
-        case=name, tier=Tier.FULL, outcome=Outcome.PASS, elapsed_s=0.1, calls=2, seed=1,
+        case=name,
+        tier=Tier.FULL,
+        outcome=Outcome.PASS,
+        elapsed_s=0.1,
+        calls=2,
+        seed=1,
         outputs=(OutputReport(name="return", outcome=Outcome.PASS, total=elements),),
     )
     for name, elements in ELEMENTS.items()
-)  # fmt: skip
+)
 
 
 def found(
@@ -53,13 +64,26 @@ def found(
 
 
 def used(
-    name: str = "aten::_softmax", *, kind: protocol.OperatorKind = COMPUTE, case: str = "large", reads: bool = True,
-    taken: int = 1000, made: int = 1000, uses: int = 1,
-) -> protocol.OperatorSeen:  # fmt: skip
+    name: str = "aten::_softmax",
+    *,
+    kind: protocol.OperatorKind = COMPUTE,
+    case: str = "large",
+    reads: bool = True,
+    taken: int = 1000,
+    made: int = 1000,
+    uses: int = 1,
+) -> protocol.OperatorSeen:
     return protocol.OperatorSeen(
-        name=name, kind=kind, case=case, reads_inputs=reads, uses=uses, largest_in=taken // uses,
-        largest_out=made // uses, total_in=taken, total_out=made,
-    )  # fmt: skip
+        name=name,
+        kind=kind,
+        case=case,
+        reads_inputs=reads,
+        uses=uses,
+        largest_in=taken // uses,
+        largest_out=made // uses,
+        total_in=taken,
+        total_out=made,
+    )
 
 
 def severities(told: list[Finding]) -> list[Severity]:
@@ -133,7 +157,7 @@ def test_numbers_that_were_taken_one_by_one_are_as_much_as_the_answer() -> None:
         used("aten::randn", kind=protocol.OperatorKind.RANDOM),
         used("aten::view", kind=protocol.OperatorKind.VIEW),
     ],
-)  # fmt: skip
+)
 def test_small_helpers_copies_and_views_say_nothing(operator: protocol.OperatorSeen) -> None:
     assert found(operator) == []
 
@@ -168,9 +192,10 @@ def test_what_comes_from_elsewhere_is_suspect(operator: protocol.OperatorSeen, w
 def test_what_torch_does_to_what_kernels_left_is_its_own_when_it_is_half_of_the_operations() -> None:
     two = tuple(dataclasses.replace(one, case=f"large {number}") for one in RESULTS[1:2] for number in "12")
     problem = dataclasses.replace(
-        PROBLEM, cases=tuple(dataclasses.replace(PROBLEM.cases[1], name=one.case) for one in two),
+        PROBLEM,
+        cases=tuple(dataclasses.replace(PROBLEM.cases[1], name=one.case) for one in two),
         cost=lambda case: Cost(flops=4000, bytes_read=2000, bytes_written=2000),
-    )  # fmt: skip
+    )
 
     def told(taken: int) -> list[Finding]:
         seen = [used("aten::sum", kind=LIGHT, case=one.case, reads=False, taken=taken) for one in two]
@@ -192,17 +217,19 @@ def test_light_arithmetic_counts_on_inputs_and_is_noted_on_what_kernels_left() -
     assert severities(found(used("aten::sum", kind=LIGHT))) == [Severity.SUSPECT]
     (noted,) = found(used("aten::sum", kind=LIGHT, reads=False))
     assert (noted.severity, noted.message) == (
-        Severity.NOTE, "torch finished what its kernels left: aten::sum once, up to 1000 elements (1 cases)",
-    )  # fmt: skip
+        Severity.NOTE,
+        "torch finished what its kernels left: aten::sum once, up to 1000 elements (1 cases)",
+    )
     assert severities(found(used(reads=False))) == [Severity.SUSPECT]
 
 
 def test_content_that_left_torch_was_computed_elsewhere() -> None:
     (finding,) = found(used("Tensor.tolist"), used("Tensor.numpy", made=499))
     assert (finding.severity, finding.message) == (
-        Severity.SUSPECT, "it took as much as the answer out of torch, where other code can compute it: "
+        Severity.SUSPECT,
+        "it took as much as the answer out of torch, where other code can compute it: "
         "Tensor.tolist once, up to 1000 elements (1 cases)",
-    )  # fmt: skip
+    )
 
 
 def deed(
@@ -241,7 +268,7 @@ def deed(
         (deed(protocol.DeedKind.FILE_WRITTEN), Severity.HINT),
         (deed(protocol.DeedKind.IMPORT, "cupy"), Severity.NOTE),
     ],
-)  # fmt: skip
+)
 def test_each_deed_has_its_weight(seen: protocol.DeedSeen, severity: Severity) -> None:
     assert severities(found(deeds=(seen,))) == [severity]
 
@@ -269,11 +296,14 @@ def test_deeds_of_a_kind_are_one_finding_with_the_first_line() -> None:
 @pytest.mark.parametrize(
     ("kind", "severity"),
     [
-        (protocol.ChangeKind.FUNCTION, Severity.SUSPECT), (protocol.ChangeKind.BUSY_THREAD, Severity.SUSPECT),
-        (protocol.ChangeKind.PROCESS, Severity.SUSPECT), (protocol.ChangeKind.SETTING, Severity.HINT),
-        (protocol.ChangeKind.THREAD, Severity.NOTE), (protocol.ChangeKind.RANDOM_STATE, Severity.NOTE),
+        (protocol.ChangeKind.FUNCTION, Severity.SUSPECT),
+        (protocol.ChangeKind.BUSY_THREAD, Severity.SUSPECT),
+        (protocol.ChangeKind.PROCESS, Severity.SUSPECT),
+        (protocol.ChangeKind.SETTING, Severity.HINT),
+        (protocol.ChangeKind.THREAD, Severity.NOTE),
+        (protocol.ChangeKind.RANDOM_STATE, Severity.NOTE),
     ],
-)  # fmt: skip
+)
 def test_each_change_has_its_weight(kind: protocol.ChangeKind, severity: Severity) -> None:
     (finding,) = found(changes=(protocol.ChangeSeen(kind=kind, name="torch.allclose", detail="<lambda>"),))
     assert finding.severity is severity
@@ -285,8 +315,10 @@ def test_the_facts_count_what_was_seen() -> None:
     change = protocol.ChangeSeen(kind=protocol.ChangeKind.BUSY_THREAD, name="t")
     told = facts(protocol.Observed(id="0" * 32, operators=(operator,), changes=(change,)))
     assert [(fact.name, fact.value) for fact in told] == [
-        ("operators of torch", "3 allocation"), ("deeds", "none"), ("left changed", "1 busy thread"),
-    ]  # fmt: skip
+        ("operators of torch", "3 allocation"),
+        ("deeds", "none"),
+        ("left changed", "1 busy thread"),
+    ]
 
 
 def test_a_reply_without_anything_says_nothing() -> None:

@@ -20,12 +20,16 @@ def failed(kind: protocol.FailureKind, *, line: int | None = None) -> protocol.F
 @pytest.mark.parametrize(
     ("kind", "outcome"),
     [
-        (Kind.RAISED, Outcome.RUNTIME_ERROR), (Kind.EXITED, Outcome.RUNTIME_ERROR),
-        (Kind.NO_ENTRY, Outcome.COMPILE_ERROR), (Kind.OUT_OF_MEMORY, Outcome.OUT_OF_MEMORY),
-        (Kind.OUT_OF_BOUNDS, Outcome.RUNTIME_ERROR), (Kind.COMPILE, Outcome.COMPILE_ERROR),
-        (Kind.TAMPERED, Outcome.TAMPERED), (Kind.UNSUPPORTED, Outcome.UNSUPPORTED),
+        (Kind.RAISED, Outcome.RUNTIME_ERROR),
+        (Kind.EXITED, Outcome.RUNTIME_ERROR),
+        (Kind.NO_ENTRY, Outcome.COMPILE_ERROR),
+        (Kind.OUT_OF_MEMORY, Outcome.OUT_OF_MEMORY),
+        (Kind.OUT_OF_BOUNDS, Outcome.RUNTIME_ERROR),
+        (Kind.COMPILE, Outcome.COMPILE_ERROR),
+        (Kind.TAMPERED, Outcome.TAMPERED),
+        (Kind.UNSUPPORTED, Outcome.UNSUPPORTED),
     ],
-)  # fmt: skip
+)
 def test_a_failure_means_its_kind_whatever_its_words(kind: protocol.FailureKind, outcome: Outcome) -> None:
     stop = outcome_mapping.of_failure(failed(kind, line=4))
     assert stop == Stop(outcome=outcome, message="out of memory, timeout, crashed", location=Location(line=4))
@@ -48,16 +52,24 @@ def test_a_failure_without_a_line_has_no_location() -> None:
 @pytest.mark.parametrize(
     ("error", "outcome", "message"),
     [
-        (WireError("not a reply"), Outcome.TAMPERED,
-         "while computing, the candidate meddled with the result channel: not a reply"),
-        (DeadlineError("the worker did not reply within 10 s"), Outcome.TIMEOUT,
-         "while computing, the worker did not reply within 10 s; an infinite loop?"),
-        (ChildDiedError("the worker ended without a reply (signal 11)"), Outcome.CRASHED,
-         "while computing, the worker ended without a reply (signal 11)"),
-        (EngineError("the engine is not running"), Outcome.ENGINE_ERROR,
-         "while computing: the engine is not running"),
+        (
+            WireError("not a reply"),
+            Outcome.TAMPERED,
+            "while computing, the candidate meddled with the result channel: not a reply",
+        ),
+        (
+            DeadlineError("the worker did not reply within 10 s"),
+            Outcome.TIMEOUT,
+            "while computing, the worker did not reply within 10 s; an infinite loop?",
+        ),
+        (
+            ChildDiedError("the worker ended without a reply (signal 11)"),
+            Outcome.CRASHED,
+            "while computing, the worker ended without a reply (signal 11)",
+        ),
+        (EngineError("the engine is not running"), Outcome.ENGINE_ERROR, "while computing: the engine is not running"),
     ],
-)  # fmt: skip
+)
 def test_the_end_of_a_worker_is_told_by_its_type(error: EngineError, outcome: Outcome, message: str) -> None:
     assert outcome_mapping.of_worker_error(error, "while computing") == Stop(outcome=outcome, message=message)
 

@@ -277,10 +277,13 @@ def the_kernel_after_a_violation_is_judged_by_its_own_tensors() -> Any:
 
 
 @triton.autotune(
-    configs=[triton.Config({"block": 3}), triton.Config({"block": 8}, num_warps=2, num_stages=5),
-             triton.Config({"block": 16})],
+    configs=[
+        triton.Config({"block": 3}),
+        triton.Config({"block": 8}, num_warps=2, num_stages=5),
+        triton.Config({"block": 16}),
+    ],
     key=["n"],
-)  # fmt: skip
+)
 @triton.jit
 def tuned(x, y, n, block: tl.constexpr):
     at = tl.program_id(0) * block + tl.arange(0, block)
@@ -298,9 +301,10 @@ def autotune_takes_the_first_configuration_that_works() -> Any:
     BOOK.take_untold()
     tuned[grid](torch.ones(10), y, 10)
     return {
-        "y": y.tolist(), "asked": sorted(set(asked)),
+        "y": y.tolist(),
+        "asked": sorted(set(asked)),
         "launches": [msgspec.to_builtins(launch) for launch in BOOK.take_untold() if launch.constants["block"] == "8"],
-    }  # fmt: skip
+    }
 
 
 @triton.autotune(configs=[triton.Config({"block": 3}), triton.Config({"block": 5})], key=["n"])
@@ -491,8 +495,9 @@ def larger_by_asking(a, b):
 @triton.jit
 def find_largest(x, y, rows: tl.constexpr, cols: tl.constexpr):
     at = tl.arange(0, rows)[:, None] * cols + tl.arange(0, cols)[None, :]
-    value, index = tl.reduce((tl.load(x + at), tl.broadcast_to(tl.arange(0, cols)[None, :], (rows, cols))), 1,
-                             larger_of_two)  # fmt: skip
+    value, index = tl.reduce(
+        (tl.load(x + at), tl.broadcast_to(tl.arange(0, cols)[None, :], (rows, cols))), 1, larger_of_two
+    )
     tl.store(y + tl.arange(0, rows), value + index)
     of_all, where = tl.reduce((tl.load(x + at), at), None, larger_of_two)
     tl.store(y + rows, of_all + where)

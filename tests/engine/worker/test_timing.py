@@ -28,16 +28,23 @@ class Bench:
         self.device = device or ScriptedDevice()
         self.entry: Callable[..., Any] = self.double
         self.stopwatch = Stopwatch(
-            CPU, lambda: self.entry, instruments=self.device.instruments(precise=precise),
+            CPU,
+            lambda: self.entry,
+            instruments=self.device.instruments(precise=precise),
             open_block=self.device.open_block,
-        )  # fmt: skip
+        )
         specs, _ = tensors.lay_out((torch.zeros(6),))
         placed, stride = tensors.place((24, room))
         self.block = self.device.memory(256 + SLOTS * stride)
         self.layout = protocol.SlotLayout(
-            handle=self.block.handle, bytes=self.block.size_bytes, first=256, stride=stride, slots=SLOTS,
-            storages=placed[:1], outputs=placed[1],
-        )  # fmt: skip
+            handle=self.block.handle,
+            bytes=self.block.size_bytes,
+            first=256,
+            stride=stride,
+            slots=SLOTS,
+            storages=placed[:1],
+            outputs=placed[1],
+        )
         for number in range(SLOTS):
             self.input(number).copy_(torch.arange(6.0) + 10 * number)
         self.occupied = self.ask(protocol.Occupy(id="i", case="one", arguments=specs, layout=self.layout))
@@ -252,9 +259,11 @@ def test_several_outputs_and_odd_ones_are_described_as_they_are(bench: Bench) ->
     bench.entry = lambda x: (x + 1, x.to(torch.int16)[::2], None, x[:0])
     (returned,) = bench.timed(protocol.How.SINGLE, 1).returned
     assert [(spec.type_name, spec.dtype, spec.shape, spec.bytes) for spec in returned] == [
-        ("Tensor", "float32", (6,), 24), ("Tensor", "int16", (3,), 6), ("NoneType", "", (), 0),
+        ("Tensor", "float32", (6,), 24),
+        ("Tensor", "int16", (3,), 6),
+        ("NoneType", "", (), 0),
         ("Tensor", "float32", (0,), 0),
-    ]  # fmt: skip
+    ]
     assert bench.output(1, returned[0]).tolist() == [11, 12, 13, 14, 15, 16]
     assert bench.output(1, returned[1]).tolist() == [10, 12, 14]
 
@@ -291,10 +300,13 @@ def test_a_burst_is_collected_into_its_slots(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("views", "shared"),
     [
-        ((slice(0, 6), slice(0, 6)), True), ((slice(0, 6), slice(5, 11)), True), ((slice(0, 6), slice(6, 12)), False),
-        ((slice(0, 20), slice(3, 4)), True), ((slice(0, 0), slice(0, 6)), False),
+        ((slice(0, 6), slice(0, 6)), True),
+        ((slice(0, 6), slice(5, 11)), True),
+        ((slice(0, 6), slice(6, 12)), False),
+        ((slice(0, 20), slice(3, 4)), True),
+        ((slice(0, 0), slice(0, 6)), False),
     ],
-)  # fmt: skip
+)
 def test_outputs_that_overlap_are_shared_and_neighbours_are_not(
     bench: Bench, views: tuple[slice, slice], shared: bool
 ) -> None:

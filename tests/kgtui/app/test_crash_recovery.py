@@ -69,10 +69,12 @@ def test_a_screen_that_cannot_be_asked_any_more_is_told(paths: Paths) -> None:
 
 @pytest.mark.parametrize(
     ("app", "told"),
-    [(application(unsaved=False), "  text   no text was unsaved, so none is lost"),
-     (application(has_store=False), "  runs   nothing was kept of this session: the store was not open")],
+    [
+        (application(unsaved=False), "  text   no text was unsaved, so none is lost"),
+        (application(has_store=False), "  runs   nothing was kept of this session: the store was not open"),
+    ],
     ids=["saved", "no store"],
-)  # fmt: skip
+)
 def test_what_is_kept_is_told_as_it_is(paths: Paths, app: Any, told: str) -> None:
     rescue = Rescue(app, paths=paths)
     rescue.take()

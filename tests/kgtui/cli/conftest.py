@@ -134,18 +134,29 @@ class PreparedEngine:
             yield event
 
     async def port(
-        self, candidate: Candidate, *, entry: str, launches: Sequence[Launch], targets: Sequence[str],
-        after_s: float = 0.0, cancelled: asyncio.Event | None = None,
-    ) -> AsyncGenerator[Event, None]:  # fmt: skip
+        self,
+        candidate: Candidate,
+        *,
+        entry: str,
+        launches: Sequence[Launch],
+        targets: Sequence[str],
+        after_s: float = 0.0,
+        cancelled: asyncio.Event | None = None,
+    ) -> AsyncGenerator[Event, None]:
         self.asked_for.append(tuple(targets))
         for event in self.ported:
             yield event
 
     def _events(self, candidate: Candidate, plan: Plan) -> Iterator[Event]:
         yield RunStarted(
-            at_s=0.0, problem=candidate.problem, digest=candidate.digest, device=plan.device, device_name="a device",
-            target=plan.target, cases=len(plan.cases),
-        )  # fmt: skip
+            at_s=0.0,
+            problem=candidate.problem,
+            digest=candidate.digest,
+            device=plan.device,
+            device_name="a device",
+            target=plan.target,
+            cases=len(plan.cases),
+        )
         yield StageStarted(at_s=0.1, stage=Stage.VERIFY, total=len(plan.cases))
         yield from self.extra
         for number, case in enumerate(plan.cases, start=1):

@@ -171,8 +171,13 @@ def test_a_terminal_without_the_signs_gets_none_and_a_pipe_gets_names_as_they_ar
     console: Console, terminal: type[io.StringIO], is_terminal: bool, is_ascii: bool
 ) -> None:
     out = terminal() if is_terminal else io.StringIO()
-    linux = Console(out=out, err=console.err, stdin=console.stdin, environment={**console.environment, "TERM": "linux"},
-                    folder=console.folder)  # fmt: skip
+    linux = Console(
+        out=out,
+        err=console.err,
+        stdin=console.stdin,
+        environment={**console.environment, "TERM": "linux"},
+        folder=console.folder,
+    )
     assert in_signs(build_parser().parse_args(["paths"]), linux).is_ascii is is_ascii
 
 
@@ -180,6 +185,7 @@ def test_an_encoding_without_the_signs_is_one_of_them(console: Console) -> None:
     class Latin(io.StringIO):
         encoding = "iso-8859-1"
 
-    latin = Console(out=Latin(), err=console.err, stdin=console.stdin, environment=console.environment,
-                    folder=console.folder)  # fmt: skip
+    latin = Console(
+        out=Latin(), err=console.err, stdin=console.stdin, environment=console.environment, folder=console.folder
+    )
     assert in_signs(build_parser().parse_args(["paths"]), latin).is_ascii is True

@@ -54,6 +54,9 @@ def test_exit_code_on_a_gpu(tmp_path: Path, command: str, exit_code: int) -> Non
     file = CORPUS / FILES[exit_code] if exit_code in FILES else file
     ended = subprocess.run(
         [sys.executable, "-m", "kgtui", command, str(file), "--no-store", "--device", "cuda"],
-        cwd=tmp_path, env={**os.environ, "KGTUI_HOME": str(tmp_path / "home")}, capture_output=True, check=False,
-    )  # fmt: skip
+        cwd=tmp_path,
+        env={**os.environ, "KGTUI_HOME": str(tmp_path / "home")},
+        capture_output=True,
+        check=False,
+    )
     assert ended.returncode == exit_code, (ended.stdout + ended.stderr).decode()[-4000:]

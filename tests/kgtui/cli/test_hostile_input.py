@@ -51,7 +51,7 @@ UNDECODABLE = os.fsdecode(b"\xff\xfe")
         (("new", "silu", "k" * 300 + ".py"), "was not made"),
         (("new", "silu", "k\0.py"), ""),
     ],
-)  # fmt: skip
+)
 def test_hostile_argument_is_usage(typed, kernel, line, words):
     ended = typed(*line)
 
@@ -140,9 +140,12 @@ def test_no_descriptor_left_is_an_engine_error(tmp_path):
 
     ended = subprocess.run(
         [sys.executable, "-m", "kgtui", "check", "--sample", "--cases", "smoke", "--device", "cpu", "--no-store"],
-        capture_output=True, text=True, cwd=tmp_path, preexec_fn=few,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        preexec_fn=few,
         env={**os.environ, "KGTUI_HOME": str(tmp_path / "home")},
-    )  # fmt: skip
+    )
 
     assert ended.returncode == 3
     words = "only 20 files may be open at once, and the engine needs 128; raise the limit with `ulimit -n 1024`"

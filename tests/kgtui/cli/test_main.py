@@ -96,9 +96,14 @@ def test_the_real_engine_inspects_a_kernel(run, file, exit_code, outcome, layers
 def test_a_signal_ends_the_run_with_a_verdict_and_without_a_child(tmp_path, temporary, environment, number, exit_code):
     (tmp_path / "k.py").write_text(NEVER_LOADS)
     process = subprocess.Popen(
-        [*KGTUI, "check", "k.py", "--target", "none", "--device", "cpu"], cwd=tmp_path, env=environment, text=True,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        [*KGTUI, "check", "k.py", "--target", "none", "--device", "cpu"],
+        cwd=tmp_path,
+        env=environment,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     assert process.stderr.readline() == "log      stdout here\n"
     children = _children(process.pid)
     process.send_signal(number)
@@ -195,9 +200,14 @@ def _in_a_terminal(folder, environment, *arguments):
         os.execv(sys.argv[1], sys.argv[1:])
     """)
     process = subprocess.Popen(
-        [sys.executable, "-c", script, *KGTUI, *arguments], cwd=folder, env=environment, stdin=theirs, stdout=theirs,
-        stderr=theirs, start_new_session=True,
-    )  # fmt: skip
+        [sys.executable, "-c", script, *KGTUI, *arguments],
+        cwd=folder,
+        env=environment,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    )
     os.close(theirs)
     return process, ours
 

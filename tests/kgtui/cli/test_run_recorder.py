@@ -21,9 +21,14 @@ def paths(home) -> Paths:
 
 async def begin(keeper: Keeper) -> None:
     await keeper.begin(
-        Candidate(source=b"", problem="aten::silu"), label="check", environment={}, device="cpu", target=None,
-        tiers=(Tier.SMOKE,), path=None,
-    )  # fmt: skip
+        Candidate(source=b"", problem="aten::silu"),
+        label="check",
+        environment={},
+        device="cpu",
+        target=None,
+        tiers=(Tier.SMOKE,),
+        path=None,
+    )
 
 
 def logged(text: str) -> LogWritten:

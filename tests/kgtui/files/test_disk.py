@@ -116,7 +116,7 @@ def test_only_utf8_text_can_be_edited() -> None:
         (b"a\0b", "is a binary file; editing it here would damage it"),
         (b"\xff", "is not UTF-8 text; editing it here would damage it"),
     ],
-)  # fmt: skip
+)
 def test_what_editing_would_change_elsewhere_in_the_file_is_left_to_another_editor(content: bytes, words: str) -> None:
     assert disk.why_not_editable(content) == words
     assert (disk.editable_text(content) is None) == bool(words)

@@ -486,9 +486,14 @@ class Exhausted(InotifyObserver):
     """The system's refusal of one more watch, which cannot be had without hurting other programs."""
 
     def schedule(
-        self, event_handler: FileSystemEventHandler, path: str | Path, *, recursive: bool = False,
-        event_filter: list[type[FileSystemEvent]] | None = None, follow_symlink: bool = False,
-    ) -> ObservedWatch:  # fmt: skip
+        self,
+        event_handler: FileSystemEventHandler,
+        path: str | Path,
+        *,
+        recursive: bool = False,
+        event_filter: list[type[FileSystemEvent]] | None = None,
+        follow_symlink: bool = False,
+    ) -> ObservedWatch:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 

@@ -87,9 +87,10 @@ def test_real_source_is_coloured_as_pygments_colours_it_whole(path: Path) -> Non
             row[span.start : span.end] = [span.ink] * (span.end - span.start)
         by_lines += row
     differing = [
-        place for place, (one, other) in enumerate(zip(whole, by_lines, strict=False))
+        place
+        for place, (one, other) in enumerate(zip(whole, by_lines, strict=False))
         if one is not other and not text[place].isspace()
-    ]  # fmt: skip
+    ]
     assert differing == []
 
 

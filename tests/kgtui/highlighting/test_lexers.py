@@ -33,27 +33,45 @@ def words(line: str, kind: TextKind) -> list[tuple[str, Ink]]:
 
 def test_triton_ir() -> None:
     assert words(TTGIR, TextKind.TTGIR) == [
-        ("%x_5", Ink.VARIABLE), ("tt.load", Ink.BUILTIN), ("%x_4", Ink.VARIABLE), ("%mask", Ink.VARIABLE),
-        ("tensor", Ink.TYPE), ("1024x", Ink.NUMBER), ("!tt.ptr", Ink.TYPE), ("f32", Ink.TYPE),
-        ("#blocked", Ink.ATTRIBUTE), ('loc(callsite(#loc1 at "k.py":3:1))', Ink.COMMENT),
-    ]  # fmt: skip
+        ("%x_5", Ink.VARIABLE),
+        ("tt.load", Ink.BUILTIN),
+        ("%x_4", Ink.VARIABLE),
+        ("%mask", Ink.VARIABLE),
+        ("tensor", Ink.TYPE),
+        ("1024x", Ink.NUMBER),
+        ("!tt.ptr", Ink.TYPE),
+        ("f32", Ink.TYPE),
+        ("#blocked", Ink.ATTRIBUTE),
+        ('loc(callsite(#loc1 at "k.py":3:1))', Ink.COMMENT),
+    ]
     assert words(TTGIR, TextKind.TTIR) == words(TTGIR, TextKind.TTGIR)
 
 
 def test_sass() -> None:
     assert words(SASS, TextKind.SASS) == [
-        ("/*0170*/", Ink.COMMENT), ("@!P0", Ink.DECORATOR), ("LDG.E.128", Ink.KEYWORD), ("R6", Ink.VARIABLE),
-        ("UR6", Ink.VARIABLE), ("R18.64", Ink.VARIABLE), ("+0x400", Ink.NUMBER),
+        ("/*0170*/", Ink.COMMENT),
+        ("@!P0", Ink.DECORATOR),
+        ("LDG.E.128", Ink.KEYWORD),
+        ("R6", Ink.VARIABLE),
+        ("UR6", Ink.VARIABLE),
+        ("R18.64", Ink.VARIABLE),
+        ("+0x400", Ink.NUMBER),
         ("/* 0x0000000612067981 */", Ink.COMMENT),
-    ]  # fmt: skip
+    ]
     assert words("`(.L_x_0)", TextKind.SASS) == [("`(.L_x_0)", Ink.LABEL)]
 
 
 def test_amdgcn() -> None:
     assert words(AMDGCN, TextKind.AMDGCN) == [
-        (".LBB0_2:", Ink.LABEL), ("global_load_dwordx4", Ink.KEYWORD), ("v[4:7]", Ink.VARIABLE), ("v1", Ink.VARIABLE),
-        ("s[2:3]", Ink.VARIABLE), ("offset", Ink.ATTRIBUTE), ("16", Ink.NUMBER), ("; wait", Ink.COMMENT),
-    ]  # fmt: skip
+        (".LBB0_2:", Ink.LABEL),
+        ("global_load_dwordx4", Ink.KEYWORD),
+        ("v[4:7]", Ink.VARIABLE),
+        ("v1", Ink.VARIABLE),
+        ("s[2:3]", Ink.VARIABLE),
+        ("offset", Ink.ATTRIBUTE),
+        ("16", Ink.NUMBER),
+        ("; wait", Ink.COMMENT),
+    ]
 
 
 def test_ptx_and_llvm_come_from_pygments() -> None:

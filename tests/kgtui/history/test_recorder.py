@@ -21,9 +21,12 @@ from sessions.store import open_memory_store
 @pytest.fixture
 def order(fakes: ModuleType) -> Order:
     return Order(
-        problem=fakes.softmax_problem(), path=fakes.Path("/k/softmax.py"), content=fakes.SOURCE, device="cpu",
+        problem=fakes.softmax_problem(),
+        path=fakes.Path("/k/softmax.py"),
+        content=fakes.SOURCE,
+        device="cpu",
         target="sm_90",
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture
@@ -87,9 +90,13 @@ def case_timed(plan: BenchmarkPlan) -> Event:
         Timing(side=side, method=Method.CUPTI, device_us=span, call_us=span) for side in ("candidate", *plan.baselines)
     ]
     case = CaseBenchmark(
-        case=plan.cases[0].name, outcome=Outcome.PASS, cache=plan.cache, elapsed_s=0.1, timing=sides[0],
+        case=plan.cases[0].name,
+        outcome=Outcome.PASS,
+        cache=plan.cache,
+        elapsed_s=0.1,
+        timing=sides[0],
         baselines=tuple(sides[1:]),
-    )  # fmt: skip
+    )
     return CaseBenchmarked(at_s=0.3, number=1, total=1, benchmark=case)
 
 
@@ -183,5 +190,6 @@ def test_an_order_that_names_a_tag_and_a_note_is_kept_with_them(recording: Store
     plain = recording.begin(order)
     listed = recording.archive.runs(RunFilter(problem=order.problem.name), before=None, after=None, limit=9)
     assert [(one.run.id, one.run.tag, one.run.note) for one in listed] == [
-        (plain, None, None), (number, "tune", "num_warps=8"),
-    ]  # fmt: skip
+        (plain, None, None),
+        (number, "tune", "num_warps=8"),
+    ]

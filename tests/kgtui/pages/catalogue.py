@@ -221,18 +221,27 @@ _PAST = (
 )  # fmt: skip
 _OPERATORS = (
     Page(name="operators", screen="operators", says=("aten::softmax", "vllm::rms_norm"), opened=False),
-    Page(name="operators-filtered", screen="operators", says=("vllm::rms_norm",), opened=False,
-         keys=("slash", *"rms")),
-    Page(name="operators-none-matches", screen="operators", says=("no operator matches",), opened=False,
-         keys=("slash", *"xyz")),
+    Page(name="operators-filtered", screen="operators", says=("vllm::rms_norm",), opened=False, keys=("slash", *"rms")),
+    Page(
+        name="operators-none-matches",
+        screen="operators",
+        says=("no operator matches",),
+        opened=False,
+        keys=("slash", *"xyz"),
+    ),
     Page(name="operators-recent-files", screen="operators", says=("softmax_v3.py",), store="recent", opened=False),
     Page(name="operators-judged-before", screen="operators", says=("✔",), keys=("ctrl+o",)),
-)  # fmt: skip
+)
 _TINY = (
     Page(name="too-small", screen="workbench", says=("too small",), sizes=TINY),
-    Page(name="too-small-for-a-question", screen="workbench", says=("too small",), keys=("e", "x", "ctrl+q"),
-         store="broken", sizes=TINY),
-    Page(name="too-small-for-history", screen="history", says=("too small",), opened=False, keys=("f8",),
-         sizes=TINY),
-)  # fmt: skip
+    Page(
+        name="too-small-for-a-question",
+        screen="workbench",
+        says=("too small",),
+        keys=("e", "x", "ctrl+q"),
+        store="broken",
+        sizes=TINY,
+    ),
+    Page(name="too-small-for-history", screen="history", says=("too small",), opened=False, keys=("f8",), sizes=TINY),
+)
 PAGES = (*_OPERATORS, *_RUNNING, *_ENDED, *_PANES, *_OVER, *_TUNE, *_COMPARE, *_PAST, *_TINY)

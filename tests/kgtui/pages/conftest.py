@@ -51,10 +51,15 @@ def opened(
         recording = STORES[page.store](tmp_path, device) if page.store else None
         needs_cases = page.timed or page.store in ("four", "known")
         bench = make_bench(
-            script_of(page.script), opened=page.opened, recording=recording, content=page.content, device=device,
+            script_of(page.script),
+            opened=page.opened,
+            recording=recording,
+            content=page.content,
+            device=device,
             problem=bench_fakes.timed_problem() if needs_cases else None,
-            config_path=Path("/home/somebody/.config/kgtui/config.toml"), **settings,
-        )  # fmt: skip
+            config_path=Path("/home/somebody/.config/kgtui/config.toml"),
+            **settings,
+        )
         bench.engine.starts = page.engine_starts
         async with bench.app.run_test(size=page.sizes[0]) as pilot:
             driven = Driven(bench=bench, pilot=pilot, scripts=script_of)

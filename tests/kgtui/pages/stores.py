@@ -15,7 +15,7 @@ from kgtui_test_fakes import (
     some_fail,
     stops_half_way,
     suspicious,
-)  # fmt: skip
+)
 
 from engine.model import Outcome
 from engine.model.benchmark import Interval
@@ -107,7 +107,6 @@ def broken(folder: Path, device: str) -> MemoryRecording:
 
 
 Store = Callable[[Path, str], Kept | MemoryRecording]
-STORES: Mapping[str, Store] = MappingProxyType({
-    store.__name__: store
-    for store in (empty, four, two_timed, full, known, cut_short, recent, with_a_best, broken)
-})  # fmt: skip
+STORES: Mapping[str, Store] = MappingProxyType(
+    {store.__name__: store for store in (empty, four, two_timed, full, known, cut_short, recent, with_a_best, broken)}
+)

@@ -58,14 +58,16 @@ _MASK = Diagnosis(
     kind=DiagnosisKind.TAIL_MASK,
     sentence="only the end of dimension 1 is wrong, from 127 on: look at the mask of the last block",
     evidence="127 of 127 wrong elements lie there; the dimension is 128 long, which 127 does not divide",
-    explained=127, wrong=127,
-)  # fmt: skip
+    explained=127,
+    wrong=127,
+)
 _UNWRITTEN = Diagnosis(
     kind=DiagnosisKind.UNWRITTEN_OUTPUT,
     sentence="never written from column 112 on, or added to memory that nobody had set",
     evidence="2,032 of 2,032 wrong elements still hold the bytes 0xFF that filled new memory before the call",
-    explained=2032, wrong=2032,
-)  # fmt: skip
+    explained=2032,
+    wrong=2032,
+)
 _FEEDS = tuple(InputElement(argument="x", index=(3, column), value=f"{column / 8 - 7:.4g}") for column in range(64, 76))
 _LAYERS = (
     LayerReport(layer=Layer.STATIC, by="static checks", coverage=Coverage.CHECKED,
@@ -142,16 +144,25 @@ def does_not_parse(candidate: Candidate, plan: Plan) -> list[Event]:
     """The file is no Python."""
     place = Location(line=14, column=5)
     message = "syntax error: '(' was never closed"
-    ended = StageFinished(at_s=0.004, stage=Stage.PARSE, outcome=Outcome.COMPILE_ERROR, elapsed_s=0.003,
-                          message=message, location=place)  # fmt: skip
+    ended = StageFinished(
+        at_s=0.004, stage=Stage.PARSE, outcome=Outcome.COMPILE_ERROR, elapsed_s=0.003, message=message, location=place
+    )
     return _stopped([*parsing(candidate, plan), ended], plan, Outcome.COMPILE_ERROR, message, place)
 
 
 def does_not_build(candidate: Candidate, plan: Plan) -> list[Event]:
     """Right under the interpreter, and the compiler refuses a line."""
     message = "failed to translate module to [LLVM IR]: no such instruction"
-    kernel = replace(compiled(), outcome=Outcome.COMPILE_ERROR, message=message, location=Location(line=13),
-                     artefacts=(), registers=None, spill_bytes=None, shared_bytes=None)  # fmt: skip
+    kernel = replace(
+        compiled(),
+        outcome=Outcome.COMPILE_ERROR,
+        message=message,
+        location=Location(line=13),
+        artefacts=(),
+        registers=None,
+        spill_bytes=None,
+        shared_bytes=None,
+    )
     events = [*compiling(candidate, plan), KernelCompiled(at_s=0.3, number=1, total=1, kernel=kernel)]
     events.append(StageFinished(at_s=0.3, stage=Stage.COMPILE, outcome=Outcome.COMPILE_ERROR, elapsed_s=0.1))
     sentence = f"right on all cases, but softmax_kernel does not build for sm_90: {message}"
@@ -195,8 +206,11 @@ def inspected_and_flagged(candidate: Candidate, plan: Plan) -> list[Event]:
 
 def talkative(candidate: Candidate, plan: Plan) -> list[Event]:
     """The candidate and the engine write a great deal."""
-    words = [LogWritten(at_s=0.07, stream=stream, text=f"{stream} line {number} [bold] 形状 🚀 " + "wide " * 40)
-             for number in range(20) for stream in Stream]  # fmt: skip
+    words = [
+        LogWritten(at_s=0.07, stream=stream, text=f"{stream} line {number} [bold] 形状 🚀 " + "wide " * 40)
+        for number in range(20)
+        for stream in Stream
+    ]
     *before, finished, printed = some_fail(candidate, plan)
     return [*before, *words, finished, printed]
 
@@ -228,9 +242,14 @@ def _until(stage: Stage, events: list[Event]) -> list[Event]:
 
 
 def _stopped(
-    events: list[Event], plan: Plan, outcome: Outcome, sentence: str, location: Location | None = None, *,
+    events: list[Event],
+    plan: Plan,
+    outcome: Outcome,
+    sentence: str,
+    location: Location | None = None,
+    *,
     passed: int = 0,
-) -> list[Event]:  # fmt: skip
+) -> list[Event]:
     verdict = Verdict(outcome=outcome, sentence=sentence, passed=passed, total=len(plan.cases), location=location)
     return [*events, RunFinished(at_s=0.42, verdict=verdict)]
 

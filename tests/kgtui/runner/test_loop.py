@@ -76,9 +76,12 @@ async def setting(fakes: ModuleType) -> AsyncIterator[Setting]:
     listener = Listener(recording=recording)
     loop = Loop(engine, audience=listener, clock=asyncio.get_running_loop().time, recording=recording)
     order = Order(
-        problem=fakes.softmax_problem(), path=fakes.Path("/k/softmax.py"), content=fakes.SOURCE, device="cpu",
+        problem=fakes.softmax_problem(),
+        path=fakes.Path("/k/softmax.py"),
+        content=fakes.SOURCE,
+        device="cpu",
         target="sm_90",
-    )  # fmt: skip
+    )
     serving = asyncio.create_task(loop.serve())
     yield Setting(loop=loop, engine=engine, recording=recording, listener=listener, order=order)
     serving.cancel()
@@ -293,9 +296,13 @@ async def test_a_flood_of_events_leaves_others_their_turn(setting: Setting, fake
 
 def port_order(setting: Setting, fakes: ModuleType, *, targets: tuple[str, ...] = ("sm_80", "gfx942")) -> PortOrder:
     return PortOrder(
-        candidate=setting.order.candidate, entry="softmax", launches=(fakes.softmax_launch(),), targets=targets,
-        number=1, after_s=0.9,
-    )  # fmt: skip
+        candidate=setting.order.candidate,
+        entry="softmax",
+        launches=(fakes.softmax_launch(),),
+        targets=targets,
+        number=1,
+        after_s=0.9,
+    )
 
 
 async def ports_of_run(setting: Setting) -> PortingFinished:

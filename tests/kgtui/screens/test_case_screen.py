@@ -20,7 +20,7 @@ from engine.model import (
     Outcome,
     OutputReport,
     WrongElement,
-)  # fmt: skip
+)
 from kgtui.screens.case.screen import CaseScreen
 from kgtui.screens.workbench.screen import WorkbenchScreen
 from kgtui.state.format.glyphs import ASCII, UNICODE
@@ -34,14 +34,17 @@ TAIL = Diagnosis(
     kind=DiagnosisKind.UNWRITTEN_OUTPUT,
     sentence="never written from column 112 on, or added to memory that nobody had set",
     evidence="2,032 of 2,032 wrong elements still hold the bytes 0xFF that filled new memory before the call",
-    explained=2032, wrong=2032,
-)  # fmt: skip
+    explained=2032,
+    wrong=2032,
+)
 MASK = Diagnosis(
     kind=DiagnosisKind.TAIL_MASK,
     sentence="only the end of dimension 1 is wrong, from 112 on, a multiple of 16: look at the mask of the last block",
     evidence="1,998 of 2,032 wrong elements lie there; the dimension is 128 long, which 16 does not divide",
-    explained=1998, wrong=2032, contradicted=3,
-)  # fmt: skip
+    explained=1998,
+    wrong=2032,
+    contradicted=3,
+)
 FEEDS = tuple(InputElement(argument="x", index=(3, column), value=f"{column / 8 - 7:.4g}") for column in range(64, 76))
 WRONG = OutputReport(
     name="return", outcome=Outcome.NONFINITE, shape=(127, 128), dtype="float32", mismatched=2032, total=16256,
@@ -90,13 +93,9 @@ def test_all_that_is_known_is_said_in_its_order(fakes: ModuleType) -> None:
         "           fits 98 % of the wrong elements, not 3 of the right ones; 1,998 of 2,032 wrong elements",
         "           lie there; the dimension is 128 long, which 16 does not divide",
         "fed by     128 elements of the arguments; 12 with the most weight:",
-        "           x[3, 64] = 1"
-        + "".join(
-            f"   x[3, {column}] = {column / 8 - 7:.4g}"
-            for column in range(65, 69)
-        ),
+        "           x[3, 64] = 1" + "".join(f"   x[3, {column}] = {column / 8 - 7:.4g}" for column in range(65, 69)),
         *text(fakes)[18:20],
-    ]  # fmt: skip
+    ]
 
 
 def test_in_ascii_every_line_is_ascii(fakes: ModuleType) -> None:
@@ -299,5 +298,11 @@ async def test_only_keys_that_do_something_are_offered(make_bench: Any, some_exp
         await bench.settled(pilot)
         await pilot.press("W")
         assert offered(bench) == [
-            "n next", "enter to its line", "a case alone", "w write script", "esc back", "? help", "ctrl+q quit",
-        ]  # fmt: skip
+            "n next",
+            "enter to its line",
+            "a case alone",
+            "w write script",
+            "esc back",
+            "? help",
+            "ctrl+q quit",
+        ]

@@ -43,9 +43,12 @@ def open_on(make_bench: Any, bench_fakes: ModuleType, compare_fakes: ModuleType)
 
     def make(kept: Any, **settings: Any) -> Any:
         return make_bench(
-            recording=kept.recording, device=kept.device, problem=bench_fakes.timed_problem(),
-            content=b"# mine\n" + compare_fakes.SOURCE, **settings,
-        )  # fmt: skip
+            recording=kept.recording,
+            device=kept.device,
+            problem=bench_fakes.timed_problem(),
+            content=b"# mine\n" + compare_fakes.SOURCE,
+            **settings,
+        )
 
     return make
 

@@ -53,14 +53,23 @@ class Past:
         (folder / "kernels").mkdir()
 
     def judge(
-        self, filename: str, *, script: str = "all_pass", problem: int = 0, source: bytes | None = None,
+        self,
+        filename: str,
+        *,
+        script: str = "all_pass",
+        problem: int = 0,
+        source: bytes | None = None,
         device: str = "cpu",
-    ) -> int:  # fmt: skip
+    ) -> int:
         """The number of a run of this file."""
         known = self._fakes.catalogue()[problem]
         path = self._folder / "kernels" / filename
-        candidate = Candidate(source=self._fakes.SOURCE if source is None else source, problem=known.name,
-                              filename=filename, folder=path.parent)  # fmt: skip
+        candidate = Candidate(
+            source=self._fakes.SOURCE if source is None else source,
+            problem=known.name,
+            filename=filename,
+            folder=path.parent,
+        )
         number = self.store.begin_run(self.session, candidate, device=device, target="sm_90", tiers=TIERS, path=path)
         plan = Plan.for_tiers(known, tiers=TIERS, device=device, target="sm_90", failed_before=())
         self.store.record_all(number, getattr(self._fakes, script)(candidate, plan))

@@ -51,9 +51,15 @@ class LayeredEngine:
                 yield event
 
     async def port(
-        self, candidate: Candidate, *, entry: str, launches: Sequence[Any], targets: Sequence[str],
-        after_s: float = 0.0, cancelled: asyncio.Event | None = None,
-    ) -> AsyncGenerator[Event, None]:  # fmt: skip
+        self,
+        candidate: Candidate,
+        *,
+        entry: str,
+        launches: Sequence[Any],
+        targets: Sequence[str],
+        after_s: float = 0.0,
+        cancelled: asyncio.Event | None = None,
+    ) -> AsyncGenerator[Event, None]:
         events = self._fakes.ported(launches, targets, after_s)
         async with contextlib.aclosing(self._layer(events)) as told:
             async for event in told:
@@ -153,8 +159,14 @@ def test_a_run_on_the_screen(fakes: ModuleType, order: Order, times: int) -> Non
 
 @pytest.mark.parametrize("times", TIMES)
 def test_builds_for_other_targets(fakes: ModuleType, order: Order, times: int) -> None:
-    port = PortOrder(candidate=order.candidate, entry="softmax", launches=(fakes.softmax_launch(),),
-                     targets=("sm_80", "gfx942"), number=None, after_s=0.9)  # fmt: skip
+    port = PortOrder(
+        candidate=order.candidate,
+        entry="softmax",
+        launches=(fakes.softmax_launch(),),
+        targets=("sm_80", "gfx942"),
+        number=None,
+        after_s=0.9,
+    )
 
     def work() -> Awaitable[object]:
         return loop_of(LayeredEngine(fakes))._port(port, asyncio.Event())

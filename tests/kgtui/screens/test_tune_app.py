@@ -135,8 +135,11 @@ async def test_each_variant_is_a_run_under_a_tag_with_its_values_in_the_note(mak
         await ready(bench, pilot, *CHOOSE, "r")
         await done(bench, pilot)
         assert [(order.tag, order.note) for order in bench.recording.orders] == [
-            (None, None), ("tune", "as it is"), ("tune", "num_warps=4"), ("tune", "num_warps=8"),
-        ]  # fmt: skip
+            (None, None),
+            ("tune", "as it is"),
+            ("tune", "num_warps=4"),
+            ("tune", "num_warps=8"),
+        ]
 
 
 async def test_the_workbench_keeps_the_run_of_the_file_and_shows_no_variant(make_bench: Any) -> None:

@@ -15,15 +15,17 @@ from kgtui.settings.keys import ACTIONS, binding_id, first_key
     ("asked", "bindings"),
     [
         ({"workbench.run": ("f9", "ctrl+l")}, {"workbench.run": "f9,ctrl+l"}),
-        ({"workbench.run": ("?",), "everywhere.help": ("f1",)},
-         {"workbench.run": "question_mark", "everywhere.help": "f1"}),
+        (
+            {"workbench.run": ("?",), "everywhere.help": ("f1",)},
+            {"workbench.run": "question_mark", "everywhere.help": "f1"},
+        ),
         ({"workbench.run": ("f",), "workbench.failed": ("r",)}, {"workbench.run": "f", "workbench.failed": "r"}),
         ({"bench.axis": ("t",)}, {"bench.axis": "t"}),
         ({"workbench.save": ("ctrl+t", "f10")}, {"workbench.save": "ctrl+t,f10"}),
         ({"workbench.run": ("ctrl+/",)}, {"workbench.run": "ctrl+slash"}),
         ({"workbench.run": ("f10", "ctrl+t", "f10")}, {"workbench.run": "f10,ctrl+t"}),
     ],
-)  # fmt: skip
+)
 def test_a_key_that_can_be_is_taken(asked: dict[str, tuple[str, ...]], bindings: dict[str, str]) -> None:
     keymap = keymap_of(asked, file="config.toml")
     assert (keymap.bindings, keymap.problems) == (bindings, ())

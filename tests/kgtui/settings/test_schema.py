@@ -39,9 +39,16 @@ notify_after_s = 3
 everywhere.help = "f1"
 """
     asked = Asked(
-        theme=Theme.ANSI_LIGHT, ascii=True, device="cpu", target="gfx942", folder="mine", editor="nvim -u NONE",
-        notify=Notify.OSC9, notify_after_s=3.0, keys={"workbench.run": ("f9", "r"), "everywhere.help": ("f1",)},
-    )  # fmt: skip
+        theme=Theme.ANSI_LIGHT,
+        ascii=True,
+        device="cpu",
+        target="gfx942",
+        folder="mine",
+        editor="nvim -u NONE",
+        notify=Notify.OSC9,
+        notify_after_s=3.0,
+        keys={"workbench.run": ("f9", "r"), "everywhere.help": ("f1",)},
+    )
     assert parse_config(text, path=FILE) == Config(path=FILE, text=text, asked=asked)
 
 

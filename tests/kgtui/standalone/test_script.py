@@ -27,9 +27,17 @@ LIBRARIES = sysconfig.get_path("purelib")
 def failed_case(problem: str, case: str, source: bytes, **facts) -> FailedCase:
     found = find(problem)
     result = CaseResult(
-        **{"case": case, "tier": found.case(case).tier, "outcome": Outcome.WRONG_VALUE, "elapsed_s": 0.1, "calls": 1,
-           "seed": 1234, "message": "return: 3 of 9 wrong", **facts},
-    )  # fmt: skip
+        **{
+            "case": case,
+            "tier": found.case(case).tier,
+            "outcome": Outcome.WRONG_VALUE,
+            "elapsed_s": 0.1,
+            "calls": 1,
+            "seed": 1234,
+            "message": "return: 3 of 9 wrong",
+            **facts,
+        },
+    )
     return FailedCase(problem=found, result=result, source=source, filename="kernel.py", device="cpu")
 
 
@@ -37,9 +45,13 @@ def ended(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a script in a process that can import torch and Triton, and nothing of ours."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "TRITON"))}
     return subprocess.run(
-        [sys.executable, "-S", str(script), *arguments], cwd=script.parent, capture_output=True, text=True, check=False,
+        [sys.executable, "-S", str(script), *arguments],
+        cwd=script.parent,
+        capture_output=True,
+        text=True,
+        check=False,
         env={**clean, "PYTHONPATH": LIBRARIES, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"},
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("name", sorted(problems.catalogue()))
@@ -75,9 +87,7 @@ def test_what_passed_or_had_no_inputs_is_refused():
 
 
 def test_an_access_out_of_bounds_is_said_to_stay_unseen():
-    report = OutOfBounds(
-        access="load", kernel="k", tensor="x", index=9, elements=9, program=(0, 0, 0), location=None
-    )  # fmt: skip
+    report = OutOfBounds(access="load", kernel="k", tensor="x", index=9, elements=9, program=(0, 0, 0), location=None)
     text = standalone_script(failed_case("aten::silu", "1000 f32", b"", out_of_bounds=report), name="script.py")
     assert "stopped at an access out of bounds, which Triton by itself does not notice" in text
 

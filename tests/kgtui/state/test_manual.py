@@ -56,8 +56,12 @@ def test_a_page_is_broken_for_its_width():
 def test_code_and_bold_have_tones_of_their_own():
     (row,) = page_rows("A **bold** word, `code`.", width=80)
     assert row.line == (
-        Span("A "), Span("bold", Tone.STRONG), Span(" word, "), Span("code", Tone.LINK), Span("."),
-    )  # fmt: skip
+        Span("A "),
+        Span("bold", Tone.STRONG),
+        Span(" word, "),
+        Span("code", Tone.LINK),
+        Span("."),
+    )
 
 
 @pytest.mark.parametrize("topic", manual.topics())

@@ -26,7 +26,7 @@ from engine.model import (
     Tier,
     Verdict,
     WrongElement,
-)  # fmt: skip
+)
 from engine.model.events import (
     CaseFinished,
     FindingRaised,
@@ -168,18 +168,27 @@ def test_a_suspect_finding_marks_its_line_and_a_hint_does_not(
 
 @pytest.mark.parametrize(
     ("script", "state"),
-    [("all_pass", State.PASSED), ("some_fail", State.FAILED), ("suspicious", State.FLAGGED),
-     ("stops_half_way", State.FAILED)],
-)  # fmt: skip
+    [
+        ("all_pass", State.PASSED),
+        ("some_fail", State.FAILED),
+        ("suspicious", State.FLAGGED),
+        ("stops_half_way", State.FAILED),
+    ],
+)
 def test_a_run_is_in_one_state(fakes: ModuleType, candidate: Candidate, plan: Plan, script: str, state: State) -> None:
     assert status_of(view_of(getattr(fakes, script)(candidate, plan)), DESK).state is state
 
 
 @pytest.mark.parametrize(
     ("outcome", "state"),
-    [(Outcome.COMPILE_ERROR, State.FAILED), (Outcome.TIMEOUT, State.FAILED), (Outcome.CANCELLED, State.CANCELLED),
-     (Outcome.UNSUPPORTED, State.UNSUPPORTED), (Outcome.ENGINE_ERROR, State.ENGINE_ERROR)],
-)  # fmt: skip
+    [
+        (Outcome.COMPILE_ERROR, State.FAILED),
+        (Outcome.TIMEOUT, State.FAILED),
+        (Outcome.CANCELLED, State.CANCELLED),
+        (Outcome.UNSUPPORTED, State.UNSUPPORTED),
+        (Outcome.ENGINE_ERROR, State.ENGINE_ERROR),
+    ],
+)
 def test_an_outcome_has_its_state(candidate: Candidate, outcome: Outcome, state: State) -> None:
     verdict = Verdict(outcome=outcome, sentence="why", passed=0, total=1)
     view = view_of([started(candidate), RunFinished(at_s=1.0, verdict=verdict)])
@@ -188,9 +197,13 @@ def test_an_outcome_has_its_state(candidate: Candidate, outcome: Outcome, state:
 
 @pytest.mark.parametrize(
     ("script", "state", "detail"),
-    [("waits_for_the_device", State.QUEUED, ""), ("times_two_of_five", State.BENCHMARKING, "2/5"),
-     ("all_timed", State.PASSED, ""), ("wrong_while_timed", State.FAILED, "")],
-)  # fmt: skip
+    [
+        ("waits_for_the_device", State.QUEUED, ""),
+        ("times_two_of_five", State.BENCHMARKING, "2/5"),
+        ("all_timed", State.PASSED, ""),
+        ("wrong_while_timed", State.FAILED, ""),
+    ],
+)
 def test_a_run_that_is_timed_is_in_one_state(
     bench_fakes: ModuleType, candidate: Candidate, script: str, state: State, detail: str
 ) -> None:
@@ -388,8 +401,15 @@ def test_a_failed_case_says_what_how_much_and_where(fakes: ModuleType, plan: Pla
 
 def test_a_message_that_an_output_repeats_is_said_once(fakes: ModuleType, plan: Plan) -> None:
     message = "return is float32, expected bfloat16"
-    report = OutputReport(name="return", outcome=Outcome.WRONG_DTYPE, shape=(4,), dtype=DType.FLOAT32, total=4,
-                          mismatched=4, message=message)  # fmt: skip
+    report = OutputReport(
+        name="return",
+        outcome=Outcome.WRONG_DTYPE,
+        shape=(4,),
+        dtype=DType.FLOAT32,
+        total=4,
+        mismatched=4,
+        message=message,
+    )
     result = replace(fakes.passed(plan.cases[0]), outcome=Outcome.WRONG_DTYPE, message=message, outputs=(report,))
     assert plain_text(case_detail(result, glyphs=UNICODE)).count(message) == 1
 
@@ -445,10 +465,14 @@ def test_the_error_map_darkens_with_the_share_of_wrong_elements() -> None:
 
 @pytest.mark.parametrize(
     ("rows", "hint"),
-    [((".......#", ".......3"), "tail block"), (("#.......", "3......."), "first block"),
-     (("........", "###11111"), "last rows"), (("........", "###11111", "........"), "band of rows"),
-     (("1.1.1.1.", "1.1.1.1."), "")],
-)  # fmt: skip
+    [
+        ((".......#", ".......3"), "tail block"),
+        (("#.......", "3......."), "first block"),
+        (("........", "###11111"), "last rows"),
+        (("........", "###11111", "........"), "band of rows"),
+        (("1.1.1.1.", "1.1.1.1."), ""),
+    ],
+)
 def test_a_pattern_of_wrong_elements_hints_where_to_look(fakes: ModuleType, rows: tuple[str, ...], hint: str) -> None:
     said = reading(replace(fakes.WRONG_TAIL, error_map=rows))
     assert hint in said and bool(hint) == bool(said)
@@ -585,13 +609,24 @@ def test_a_facet_goes_through_what_occurs_and_back_to_all(fakes: ModuleType) -> 
 
 def test_recent_files_stand_on_top_and_operators_with_runs_before_the_others(fakes: ModuleType) -> None:
     recent = (fakes.recent_file(fakes.Path("/k/rms_v3.py"), problem="vllm::rms_norm"),)
-    run = fakes.PastRun(number=3, problem="vllm::rms_norm", digest="d", filename="rms_v3.py", device="cpu", target=None,
-                        started_at=fakes.NOW - timedelta(minutes=5), outcome=Outcome.PASS)  # fmt: skip
+    run = fakes.PastRun(
+        number=3,
+        problem="vllm::rms_norm",
+        digest="d",
+        filename="rms_v3.py",
+        device="cpu",
+        target=None,
+        started_at=fakes.NOW - timedelta(minutes=5),
+        outcome=Outcome.PASS,
+    )
     last = {"vllm::rms_norm": fakes.LastRun(run=run, runs=3, touched_at=run.started_at)}
     rows = operator_rows(choices(fakes.catalogue(), recent, last, Facets()), last, glyphs=UNICODE, now=fakes.NOW)
     assert [row.cells[0].text for row in rows] == [
-        "▸ rms_v3.py", "vllm::rms_norm", "aten::softmax", "cublas::cublasSaxpy_v2"
-    ]  # fmt: skip
+        "▸ rms_v3.py",
+        "vllm::rms_norm",
+        "aten::softmax",
+        "cublas::cublasSaxpy_v2",
+    ]
     assert [cell.text for cell in rows[1].cells[3:]] == ["✔ pass", "5 min ago", "3"]
 
 
@@ -616,7 +651,7 @@ def test_every_recent_file_says_what_it_came_to_itself(fakes: ModuleType) -> Non
     assert [[cell.text for cell in row.cells if cell.text] for row in rows[:2]] == [
         ["▸ right.py", "vllm", "rms_norm", "✔ pass", "5 min ago"],
         ["▸ wrong.py", "vllm", "rms_norm", "✗ wrong value", "9 min ago"],
-    ]  # fmt: skip
+    ]
 
 
 def test_the_preview_says_what_opening_will_do(fakes: ModuleType) -> None:
@@ -645,9 +680,14 @@ def test_moments_are_said_relative_to_now(fakes: ModuleType) -> None:
 
 def started(candidate: Candidate) -> RunStarted:
     return RunStarted(
-        at_s=0.0, problem="aten::softmax", digest=candidate.digest, device="cpu", device_name="Triton interpreter",
-        target="sm_90", cases=8,
-    )  # fmt: skip
+        at_s=0.0,
+        problem="aten::softmax",
+        digest=candidate.digest,
+        device="cpu",
+        device_name="Triton interpreter",
+        target="sm_90",
+        cases=8,
+    )
 
 
 def probed(bench_fakes: ModuleType, candidate: Candidate, *, ended: bool) -> RunView:
@@ -746,9 +786,8 @@ def cases_of(fakes: ModuleType, plan: Plan, *, wrong: int = 0, count: int = 8) -
     right = count - wrong
     results = [fakes.passed(case) if place < right else fakes.wrong(case) for place, case in enumerate(plan.cases)]
     return [
-        CaseFinished(at_s=0.2, number=place + 1, total=8, result=result)
-        for place, result in enumerate(results[:count])
-    ]  # fmt: skip
+        CaseFinished(at_s=0.2, number=place + 1, total=8, result=result) for place, result in enumerate(results[:count])
+    ]
 
 
 def test_headline_with_a_passed_tier_names_it(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:

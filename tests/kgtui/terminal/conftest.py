@@ -43,16 +43,25 @@ def driven() -> ModuleType:
 def run_on_terminal(emulated: ModuleType, driven: ModuleType, tmp_path: Path) -> Iterator[Callable[..., Any]]:
     """A starter of Python programs on terminals of their own, with a home that is the test's."""
     environment = {
-        "PATH": os.environ["PATH"], "HOME": str(tmp_path / "home"), "LANG": "C.UTF-8", "TERM": "xterm-256color",
-        "PYTHONPATH": str(PROJECT), "TEXTUAL_ANIMATIONS": "none", "OMP_NUM_THREADS": "1",
-    }  # fmt: skip
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path / "home"),
+        "LANG": "C.UTF-8",
+        "TERM": "xterm-256color",
+        "PYTHONPATH": str(PROJECT),
+        "TEXTUAL_ANIMATIONS": "none",
+        "OMP_NUM_THREADS": "1",
+    }
     with ExitStack() as running:
 
         def start(*arguments: str, columns: int = 80, rows: int = 24) -> Any:
             program = driven.Driven(
-                [sys.executable, *arguments], emulated=emulated, columns=columns, rows=rows, folder=tmp_path,
+                [sys.executable, *arguments],
+                emulated=emulated,
+                columns=columns,
+                rows=rows,
+                folder=tmp_path,
                 environment=environment,
-            )  # fmt: skip
+            )
             return running.enter_context(program)
 
         yield start

@@ -27,17 +27,29 @@ class Driven:
     """One program and its terminal; leaving the context kills the program if it still runs."""
 
     def __init__(
-        self, command: Sequence[str], *, emulated: ModuleType, columns: int, rows: int, folder: Path,
+        self,
+        command: Sequence[str],
+        *,
+        emulated: ModuleType,
+        columns: int,
+        rows: int,
+        folder: Path,
         environment: Mapping[str, str],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.screen = emulated.EmulatedTerminal(columns, rows)
         self._master, self._slave = pty.openpty()
         self._set_size(columns, rows)
         self._settings_before = termios.tcgetattr(self._slave)
         self._child = subprocess.Popen(
-            command, stdin=self._slave, stdout=self._slave, stderr=self._slave, cwd=folder, env=dict(environment),
-            start_new_session=True, preexec_fn=partial(fcntl.ioctl, 0, termios.TIOCSCTTY, 0),
-        )  # fmt: skip
+            command,
+            stdin=self._slave,
+            stdout=self._slave,
+            stderr=self._slave,
+            cwd=folder,
+            env=dict(environment),
+            start_new_session=True,
+            preexec_fn=partial(fcntl.ioctl, 0, termios.TIOCSCTTY, 0),
+        )
         self._ended = os.pidfd_open(self._child.pid)
         self._hung_up = False
 

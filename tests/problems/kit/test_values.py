@@ -107,9 +107,15 @@ def test_scattered_leaves_its_tensor_alone_and_fits_small_ones() -> None:
 @pytest.mark.parametrize("dim", [0, 1])
 def test_special_rows_have_the_sums_of_their_names(dtype: DType, dim: int) -> None:
     rows = [
-        Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.BOTH_INF, Special.OVERFLOW,
-        Special.ALL_NEGATIVE_INF, Special.ALL_NEGATIVE_ZERO, Special.DETOUR,
-    ]  # fmt: skip
+        Special.NAN,
+        Special.INF,
+        Special.NEGATIVE_INF,
+        Special.BOTH_INF,
+        Special.OVERFLOW,
+        Special.ALL_NEGATIVE_INF,
+        Special.ALL_NEGATIVE_ZERO,
+        Special.DETOUR,
+    ]
     tensor = torch.ones((9, 40) if dim else (40, 9), dtype=torch_dtype(dtype))
     made = special_rows(tensor, seeded(), rows=rows, dim=dim)
     sums = made.double().sum(dim).to(tensor.dtype).tolist()

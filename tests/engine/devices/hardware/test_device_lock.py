@@ -72,8 +72,10 @@ class Client:
     def __init__(self, folder: Path, command: str, *, user: int, action: str) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-c", CLIENT, str(folder), command, str(user), action],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
 
     def says(self) -> str:
         assert self.process.stdout is not None
@@ -192,8 +194,10 @@ async def test_who_waits_is_served_in_order_and_hears_of_each_holder_once(folder
             await ears[name].heard_of("owner")
     await asyncio.gather(*tasks)
     assert {name: [holder.command for holder in ear.heard if holder] for name, ear in ears.items()} == {
-        "first": ["owner"], "second": ["owner", "first"], "third": ["owner", "first", "second"],
-    }  # fmt: skip
+        "first": ["owner"],
+        "second": ["owner", "first"],
+        "third": ["owner", "first", "second"],
+    }
 
 
 async def test_a_holder_that_is_killed_gives_the_device_back(folder: Path, start: Start) -> None:
@@ -249,12 +253,18 @@ async def test_an_error_inside_the_block_gives_the_device_back(folder: Path) -> 
 @pytest.mark.parametrize(
     "text",
     [
-        b"", b"\xff\n", b"{}\n", b'{"pid": "1", "command": "x", "since": "y"}\n', b"[" * 4000 + b"\n", b"x" * 9000,
-        b'{"pid": 1, "command": "x", "since": "y"}', b'{"pid": 0, "command": "x", "since": "y"}\n',
+        b"",
+        b"\xff\n",
+        b"{}\n",
+        b'{"pid": "1", "command": "x", "since": "y"}\n',
+        b"[" * 4000 + b"\n",
+        b"x" * 9000,
+        b'{"pid": 1, "command": "x", "since": "y"}',
+        b'{"pid": 0, "command": "x", "since": "y"}\n',
         json.dumps({"pid": 1, "command": "\x1b[2J", "since": "y"}).encode() + b"\n",
     ],
     ids=["empty", "bytes", "no fields", "wrong type", "deep", "long", "unfinished", "no process", "controls"],
-)  # fmt: skip
+)
 async def test_a_damaged_name_is_somebody(folder: Path, text: bytes) -> None:
     async with lock(folder).hold(on_wait=refuse):
         (folder / f"{DEVICE}.lock").write_bytes(text)
@@ -327,9 +337,11 @@ async def test_what_is_no_lock_file_is_refused_and_left_as_it_is(folder: Path, t
     folder.mkdir()
     path = folder / f"{DEVICE}.lock"
     {
-        "symbolic link": lambda: path.symlink_to(treasure), "hard link": lambda: path.hardlink_to(treasure),
-        "folder": path.mkdir, "pipe": lambda: os.mkfifo(path),
-    }[what]()  # fmt: skip
+        "symbolic link": lambda: path.symlink_to(treasure),
+        "hard link": lambda: path.hardlink_to(treasure),
+        "folder": path.mkdir,
+        "pipe": lambda: os.mkfifo(path),
+    }[what]()
     before = _open_descriptors()
     with pytest.raises(UnsupportedError, match=rf"^{path}: .*remove it"):
         await _use(lock(folder), ignore)

@@ -14,13 +14,25 @@ NVIDIA_TARGETS = [target for target in KNOWN_TARGETS if target.startswith("sm_")
 
 
 def kernel(
-    target: str = "sm_90", *, registers: int | None = 32, shared_bytes: int | None = 0, warps: int = 4,
-    outcome: Outcome = Outcome.PASS, options: Mapping[str, str] | None = None,
-) -> CompiledKernel:  # fmt: skip
+    target: str = "sm_90",
+    *,
+    registers: int | None = 32,
+    shared_bytes: int | None = 0,
+    warps: int = 4,
+    outcome: Outcome = Outcome.PASS,
+    options: Mapping[str, str] | None = None,
+) -> CompiledKernel:
     launch = Launch(
-        kernel="k", signature={}, constants={}, divisible_by_16=(), num_warps=warps, num_stages=3, grid=(1,), line=1,
+        kernel="k",
+        signature={},
+        constants={},
+        divisible_by_16=(),
+        num_warps=warps,
+        num_stages=3,
+        grid=(1,),
+        line=1,
         options=options or {},
-    )  # fmt: skip
+    )
     return CompiledKernel(
         launch=launch, target=target, outcome=outcome, elapsed_s=0.1, registers=registers, shared_bytes=shared_bytes
     )

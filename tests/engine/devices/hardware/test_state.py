@@ -27,15 +27,17 @@ class StandIn:
     def __init__(self, *refuse: str, reasons: int = 0x1, pids: tuple[int, ...] = ()) -> None:
         self.opened = 0
         told: dict[str, Callable[..., Any]] = {
-            "Init": lambda: None, "DeviceGetHandleByIndex": lambda index: ["a handle"][index],
+            "Init": lambda: None,
+            "DeviceGetHandleByIndex": lambda index: ["a handle"][index],
             "DeviceGetMemoryInfo": lambda handle: SimpleNamespace(total=80 << 30, free=60 << 30, used=20 << 30),
-            "DeviceGetUUID": lambda handle: "GPU-1a20-77", "DeviceGetTemperature": lambda handle, sensor: 41 + sensor,
+            "DeviceGetUUID": lambda handle: "GPU-1a20-77",
+            "DeviceGetTemperature": lambda handle, sensor: 41 + sensor,
             "DeviceGetClockInfo": lambda handle, kind: {1: 1980, 2: 2619}[kind],
             "DeviceGetPowerUsage": lambda handle: 119_500,
             "DeviceGetUtilizationRates": lambda handle: SimpleNamespace(gpu=97, memory=3),
             "DeviceGetCurrentClocksThrottleReasons": lambda handle: reasons,
             "DeviceGetComputeRunningProcesses": lambda handle: [SimpleNamespace(pid=pid) for pid in pids],
-        }  # fmt: skip
+        }
         self.asked: list[str] = []
         for name, call in told.items():
             setattr(self, f"nvml{name}", self._counted(name, self._refuse if name in refuse else call))
@@ -61,9 +63,14 @@ def read(driver: StandIn, *, own: tuple[int, ...] = (), is_contained: bool = Fal
 
 
 WHOLE = DeviceState(
-    sm_clock_mhz=1980, memory_clock_mhz=2619, temperature_c=41, power_w=119.5, utilisation_percent=97,
-    throttled_by=(), other_processes=(),
-)  # fmt: skip
+    sm_clock_mhz=1980,
+    memory_clock_mhz=2619,
+    temperature_c=41,
+    power_w=119.5,
+    utilisation_percent=97,
+    throttled_by=(),
+    other_processes=(),
+)
 
 
 def test_the_state_is_what_the_driver_tells() -> None:
@@ -73,12 +80,13 @@ def test_the_state_is_what_the_driver_tells() -> None:
 @pytest.mark.parametrize(
     ("call", "field", "what"),
     [
-        ("DeviceGetTemperature", "temperature_c", "temperature"), ("DeviceGetPowerUsage", "power_w", "power"),
+        ("DeviceGetTemperature", "temperature_c", "temperature"),
+        ("DeviceGetPowerUsage", "power_w", "power"),
         ("DeviceGetUtilizationRates", "utilisation_percent", "utilisation"),
         ("DeviceGetCurrentClocksThrottleReasons", "throttled_by", "throttling"),
         ("DeviceGetComputeRunningProcesses", "other_processes", "other processes"),
     ],
-)  # fmt: skip
+)
 def test_a_value_that_is_refused_is_none_and_named_beside_the_others(call: str, field: str, what: str) -> None:
     assert read(StandIn(call)) == replace(WHOLE, **{field: None}, refused=(f"{what}: Not Supported",))
 
@@ -107,14 +115,20 @@ def test_a_driver_that_was_opened_is_closed() -> None:
 @pytest.mark.parametrize(
     ("reasons", "words"),
     [
-        (0x0, ()), (0x1, ()), (0x2, ()), (0x3, ()),
-        (0x4, ("power cap",)), (0x5, ("power cap",)), (0x8, ("hardware slowdown",)), (0x10, ("sync boost",)),
+        (0x0, ()),
+        (0x1, ()),
+        (0x2, ()),
+        (0x3, ()),
+        (0x4, ("power cap",)),
+        (0x5, ("power cap",)),
+        (0x8, ("hardware slowdown",)),
+        (0x10, ("sync boost",)),
         (0x60, ("software thermal limit", "hardware thermal limit")),
         (0x788, ("hardware slowdown", "power brake", "display clocks", "board limit", "reliability limit")),
         (1 << 40 | 0x4, ("power cap", "reason 0x10000000000")),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_reasons_for_low_clocks_are_words(reasons: int, words: tuple[str, ...]) -> None:
     assert throttle_words(reasons) == words
     assert read(StandIn(reasons=reasons)).throttled_by == words
@@ -123,10 +137,14 @@ def test_reasons_for_low_clocks_are_words(reasons: int, words: tuple[str, ...]) 
 def test_our_words_stand_for_the_bits_of_the_library() -> None:
     pynvml = pytest.importorskip("pynvml")
     named = {
-        "SwPowerCap": "power cap", "HwSlowdown": "hardware slowdown", "SyncBoost": "sync boost",
-        "SwThermalSlowdown": "software thermal limit", "HwThermalSlowdown": "hardware thermal limit",
-        "HwPowerBrakeSlowdown": "power brake", "DisplayClockSetting": "display clocks",
-    }  # fmt: skip
+        "SwPowerCap": "power cap",
+        "HwSlowdown": "hardware slowdown",
+        "SyncBoost": "sync boost",
+        "SwThermalSlowdown": "software thermal limit",
+        "HwThermalSlowdown": "hardware thermal limit",
+        "HwPowerBrakeSlowdown": "power brake",
+        "DisplayClockSetting": "display clocks",
+    }
     for name, word in named.items():
         assert throttle_words(getattr(pynvml, f"nvmlClocksThrottleReason{name}")) == (word,)
     for name in ("None", "GpuIdle", "ApplicationsClocksSetting"):

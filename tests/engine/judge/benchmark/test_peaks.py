@@ -147,9 +147,13 @@ def test_a_gpu_has_peaks_in_the_order_of_its_precisions() -> None:
     reserved_before = torch.cuda.memory_reserved(device)
     measured = measure_peaks(device, timer=peaks.event_timer(device))
     record = Peaks(
-        device_name="", driver="", versions="", copy_bytes_per_s=measured.copy_bytes_per_s,
-        flops_per_s=measured.flops_per_s, measured_at="",
-    )  # fmt: skip
+        device_name="",
+        driver="",
+        versions="",
+        copy_bytes_per_s=measured.copy_bytes_per_s,
+        flops_per_s=measured.flops_per_s,
+        measured_at="",
+    )
     assert record.copy_bytes_per_s > 0
     assert set(record.flops_per_s) >= {"float64", "float32", "float16"}
     assert record.flops_per_s["float16"] > record.flops_per_s["float32"] > 0

@@ -25,15 +25,21 @@ CASE = Case(name="one", dtype=DType.FLOAT32, tier=Tier.BENCH, params={})
 EIGHT = tuple(range(8))
 
 
-def toy(
-    signature: str, make_inputs: Callable[..., Any], reference: Callable[..., Any], **changes: Any
-) -> Problem:  # fmt: skip
+def toy(signature: str, make_inputs: Callable[..., Any], reference: Callable[..., Any], **changes: Any) -> Problem:
     fields: dict[str, Any] = {"eager": reference, "tolerance": lambda case: Tolerance(relative=1e-6, absolute=1e-6)}
     return Problem(
-        name="toy::f", entry="f", signature=signature, summary="", category="toy", cases=(CASE,),
-        make_inputs=make_inputs, reference=reference, cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1),
-        origin="toy:PROBLEM", **{**fields, **changes},
-    )  # fmt: skip
+        name="toy::f",
+        entry="f",
+        signature=signature,
+        summary="",
+        category="toy",
+        cases=(CASE,),
+        make_inputs=make_inputs,
+        reference=reference,
+        cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1),
+        origin="toy:PROBLEM",
+        **{**fields, **changes},
+    )
 
 
 def vector(case: Case, rng: torch.Generator) -> tuple[torch.Tensor]:
@@ -136,10 +142,14 @@ def nth_call(call: int, wrong: Callable[..., Any], right: Callable[..., Any]) ->
 
 
 REAL = (
-    ("aten::softmax", "7x781 f32"), ("aten::softmax", "13x65 bf16 transposed"), ("aten::softmax", "0x5 f32"),
-    ("vllm::fused_add_rms_norm", "5x497 bf16"), ("vllm::topk_softmax", "5x64 top 4"),
-    ("cublas::cublasSaxpy_v2", "497 alpha 0.5 inc 2 3"), ("aten::gather", "9x65 dim 1 bf16"),
-)  # fmt: skip
+    ("aten::softmax", "7x781 f32"),
+    ("aten::softmax", "13x65 bf16 transposed"),
+    ("aten::softmax", "0x5 f32"),
+    ("vllm::fused_add_rms_norm", "5x497 bf16"),
+    ("vllm::topk_softmax", "5x64 top 4"),
+    ("cublas::cublasSaxpy_v2", "497 alpha 0.5 inc 2 3"),
+    ("aten::gather", "9x65 dim 1 bf16"),
+)
 
 
 @pytest.mark.parametrize(("name", "case"), REAL)
@@ -222,8 +232,9 @@ def test_a_device_without_a_clock_is_unsupported() -> None:
     )
     assert isinstance(failed, protocol.Failed)
     assert (failed.kind, failed.message) == (
-        protocol.FailureKind.UNSUPPORTED, "calls are timed on NVIDIA GPUs only; this device is cpu"
-    )  # fmt: skip
+        protocol.FailureKind.UNSUPPORTED,
+        "calls are timed on NVIDIA GPUs only; this device is cpu",
+    )
 
 
 def test_every_refresh_brings_content_that_nobody_has_seen() -> None:
@@ -258,10 +269,14 @@ def test_outputs_and_guard_zones_hold_one_poison_that_is_never_zero() -> None:
 
 def test_an_argument_that_is_only_written_is_poison() -> None:
     problem = toy(
-        "f(x: Tensor, out: Tensor) -> None", lambda case, rng: (torch.randn(8, generator=rng), torch.zeros(8)),
-        lambda x, out: x + 1, returns=0, mutates=("out",), written_only=("out",),
+        "f(x: Tensor, out: Tensor) -> None",
+        lambda case, rng: (torch.randn(8, generator=rng), torch.zeros(8)),
+        lambda x, out: x + 1,
+        returns=0,
+        mutates=("out",),
+        written_only=("out",),
         eager=lambda x, out: out.copy_(x + 1) and None,
-    )  # fmt: skip
+    )
     bench = Bench(problem)
     bench.refresh(0)
     assert bench.storage(0, 1).unique().tolist() == [int(bench.slot(0)[0])]
@@ -279,8 +294,11 @@ def test_a_wrong_output_is_found_among_right_ones() -> None:
     assert (checked.right, checked.first_wrong, checked.trouble) == (7, 5, None)
     (report,) = checked.reports
     assert (report.name, report.outcome, report.mismatched, report.first_wrong) == (
-        "return", Outcome.WRONG_VALUE, 1, (7,)
-    )  # fmt: skip
+        "return",
+        Outcome.WRONG_VALUE,
+        1,
+        (7,),
+    )
 
 
 @pytest.mark.parametrize("together", [1, 3, 100], ids=["one by one", "three and two", "all"])
@@ -628,8 +646,9 @@ def test_a_baseline_that_cannot_be_captured_is_unsupported() -> None:
         protocol.Failed,
     )
     assert (failed.kind, failed.message) == (
-        protocol.FailureKind.UNSUPPORTED, "eager cannot be captured: RuntimeError: not while capturing"
-    )  # fmt: skip
+        protocol.FailureKind.UNSUPPORTED,
+        "eager cannot be captured: RuntimeError: not while capturing",
+    )
 
 
 @pytest.mark.parametrize(

@@ -16,18 +16,28 @@ NAN, INF = math.nan, math.inf
 
 
 def report(
-    got: list[float] | torch.Tensor, expected: list[float] | torch.Tensor, tolerance: Tolerance = EXACT, *,
-    dtype: torch.dtype = torch.float32, poison: int = 0x7B,
-) -> OutputReport:  # fmt: skip
+    got: list[float] | torch.Tensor,
+    expected: list[float] | torch.Tensor,
+    tolerance: Tolerance = EXACT,
+    *,
+    dtype: torch.dtype = torch.float32,
+    poison: int = 0x7B,
+) -> OutputReport:
     sides = [side if isinstance(side, torch.Tensor) else torch.tensor(side, dtype=dtype) for side in (got, expected)]
     return compare("return", sides[0], sides[1], tolerance, poison=poison)
 
 
 def test_equal_values_pass_and_say_nothing() -> None:
     assert report([1.0, -2.0], [1.0, -2.0]) == OutputReport(
-        name="return", outcome=Outcome.PASS, shape=(2,), dtype="float32", total=2, max_absolute_error=0.0,
-        max_relative_error=0.0, max_ulp_error=0.0,
-    )  # fmt: skip
+        name="return",
+        outcome=Outcome.PASS,
+        shape=(2,),
+        dtype="float32",
+        total=2,
+        max_absolute_error=0.0,
+        max_relative_error=0.0,
+        max_ulp_error=0.0,
+    )
 
 
 def test_a_wrong_value_is_told_with_all_that_is_known_of_it() -> None:
@@ -50,9 +60,7 @@ def test_another_type_is_refused_before_values_are_looked_at() -> None:
 @pytest.mark.parametrize("shape", [(3, 2), (6,), (2, 3, 1), ()])
 def test_another_shape_is_refused_even_when_it_broadcasts(shape: tuple[int, ...]) -> None:
     wrong = report(torch.zeros(shape), torch.zeros(2, 3))
-    assert (wrong.outcome, wrong.message) == (
-        Outcome.WRONG_SHAPE, f"return has shape {shape}, expected (2, 3)"
-    )  # fmt: skip
+    assert (wrong.outcome, wrong.message) == (Outcome.WRONG_SHAPE, f"return has shape {shape}, expected (2, 3)")
 
 
 def test_nothing_equals_nothing_only_in_the_same_shape() -> None:
@@ -179,8 +187,11 @@ def test_ulps_double_where_the_exponent_changes() -> None:
 def test_integers_are_exact_whatever_the_tolerance(dtype: torch.dtype) -> None:
     wrong = report([7, 8], [7, 9], Tolerance(relative=10.0, absolute=10.0), dtype=dtype)
     assert (wrong.outcome, wrong.mismatched, wrong.max_absolute_error, wrong.max_ulp_error) == (
-        Outcome.WRONG_VALUE, 1, 1.0, None
-    )  # fmt: skip
+        Outcome.WRONG_VALUE,
+        1,
+        1.0,
+        None,
+    )
     assert wrong.worst == WrongElement(index=(1,), expected="9", got="8")
 
 
@@ -234,10 +245,14 @@ def test_a_small_float_type_is_compared_and_counts_no_ulps() -> None:
 
 @pytest.mark.parametrize(
     ("dtype", "text"),
-    [(torch.float32, "0.100000001"), (torch.bfloat16, "0.1001"), (torch.float16, "0.099976"),
-     (torch.float64, "0.10000000000000001")],
+    [
+        (torch.float32, "0.100000001"),
+        (torch.bfloat16, "0.1001"),
+        (torch.float16, "0.099976"),
+        (torch.float64, "0.10000000000000001"),
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_values_are_written_with_the_digits_that_their_type_has(dtype: torch.dtype, text: str) -> None:
     worst = report([0.0], [0.1], dtype=dtype).worst
     assert worst is not None

@@ -22,10 +22,14 @@ FLOATS = (torch.float32, torch.float16, torch.bfloat16)
 @pytest.mark.parametrize(
     ("got", "expected", "tolerance"),
     [
-        ([1.0, -2.0], [1.0, -2.0], EXACT), ([1.05, -20.0], [1.0, -21.0], LOOSE), ([0.3, 9.8], [0.0, 10.0], SCALED),
-        ([0.0, -0.0], [-0.0, 0.0], EXACT), ([0.0], [0.0], SCALED), ([-0.01, 0.01], [0.01, -0.01], SCALED),
+        ([1.0, -2.0], [1.0, -2.0], EXACT),
+        ([1.05, -20.0], [1.0, -21.0], LOOSE),
+        ([0.3, 9.8], [0.0, 10.0], SCALED),
+        ([0.0, -0.0], [-0.0, 0.0], EXACT),
+        ([0.0], [0.0], SCALED),
+        ([-0.01, 0.01], [0.01, -0.01], SCALED),
     ],
-)  # fmt: skip
+)
 def test_right_floats_are_reported_as_the_full_comparison_does(
     got: list[float], expected: list[float], tolerance: Tolerance, dtype: torch.dtype
 ) -> None:
@@ -56,12 +60,19 @@ def test_values_that_are_not_contiguous_are_compared_by_their_places() -> None:
 @pytest.mark.parametrize(
     ("got", "expected", "tolerance"),
     [
-        ([1.2, 1.0], [1.0, 1.0], LOOSE), ([1e-6, 1.0], [0.0, 1.0], LOOSE), ([1e-6, 0.0], [0.0, 0.0], SCALED),
-        ([NAN, 1.0], [1.0, 1.0], LOOSE), ([1.0, 1.0], [NAN, 1.0], LOOSE), ([NAN, 1.0], [NAN, 1.0], LOOSE),
-        ([INF, 1.0], [INF, 1.0], LOOSE), ([INF, 1.0], [-INF, 1.0], SCALED), ([1.0, 1.0], [INF, 1.0], LOOSE),
-        ([1.0, 1.0], [-INF, 1.0], SCALED), ([INF, 1.0], [1.0, 1.0], SCALED),
+        ([1.2, 1.0], [1.0, 1.0], LOOSE),
+        ([1e-6, 1.0], [0.0, 1.0], LOOSE),
+        ([1e-6, 0.0], [0.0, 0.0], SCALED),
+        ([NAN, 1.0], [1.0, 1.0], LOOSE),
+        ([1.0, 1.0], [NAN, 1.0], LOOSE),
+        ([NAN, 1.0], [NAN, 1.0], LOOSE),
+        ([INF, 1.0], [INF, 1.0], LOOSE),
+        ([INF, 1.0], [-INF, 1.0], SCALED),
+        ([1.0, 1.0], [INF, 1.0], LOOSE),
+        ([1.0, 1.0], [-INF, 1.0], SCALED),
+        ([INF, 1.0], [1.0, 1.0], SCALED),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_or_not_finite_is_left_to_the_full_comparison(
     got: list[float], expected: list[float], tolerance: Tolerance, dtype: torch.dtype
 ) -> None:

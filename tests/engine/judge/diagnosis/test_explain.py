@@ -51,9 +51,13 @@ def content_of(problem, *inputs):
 
 def compared(problem, inputs, got, **options):
     expected = problem.reference(*inputs)
-    return Comparison(name="return", got=got, expected=expected, poison=0xFF, **{
-        "tolerance": TOLERANCE if expected.is_floating_point() else EXACT, **options
-    })  # fmt: skip
+    return Comparison(
+        name="return",
+        got=got,
+        expected=expected,
+        poison=0xFF,
+        **{"tolerance": TOLERANCE if expected.is_floating_point() else EXACT, **options},
+    )
 
 
 def kinds(problem, inputs, got, **options):
@@ -104,23 +108,25 @@ def test_a_tail_of_what_an_argument_counts_is_told_by_that_argument():
     assert (found.kind, found.sentence) == (
         K.TAIL_MASK,
         "what lies from 64 on, of the 65 that k says, is left out: the tail after the last whole block of 64",
-    )  # fmt: skip
+    )
 
 
 def test_the_elements_that_are_over_when_a_row_is_shared_out_are_a_tail():
     x = normal(3, 1001)
     found = Explainer().diagnoses(SUM, (x,), 0, compared(SUM, (x,), SUM.reference(x[:, :-5])))[0]
     assert (found.kind, found.sentence.partition(":")[0]) == (
-        K.TAIL_MASK, "the last 5 elements of dimension 1 of x are left out"
-    )  # fmt: skip
+        K.TAIL_MASK,
+        "the last 5 elements of dimension 1 of x are left out",
+    )
 
 
 def test_a_factor_of_a_part_that_multiplies_everything_is_told():
     x, y = normal(40, 9), normal(40, 9, seed=4)
     found = Explainer().diagnoses(ADD, (x, y, -0.75), 0, compared(ADD, (x, y, -0.75), (x + y) * -0.75))[0]
     assert (found.kind, found.sentence) == (
-        K.MISSING_SCALE, "everything is multiplied by alpha, which belongs to a part of it"
-    )  # fmt: skip
+        K.MISSING_SCALE,
+        "everything is multiplied by alpha, which belongs to a part of it",
+    )
 
 
 def test_only_the_last_block_that_counts_is_a_race():
@@ -133,8 +139,9 @@ def test_a_loop_that_sets_what_it_should_add_to_is_named_beside_the_race_that_lo
     got = MM.reference(a[:, 64:], b[64:])
     found = Explainer().diagnoses(MM, (a, b), 0, compared(MM, (a, b), got))[0]
     assert (found.kind, found.sentence.partition(": ")[2]) == (
-        K.RACE, "programs overwrite each other's part, or a loop sets what it should add to"
-    )  # fmt: skip
+        K.RACE,
+        "programs overwrite each other's part, or a loop sets what it should add to",
+    )
 
 
 def test_another_answer_to_the_same_input_is_a_race():
@@ -306,7 +313,7 @@ def test_a_fault_on_the_way_is_said_and_the_output_stays_wrong():
     content = content_of(SILU, x)
     hand = SimpleNamespace(
         problem=broken, case=NEVER, content=content, base=content, poison=0xFF, initial=[], first_outputs=[]
-    )  # fmt: skip
+    )
     got = normal(9, 40, seed=5)
     report = compare("return", got, content.expected[0], TOLERANCE, poison=0xFF)
     (told,) = Explainer().explained(hand, [got], (report,), repeated=None)
@@ -319,7 +326,7 @@ def test_what_is_supposed_is_computed_on_the_host_whatever_the_default_is():
     content = content_of(moved, x)
     hand = SimpleNamespace(
         problem=moved, case=NEVER, content=content, base=content, poison=0xFF, initial=[], first_outputs=[]
-    )  # fmt: skip
+    )
     got = -content.expected[0]
     report = compare("return", got, content.expected[0], TOLERANCE, poison=0xFF)
     with torch.device("meta"):

@@ -84,8 +84,9 @@ def test_a_sign_on_the_way_that_the_output_has_too():
 def test_negative_numbers_that_count_as_nothing():
     x, weight, bias = normal(9, 40), normal(40, seed=4), normal(40, seed=5)
     assert told(AFFINE, (x, weight, bias), AFFINE.reference(x.relu(), weight, bias)) == (
-        K.ZEROED, "what is negative in x counts as 0"
-    )  # fmt: skip
+        K.ZEROED,
+        "what is negative in x counts as 0",
+    )
 
 
 @pytest.mark.parametrize(
@@ -109,15 +110,17 @@ def test_the_halves_of_a_table(change, expected):
 def test_rows_that_are_counted_from_one():
     table, rows = normal(12, 7), torch.tensor([3, 0, 11, 5, 5, 2])
     assert told(ROWS, (table, rows), table[(rows - 1).clamp(min=0)]) == (
-        K.WRONG_STRIDE, "every number in rows is taken for one less than it is"
-    )  # fmt: skip
+        K.WRONG_STRIDE,
+        "every number in rows is taken for one less than it is",
+    )
 
 
 def test_rows_that_are_not_looked_at():
     table, rows = normal(12, 7), torch.tensor([3, 0, 11, 5, 5, 2])
     assert told(ROWS, (table, rows), table[:6]) == (
-        K.IGNORED_ARGUMENT, "rows is not looked at: 0, 1, 2, ... along dimension 0 stand in its place"
-    )  # fmt: skip
+        K.IGNORED_ARGUMENT,
+        "rows is not looked at: 0, 1, 2, ... along dimension 0 stand in its place",
+    )
 
 
 @pytest.mark.parametrize("last", [1, 3])
@@ -139,16 +142,15 @@ def test_one_slot_below_zero_has_slot_zero_for_itself():
 
 def test_two_tensors_taken_for_each_other():
     x, y = normal(9, 40), normal(9, 40, seed=4)
-    assert told(ADD, (x, y, 0.3), ADD.reference(y, x, 0.3)) == (
-        K.IGNORED_ARGUMENT, "x and y are taken for each other"
-    )  # fmt: skip
+    assert told(ADD, (x, y, 0.3), ADD.reference(y, x, 0.3)) == (K.IGNORED_ARGUMENT, "x and y are taken for each other")
 
 
 def test_a_factor_that_multiplies_the_other_one_too():
     x, y = normal(9, 40), normal(9, 40, seed=4)
     assert told(SCALED, (x, y, 2.0, -0.5), SCALED.reference(x, y, 2.0, -1.0)) == (
-        K.IGNORED_ARGUMENT, "this is the answer for alpha * beta (-1) in place of -0.5 as beta"
-    )  # fmt: skip
+        K.IGNORED_ARGUMENT,
+        "this is the answer for alpha * beta (-1) in place of -0.5 as beta",
+    )
 
 
 def test_a_factor_that_is_cut_to_a_whole_number():
@@ -166,16 +168,15 @@ def test_an_epsilon_that_is_written_down():
 
 def test_a_transposition_that_is_not_asked_for():
     x, y = normal(9, 9), normal(9, 5, seed=4)
-    assert told(PRODUCT, ("T", x, y), x @ y) == (
-        K.IGNORED_ARGUMENT, "this is the answer for N in place of T as trans"
-    )  # fmt: skip
+    assert told(PRODUCT, ("T", x, y), x @ y) == (K.IGNORED_ARGUMENT, "this is the answer for N in place of T as trans")
 
 
 def test_a_sum_that_begins_at_the_end():
     x = normal(9, 40)
     assert told(CUMSUM, (x,), CUMSUM.reference(x.flip(1)).flip(1)) == (
-        K.WRONG_STRIDE, "dimension 1 of x is walked from its end"
-    )  # fmt: skip
+        K.WRONG_STRIDE,
+        "dimension 1 of x is walked from its end",
+    )
 
 
 def test_a_sum_that_leaves_out_the_element_itself():
@@ -183,8 +184,9 @@ def test_a_sum_that_leaves_out_the_element_itself():
     right = CUMSUM.reference(x)
     words = "the right values lie in the wrong places: element i holds what belongs to element i - 1 of dimension 1, "
     assert told(CUMSUM, (x,), torch.cat((torch.zeros(9, 1), right[:, :-1]), 1)) == (
-        K.WRONG_STRIDE, words + "and the first is 0"
-    )  # fmt: skip
+        K.WRONG_STRIDE,
+        words + "and the first is 0",
+    )
 
 
 def test_an_output_that_is_turned_round():
@@ -196,8 +198,9 @@ def test_an_output_that_is_turned_round():
 def test_a_dimension_that_is_walked_in_the_steps_of_another():
     table, rows = normal(8, 8), torch.tensor([3, 0, 7, 5, 5, 2])
     assert told(ROWS, (table, rows), torch.stack([table.flatten()[row : row + 8] for row in rows.tolist()])) == (
-        K.WRONG_STRIDE, "dimension 0 of table is walked in steps of 1, but its elements lie 8 apart"
-    )  # fmt: skip
+        K.WRONG_STRIDE,
+        "dimension 0 of table is walked in steps of 1, but its elements lie 8 apart",
+    )
 
 
 @pytest.mark.parametrize(

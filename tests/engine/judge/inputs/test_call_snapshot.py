@@ -41,8 +41,9 @@ def test_what_the_next_call_leaves_changes_nothing(bench: Bench) -> None:
     wrong = bench.hand_back(3 * bench.arguments[0])
     bench.arguments[0].zero_()
     assert (outcomes(conclude(bench, "right")), outcomes(bench.compared(*wrong))) == (
-        [Outcome.PASS], [Outcome.WRONG_VALUE]
-    )  # fmt: skip
+        [Outcome.PASS],
+        [Outcome.WRONG_VALUE],
+    )
 
 
 def test_what_was_wrong_is_not_mended_later(bench: Bench) -> None:
@@ -139,8 +140,9 @@ def test_what_nobody_copied_cannot_be_compared_nor_can_anything_twice(bench: Ben
     reply = bench.ask(protocol.Conclude(id="c", taken="one", ends=False))
     assert isinstance(reply, protocol.Failed)
     assert (reply.kind, reply.message) == (
-        protocol.FailureKind.ENGINE, "RuntimeError: nothing was copied that could be compared"
-    )  # fmt: skip
+        protocol.FailureKind.ENGINE,
+        "RuntimeError: nothing was copied that could be compared",
+    )
 
 
 def test_copies_that_nobody_asked_about_are_not_kept_for_good(bench: Bench) -> None:

@@ -23,12 +23,19 @@ MIB = 1 << 20
 def answering(size_bytes: int, *, origin: str = "m:P") -> Problem:
     """A problem whose expected output is of this size; nothing is ever written to it, so that it costs no memory."""
     return Problem(
-        name="toy::large", entry="f", signature="f(x: Tensor) -> Tensor", summary="", category="toy", cases=CASES,
+        name="toy::large",
+        entry="f",
+        signature="f(x: Tensor) -> Tensor",
+        summary="",
+        category="toy",
+        cases=CASES,
         make_inputs=lambda case, rng: (torch.rand(8, generator=rng, device=rng.device),),
-        reference=lambda x: torch.empty(size_bytes, dtype=torch.uint8), eager=lambda x: x,
+        reference=lambda x: torch.empty(size_bytes, dtype=torch.uint8),
+        eager=lambda x: x,
         tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
-        cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1), origin=origin,
-    )  # fmt: skip
+        cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1),
+        origin=origin,
+    )
 
 
 Ask = Callable[[str], Content]

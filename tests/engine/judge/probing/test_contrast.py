@@ -150,9 +150,15 @@ def test_device_output_returned_by_in_place_entry_is_right(extra: int, monkeypat
     lab = SimpleNamespace(problem=problem)
     bench = SimpleNamespace(lab=lab, prepared=SimpleNamespace(arguments=content.specs))
     call = protocol.Call(
-        id="c", case=case.name, arguments=content.specs, arena=arena.spec, outputs="", max_output_bytes=0, poison=0xFF,
+        id="c",
+        case=case.name,
+        arguments=content.specs,
+        arena=arena.spec,
+        outputs="",
+        max_output_bytes=0,
+        poison=0xFF,
         watch=watch_of(cast(CaseSession, bench)),  # cast: as much of it as is read
-    )  # fmt: skip
+    )
     out = content.expected[0].clone()
     returned = Recalls(memory).hand_back(call, [out, None, None, None], (out, *(torch.ones(7),) * extra))
     command = protocol.Contrast(id="c", outputs="", max_output_bytes=0, returned=returned, keep=True)

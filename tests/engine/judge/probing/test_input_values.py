@@ -11,8 +11,14 @@ from engine.judge.probing.input_values import one_element, values_of
 from engine.protocol import Variant
 
 MADE = (
-    Variant.PERMUTED, Variant.SCALED, Variant.EVEN, Variant.EQUAL, Variant.ORDERED, Variant.TINY, Variant.LARGE,
-)  # fmt: skip
+    Variant.PERMUTED,
+    Variant.SCALED,
+    Variant.EVEN,
+    Variant.EQUAL,
+    Variant.ORDERED,
+    Variant.TINY,
+    Variant.LARGE,
+)
 
 
 def seeded(seed: int = 1) -> torch.Generator:

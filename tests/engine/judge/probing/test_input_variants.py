@@ -31,11 +31,19 @@ def problem(inputs: Inputs, reference: Callable[..., Any], *, relative: float = 
     names = ", ".join(f"a{i}" for i in range(len(inputs(torch.Generator()))))
     given: dict[str, Any] = {"eager": reference, **changes}
     return Problem(
-        name="toy::f", entry="f", signature=f"f({names})", summary="", category="toy", cases=(CASE,),
-        make_inputs=lambda case, rng: inputs(rng), reference=reference, origin="m:P",
+        name="toy::f",
+        entry="f",
+        signature=f"f({names})",
+        summary="",
+        category="toy",
+        cases=(CASE,),
+        make_inputs=lambda case, rng: inputs(rng),
+        reference=reference,
+        origin="m:P",
         tolerance=lambda case: Tolerance(relative=relative, absolute=0.0),
-        cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1), **given,
-    )  # fmt: skip
+        cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1),
+        **given,
+    )
 
 
 class Judge:

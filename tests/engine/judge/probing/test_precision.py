@@ -124,8 +124,15 @@ def test_every_run_of_the_judges_own_leaves_the_inputs_alone(name: str) -> None:
         assert torch.equal(value, kept) if isinstance(value, torch.Tensor) else value == kept
 
 
-@pytest.mark.parametrize(("name", "case"), [("aten::sum", "5x0 dims 0 f32"), ("aten::mm", "1x0x71 f32"),
-                                            ("aten::softmax", "5x0 f32"), ("aten::cumsum", "5x0 f32")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "case"),
+    [
+        ("aten::sum", "5x0 dims 0 f32"),
+        ("aten::mm", "1x0x71 f32"),
+        ("aten::softmax", "5x0 f32"),
+        ("aten::cumsum", "5x0 f32"),
+    ],
+)
 def test_a_sum_of_nothing_is_what_the_reference_says(name: str, case: str) -> None:
     problem = find(name)
     inputs = problem.make_inputs(problem.case(case), torch.Generator().manual_seed(1))

@@ -36,10 +36,13 @@ class Played:
         self.renewed = 0
         self.arena = place(handle=handle) if handle else place(str(folder / "first.in"))
         lab = SimpleNamespace(
-            process_pool=SimpleNamespace(ask_judge=self._answer), ask=self._answer, limits=Limits(), renew=self._renew,
+            process_pool=SimpleNamespace(ask_judge=self._answer),
+            ask=self._answer,
+            limits=Limits(),
+            renew=self._renew,
             apart=True,
             profile=SimpleNamespace(span=lambda name: contextlib.nullcontext()),
-        )  # fmt: skip
+        )
         prepared = protocol.Prepared(id="p", arguments=(), arena=self.arena, elapsed_s=0.0)
         session = SimpleNamespace(lab=lab, case=CASE, prepared=prepared, outputs=folder / "first.out")
         self.varying = Varying(cast(CaseSession, session))  # cast: the double at the seam
@@ -191,9 +194,12 @@ async def test_another_answer_to_a_call_is_trouble(played: Played) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"), [(protocol.Vary, "could not make large values of c: no answer"),
-                       (protocol.Compare, "could not compare outputs of c: no answer")],
-)  # fmt: skip
+    ("kind", "said"),
+    [
+        (protocol.Vary, "could not make large values of c: no answer"),
+        (protocol.Compare, "could not compare outputs of c: no answer"),
+    ],
+)
 async def test_a_judge_that_fails_is_an_error_of_ours(
     played: Played, kind: type[protocol.AnyCommand], said: str
 ) -> None:

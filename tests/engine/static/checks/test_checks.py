@@ -137,9 +137,11 @@ def test_what_a_check_found_before_it_failed_is_kept(folder: Path) -> None:
 @pytest.mark.parametrize("missing", ["CATCHES", "SPARES", "STRICT", "check"])
 def test_a_module_without_a_required_name_is_refused_loudly(folder: Path, missing: str) -> None:
     names = {
-        "CATCHES": "CATCHES = ()\n", "SPARES": "SPARES = ()\n", "STRICT": "STRICT = ''\n",
+        "CATCHES": "CATCHES = ()\n",
+        "SPARES": "SPARES = ()\n",
+        "STRICT": "STRICT = ''\n",
         "check": "def check(reading):\n    yield\n",
-    }  # fmt: skip
+    }
     (folder / "half.py").write_text("".join(text for name, text in names.items() if name != missing))
     with pytest.raises(EngineError) as refused:
         all_checks()
@@ -159,8 +161,9 @@ def test_code_that_the_entry_does_not_lead_to_is_left_alone() -> None:
     )
     assert list(read_statically(parse(text), text, "f")) == []
     assert [finding.check for finding in read_statically(parse(text), text, "reference")] == [
-        "kernel_never_launched", "torch_compute",
-    ]  # fmt: skip
+        "kernel_never_launched",
+        "torch_compute",
+    ]
 
 
 def test_comments_are_read_when_the_text_is_given() -> None:

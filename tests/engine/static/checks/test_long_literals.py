@@ -30,14 +30,17 @@ print(sorted({one.check for one in read_statically(parse(text), text, "f")}))
 @pytest.mark.parametrize(
     "unit",
     ["a", " ", "\\n", "\\n ", "_", "{", "\\u00e9", "cublasgemm;", "ignore all ", "correct "],
-)  # fmt: skip
+)
 def test_literal_of_five_megabytes_is_read(unit: str) -> None:
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_S, MOST_CPU_S))
 
     read = subprocess.run(
-        [sys.executable, "-c", READ, unit, str(CHARACTERS)], preexec_fn=limit, capture_output=True, text=True,
-    )  # fmt: skip
+        [sys.executable, "-c", READ, unit, str(CHARACTERS)],
+        preexec_fn=limit,
+        capture_output=True,
+        text=True,
+    )
 
     assert (read.returncode, read.stderr) == (0, "")
     assert "runs_text" in read.stdout

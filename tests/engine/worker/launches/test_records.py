@@ -41,9 +41,15 @@ def test_a_launch_is_noted_with_everything_that_compiles_it_again() -> None:
     assert noted == Launch(
         kernel="kernel",
         signature={"x": "*fp32", "n": "i32", "scale": "fp32", "block": "constexpr", "act": "constexpr"},
-        constants={"block": "64", "act": "None"}, divisible_by_16=("x",), num_warps=8, num_stages=2, grid=(3, 2),
-        line=kernel.__code__.co_firstlineno, count=1, options={"maxnreg": "128"},
-    )  # fmt: skip
+        constants={"block": "64", "act": "None"},
+        divisible_by_16=("x",),
+        num_warps=8,
+        num_stages=2,
+        grid=(3, 2),
+        line=kernel.__code__.co_firstlineno,
+        count=1,
+        options={"maxnreg": "128"},
+    )
 
 
 def test_what_a_tuple_holds_is_noted_by_its_place() -> None:
@@ -121,13 +127,20 @@ def test_a_grid_that_spreads_along_another_axis_is_told_again() -> None:
 @pytest.mark.parametrize(
     "again",
     [
-        ((ALIGNED, 16), {}), ((ALIGNED, 1), {}), ((ALIGNED[1:], 3), {}), ((ALIGNED, 2**40), {}),
-        ((ALIGNED.to(torch.float16), 3), {}), ((ALIGNED, 3), {"block": 128}), ((ALIGNED, 3), {"num_warps": 8}),
-        ((ALIGNED, 3), {"num_stages": 1}), ((ALIGNED, 3), {"maxnreg": 64}), ((ALIGNED, 3), {"act": helper}),
+        ((ALIGNED, 16), {}),
+        ((ALIGNED, 1), {}),
+        ((ALIGNED[1:], 3), {}),
+        ((ALIGNED, 2**40), {}),
+        ((ALIGNED.to(torch.float16), 3), {}),
+        ((ALIGNED, 3), {"block": 128}),
+        ((ALIGNED, 3), {"num_warps": 8}),
+        ((ALIGNED, 3), {"num_stages": 1}),
+        ((ALIGNED, 3), {"maxnreg": 64}),
+        ((ALIGNED, 3), {"act": helper}),
         ((ALIGNED, None), {}),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_another_specialisation_is_told_again(again: tuple[tuple[Any, ...], dict[str, Any]]) -> None:
     book = LaunchBook()
     book.record(kernel, (ALIGNED, 3), {}, (1,))
@@ -144,8 +157,12 @@ def test_launches_are_told_in_the_order_of_their_first_time() -> None:
 
 def test_arguments_are_bound_by_name_with_defaults_and_without_options() -> None:
     assert bound_arguments(kernel, (ALIGNED,), {"n": 3, "num_warps": 4}) == {
-        "x": ALIGNED, "n": 3, "scale": 1.0, "block": 64, "act": None
-    }  # fmt: skip
+        "x": ALIGNED,
+        "n": 3,
+        "scale": 1.0,
+        "block": 64,
+        "act": None,
+    }
 
 
 def test_more_launches_than_fit_into_a_reply_are_told_in_the_next_one() -> None:

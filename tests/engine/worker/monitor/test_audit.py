@@ -135,17 +135,25 @@ def test_honest_work_is_not_noted(deeds: Callable[..., Deeds], source: str) -> N
 @pytest.mark.parametrize(
     ("source", "detail"),
     [
-        ("import torch\ndef entry():\n    with torch._C._DisableTorchDispatch(): torch.ones(2).exp()\n",
-         "torch._C._DisableTorchDispatch was used in line 3"),
-        ("from torch.utils._python_dispatch import _disable_current_modes as off\ndef entry():\n    with off(): 1\n",
-         "torch.utils._python_dispatch._disable_current_modes was used in line 3"),
-        ("import torch\ndef entry(): getattr(torch._C, 'DisableTorch' + 'Function')()\n",
-         "torch._C.DisableTorchFunction was used in line 2"),
-        ("import torch\ndef entry():\n    exp, x = torch.ops.aten.exp.default, torch.ones(2)\n"
-         "    exp.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.CPU), x)\n",
-         "torch._ops.OpOverload.redispatch was used in line 4"),
+        (
+            "import torch\ndef entry():\n    with torch._C._DisableTorchDispatch(): torch.ones(2).exp()\n",
+            "torch._C._DisableTorchDispatch was used in line 3",
+        ),
+        (
+            "from torch.utils._python_dispatch import _disable_current_modes as off\ndef entry():\n    with off(): 1\n",
+            "torch.utils._python_dispatch._disable_current_modes was used in line 3",
+        ),
+        (
+            "import torch\ndef entry(): getattr(torch._C, 'DisableTorch' + 'Function')()\n",
+            "torch._C.DisableTorchFunction was used in line 2",
+        ),
+        (
+            "import torch\ndef entry():\n    exp, x = torch.ops.aten.exp.default, torch.ones(2)\n"
+            "    exp.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.CPU), x)\n",
+            "torch._ops.OpOverload.redispatch was used in line 4",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_door_past_the_ledger_is_noted(deeds: Callable[..., Deeds], source: str, detail: str) -> None:
     assert deeds(source) == [["door", detail, None, False, 1]]
 

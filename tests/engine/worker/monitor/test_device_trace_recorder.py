@@ -52,9 +52,10 @@ def test_kernels_are_told_by_function_and_the_longest_first() -> None:
         device.put("own", 50, function=OWN)
 
     assert seen(record(device, call)) == [
-        ("fused", False, "/cache/generated.py", False, 1, 200), ("own", True, "", False, 2, 100),
+        ("fused", False, "/cache/generated.py", False, 1, 200),
+        ("own", True, "", False, 2, 100),
         ("own", False, "", False, 1, 40),
-    ]  # fmt: skip
+    ]
 
 
 def test_copies_and_fills_have_no_names() -> None:
@@ -67,8 +68,9 @@ def test_copies_and_fills_have_no_names() -> None:
 
     recorded = record(device, call)
     assert [(one.kind, one.name, one.launches, one.device_ns) for one in recorded.activities] == [
-        (protocol.ActivityKind.COPY, "", 2, 12), (protocol.ActivityKind.FILL, "", 1, 3),
-    ]  # fmt: skip
+        (protocol.ActivityKind.COPY, "", 2, 12),
+        (protocol.ActivityKind.FILL, "", 1, 3),
+    ]
 
 
 def test_what_we_do_with_the_answer_is_not_the_candidates() -> None:
@@ -104,8 +106,10 @@ def test_a_replayed_graph_is_known_by_the_names_that_were_captured() -> None:
 
     replayed = tape.record("i", replay, lambda _: ())
     assert [(one.name, one.own, one.replayed) for one in replayed.activities] == [
-        ("own", True, True), ("both", False, True), ("never", False, True)
-    ]  # fmt: skip
+        ("own", True, True),
+        ("both", False, True),
+        ("never", False, True),
+    ]
 
 
 def test_streams_beside_the_callers_are_counted() -> None:

@@ -18,10 +18,16 @@ from engine.worker.monitor.guard_zones import ZONE_BYTES, GuardZones
 CPU = torch.device("cpu")
 LIKE = torch.ones(3, 4)
 ALLOCATIONS: tuple[Callable[[], torch.Tensor], ...] = (
-    lambda: torch.empty(5), lambda: torch.empty_like(LIKE), lambda: LIKE.new_empty(7), lambda: torch.zeros(5),
-    lambda: torch.empty_strided((2, 2), (4, 1)), lambda: torch.zeros_like(LIKE), lambda: torch.full((5,), 2.0),
-    lambda: torch.empty(4, dtype=torch.bool), lambda: torch.empty(3, 4).T,
-)  # fmt: skip
+    lambda: torch.empty(5),
+    lambda: torch.empty_like(LIKE),
+    lambda: LIKE.new_empty(7),
+    lambda: torch.zeros(5),
+    lambda: torch.empty_strided((2, 2), (4, 1)),
+    lambda: torch.zeros_like(LIKE),
+    lambda: torch.full((5,), 2.0),
+    lambda: torch.empty(4, dtype=torch.bool),
+    lambda: torch.empty(3, 4).T,
+)
 
 
 def store(tensor: torch.Tensor, at: int) -> None:

@@ -52,7 +52,7 @@ def seen(call: Callable[[torch.Tensor], object], *, times: int = 1) -> dict[str,
         (lambda x: torch.nn.functional.silu(x), {OperatorKind.COMPUTE}),
         (lambda x: x.index_select(0, x[0, 1:2].int()), {OperatorKind.COMPUTE, OperatorKind.COPY, OperatorKind.VIEW}),
     ],
-)  # fmt: skip
+)
 def test_an_operator_is_of_its_kind(call: Callable[[torch.Tensor], object], kinds: set[OperatorKind]) -> None:
     told = {one.kind for one in seen(call).values()}
     assert kinds - {OperatorKind.VIEW} <= told <= kinds

@@ -147,12 +147,15 @@ def settings() -> Iterator[None]:
 @pytest.mark.parametrize(
     ("change", "name", "detail"),
     [
-        (lambda: setattr(torch.backends.cudnn, "allow_tf32", False), "torch.backends.cudnn.allow_tf32",
-         "True -> False"),
+        (
+            lambda: setattr(torch.backends.cudnn, "allow_tf32", False),
+            "torch.backends.cudnn.allow_tf32",
+            "True -> False",
+        ),
         (lambda: torch.set_default_dtype(torch.float64), "torch.get_default_dtype", "torch.float32 -> torch.float64"),
         (lambda: torch.set_grad_enabled(False), "torch.is_grad_enabled", "True -> False"),
     ],
-)  # fmt: skip
+)
 def test_a_changed_setting_is_told(watch: Watch, change: Callable[[], object], name: str, detail: str) -> None:
     change()
     assert watch.changes() == (ChangeSeen(kind=ChangeKind.SETTING, name=name, detail=detail),)
@@ -203,8 +206,9 @@ def test_a_thread_that_uses_the_processor_is_told_apart_from_one_that_waits(watc
         for thread in threads:
             thread.join()
     assert {one.name: one.kind for one in changes} == {
-        "burns": ChangeKind.BURNING_THREAD, "waits": ChangeKind.THREAD,
-    }  # fmt: skip
+        "burns": ChangeKind.BURNING_THREAD,
+        "waits": ChangeKind.THREAD,
+    }
 
 
 def test_a_library_that_is_to_be_loaded_first_is_told(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,9 +68,12 @@ def test_what_is_told_names_both_in_their_order() -> None:
         meetings.tell("k", "y", 16, late)
         assert meetings.note(stores(FIRST, 2.0), np.array([64])) is None
     assert meetings.first == protocol.Meeting(
-        kernel="k", tensor="y", index=16, first=protocol.Access(stores=False, program=FIRST, line=6),
+        kernel="k",
+        tensor="y",
+        index=16,
+        first=protocol.Access(stores=False, program=FIRST, line=6),
         second=protocol.Access(stores=True, program=SECOND, line=7),
-    )  # fmt: skip
+    )
 
 
 def test_launches_follow_each_other_so_that_their_programs_do_not_meet() -> None:

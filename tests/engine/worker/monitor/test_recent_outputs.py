@@ -34,9 +34,15 @@ class Stage:
 
     def call(self, watch: protocol.Watch | None) -> list[list[float]]:
         command = protocol.Call(
-            id="i", case="c", arguments=(), arena=self.spec, outputs=str(self.outputs), max_output_bytes=1 << 20,
-            poison=0, watch=watch,
-        )  # fmt: skip
+            id="i",
+            case="c",
+            arguments=(),
+            arena=self.spec,
+            outputs=str(self.outputs),
+            max_output_bytes=1 << 20,
+            poison=0,
+            watch=watch,
+        )
         return self.read(self.worker._recalls.hand_back(command, [7, self.argument], self.returned))
 
     def recall(self, pause_s: float = 0.0) -> list[list[float]]:

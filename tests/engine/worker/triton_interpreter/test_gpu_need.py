@@ -47,11 +47,19 @@ def called(need: GpuNeed, tmp_path: Path, body: str, *, launches: bool = True) -
 @pytest.mark.parametrize(
     "condition",
     [
-        "x.is_cuda", "not x.is_cpu", "x.device.type == 'cuda'", "x.get_device() >= 0", "'cuda' in str(x.device)",
-        "x.device == torch.device('cuda', 0)", "x.device != torch.device('cpu')", "f'{x.device}'.startswith('cuda')",
-        "x.device.index is not None", "torch.cuda.is_available()", "torch.cuda.device_count()",
+        "x.is_cuda",
+        "not x.is_cpu",
+        "x.device.type == 'cuda'",
+        "x.get_device() >= 0",
+        "'cuda' in str(x.device)",
+        "x.device == torch.device('cuda', 0)",
+        "x.device != torch.device('cpu')",
+        "f'{x.device}'.startswith('cuda')",
+        "x.device.index is not None",
+        "torch.cuda.is_available()",
+        "torch.cuda.device_count()",
     ],
-)  # fmt: skip
+)
 def test_condition_that_a_gpu_meets_needs_a_gpu(need: GpuNeed, tmp_path: Path, condition: str) -> None:
     told = called(need, tmp_path, f"y = torch.empty(4, device=x.device)\nassert {condition}, 'no'\nlaunch()\nreturn y")
     assert told == "line 4: AssertionError: no; run it on a machine with a GPU"
@@ -106,5 +114,7 @@ def test_torch_is_as_before_after_a_second_call(need: GpuNeed, tmp_path: Path) -
     before = set(vars(torch.Tensor))
     called(need, tmp_path, "assert x.is_cuda")
     assert (set(vars(torch.Tensor)), torch.zeros(1).device.type, torch.cuda.is_available()) == (
-        before, "cpu", False,
-    )  # fmt: skip
+        before,
+        "cpu",
+        False,
+    )

@@ -33,13 +33,25 @@ LINES = {
     ],
 )
 def test_an_access_outside_every_tensor_is_told_with_its_place(
-    interpreted: Scenarios, scenario: str, access: str, kernel: str, tensor: str, index: int, elements: int,
-    program: list[int], line: str,
-) -> None:  # fmt: skip
+    interpreted: Scenarios,
+    scenario: str,
+    access: str,
+    kernel: str,
+    tensor: str,
+    index: int,
+    elements: int,
+    program: list[int],
+    line: str,
+) -> None:
     assert interpreted[scenario]["violation"] == {
-        "access": access, "kernel": kernel, "tensor": tensor, "index": index, "elements": elements,
-        "program": program, "location": {"line": LINES[line], "column": None},
-    }  # fmt: skip
+        "access": access,
+        "kernel": kernel,
+        "tensor": tensor,
+        "index": index,
+        "elements": elements,
+        "program": program,
+        "location": {"line": LINES[line], "column": None},
+    }
 
 
 def test_what_leaps_out_of_a_tensor_is_told_of_that_one_and_not_of_the_nearest(interpreted: Scenarios) -> None:
@@ -130,9 +142,7 @@ def test_autotune_without_any_working_configuration_says_what_the_first_one_lack
 
 
 def test_heuristics_choose_and_what_they_chose_is_recorded(interpreted: Scenarios) -> None:
-    assert interpreted["heuristics_choose_and_are_recorded"]["value"] == {
-        "y": [1.0] * 5, "constants": [{"block": "8"}]
-    }  # fmt: skip
+    assert interpreted["heuristics_choose_and_are_recorded"]["value"] == {"y": [1.0] * 5, "constants": [{"block": "8"}]}
 
 
 def test_a_launch_is_recorded_as_it_was_made(interpreted: Scenarios) -> None:
@@ -158,9 +168,11 @@ def test_a_witness_names_the_programs_that_meet_and_their_lines(interpreted: Sce
     assert interpreted["programs_that_meet"]["value"] == [
         None,
         {
-            "kernel": "store_twice_as_wide", "tensor": "y", "index": 8,
+            "kernel": "store_twice_as_wide",
+            "tensor": "y",
+            "index": 8,
             "first": {"stores": True, "program": [2, 0, 0], "line": line},
             "second": {"stores": True, "program": [1, 0, 0], "line": line},
         },
-    ]  # fmt: skip
+    ]
     assert interpreted["programs_that_do_not_meet"]["value"] is None

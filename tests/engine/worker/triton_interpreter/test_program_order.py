@@ -65,8 +65,13 @@ def test_a_seed_shuffles_every_program_once() -> None:
 def test_every_launch_has_its_own_order_and_one_program_has_none() -> None:
     disorder = Disorder(CPU)
     assert run(disorder, BACKWARDS, (2, 1, 1), (1, 1, 1), (3, 1, 1)) == [
-        (1, 0, 0), (0, 0, 0), (0, 0, 0), (2, 0, 0), (1, 0, 0), (0, 0, 0),
-    ]  # fmt: skip
+        (1, 0, 0),
+        (0, 0, 0),
+        (0, 0, 0),
+        (2, 0, 0),
+        (1, 0, 0),
+        (0, 0, 0),
+    ]
     assert disorder.launches == 2
 
 

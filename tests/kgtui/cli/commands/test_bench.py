@@ -29,14 +29,21 @@ from kgtui.cli.commands import bench
 from sessions import open_store
 
 COMPILED = KernelCompiled(
-    at_s=0.2, number=1, total=1,
+    at_s=0.2,
+    number=1,
+    total=1,
     kernel=CompiledKernel(
         launch=Launch(
             kernel="k", signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1,), line=1
         ),
-        target="sm_90", outcome=Outcome.PASS, elapsed_s=0.1, registers=32, spill_bytes=0, shared_bytes=0,
+        target="sm_90",
+        outcome=Outcome.PASS,
+        elapsed_s=0.1,
+        registers=32,
+        spill_bytes=0,
+        shared_bytes=0,
     ),
-)  # fmt: skip
+)
 AWAITED = DeviceAwaited(
     at_s=0.3, holder=Holder(pid=123, command="kgtui bench other.py", since="2026-01-02T03:04:05+00:00")
 )
@@ -60,11 +67,17 @@ def timed(**changes: object) -> Callable[[Plan], Sequence[Event]]:
         )
         usual = [
             CaseBenchmark(
-                case=case.name, outcome=Outcome.PASS, cache=plan.benchmark.cache, elapsed_s=0.1, timing=timing(),
-                comparisons=(twice,), calls=9, verified=9,
+                case=case.name,
+                outcome=Outcome.PASS,
+                cache=plan.benchmark.cache,
+                elapsed_s=0.1,
+                timing=timing(),
+                comparisons=(twice,),
+                calls=9,
+                verified=9,
             )
             for case in plan.benchmark.cases
-        ]  # fmt: skip
+        ]
         cases = [dataclasses.replace(usual[0], **changes), *usual[1:]]
         return [
             CaseBenchmarked(at_s=0.3, number=number, total=len(cases), benchmark=case)

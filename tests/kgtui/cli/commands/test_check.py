@@ -20,9 +20,11 @@ LAUNCH = Launch(
     kernel="k", signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1,), line=1
 )
 COMPILED = KernelCompiled(
-    at_s=0.2, number=1, total=1,
+    at_s=0.2,
+    number=1,
+    total=1,
     kernel=CompiledKernel(launch=LAUNCH, target="sm_90", outcome=Outcome.PASS, elapsed_s=0.1, registers=8),
-)  # fmt: skip
+)
 SASS = KernelDisassembled(at_s=0.5, number=1, artefact=Artefact(kind="sass", digest="ab" * 32, bytes=1))
 
 
@@ -53,15 +55,17 @@ def test_a_file_that_may_not_be_read(typed, console, public_folder, without_root
 def test_no_file_at_all(typed):
     ended = typed("check")
     assert (ended.exit_code, ended.err) == (
-        2, "kgtui: which file? `kgtui check FILE --op OP` judges a kernel file, --sample the sample\n",
-    )  # fmt: skip
+        2,
+        "kgtui: which file? `kgtui check FILE --op OP` judges a kernel file, --sample the sample\n",
+    )
 
 
 def test_a_file_beside_the_sample(typed, kernel):
     ended = typed("check", "silu.py", "--sample")
     assert (ended.exit_code, ended.err) == (
-        2, "kgtui: --sample judges the sample; to judge silu.py, leave --sample out\n",
-    )  # fmt: skip
+        2,
+        "kgtui: --sample judges the sample; to judge silu.py, leave --sample out\n",
+    )
 
 
 def test_an_unknown_operator_suggests_the_nearest(typed, kernel):
@@ -91,8 +95,9 @@ def test_a_binary_file_without_an_operator(typed, folder):
     (folder / "k.cubin").write_bytes(b"\x7fELF\0\0")
     ended = typed("check", "k.cubin")
     assert (ended.exit_code, ended.err) == (
-        2, "kgtui: k.cubin is a binary file; a candidate is one Python file in UTF-8\n",
-    )  # fmt: skip
+        2,
+        "kgtui: k.cubin is a binary file; a candidate is one Python file in UTF-8\n",
+    )
 
 
 def test_an_unknown_device(typed, kernel):
@@ -110,8 +115,9 @@ def test_a_device_that_is_not_here(typed, kernel, monkeypatch):
 def test_an_unknown_target_suggests_the_nearest(typed, kernel):
     ended = typed("check", "silu.py", "--target", "sm90")
     assert (ended.exit_code, ended.err) == (
-        2, "kgtui: 'sm90' is no target: expected sm_NN or gfxNNN; did you mean sm_90?\n",
-    )  # fmt: skip
+        2,
+        "kgtui: 'sm90' is no target: expected sm_NN or gfxNNN; did you mean sm_90?\n",
+    )
 
 
 @pytest.mark.parametrize("command", [("check",), ("bench",), ("inspect",), ("tune",), ("targets",)])
@@ -184,8 +190,11 @@ def test_a_file_that_does_not_parse_starts_no_engine_and_is_kept(checked, engine
         (run,) = store.runs()
         assert (run.outcome, run.path) == (Outcome.COMPILE_ERROR, folder / "k.py")
         assert [type(event).__name__ for event in store.events(run.id)] == [
-            "RunStarted", "StageStarted", "StageFinished", "RunFinished",
-        ]  # fmt: skip
+            "RunStarted",
+            "StageStarted",
+            "StageFinished",
+            "RunFinished",
+        ]
 
 
 def test_a_syntax_error_is_a_json_document_too(typed, folder):

@@ -32,8 +32,15 @@ def test_show_tells_every_setting_and_makes_nothing(typed, home):
     lines = ended.out.splitlines()
     assert lines[0] == f"file  {home}/config.toml  (none; kgtui config init makes one)"
     assert [line.split()[0] for line in lines[1:]] == [
-        "theme", "ascii", "device", "target", "folder", "editor", "notify", "notify_after_s",
-    ]  # fmt: skip
+        "theme",
+        "ascii",
+        "device",
+        "target",
+        "folder",
+        "editor",
+        "notify",
+        "notify_after_s",
+    ]
     assert 'folder          "kernels"      usual' in lines
     assert not home.exists()
 

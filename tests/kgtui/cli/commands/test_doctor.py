@@ -88,22 +88,29 @@ def driver():
         raise DriverError("Not Supported")
 
     return SimpleNamespace(
-        NVMLError=DriverError, nvmlInit=lambda: None, nvmlShutdown=lambda: None,
-        nvmlDeviceGetHandleByIndex=lambda index: index, nvmlDeviceGetUUID=lambda handle: "GPU-1a20",
+        NVMLError=DriverError,
+        nvmlInit=lambda: None,
+        nvmlShutdown=lambda: None,
+        nvmlDeviceGetHandleByIndex=lambda index: index,
+        nvmlDeviceGetUUID=lambda handle: "GPU-1a20",
         nvmlDeviceGetClockInfo=lambda handle, kind: {1: 1980, 2: 2619}[kind],
-        nvmlDeviceGetTemperature=lambda handle, sensor: 41, nvmlDeviceGetPowerUsage=refuse,
+        nvmlDeviceGetTemperature=lambda handle, sensor: 41,
+        nvmlDeviceGetPowerUsage=refuse,
         nvmlDeviceGetUtilizationRates=lambda handle: SimpleNamespace(gpu=97),
         nvmlDeviceGetCurrentClocksThrottleReasons=lambda handle: 0x4,
         nvmlDeviceGetComputeRunningProcesses=refuse,
-    )  # fmt: skip
+    )
 
 
 def test_the_condition_of_a_device_is_its_drivers_word_and_its_lock(driver, tmp_path):
     condition = condition_of(GPU, locks=tmp_path / "locks", driver=driver)
     assert list(condition_lines(condition)) == [
-        "SM 1980 MHz, memory 2619 MHz, 41 C, 97% busy", "clocks are held down by: power cap",
-        "not told: power: Not Supported", "not told: other processes: Not Supported", "lock: free",
-    ]  # fmt: skip
+        "SM 1980 MHz, memory 2619 MHz, 41 C, 97% busy",
+        "clocks are held down by: power cap",
+        "not told: power: Not Supported",
+        "not told: other processes: Not Supported",
+        "lock: free",
+    ]
     assert list(tmp_path.iterdir()) == []
 
 
@@ -119,13 +126,15 @@ async def test_who_holds_a_device_is_named(driver, tmp_path):
 @pytest.mark.parametrize(
     ("held", "line"),
     [
-        ({"is_held": True, "holder": Holder(pid=7, command="kgtui bench a.py", since="2026-01-02T12:00:00Z")},
-         "lock: held by kgtui bench a.py (process 7) since 2026-01-02T12:00:00Z; a benchmark waits"),
+        (
+            {"is_held": True, "holder": Holder(pid=7, command="kgtui bench a.py", since="2026-01-02T12:00:00Z")},
+            "lock: held by kgtui bench a.py (process 7) since 2026-01-02T12:00:00Z; a benchmark waits",
+        ),
         ({"is_held": True}, "lock: held by somebody who left no name; a benchmark waits"),
         ({"is_held": None, "trouble": "/x.lock: cannot be locked"}, "lock: /x.lock: cannot be locked"),
     ],
     ids=["named", "somebody", "unknown"],
-)  # fmt: skip
+)
 def test_a_lock_is_never_called_free_when_it_is_not_known_to_be(held, line):
     known = {"is_held": False, "holder": None, "trouble": None, **held}
     state = DeviceState(other_processes=(10, 30))

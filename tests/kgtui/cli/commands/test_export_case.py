@@ -17,8 +17,10 @@ def failed_run(checked, engine, kernel):
 def test_a_failed_case_becomes_a_script(typed, failed_run, folder):
     ended = typed("export-case", "1")
     assert (ended.exit_code, ended.out, ended.err) == (
-        0, "wrote silu_case_1000_f32.py: 1000 f32 of run #1\nnext: python silu_case_1000_f32.py\n", "",
-    )  # fmt: skip
+        0,
+        "wrote silu_case_1000_f32.py: 1000 f32 of run #1\nnext: python silu_case_1000_f32.py\n",
+        "",
+    )
     text = (folder / "silu_case_1000_f32.py").read_text()
     assert "return self * torch.sigmoid(self)" in text
     assert "import kgtui" not in text
@@ -33,8 +35,9 @@ def test_a_file_that_is_there_is_not_overwritten(typed, failed_run, folder):
     (folder / "x.py").write_text("mine")
     ended = typed("export-case", "1", "1000 f32", "x.py")
     assert (ended.exit_code, ended.err) == (
-        2, "kgtui: x.py is there already and is not overwritten; name another FILE\n",
-    )  # fmt: skip
+        2,
+        "kgtui: x.py is there already and is not overwritten; name another FILE\n",
+    )
     assert (folder / "x.py").read_text() == "mine"
 
 

@@ -63,9 +63,15 @@ def times(*, low: float, high: float) -> Callable[[Plan], Sequence[Event]]:
         return [
             *(
                 CaseBenchmarked(
-                    at_s=0.3, number=number, total=len(cases),
+                    at_s=0.3,
+                    number=number,
+                    total=len(cases),
                     benchmark=CaseBenchmark(
-                        case=case.name, outcome=Outcome.PASS, cache=CacheState.COLD, elapsed_s=1.0, timing=timing,
+                        case=case.name,
+                        outcome=Outcome.PASS,
+                        cache=CacheState.COLD,
+                        elapsed_s=1.0,
+                        timing=timing,
                         comparisons=compared,
                     ),
                 )
@@ -78,7 +84,7 @@ def times(*, low: float, high: float) -> Callable[[Plan], Sequence[Event]]:
                     for name in baselines
                 ),
             ),
-        ]  # fmt: skip
+        ]
 
     return timed
 
@@ -105,8 +111,9 @@ def test_arguments_that_cannot_be(typed, kernel, arguments, complaint):
 def test_no_file_at_all(typed):
     ended = typed("inspect")
     assert (ended.exit_code, ended.err) == (
-        2, "kgtui: which file? `kgtui inspect FILE --op OP` judges a kernel file, --sample the sample\n",
-    )  # fmt: skip
+        2,
+        "kgtui: which file? `kgtui inspect FILE --op OP` judges a kernel file, --sample the sample\n",
+    )
 
 
 def test_the_help_says_what_a_claim_does_to_the_exit_code():

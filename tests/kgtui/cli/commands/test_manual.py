@@ -39,22 +39,26 @@ def two_pages(tmp_path, monkeypatch):
 def test_without_a_topic_each_page_is_a_line(typed, two_pages):
     ended = typed("manual")
     assert (ended.exit_code, ended.out) == (
-        0, "a-b    Letters: a and b\nnotes  Notes: what to keep\n\n`kgtui manual TOPIC` prints a page.\n",
-    )  # fmt: skip
+        0,
+        "a-b    Letters: a and b\nnotes  Notes: what to keep\n\n`kgtui manual TOPIC` prints a page.\n",
+    )
 
 
 def test_a_page_in_a_pipe_is_its_markdown_without_markers(typed, two_pages):
     ended = typed("manual", "notes")
     assert (ended.exit_code, ended.out) == (
-        0, "# Notes: what to keep\n\nA **bold** word.\n\n| key | action |\n|---|---|\n| `q` | quit |\n",
-    )  # fmt: skip
+        0,
+        "# Notes: what to keep\n\nA **bold** word.\n\n| key | action |\n|---|---|\n| `q` | quit |\n",
+    )
 
 
 def test_an_unknown_topic_is_usage_and_lists_the_topics(typed, two_pages):
     ended = typed("manual", "timings")
     assert (ended.exit_code, ended.out, ended.err) == (
-        2, "", "kgtui: no manual page 'timings'; topics: a-b, notes\n",
-    )  # fmt: skip
+        2,
+        "",
+        "kgtui: no manual page 'timings'; topics: a-b, notes\n",
+    )
 
 
 def shown(console, terminal, **environment):

@@ -24,8 +24,9 @@ def test_a_file_that_is_there_is_left_alone(typed, folder):
     (folder / "silu.py").write_text("mine\n")
     ended = typed("new", "silu", "silu.py")
     assert (ended.exit_code, ended.err) == (
-        2, "kgtui: silu.py is there already and is not overwritten; name another FILE\n",
-    )  # fmt: skip
+        2,
+        "kgtui: silu.py is there already and is not overwritten; name another FILE\n",
+    )
     assert (folder / "silu.py").read_text() == "mine\n"
 
 

@@ -119,10 +119,15 @@ def test_a_folder_that_cannot_be_made_for_the_sample(opened, folder):
 
 def test_assembling_the_application_makes_nothing_on_the_disk(console, home, folder, kernel, opened):
     app = assemble(
-        console, opened=opened("open", "silu.py"), device=Device(platform="cpu", index=0, name="a CPU"),
-        target="sm_90", paths=find_paths(console.environment), artefacts=ArtefactStore(folder=home / "artefacts"),
-        kernels=folder / "kernels", preferences=unsaid(build_parser().parse_args(["open", "--ascii"]), console),
-    )  # fmt: skip
+        console,
+        opened=opened("open", "silu.py"),
+        device=Device(platform="cpu", index=0, name="a CPU"),
+        target="sm_90",
+        paths=find_paths(console.environment),
+        artefacts=ArtefactStore(folder=home / "artefacts"),
+        kernels=folder / "kernels",
+        preferences=unsaid(build_parser().parse_args(["open", "--ascii"]), console),
+    )
     assert app.glyphs is ASCII
     assert not home.exists()
     assert list(folder.iterdir()) == [kernel]

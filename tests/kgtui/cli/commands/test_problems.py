@@ -51,12 +51,14 @@ def test_an_unknown_problem(typed):
 def test_show_without_a_name(typed):
     ended = typed("problems", "show")
     assert (ended.exit_code, ended.err) == (
-        2, "kgtui: which operator? `kgtui problems show OP`; `kgtui problems list` names them\n",
-    )  # fmt: skip
+        2,
+        "kgtui: which operator? `kgtui problems show OP`; `kgtui problems list` names them\n",
+    )
 
 
 def test_a_list_takes_no_name(typed):
     ended = typed("problems", "list", "softmax")
     assert (ended.exit_code, ended.err) == (
-        2, "kgtui: a list takes no operator; did you mean `kgtui problems show softmax`?\n",
-    )  # fmt: skip
+        2,
+        "kgtui: a list takes no operator; did you mean `kgtui problems show softmax`?\n",
+    )

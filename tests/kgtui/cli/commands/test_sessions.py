@@ -27,8 +27,9 @@ def two_runs(checked, engine, kernel):
 def test_without_a_store_the_next_step_is_named(typed, home):
     ended = typed("sessions")
     assert (ended.exit_code, ended.err) == (
-        3, f"kgtui: {home}/sessions.db: there is no session store here; the first run makes one\n",
-    )  # fmt: skip
+        3,
+        f"kgtui: {home}/sessions.db: there is no session store here; the first run makes one\n",
+    )
     assert not home.exists()
 
 
@@ -76,9 +77,12 @@ def timed_run(checked, engine, kernel):
     """A run of which one case was timed."""
     span = Interval(value=12.5, low=12.25, high=12.75)
     case = CaseBenchmark(
-        case="4096x4096 f32", outcome=Outcome.PASS, cache=CacheState.COLD, elapsed_s=0.5,
+        case="4096x4096 f32",
+        outcome=Outcome.PASS,
+        cache=CacheState.COLD,
+        elapsed_s=0.5,
         timing=Timing(side="candidate", method=Method.CUPTI, device_us=span, call_us=None),
-    )  # fmt: skip
+    )
     engine.extra = (CaseBenchmarked(at_s=0.2, number=1, total=1, benchmark=case),)
     checked("silu.py", "--cases", "smoke")
 
@@ -96,8 +100,11 @@ def test_measurements_are_exported_as_csv(timed_run, console):
     header, row = (line.split(",") for line in console.out.getvalue().splitlines()[-2:])
     told = dict(zip(header, row, strict=True))
     assert (told["case"], told["side"], told["device_us"], told["call_us"]) == (
-        "4096x4096 f32", "candidate", "12.5", "",
-    )  # fmt: skip
+        "4096x4096 f32",
+        "candidate",
+        "12.5",
+        "",
+    )
 
 
 def test_a_run_that_is_not_there(typed, two_runs):
@@ -129,8 +136,9 @@ def test_an_export_to_a_file_overwrites_none(typed, two_runs, folder):
     assert (folder / "page.md").read_text().startswith("# Session 2: check\n")
     ended = typed("sessions", "export", "--output", "page.md")
     assert (ended.exit_code, ended.err) == (
-        2, "kgtui: page.md is there already and is not overwritten; name another FILE\n",
-    )  # fmt: skip
+        2,
+        "kgtui: page.md is there already and is not overwritten; name another FILE\n",
+    )
 
 
 def test_a_list_takes_no_number(typed, two_runs):
@@ -175,16 +183,18 @@ def test_a_source_is_restored_into_a_new_file_only(typed, two_runs, kernel, fold
     kernel.write_text("mine\n")
     ended = typed("sessions", "restore", "2", "silu.py")
     assert (ended.exit_code, ended.err) == (
-        2, "kgtui: silu.py is there already and is not overwritten; name another FILE\n",
-    )  # fmt: skip
+        2,
+        "kgtui: silu.py is there already and is not overwritten; name another FILE\n",
+    )
     assert kernel.read_text() == "mine\n"
 
 
 def test_a_run_is_deleted_when_that_is_confirmed(typed, two_runs):
     ended = typed("sessions", "delete", "1")
     assert (ended.exit_code, ended.err) == (
-        2, "kgtui: this deletes run #1 with its events, times and source for good; with --yes it is done\n",
-    )  # fmt: skip
+        2,
+        "kgtui: this deletes run #1 with its events, times and source for good; with --yes it is done\n",
+    )
     assert typed("sessions", "delete", "1", "--yes").out == "deleted run #1\n"
     assert [line.split()[0] for line in typed("sessions", "--runs").out.splitlines()[1:]] == ["#2"]
 
@@ -226,13 +236,15 @@ def test_a_store_that_is_not_there_is_not_made_to_be_shorter(typed, home):
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [(["tag", "9", "x"], "there is no run #9 in "),
-     (["delete", "--yes"], "which run? `kgtui sessions delete RUN`; `kgtui sessions list --runs` lists them"),
-     (["delete", "1", "--session", "1", "--yes"], "delete either a run or, with --session, a session; not both"),
-     (["tag", "1", "two words"], "a tag is one word, 'two words' is not; `kgtui sessions note` takes many"),
-     (["show", "1", "x"], "`kgtui sessions show` does not take 'x'; leave it out"),
-     (["list", "--yes"], "--yes is an option of `kgtui sessions delete`, not of `kgtui sessions list`")],
-)  # fmt: skip
+    [
+        (["tag", "9", "x"], "there is no run #9 in "),
+        (["delete", "--yes"], "which run? `kgtui sessions delete RUN`; `kgtui sessions list --runs` lists them"),
+        (["delete", "1", "--session", "1", "--yes"], "delete either a run or, with --session, a session; not both"),
+        (["tag", "1", "two words"], "a tag is one word, 'two words' is not; `kgtui sessions note` takes many"),
+        (["show", "1", "x"], "`kgtui sessions show` does not take 'x'; leave it out"),
+        (["list", "--yes"], "--yes is an option of `kgtui sessions delete`, not of `kgtui sessions list`"),
+    ],
+)
 def test_what_cannot_be_changed_is_told(typed, two_runs, arguments, said):
     ended = typed("sessions", *arguments)
     assert (ended.exit_code, ended.out) == (2, "")

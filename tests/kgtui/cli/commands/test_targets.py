@@ -35,10 +35,16 @@ def ported(**outcomes: Outcome) -> list[Event]:
     for number, (target, outcome) in enumerate(outcomes.items(), start=1):
         good = outcome is Outcome.PASS
         kernel = CompiledKernel(
-            launch=LAUNCH, target=target, outcome=outcome, elapsed_s=0.1, message="" if good else "no\nsuch [thing]",
-            location=None if good else Location(line=7), registers=40 if good else None,
-            spill_bytes=8 if good else None, shared_bytes=1024 if good else None,
-        )  # fmt: skip
+            launch=LAUNCH,
+            target=target,
+            outcome=outcome,
+            elapsed_s=0.1,
+            message="" if good else "no\nsuch [thing]",
+            location=None if good else Location(line=7),
+            registers=40 if good else None,
+            spill_bytes=8 if good else None,
+            shared_bytes=1024 if good else None,
+        )
         events.append(KernelPorted(at_s=0.6, number=number, total=len(outcomes), kernel=kernel))
     machine_code = PortDisassembled(at_s=0.7, number=1, artefact=SASS)
     return [*events, machine_code, PortingFinished(at_s=0.8, outcome=Outcome.PASS)]
@@ -126,8 +132,9 @@ def test_the_document_holds_every_kernel_with_its_code(
 ) -> None:
     document = json.loads(targeted(kernel, "--json").out)
     assert [(one["target"], one["outcome"], one["built"], one["registers"]) for one in document["targets"]] == [
-        ("sm_80", "pass", 1, 40), ("gfx942", "pass", 1, 40),
-    ]  # fmt: skip
+        ("sm_80", "pass", 1, 40),
+        ("gfx942", "pass", 1, 40),
+    ]
     assert [artefact["kind"] for artefact in document["targets"][0]["kernels"][0]["artefacts"]] == ["sass"]
 
 

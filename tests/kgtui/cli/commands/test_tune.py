@@ -75,8 +75,10 @@ def test_every_variant_is_a_run_under_a_tag_with_its_values_in_the_note(
     with open_store(home / "sessions.db", read_only=True) as store:
         runs = store.runs(RunFilter(problem="aten::silu"), limit=9)
         assert [(run.tag, run.note) for run in runs] == [
-            ("tune", "BLOCK=128"), ("tune", "BLOCK=64"), ("tune", "as it is"),
-        ]  # fmt: skip
+            ("tune", "BLOCK=128"),
+            ("tune", "BLOCK=64"),
+            ("tune", "as it is"),
+        ]
         assert len({run.session for run in runs}) == 1
     assert "nothing was timed on this device, so no variant is proposed" in out
     assert tunable.read_text() == SOURCE
@@ -98,9 +100,14 @@ def asked(console: Console, terminal: type[Terminal], answer: str) -> Console:
 
 @pytest.mark.parametrize(("answer", "written"), [("y\n", True), ("yes\n", True), ("n\n", False), ("", False)])
 def test_the_winner_is_written_only_after_a_yes(
-    console: Console, engine: PreparedEngine, tunable: Path, gpu: Device, terminal: type[Terminal], answer: str,
+    console: Console,
+    engine: PreparedEngine,
+    tunable: Path,
+    gpu: Device,
+    terminal: type[Terminal],
+    answer: str,
     written: bool,
-) -> None:  # fmt: skip
+) -> None:
     engine.timed = timed_by_turn(1.0, 1.5, 1.2)
     _, out, _ = spoken(asked(console, terminal, answer), engine, tunable, "--set", "BLOCK=64,128")
     assert "-BLOCK = 1024\n+BLOCK = 64\n" in out

@@ -24,10 +24,15 @@ def mounts(folder: Path, *types: str, of: Path) -> Path:
 @pytest.mark.parametrize(
     ("types", "expected"),
     [
-        (("ext4",), True), (("overlay", "tmpfs"), True), (("nfs4",), False), (("fuse.sshfs",), False), (("9p",), False),
-        (("ext4", "nfs4"), False), ((), False),
+        (("ext4",), True),
+        (("overlay", "tmpfs"), True),
+        (("nfs4",), False),
+        (("fuse.sshfs",), False),
+        (("9p",), False),
+        (("ext4", "nfs4"), False),
+        ((), False),
     ],
-)  # fmt: skip
+)
 def test_the_type_of_the_mount_decides(tmp_path: Path, types: tuple[str, ...], expected: bool) -> None:
     assert is_local(str(tmp_path), mounts=mounts(tmp_path, *types, of=tmp_path)) is expected
 

@@ -75,8 +75,10 @@ def test_every_standing_has_a_sign_and_a_tone(problem: Problem, timed: Any) -> N
     view = timed("all_timed")
     ratios = [row.cells[2] for row in rows_of(problem, view, measured(view, number=1))]
     assert [(ratio.text[0], ratio.tone) for ratio in ratios[1:4]] == [
-        ("▲", Tone.GOOD), ("=", Tone.PLAIN), ("▼", Tone.BAD)
-    ]  # fmt: skip
+        ("▲", Tone.GOOD),
+        ("=", Tone.PLAIN),
+        ("▼", Tone.BAD),
+    ]
     in_ascii = rows_of(problem, view, measured(view, number=1), glyphs=ASCII)
     assert [row.cells[2].text for row in in_ascii[1:4]] == ["^ 1.41 +-0.02", "= 1.00 +-0.01", "v 0.91 +-0.01"]
 
@@ -387,9 +389,10 @@ def test_specialisations_that_take_the_same_are_told_once_and_those_that_take_mo
     fakes: ModuleType, timed: Any
 ) -> None:
     small = fakes.compiled()
-    large, broken = replace(small, registers=90), replace(
-        small, outcome=Outcome.COMPILE_ERROR, message="no such instruction", registers=None, spill_bytes=None
-    )  # fmt: skip
+    large, broken = (
+        replace(small, registers=90),
+        replace(small, outcome=Outcome.COMPILE_ERROR, message="no such instruction", registers=None, spill_bytes=None),
+    )
     view = replace(timed("verified_only"), kernels=(small, large, small, broken, small))
     assert plain_text(static_lines(view)).splitlines() == [
         "softmax_kernel  4 warps, 3 stages, sm_90  5 specialisations, largest first",
@@ -403,5 +406,6 @@ def test_of_many_specialisations_those_that_take_least_are_counted_only(fakes: M
     kernels = tuple(replace(fakes.compiled(), registers=count) for count in (*range(20, 30), 20))
     told = plain_text(static_lines(replace(timed("verified_only"), kernels=kernels))).splitlines()
     assert (told[1].split()[:4], told[-1]) == (
-        ["1", "of", "11", "29"], "          and 5 that take less, which the IR tab lists",
-    )  # fmt: skip
+        ["1", "of", "11", "29"],
+        "          and 5 that take less, which the IR tab lists",
+    )

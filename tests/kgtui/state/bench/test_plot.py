@@ -38,9 +38,7 @@ def series(*points: Point, marker: str = "*") -> Series:
 
 
 def drawn(*all_series: Series, marked: str | None = None, glyphs: Any = ASCII) -> list[str]:
-    return plain_text(
-        draw(all_series, SQUARE, SQUARE, width=24, height=7, glyphs=glyphs, marked=marked)
-    ).splitlines()  # fmt: skip
+    return plain_text(draw(all_series, SQUARE, SQUARE, width=24, height=7, glyphs=glyphs, marked=marked)).splitlines()
 
 
 def test_a_point_lies_at_its_place_between_the_ends_of_the_axes() -> None:
@@ -82,8 +80,11 @@ def test_too_little_room_gives_no_plot() -> None:
 
 def test_axes_are_written_at_round_values() -> None:
     assert [text for _, text in linear_axis(2900.0, lambda value: f"{value:g}", most=5).ticks] == [
-        "0", "1000", "2000", "3000"
-    ]  # fmt: skip
+        "0",
+        "1000",
+        "2000",
+        "3000",
+    ]
     powers = log_axis(1000.0, 70000.0, lambda value: f"{value:g}", base=2, most=4)
     assert [text for _, text in powers.ticks] == ["1024", "4096", "16384", "65536"]
     alone = log_axis(100.0, 100.0, lambda value: f"{value:g}", base=10, most=4)
@@ -140,9 +141,13 @@ def test_most_cases_bound_by_arithmetic_are_shown_as_operations_first(measuremen
 
 @pytest.mark.parametrize(
     ("trust", "stale", "shown"),
-    [(Trust.CREDIBLE, False, "candidate"), (Trust.CREDIBLE, True, "candidate, stale"),
-     (Trust.FLAGGED, False, "⚑ candidate, flagged"), (Trust.WRONG, False, None)],
-)  # fmt: skip
+    [
+        (Trust.CREDIBLE, False, "candidate"),
+        (Trust.CREDIBLE, True, "candidate, stale"),
+        (Trust.FLAGGED, False, "⚑ candidate, flagged"),
+        (Trust.WRONG, False, None),
+    ],
+)
 def test_a_candidate_is_plotted_as_what_it_is_and_a_wrong_one_not_at_all(
     bench_fakes: ModuleType, measurements: Measurements, trust: Trust, stale: bool, shown: str | None
 ) -> None:

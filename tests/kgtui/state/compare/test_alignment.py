@@ -6,8 +6,14 @@ from kgtui.state.compare.alignment import Alignment, Change, aligned, unified
 
 BEFORE = ("import x", "def f(x, y):", "    a = x + 1", "    b = a * 2", "    return b")
 AFTER = (
-    "import x", "import z", "def f(x, y, 日本):", "    a = x + 2", "    if a:", "        b = a * 3", "    return b",
-)  # fmt: skip
+    "import x",
+    "import z",
+    "def f(x, y, 日本):",
+    "    a = x + 2",
+    "    if a:",
+    "        b = a * 3",
+    "    return b",
+)
 
 
 def drawn(alignment: Alignment) -> list[str]:
@@ -72,8 +78,9 @@ def test_lines_that_share_few_words_are_two_lines() -> None:
 def test_lines_that_differ_only_in_what_cannot_be_drawn_are_marked_as_changed() -> None:
     row = aligned((("a\t= 1",), ("a       = 1",))).rows[0]
     assert [(cell.text, cell.change, cell.spans) for cell in row.cells] == [
-        ("a       = 1", Change.CHANGED, ()), ("a       = 1", Change.CHANGED, ()),
-    ]  # fmt: skip
+        ("a       = 1", Change.CHANGED, ()),
+        ("a       = 1", Change.CHANGED, ()),
+    ]
 
 
 def test_in_one_column_what_went_stands_above_what_came() -> None:

@@ -48,13 +48,25 @@ def timed(compare_fakes: ModuleType, tmp_path: Path) -> Any:
 
 
 def past_run(
-    number: int, *, digest: str = "", outcome: Outcome | None = Outcome.PASS, flagged: bool = False,
+    number: int,
+    *,
+    digest: str = "",
+    outcome: Outcome | None = Outcome.PASS,
+    flagged: bool = False,
     total: int | None = None,
-) -> PastRun:  # fmt: skip
+) -> PastRun:
     return PastRun(
-        number=number, problem="p", digest=digest or str(number), filename="k.py", device="cpu", target=None,
-        started_at=datetime(2026, 3, 14, tzinfo=UTC), outcome=outcome, flagged=flagged, total=total,
-    )  # fmt: skip
+        number=number,
+        problem="p",
+        digest=digest or str(number),
+        filename="k.py",
+        device="cpu",
+        target=None,
+        started_at=datetime(2026, 3, 14, tzinfo=UTC),
+        outcome=outcome,
+        flagged=flagged,
+        total=total,
+    )
 
 
 def cells(table: Table, key: str) -> list[str]:
@@ -239,11 +251,23 @@ class TestTimes:
         table = times_table((one, two), [versus(one, two)], glyphs=UNICODE)
         name = "4096x781 f32"
         assert [column.label for column in table.columns] == [
-            "case", "#2 / #1", "#1 µs", "#2 µs", "#1 × eager", "#2 × eager", "compared",
-        ]  # fmt: skip
+            "case",
+            "#2 / #1",
+            "#1 µs",
+            "#2 µs",
+            "#1 × eager",
+            "#2 × eager",
+            "compared",
+        ]
         assert cells(table, name) == [
-            name, "▲ 1.20 ±0.02", "14.3 ±0.1", "12.0 ±0.1", "▲ 1.41 ±0.02", "▲ 1.69 ±0.02", "by baseline",
-        ]  # fmt: skip
+            name,
+            "▲ 1.20 ±0.02",
+            "14.3 ±0.1",
+            "12.0 ±0.1",
+            "▲ 1.41 ±0.02",
+            "▲ 1.69 ±0.02",
+            "by baseline",
+        ]
         assert about(table, name) == [
             "#2 is 1.200× (1.182 to 1.219) as fast as #1, faster (up to 2.2 % is none): the ratio of their speed-ups "
             "over eager, each timed at its own time",
@@ -361,11 +385,16 @@ class TestSourceView:
     @pytest.mark.parametrize(
         ("width", "narrow", "turned", "shown"),
         [
-            (200, False, 0, (0, 1, 2, 3)), (120, False, 0, (0, 1, 2)), (120, False, 1, (0, 2, 3)),
-            (120, False, 2, (0, 1, 3)), (100, False, 0, (0, 1)), (80, True, 0, (0, 1)), (80, True, 2, (0, 3)),
+            (200, False, 0, (0, 1, 2, 3)),
+            (120, False, 0, (0, 1, 2)),
+            (120, False, 1, (0, 2, 3)),
+            (120, False, 2, (0, 1, 3)),
+            (100, False, 0, (0, 1)),
+            (80, True, 0, (0, 1)),
+            (80, True, 2, (0, 3)),
             (80, True, -1, (0, 3)),
         ],
-    )  # fmt: skip
+    )
     def test_as_many_sides_are_shown_as_fit_and_the_others_can_be_turned_to(
         self, four: Any, width: int, narrow: bool, turned: int, shown: tuple[int, ...]
     ) -> None:

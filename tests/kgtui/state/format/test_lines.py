@@ -9,9 +9,8 @@ TIME = line(muted("device    "), strong("14.3 µs"), muted("  [14.23 to 14.44]  
 
 def test_what_does_not_fit_goes_on_behind_the_indent() -> None:
     assert plain_text(hung(TIME, width=40, indent=10)) == (
-        "device    14.3 µs  [14.23 to 14.44]\n"
-        "          CUPTI timestamps, all streams"
-    )  # fmt: skip
+        "device    14.3 µs  [14.23 to 14.44]\n          CUPTI timestamps, all streams"
+    )
 
 
 def test_what_fits_stays_as_it_is() -> None:

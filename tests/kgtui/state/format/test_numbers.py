@@ -24,9 +24,13 @@ def test_durations_are_short(duration_s: float, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("value_us", "text"),
-    [((0.42, 0.418, 0.423), "0.420 ±0.003"), ((6.41, 6.38, 6.45), "6.41 ±0.04"), ((112.44, 111.2, 113.0), "112.4 ±1.2"),
-     ((5120.0, 5100.0, 5130.0), "5,120 ±20")],
-)  # fmt: skip
+    [
+        ((0.42, 0.418, 0.423), "0.420 ±0.003"),
+        ((6.41, 6.38, 6.45), "6.41 ±0.04"),
+        ((112.44, 111.2, 113.0), "112.4 ±1.2"),
+        ((5120.0, 5100.0, 5130.0), "5,120 ±20"),
+    ],
+)
 def test_a_time_and_the_wider_side_of_its_interval_end_on_one_digit(
     value_us: tuple[float, float, float], text: str
 ) -> None:
@@ -47,9 +51,16 @@ def test_a_small_percentage_keeps_a_digit(value: float, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("count", "text"),
-    [(0, "0 B"), (3124, "3,124 B"), (2048, "2 KiB"), (25_591_808, "24 MiB"), (1 << 20, "1 MiB"), (3 << 30, "3 GiB"),
-     (500_000, "488 KiB")],
-)  # fmt: skip
+    [
+        (0, "0 B"),
+        (3124, "3,124 B"),
+        (2048, "2 KiB"),
+        (25_591_808, "24 MiB"),
+        (1 << 20, "1 MiB"),
+        (3 << 30, "3 GiB"),
+        (500_000, "488 KiB"),
+    ],
+)
 def test_sizes_are_in_the_unit_that_says_them_best(count: int, text: str) -> None:
     assert numbers.bytes_of(count) == text
 

@@ -48,8 +48,14 @@ def changed(**fields: Any) -> ListedRun:
 
 
 def step(number: int, *, passed: int = 8, speedup: float | None = None, timed: int | None = None) -> Milestone:
-    return Milestone(run_id=number, right=True, passed=passed, total=8, speedup=speedup,
-                     timed=timed if speedup is None or timed else 5)  # fmt: skip
+    return Milestone(
+        run_id=number,
+        right=True,
+        passed=passed,
+        total=8,
+        speedup=speedup,
+        timed=timed if speedup is None or timed else 5,
+    )
 
 
 def test_a_row_says_what_the_run_came_to() -> None:
@@ -136,8 +142,16 @@ class TestWay:
 
 
 def test_totals_say_what_the_runs_came_to_and_cost() -> None:
-    totals = Totals(runs=100_000, sessions=4, passed=68_001, flagged=2_000, elapsed_s=50_000.0, prompt_tokens=400_000,
-                    completion_tokens=800_000, cost_microusd=16_400_000)  # fmt: skip
+    totals = Totals(
+        runs=100_000,
+        sessions=4,
+        passed=68_001,
+        flagged=2_000,
+        elapsed_s=50_000.0,
+        prompt_tokens=400_000,
+        completion_tokens=800_000,
+        cost_microusd=16_400_000,
+    )
     assert plain_text((totals_line(totals, glyphs=UNICODE),)) == (
         "100,000 runs · 68,001 passed · 2,000 flagged · 13 h 53 min · $16.40 · 1.20 M tokens"
     )

@@ -45,8 +45,10 @@ def test_no_row_is_wider_than_the_pane_and_every_sign_is_there(text: str, cells:
 def test_a_line_that_repeats_is_told_once_with_how_often() -> None:
     rows = LogRows(cells=60)
     assert rows.add([piece("a\na\na"), piece("a"), piece("b")]) == [
-        "err a", "    (the line above came 3 times more)", "err b",
-    ]  # fmt: skip
+        "err a",
+        "    (the line above came 3 times more)",
+        "err b",
+    ]
     assert rows.add([piece("b"), piece("b", Stream.STDOUT)]) == ["    (the line above came once more)", "out b"]
 
 

@@ -33,9 +33,15 @@ def kernel(fakes: ModuleType) -> CompiledKernel:
 
 def broken(kernel: CompiledKernel, message: str = "no\n[such] thing") -> CompiledKernel:
     return replace(
-        kernel, outcome=Outcome.COMPILE_ERROR, message=message, location=Location(line=9), registers=None,
-        spill_bytes=None, shared_bytes=None, artefacts=(),
-    )  # fmt: skip
+        kernel,
+        outcome=Outcome.COMPILE_ERROR,
+        message=message,
+        location=Location(line=9),
+        registers=None,
+        spill_bytes=None,
+        shared_bytes=None,
+        artefacts=(),
+    )
 
 
 def builds(*kernels: CompiledKernel) -> list[Event]:
@@ -87,8 +93,14 @@ def test_a_target_is_described_by_its_worst_kernel(kernel: CompiledKernel) -> No
 def test_a_target_that_is_not_built_for_shows_its_first_error(kernel: CompiledKernel) -> None:
     ports = all_four(kernel, broken(kernel))
     assert cells(ports)[0] == [
-        "sm_80", "✗ 1/2 compile error", "40", "0 B", "16 B", "75%", "softmax_kernel: no [such] thing",
-    ]  # fmt: skip
+        "sm_80",
+        "✗ 1/2 compile error",
+        "40",
+        "0 B",
+        "16 B",
+        "75%",
+        "softmax_kernel: no [such] thing",
+    ]
     assert words(ports) == "does not build for sm_80, gfx942  2 specialisations, 2 targets"
 
 

@@ -77,11 +77,16 @@ def test_what_is_no_whole_number_is_refused_with_an_example(text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "usual"),
     [
-        ("BLOCK", "1_024", "512, 1024, 2048"), ("BLOCK", "2", "1, 2, 4"), ("RADIX", "10", "10"), ("ONE", "1", "1"),
-        ("num_warps", None, "1, 2, 4, 8, 16"), ("num_stages", "3", "1, 2, 3, 4"), ("HEX", "0x40", "32, 64, 128"),
+        ("BLOCK", "1_024", "512, 1024, 2048"),
+        ("BLOCK", "2", "1, 2, 4"),
+        ("RADIX", "10", "10"),
+        ("ONE", "1", "1"),
+        ("num_warps", None, "1, 2, 4, 8, 16"),
+        ("num_stages", "3", "1, 2, 3, 4"),
+        ("HEX", "0x40", "32, 64, 128"),
         ("BLOCK", "(1024)", ""),
     ],
-)  # fmt: skip
+)
 def test_for_a_power_of_two_its_neighbours_are_offered(name: str, value: str | None, usual: str) -> None:
     assert usual_values(Tunable(name=name, value=value, line=1, places=())) == usual
 
@@ -92,9 +97,11 @@ def test_for_a_power_of_two_its_neighbours_are_offered(name: str, value: str | N
 def test_every_knob_is_a_row_with_what_is_to_be_tried() -> None:
     rows = tunable_rows(tunables_in(SOURCE, chosen={"BLOCK": (64, 128)}), glyphs=UNICODE)
     assert [tuple(cell.text for cell in row.cells) for row in rows] == [
-        ("BLOCK", "1024", "64, 128", "line 1"), ("RADIX", "10", "–", "line 2"),
-        ("num_warps", "not given", "–", "added in line 6"), ("num_stages", "not given", "–", "added in line 6"),
-    ]  # fmt: skip
+        ("BLOCK", "1024", "64, 128", "line 1"),
+        ("RADIX", "10", "–", "line 2"),
+        ("num_warps", "not given", "–", "added in line 6"),
+        ("num_stages", "not given", "–", "added in line 6"),
+    ]
 
 
 def test_the_grid_has_the_file_as_it_is_first_and_never_again() -> None:
@@ -107,8 +114,11 @@ def test_without_values_the_entries_of_the_autotune_list_are_tried() -> None:
     tunables = tunables_in(TUNED, chosen={})
     assert [one.name for one in tunables.grid] == ["as it is", "B=64 num_warps=4", "B=128"]
     assert [cell.text for cell in tunable_rows(tunables, glyphs=ASCII)[-1].cells] == [
-        "autotune list", "2 entries", "each of them alone", "",
-    ]  # fmt: skip
+        "autotune list",
+        "2 entries",
+        "each of them alone",
+        "",
+    ]
 
 
 def test_values_of_knobs_that_a_new_text_has_no_more_are_forgotten() -> None:
@@ -162,9 +172,15 @@ def test_a_file_that_is_no_python_has_no_knobs_and_says_why(source: bytes) -> No
 def grid_of(*values: int, tuned: bool = False) -> VariantGrid:
     tunables = tunables_in(TUNED, chosen={}) if tuned else tunables_in(SOURCE, chosen={"BLOCK": values})
     return VariantGrid(
-        path=Path("/k/[soft]max.py"), problem="aten::softmax", device="cuda", target="sm_90", variants=tunables.grid,
-        now={} if tuned else tunables.now, began_s=100.0, last_s=100.0,
-    )  # fmt: skip
+        path=Path("/k/[soft]max.py"),
+        problem="aten::softmax",
+        device="cuda",
+        target="sm_90",
+        variants=tunables.grid,
+        now={} if tuned else tunables.now,
+        began_s=100.0,
+        last_s=100.0,
+    )
 
 
 @pytest.fixture
@@ -172,9 +188,13 @@ def tried(fakes: ModuleType, bench_fakes: ModuleType) -> Any:
     """Tries the next variant of a grid; its speed-up over eager, or that it was not timed, wrong or flagged."""
 
     def next_of(
-        grid: VariantGrid, speedup: tuple[float, float, float] | None = None, *, script: Any = None,
-        now_s: float = 110.0, number: int | None = 7,
-    ) -> VariantGrid:  # fmt: skip
+        grid: VariantGrid,
+        speedup: tuple[float, float, float] | None = None,
+        *,
+        script: Any = None,
+        now_s: float = 110.0,
+        number: int | None = 7,
+    ) -> VariantGrid:
         variant = grid.variants[len(grid.tried)]
         plan = bench_fakes.bench_plan(bench_fakes.timed_problem())
         events = list(
@@ -230,8 +250,13 @@ def test_a_winner_is_proposed_with_its_patch(tried: Any) -> None:
     assert grid.ending is Ending.WHOLE
     assert said(grid) == "3/3 tried in 10.0 s; BLOCK=64 is 1.50x +-0.06 as fast as the file: w writes it"
     assert plain_text(proposal_lines(grid)).splitlines() == [
-        "--- a/[soft]max.py", "+++ b/[soft]max.py", "@@ -1,2 +1,2 @@", "-BLOCK = 1024", "+BLOCK = 64", " RADIX = 10",
-    ]  # fmt: skip
+        "--- a/[soft]max.py",
+        "+++ b/[soft]max.py",
+        "@@ -1,2 +1,2 @@",
+        "-BLOCK = 1024",
+        "+BLOCK = 64",
+        " RADIX = 10",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -311,8 +336,15 @@ def test_a_spill_of_thousands_of_bytes_is_not_cut(tried: Any) -> None:
 
 def test_where_nothing_is_timed_there_are_no_columns_of_times(tried: Any) -> None:
     assert cells(tried(grid_of(64)), timed=False)[0] == [
-        "", "BLOCK", "verdict", "regs", "spill", "shared", "occup.", "run",
-    ]  # fmt: skip
+        "",
+        "BLOCK",
+        "verdict",
+        "regs",
+        "spill",
+        "shared",
+        "occup.",
+        "run",
+    ]
 
 
 def test_at_eighty_columns_the_number_of_the_run_gives_way(tried: Any) -> None:
@@ -330,10 +362,13 @@ def test_entries_that_do_not_give_the_same_knobs_stand_in_one_column(tried: Any)
 @pytest.mark.parametrize(
     ("name", "values"),
     [
-        ("A=1 B=2", {"A": "1", "B": "2"}), ("as it is", None), ("A=x + 1", None), ("A=f(b=1)", {"A": "f(b=1)"}),
+        ("A=1 B=2", {"A": "1", "B": "2"}),
+        ("as it is", None),
+        ("A=x + 1", None),
+        ("A=f(b=1)", {"A": "f(b=1)"}),
         ("Config(**[x])", None),
     ],
-)  # fmt: skip
+)
 def test_the_values_of_a_name_are_told_only_where_it_lists_them(name: str, values: dict[str, str] | None) -> None:
     assert values_of(name) == values
 
@@ -362,8 +397,15 @@ def test_sorting_goes_from_column_to_column_and_back_to_the_order_of_the_grid(tr
     assert seen == ["knob BLOCK", "verdict", "registers", "spill", "shared", "occupancy", "run", "order"]
     shown = drawn_columns(columns, Sorting(by="registers"))
     assert [column.label for column in shown] == [
-        "", "BLOCK", "verdict", "regs<", "spill", "shared", "occup.", "run",
-    ]  # fmt: skip
+        "",
+        "BLOCK",
+        "verdict",
+        "regs<",
+        "spill",
+        "shared",
+        "occup.",
+        "run",
+    ]
     assert Sorting(by="registers").on("registers") == Sorting(by="registers", reversed=True)
 
 

@@ -25,9 +25,13 @@ def half(fakes: ModuleType) -> RunView:
 
 def bench(fakes: ModuleType, view: RunView) -> Workbench:
     return Workbench(
-        problem=fakes.softmax_problem(), path=Path("k.py"), saved=fakes.SOURCE, device="cpu", target=None,
+        problem=fakes.softmax_problem(),
+        path=Path("k.py"),
+        saved=fakes.SOURCE,
+        device="cpu",
+        target=None,
         live=Shown(view=view),
-    )  # fmt: skip
+    )
 
 
 def ended(view: RunView, outcome: Outcome, sentence: str) -> RunView:

@@ -23,9 +23,11 @@ class Bench(App[None]):
     """Only the editor, and letters that the app wants."""
 
     BINDINGS = [  # noqa: RUF012  # Textual's own form
-        Binding("e", "note('e')"), Binding("x", "note('x')"), Binding("slash", "note('/')"),
+        Binding("e", "note('e')"),
+        Binding("x", "note('x')"),
+        Binding("slash", "note('/')"),
         Binding("ctrl+z", "note('ctrl+z')"),
-    ]  # fmt: skip
+    ]
 
     def __init__(self, text: str = SNIPPET, *, read_only: bool = True) -> None:
         super().__init__()
