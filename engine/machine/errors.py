@@ -1,0 +1,24 @@
+"""What the machine refuses.
+
+    MachineError
+    |- MalformedError   the text is no TTIR, or breaks its rules
+    '- LimitError       more steps, memory or nesting than the limits allow
+
+An operation, type or form that the machine does not execute is an `engine.errors.UnsupportedError`.
+"""
+
+from __future__ import annotations
+
+from engine.errors import KgtuiError
+
+
+class MachineError(KgtuiError):
+    """TTIR that cannot be executed; the message names the line and the operation."""
+
+
+class MalformedError(MachineError):
+    """The text is no TTIR: unknown token, undefined value, type mismatch."""
+
+
+class LimitError(MachineError):
+    """Executing would take more than a limit allows; the message names the limit and the amount."""

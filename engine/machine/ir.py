@@ -1,0 +1,181 @@
+"""A TTIR module as frozen records: types, values, operations, regions, functions and source locations.
+
+The reader makes these records of text, the executor runs them.  Both agree on the names and attributes of operations
+through `engine/machine/operations/`; nothing here knows numpy or the text.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+class Scalar(enum.Enum):
+    """An element type, by its name in TTIR."""
+
+    I1 = "i1"
+    I8 = "i8"
+    I16 = "i16"
+    I32 = "i32"
+    I64 = "i64"
+    INDEX = "index"
+    F16 = "f16"
+    BF16 = "bf16"
+    F32 = "f32"
+    F64 = "f64"
+    F8E4M3FN = "f8E4M3FN"
+    F8E4M3FNUZ = "f8E4M3FNUZ"
+    F8E4M3B11FNUZ = "f8E4M3B11FNUZ"
+    F8E5M2 = "f8E5M2"
+    F8E5M2FNUZ = "f8E5M2FNUZ"
+
+    @property
+    def bits(self) -> int:
+        """The width in bits; an index has 64."""
+        return _BITS_BY_SCALAR[self]
+
+    @property
+    def bytes(self) -> int:
+        """The width in memory in bytes; an i1 takes one byte there."""
+        return max(1, self.bits // 8)
+
+    @property
+    def is_float(self) -> bool:
+        """Whether it is a floating-point type."""
+        return self.value.startswith(("f", "bf"))
+
+
+_BITS_BY_SCALAR = {
+    scalar: 64 if scalar is Scalar.INDEX else 8 if scalar.value.startswith("f8") else int(scalar.value.lstrip("bfi"))
+    for scalar in Scalar
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pointer:
+    """`!tt.ptr<f32>` or `!tt.ptr<tensor<16x16xf32>>`: an address of a scalar, or a block pointer."""
+
+    pointee: Scalar | Tensor
+    address_space: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tensor:
+    """`tensor<16x16xf32>`: a block of scalars or pointers, in row-major order."""
+
+    shape: tuple[int, ...]
+    element: Scalar | Pointer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Descriptor:
+    """`!tt.tensordesc<16x16xf32>`: a tensor in memory, read and written by blocks of this type."""
+
+    block: Tensor
+
+
+Type: TypeAlias = Scalar | Pointer | Tensor | Descriptor
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceLocation:
+    """Where in the source a value comes from; lines and columns count from 1.
+
+    `variable` is the name that the source gives the value, "" if none.  `callers` are the call sites that lead to the
+    line, innermost first: for `tl.sum(x)` the file is Triton's own, and the first caller is the line of the kernel.
+    """
+
+    file: str
+    line: int
+    column: int
+    variable: str = ""
+    callers: tuple[SourceLocation, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Value:
+    """An SSA value; `index` is unique in its function and counts from 0, so that a list can hold all of them."""
+
+    index: int
+    name: str
+    type: Type
+    location: SourceLocation | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constant:
+    """The value of `arith.constant`: bit patterns, unsigned, one if all elements are alike, else one per element."""
+
+    bits: tuple[int, ...]
+
+
+Attribute: TypeAlias = "int | float | bool | str | Constant | Type | tuple[Attribute, ...]"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Successor:
+    """A block that a branch of `cf` goes to (its place in the region), with the operands of its arguments."""
+
+    block: int
+    operands: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """One operation; pretty and generic text make the same record."""
+
+    name: str
+    operands: tuple[Value, ...] = ()
+    results: tuple[Value, ...] = ()
+    attributes: Mapping[str, Attribute]
+    regions: tuple[Region, ...] = ()
+    successors: tuple[Successor, ...] = ()
+    location: SourceLocation | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """Operations that run in order; the last one is a terminator."""
+
+    arguments: tuple[Value, ...]
+    operations: tuple[Operation, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Region:
+    """Blocks of one operation; the first is the entry."""
+
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Function:
+    """`tt.func`: arguments are those of the entry block; `divisibility` has `tt.divisibility` by argument place."""
+
+    name: str
+    body: Region
+    results: tuple[Type, ...]
+    values: int
+    divisibility: Mapping[int, int]
+    is_public: bool
+    location: SourceLocation | None = None
+
+    @property
+    def arguments(self) -> tuple[Value, ...]:
+        """The arguments in the order of a launch, without those that were specialised away."""
+        return self.body.blocks[0].arguments
+
+
+@dataclass(frozen=True, kw_only=True)
+class Module:
+    """What one specialisation was turned into: a public function, the kernel, and private ones that it calls."""
+
+    functions: Mapping[str, Function]
+
+    @property
+    def kernel(self) -> Function:
+        """The public function; ValueError unless there is exactly one."""
+        (kernel,) = (function for function in self.functions.values() if function.is_public)
+        return kernel

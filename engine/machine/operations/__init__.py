@@ -1,0 +1,1 @@
+"""The operations that the machine executes: one module per family, found by scanning this package."""
