@@ -7,11 +7,9 @@ what page one does.  Nothing here writes.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-
-import msgspec
 
 from engine.errors import StoreError, UsageError
 from engine.model import BenchmarkPlan, Policy, Tier
@@ -26,11 +24,12 @@ from engine.model.events import (
     StageFinished,
     from_json,
 )
+from sessions.cached_runs import SELECT_CACHED, timed_values
+from sessions.conditions import IS_OWN, NO_VERDICT_ON_CANDIDATE, SELECT_RUNS, VARIANTS
 from sessions.database import Database, Value
 from sessions.errors import MEMORY_NAME
 from sessions.narrowing import narrowing, where
 from sessions.rows import (
-    VARIANT_TAG,
     BaselineRow,
     BestBenchmark,
     ProblemSummary,
@@ -42,6 +41,7 @@ from sessions.rows import (
 )
 from sessions.values import (
     baseline_row,
+    json_list,
     path_of,
     path_value,
     run_row,
@@ -52,17 +52,7 @@ from sessions.values import (
 
 EVERY_RUN = RunFilter()
 
-# Outcomes that say something of the user, the machine or of kgtui, but nothing of the candidate.
-_NO_VERDICT_ON_CANDIDATE = "('cancelled', 'engine_error', 'unsupported')"
-# A variant of a file is neither what the file was judged to be nor its best; written to the file it is judged anew.
-_IS_OWN = f"runs.tag is not '{VARIANT_TAG}'"
-# Where all runs are counted: by the index of tags, for reading the tag of each run would take longer than the rest.
-_VARIANTS = f"(select id from runs where tag = '{VARIANT_TAG}')"
-
-_SELECT_RUNS = """
-select runs.*, sessions.pid, sessions.process_stamp, sessions.ended_at
-from runs join sessions on sessions.id = runs.session"""
-_SELECT_NEXT_RUNS = f"""{_SELECT_RUNS}
+_SELECT_NEXT_RUNS = f"""{SELECT_RUNS}
 where runs.session = :session and runs.id > :after order by runs.id limit :limit"""
 _NEWEST_FIRST = " order by runs.id desc limit :limit"
 _SELECT_SESSIONS = """
@@ -80,47 +70,17 @@ _SELECT_BENCHMARKED = "select seq, body from events where run = :run and kind = 
 _SELECT_EVENTS = "select seq, body from events where run = :run order by seq"
 _SELECT_SOURCE = "select source from candidates where digest = :digest"
 _SELECT_ENVIRONMENT = "select name, value from environment where session = :session order by name"
-# A process that ended, a deadline, a check that could not be made: its reason may be gone by now.
-_OF_ITS_TIME = "('crashed', 'timeout', 'out_of_memory')"
-_UNMADE = "('could not check', 'engine failed')"
-_NOTES_ON_THE_MACHINE = "('artefacts', 'memory', 'offline_compile', 'peaks')"
-_HOLDS_STILL = f"""
-    and runs.outcome not in {_OF_ITS_TIME}
-    and not exists (select 1 from cases where run = runs.id
-        and (outcome in {_OF_ITS_TIME} or outcome in {_NO_VERDICT_ON_CANDIDATE}))
-    and not exists (select 1 from kernels where run = runs.id and outcome in {_NO_VERDICT_ON_CANDIDATE})
-    and not exists (select 1 from findings where run = runs.id and severity = 'note'
-        and check_name in {_NOTES_ON_THE_MACHINE})
-    and not exists (select 1 from events where run = runs.id and kind = 'LayerChecked'
-        and (json_extract(body, '$.report.coverage') in {_UNMADE}
-            or (json_extract(body, '$.report.coverage') = 'not available' and runs.device != 'cpu')))"""
-_SELECT_CACHED = f"""{_SELECT_RUNS}
-where runs.candidate = :digest and runs.problem = :problem and runs.device = :device and runs.target is :target
-    and runs.tiers = :tiers and runs.policy = :policy and runs.outcome not in {_NO_VERDICT_ON_CANDIDATE}
-    and {_IS_OWN}{_HOLDS_STILL}
-    and not exists (select name, value from environment where session = runs.session
-        except select name, value from environment where session = :session)
-    and not exists (select name, value from environment where session = :session
-        except select name, value from environment where session = runs.session)
-    and (:cache is null or runs.outcome != 'pass' or (
-        not exists (select value from json_each(:cases)
-            except select case_name from benchmarks
-                where run = runs.id and cache = :cache and outcome = 'pass')
-        and not exists (select cases.value, sides.value from json_each(:cases) as cases, json_each(:baselines) as sides
-            except select benchmarks.case_name, baseline from benchmarks join comparisons using (run, seq)
-                where run = runs.id and cache = :cache and outcome = 'pass')))
-order by runs.id desc limit 1"""
 _SELECT_FAILED_CASES = f"""
 select name from cases
-where outcome != 'pass' and outcome not in {_NO_VERDICT_ON_CANDIDATE} and run = (
+where outcome != 'pass' and outcome not in {NO_VERDICT_ON_CANDIDATE} and run = (
     select id from runs
-    where problem = :problem and path is :path and outcome not in {_NO_VERDICT_ON_CANDIDATE} and {_IS_OWN}
+    where problem = :problem and path is :path and outcome not in {NO_VERDICT_ON_CANDIDATE} and {IS_OWN}
         and tiers != '' and exists (select 1 from cases where cases.run = runs.id)
     order by id desc limit 1)
 order by seq"""
-_SELECT_BEST = f"""{_SELECT_RUNS}
+_SELECT_BEST = f"""{SELECT_RUNS}
 where runs.problem = :problem and runs.outcome = 'pass' and runs.flagged = 0 and runs.policy != 'facts-only'
-    and {_IS_OWN}
+    and {IS_OWN}
 order by runs.passed desc, runs.id desc limit 1"""
 _SELECT_BEST_BENCHMARK = f"""
 select runs.*, sessions.pid, sessions.process_stamp, sessions.ended_at, summaries.*
@@ -128,7 +88,7 @@ from summaries
 join runs on runs.id = summaries.run
 join sessions on sessions.id = runs.session
 where runs.problem = :problem and runs.path is :path and runs.device_name = :device_name
-    and runs.outcome = 'pass' and runs.flagged = 0 and runs.policy != 'facts-only' and {_IS_OWN}
+    and runs.outcome = 'pass' and runs.flagged = 0 and runs.policy != 'facts-only' and {IS_OWN}
     and summaries.baseline = :baseline and summaries.cases = json_array_length(:cases)
     and not exists (select value from json_each(:cases)
         except select case_name from benchmarks where run = runs.id and cache = :cache and outcome = 'pass')
@@ -146,12 +106,12 @@ select runs.*, sessions.pid, sessions.process_stamp, sessions.ended_at, seen.run
     max(newest.started_at, coalesce(answered_at, '')) as touched_at,
     (select best.id from runs as best
      where best.problem = seen.problem and best.outcome = 'pass' and best.flagged = 0 and best.policy != 'facts-only'
-        and best.id not in {_VARIANTS}
+        and best.id not in {VARIANTS}
      order by best.passed desc, best.id desc limit 1) as best_id
-from (select problem, max(id) as last_id, count(*) as runs from runs where id not in {_VARIANTS} group by problem)
+from (select problem, max(id) as last_id, count(*) as runs from runs where id not in {VARIANTS} group by problem)
     as seen
 join runs as newest on newest.id = seen.last_id
-left join (select problem, max(id) as id from runs where {_IS_VERDICT} and id not in {_VARIANTS} group by problem)
+left join (select problem, max(id) as id from runs where {_IS_VERDICT} and id not in {VARIANTS} group by problem)
     as judged on judged.problem = seen.problem
 left join (select problem, run, max(newest) as newest, answered_at from answers
     join runs on runs.id = answers.run group by problem)
@@ -162,9 +122,9 @@ order by seen.last_id desc"""
 # A file is as recent as its newest variant; its run is its own, where it has one.
 _SELECT_RECENT_FILES = f"""
 select runs.*, sessions.pid, sessions.process_stamp, sessions.ended_at
-from (select path, max(id) as newest, max(case when id not in {_VARIANTS} then id end) as own
+from (select path, max(id) as newest, max(case when id not in {VARIANTS} then id end) as own
     from runs where path is not null group by path order by newest desc limit :limit) as seen
-left join (select path, max(id) as id from runs where {_IS_VERDICT} and id not in {_VARIANTS} group by path)
+left join (select path, max(id) as id from runs where {_IS_VERDICT} and id not in {VARIANTS} group by path)
     as judged on judged.path = seen.path
 left join (select path, run, max(newest) as newest from answers
     join runs on runs.id = answers.run group by path)
@@ -194,7 +154,7 @@ class Reader:
         if before_id is not None:
             conditions.append("runs.id < :before")
             values["before"] = before_id
-        return tuple(map(run_row, self._database.rows(_SELECT_RUNS + where(conditions) + _NEWEST_FIRST, values)))
+        return tuple(map(run_row, self._database.rows(SELECT_RUNS + where(conditions) + _NEWEST_FIRST, values)))
 
     def runs_after(self, after_id: int, *, session_id: int, limit: int = 100) -> tuple[RunRow, ...]:
         """The oldest `limit` runs of a session whose numbers are above `after_id`, oldest first."""
@@ -207,7 +167,7 @@ class Reader:
         Raises:
             UsageError: there is none.
         """
-        rows = self._database.rows(f"{_SELECT_RUNS} where runs.id = :run", {"run": run_id})
+        rows = self._database.rows(f"{SELECT_RUNS} where runs.id = :run", {"run": run_id})
         if not rows:
             newest = self.runs(limit=1)
             known = f"the newest is #{newest[0].id}" if newest else "it holds no run yet"
@@ -258,36 +218,34 @@ class Reader:
         return bytes(rows[0]["source"])
 
     def find_cached(
-        self, digest: str, *, problem: str, device: str, target: str | None, tiers: tuple[Tier, ...], session_id: int,
-        benchmark: BenchmarkPlan | None = None, policy: Policy = Policy.DEFAULT,
-    ) -> RunRow | None:  # fmt: skip
+        self,
+        digest: str,
+        *,
+        problem: str,
+        device: str,
+        target: str | None,
+        tiers: tuple[Tier, ...],
+        session_id: int,
+        benchmark: BenchmarkPlan | None = None,
+        policy: Policy = Policy.DEFAULT,
+    ) -> RunRow | None:
         """The newest run that already answers what is asked, to be replayed instead of judged again.
 
-        It finished with a word on the candidate (not cancelled, unsupported or an engine error), no process of the
-        candidate crashed or ran out of time or memory, and every check could be made.  Its session had the same
-        environment as `session_id`: a verdict on another machine, or under other versions of torch, triton or
-        kgtui, is not this one's, nor is one by another policy.  Cases that were picked by hand
-        (no `tiers`) are never found, nor are variants of a file: one that is written to it is judged as the file.
-        Where a `benchmark` is wanted, a run that passed answers only when it timed all of its cases, in
-        that state of the cache, beside all of those baselines; what is not right is never timed.
+        Cases that were picked by hand (no `tiers`) are never found.  `sessions.cached_runs` says which runs count.
         """
         if not tiers:
             return None
-        rows = self._database.rows(
-            _SELECT_CACHED,
-            {
-                "digest": digest,
-                "problem": problem,
-                "device": device,
-                "target": target,
-                "tiers": tiers_value(tiers),
-                "policy": policy,
-                "session": session_id,
-                "cache": benchmark.cache if benchmark else None,
-                "cases": _json_list([case.name for case in benchmark.cases] if benchmark else []),
-                "baselines": _json_list(benchmark.baselines if benchmark else ()),
-            },
-        )
+        values: dict[str, Value] = {
+            "digest": digest,
+            "problem": problem,
+            "device": device,
+            "target": target,
+            "tiers": tiers_value(tiers),
+            "policy": policy,
+            "session": session_id,
+            **timed_values(benchmark),
+        }
+        rows = self._database.rows(SELECT_CACHED, values)
         return run_row(rows[0]) if rows else None
 
     def failed_cases(self, problem: str, *, path: Path | None) -> tuple[str, ...]:
@@ -318,7 +276,7 @@ class Reader:
             "device_name": device_name,
             "baseline": baseline,
             "cache": benchmark.cache,
-            "cases": _json_list([case.name for case in benchmark.cases]),
+            "cases": json_list([case.name for case in benchmark.cases]),
         }
         rows = self._database.rows(_SELECT_BEST_BENCHMARK, values)
         return BestBenchmark(run=run_row(rows[0]), summary=summary_of(rows[0])) if rows else None
@@ -391,7 +349,3 @@ class Reader:
                 yield from_json(row["body"])
             except ValueError as error:
                 raise StoreError(f"{self._name}: run #{run_id}, event {row['seq']}: {error}") from error
-
-
-def _json_list(words: Sequence[str]) -> str:
-    return msgspec.json.encode(list(words)).decode()

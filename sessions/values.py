@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -125,3 +126,8 @@ def session_row(row: sqlite3.Row) -> SessionRow:
         completion_tokens=row["completion_tokens"],
         cost_microusd=row["cost_microusd"],
     )
+
+
+def json_list(words: Sequence[str]) -> str:
+    """The words as a JSON array, which `json_each` takes apart."""
+    return msgspec.json.encode(list(words)).decode()
