@@ -17,7 +17,7 @@ from dataclasses import replace
 from engine import protocol
 from engine.devices import Device
 from engine.errors import EngineError
-from engine.model import BenchmarkPlan, CacheState, Case, Finding, Launch, Problem
+from engine.model import BenchmarkPlan, CacheState, Case, Finding, Launch, Outcome, Problem
 from engine.model.benchmark import (
     CANDIDATE,
     OTHER,
@@ -45,6 +45,8 @@ and the copies for its baselines.  The rest is for outputs, references and what 
 _UNKNOWN_MEMORY_BYTES = 1 << 30
 _WARM_SHARE = 4  # of the second-level cache: what slots are filled from passes through it too
 _DEADLINE_S = 120.0
+_TIMED_AGAIN = (Outcome.ENGINE_ERROR, Outcome.CRASHED, Outcome.TIMEOUT)
+"""Anything may have killed or delayed a process; what ends a case twice is its own fault, or the engine's."""
 _TIDY_S = 10.0
 
 Reload = Callable[[], Awaitable[Side | None]]
@@ -120,7 +122,7 @@ class Bench:
                 await seat.refill()
             if self._seats[0].side is None:
                 break
-            benchmark, findings = await self._case(case)
+            benchmark, findings = await self._timed_case(case)
             for comparison in benchmark.comparisons:
                 self._comparisons.setdefault(comparison.baseline, {})[case.name] = comparison
             for finding in findings:
@@ -134,6 +136,15 @@ class Bench:
         return tuple(
             summarise(baseline, by_case, len(self._plan.cases), rng) for baseline, by_case in self._comparisons.items()
         )
+
+    async def _timed_case(self, case: Case) -> tuple[CaseBenchmark, tuple[Finding, ...]]:
+        """The record of a case and its findings; one that a dying or silent process ended is timed once more."""
+        first = await self._case(case)
+        if first[0].outcome not in _TIMED_AGAIN:
+            return first
+        for seat in self._seats:
+            await seat.refill()
+        return first if self._seats[0].side is None else await self._case(case)
 
     async def _case(self, case: Case) -> tuple[CaseBenchmark, tuple[Finding, ...]]:
         began = self._exchange.clock()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 import random
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -291,6 +292,7 @@ class Judge:
         self.device, self.baselines = device, baselines
         self.fails: dict[type, protocol.Failed | EngineError] = {}
         self.fails_from: dict[type, int] = {}
+        self.fails_to: dict[type, int] = {}  # the last time that it fails, inclusive
         self.asked: dict[type, int] = {}
         self.refreshed: list[tuple[int, ...]] = []
         self.report_trouble: str | None = None
@@ -303,7 +305,8 @@ class Judge:
         if self.cancel_at is not None and sum(self.asked.values()) == self.cancel_at[0]:
             self.cancel_at[1].cancel()
             await asyncio.sleep(0)
-        if kind in self.fails and self.asked[kind] >= self.fails_from.get(kind, 0):
+        failing = range(self.fails_from.get(kind, 0), self.fails_to.get(kind, sys.maxsize) + 1)
+        if kind in self.fails and self.asked[kind] in failing:
             failure = self.fails[kind]
             if isinstance(failure, EngineError):
                 raise failure

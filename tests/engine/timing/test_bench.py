@@ -439,7 +439,32 @@ async def test_with_another_worker_the_next_case_is_timed(make_lab):
         return lab.another()
 
     await lab.bench(cases=(lab.case, lab.second), reload=reload).run()
+    assert [case.outcome for case in lab.cases] == [Outcome.PASS, Outcome.PASS]
+
+
+async def test_a_worker_that_dies_twice_in_a_case_has_crashed(make_lab):
+    lab = make_lab(dies_at_call=200)
+    workers = iter((lab.another(dies_at_call=200), lab.another()))
+
+    async def reload() -> Any:
+        return next(workers)
+
+    await lab.bench(cases=(lab.case, lab.second), reload=reload).run()
     assert [case.outcome for case in lab.cases] == [Outcome.CRASHED, Outcome.PASS]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [protocol.Arrange, protocol.Refresh, protocol.Check, protocol.PrepareBaseline, protocol.TimeBaseline],
+    ids=lambda asked: asked.__name__,
+)
+async def test_a_judge_that_dies_once_while_timing_costs_no_case(make_lab, asked):
+    lab = make_lab()
+    lab.judge.fails[asked] = ChildDiedError("killed by signal 9")
+    lab.judge.fails_from[asked] = lab.judge.fails_to[asked] = 1
+    case = await lab.run()
+    assert (case.outcome, case.message) == (Outcome.PASS, "")
+    assert case.timing is not None
 
 
 async def test_an_entry_that_raises_at_the_timed_shape_keeps_its_worker(make_lab):
