@@ -29,7 +29,7 @@ from repairs import Table, engine_on
 
 from engine.engine import Engine
 from engine.model import BenchmarkPlan, Candidate, Outcome, Plan, Severity, Stage, Tier
-from engine.model.events import CaseBenchmarked, FindingRaised, RunFinished, StageStarted
+from engine.model.events import CaseBenchmarked, RunFinished, StageStarted
 from problems import find
 
 SAMPLE = Path(__file__).parents[3] / "kgtui" / "samples" / "softmax.py"
