@@ -1,0 +1,25 @@
+"""How much TTIR is read at most.
+
+What exceeds a limit is refused, so that hostile text costs bounded time and memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Amounts that may be reached but not exceeded."""
+
+    characters: int = 4 * 2**20
+    functions: int = 256
+    operations: int = 100_000
+    nesting: int = 48
+    rank: int = 16
+    elements: int = 2**20
+    constant_elements: int = 2**20
+    callers: int = 64
+
+
+DEFAULT_LIMITS = Limits()
