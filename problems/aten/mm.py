@@ -43,6 +43,7 @@ CASES = (
     *_over(Tier.FULL, f"{_MKN} {{dtype}}", m=[1, 64], k=[127, 128, 129], n=17, dtype=FLOATS),
     *_over(Tier.FULL, f"{_MKN} {{dtype}}", m=650, k=17, n=130, dtype=F32),
     *_over(Tier.FULL, f"{_MKN} {{dtype}}", m=15, k=1024, n=40, dtype=FLOATS),
+    *_over(Tier.FULL, f"{_MKN} {{dtype}}", m=7, k=2049, n=5, dtype=F32),
     *_over(Tier.FULL, f"{_MKN} {{dtype}} {{values}}", m=33, k=200, n=65, dtype=FLOATS, values="integers"),
     *_over(Tier.FULL, f"{_MKN} {{dtype}} {{layout}}", m=40, k=71, n=48, dtype=[F32, BF16],
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET, Layout.PADDED]),
