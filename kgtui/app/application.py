@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from textual.command import Provider
 
     from kgtui.app.tuning import Tuning
-    from kgtui.screens.workbench.screen import WorkbenchScreen
+    from kgtui.screens.base.open_workbench import OpenWorkbench
     from kgtui.state.workbench.workbench import Workbench
 
 TICK_S = 0.1
@@ -168,7 +168,7 @@ class WorkbenchApp(TerminalApp):
         await self.past.open()
         self._redraw()
         if self.workbench is not None:
-            self.workbench.read_history()
+            self.workbench.history.read()
         judging = self._engine_factory()
         self._started(self)  # what is imported and made by now stays as long as the application
         await self._service.serve(judging)
@@ -196,7 +196,7 @@ class WorkbenchApp(TerminalApp):
         if header.number is not None and self._troubles.pop("store", ""):
             self._redraw()  # this run is kept
         if self.workbench is not None:
-            self.workbench.run_began(header)
+            self.workbench.runs.run_began(header)
 
     def events_happened(self, events: Sequence[Event]) -> None:
         """More of the run is known; it is shown a little later."""
@@ -239,9 +239,9 @@ class WorkbenchApp(TerminalApp):
         return starting or self._gathering.holds_any or self._service.busy
 
     @property
-    def workbench(self) -> WorkbenchScreen | None:
+    def workbench(self) -> OpenWorkbench | None:
         """The workbench, once a file was opened."""
-        return cast("WorkbenchScreen | None", self._navigation.made("workbench"))  # its module makes nothing else
+        return cast("OpenWorkbench | None", self._navigation.made("workbench"))  # its module makes nothing else
 
     @property
     def tuning(self) -> Tuning:
@@ -281,7 +281,7 @@ class WorkbenchApp(TerminalApp):
                 problem=problem, path=path, saved=content, device=self._settings.device, target=self._settings.target
             )
         elif (workbench.bench.problem, workbench.bench.path) != (problem, path):
-            if workbench.unsaved:
+            if workbench.bench.unsaved:
                 words = f"{workbench.bench.path.name} has unsaved text: save it with ctrl+s, then open {path.name}"
                 self.notify(words, severity="warning", markup=False)
             else:
@@ -317,21 +317,21 @@ class WorkbenchApp(TerminalApp):
         """A file was saved: the one that is open, or one that it imports."""
         workbench, saved = self.workbench, message.saved
         if workbench is not None and message.watch == self.file_watch.number:
-            workbench.saved(saved.content, siblings_changed=saved.changed != saved.path)
+            workbench.file.saved(saved.content, siblings_changed=saved.changed != saved.path)
 
     def on_store_moved(self, message: StoreMoved) -> None:
         """The file of the store was deleted or replaced, and another one is in use."""
         self.notify(message.sentence, severity="warning", timeout=NOTICE_S, markup=False)
         if self.workbench is not None:
-            self.workbench.renumbered(message.numbers)
-            self.workbench.read_history()
+            self.workbench.runs.renumbered(message.numbers)
+            self.workbench.history.read()
         in_background(self, self._refresh_past, group="lists")
 
     def on_watch_troubled(self, message: WatchTroubled) -> None:
         """The watcher lost the file, or found it again."""
         workbench, trouble = self.workbench, message.trouble
         if workbench is not None and message.watch == self.file_watch.number:
-            workbench.watch_troubled(trouble)
+            workbench.file.watch_troubled(trouble)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """A fault of ours in the background is seen, instead of a screen that waits for ever."""
@@ -349,9 +349,9 @@ class WorkbenchApp(TerminalApp):
     async def action_quit(self) -> None:
         """Quit; with unsaved text ask once.  Textual's key for it may be the one that is left when ours has another."""
         workbench = self.workbench
-        if workbench is not None and workbench.unsaved and not workbench.asked_to_leave:
+        if workbench is not None and workbench.bench.unsaved and not workbench.file.asked_to_leave:
             self.action_show("workbench")
-            workbench.ask_to_leave()
+            workbench.file.ask_to_leave()
         else:
             self.exit()
 
@@ -377,7 +377,7 @@ class WorkbenchApp(TerminalApp):
     def _show_events(self, events: Sequence[Event]) -> None:
         if self.workbench is None:
             return
-        self.workbench.events_happened(events)
+        self.workbench.runs.events_happened(events)
         self._show_title(self.workbench.bench)
         if finish(events):
             self._attention.run_ended(self.title)

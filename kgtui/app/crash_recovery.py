@@ -76,7 +76,7 @@ class Rescue:
 
     def _unsaved(self) -> Unsaved | None:
         workbench = self._app.workbench
-        if workbench is None or not workbench.unsaved:
+        if workbench is None or not workbench.bench.unsaved:
             return None
         return Unsaved(path=workbench.bench.path, content=workbench.source.content)
 

@@ -24,7 +24,7 @@ from sessions.rows import VARIANT_TAG
 
 if TYPE_CHECKING:
     from kgtui.screens.base.host import Host
-    from kgtui.screens.workbench.screen import WorkbenchScreen
+    from kgtui.screens.base.open_workbench import OpenWorkbench
 
 
 class Tuning:
@@ -95,13 +95,13 @@ class Tuning:
         if grid is None or grid.winner is None:
             raise UsageError("no variant was measured to be faster than the file, so there is nothing to write")
         name = grid.path.name
-        if workbench.unsaved:
+        if workbench.bench.unsaved:
             raise UsageError(f"{name} has unsaved text, which writing would lose: save or discard it first")
         if not self._is_of_the_file(grid) or disk.read(grid.path) != grid.source:
             raise UsageError(f"{name} has changed since it was tuned, so nothing was written; r tunes the new text")
         disk.write(grid.path, grid.winner.source)
         self.grid = replace(grid, is_written=True)
-        workbench.saved(grid.winner.source)
+        workbench.file.saved(grid.winner.source)
         self.changed()
         return f"{name} was written with {grid.winner.name}"
 
@@ -145,7 +145,7 @@ class Tuning:
             return
         trial = Trial(variant=self.grid.variants[len(self.grid.tried)], run=run)
         self.grid = self.grid.finished(trial, now_s=self._host.clock())
-        self._workbench.read_history()
+        self._workbench.history.read()
         if self.grid.ending is not None:
             self._attention.run_ended(f"kgtui: {len(self.grid.tried)} variants of {self.grid.path.name} tried")
         self.changed()
@@ -166,7 +166,7 @@ class Tuning:
     # Inside
 
     @property
-    def _workbench(self) -> WorkbenchScreen:
+    def _workbench(self) -> OpenWorkbench:
         workbench = self._host.workbench
         assert workbench is not None  # the screen from which a grid is begun lies over it
         return workbench

@@ -138,7 +138,7 @@ async def test_the_columns_of_a_table_stay_in_line(
         await opened(bench, pilot)
         bench.app.screen.action_tab(tab)
         await bench.settled(pilot)
-        table = bench.app.screen.pane.query_one(DataTable)
+        table = bench.app.screen.tabs.pane.query_one(DataTable)
         bounds = {x for x, _, _, _ in (table._get_cell_region((row, 1)) for row in range(table.row_count))}
         assert len(bounds) == 1
 

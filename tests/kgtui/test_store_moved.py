@@ -91,7 +91,7 @@ async def test_a_store_in_its_place_renumbers_the_shown_run(bench: Any, path: Pa
         await bench.settled(pilot)
         shown = bench.app.workbench.bench.view
         replace_by_a_store(path)
-        bench.app.workbench.read_history()
+        bench.app.workbench.history.read()
         await bench.settled(pilot)
         await bench.until(pilot, lambda: bench.app.workbench.bench.live.number == 2)
         await bench.settled(pilot)

@@ -21,13 +21,44 @@ from kgtui.state.format.glyphs import Glyphs
 from kgtui.state.workbench.workbench import Workbench
 
 if TYPE_CHECKING:
-    from kgtui.app.tuning import Tuning
     from kgtui.files.unsaved import UnsavedTexts
     from kgtui.screens.base.appearance import Appearance
-    from kgtui.screens.workbench.screen import WorkbenchScreen
+    from kgtui.screens.base.open_workbench import OpenWorkbench
+    from kgtui.state.tuning.grid import VariantGrid
+    from kgtui.state.tuning.tunables import Tunables
 
 Diagnose: TypeAlias = Callable[[tuple[int, int], Preferences], Awaitable[tuple[str, ...]]]
 """From the size of the screen and the settings to facts about this machine, a line each."""
+
+
+class TuningControl(Protocol):
+    """The grid of variants of the open file; `changed` is called when it or one of its variants begins or ends."""
+
+    changed: Callable[[], None]
+
+    @property
+    def grid(self) -> VariantGrid | None:
+        """The grid that was begun last."""
+
+    def begin(self, tunables: Tunables) -> None:
+        """Try these variants of the open file, the file as it is first.
+
+        Raises:
+            UsageError: it cannot be begun now; the text says what to do first.
+        """
+
+    def stop(self) -> None:
+        """Try no more of them; nothing happens when none is being tried."""
+
+    def watch_file(self) -> None:
+        """Stop where the file has another text by now."""
+
+    def write(self) -> str:
+        """Write the winner into the file and have that judged; the sentence that reports it.
+
+        Raises:
+            UsageError: nothing was proposed, or the file is not what was tuned; it is as it was.
+        """
 
 
 class Host(Protocol):
@@ -84,7 +115,7 @@ class Host(Protocol):
         """Stop the run that goes on; False when none does."""
 
     @property
-    def tuning(self) -> Tuning:
+    def tuning(self) -> TuningControl:
         """The grid of variants of the open file."""
 
     @property
@@ -104,7 +135,7 @@ class Host(Protocol):
         """The first file that was opened, as it was then; None before one is."""
 
     @property
-    def workbench(self) -> WorkbenchScreen | None:
+    def workbench(self) -> OpenWorkbench | None:
         """The workbench with all that it knows; None until a file is open."""
 
     async def diagnose(self) -> tuple[str, ...]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from textual.widget import Widget
 from textual.widgets import DataTable
 
+from kgtui.screens.base.actions import forward_actions
 from kgtui.screens.base.host import Host
 from kgtui.screens.base.styled import StyledScreen
 from kgtui.settings.keys import Where, actions_of, first_key, key_while_typing
@@ -46,8 +47,14 @@ class KgtuiScreen(StyledScreen):
         (32, "-tall"),
     ]
     WHERE: ClassVar[Where]
+    CONTROLLERS: ClassVar[Mapping[str, type[object]]] = {}
+    """The class of each controller by the attribute that has it; their actions are actions of the screen."""
 
     _shown_keys: tuple[frozenset[str] | None, bool] | None = None
+
+    def __init_subclass__(cls, **arguments: Any) -> None:  # Any: those of Textual
+        super().__init_subclass__(**arguments)
+        forward_actions(cls, vars(cls).get("CONTROLLERS", {}))
 
     @property
     def host(self) -> Host:

@@ -31,7 +31,7 @@ from kgtui.widgets.tables.plot_view import Picture, PlotView
 from kgtui.widgets.text.toned import Grid, Lines
 
 if TYPE_CHECKING:
-    from kgtui.screens.workbench.screen import WorkbenchScreen
+    from kgtui.screens.base.open_workbench import OpenWorkbench
 
 
 PLACE = Place.OVER
@@ -54,7 +54,7 @@ class BenchScreen(KgtuiScreen):
     WHERE = Where.BENCH
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.BENCH)]
 
-    def __init__(self, workbench: WorkbenchScreen) -> None:
+    def __init__(self, workbench: OpenWorkbench) -> None:
         super().__init__()
         self._workbench = workbench
         self._lens: Lens | None = None
@@ -96,7 +96,7 @@ class BenchScreen(KgtuiScreen):
 
     def tick(self) -> None:
         """Let the elapsed time of a run go on."""
-        if self._workbench.busy:
+        if self._workbench.runs.busy:
             self._draw_state()
 
     def action_measure(self) -> None:
@@ -113,7 +113,7 @@ class BenchScreen(KgtuiScreen):
 
     def action_benchmark(self) -> None:
         """Verify, then time the bench cases again."""
-        self._workbench.action_benchmark()
+        self._workbench.runs.action_benchmark()
 
     @on(DataTable.RowHighlighted)
     def _row_highlighted(self) -> None:

@@ -30,7 +30,7 @@ from kgtui.widgets.panes.cases_pane import CasesPane
 from kgtui.widgets.text.toned import Lines
 
 if TYPE_CHECKING:
-    from kgtui.screens.workbench.screen import WorkbenchScreen
+    from kgtui.screens.base.open_workbench import OpenWorkbench
 
 PLACE = Place.OVER
 
@@ -57,7 +57,7 @@ class CaseScreen(KgtuiScreen):
     CSS_PATH = "../../styles/case.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.CASE)]
 
-    def __init__(self, workbench: WorkbenchScreen) -> None:
+    def __init__(self, workbench: OpenWorkbench) -> None:
         super().__init__()
         self._workbench = workbench
 
@@ -105,13 +105,13 @@ class CaseScreen(KgtuiScreen):
 
     def tick(self) -> None:
         """Let the elapsed time of a run go on."""
-        if self._workbench.busy:
+        if self._workbench.runs.busy:
             self._draw_state()
 
     def action_other_case(self, step: int) -> None:
         """Show the next failed case or the one before."""
         names = [result.case for result in self._workbench.bench.results.failed]
-        current = self._workbench.case_under_cursor
+        current = self._workbench.runs.cases.current_name
         if not names or names == [current]:
             self.notify("no other case failed in this run", markup=False)
             return
@@ -122,11 +122,11 @@ class CaseScreen(KgtuiScreen):
 
     def action_run_alone(self) -> None:
         """Judge only this case again."""
-        self._workbench.action_run_alone()
+        self._workbench.runs.action_run_alone()
 
     def action_run_again(self) -> None:
         """Judge the saved file again."""
-        self._workbench.action_run_again()
+        self._workbench.runs.action_run_again()
 
     def action_follow(self) -> None:
         """Go to the line of the source that is at fault, or to the first one that may be."""
@@ -135,8 +135,7 @@ class CaseScreen(KgtuiScreen):
             self.notify(_NO_LINE, markup=False)
             return
         self.action_close()
-        self._workbench.source.go_to(number)
-        self._workbench.set_focus(self._workbench.source.editor)
+        self._workbench.source.take_keys(number)
 
     async def action_write_script(self) -> None:
         """Write this case as a script beside the kernel; no file is ever overwritten."""
@@ -173,7 +172,7 @@ class CaseScreen(KgtuiScreen):
 
     @property
     def _cases(self) -> CasesPane:
-        return self._workbench.query_one(CasesPane)
+        return self._workbench.runs.cases
 
     @property
     def _result(self) -> CaseResult | None:
@@ -198,7 +197,7 @@ class CaseScreen(KgtuiScreen):
         """The actions that do something now: no way to a line where none is known, none on where no other failed."""
         failed = {result.case for result in self._workbench.bench.results.failed}
         offered = {
-            "next-case": bool(failed - {self._workbench.case_under_cursor}),
+            "next-case": bool(failed - {self._workbench.runs.cases.current_name}),
             "to-line": self._line_at_fault is not None,
             "write-script": self._result is not None,
             "rerun": self._result is None,
@@ -210,7 +209,7 @@ class CaseScreen(KgtuiScreen):
         return scene.outdated or scene.bench.results.case(result.case) is None
 
     def _nothing(self) -> str:
-        return why_nothing_failed(self._workbench.bench, self._workbench.case_under_cursor)
+        return why_nothing_failed(self._workbench.bench, self._workbench.runs.cases.current_name)
 
     async def _source(self) -> bytes:
         """The text that was judged: the file's, or that of the run in the store.

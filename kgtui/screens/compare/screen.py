@@ -169,7 +169,7 @@ class CompareScreen(KgtuiScreen):
             against=_candidate(reference),
         )
         self._measuring = reference.run.id
-        workbench.submit(order)
+        workbench.runs.submit(order)
         self.notify(f"{other.name} is judged and timed taking turns with {reference.name}", markup=False)
 
     def action_copy_value(self) -> None:

@@ -38,7 +38,7 @@ from kgtui.widgets.text.code_view import CodeView
 from kgtui.widgets.text.toned import Lines
 
 if TYPE_CHECKING:
-    from kgtui.screens.workbench.screen import WorkbenchScreen
+    from kgtui.screens.base.open_workbench import OpenWorkbench
 
 PLACE = Place.OVER
 
@@ -74,7 +74,7 @@ class DifferencesScreen(KgtuiScreen):
     CSS_PATH = "../../styles/code.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.DIFFERENCES)]
 
-    def __init__(self, workbench: WorkbenchScreen) -> None:
+    def __init__(self, workbench: OpenWorkbench) -> None:
         super().__init__()
         self._workbench = workbench
         self._runs: tuple[PastRun, ...] = ()
@@ -102,7 +102,7 @@ class DifferencesScreen(KgtuiScreen):
         code = self._workbench.code
         kernels = code.kernels
         self._place = kernels.index(code.kernel) if code.kernel in kernels else 0
-        self._form, self._against, self._step = code.form, self._workbench.run_under_cursor, 0
+        self._form, self._against, self._step = code.form, self._workbench.history.run_under_cursor, 0
         self.draw()
         self._read()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.widgets import Input, OptionList
+from textual.widgets import OptionList
 
 from engine.errors import KgtuiError, UsageError
 from engine.inspection.evidence import Inspection
@@ -34,7 +34,7 @@ from kgtui.widgets.text.page_view import PageView
 from kgtui.widgets.text.toned import Lines
 
 if TYPE_CHECKING:
-    from kgtui.screens.workbench.screen import WorkbenchScreen
+    from kgtui.screens.base.open_workbench import OpenWorkbench
 
 PLACE = Place.OVER
 
@@ -60,7 +60,7 @@ class InspectScreen(KgtuiScreen):
     CSS_PATH = "../../styles/inspect.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.INSPECT)]
 
-    def __init__(self, workbench: WorkbenchScreen) -> None:
+    def __init__(self, workbench: OpenWorkbench) -> None:
         super().__init__()
         self._workbench = workbench
         self._claim: Claim | None = None
@@ -102,7 +102,7 @@ class InspectScreen(KgtuiScreen):
 
     def tick(self) -> None:
         """Let the elapsed time of a run go on."""
-        if self._workbench.busy:
+        if self._workbench.runs.busy:
             self._draw_state()
 
     def action_finding(self, step: int) -> None:
@@ -117,16 +117,16 @@ class InspectScreen(KgtuiScreen):
             self.notify("this line is not about a line of the source; n goes to the next that is", markup=False)
             return
         self.action_close()
-        self._workbench.source.go_to(current.about)
-        self._workbench.set_focus(self._workbench.source.editor)
+        self._workbench.source.take_keys(current.about)
 
     def action_claim(self) -> None:
         """Ask for a claim."""
-        self._question.ask("claim", hint="2.3x, or 2.3x compile; empty takes the claim back")
+        hint = "2.3x, or 2.3x compile; empty takes the claim back"
+        self._question.ask("claim", submitted=self._claim_submitted, hint=hint)
 
     def action_run_again(self) -> None:
         """Judge the saved file again."""
-        self._workbench.action_run_again()
+        self._workbench.runs.action_run_again()
 
     def action_write_html(self) -> None:
         """Write the page beside the kernel; no file is ever overwritten."""
@@ -161,10 +161,9 @@ class InspectScreen(KgtuiScreen):
         else:
             self.action_close()
 
-    @on(Input.Submitted, "#claim Input")
-    def _claim_submitted(self, message: Input.Submitted) -> None:
+    def _claim_submitted(self, text: str) -> None:
         try:
-            self._claim = parse_claim(message.value, baselines=baseline_names()) if message.value.strip() else None
+            self._claim = parse_claim(text, baselines=baseline_names()) if text.strip() else None
         except UsageError as error:
             self.notify(str(error), severity="error", markup=False)
             return

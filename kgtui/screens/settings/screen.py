@@ -10,7 +10,7 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.widgets import DataTable, Input
+from textual.widgets import DataTable
 
 from engine.errors import UsageError
 from kgtui.screens import Place
@@ -122,7 +122,9 @@ class SettingsScreen(KgtuiScreen):
             self.notify("nothing was changed here, so there is nothing to write", markup=False)
             return
         self.app.clear_notifications()  # they would lie over the question
-        self.query_one(Ask).ask(_WRITE, "Write these lines?", (Answer(key="y", label="write them"),))
+        self.query_one(Ask).ask(
+            _WRITE, "Write these lines?", (Answer(key="y", label="write them"),), answered=self._answered
+        )
         self._draw_about()
 
     def action_find(self) -> None:
@@ -141,7 +143,7 @@ class SettingsScreen(KgtuiScreen):
     def action_step_back(self) -> None:
         """Leave the question, the line to type in, the search, or the screen."""
         if self.query_one(Ask).subject:
-            self._answered(Ask.Answered(_WRITE, "escape"))
+            self._answered("escape")
         elif self._entry.display:
             self._leave_entry()
         elif self._wanted:
@@ -152,10 +154,9 @@ class SettingsScreen(KgtuiScreen):
 
     # Messages
 
-    @on(Ask.Answered)
-    def _answered(self, message: Ask.Answered) -> None:
+    def _answered(self, key: str) -> None:
         self.query_one(Ask).close()
-        if message.key == "y":
+        if key == "y":
             try:
                 self.host.wishes.write()
             except UsageError as error:
@@ -165,18 +166,16 @@ class SettingsScreen(KgtuiScreen):
         self.set_focus(self._grid)
         self.host.wishes_changed()
 
-    @on(Input.Changed, "#entry Input")
-    def _typed(self, message: Input.Changed) -> None:
+    def _typed(self, text: str) -> None:
         if self._typing_for == _FIND:
-            self._wanted = message.value
+            self._wanted = text
             self._grid.show(rows_of(self._view, wanted=self._wanted))
 
-    @on(Input.Submitted, "#entry Input")
-    def _submitted(self, message: Input.Submitted) -> None:
+    def _submitted(self, text: str) -> None:
         if self._typing_for == _FIND:
             self._leave_entry()
             return
-        value = self._read(self._typing_for, message.value.strip())
+        value = self._read(self._typing_for, text.strip())
         if value is not None and self._change(self._typing_for, value):
             self._leave_entry()
 
@@ -247,7 +246,8 @@ class SettingsScreen(KgtuiScreen):
     def _ask_for(self, subject: str, *, hint: str, value: str) -> None:
         self._typing_for = ""
         self.app.clear_notifications()  # they would lie over the line
-        self._entry.ask(subject.removeprefix(f"{KEYS_TABLE}."), hint=hint, value=value)
+        label = subject.removeprefix(f"{KEYS_TABLE}.")
+        self._entry.ask(label, submitted=self._submitted, typed=self._typed, hint=hint, value=value)
         self._typing_for = subject
 
     def _leave_entry(self) -> None:

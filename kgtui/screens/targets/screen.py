@@ -29,7 +29,7 @@ from kgtui.widgets.controls.too_small import TooSmall
 from kgtui.widgets.text.toned import Grid, Lines
 
 if TYPE_CHECKING:
-    from kgtui.screens.workbench.screen import WorkbenchScreen
+    from kgtui.screens.base.open_workbench import OpenWorkbench
 
 PLACE = Place.OVER
 
@@ -52,7 +52,7 @@ class TargetsScreen(KgtuiScreen):
     CSS_PATH = "../../styles/code.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.TARGETS)]
 
-    def __init__(self, workbench: WorkbenchScreen) -> None:
+    def __init__(self, workbench: OpenWorkbench) -> None:
         super().__init__()
         self._workbench = workbench
         self._begun: tuple[int | None, str] | None = None

@@ -43,7 +43,7 @@ from kgtui.widgets.tables.paged_grid import PagedGrid
 from kgtui.widgets.text.toned import Grid, Lines
 
 if TYPE_CHECKING:
-    from kgtui.screens.workbench.screen import WorkbenchScreen
+    from kgtui.screens.base.open_workbench import OpenWorkbench
 
 PLACE = Place.OVER
 
@@ -69,7 +69,7 @@ class TuneScreen(KgtuiScreen):
     CSS_PATH = "../../styles/tune.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.TUNE)]
 
-    def __init__(self, workbench: WorkbenchScreen) -> None:
+    def __init__(self, workbench: OpenWorkbench) -> None:
         super().__init__()
         self._workbench = workbench
         self._tunables = Tunables(source=b"")
@@ -222,7 +222,8 @@ class TuneScreen(KgtuiScreen):
             self.notify(why or "the variants are still being tried", markup=False)
         elif not grid.is_written:
             question = f"Write {grid.winner.name} into {grid.path.name}?"
-            self.query_one(Ask).ask(_WRITE, question, (Answer(key="y", label="write it"),))
+            answers = (Answer(key="y", label="write it"),)
+            self.query_one(Ask).ask(_WRITE, question, answers, answered=self._answered)
 
     def action_copy_value(self) -> None:
         """Copy the values of the variant under the cursor, or those to try of the knob."""
@@ -278,8 +279,7 @@ class TuneScreen(KgtuiScreen):
         self._leave_entry()
         await self._turn_knobs(self._tunables.source, chosen)
 
-    @on(Ask.Answered)
-    def _answered(self) -> None:
+    def _answered(self, key: str) -> None:
         self.set_focus(self._variant_table)
         try:
             self.notify(self.host.tuning.write(), markup=False)
@@ -386,7 +386,7 @@ class TuneScreen(KgtuiScreen):
             self.notify("this run was not kept, so it cannot be opened", markup=False)
         else:
             self.action_close()
-            self._workbench.open_past(tried.trial.run.number)
+            self._workbench.history.open(tried.trial.run.number)
 
 
 def _text_of(shown: Line) -> str:

@@ -7,72 +7,26 @@ whichever of the two the reader moves in.
 from __future__ import annotations
 
 import asyncio
-from abc import abstractmethod
 from functools import partial
-
-from textual import on
 
 from engine.model import Artefact, CompiledKernel
 from kgtui.background import in_background
-from kgtui.screens.workbench.run_requests import JudgingScreen
+from kgtui.screens.workbench.context import WorkbenchContext
+from kgtui.screens.workbench.tabs import TabSwitcher
 from kgtui.state.code.forms import artefact_of, forms_line, nearest_form, next_form, source_lines
 from kgtui.state.code.kernel_matching import kernels_for
-from kgtui.state.workbench.workbench import Workbench
-from kgtui.widgets.panes.history_pane import HistoryPane
 from kgtui.widgets.panes.ir_pane import Code, CodePane, IrPane
 from kgtui.widgets.panes.pane import is_seen
-from kgtui.widgets.panes.source_pane import SourcePane
-from kgtui.widgets.text.code_view import CodeView
 
 _FIRST_FORM = "ptx"
-
-
-class ReadingScreen(JudgingScreen):
-    """Shows source and code beside each other; whoever derives from it composes both."""
-
-    def __init__(self, bench: Workbench) -> None:
-        super().__init__(bench)
-        self.code = CodeLoader(self)
-
-    @property
-    @abstractmethod
-    def source(self) -> SourcePane:
-        """The pane with the file."""
-
-    @property
-    def run_under_cursor(self) -> int | None:
-        """The past run that was chosen to be compared with; None when its tab is not shown."""
-        pane = self.query_one(HistoryPane)
-        return pane.current if is_seen(pane) else None
-
-    def action_ir_form(self) -> None:
-        """Show the code in its next form."""
-        self.code.next_form()
-        self.draw()
-
-    @on(SourcePane.CursorMoved)
-    def _source_moved(self, message: SourcePane.CursorMoved) -> None:
-        self.code.point_out(message.line)
-
-    @on(CodeView.CursorMoved)
-    def _code_moved(self, message: CodeView.CursorMoved) -> None:
-        if message.view.has_focus:
-            self.code.moved()
-
-    @on(IrPane.KernelChosen)
-    def _kernel_chosen(self) -> None:
-        self.code.refresh()
-
-    @on(IrPane.TargetLeft)
-    def _target_left(self) -> None:
-        self.code.read_for(None)
 
 
 class CodeLoader:
     """One for each workbench screen; remembers form and target from run to run."""
 
-    def __init__(self, screen: ReadingScreen) -> None:
-        self._screen = screen
+    def __init__(self, context: WorkbenchContext, *, tabs: TabSwitcher) -> None:
+        self._context = context
+        self._tabs = tabs
         self._form = _FIRST_FORM
         self._target: str | None = None
         self._digest = ""
@@ -83,20 +37,20 @@ class CodeLoader:
     @property
     def kernels(self) -> tuple[CompiledKernel, ...]:
         """What was compiled for the target that was chosen to be read, or for that of the run."""
-        view = self._screen.bench.results
+        view = self._context.bench.results
         return kernels_for(view, self._target) or view.kernels
 
     @property
     def foreign_target(self) -> str:
         """The target of those kernels where it is not the run's own; else empty."""
-        kernels, own = self.kernels, self._screen.bench.results.target
+        kernels, own = self.kernels, self._context.bench.results.target
         return kernels[0].target if kernels and kernels[0].target != own else ""
 
     @property
     def kernel(self) -> CompiledKernel | None:
         """The kernel under the cursor, or the first."""
         kernels = self.kernels
-        return self._screen.query_one(IrPane).current or (kernels[0] if kernels else None)
+        return self._context.screen.query_one(IrPane).current or (kernels[0] if kernels else None)
 
     @property
     def form(self) -> str:
@@ -106,28 +60,29 @@ class CodeLoader:
     @property
     def focused(self) -> CodePane | None:
         """The code that the keys go to."""
-        return next((pane for pane in self._screen.query(CodePane) if pane.view.has_focus), None)
+        return next((pane for pane in self._context.screen.query(CodePane) if pane.view.has_focus), None)
 
     @property
     def seen(self) -> CodePane | None:
         """Where code is to be seen now; on a wide terminal that is beside the tabs."""
-        return next((pane for pane in self._screen.query(CodePane) if is_seen(pane)), None)
+        return next((pane for pane in self._context.screen.query(CodePane) if is_seen(pane)), None)
 
     @property
     def wanted(self) -> bool:
         """Whether any code is to be seen."""
         return self.seen is not None
 
-    def next_form(self) -> None:
-        """Choose the next form of the kernel under the cursor."""
+    def action_ir_form(self) -> None:
+        """Show the code in its next form."""
         kernel = self.kernel
         if kernel is not None:
             self._form = next_form(kernel, nearest_form(kernel, self._form) or self._form)
+        self._context.draw()
 
     def read_for(self, target: str | None) -> None:
         """Show the kernels as they were compiled for this target; None is that of the run."""
-        self._target = None if target == self._screen.bench.view.target else target
-        self._screen.action_tab("ir")
+        self._target = None if target == self._context.bench.view.target else target
+        self._tabs.show("ir")
 
     def refresh(self) -> None:
         """Show the code of the kernel under the cursor, reading it first when it is another."""
@@ -139,11 +94,11 @@ class CodeLoader:
         elif artefact.digest == self._digest:
             self._show(Code(heading=heading, form=form or "plain", text=self._text, origins=self._origins))
         else:
-            in_background(self._screen, partial(self._load, artefact), group="code")
+            in_background(self._context.screen, partial(self._load, artefact), group="code")
 
     def point_out(self, source_line: int) -> None:
         """Show what a source line became, wherever code is to be seen."""
-        for pane in self._screen.query(CodePane):
+        for pane in self._context.screen.query(CodePane):
             if is_seen(pane):
                 pane.follow(source_line)
 
@@ -152,35 +107,34 @@ class CodeLoader:
         pane = self.focused
         if pane is not None:
             pane.highlight_own()
-            self._screen.source.link(pane.source_line)
+            self._context.source.link(pane.source_line)
 
     def follow(self, source_line: int) -> None:
         """Go to the code that a source line became, once that is read."""
-        screen = self._screen
+        context = self._context
         if self.seen is None:
-            screen.action_tab("ir")
+            self._tabs.show("ir")
         kernel, _, artefact = self._chosen()
         if artefact is not None and artefact.digest != self._digest:
             self._awaited_line = source_line
             return
-        pane = self.seen or screen.query_one(IrPane).code
+        pane = self.seen or context.screen.query_one(IrPane).code
         if pane.follow(source_line):
-            screen.set_focus(pane.view)
+            context.screen.set_focus(pane.view)
         else:
             code = f"code of {kernel.launch.kernel}" if kernel else "compiled code"
-            screen.notify(f"no {code} is known to come from line {source_line}", markup=False)
+            context.notify(f"no {code} is known to come from line {source_line}")
 
     def follow_back(self, pane: CodePane) -> None:
         """Go to the source line that the code under the cursor came from."""
         line = pane.source_line
         if line is None:
-            self._screen.notify("the compiler did not note where this line came from", markup=False)
+            self._context.notify("the compiler did not note where this line came from")
         else:
-            self._screen.source.go_to(line)
-            self._screen.set_focus(self._screen.source.editor)
+            self._context.source.take_keys(line)
 
     async def _load(self, artefact: Artefact) -> None:
-        text = await self._screen.host.artefact(artefact.digest)
+        text = await self._context.host.artefact(artefact.digest)
         # In a thread: machine code of 20,000 lines takes longer than a key may wait.
         self._origins = tuple(await asyncio.to_thread(source_lines, text, form=artefact.kind))
         self._text, self._digest = text, artefact.digest
@@ -196,6 +150,6 @@ class CodeLoader:
         return kernel, form, artefact_of(kernel, form) if kernel and form else None
 
     def _show(self, code: Code) -> None:
-        for pane in self._screen.query(CodePane):
+        for pane in self._context.screen.query(CodePane):
             if is_seen(pane):
                 pane.show(code)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from engine.model import Stage
+from kgtui.screens.workbench.code import CodeLoader
+from kgtui.screens.workbench.context import WorkbenchContext
+from kgtui.screens.workbench.pointer import Pointer
+from kgtui.screens.workbench.run_history import PastRunViewer
+from kgtui.screens.workbench.search import Searcher
+from kgtui.screens.workbench.tabs import TabSwitcher
 from kgtui.settings.keys import binding_id, first_key, key_while_typing
 from kgtui.state.bench.benchmarks import best_line, headline
 from kgtui.state.compare.sides import FEWEST
@@ -23,109 +27,122 @@ from kgtui.widgets.panes.pane import Scene
 from kgtui.widgets.panes.source_pane import SourcePane
 from kgtui.widgets.text.toned import Grid
 
-if TYPE_CHECKING:
-    from kgtui.screens.workbench.screen import WorkbenchScreen
-
 _SEARCHED = (SourcePane, CodePane, CasesPane, IrPane, LogPane)
 _EDIT_KEYS = frozenset(
     {"save", "find", "replace", "go-to-line", "editor", "run", "escape", "operators", "help", "quit"}
 )
 
 
-def draw_strip(screen: WorkbenchScreen) -> None:
-    """State, stages and sentence; on the lowest terminals the stages give way to the sentence.
+class Drawing:
+    """One for each workbench screen."""
 
-    The run to beat stands where the numbers of the shown run leave room.
-    """
-    desk, view, glyphs = screen.bench.desk(screen.host.clock()), screen.bench.view, screen.host.glyphs
-    strip = screen.query_one("#verdict", Strip)
-    numbers = headline(screen.bench.measurements, glyphs=glyphs)
-    best = best_line(screen.history.best, shown=desk.number, glyphs=glyphs)
-    first, words, step = head(view, desk, glyphs), sentence(view, desk), _step(screen)
-    if screen.has_class("-low"):
-        strip.show((first, (words, numbers or step)))
-    else:
-        narrow, timing = screen.has_class("-narrow"), screen.bench.can_time
-        right = numbers or best
-        talks = view.stage(Stage.PROBE) is not None or bool(view.failed)
-        crowded = (narrow and (timing or talks)) or (bool(right) and not screen.has_class("-wide"))
-        stages = progress(view, glyphs, short=crowded, timed=not (right and narrow))
-        also = (*best, Span("  ")) if numbers and best else ()
-        strip.show((first, (stages, right), (words, (*also, *step))))
-    tone = TONES[status_of(view, desk).state]
-    for other in Tone:
-        strip.set_class(other is tone, f"-{other}")
+    def __init__(
+        self,
+        context: WorkbenchContext,
+        *,
+        tabs: TabSwitcher,
+        history: PastRunViewer,
+        code: CodeLoader,
+        pointer: Pointer,
+        searcher: Searcher,
+    ) -> None:
+        self._context = context
+        self._tabs = tabs
+        self._history = history
+        self._code = code
+        self._pointer = pointer
+        self._searcher = searcher
 
+    def draw_strip(self) -> None:
+        """State, stages and sentence; on the lowest terminals the stages give way to the sentence.
 
-def _step(screen: WorkbenchScreen) -> Line:
-    """The key that helps most now, as the user has it."""
-    bench = screen.bench
-    step = next_step(bench.view, bench.desk(screen.host.clock()))
-    action = next(action for action in screen.host.actions if binding_id(action) == step.binding)
-    return pressed(key_while_typing(action) if bench.mode is Mode.EDIT else first_key(action), step.words)
+        The run to beat stands where the numbers of the shown run leave room.
+        """
+        desk, view, glyphs = self._context.desk, self._context.bench.view, self._context.host.glyphs
+        strip = self._context.screen.query_one("#verdict", Strip)
+        numbers = headline(self._context.bench.measurements, glyphs=glyphs)
+        best = best_line(self._history.best, shown=desk.number, glyphs=glyphs)
+        first, words, step = head(view, desk, glyphs), sentence(view, desk), self._step()
+        if self._context.screen.has_class("-low"):
+            strip.show((first, (words, numbers or step)))
+        else:
+            narrow, timing = self._context.screen.has_class("-narrow"), self._context.bench.can_time
+            right = numbers or best
+            talks = view.stage(Stage.PROBE) is not None or bool(view.failed)
+            crowded = (narrow and (timing or talks)) or (bool(right) and not self._context.screen.has_class("-wide"))
+            stages = progress(view, glyphs, short=crowded, timed=not (right and narrow))
+            also = (*best, Span("  ")) if numbers and best else ()
+            strip.show((first, (stages, right), (words, (*also, *step))))
+        tone = TONES[status_of(view, desk).state]
+        for other in Tone:
+            strip.set_class(other is tone, f"-{other}")
 
+    def _step(self) -> Line:
+        """The key that helps most now, as the user has it."""
+        bench = self._context.bench
+        step = next_step(bench.view, self._context.desk)
+        action = next(action for action in self._context.host.actions if binding_id(action) == step.binding)
+        return pressed(key_while_typing(action) if bench.mode is Mode.EDIT else first_key(action), step.words)
 
-def draw_all(screen: WorkbenchScreen) -> None:
-    """The strip, the keys, the marks in the source, the tabs, and the pane that is to be seen."""
-    draw_strip(screen)
-    draw_keys(screen)
-    bench, host = screen.bench, screen.host
-    scene = scene_of(screen)
-    marks = {} if scene.stale else bench.view.error_notes
-    screen.source.mark(marks)
-    folder = host.kernels.shown(bench.path.parent)
-    name = bench.path.name if bench.unsaved else bench.shown_filename
-    screen.source.title(name, folder=folder, marked=len(marks), old=bench.old is not None)
-    tabs = ((name, tab_line(name, bench.results, wanted=scene.wanted)) for name in TABS)
-    segments = (Segment(key=name, line=line, active=name == screen.tab) for name, line in tabs)
-    screen.query_one("#tabs", Bar).show(tuple(segments))
-    screen.pane.show(scene)
-    if screen.code.wanted:
-        screen.query_one(IrPane).show(scene)
-        screen.code.refresh()
+    def draw_all(self) -> None:
+        """The strip, the keys, the marks in the source, the tabs, and the pane that is to be seen."""
+        self.draw_strip()
+        self.draw_keys()
+        bench, host = self._context.bench, self._context.host
+        scene = self.scene
+        marks = {} if scene.stale else bench.view.error_notes
+        self._context.source.mark(marks)
+        folder = host.kernels.shown(bench.path.parent)
+        name = bench.path.name if bench.unsaved else bench.shown_filename
+        self._context.source.title(name, folder=folder, marked=len(marks), old=bench.old is not None)
+        tabs = ((name, tab_line(name, bench.results, wanted=scene.wanted)) for name in TABS)
+        segments = (Segment(key=name, line=line, active=name == self._tabs.shown) for name, line in tabs)
+        self._context.screen.query_one("#tabs", Bar).show(tuple(segments))
+        self._tabs.pane.show(scene)
+        if self._code.wanted:
+            self._context.screen.query_one(IrPane).show(scene)
+            self._code.refresh()
 
+    def draw_keys(self) -> None:
+        """The keys that do something now: what could not be written back as it was, or is past, is not edited here."""
+        bench = self._context.bench
+        if bench.mode is Mode.EDIT:
+            self._context.screen.show_keys(_EDIT_KEYS if bench.unsaved else _EDIT_KEYS - {"save"}, typing=True)
+            return
+        nothing_failed = not bench.results.failed
+        others = {run.number for run in self._history.runs} - {bench.shown.number}
+        self._context.screen.show_keys_but(
+            {
+                "run": bench.waiting,
+                "failed": nothing_failed or bench.shown_problem.name != bench.problem.name,
+                "why": nothing_failed,
+                "edit": bench.old is not None or bool(bench.why_not_editable),
+                "compare": not others and len(self._context.host.past.marked) < FEWEST,
+                "search": not isinstance(self._pointer.focused_pane, _SEARCHED),
+            }
+        )
 
-def draw_keys(screen: WorkbenchScreen) -> None:
-    """The keys that do something now: what could not be written back as it was, or is past, is not edited here."""
-    bench = screen.bench
-    if bench.mode is Mode.EDIT:
-        screen.show_keys(_EDIT_KEYS if bench.unsaved else _EDIT_KEYS - {"save"}, typing=True)
-        return
-    nothing_failed = not bench.results.failed
-    others = {run.number for run in screen.history.runs} - {bench.shown.number}
-    screen.show_keys_but(
-        {
-            "run": bench.waiting,
-            "failed": nothing_failed or bench.shown_problem.name != bench.problem.name,
-            "why": nothing_failed,
-            "edit": bench.old is not None or bool(bench.why_not_editable),
-            "compare": not others and len(screen.host.past.marked) < FEWEST,
-            "search": not isinstance(screen.focused_pane, _SEARCHED),
-        }
-    )
+    @property
+    def scene(self) -> Scene:
+        """The record of the screen with all that panes draw beside it."""
+        bench, host = self._context.bench, self._context.host
+        stale = is_stale(bench.view, self._context.desk)
+        return Scene(
+            bench=bench,
+            glyphs=host.glyphs,
+            stale=stale,
+            outdated=stale or bench.judged_nothing,
+            now=host.now(),
+            runs=self._history.runs,
+            marked=host.past.marked,
+            wanted=self._searcher.wanted,
+            kernels=self._code.kernels,
+            foreign_target=self._code.foreign_target,
+        )
 
-
-def scene_of(screen: WorkbenchScreen) -> Scene:
-    """The record of the screen with all that panes draw beside it."""
-    bench, host = screen.bench, screen.host
-    stale = is_stale(bench.view, bench.desk(host.clock()))
-    return Scene(
-        bench=bench,
-        glyphs=host.glyphs,
-        stale=stale,
-        outdated=stale or bench.judged_nothing,
-        now=host.now(),
-        runs=screen.history.runs,
-        marked=host.past.marked,
-        wanted=screen.searcher.wanted,
-        kernels=screen.code.kernels,
-        foreign_target=screen.code.foreign_target,
-    )
-
-
-def draw_rail(screen: WorkbenchScreen) -> None:
-    """The operators beside the file, and what is wrong with engine or store."""
-    host, rail = screen.host, screen.query_one("#rail", Grid)
-    rail.show(rail_rows(host.problems, host.past.last_runs, glyphs=host.glyphs))
-    rail.go_to(screen.bench.problem.name)
-    screen.show_trouble()
+    def draw_rail(self) -> None:
+        """The operators beside the file, and what is wrong with engine or store."""
+        host, rail = self._context.host, self._context.screen.query_one("#rail", Grid)
+        rail.show(rail_rows(host.problems, host.past.last_runs, glyphs=host.glyphs))
+        rail.go_to(self._context.bench.problem.name)
+        self._context.screen.show_trouble()

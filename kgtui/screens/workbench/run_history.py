@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from engine.errors import UsageError
 from engine.model import Problem
 from kgtui.background import in_background
 from kgtui.ports.protocols import BestRun, PastRun
+from kgtui.screens.workbench.context import WorkbenchContext
+from kgtui.screens.workbench.tabs import TabSwitcher
 from kgtui.state.compare.sides import toggled, unmarked
-
-if TYPE_CHECKING:
-    from kgtui.screens.workbench.screen import WorkbenchScreen
+from kgtui.widgets.panes.history_pane import HistoryPane
+from kgtui.widgets.panes.pane import is_seen
 
 
 class PastRunViewer:
     """One for each workbench screen."""
 
-    def __init__(self, screen: WorkbenchScreen) -> None:
-        self._screen = screen
+    def __init__(self, context: WorkbenchContext, *, tabs: TabSwitcher) -> None:
+        self._context = context
+        self._tabs = tabs
         self.runs: tuple[PastRun, ...] = ()
         self.best: BestRun | None = None
 
@@ -30,57 +31,76 @@ class PastRunViewer:
 
     def read(self) -> None:
         """Fetch the runs of this operator, and the best one of this file, from the store."""
-        in_background(self._screen, self._read, group="history")
+        in_background(self._context.screen, self._read, group="history")
 
     def open(self, number: int, *, problem: Problem | None = None, filename: str = "") -> None:
-        """Look at a past run as it was; `problem` and `filename` are those of another file than the open one."""
-        in_background(self._screen, partial(self._open, number, problem, filename), group="past")
+        """Look at a run as it was, once this screen is there; what is judged meanwhile shows when that is left.
 
-    def mark(self, number: int) -> None:
-        """Mark a past run to be compared, or take that back."""
-        past = self._screen.host.past
+        The open file stays open, whatever the file `filename` and the operator of the run are.
+        """
+        is_own = problem is None or problem.name == self._context.bench.problem.name
+        other = None if is_own else problem
+        self._context.screen.call_later(partial(self.show, number, problem=other, filename=filename))
+
+    def show(self, number: int, *, problem: Problem | None = None, filename: str = "") -> None:
+        """Look at a past run as it was; `problem` and `filename` are those of another file than the open one."""
+        in_background(self._context.screen, partial(self._open, number, problem, filename), group="past")
+
+    @property
+    def run_under_cursor(self) -> int | None:
+        """The past run that was chosen to be compared with; None when its tab is not shown."""
+        pane = self._context.screen.query_one(HistoryPane)
+        return pane.current if is_seen(pane) else None
+
+    def action_mark(self) -> None:
+        """Mark the past run under the cursor to be compared, or take that back."""
+        number = self.run_under_cursor
+        if number is None:
+            self._context.notify("space marks runs in the history: 5 shows it")
+            return
+        past = self._context.host.past
         try:
             past.marked = toggled(past.marked, number)
         except UsageError as error:
-            self._screen.notify(str(error), severity="warning", markup=False)
-        self._screen.draw()
+            self._context.notify(str(error), severity="warning")
+        self._context.draw()
 
-    def unmark(self) -> None:
+    def action_unmark(self) -> None:
         """Take back every mark."""
-        past = self._screen.host.past
-        self._screen.notify(unmarked(past.marked), markup=False)
+        past = self._context.host.past
+        self._context.notify(unmarked(past.marked))
         past.marked = ()
-        self._screen.draw()
+        self._context.draw()
 
     def leave(self) -> None:
         """Return to the newest run and to what the file holds."""
-        screen = self._screen
-        screen.bench = replace(screen.bench, old=None)
-        if not screen.bench.unsaved:
-            screen.source.load(screen.bench.saved)
-        screen.draw()
+        context = self._context
+        context.bench = replace(context.bench, old=None)
+        if not context.bench.unsaved:
+            context.source.load(context.bench.saved)
+        context.draw()
 
     async def _read(self) -> None:
-        screen = self._screen
-        runs = await screen.host.past.runs_of(screen.bench.problem.name)
+        context = self._context
+        runs = await context.host.past.runs_of(context.bench.problem.name)
         self.runs = self.runs if runs is None else runs  # what was read before is better than an empty list
-        self.best = await screen.host.past.best_for(screen.bench.order())
-        screen.draw()
-        screen.host_changed()
+        self.best = await context.host.past.best_for(context.bench.order())
+        context.draw()
+        context.screen.host_changed()
 
     async def _open(self, number: int, problem: Problem | None, filename: str) -> None:
-        screen = self._screen
-        past = await screen.host.past.run(number)
+        context = self._context
+        past = await context.host.past.run(number)
         if past is None:
             return
         events, source = past
-        goes_on = await self._goes_on(number, problem or screen.bench.problem)
-        screen.bench = screen.bench.opened(number, events, goes_on=goes_on, problem=problem, filename=filename)
-        if not screen.bench.unsaved:
-            screen.source.load(source)
-        screen.action_tab("cases")
+        goes_on = await self._goes_on(number, problem or context.bench.problem)
+        context.bench = context.bench.opened(number, events, goes_on=goes_on, problem=problem, filename=filename)
+        if not context.bench.unsaved:
+            context.source.load(source)
+        self._tabs.show("cases")
 
     async def _goes_on(self, number: int, problem: Problem) -> bool:
         """Whether the store still waits for the verdict of this run, here or in another program."""
-        runs = await self._screen.host.past.runs_of(problem.name)
+        runs = await self._context.host.past.runs_of(problem.name)
         return any(run.number == number and run.goes_on for run in runs or ())

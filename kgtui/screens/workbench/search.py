@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from kgtui.screens.workbench.code import CodeLoader
+from kgtui.screens.workbench.context import WorkbenchContext
+from kgtui.screens.workbench.pointer import Pointer
+from kgtui.screens.workbench.tabs import TabSwitcher
 from kgtui.widgets.controls.entry import Entry
 from kgtui.widgets.panes.cases_pane import CasesPane
 from kgtui.widgets.panes.ir_pane import CodePane, IrPane
 from kgtui.widgets.panes.pane import Pane
 from kgtui.widgets.panes.source_pane import SourcePane
 
-if TYPE_CHECKING:
-    from kgtui.screens.workbench.screen import WorkbenchScreen
-
 
 class Searcher:
     """One for each workbench screen; works on the pane that had the focus when the search began."""
 
-    def __init__(self, screen: WorkbenchScreen) -> None:
-        self._screen = screen
+    def __init__(self, context: WorkbenchContext, *, tabs: TabSwitcher, code: CodeLoader, pointer: Pointer) -> None:
+        self._context = context
+        self._tabs = tabs
+        self._code = code
+        self._pointer = pointer
         self._sought: Pane | SourcePane | CodePane | None = None
         self.wanted = ""
 
@@ -27,27 +29,36 @@ class Searcher:
         """Whether the line is there to be typed in."""
         return self._line.display
 
-    def begin(self, *, in_source: bool = False) -> None:
-        """Show the line for the focused pane, or for the source."""
-        pane = self._screen.source if in_source else self._screen.focused_pane
-        self._sought = self._screen.code.seen or pane if isinstance(pane, IrPane) else pane
-        self._line.ask("filter the cases" if isinstance(self._sought, CasesPane) else "search")
+    def action_find(self) -> None:
+        """Search the file, also while it is edited."""
+        self._begin(in_source=True)
 
-    def typed(self, text: str) -> None:
+    def action_search(self) -> None:
+        """Search the focused pane, or filter the cases."""
+        self._begin()
+
+    def _begin(self, *, in_source: bool = False) -> None:
+        """Show the line for the focused pane, or for the source."""
+        pane = self._context.source if in_source else self._pointer.focused_pane
+        self._sought = self._code.seen or pane if isinstance(pane, IrPane) else pane
+        label = "filter the cases" if isinstance(self._sought, CasesPane) else "search"
+        self._line.ask(label, submitted=self._submitted, typed=self._typed)
+
+    def _typed(self, text: str) -> None:
         """Search as the letters come."""
         if isinstance(self._sought, CasesPane):
             self.wanted = text
-            self._screen.draw()
+            self._context.draw()
         elif self._sought is not None:
             self._sought.search(text)
 
-    def submitted(self, text: str) -> None:
+    def _submitted(self, text: str) -> None:
         """Keep what was found and return to the pane."""
         if isinstance(self._sought, CasesPane):
             if self._sought.current_name is None:
-                self._screen.notify(f"no case matches {text!r}; esc clears the filter", markup=False)
+                self._context.notify(f"no case matches {text!r}; esc clears the filter")
         elif self._sought is not None and text and self._sought.search(text) == 0:
-            self._screen.notify(f"{text!r} does not occur here", markup=False)
+            self._context.notify(f"{text!r} does not occur here")
         self._close()
 
     def clear(self) -> None:
@@ -60,15 +71,15 @@ class Searcher:
 
     def _close(self) -> None:
         self._line.close()
-        self._screen.draw()
+        self._context.draw()
         match self._sought:
             case SourcePane() as source:
-                self._screen.set_focus(source.editor)
+                self._context.screen.set_focus(source.editor)
             case CodePane() as code:
-                self._screen.set_focus(code.view)
+                self._context.screen.set_focus(code.view)
             case _:
-                self._screen.set_focus(self._screen.pane.main)
+                self._tabs.take_keys()
 
     @property
     def _line(self) -> Entry:
-        return self._screen.query_one("#search", Entry)
+        return self._context.screen.query_one("#search", Entry)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from textual import events
 from textual.content import Content
-from textual.message import Message
 
 from kgtui.state.format.lines import Span, Tone
 from kgtui.widgets.text.toned import content_of, shortened
@@ -24,19 +24,12 @@ class Answer:
 class Ask(Toned, can_focus=True):
     """Takes the keys until it is answered; esc is the answer that changes nothing."""
 
-    class Answered(Message):
-        """The user chose; `key` is "escape" when nothing is to change."""
-
-        def __init__(self, subject: str, key: str) -> None:
-            super().__init__()
-            self.subject = subject
-            self.key = key
-
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._subject = ""
         self._question = ""
         self._answers: tuple[Answer, ...] = ()
+        self._answered: Callable[[str], None] | None = None
 
     @property
     def subject(self) -> str:
@@ -48,9 +41,9 @@ class Ask(Toned, can_focus=True):
         """The words of the question."""
         return self._question
 
-    def ask(self, subject: str, question: str, answers: tuple[Answer, ...]) -> None:
-        """Put the question; `subject` comes back with the answer."""
-        self._subject, self._question, self._answers = subject, question, answers
+    def ask(self, subject: str, question: str, answers: tuple[Answer, ...], *, answered: Callable[[str], None]) -> None:
+        """Put the question; `answered` gets the key that was chosen, and nothing when the question is withdrawn."""
+        self._subject, self._question, self._answers, self._answered = subject, question, answers, answered
         self.display = True
         self.screen.set_focus(self)
         self.refresh()
@@ -73,8 +66,8 @@ class Ask(Toned, can_focus=True):
         """Answer with one of the offered keys; no other that would act on what is asked about does anything."""
         if event.key in {answer.key for answer in self._answers}:
             event.stop()
-            subject = self._subject
             self.close()
-            self.post_message(self.Answered(subject, event.key))
+            if self._answered is not None:
+                self.screen.call_later(self._answered, event.key)
         elif event.is_printable or event.key == "enter":
             event.stop()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import Input
@@ -11,7 +14,7 @@ from kgtui.widgets.text.toned import Lines
 
 
 class Entry(Horizontal):
-    """Hidden until something is asked for; what is typed comes as the messages of its field.
+    """Hidden until something is asked for; what is typed goes to the callables that `ask` was given.
 
     `selects` has the first letter replace the text that is there.
     """
@@ -19,6 +22,8 @@ class Entry(Horizontal):
     def __init__(self, *, id: str, selects: bool = True) -> None:
         super().__init__(id=id)
         self._selects = selects
+        self._submitted: Callable[[str], None] | None = None
+        self._typed: Callable[[str], None] | None = None
 
     def compose(self) -> ComposeResult:
         """The label, and the field behind it."""
@@ -34,8 +39,20 @@ class Entry(Horizontal):
         """What is typed in."""
         return self.query_one(Input)
 
-    def ask(self, label: str, *, hint: str = "", value: str | None = None) -> None:
-        """Show the line and type in it; the hint stands there while nothing is typed, no value keeps what was."""
+    def ask(
+        self,
+        label: str,
+        *,
+        submitted: Callable[[str], None],
+        typed: Callable[[str], None] | None = None,
+        hint: str = "",
+        value: str | None = None,
+    ) -> None:
+        """Show the line and type in it: `typed` gets each change of the text, `submitted` the text at enter.
+
+        The hint is shown while nothing is typed; without a value the field keeps what it had.
+        """
+        self._submitted, self._typed = submitted, typed
         self.query_one(Lines).show((line(strong(label)),))
         self.field.placeholder = hint
         if value is not None:
@@ -47,3 +64,15 @@ class Entry(Horizontal):
     def close(self) -> None:
         """Take the line away; what was typed stays in its field."""
         self.display = False
+
+    @on(Input.Changed)
+    def _changed(self, message: Input.Changed) -> None:
+        message.stop()
+        if self._typed is not None:
+            self.screen.call_later(self._typed, message.value)
+
+    @on(Input.Submitted)
+    def _entered(self, message: Input.Submitted) -> None:
+        message.stop()
+        if self._submitted is not None:
+            self.screen.call_later(self._submitted, message.value)

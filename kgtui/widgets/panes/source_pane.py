@@ -106,6 +106,12 @@ class SourcePane(Titled):
         """Put the cursor on a line, counted from one."""
         self.editor.goto(line_number)
 
+    def take_keys(self, line_number: int | None = None) -> None:
+        """Give the keys to the text, the cursor on this line where one is named."""
+        if line_number is not None:
+            self.go_to(line_number)
+        self.screen.set_focus(self.editor)
+
     def link(self, line_number: int | None) -> None:
         """Point out the line that the code under the reader's cursor came from; None ends it."""
         self.editor.link(line_number)

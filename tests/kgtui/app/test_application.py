@@ -177,7 +177,7 @@ async def test_a_file_that_cannot_be_written_keeps_the_text(make_bench: Any, mon
         monkeypatch.setattr("kgtui.files.disk.os.fsync", full)
         await pilot.press("e", "x", "ctrl+s")
         assert "No space left on device" in strip(bench)[2]
-        assert workbench(bench).unsaved
+        assert workbench(bench).bench.unsaved
         assert workbench(bench).source.editor.text.startswith("x")
 
 
@@ -191,7 +191,7 @@ async def test_a_change_on_disk_while_text_is_unsaved_keeps_both_and_asks(make_b
         assert workbench(bench).source.editor.text == f"x{fakes.SOURCE.decode()}"
         await pilot.press("k")
         assert workbench(bench).source.editor.text == f"x{fakes.SOURCE.decode()}"
-        assert workbench(bench).unsaved
+        assert workbench(bench).bench.unsaved
         await pilot.press("ctrl+s")
         await bench.settled(pilot)
         assert bench.path.read_bytes() == b"x" + fakes.SOURCE
@@ -207,7 +207,7 @@ async def test_reloading_takes_the_file_instead_of_the_text(make_bench: Any) -> 
         await pilot.press("r")
         await bench.settled(pilot)
         assert workbench(bench).source.editor.text == "theirs\n"
-        assert not workbench(bench).unsaved
+        assert not workbench(bench).bench.unsaved
         assert bench.engine.judged[-1][0].source == b"theirs\n"
 
 

@@ -16,7 +16,8 @@ def application(*, unsaved: bool = True, content: bytes = b"mine\n", has_store: 
     """As much of the application as is asked."""
     return SimpleNamespace(
         workbench=SimpleNamespace(
-            unsaved=unsaved, bench=SimpleNamespace(path=Path("/k/softmax.py")), source=SimpleNamespace(content=content)
+            bench=SimpleNamespace(path=Path("/k/softmax.py"), unsaved=unsaved),
+            source=SimpleNamespace(content=content),
         ),
         past=SimpleNamespace(recording=object() if has_store else None),
     )
@@ -61,7 +62,7 @@ def test_where_no_folder_can_be_the_text_is_told(paths: Paths, tmp_path: Path, m
 
 
 def test_a_screen_that_cannot_be_asked_any_more_is_told(paths: Paths) -> None:
-    broken = SimpleNamespace(workbench=SimpleNamespace(unsaved=True))
+    broken = SimpleNamespace(workbench=SimpleNamespace(bench=SimpleNamespace(unsaved=True)))
     rescue = Rescue(broken, paths=paths)  # type: ignore[arg-type]  # that is the point
     rescue.take()
     assert rescue.said.startswith("the unsaved text could not be read any more: AttributeError: ")

@@ -11,7 +11,7 @@ import pytest
 
 from engine.errors import UsageError
 from kgtui.files.external_editor import Opening, opening
-from kgtui.screens.workbench import file
+from kgtui.screens.workbench import external_editor
 
 KERNEL = Path("/k/my kernel.py")
 
@@ -95,6 +95,6 @@ async def test_an_editor_that_fails_is_quoted(tmp_path: Path) -> None:
     editor = tmp_path / "tmux"
     editor.write_text("#!/bin/sh\necho no space for new pane >&2\nexit 1\n")
     editor.chmod(0o755)
-    assert await file._run(Opening(command=(str(editor),), takes_terminal=False)) == (
+    assert await external_editor._run(Opening(command=(str(editor),), takes_terminal=False)) == (
         f"{editor} ended with status 1: no space for new pane"
     )

@@ -98,7 +98,7 @@ async def test_the_tabs_are_numbered_in_their_order(on_gpu: Any) -> None:
         names = []
         for key in "123456":
             await pilot.press(key)
-            names.append(workbench(bench).tab)
+            names.append(workbench(bench).tabs.shown)
         assert names == ["cases", "findings", "bench", "ir", "history", "log"]
         titles = [plain_text((segment.line,)) for segment in workbench(bench).query_one("#tabs", Bar).segments]
         assert titles == ["1 Cases", "2 Findings", "3 Bench", "4 IR(1)", "5 History", "6 Log"]
@@ -122,7 +122,7 @@ async def test_b_times_the_bench_cases_again_and_shows_their_tab(on_gpu: Any) ->
         await pilot.press("b")
         await bench.settled(pilot)
         assert [len(plan.benchmark.cases) for _, plan in bench.engine.judged] == [5, 5]
-        assert workbench(bench).tab == "bench"
+        assert workbench(bench).tabs.shown == "bench"
 
 
 async def test_b_without_bench_cases_says_so_and_runs_nothing(make_bench: Any, fakes: ModuleType) -> None:

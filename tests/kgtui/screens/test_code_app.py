@@ -145,7 +145,7 @@ async def test_what_was_found_is_not_asked_again_and_comes_with_the_run_from_the
     async with bench.app.run_test(size=MEDIUM) as pilot:
         await opened(bench, pilot, "T", "escape")
         known = bench.app.workbench.bench.view.ports
-        bench.app.workbench.judge()
+        bench.app.workbench.runs.judge()
         await bench.settled(pilot)
         assert bench.app.workbench.bench.shown.cached
         screen = await opened(bench, pilot, "T")
@@ -178,7 +178,7 @@ async def test_enter_reads_the_code_of_a_target_and_escape_returns_to_that_of_th
         await opened(bench, pilot, "T", "enter")
         assert bench.app.screen is workbench
         pane = workbench.query_one(IrPane)
-        assert (workbench.tab, pane.current.target, pane.current.registers) == ("ir", "sm_80", 31)
+        assert (workbench.tabs.shown, pane.current.target, pane.current.registers) == ("ir", "sm_80", 31)
         assert "sm_80: softmax_kernel" in plain_text(pane.code.query_one(Lines).lines)
         await pilot.press("escape")
         await bench.settled(pilot)
@@ -273,7 +273,7 @@ async def test_the_run_under_the_cursor_of_the_history_is_compared_with(two_runs
     async with two_runs.app.run_test(size=MEDIUM) as pilot:
         await opened(two_runs, pilot)
         await save_another(two_runs, pilot)
-        two_runs.app.workbench.judge(again=True)
+        two_runs.app.workbench.runs.judge(again=True)
         await two_runs.settled(pilot)
         screen = await opened(two_runs, pilot, "5", "j", "D")
         assert text_of(screen, "#versus").startswith("Differences  run #2 ▸ run #3")

@@ -54,7 +54,7 @@ async def test_a_text_is_replaced_place_by_place(make_bench: Any) -> None:
         await pilot.press("ctrl+r", *"one", "enter", *"two", "enter")
         await pilot.press("y", "n", "y", "y")
         assert editor(bench).text == "two = 1\nx = one + two\ny = two\n"
-        assert workbench(bench).unsaved
+        assert workbench(bench).bench.unsaved
 
 
 async def test_one_undo_takes_back_all_that_was_replaced(make_bench: Any) -> None:

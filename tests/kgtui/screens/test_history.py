@@ -518,13 +518,13 @@ async def test_the_wheel_alone_goes_through_a_long_list_with_a_window_in_memory(
             await settled(bench, pilot)
             assert shown() == before
             assert len(grid.shown) <= MOST
-            assert screen.listed is not None
+            assert screen._listing.listed is not None
 
-        while not screen._runs.window.at_bottom:
+        while not screen._listing.runs.window.at_bottom:
             await turn(down=True)
         await turn(down=True)
         assert listed(screen)[-1] == "1"
-        while not screen._runs.window.at_top:
+        while not screen._listing.runs.window.at_top:
             await turn(down=False)
         await turn(down=False)
         assert listed(screen)[0] == str(runs)

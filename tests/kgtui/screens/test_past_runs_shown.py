@@ -20,7 +20,7 @@ def workbench(bench: Any) -> WorkbenchScreen:
 
 async def looked_at(bench: Any, pilot: Any, number: int, **of: Any) -> WorkbenchScreen:
     screen = workbench(bench)
-    screen.open_past(number, **({"problem": screen.bench.problem, "filename": ""} | of))
+    screen.history.open(number, **({"problem": screen.bench.problem, "filename": ""} | of))
     await bench.settled(pilot)
     return screen
 

@@ -96,7 +96,7 @@ async def test_a_case_that_runs_alone_stays_on_its_page(make_bench: Any, fakes: 
         await pilot.press("W", "a")
         await bench.settled(pilot)
         assert isinstance(bench.app.screen, CaseScreen)
-        assert workbench(bench).case_under_cursor == "127x128 f16"
+        assert workbench(bench).runs.cases.current_name == "127x128 f16"
         assert plain_text(bench.app.screen.query_one("#case-whole").lines).startswith("127x128 f16  ✗ wrong value")
 
 

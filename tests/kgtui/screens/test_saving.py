@@ -45,7 +45,7 @@ async def test_a_save_over_another_text_asks_and_keeps_both(make_bench: Any, fak
         assert bench.path.read_bytes() == THEIRS
         await pilot.press("escape")
         assert bench.path.read_bytes() == THEIRS
-        assert workbench(bench).unsaved
+        assert workbench(bench).bench.unsaved
         await pilot.press("ctrl+s", "w")
         await bench.settled(pilot)
         assert bench.path.read_bytes() == b"#" + fakes.SOURCE
@@ -65,7 +65,7 @@ async def test_the_text_on_disk_can_be_taken_instead(make_bench: Any) -> None:
         await pilot.press("ctrl+s", "r")
         await bench.settled(pilot)
         assert workbench(bench).source.editor.text == THEIRS.decode()
-        assert not workbench(bench).unsaved
+        assert not workbench(bench).bench.unsaved
         assert bench.engine.judged[-1][0].source == THEIRS
 
 
@@ -108,7 +108,7 @@ async def test_text_of_a_killed_program_is_taken_up(make_bench: Any, fakes: Modu
         await pilot.press("r")
         await pilot.pause()
         screen = workbench(bench)
-        assert (screen.source.editor.text, screen.bench.mode, screen.unsaved) == ("# mine\n", Mode.EDIT, True)
+        assert (screen.source.editor.text, screen.bench.mode, screen.bench.unsaved) == ("# mine\n", Mode.EDIT, True)
         assert bench.path.read_bytes() == fakes.SOURCE
         assert not note.exists()
         await pilot.press("ctrl+z")
@@ -122,7 +122,7 @@ async def test_text_of_a_killed_program_stays_until_it_is_discarded(make_bench: 
         await bench.settled(pilot)
         await pilot.press("escape")
         assert note.exists()
-        workbench(bench)._file.offer_leftover()
+        workbench(bench).unsaved_text.offer()
         await pilot.press("d")
         assert not note.exists()
 

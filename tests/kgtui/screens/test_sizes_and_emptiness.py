@@ -125,7 +125,7 @@ async def test_before_anything_ran_every_pane_says_what_to_do(make_bench: Any, f
         await ready(bench, pilot)
         bench.app.screen.action_tab(tab)
         await pilot.pause()
-        pane = bench.app.screen.pane
+        pane = bench.app.screen.tabs.pane
         rows = drawn(bench).splitlines()[pane.region.y : pane.region.bottom]
         assert says_what_to_do(" ".join(row[pane.region.x :] for row in rows))
 

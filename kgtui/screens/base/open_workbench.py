@@ -1,0 +1,132 @@
+"""What the application and the other screens ask of the workbench; its screen and controllers provide it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from engine.model import CompiledKernel, Problem
+from engine.model.events import Event
+from kgtui.ports.file_events import WatchTrouble
+from kgtui.ports.protocols import Order, RunHeader
+from kgtui.state.workbench.workbench import Workbench
+from kgtui.widgets.panes.cases_pane import CasesPane
+from kgtui.widgets.panes.pane import Scene
+from kgtui.widgets.panes.source_pane import SourcePane
+
+
+class RunControl(Protocol):
+    """Runs of the open file."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a run goes on, so that its elapsed time does."""
+
+    @property
+    def cases(self) -> CasesPane:
+        """The pane with the cases."""
+
+    def run_began(self, header: RunHeader) -> None:
+        """A run begins."""
+
+    def events_happened(self, events: Sequence[Event]) -> None:
+        """More of the newest run."""
+
+    def renumbered(self, numbers: Mapping[int, int]) -> None:
+        """The runs of this session have other numbers in the store."""
+
+    def submit(self, order: Order) -> None:
+        """Ask for a run, also of another text than the file holds."""
+
+    def action_run_again(self) -> None:
+        """Judge the saved file again."""
+
+    def action_run_alone(self) -> None:
+        """Judge only the case under the cursor."""
+
+    def action_benchmark(self) -> None:
+        """Verify, then time the bench cases."""
+
+
+class FileControl(Protocol):
+    """The open file."""
+
+    @property
+    def asked_to_leave(self) -> bool:
+        """Whether the question is open what becomes of unsaved text."""
+
+    def ask_to_leave(self) -> None:
+        """Ask what becomes of the unsaved text before the program ends."""
+
+    def saved(self, content: bytes, *, siblings_changed: bool = False) -> None:
+        """The file has new content."""
+
+    def watch_troubled(self, trouble: WatchTrouble) -> None:
+        """The watcher lost the file, or found it again."""
+
+
+class PastRunControl(Protocol):
+    """Past runs of the operator."""
+
+    @property
+    def run_under_cursor(self) -> int | None:
+        """The past run that was chosen to be compared with; None when its tab is not shown."""
+
+    def read(self) -> None:
+        """Fetch the runs of this operator from the store."""
+
+    def open(self, number: int, *, problem: Problem | None = None, filename: str = "") -> None:
+        """Look at a run as it was, once the workbench is there."""
+
+
+class CodeControl(Protocol):
+    """Compiled code."""
+
+    @property
+    def kernels(self) -> tuple[CompiledKernel, ...]:
+        """What was compiled for the target that was chosen to be read, or for that of the run."""
+
+    @property
+    def kernel(self) -> CompiledKernel | None:
+        """The kernel under the cursor, or the first."""
+
+    @property
+    def form(self) -> str:
+        """The form that is to be seen where a kernel has it."""
+
+    def read_for(self, target: str | None) -> None:
+        """Show the kernels as they were compiled for this target; None is that of the run."""
+
+
+class OpenWorkbench(Protocol):
+    """The workbench on its open file."""
+
+    bench: Workbench
+
+    @property
+    def runs(self) -> RunControl:
+        """Runs of the open file."""
+
+    @property
+    def file(self) -> FileControl:
+        """The open file."""
+
+    @property
+    def history(self) -> PastRunControl:
+        """Past runs of the operator."""
+
+    @property
+    def code(self) -> CodeControl:
+        """Compiled code."""
+
+    @property
+    def source(self) -> SourcePane:
+        """The pane with the file."""
+
+    @property
+    def scene(self) -> Scene:
+        """All that a pane, or a screen that lies over the workbench, may draw."""
+
+    def open(self, problem: Problem, path: Path, content: bytes) -> None:
+        """Show another file instead."""

@@ -1,0 +1,69 @@
+"""Tags and notes of runs, which are typed in a line of the History screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeAlias
+
+from kgtui.background import in_background
+from kgtui.history.store_admin import StoreAdmin
+from kgtui.screens.history.asking import ask_store
+from kgtui.screens.history.listing import Listing
+from kgtui.widgets.controls.entry import Entry
+from sessions.rows import ListedRun
+
+_TAG_HINT = "one word; an empty line takes it away"
+_NOTE_HINT = "an empty line takes it away"
+
+Change: TypeAlias = Callable[[StoreAdmin, int, str | None], ListedRun]
+
+
+class Annotator:
+    """One for each History screen."""
+
+    def __init__(self, listing: Listing) -> None:
+        self._listing = listing
+
+    def action_tag(self) -> None:
+        """Put the run under a tag."""
+        listed = self._listing.listed
+        if listed is None:
+            self._listing.refuse("tag")
+        else:
+            label = f"tag of #{listed.run.id}"
+            self._ask(listed, label, StoreAdmin.set_tag, hint=_TAG_HINT, value=listed.run.tag)
+
+    def action_note(self) -> None:
+        """Write a note to the run."""
+        listed = self._listing.listed
+        if listed is None:
+            self._listing.refuse("note")
+        else:
+            label = f"note to #{listed.run.id}"
+            self._ask(listed, label, StoreAdmin.set_note, hint=_NOTE_HINT, value=listed.run.note)
+
+    @property
+    def _entry(self) -> Entry:
+        return self._listing.screen.query_one("#entry", Entry)
+
+    def _ask(self, listed: ListedRun, label: str, change: Change, *, hint: str, value: str | None) -> None:
+        self._listing.screen.app.clear_notifications()  # they would lie over the line
+        self._entry.ask(label, submitted=partial(self._entered, listed, change), hint=hint, value=value or "")
+
+    def _entered(self, listed: ListedRun, change: Change, text: str) -> None:
+        """Keep what was typed; a tag that is none is asked for again, as what is typed next would be commands."""
+        screen = self._listing.screen
+        screen.set_focus(self._listing.grid)
+        words = len(text.split())
+        if change is StoreAdmin.set_tag and words > 1:
+            label = f"tag of #{listed.run.id}, one word and not {words}"
+            self._entry.ask(label, submitted=partial(self._entered, listed, change), hint=_TAG_HINT, value=text)
+        else:
+            self._entry.close()
+            in_background(screen, partial(self._keep, listed.run.id, text.strip() or None, change), group="mark")
+
+    async def _keep(self, number: int, text: str | None, change: Change) -> None:
+        listed = await ask_store(self._listing.screen, lambda archive: change(archive, number, text))
+        if listed is not None:
+            self._listing.changed(listed)

@@ -1,0 +1,30 @@
+"""Questions of the History screen to the user and to the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from engine.errors import StoreError, UsageError
+from kgtui.history.store_admin import StoreAdmin
+from kgtui.screens.base.screen import KgtuiScreen
+from kgtui.widgets.controls.ask import Answer, Ask
+
+T = TypeVar("T")
+
+
+def ask_user(
+    screen: KgtuiScreen, subject: str, question: str, answer: Answer, *, answered: Callable[[str], None]
+) -> None:
+    """Put a question that has one answer besides staying."""
+    screen.app.clear_notifications()  # they would lie over the question
+    screen.query_one(Ask).ask(subject, question, (answer,), answered=answered)
+
+
+async def ask_store(screen: KgtuiScreen, question: Callable[[StoreAdmin], T]) -> T | None:
+    """The answer of the store; None when it failed, which is shown."""
+    try:
+        return await screen.host.past.ask(question)
+    except (UsageError, StoreError) as error:
+        screen.notify(str(error), severity="error", markup=False)
+        return None

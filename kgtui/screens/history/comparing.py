@@ -1,0 +1,43 @@
+"""Runs that are marked to be compared."""
+
+from __future__ import annotations
+
+from engine.errors import UsageError
+from kgtui.screens.history.listing import Listing
+from kgtui.state.compare.sides import FEWEST, toggled, unmarked
+
+
+class RunMarker:
+    """One for each History screen."""
+
+    def __init__(self, listing: Listing) -> None:
+        self._listing = listing
+
+    def action_mark(self) -> None:
+        """Mark the run to be compared, or take that back."""
+        screen, listed = self._listing.screen, self._listing.listed
+        past = screen.host.past
+        if listed is None:
+            self._listing.refuse("mark")
+        else:
+            try:
+                past.marked = toggled(past.marked, listed.run.id)
+            except UsageError as error:
+                screen.notify(str(error), severity="warning", markup=False)
+        screen.draw()
+
+    def action_unmark(self) -> None:
+        """Take back every mark."""
+        screen = self._listing.screen
+        past = screen.host.past
+        screen.notify(unmarked(past.marked), markup=False)
+        past.marked = ()
+        screen.draw()
+
+    def action_compare(self) -> None:
+        """Put the marked runs side by side; the run under the cursor is one of them where fewer than two are marked."""
+        host, listed = self._listing.screen.host, self._listing.listed
+        marked = host.past.marked
+        if len(marked) < FEWEST and listed is not None and listed.run.id not in marked:
+            self.action_mark()
+        host.action_show("compare")

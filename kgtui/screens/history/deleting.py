@@ -1,0 +1,54 @@
+"""Runs and sessions that are deleted for good; nothing is deleted that was not asked about."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from kgtui.background import in_background
+from kgtui.screens.history.asking import ask_store, ask_user
+from kgtui.screens.history.listing import Listing
+from kgtui.state.history.past_runs import counted
+from kgtui.widgets.controls.ask import Answer
+from sessions.rows import ListedRun, SessionRow
+
+_DELETE = "delete"
+
+
+class Deleter:
+    """One for each History screen."""
+
+    def __init__(self, listing: Listing) -> None:
+        self._listing = listing
+
+    def action_delete(self) -> None:
+        """Ask whether the run, or the session with its runs, is to go for good."""
+        listed, session = self._listing.listed, self._listing.session
+        if listed is not None:
+            question = f"Delete #{listed.run.id} with its events, times and source for good?"
+        elif session is not None:
+            question = f"Delete session {session.id} with its {counted(session.runs, 'run')} and its costs for good?"
+        subject = listed or session
+        if subject is not None:
+            answer = Answer(key="y", label="delete")
+            ask_user(self._listing.screen, _DELETE, question, answer, answered=partial(self._answered, subject))
+
+    def _answered(self, subject: ListedRun | SessionRow, key: str) -> None:
+        """Delete what was asked about, and nothing else, wherever the cursor is by now."""
+        screen = self._listing.screen
+        screen.set_focus(self._listing.grid)
+        in_background(screen, partial(self._delete, subject), group="mark")
+
+    async def _delete(self, subject: ListedRun | SessionRow) -> None:
+        screen, is_session = self._listing.screen, isinstance(subject, SessionRow)
+        host = screen.host
+        number = subject.id if isinstance(subject, SessionRow) else subject.run.id
+        done = await ask_store(
+            screen, lambda archive: archive.delete_session(number) if is_session else archive.delete_run(number)
+        )
+        if done is None:
+            return
+        screen.notify(f"{f'session {number}' if is_session else f'#{number}'} is deleted", markup=False)
+        self._listing.deleted(number, is_session=is_session)
+        await host.past.refresh()
+        if host.workbench is not None:
+            host.workbench.history.read()

@@ -1,0 +1,55 @@
+"""What the controllers of one workbench share: its record, its screen, and the ways to show a change."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from textual.notifications import SeverityLevel
+
+from kgtui.screens.base.host import Host
+from kgtui.screens.base.screen import KgtuiScreen
+from kgtui.state.workbench.status import Desk, Mode
+from kgtui.state.workbench.workbench import Workbench
+from kgtui.widgets.panes.source_pane import SourcePane
+
+
+class WorkbenchContext:
+    """One for each workbench screen, which makes it; controllers replace the record and then draw."""
+
+    def __init__(self, screen: KgtuiScreen, bench: Workbench) -> None:
+        self.screen = screen
+        self.bench = bench
+
+    @property
+    def host(self) -> Host:
+        """The application."""
+        return self.screen.host
+
+    @property
+    def source(self) -> SourcePane:
+        """The pane with the file."""
+        return self.screen.query_one(SourcePane)
+
+    @property
+    def in_source(self) -> bool:
+        """Whether the keys go to the file."""
+        focused = self.screen.focused
+        return focused is not None and self.source in focused.ancestors_with_self
+
+    @property
+    def desk(self) -> Desk:
+        """What the strip shows beside the run, now."""
+        return self.bench.desk(self.host.clock())
+
+    def draw(self) -> None:
+        """Draw what has changed."""
+        self.screen.draw()
+
+    def notify(self, words: str, *, severity: SeverityLevel = "information") -> None:
+        """Show a message for a moment; nothing in it is markup."""
+        self.screen.notify(words, severity=severity, markup=False)
+
+    def set_mode(self, mode: Mode) -> None:
+        """Letters are commands in one mode and text in the other."""
+        self.bench = replace(self.bench, mode=mode)
+        self.source.edit(on=mode is Mode.EDIT)

@@ -1,0 +1,65 @@
+"""The user's own editor, started on the open file; saving there runs the loop as ever."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+
+from textual.app import SuspendNotSupported
+
+from engine.errors import UsageError
+from kgtui.background import in_background
+from kgtui.files.external_editor import Opening
+from kgtui.screens.workbench.context import WorkbenchContext
+
+_COMPLAINT_LINES = 4  # of what an editor wrote on its error stream, the last ones
+
+
+class ExternalEditor:
+    """One for each workbench screen."""
+
+    def __init__(self, context: WorkbenchContext) -> None:
+        self._context = context
+
+    def action_editor(self) -> None:
+        """Start the user's own editor; saving there runs the loop as ever."""
+        context = self._context
+        try:
+            opening = context.host.editor_command(context.bench.path, line=context.source.line)
+        except UsageError as error:
+            context.notify(str(error), severity="error")
+            return
+        in_background(context.screen.app, partial(self._run_editor, opening), group="editor")
+
+    async def _run_editor(self, opening: Opening) -> None:
+        context = self._context
+        try:
+            if opening.takes_terminal:
+                failure = await self._in_this_terminal(opening)
+            else:
+                failure = await _run(opening)
+        except SuspendNotSupported:
+            failure = "this terminal cannot be lent to an editor; open the file in another one"
+        if failure:
+            context.notify(failure, severity="error")
+        context.screen.refresh(layout=True)
+
+    async def _in_this_terminal(self, opening: Opening) -> str:
+        # batch_update: without it the screen writes into the suspended terminal's queue until that blocks.  And
+        # nothing may escape the block: an exception would leave the screen suspended for good.
+        with self._context.screen.app.batch_update(), self._context.screen.app.suspend():
+            return await _run(opening)
+
+
+async def _run(opening: Opening) -> str:
+    """Run the editor to its end; what went wrong, or nothing."""
+    program = opening.command[0]
+    try:
+        process = await asyncio.create_subprocess_exec(*opening.command, stderr=asyncio.subprocess.PIPE)
+        _, complaint = await process.communicate()
+    except OSError as error:
+        return f"{program} did not start: {error.strerror}; set EDITOR to a program that is installed"
+    words = "; ".join(complaint.decode("utf-8", errors="replace").split("\n")[-_COMPLAINT_LINES:]).strip("; ")
+    if not process.returncode:
+        return ""
+    return f"{program} ended with status {process.returncode}{f': {words}' if words else ''}"

@@ -1,0 +1,158 @@
+"""Runs of the open file: which are asked for, and what becomes known of the newest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from engine.model.events import Event, RunFinished
+from kgtui.ports.protocols import Order, RunHeader
+from kgtui.screens.workbench.context import WorkbenchContext
+from kgtui.screens.workbench.run_history import PastRunViewer
+from kgtui.screens.workbench.tabs import TabSwitcher
+from kgtui.state.bench.benchmarks import bench_cases
+from kgtui.state.bench.static_cost import INTERPRETED
+from kgtui.state.workbench.status import Mode, is_stale, status_of
+from kgtui.state.workbench.workbench import Wish
+from kgtui.widgets.panes.cases_pane import CasesPane
+
+
+class RunController:
+    """One for each workbench screen."""
+
+    def __init__(self, context: WorkbenchContext, *, tabs: TabSwitcher, history: PastRunViewer) -> None:
+        self._context = context
+        self._tabs = tabs
+        self._history = history
+
+    @property
+    def busy(self) -> bool:
+        """Whether a run goes on, so that its elapsed time does."""
+        return status_of(self._context.bench.view, self._context.desk).busy
+
+    @property
+    def cases(self) -> CasesPane:
+        """The pane with the cases."""
+        return self._context.screen.query_one(CasesPane)
+
+    # What the application reports
+
+    def run_began(self, header: RunHeader) -> None:
+        """A run begins: what was shown stays, dimmed, until its own results come."""
+        context = self._context
+        context.bench = context.bench.run_began(
+            number=header.number, cached=header.cached, digest=header.digest, picked=header.picked
+        )
+
+    def events_happened(self, events: Sequence[Event]) -> None:
+        """More of the newest run."""
+        context = self._context
+        context.bench = context.bench.happened(events)
+        if not context.screen.is_drawable:
+            return
+        context.draw()
+        if any(isinstance(event, RunFinished) for event in events):
+            self._show_error_line()
+            self._history.read()
+
+    def renumbered(self, numbers: Mapping[int, int]) -> None:
+        """The runs of this session have other numbers in the store; marks would mean other runs."""
+        if numbers:
+            self._context.bench = self._context.bench.renumbered(numbers)
+            self._context.host.past.marked = ()
+
+    def _show_error_line(self) -> None:
+        """Bring the line to blame into view, unless the user is writing or looks at another run."""
+        bench = self._context.bench
+        line = bench.blamed_line
+        if line is not None and bench.mode is Mode.WATCH and bench.old is None and not bench.unsaved:
+            self._context.source.go_to(line)
+
+    # Asking for runs
+
+    def judge(self, *, again: bool = False, cases: tuple[str, ...] = (), wish: Wish = Wish.AS_SAVED) -> None:
+        """Ask for a run of what the file holds."""
+        self.submit(self._context.bench.order(again=again, cases=cases, wish=wish))
+
+    def submit(self, order: Order) -> None:
+        """Ask for a run, also of another text than the file holds; a past run that is looked at is left first."""
+        context = self._context
+        if context.bench.old is not None:
+            self._history.leave()
+        context.bench = context.bench.ordered(context.host.clock())
+        context.host.submit(order)
+        context.draw()
+
+    def cancel(self) -> None:
+        """Stop the run that goes on."""
+        context = self._context
+        if context.host.cancel():
+            context.bench = context.bench.not_begun()
+            context.draw()
+
+    def action_run_again(self) -> None:
+        """Judge the saved file again."""
+        self.judge(again=True)
+
+    def action_benchmark(self) -> None:
+        """Verify, then time the bench cases; where that is not possible, show why."""
+        self._tabs.show("bench")
+        if not self._context.bench.can_time:
+            self._context.notify(INTERPRETED)
+        elif not bench_cases(self._context.bench.problem):
+            self._context.notify(f"{self._context.bench.problem.name} has no bench cases, so there is nothing to time")
+        else:
+            self.judge(again=True, wish=Wish.BENCHMARK)
+
+    def action_verify(self) -> None:
+        """Judge all cases and time nothing."""
+        self.judge(again=True, wish=Wish.VERIFY)
+
+    def action_smoke(self) -> None:
+        """Judge the smoke cases alone from now on, or all cases again."""
+        self._context.bench = replace(self._context.bench, smoke=not self._context.bench.is_smoke)
+        cases = "the smoke cases alone, and nothing is timed" if self._context.bench.is_smoke else "all cases"
+        self._context.screen.app.clear_notifications()  # one for each press would pile up over the results
+        self._context.notify(f"a save judges {cases} from now on")
+        self.judge()
+
+    def action_run_failed(self) -> None:
+        """Judge only what failed."""
+        failed = tuple(result.case for result in self._context.bench.results.failed)
+        if self._is_of_another_operator():
+            return
+        if failed:
+            self.judge(again=True, cases=failed)
+        else:
+            self._context.notify("no case failed in this run; r runs all of them")
+
+    def action_run_alone(self) -> None:
+        """Judge only the case under the cursor."""
+        name = self.cases.current_name
+        if name and not self._is_of_another_operator():
+            self.judge(again=True, cases=(name,))
+
+    def _is_of_another_operator(self) -> bool:
+        """Whether the shown cases are none of the open file's; that is said then."""
+        bench = self._context.bench
+        is_other = bench.shown_problem.name != bench.problem.name
+        if is_other:
+            words = f"this is a past run of {bench.shown_problem.name}; esc returns to {bench.path.name}"
+            self._context.notify(words)
+        return is_other
+
+    def action_pause(self) -> None:
+        """Stop judging on save; going on judges what the file holds by then."""
+        self._context.bench = replace(self._context.bench, paused=not self._context.bench.paused)
+        stale = is_stale(self._context.bench.view, self._context.desk)
+        if not self._context.bench.paused and stale and not self._context.bench.unsaved:
+            self.judge()
+        else:
+            self._context.draw()
+
+    def action_next_target(self) -> None:
+        """Compile for another target and judge again."""
+        self._context.bench = self._context.bench.next_target()
+        self._context.screen.app.clear_notifications()  # one for each press would pile up over the results
+        self._context.notify(f"compiling for {self._context.bench.target} from now on")
+        self.judge()

@@ -1,0 +1,86 @@
+"""Text of the editor that no file holds: kept against a kill while it is typed, and offered at the next start."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from textual.timer import Timer
+
+from kgtui.files.unsaved import Leftover
+from kgtui.screens.workbench.context import WorkbenchContext
+from kgtui.state.workbench.status import Mode
+from kgtui.widgets.controls.ask import Answer, Ask
+
+_LEFTOVER = "leftover"
+_KEEP_EVERY_S = 0.5  # what is typed meanwhile is what a kill loses
+_LEFT = (Answer(key="r", label="take it up"), Answer(key="d", label="discard it"))
+
+
+class UnsavedText:
+    """One for each workbench screen."""
+
+    def __init__(self, context: WorkbenchContext) -> None:
+        self._context = context
+        self._timer: Timer | None = None
+        self._leftover: Leftover | None = None
+
+    def typed(self) -> None:
+        """The text is another: keep it against a kill soon, or forget what was kept once the file holds it."""
+        context = self._context
+        if context.source.content == context.source.read:
+            self.forget()
+        elif self._timer is None and context.bench.mode is Mode.EDIT:
+            self._timer = context.screen.set_timer(_KEEP_EVERY_S, self._keep)
+
+    def offer(self) -> None:
+        """Ask what becomes of the text of this file that a program left unsaved when it ended."""
+        context = self._context
+        found = context.host.unsaved_texts.left_over(context.bench.path)
+        if found is None or context.bench.why_not_editable:
+            return
+        self._leftover = found
+        if found.text == context.source.editor.text:
+            self._discard()
+            return
+        question = f"{context.bench.path.name} has unsaved text from before."
+        context.screen.query_one(Ask).ask(_LEFTOVER, question, _LEFT, answered=self._answered)
+
+    def _answered(self, key: str) -> None:
+        """Do what the user chose."""
+        self._context.source.take_keys()
+        if key == "r":
+            self._take_up()
+        else:
+            self._discard()
+        self._context.draw()
+
+    def _take_up(self) -> None:
+        context, found = self._context, self._leftover
+        if found is not None:
+            context.set_mode(Mode.EDIT)
+            context.draw()
+            context.source.editor.rewrite(found.text)
+            self._keep()
+            self._discard()
+
+    def _discard(self) -> None:
+        if self._leftover is not None:
+            self._context.host.unsaved_texts.discard(self._leftover)
+        self._leftover = None
+
+    def _keep(self) -> None:
+        self._timer = None
+        context = self._context
+        try:
+            context.host.unsaved_texts.keep(context.bench.path, context.source.editor.text)
+        except OSError as error:
+            words = f"unsaved text is not kept against a crash: {error.strerror}; ctrl+s saves it"
+            context.bench = replace(context.bench, notice=words)
+            context.draw()
+
+    def forget(self) -> None:
+        """Keep nothing of this file: it holds the text that is shown."""
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        self._context.host.unsaved_texts.forget(self._context.bench.path)
