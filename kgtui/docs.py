@@ -76,16 +76,16 @@ def key_table() -> str:
 
 def command_help() -> str:
     """The help of the program and of each command, as they print it."""
-    from kgtui.cli.arguments import build_parser, command_parsers
+    from kgtui.cli.command_line import command_parsers, program_parser
 
-    parsers = [build_parser(), *command_parsers()]
+    parsers = [program_parser(), *command_parsers()]
     return "\n\n".join(f"```text\n$ {parser.prog} --help\n{parser.format_help().strip()}\n```" for parser in parsers)
 
 
 def operator_table() -> str:
     """Every operator of the catalogue."""
     import problems
-    from kgtui.cli.commands.problems import markdown_table
+    from kgtui.cli.operators import markdown_table
 
     return markdown_table(problems.catalogue())
 

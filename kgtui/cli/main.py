@@ -6,10 +6,8 @@ never as a traceback.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import errno
-import importlib
 import io
 import os
 import resource
@@ -22,10 +20,9 @@ from pathlib import Path
 from engine.errors import CandidateError, KgtuiError, UnsupportedError, UsageError
 from engine.sandbox.inherited import settle_inherited
 from engine.sandbox.user_files import reason_of
-from kgtui.cli.arguments import build_parser
+from kgtui.cli.command_line import parse
 from kgtui.cli.console import Console, Exit
 
-_NEEDING_CHILDREN = frozenset({"open", "check", "bench", "inspect", "targets", "tune", "doctor"})
 _LEAST_DESCRIPTORS = 128
 _OF_A_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
 
@@ -52,7 +49,7 @@ def run(arguments: Sequence[str], console: Console) -> int:
     if "--ascii" in arguments:  # what is wrong with the arguments is said in ASCII, too
         console = replace(console, is_ascii=True)
     try:
-        exit_code = _dispatch(_parsed(arguments), console)
+        exit_code = _dispatch(arguments, console)
         console.out.flush()
         return exit_code
     except KgtuiError as error:
@@ -91,25 +88,14 @@ def _is_undecodable(argument: str) -> bool:
     return any("\ud800" <= char <= "\udfff" for char in argument)
 
 
-def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
-    """What was typed.  Not by parse_args: it blames a word that a command does not know on kgtui as a whole."""
-    options, unknown = build_parser().parse_known_args(arguments)
-    if unknown:
-        command = f"kgtui {options.command}" if options.command else "kgtui"
-        raise UsageError(f"unrecognized arguments: {' '.join(unknown)}; `{command} --help` shows what can be typed")
-    return options
-
-
-def _dispatch(options: argparse.Namespace, console: Console) -> int:
-    """Carry out the command by the module of its name; without a command, `open`."""
-    name = (options.command or "open").replace("-", "_")
+def _dispatch(arguments: Sequence[str], console: Console) -> int:
+    """Carry out the command that was typed; without one, `open`."""
+    typed = parse(arguments, folder=console.folder)
     from kgtui.cli.resolved_settings import in_signs
 
-    if name in _NEEDING_CHILDREN:
+    if typed.starts_engine:
         _require_descriptors()
-
-    exit_code: int = importlib.import_module(f"kgtui.cli.commands.{name}").run(options, in_signs(options, console))
-    return exit_code
+    return typed.run(typed.options, in_signs(typed.options, console))
 
 
 def _require_descriptors() -> None:

@@ -1,7 +1,7 @@
-"""Changing the text of a settings file by as little as possible: a line is replaced or put in, comments stay.
+"""Changing a settings file with tomlkit: order, layout and comments stay.
 
-Pure functions; the result is read again before anybody writes it, so that a file whose layout is not understood here
-is refused, never damaged.
+Pure functions; the result is read again before it is written, so that a file which cannot be changed is refused, never
+damaged.
 """
 
 from __future__ import annotations
@@ -9,11 +9,16 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from engine.errors import UsageError
 from kgtui.settings.schema import KEYS_TABLE, OPTION_BY_KEY, Config, Value, parse_config, toml
 
-_HEADER = re.compile(r"^\s*\[")
+if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
+    from tomlkit.container import Container
+    from tomlkit.items import AbstractTable, Item
+
 _BINDING = f"{KEYS_TABLE}."
 
 Change = Value | tuple[str, ...]
@@ -23,18 +28,42 @@ def edited(config: Config, changes: Mapping[str, Change]) -> Config:
     """The file as it would be with `changes`: settings by key, bindings as "keys.workbench.run".
 
     Raises:
-        UsageError: the text has a layout that cannot be changed line by line; says what to write by hand.
+        UsageError: the file is no TOML, or its bindings are no table; says what to write by hand.
     """
     text = config.text or ""
     for name, value in changes.items():
-        text = _with_line(text, name, value)
+        try:
+            text = _changed(text, name, value)
+        except (ValueError, RecursionError) as error:
+            raise UsageError(_by_hand(config, name, value)) from error
     after = parse_config(text, path=config.path)
     for name, value in changes.items():
         header = f"[{KEYS_TABLE}]\n" if name.startswith(_BINDING) else ""
         can_be = not parse_config(header + line_of(name, value), path=config.path).problems
         if can_be and asked_value(after, name) != value:
-            raise UsageError(f"{config.path} cannot be changed here: write {line_of(name, value)} into it by hand")
+            raise UsageError(_by_hand(config, name, value))
     return after
+
+
+def without(config: Config, name: str) -> Config:
+    """The file as it would be without a setting or binding.
+
+    Raises:
+        UsageError: the file does not have it, or cannot be changed.
+    """
+    import tomlkit
+
+    try:
+        document = tomlkit.parse(config.text or "")
+        holder, key = _place(document, name)
+        del holder[key]
+    except (ValueError, KeyError, RecursionError) as error:
+        raise UsageError(f"{config.path} does not set {name}; `kgtui config show` lists what it sets") from error
+    return parse_config(tomlkit.dumps(document), path=config.path)
+
+
+def _by_hand(config: Config, name: str, value: Change) -> str:
+    return f"{config.path} cannot be changed here: write {line_of(name, value)} into it by hand"
 
 
 def asked_value(config: Config, name: str) -> Change | None:
@@ -58,31 +87,68 @@ def difference(before: Config, after: Config) -> tuple[str, ...]:
     return tuple(line for line in list(told)[2:] if not line.startswith("@@"))
 
 
-def _with_line(text: str, name: str, value: Change) -> str:
-    key = name.removeprefix(_BINDING)
-    lines = text.splitlines()
-    start, end = _section(lines, of_keys=name.startswith(_BINDING))
-    if start is None:
-        return "\n".join([*lines, *([""] if lines else []), f"[{KEYS_TABLE}]", line_of(name, value), ""])
-    quoted = re.escape(key)
-    for sign in ("", r"#\s*"):
-        pattern = re.compile(rf"""^\s*{sign}["']?{quoted}["']?\s*=""")
-        for place in range(start, end):
-            if pattern.match(lines[place]):
-                lines[place : place + 1] = [*([lines[place]] if sign else []), line_of(name, value)]
-                return "\n".join(lines) + "\n"
-    while end > start and not lines[end - 1].strip():
-        end -= 1
-    lines.insert(end, line_of(name, value))
-    return "\n".join(lines) + "\n"
+def _changed(text: str, name: str, value: Change) -> str:
+    """The text with one setting or binding changed.
+
+    Raises:
+        ValueError: it is no TOML, or the name belongs to something that is no table.
+    """
+    import tomlkit
+    from tomlkit.items import Table
+
+    document = tomlkit.parse(text)
+    new = tomlkit.value(toml(value))
+    if not name.startswith(_BINDING):
+        if name in document or not _put_below_comment(document, name, new):
+            document[name] = new
+        return tomlkit.dumps(document)
+    if KEYS_TABLE not in document:
+        document[KEYS_TABLE] = tomlkit.table()
+    holder, key = _place(document, name)
+    if not (isinstance(holder, Table) and key not in holder and _put_below_comment(holder.value, key, new)):
+        holder[key] = new
+    return tomlkit.dumps(document)
 
 
-def _section(lines: list[str], *, of_keys: bool) -> tuple[int | None, int]:
-    """Where the settings, or the table of keys, begin and end; a start of None where there is no such table."""
-    headers = [place for place, line in enumerate(lines) if _HEADER.match(line)]
-    if not of_keys:
-        return 0, min(headers, default=len(lines))
-    for place in headers:
-        if re.match(rf"^\s*\[\s*{KEYS_TABLE}\s*\]", lines[place]):
-            return place + 1, next((later for later in headers if later > place), len(lines))
-    return None, len(lines)
+def _place(document: TOMLDocument, name: str) -> tuple[TOMLDocument | AbstractTable, str]:
+    """What has, or would have, a setting or a binding, and the key in it.
+
+    Raises:
+        ValueError: the bindings are no table.
+    """
+    from tomlkit.items import AbstractTable
+
+    if not name.startswith(_BINDING):
+        return document, name
+    table = document.get(KEYS_TABLE)
+    if not isinstance(table, AbstractTable):
+        raise ValueError(f"{KEYS_TABLE} is no table")
+    return _holder(table, name.removeprefix(_BINDING))
+
+
+def _holder(table: AbstractTable, name: str) -> tuple[AbstractTable, str]:
+    """The table that has a binding, and the key in it: TOML reads an id without quotes as tables in tables."""
+    from tomlkit.items import AbstractTable
+
+    first, dot, rest = name.partition(".")
+    inner = table.get(first) if dot and name not in table else None
+    if isinstance(inner, AbstractTable):
+        holder, key = _holder(inner, rest)
+        if key in holder:
+            return holder, key
+    return table, name
+
+
+def _put_below_comment(container: Container, key: str, value: Item) -> bool:
+    """Put a new entry below the comment that has its key, as in the template; whether there is such a comment.
+
+    The container can only be written afterwards: its index does not know the entry.
+    """
+    import tomlkit
+
+    pattern = re.compile(rf"""^#\s*["']?{re.escape(key)}["']?\s*=""")
+    for place, (known, item) in enumerate(container.body):
+        if known is None and pattern.match(item.as_string().strip()):
+            container.body.insert(place + 1, (tomlkit.key(key), value))
+            return True
+    return False

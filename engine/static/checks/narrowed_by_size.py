@@ -1,6 +1,7 @@
-"""Lower precision for some sizes than for others.
+"""Less precision for some sizes than for others.
 
-Verified sizes can be exact while timed ones are computed at half the width.  A choice of tiles by size is ordinary.
+Sizes that are checked can be exact while those that are timed are computed in half the width.  A choice of tiles by
+size is ordinary.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 from engine.model import Finding
 from engine.static.analysis import Reading
 from engine.static.analysis.words import words
-from engine.static.findings import hint
+from engine.static.checks import hint
 
 STRICT = ""
 CATCHES = (
@@ -43,7 +44,7 @@ def check(reading: Reading) -> Iterator[Finding]:
         if _asks_for_size(reading, test):
             for node in (part for arm in arms for part in ast.walk(arm) if isinstance(part, ast.Call)):
                 if _narrows(reading, node):
-                    yield hint("narrowed_by_size", node, "lower precision for some sizes only")
+                    yield hint("narrowed_by_size", node, "only some sizes are cast to a narrow type here")
 
 
 def _asks_for_size(reading: Reading, test: ast.expr) -> bool:

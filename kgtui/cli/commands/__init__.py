@@ -1,1 +1,1 @@
-"""The commands of the command line: one module each, imported when its command is typed, never before."""
+"""The commands of the command line: one module each, found by `kgtui.cli.registry` and imported when typed."""

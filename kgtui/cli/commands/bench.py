@@ -11,16 +11,32 @@ import argparse
 
 from engine.devices import platform_named
 from engine.errors import UsageError
+from engine.judge.baselines import baseline_names
 from engine.model import BenchmarkPlan, CacheState, Outcome, Policy, Problem, Tier
 from engine.model.layers import left_out_count
 from engine.reports.bench import failure_of
 from engine.reports.text import TIMING, CollectedRun, PlainLine, printable
+from kgtui.cli.argument_groups import (
+    add_device,
+    add_kernel_file,
+    add_output_format,
+    add_policy,
+    add_profile,
+    add_storage,
+    seconds,
+)
 from kgtui.cli.choices import timed_cases
+from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.commands.check import document_for, kernel_and_problem
 from kgtui.cli.console import Console, Exit, exit_of, exit_of_outcome
+from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import place_for
 from kgtui.cli.run_command import EngineFactory, Request, carry_out, tell
 from kgtui.cli.run_output import say_benchmark, say_document, say_profile
+
+SUMMARY = "Verify a kernel file, then time it against the baselines."
+GROUP = Group.KERNELS
+STARTS_ENGINE = True
 
 LABEL = "bench"
 
@@ -29,6 +45,35 @@ _INTERPRETED = (
     "Triton's interpreter runs on this device: its times are not speeds, so nothing is timed; "
     "what is known without a clock follows the verdict"
 )
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """The arguments of `kgtui bench`."""
+    parser.usage = f"{parser.prog} [FILE] [--op OP] [options]"
+    baselines = baseline_names()
+    add_kernel_file(parser, sample="time the sample that comes with kgtui", file="the kernel file; before the options")
+    parser.add_argument(
+        "--cases",
+        metavar="CASE",
+        nargs="+",
+        action="extend",
+        help="what to time: bench, full, smoke, or names of cases (default: bench)",
+    )
+    parser.add_argument("--l2", choices=("cold", "warm"), help="the second-level cache before a call (default: cold)")
+    parser.add_argument(
+        "--baseline",
+        metavar="NAME",
+        nargs="+",
+        action="extend",
+        choices=baselines,
+        help=f"what to compare with: {', '.join(baselines)} (default: eager)",
+    )
+    parser.add_argument("--seconds", metavar="S", type=seconds, help="the time limit of one case (default: 1.1)")
+    add_device(parser)
+    add_policy(parser)
+    add_output_format(parser)
+    add_profile(parser)
+    add_storage(parser)
 
 
 def run(options: argparse.Namespace, console: Console, *, engine_factory: EngineFactory | None = None) -> int:

@@ -9,6 +9,15 @@ from engine.errors import UsageError
 from engine.model import Policy, Problem
 from engine.reports.markdown import as_markdown
 from engine.reports.text import CollectedRun, as_json
+from kgtui.cli.argument_groups import (
+    add_cases,
+    add_device,
+    add_kernel_file,
+    add_output_format,
+    add_policy,
+    add_profile,
+    add_storage,
+)
 from kgtui.cli.choices import (
     SAMPLE,
     SAMPLE_OPERATOR,
@@ -18,12 +27,30 @@ from kgtui.cli.choices import (
     read_kernel,
     tiers_for,
 )
+from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, exit_of
+from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import place_for
 from kgtui.cli.run_command import EngineFactory, Request, carry_out
 from kgtui.cli.run_output import say_document, say_profile
 
+SUMMARY = "Verify a kernel file once, without a screen."
+GROUP = Group.KERNELS
+STARTS_ENGINE = True
+
 LABEL = "check"
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """The arguments of `kgtui check`."""
+    parser.usage = f"{parser.prog} [FILE] [--op OP] [options]"
+    add_kernel_file(parser, sample="verify the sample that comes with kgtui")
+    add_cases(parser, text="which cases to verify (default: full)")
+    add_device(parser)
+    add_policy(parser)
+    add_output_format(parser)
+    add_profile(parser)
+    add_storage(parser)
 
 
 def run(options: argparse.Namespace, console: Console, *, engine_factory: EngineFactory | None = None) -> int:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 
 from engine.errors import UsageError
+from kgtui.cli.argument_groups import positive_integer
+from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
+from kgtui.cli.registry import Group
 from kgtui.history.comparison_source import read_side
 from kgtui.settings.paths import find_paths
 from kgtui.state.compare.alignment import aligned
@@ -14,6 +17,20 @@ from kgtui.state.compare.sides import FEWEST, MOST, refuse_strangers
 from kgtui.state.compare.speedup_comparison import versus
 from kgtui.state.format.glyphs import ASCII, UNICODE
 from sessions import open_store
+
+SUMMARY = "Compare runs of one operator; the first is the reference."
+GROUP = Group.HISTORY
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """The arguments of `kgtui compare`."""
+    parser.usage = f"{parser.prog} RUN RUN [RUN [RUN]] [--json | --markdown]"
+    parser.add_argument(
+        "runs", metavar="RUN", nargs="+", type=positive_integer, help="the numbers of two to four saved runs"
+    )
+    formats = parser.add_mutually_exclusive_group()
+    formats.add_argument("--json", action="store_true", help="one JSON document")
+    formats.add_argument("--markdown", "--md", action="store_true", help="one Markdown page")
 
 
 def run(options: argparse.Namespace, console: Console) -> int:

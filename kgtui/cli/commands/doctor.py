@@ -28,7 +28,10 @@ from engine.engine import Engine
 from engine.errors import EngineError, UnsupportedError
 from engine.model.benchmark import DeviceState, Holder
 from engine.reports.text import printable
+from kgtui.cli.argument_groups import add_json
+from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
+from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import kernels_of, unsaid
 from kgtui.runner.run_environment import versions
 from kgtui.settings.paths import Paths, can_write, find_paths
@@ -37,6 +40,10 @@ from kgtui.settings.schema import Config
 
 if TYPE_CHECKING:
     from kgtui.settings.keymap import Keymap
+
+SUMMARY = "Show hardware, versions and sandboxing."
+GROUP = Group.SETUP
+STARTS_ENGINE = True
 
 JSON_SCHEMA = "kgtui.doctor/1"
 
@@ -99,6 +106,12 @@ class Diagnosis:
     settings: tuple[Chosen, ...]
     bindings: dict[str, str]
     mistakes: tuple[str, ...]
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """The arguments of `kgtui doctor`."""
+    parser.usage = f"{parser.prog} [--json]"
+    add_json(parser)
 
 
 def run(options: argparse.Namespace, console: Console) -> int:

@@ -7,21 +7,39 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Sequence
 
 import problems
 from engine.errors import UsageError
 from engine.model import CaseResult, Outcome
 from engine.model.events import CaseFinished, Event
 from engine.reports.text import printable
+from kgtui.cli.argument_groups import add_former, positive_integer
 from kgtui.cli.choices import absolute
+from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
+from kgtui.cli.registry import Group
 from kgtui.files.new_file import write_new
 from kgtui.settings.paths import find_paths
 from kgtui.standalone.script import FailedCase, script_name, standalone_script
 from sessions import open_store
 
+SUMMARY = "Write a failed case of a saved run as a script without kgtui."
+GROUP = Group.HISTORY
+
 _MOST_NAMED = 6
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """The arguments of `kgtui export-case`."""
+    parser.usage = f"{parser.prog} RUN [--case CASE] [--output FILE]"
+    parser.add_argument(
+        "run", metavar="RUN", type=positive_integer, help="the run; `kgtui sessions list --runs` lists them"
+    )
+    parser.add_argument("--case", metavar="CASE", help="the name of the case (default: the first that failed)")
+    parser.add_argument("--output", metavar="FILE", help="the file to create (default: named for kernel and case)")
+    add_former(parser, _new_form)
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
@@ -40,12 +58,18 @@ def run(options: argparse.Namespace, console: Console) -> int:
             filename=printable(kept.path.name) if kept.path else "kernel.py",
             device=kept.device,
         )
-    shown = options.file or script_name(failed.filename, failed.result.case)
+    shown = options.output or script_name(failed.filename, failed.result.case)
     path = absolute(shown, console.folder)
     write_new(path, standalone_script(failed, name=path.name), shown=shown)
     console.say(f"wrote {shown}: {failed.result.case} of run #{kept.id}")
     console.say(f"next: python {os.path.relpath(path, console.folder)}")
     return Exit.PASSED
+
+
+def _new_form(options: argparse.Namespace, words: Sequence[str]) -> str:
+    case, *file = words
+    output = f" --output {shlex.quote(file[0])}" if file else ""
+    return f"CASE and FILE are options: `kgtui export-case {options.run} --case {shlex.quote(case)}{output}`"
 
 
 def _failed_case(events: Iterable[Event], name: str | None, *, run: int) -> CaseResult:

@@ -21,18 +21,45 @@ from engine.judge.baselines import baseline_names
 from engine.model import Policy, Tier
 from engine.reports.text import CollectedRun
 from engine.static.source import SourceError, decode
+from kgtui.cli.argument_groups import add_device, add_kernel_file, add_output_format, add_policy, add_storage
 from kgtui.cli.choices import KernelFile
+from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.commands.bench import exit_of_bench
 from kgtui.cli.commands.check import kernel_and_problem
 from kgtui.cli.console import Console, Exit, exit_of
+from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import place_for
 from kgtui.cli.run_command import EngineFactory, Request, carry_out
 from kgtui.runner.run_environment import environment_of
+
+SUMMARY = "Run every check on a kernel file and report on one page."
+GROUP = Group.KERNELS
+STARTS_ENGINE = True
 
 LABEL = "inspect"
 
 _VERIFIED = (Tier.SMOKE, Tier.FULL)
 _WIDEST = 100  # longer lines are hard to read
+_CLAIM_EXITS = """\
+The page is the output, and progress goes to the error stream. A claim does not change the verdict,
+only the exit code of a correct and credible kernel: 0 the claim is supported or exceeded,
+1 it is not supported, 3 it was not measured. The other exit codes are those of every command:
+1 failed, 4 flagged."""
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """The arguments of `kgtui inspect`."""
+    parser.usage = f"{parser.prog} [FILE] [--op OP] [options]"
+    parser.epilog = _CLAIM_EXITS
+    add_kernel_file(parser, sample="inspect the sample that comes with kgtui")
+    parser.add_argument(
+        "--claim", metavar="CLAIM", help='the claimed speed-up: 2.3x, or against another baseline "2.3x compile"'
+    )
+    add_device(parser)
+    add_policy(parser)
+    formats = add_output_format(parser)
+    formats.add_argument("--html", action="store_true", help="one HTML file, progress on the error stream")
+    add_storage(parser)
 
 
 def run(

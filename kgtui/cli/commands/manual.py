@@ -5,7 +5,18 @@ from __future__ import annotations
 import argparse
 
 from kgtui import manual
+from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
+from kgtui.cli.registry import Group
+
+SUMMARY = "List the pages of the manual, or print one."
+GROUP = Group.REFERENCE
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """The arguments of `kgtui manual`."""
+    parser.usage = f"{parser.prog} [TOPIC]"
+    parser.add_argument("topic", metavar="TOPIC", nargs="?", help="the page to print (default: list the topics)")
 
 
 def run(options: argparse.Namespace, console: Console) -> int:

@@ -6,10 +6,22 @@ import argparse
 
 import problems
 from kgtui.cli.choices import absolute, kernel_path, shown_from
+from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
+from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import kernels_of, settled
 from kgtui.files.new_file import write_new
 from kgtui.files.templates import scaffold
+
+SUMMARY = "Create a kernel file for an operator; never overwrites a file."
+GROUP = Group.KERNELS
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """The arguments of `kgtui new`."""
+    parser.usage = f"{parser.prog} OP [FILE]"
+    parser.add_argument("op", metavar="OP", help="the operator")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="the file to create (default: kernels/ENTRY.py)")
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
@@ -24,5 +36,5 @@ def run(options: argparse.Namespace, console: Console) -> int:
     shown = options.file or shown_from(path, console.folder)
     write_new(path, scaffold(problem), shown=shown)
     console.say(f"made {shown} for {problem.name}")
-    console.say(f"next: kgtui open {problem.name} {shown}   or   kgtui check {shown}")
+    console.say(f"next: kgtui open {shown}   or   kgtui check {shown}")
     return Exit.PASSED

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import shlex
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from engine.model import Problem
 from kgtui.app.gc_policy import Garbage
 from kgtui.app.notifications import kept_title
 from kgtui.app.shutdown import show
+from kgtui.cli.argument_groups import add_device, add_former
 from kgtui.cli.choices import (
     SAMPLE,
     SAMPLE_OPERATOR,
@@ -31,7 +33,9 @@ from kgtui.cli.choices import (
     read_kernel,
     shown_from,
 )
+from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console
+from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import kernels_of, place_of, unsaid
 from kgtui.cli.run_recorder import artefact_folder
 from kgtui.files import disk
@@ -49,6 +53,10 @@ if TYPE_CHECKING:
     from kgtui.ports.protocols import Judging, Watching
     from kgtui.settings.preferences import Preferences
 
+SUMMARY = "Open the workbench, on a kernel file or on the list of operators."
+GROUP = Group.KERNELS
+STARTS_ENGINE = True
+
 LABEL = "workbench"
 
 
@@ -58,6 +66,21 @@ class Opened:
 
     problem: Problem
     path: Path
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """The arguments of `kgtui open`."""
+    parser.usage = f"{parser.prog} [FILE] [--op OP] [options]"
+    parser.add_argument("file", metavar="FILE", nargs="?", help="the kernel file (default: kernels/ENTRY.py of OP)")
+    parser.add_argument("--op", metavar="OP", help="the operator (default: the file's `# kgtui: op=...` line)")
+    parser.add_argument(
+        "--sample", action="store_true", help="open kernels/softmax.py, created from the sample if missing"
+    )
+    add_device(parser)
+    parser.add_argument(
+        "--no-mouse", dest="mouse", action="store_false", help="leave the mouse to the terminal, to select text with it"
+    )
+    add_former(parser, lambda options, words: _new_form(options.file, words[0]))
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
@@ -94,12 +117,12 @@ def opened_file(options: argparse.Namespace, console: Console, *, kernels: Path)
         UsageError: it is not there, or nothing says for which operator it is.
     """
     op, name = options.op, options.file
-    if op is not None and name is None and (op.endswith(".py") or os.sep in op):
-        op, name = None, op
     if options.sample:
         return _sample(op, name, console.folder, kernels=kernels)
     if name is not None:
         path = absolute(name, console.folder)
+        if op is None and not os.path.lexists(path) and _is_operator(name):
+            raise UsageError(f"there is no file {name}; `kgtui open --op {name}` opens the kernel file of the operator")
         return Opened(problem=problem_for(read_kernel(path, shown=name), op), path=path)
     if op is None:
         return None
@@ -108,9 +131,21 @@ def opened_file(options: argparse.Namespace, console: Console, *, kernels: Path)
     if not path.exists():
         raise UsageError(
             f"there is no {shown_from(path, console.folder)}; `kgtui new {problem.name}` makes it, "
-            f"or name the file: `kgtui open {problem.name} FILE`"
+            f"or name the file: `kgtui open FILE --op {problem.name}`"
         )
     return Opened(problem=problem, path=path)
+
+
+def _new_form(operator: str, file: str) -> str:
+    return f"OP is an option: `kgtui open {shlex.quote(file)} --op {shlex.quote(operator)}`"
+
+
+def _is_operator(name: str) -> bool:
+    try:
+        problems.find(name)
+    except UsageError:
+        return False
+    return True
 
 
 def _sample(op: str | None, name: str | None, folder: Path, *, kernels: Path) -> Opened:

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import argparse
 
+from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
+from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import kernels_of, unsaid
 from kgtui.settings.paths import HOME_VARIABLE, find_paths
+
+SUMMARY = "Print where data, settings and kernel files are."
+GROUP = Group.SETUP
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """None but those of every command."""
+    parser.usage = parser.prog
 
 
 def run(options: argparse.Namespace, console: Console) -> int:

@@ -16,12 +16,46 @@ from engine.model import Outcome
 from engine.reports.targets import Ports, ports_of
 from engine.reports.text import CollectedRun
 from engine.run.retarget import PORTABILITY_TARGETS
+from kgtui.cli.argument_groups import (
+    add_cases,
+    add_device,
+    add_kernel_file,
+    add_output_format,
+    add_policy,
+    add_profile,
+    add_storage,
+)
+from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.commands.check import read_request
 from kgtui.cli.console import Console, Exit, exit_of, exit_of_outcome
+from kgtui.cli.registry import Group
 from kgtui.cli.run_command import EngineFactory, carry_out
 from kgtui.cli.run_output import say_document, say_profile, say_targets
 
+SUMMARY = "Verify a kernel file, then compile its launches for many targets."
+GROUP = Group.KERNELS
+STARTS_ENGINE = True
+
 LABEL = "targets"
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """The arguments of `kgtui targets`."""
+    parser.usage = f"{parser.prog} [FILE] [--op OP] [options]"
+    add_kernel_file(parser, sample="use the sample that comes with kgtui", file="the kernel file; before the options")
+    add_cases(parser, text="the launches of which cases (default: full)")
+    parser.add_argument(
+        "--to",
+        metavar="TARGET",
+        nargs="+",
+        action="extend",
+        help="instead of sm_80, sm_90, sm_100, sm_120, gfx90a, gfx942, gfx950 and gfx1100",
+    )
+    add_device(parser)
+    add_policy(parser)
+    add_output_format(parser)
+    add_profile(parser)
+    add_storage(parser)
 
 
 def run(options: argparse.Namespace, console: Console, *, engine_factory: EngineFactory | None = None) -> int:

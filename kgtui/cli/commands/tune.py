@@ -24,8 +24,11 @@ from engine.reports.table import aligned
 from engine.reports.text import CollectedRun, printable
 from engine.tuning.trials import AS_IT_IS, Trial, plain_trial, proposed, trial_rows, why_none
 from engine.tuning.tunables import Variant, configurations, tunables_of, variants
+from kgtui.cli.argument_groups import add_cases, add_device, add_kernel_file, add_policy, add_storage
+from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.commands.check import read_request
 from kgtui.cli.console import Console, Exit
+from kgtui.cli.registry import Group
 from kgtui.cli.run_command import EngineFactory, Request, real_engine
 from kgtui.cli.run_recorder import artefact_folder
 from kgtui.files import disk
@@ -34,11 +37,34 @@ from kgtui.settings.paths import find_paths
 from sessions import Store, open_store
 from sessions.rows import VARIANT_TAG
 
+SUMMARY = "Run a kernel file with other values of its constants and launch options."
+GROUP = Group.KERNELS
+STARTS_ENGINE = True
+
 _LARGEST = 2**63 - 1
 _SHOWN_CHARACTERS = 80
 
 LABEL = "tune"
 JSON_SCHEMA = "kgtui.tune/1"
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """The arguments of `kgtui tune`."""
+    parser.usage = f"{parser.prog} [FILE] [--op OP] [--set NAME=V,V ...] [options]"
+    add_kernel_file(parser, sample="tune the sample that comes with kgtui", file="the kernel file; before the options")
+    parser.add_argument(
+        "--set",
+        metavar="NAME=V,V",
+        nargs="+",
+        action="extend",
+        help="the values to try, in every combination (default: each entry of the file's autotune list)",
+    )
+    add_cases(parser, text="which cases to verify (default: full)")
+    add_device(parser)
+    add_policy(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON document, progress on the error stream")
+    add_storage(parser)
+    parser.set_defaults(plain=True, markdown=False, profile=False)
 
 
 def run(options: argparse.Namespace, console: Console, *, engine_factory: EngineFactory | None = None) -> int:

@@ -12,9 +12,9 @@ from textual.app import App
 from textual.scrollbar import ScrollBar, ScrollBarRender
 
 from engine.errors import UsageError
-from kgtui.files import disk
 from kgtui.screens.base.themes import themes
 from kgtui.settings.file_edit import Change, difference, edited
+from kgtui.settings.file_write import write_config
 from kgtui.settings.keymap import Keymap, keymap_of
 from kgtui.settings.keys import Action
 from kgtui.settings.preferences import Preferences
@@ -83,13 +83,8 @@ class Appearance:
         Raises:
             UsageError: it cannot be written; the changes still hold until the end.
         """
-        config = self.preferences.config
-        try:
-            config.path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(f"{config.path.parent} cannot be made: {error.strerror}") from error
-        disk.write(config.path, (config.text or "").encode())
-        self._written, self.changes = config, {}
+        write_config(self.preferences.config)
+        self._written, self.changes = self.preferences.config, {}
 
     def _take(self, changes: dict[str, Change]) -> None:
         config = edited(self._written, changes) if changes else self._written

@@ -24,7 +24,7 @@ from engine.model.events import (
     StageStarted,
 )
 from kgtui.cli import main
-from kgtui.cli.arguments import build_parser
+from kgtui.cli.command_line import parse
 from kgtui.cli.commands import bench, check, targets
 from kgtui.cli.console import Console
 
@@ -181,7 +181,7 @@ def checked(console: Console, engine: PreparedEngine) -> Typed:
     """Type `kgtui check`, with the prepared engine."""
 
     def run(*arguments: object) -> Ended:
-        options = build_parser().parse_args(["check", *map(str, arguments)])
+        options = parse(["check", *map(str, arguments)]).options
         return _ended(check.run(options, console, engine_factory=engine), console)
 
     return run
@@ -206,7 +206,7 @@ def benched(console: Console, engine: PreparedEngine) -> Typed:
     """Type `kgtui bench`, with the prepared engine."""
 
     def run(*arguments: object) -> Ended:
-        options = build_parser().parse_args(["bench", *map(str, arguments)])
+        options = parse(["bench", *map(str, arguments)]).options
         return _ended(bench.run(options, console, engine_factory=engine), console)
 
     return run
@@ -217,7 +217,7 @@ def targeted(console: Console, engine: PreparedEngine) -> Typed:
     """Type `kgtui targets`, with the prepared engine."""
 
     def run(*arguments: object) -> Ended:
-        options = build_parser().parse_args(["targets", *map(str, arguments)])
+        options = parse(["targets", *map(str, arguments)]).options
         return _ended(targets.run(options, console, engine_factory=engine), console)
 
     return run

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import io
 import json
@@ -24,7 +23,7 @@ from engine.model.benchmark import (
     Timing,
 )
 from engine.model.events import CaseBenchmarked, Event, FindingRaised, LogWritten, ProfileTaken
-from kgtui.cli.arguments import build_parser, command_parsers
+from kgtui.cli.command_line import command_parsers, parse, program_parser
 from kgtui.cli.console import Console
 from kgtui.cli.resolved_settings import in_signs
 from sessions import open_store
@@ -47,12 +46,18 @@ COMMANDS = {
     "sessions list": ["sessions", "list", "--runs"],
     "sessions show": ["sessions", "show", "1"],
     "sessions note": ["sessions", "note", "1", "schön ±"],
-    "sessions restore": ["sessions", "restore", "1", "zurück.py"],
+    "sessions restore": ["sessions", "restore", "1", "--output", "zurück.py"],
+    "sessions tag": ["sessions", "tag", "1", "schön"],
+    "sessions export": ["sessions", "export", "--format", "csv"],
+    "sessions delete": ["sessions", "delete", "1", "--yes"],
     "sessions compact": ["sessions", "compact"],
     "compare": ["compare", "1", "2"],
     "export-case": ["export-case", "1"],
     "doctor": ["doctor"],
     "config": ["config"],
+    "config init": ["config", "init"],
+    "config set": ["config", "set", "editor", "vï"],
+    "config get": ["config", "get", "editor"],
     "paths": ["paths"],
     "manual": ["manual"],
     "manual page": ["manual", "keys"],
@@ -96,10 +101,9 @@ def run_in_ascii(
 
     def run(*arguments: str, outcome: Outcome = Outcome.PASS) -> tuple[int, str]:
         engine.outcome = outcome
-        options = build_parser().parse_args([*arguments, "--ascii"])
-        module = importlib.import_module(f"kgtui.cli.commands.{options.command.replace('-', '_')}")
-        more: dict[str, Any] = {"engine_factory": engine} if takes_engine(module.run) else {}
-        exit_code = module.run(options, in_signs(options, console), **more)
+        typed = parse([*arguments, "--ascii"])
+        more: dict[str, Any] = {"engine_factory": engine} if takes_engine(typed.run) else {}
+        exit_code = typed.run(typed.options, in_signs(typed.options, console), **more)
         assert isinstance(console.out, io.StringIO) and isinstance(console.err, io.StringIO)
         said = console.out.getvalue() + console.err.getvalue()
         for stream in (console.out, console.err):
@@ -120,7 +124,8 @@ def takes_engine(run: Callable[..., int]) -> bool:
 
 def test_each_command_has_the_option_and_is_tried_here() -> None:
     names = {parser.prog.removeprefix("kgtui ") for parser in command_parsers()}
-    assert {typed[0] for typed in COMMANDS.values()} | {"open"} == names
+    tried = {parse(typed).options.command for typed in COMMANDS.values()}
+    assert tried | {"open", "sessions", "problems", "config", "config unset"} == names
     assert all("--ascii" in parser.format_help() for parser in command_parsers())
 
 
@@ -131,9 +136,14 @@ def test_what_a_command_prints_is_ascii(run_in_ascii: Callable[..., tuple[int, s
     assert [line for line in said.splitlines() if not line.isascii()] == []
 
 
-@pytest.mark.parametrize("parser", [build_parser(), *command_parsers()], ids=lambda parser: parser.prog)
+@pytest.mark.parametrize("parser", [program_parser(), *command_parsers()], ids=lambda parser: parser.prog)
 def test_the_help_is_ascii(parser: Any) -> None:
     assert parser.format_help().isascii()
+
+
+def test_a_removed_setting_is_ascii(run_in_ascii: Callable[..., tuple[int, str]]) -> None:
+    run_in_ascii("config", "set", "editor", "vï")
+    assert run_in_ascii("config", "unset", "editor")[1].isascii()
 
 
 def test_a_letter_of_a_name_is_spelled_out_and_a_sign_of_ours_has_another(
@@ -178,7 +188,7 @@ def test_a_terminal_without_the_signs_gets_none_and_a_pipe_gets_names_as_they_ar
         environment={**console.environment, "TERM": "linux"},
         folder=console.folder,
     )
-    assert in_signs(build_parser().parse_args(["paths"]), linux).is_ascii is is_ascii
+    assert in_signs(parse(["paths"]).options, linux).is_ascii is is_ascii
 
 
 def test_an_encoding_without_the_signs_is_one_of_them(console: Console) -> None:
@@ -188,4 +198,4 @@ def test_an_encoding_without_the_signs_is_one_of_them(console: Console) -> None:
     latin = Console(
         out=Latin(), err=console.err, stdin=console.stdin, environment=console.environment, folder=console.folder
     )
-    assert in_signs(build_parser().parse_args(["paths"]), latin).is_ascii is True
+    assert in_signs(parse(["paths"]).options, latin).is_ascii is True

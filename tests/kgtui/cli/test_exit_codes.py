@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from engine.model import Outcome
-from kgtui.cli.arguments import build_parser
+from kgtui.cli.command_line import parse
 from kgtui.cli.commands import bench, check, inspect, targets
 
 CORPUS = Path(__file__).parents[2] / "corpus"
@@ -34,13 +34,13 @@ def test_exit_code_follows_the_verdict_in_every_command(
     console, engine, kernel, no_gpu, command, outcome, flagged, exit_code
 ):
     engine.outcome, engine.flagged = outcome, flagged
-    options = build_parser().parse_args([command, "silu.py", "--no-store"])
+    options = parse([command, "silu.py", "--no-store"]).options
     assert COMMANDS[command].run(options, console, engine_factory=engine) == exit_code
 
 
 @pytest.mark.parametrize("command", ["check", "inspect", "bench"])
 def test_exit_code_of_a_right_kernel_is_0(console, engine, kernel, no_gpu, command):
-    options = build_parser().parse_args([command, "silu.py", "--no-store"])
+    options = parse([command, "silu.py", "--no-store"]).options
     assert COMMANDS[command].run(options, console, engine_factory=engine) == 0
 
 

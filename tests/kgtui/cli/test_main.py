@@ -162,7 +162,7 @@ def test_help_goes_to_the_output(run, arguments):
 def test_a_command_that_does_not_exist(run):
     ended = run("chek")
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert ended.stderr == "kgtui: 'chek' is no command; did you mean `check`?\n"
+    assert ended.stderr == "kgtui: no such command or file: 'chek'; did you mean `kgtui check`?\n"
 
 
 def test_the_workbench_judges_the_sample_in_a_terminal_and_leaves_nothing_on_ctrl_q(tmp_path, environment):

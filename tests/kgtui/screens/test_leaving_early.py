@@ -15,8 +15,8 @@ import pytest
 
 from engine.model import Candidate, Plan
 from engine.model.events import Event
-from kgtui.cli.arguments import build_parser
 from kgtui.cli.choices import SAMPLE
+from kgtui.cli.command_line import parse
 from kgtui.cli.commands import tune
 from kgtui.cli.commands.check import read_request
 from kgtui.cli.console import Console
@@ -182,7 +182,7 @@ def console(tmp_path: Path) -> Console:
 
 @pytest.mark.parametrize("times", TIMES)
 def test_a_run_of_check(fakes: ModuleType, console: Console, times: int) -> None:
-    options = build_parser().parse_args(["check", "--sample", "--device", "cpu", "--cases", "smoke", "--no-store"])
+    options = parse(["check", "--sample", "--device", "cpu", "--cases", "smoke", "--no-store"]).options
     request = read_request(options, console)
 
     def work() -> Awaitable[object]:
@@ -195,7 +195,7 @@ def test_a_run_of_check(fakes: ModuleType, console: Console, times: int) -> None
 @pytest.mark.parametrize("times", TIMES)
 def test_a_run_of_tune(fakes: ModuleType, console: Console, times: int) -> None:
     typed = ["tune", str(SAMPLE), "--op", "aten::softmax", "--device", "cpu", "--cases", "smoke", "--no-store"]
-    request = read_request(build_parser().parse_args(typed), console)
+    request = read_request(parse(typed).options, console)
     grid = (tune.Variant(name="as it is", source=SAMPLE.read_bytes()),)
 
     def work() -> Awaitable[object]:

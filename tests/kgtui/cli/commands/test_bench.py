@@ -24,7 +24,7 @@ from engine.model.benchmark import (
     Timing,
 )
 from engine.model.events import CaseBenchmarked, DeviceAwaited, Event, KernelCompiled, ProfileTaken
-from kgtui.cli.arguments import build_parser
+from kgtui.cli.command_line import parse
 from kgtui.cli.commands import bench
 from sessions import open_store
 
@@ -236,7 +236,7 @@ def test_the_profile_is_printed_when_it_is_asked_for(checked, engine, kernel):
 def test_a_console_that_has_no_blocks_gets_ascii(console, engine, kernel, gpu):
     engine.timed = lambda plan: [*timed()(plan), PROFILE]
     out = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="backslashreplace")
-    options = build_parser().parse_args(["bench", "silu.py", "--profile"])
+    options = parse(["bench", "silu.py", "--profile"]).options
     assert bench.run(options, dataclasses.replace(console, out=out), engine_factory=engine) == 0
     out.seek(0)
     text = out.read()

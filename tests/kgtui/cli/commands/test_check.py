@@ -12,7 +12,7 @@ import pytest
 from engine.model import Artefact, CompiledKernel, Finding, Launch, Outcome, Policy, Severity, Stream, Tier
 from engine.model.events import FindingRaised, KernelCompiled, KernelDisassembled, LogWritten
 from kgtui.cli import main, run_command
-from kgtui.cli.arguments import build_parser
+from kgtui.cli.command_line import parse
 from kgtui.cli.commands import check
 from sessions import RunFilter, open_store
 
@@ -141,14 +141,14 @@ def test_a_target_that_the_kernel_file_names_in_vain_is_told_with_its_file(typed
         (["--cases", ""], "argument --cases: invalid choice: ''"),
         (["--cases", "bench"], "argument --cases: invalid choice: 'bench'"),
         (["--json", "--plain"], "not allowed with argument"),
-        (["--jsno"], "unrecognized arguments: --jsno; `kgtui check --help` shows what can be typed"),
+        (["--jsno"], "unrecognized arguments: --jsno; `kgtui check --help` shows the arguments"),
     ],
 )
 def test_options_that_cannot_be(typed, kernel, arguments, complaint):
     ended = typed("check", "silu.py", *arguments)
     assert (ended.exit_code, ended.out) == (2, "")
     assert complaint in ended.err
-    assert ended.err.endswith("--help` shows what can be typed\n")
+    assert ended.err.endswith("--help` shows the arguments\n")
 
 
 def test_cases_in_the_file_that_cannot_be(typed, folder):
@@ -351,7 +351,7 @@ def test_colour_is_for_terminals_that_want_it(
     engine.extra = [FindingRaised(at_s=0.1, finding=Finding(check="a_check", severity=Severity.HINT, message="look"))]
     out = terminal()
     coloured = dataclasses.replace(console, out=out, environment={"KGTUI_HOME": str(home), **environment})
-    options = build_parser().parse_args(["check", "silu.py", *arguments])
+    options = parse(["check", "silu.py", *arguments]).options
     check.run(options, coloured, engine_factory=engine)
     assert ("verdict  \x1b[32mpass\x1b[0m as prepared" in out.getvalue()) == has_colour
     assert ("finding  \x1b[33mhint\x1b[0m a_check look" in out.getvalue()) == has_colour
@@ -428,7 +428,7 @@ def test_a_home_that_cannot_be_written_is_said_and_the_run_goes_on(
     readable = dataclasses.replace(
         console, environment={"KGTUI_HOME": str(public_folder / "home")}, folder=public_folder
     )
-    options = build_parser().parse_args(["check", "silu.py"])
+    options = parse(["check", "silu.py"]).options
     check.run(options, console, engine_factory=engine)  # everything that is imported late, while it can be read
     with without_root():
         exit_code = check.run(options, readable, engine_factory=engine)
@@ -468,6 +468,6 @@ def test_the_strict_policy_refuses_plain_torch_with_code_2_and_names_rule_check_
     assert lines[0].endswith(", not compiled, strict policy")
     assert [line for line in lines if line.startswith(("load", "verify", "case"))] == []
     (verdict,) = (line for line in lines if line.startswith("verdict"))
-    assert verdict.startswith("verdict  refused silu.py:2:1: not run, for it breaks a rule: The output is computed by ")
+    assert verdict.startswith("verdict  refused silu.py:2:1: not run, for it breaks a rule: The answer is computed by ")
     assert "(no_kernel, line 2: " in verdict
     assert ", by the strict policy, in " in verdict

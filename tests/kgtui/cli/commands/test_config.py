@@ -79,3 +79,76 @@ def test_a_command_says_what_is_wrong_and_goes_on(typed, config, folder):
         f"kgtui: {config}, asci: there is no such setting; did you mean ascii? (`kgtui config show` tells what holds)\n"
     )
     assert [path.relative_to(folder).as_posix() for path in folder.rglob("*.py")] == ["mine/softmax.py"]
+
+
+MINE = '# mine\ntheme = "dark"  # at night\n\n[keys]\n"workbench.run" = ["f9"]\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("theme", "dark"),
+        ("folder", "kernels"),
+        ("ascii", "false"),
+        ("notify_after_s", "10"),
+        ("device", "cpu"),
+        ("target", "sm_90"),
+        ("keys.workbench.run", "f9"),
+    ],
+)
+def test_a_setting_is_printed_for_a_script(typed, config, no_gpu, name, value):
+    config.write_text(MINE)
+    ended = typed("config", "get", name)
+    assert (ended.exit_code, ended.out, ended.err) == (0, f"{value}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "before", "after"),
+    [
+        (("theme", "light"), '"dark"', '"light"'),
+        (("keys.workbench.run", "f9", "R"), '["f9"]', '["f9", "R"]'),
+        (("ascii", "true"), "# at night\n", "# at night\nascii = true\n"),
+        (("notify_after_s", "2.5"), "# at night\n", "# at night\nnotify_after_s = 2.5\n"),
+    ],
+)
+def test_a_setting_is_changed_and_the_rest_of_the_file_stays(typed, config, arguments, before, after):
+    config.write_text(MINE)
+    assert typed("config", "set", *arguments).exit_code == 0
+    assert config.read_text() == MINE.replace(before, after)
+
+
+def test_the_first_setting_makes_the_file(typed, home):
+    ended = typed("config", "set", "theme", "light")
+    assert (ended.exit_code, ended.out) == (0, f'{home}/config.toml: theme = "light"\n')
+    assert (home / "config.toml").read_text() == 'theme = "light"\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "gone"), [("theme", 'theme = "dark"  # at night\n'), ("keys.workbench.run", '"workbench.run" = ["f9"]\n')]
+)
+def test_a_setting_is_removed(typed, config, name, gone):
+    config.write_text(MINE)
+    assert typed("config", "unset", name).out == f"{config}: {name} removed\n"
+    assert config.read_text() == MINE.replace(gone, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("get", "them"), "no such setting: 'them'; did you mean theme?"),
+        (("get", "keys.workbench.rum"), "no such setting: 'keys.workbench.rum'; did you mean keys.workbench.run?"),
+        (("set", "theme", "pink"), "theme: expected one of dark, light, ansi-dark, ansi-light, got 'pink'"),
+        (("set", "ascii", "yes"), "ascii is true or false, got 'yes'"),
+        (("set", "notify_after_s", "soon"), "notify_after_s is a number, got 'soon'"),
+        (("set", "theme", "a", "b"), "theme has one value, got 2; put a value with spaces in quotes"),
+        (("set", "keys.workbench.run", "f"), "keys.workbench.run: f would be both workbench.run and workbench.failed"),
+        (("unset", "folder"), "{config} does not set folder; `kgtui config show` lists what it sets"),
+        (("set", "theme"), "the following arguments are required: VALUE; `kgtui config set --help` shows the"),
+    ],
+)
+def test_what_cannot_be_set_leaves_the_file_as_it_is(typed, config, arguments, said):
+    config.write_text(MINE)
+    ended = typed("config", *arguments)
+    assert (ended.exit_code, ended.out) == (2, "")
+    assert ended.err.startswith(f"kgtui: {said.format(config=config)}")
+    assert config.read_text() == MINE

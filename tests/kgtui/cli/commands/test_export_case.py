@@ -27,13 +27,13 @@ def test_a_failed_case_becomes_a_script(typed, failed_run, folder):
 
 
 def test_the_case_and_the_file_can_be_named(typed, failed_run, folder):
-    assert typed("export-case", "1", "1000 f32", "kernels/x.py").exit_code == 0
+    assert typed("export-case", "1", "--case", "1000 f32", "--output", "kernels/x.py").exit_code == 0
     assert (folder / "kernels" / "x.py").exists()
 
 
 def test_a_file_that_is_there_is_not_overwritten(typed, failed_run, folder):
     (folder / "x.py").write_text("mine")
-    ended = typed("export-case", "1", "1000 f32", "x.py")
+    ended = typed("export-case", "1", "--output", "x.py")
     assert (ended.exit_code, ended.err) == (
         2,
         "kgtui: x.py is there already and is not overwritten; name another FILE\n",
@@ -42,9 +42,22 @@ def test_a_file_that_is_there_is_not_overwritten(typed, failed_run, folder):
 
 
 def test_a_case_that_did_not_fail_is_refused(typed, failed_run):
-    ended = typed("export-case", "1", "no such case")
+    ended = typed("export-case", "1", "--case", "no such case")
     assert ended.exit_code == 2
     assert ended.err.startswith("kgtui: no case 'no such case' failed in run #1; those that did: '1000 f32'")
+
+
+@pytest.mark.parametrize(
+    ("words", "form"),
+    [
+        (["1000 f32"], "`kgtui export-case 1 --case '1000 f32'`"),
+        (["1000 f32", "x.py"], "`kgtui export-case 1 --case '1000 f32' --output x.py`"),
+    ],
+)
+def test_a_case_as_a_word_is_refused_with_the_option(typed, failed_run, folder, words, form):
+    ended = typed("export-case", "1", *words)
+    assert (ended.exit_code, ended.out, ended.err) == (2, "", f"kgtui: CASE and FILE are options: {form}\n")
+    assert [path.name for path in folder.iterdir()] == ["silu.py"]
 
 
 def test_a_run_without_a_failed_case_is_refused(typed, checked, kernel):

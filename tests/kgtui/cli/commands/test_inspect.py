@@ -28,7 +28,7 @@ from engine.model.events import (
     LayerChecked,
 )
 from engine.model.layers import Coverage, Layer, LayerReport, left_out_report
-from kgtui.cli.arguments import build_parser, command_parsers
+from kgtui.cli.command_line import command_parsers, parse
 from kgtui.cli.commands import inspect
 from sessions import RunFilter, open_store
 
@@ -40,7 +40,7 @@ def inspected(console, engine) -> Callable[..., tuple[int, str, str]]:
     """Type `kgtui inspect`, with the prepared engine; exit code, output, error stream."""
 
     def run(*arguments: object) -> tuple[int, str, str]:
-        options = build_parser().parse_args(["inspect", *map(str, arguments)])
+        options = parse(["inspect", *map(str, arguments)]).options
         exit_code = inspect.run(options, console, engine_factory=engine, now=lambda: MOMENT)
         assert isinstance(console.out, io.StringIO)
         assert isinstance(console.err, io.StringIO)
@@ -191,7 +191,7 @@ def test_colour_is_for_terminals_that_want_it(
 ):
     out = terminal()
     coloured = dataclasses.replace(console, out=out, environment={"KGTUI_HOME": str(home), **environment})
-    options = build_parser().parse_args(["inspect", "silu.py", *arguments])
+    options = parse(["inspect", "silu.py", *arguments]).options
     inspect.run(options, coloured, engine_factory=engine)
     assert out.getvalue().startswith("\x1b[1m\x1b[32maten::silu: pass\x1b[0m\n") == has_colour
     assert ("\x1b" in out.getvalue()) == has_colour

@@ -9,8 +9,7 @@ def test_the_file_goes_to_kernels_and_says_how_to_go_on(typed, folder):
     ended = typed("new", "silu")
     assert (ended.exit_code, ended.err) == (0, "")
     assert ended.out == (
-        "made kernels/silu.py for aten::silu\n"
-        "next: kgtui open aten::silu kernels/silu.py   or   kgtui check kernels/silu.py\n"
+        "made kernels/silu.py for aten::silu\nnext: kgtui open kernels/silu.py   or   kgtui check kernels/silu.py\n"
     )
     assert directives((folder / "kernels" / "silu.py").read_text()) == {"op": "aten::silu"}
 

@@ -9,8 +9,8 @@ import pytest
 from engine.artefacts import ArtefactStore
 from engine.devices import Device
 from engine.errors import UsageError
-from kgtui.cli.arguments import build_parser
 from kgtui.cli.choices import SAMPLE
+from kgtui.cli.command_line import parse
 from kgtui.cli.commands.open import Opened, assemble, opened_file, run
 from kgtui.cli.resolved_settings import unsaid
 from kgtui.settings.paths import find_paths
@@ -22,13 +22,13 @@ def opened(console):
     """What a command line opens."""
 
     def run(*arguments: object) -> Opened | None:
-        options = build_parser().parse_args(list(map(str, arguments)))
+        options = parse(list(map(str, arguments))).options
         return opened_file(options, console, kernels=console.folder / "kernels")
 
     return run
 
 
-@pytest.mark.parametrize("arguments", [[], ["open"], ["open", "aten::softmax"], ["open", "--sample"]])
+@pytest.mark.parametrize("arguments", [[], ["open"], ["open", "--op", "aten::softmax"], ["open", "--sample"]])
 def test_without_a_terminal_one_sentence_names_the_check(typed, folder, arguments):
     ended = typed(*arguments)
     assert (ended.exit_code, ended.out) == (2, "")
@@ -50,7 +50,7 @@ def test_a_terminal_that_cannot_be_drawn_on_is_refused(console, terminal):
     streams = {name: terminal() for name in ("stdin", "out", "err")}
     dumb = dataclasses.replace(console, **streams, environment={**console.environment, "TERM": "dumb"})
     with pytest.raises(UsageError, match="TERM=dumb says is not possible; `kgtui check FILE --op OP`"):
-        run(build_parser().parse_args(["open"]), dumb)
+        run(parse(["open"]).options, dumb)
 
 
 @pytest.mark.parametrize(
@@ -59,12 +59,11 @@ def test_a_terminal_that_cannot_be_drawn_on_is_refused(console, terminal):
 )
 def test_the_linux_console_is_drawn_in_ascii(console, arguments, term, ascii):
     there = dataclasses.replace(console, environment={"TERM": term})
-    assert unsaid(build_parser().parse_args(arguments), there).is_ascii is ascii
+    assert unsaid(parse(arguments).options, there).is_ascii is ascii
 
 
 def test_the_mouse_can_be_left_to_the_terminal():
-    parse = build_parser().parse_args
-    assert [parse(words).mouse for words in ([], ["open"], ["open", "--no-mouse"])] == [True, True, False]
+    assert [parse(words).options.mouse for words in ([], ["open"], ["open", "--no-mouse"])] == [True, True, False]
 
 
 def test_nothing_named_is_the_list_of_operators(opened):
@@ -78,23 +77,56 @@ def test_a_file_names_its_operator_itself(opened, kernel):
 
 
 def test_an_operator_with_a_file(opened, kernel):
-    assert opened("open", "vllm::rms_norm", "silu.py").problem.name == "vllm::rms_norm"
+    assert opened("open", "silu.py", "--op", "vllm::rms_norm").problem.name == "vllm::rms_norm"
 
 
 def test_an_operator_alone_means_its_file_in_kernels(opened, folder):
     (folder / "kernels").mkdir()
     (folder / "kernels" / "silu.py").write_text("def silu(self): ...\n")
-    assert opened("open", "silu").path == folder / "kernels" / "silu.py"
+    assert opened("open", "--op", "silu").path == folder / "kernels" / "silu.py"
 
 
 def test_an_operator_without_a_file_yet_names_the_command_that_makes_it(opened):
     with pytest.raises(UsageError, match=r"there is no kernels/silu.py; `kgtui new aten::silu` makes it, or name"):
-        opened("open", "silu")
+        opened("open", "--op", "silu")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["silu.py"], ["--ascii", "silu.py"], ["silu.py", "--op", "silu"], ["./silu.py"], ["open", "silu.py"]]
+)
+def test_a_file_alone_is_opened(opened, kernel, arguments):
+    assert opened(*arguments).path == kernel
+
+
+def test_a_file_with_the_name_of_a_command_is_opened_by_its_path(opened, kernel):
+    kernel.rename(kernel.with_name("check"))
+    assert opened("./check").path == kernel.with_name("check")
+
+
+def test_a_file_without_a_suffix_is_opened(console, kernel):
+    kernel.rename(kernel.with_name("silu-2"))
+    options = parse(["silu-2"], folder=console.folder).options
+    assert opened_file(options, console, kernels=console.folder).path == kernel.with_name("silu-2")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["silu"], "there is no file silu; `kgtui open --op silu` opens the kernel file of the operator"),
+        (["aten::mm"], "there is no file aten::mm; `kgtui open --op aten::mm` opens the kernel file of the operator"),
+        (["silu", "silu.py"], "OP is an option: `kgtui open silu.py --op silu`"),
+        (["aten::silu", "my silu.py", "--ascii"], "OP is an option: `kgtui open 'my silu.py' --op aten::silu`"),
+    ],
+)
+def test_an_operator_as_a_word_is_refused_with_the_option(opened, kernel, arguments, message):
+    with pytest.raises(UsageError) as refused:
+        opened("open", *arguments)
+    assert str(refused.value) == message
 
 
 def test_a_missing_file(opened):
     with pytest.raises(UsageError, match=r"none.py does not exist; make it with `kgtui new`"):
-        opened("open", "silu", "none.py")
+        opened("open", "none.py", "--op", "silu")
 
 
 def test_the_sample_is_copied_once_and_never_overwritten(opened, folder):
@@ -108,7 +140,7 @@ def test_the_sample_is_copied_once_and_never_overwritten(opened, folder):
 
 def test_there_is_a_sample_for_softmax_only(opened):
     with pytest.raises(UsageError, match="there is no sample for aten::silu, only for aten::softmax"):
-        opened("open", "silu", "--sample")
+        opened("open", "--op", "silu", "--sample")
 
 
 def test_a_folder_that_cannot_be_made_for_the_sample(opened, folder):
@@ -126,7 +158,7 @@ def test_assembling_the_application_makes_nothing_on_the_disk(console, home, fol
         paths=find_paths(console.environment),
         artefacts=ArtefactStore(folder=home / "artefacts"),
         kernels=folder / "kernels",
-        preferences=unsaid(build_parser().parse_args(["open", "--ascii"]), console),
+        preferences=unsaid(parse(["open", "--ascii"]).options, console),
     )
     assert app.glyphs is ASCII
     assert not home.exists()

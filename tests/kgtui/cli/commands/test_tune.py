@@ -15,7 +15,7 @@ from engine.devices import Device
 from engine.model import CacheState, Outcome, Plan
 from engine.model.benchmark import CANDIDATE, CaseBenchmark, Interval, Summary, Timing
 from engine.model.events import BenchmarkSummarised, CaseBenchmarked, Event
-from kgtui.cli.arguments import build_parser
+from kgtui.cli.command_line import parse
 from kgtui.cli.commands import tune
 from kgtui.cli.console import Console
 from sessions import open_store
@@ -42,7 +42,7 @@ def tunable(folder: Path) -> Path:
 
 def spoken(console: Console, engine: PreparedEngine, *arguments: object) -> tuple[int, str, str]:
     """Type `kgtui tune`; the exit code and what it printed."""
-    options = build_parser().parse_args(["tune", *map(str, arguments)])
+    options = parse(["tune", *map(str, arguments)]).options
     exit_code = tune.run(options, console, engine_factory=engine)
     out, err = console.out, console.err
     assert isinstance(out, io.StringIO) and isinstance(err, io.StringIO)

@@ -1,36 +1,29 @@
-"""`kgtui config`: make a commented settings file, or show every setting, its value and who decided it.
+"""`kgtui config show`: every setting, its value, and where the value comes from.
 
-`init` never overwrites a file.  `show` ends with an error where the file has a mistake in it, and still shows what
-holds.
+Ends with an error where the file has a mistake in it, and still shows what applies.
 """
 
 from __future__ import annotations
 
 import argparse
 
-from engine.errors import UsageError
 from kgtui.cli.choices import device_for, target_for
+from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.resolved_settings import unsaid
-from kgtui.files.new_file import write_new
-from kgtui.settings.paths import find_paths
 from kgtui.settings.preferences import FOUND, Chosen, Preferences, setting_line
-from kgtui.settings.schema import template, toml
+from kgtui.settings.schema import toml
+
+SUMMARY = "Show every setting, its value and where the value comes from."
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """None but those of every command."""
+    parser.usage = parser.prog
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    """Make the file, or show what holds; USAGE where the file has a mistake in it.
-
-    Raises:
-        UsageError: the file is there already or cannot be made.
-    """
-    if options.action == "init":
-        path = find_paths(console.environment).config
-        if path.exists():
-            raise UsageError(f"{path} is there already and is not overwritten; edit it, or move it away first")
-        write_new(path, template(), shown=str(path))
-        console.say(f"made {path}; every line of it is a comment until you take its # away")
-        return Exit.PASSED
+    """Print the settings; USAGE where the file has a mistake in it."""
     from kgtui.settings.keymap import keymap_of
 
     preferences = unsaid(options, console)

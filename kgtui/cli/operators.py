@@ -1,48 +1,19 @@
-"""`kgtui problems`: the catalogue as a list, and one operator in full.  Imports no torch."""
+"""Operators as text: a list, a page, a Markdown table, a JSON document.  Imports no torch."""
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
 
-import problems
-from engine.errors import UsageError
 from engine.model import Case, Problem
-from kgtui.cli.console import Console, Exit
 
 JSON_SCHEMA = "kgtui.problems/1"
 
 Plain: TypeAlias = dict[str, Any]  # Any: JSON values of every shape
-
-
-def run(options: argparse.Namespace, console: Console) -> int:
-    """Print the list, or one operator.
-
-    Raises:
-        UsageError: no operator was named, or there is none of that name.
-    """
-    if options.action == "show":
-        if options.op is None:
-            raise UsageError("which operator? `kgtui problems show OP`; `kgtui problems list` names them")
-        shown = [problems.find(options.op)]
-    elif options.op is not None:
-        raise UsageError(f"a list takes no operator; did you mean `kgtui problems show {options.op}`?")
-    else:
-        shown = list(problems.catalogue().values())
-    if options.json:
-        documents = [_document(problem) for problem in shown]
-        encoded = msgspec.json.encode({"schema": JSON_SCHEMA, "problems": documents})
-        console.hand_out(msgspec.json.format(encoded, indent=2).decode())
-    elif options.action == "show":
-        console.say(_page(shown[0]))
-    else:
-        console.say(_list(shown))
-    return Exit.PASSED
 
 
 def markdown_table(catalogue: Mapping[str, Problem]) -> str:
@@ -51,7 +22,13 @@ def markdown_table(catalogue: Mapping[str, Problem]) -> str:
     return "\n".join(["| operator | category | what it computes |", "|---|---|---|", *rows]) + "\n"
 
 
-def _list(shown: list[Problem]) -> str:
+def document_text(shown: Sequence[Problem]) -> str:
+    """Operators as one JSON document."""
+    encoded = msgspec.json.encode({"schema": JSON_SCHEMA, "problems": [_document(problem) for problem in shown]})
+    return msgspec.json.format(encoded, indent=2).decode()
+
+
+def list_text(shown: Sequence[Problem]) -> str:
     """A line for each: name, category, number of cases, what it computes, as far as the terminal is wide."""
     wide = shutil.get_terminal_size((120, 24)).columns
     names = max(len(problem.name) for problem in shown)
@@ -62,7 +39,8 @@ def _list(shown: list[Problem]) -> str:
     )
 
 
-def _page(problem: Problem) -> str:
+def page_text(problem: Problem) -> str:
+    """One operator in full: signature, contract, and every case with its tolerance and least work."""
     lines = [
         f"{problem.name}: {problem.summary}",
         "",

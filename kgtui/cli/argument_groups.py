@@ -1,0 +1,103 @@
+"""Arguments that several commands share: the kernel file, cases, device, policy, output format, and numbers."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from engine.errors import UsageError
+from engine.model import Policy
+from kgtui.cli.command_parser import CommandParser, shortened
+
+_LARGEST = 2**63 - 1  # the store keeps numbers of 64 bits
+
+
+def add_kernel_file(parser: CommandParser, *, sample: str, file: str = "the kernel file") -> None:
+    """FILE, `--op` and `--sample`; `sample` and `file` are their help."""
+    parser.add_argument("file", metavar="FILE", nargs="?", help=file)
+    parser.add_argument("--op", metavar="OP", help="the operator (default: the file's `# kgtui: op=...` line)")
+    parser.add_argument("--sample", action="store_true", help=sample)
+
+
+def add_cases(parser: CommandParser, *, text: str) -> None:
+    """`--cases smoke` or `full`."""
+    parser.add_argument("--cases", choices=("smoke", "full"), help=text)
+
+
+def add_device(parser: CommandParser) -> None:
+    """`--device` and `--target`."""
+    parser.add_argument("--device", metavar="DEVICE", help="cpu or cuda (default: a GPU where there is one)")
+    parser.add_argument(
+        "--target", metavar="TARGET", help="what to compile for: sm_90, gfx942, none (default: this GPU, else sm_90)"
+    )
+
+
+def add_policy(parser: CommandParser) -> None:
+    """`--policy`."""
+    parser.add_argument(
+        "--policy",
+        choices=tuple(Policy),
+        default=Policy.DEFAULT,
+        help="the effect of findings on the verdict; strict follows the rules of strict benchmarks (default: default)",
+    )
+
+
+def add_output_format(parser: CommandParser) -> argparse._MutuallyExclusiveGroup:
+    """`--plain`, `--json` or `--markdown` for a run; the group, for one more format."""
+    formats = parser.add_mutually_exclusive_group()
+    formats.add_argument("--plain", action="store_true", help="no colour, even in a terminal")
+    formats.add_argument("--json", action="store_true", help="one JSON document, progress on the error stream")
+    formats.add_argument(
+        "--markdown", "--md", action="store_true", help="one Markdown page, progress on the error stream"
+    )
+    return formats
+
+
+def add_json(parser: CommandParser) -> None:
+    """`--json` for a command that starts no run."""
+    parser.add_argument("--json", action="store_true", help="one JSON document")
+
+
+def add_profile(parser: CommandParser) -> None:
+    """`--profile`."""
+    parser.add_argument("--profile", action="store_true", help="show where the time of the run went")
+
+
+def add_storage(parser: CommandParser) -> None:
+    """`--no-store`."""
+    parser.add_argument("--no-store", action="store_true", help="do not save the run")
+
+
+def add_former(parser: CommandParser, hint: Callable[[argparse.Namespace, Sequence[str]], str]) -> None:
+    """Words where an earlier version had further arguments: a usage error with `hint`, which names the new form."""
+
+    class Refuse(argparse.Action):
+        def __call__(self, _: object, namespace: argparse.Namespace, values: Any, option: object = None) -> None:
+            if values:  # Any: argparse hands over what the arguments of its action ask for, here a list of words
+                raise UsageError(hint(namespace, values))
+
+    parser.add_argument("former", nargs="*", action=Refuse, help=argparse.SUPPRESS)
+
+
+def positive_integer(text: str) -> int:
+    """A number that can be the number of a run."""
+    # The length first: Python refuses to read a number of thousands of digits.
+    is_short = len(text) <= len(str(_LARGEST))
+    if not text.isdecimal() or (is_short and int(text) == 0):
+        raise argparse.ArgumentTypeError(f"expected a number from 1 on, got {shortened(text)}")
+    if not is_short or int(text) > _LARGEST:
+        raise argparse.ArgumentTypeError(f"expected a number up to {_LARGEST}, got {shortened(text)}")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """A duration above 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not (math.isfinite(value) and value > 0):
+        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got {shortened(text)}")
+    return value

@@ -1,0 +1,47 @@
+"""The argument parser of one command: raises instead of exiting, and prints the same help in every terminal."""
+
+from __future__ import annotations
+
+import argparse
+from typing import NoReturn
+
+from engine.errors import UsageError
+
+ASCII_HELP = "ASCII signs only; other letters of names are escaped, documents are unchanged"
+_HELP_WIDTH = 100
+_SHOWN_CHARACTERS = 80
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser whose errors are `UsageError`; a command may set `usage` and `epilog`."""
+
+    def __init__(self, *, prog: str, description: str) -> None:
+        super().__init__(
+            prog=prog,
+            description=description,
+            allow_abbrev=False,
+            formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=_HELP_WIDTH),
+        )
+        self.color = False  # Python 3.14 would colour the help, and the manual is made from it
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        """Lists choices as they are typed; argparse would show those of an enum as Python does."""
+        if action.choices is None or value in action.choices:
+            return
+        known = ", ".join(repr(str(choice)) for choice in action.choices)
+        raise argparse.ArgumentError(action, f"invalid choice: {shortened(str(value))} (choose from {known})")
+
+    def error(self, message: str) -> NoReturn:
+        """Raises UsageError; the exit is decided in one place."""
+        raise UsageError(f"{message}; `{self.prog} --help` shows the arguments")
+
+
+def add_common_options(parser: CommandParser) -> None:
+    """`--debug` and `--ascii`, which every command has."""
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    parser.add_argument("--ascii", action="store_true", help=ASCII_HELP)
+
+
+def shortened(text: str) -> str:
+    """An argument in quotes, at most a line long."""
+    return repr(text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}...")

@@ -1,0 +1,33 @@
+"""`kgtui config init`: a settings file in which every line is a comment.  Never overwrites a file."""
+
+from __future__ import annotations
+
+import argparse
+
+from engine.errors import UsageError
+from kgtui.cli.command_parser import CommandParser
+from kgtui.cli.console import Console, Exit
+from kgtui.files.new_file import write_new
+from kgtui.settings.paths import find_paths
+from kgtui.settings.schema import template
+
+SUMMARY = "Create a settings file in which every line is a comment."
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """None but those of every command."""
+    parser.usage = parser.prog
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Make the file.
+
+    Raises:
+        UsageError: the file is there already or cannot be made.
+    """
+    path = find_paths(console.environment).config
+    if path.exists():
+        raise UsageError(f"{path} is there already and is not overwritten; edit it, or move it away first")
+    write_new(path, template(), shown=str(path))
+    console.say(f"made {path}; every line of it is a comment until you take its # away")
+    return Exit.PASSED

@@ -1,0 +1,32 @@
+"""`kgtui problems list`: a line for each operator."""
+
+from __future__ import annotations
+
+import argparse
+
+import problems
+from kgtui.cli.argument_groups import add_former, add_json
+from kgtui.cli.command_parser import CommandParser
+from kgtui.cli.console import Console, Exit
+from kgtui.cli.operators import document_text, list_text
+
+SUMMARY = "List the operators."
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """The arguments of `kgtui problems list`."""
+    parser.usage = f"{parser.prog} [--json]"
+    add_json(parser)
+    add_former(
+        parser, lambda _, words: f"a list takes no operator; did you mean `kgtui problems show {' '.join(words)}`?"
+    )
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Print the list."""
+    shown = list(problems.catalogue().values())
+    if options.json:
+        console.hand_out(document_text(shown))
+    else:
+        console.say(list_text(shown))
+    return Exit.PASSED

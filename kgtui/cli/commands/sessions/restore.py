@@ -1,0 +1,59 @@
+"""`kgtui sessions restore`: put the source of a run into a new file."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+
+from engine.errors import UsageError
+from kgtui.cli.argument_groups import add_former, positive_integer
+from kgtui.cli.choices import absolute
+from kgtui.cli.command_parser import CommandParser
+from kgtui.cli.console import Console, Exit
+from kgtui.cli.saved_runs import named_run
+from kgtui.files import disk
+from kgtui.files.kernel_folder import KernelFolder
+from kgtui.files.templates import scaffold
+from kgtui.settings.paths import find_paths
+from sessions import open_store
+
+SUMMARY = "Write the source of a run into a new file."
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """The arguments of `kgtui sessions restore`."""
+    parser.usage = f"{parser.prog} RUN [--output FILE]"
+    parser.add_argument("run", metavar="RUN", nargs="?", type=positive_integer, help="the number of the run")
+    parser.add_argument("--output", metavar="FILE", help="the file to create (default: in kernels, named for the run)")
+    add_former(
+        parser,
+        lambda options, words: (
+            f"FILE is an option: `kgtui sessions restore {options.run} --output {shlex.quote(words[0])}`"
+        ),
+    )
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Write the file; never overwrites one.
+
+    Raises:
+        UsageError: there is no such run, or the file cannot be made or is there already.
+        StoreError: there is no store, or it cannot be read.
+    """
+    with open_store(find_paths(console.environment).sessions, read_only=True) as store:
+        restored = named_run(store, options.run, "restore")
+        source = store.source(restored.digest)
+    if options.output is None:
+        folder = KernelFolder(console.folder, scaffold=scaffold)
+        name = restored.path.name if restored.path else f"{restored.problem.rpartition('::')[2]}.py"
+        console.say(f"wrote {folder.shown(folder.restore(source, name=name, number=restored.id))}")
+        return Exit.PASSED
+    path = absolute(options.output, console.folder)
+    try:
+        made = disk.write_new(path, source)
+    except OSError as error:
+        raise UsageError(f"{options.output} was not made: {error.strerror}; name another FILE") from error
+    if not made:
+        raise UsageError(f"{options.output} is there already and is not overwritten; name another FILE")
+    console.say(f"wrote {options.output}")
+    return Exit.PASSED

@@ -1,0 +1,53 @@
+"""Settings and bindings by their name on the command line, and changing the settings file."""
+
+from __future__ import annotations
+
+import difflib
+
+from engine.errors import UsageError
+from kgtui.settings.file_write import write_config
+from kgtui.settings.preferences import Preferences
+from kgtui.settings.schema import KEYS_TABLE, OPTION_BY_KEY, Config
+
+BINDING = f"{KEYS_TABLE}."
+
+
+def require_known(name: str) -> str:
+    """The name of a setting or of a binding.
+
+    Raises:
+        UsageError: there is none of that name.
+    """
+    if name in OPTION_BY_KEY:
+        return name
+    known = [*OPTION_BY_KEY]
+    if name.startswith(BINDING):
+        from kgtui.settings.keys import ACTIONS, binding_id
+
+        known = [f"{BINDING}{binding_id(action)}" for action in ACTIONS]
+        if name in known:
+            return name
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {close[0]}?" if close else f"settings are {', '.join(OPTION_BY_KEY)}, and {BINDING}BINDING"
+    raise UsageError(f"no such setting: {name!r}; {hint}")
+
+
+def write_changed(after: Config, *, before: Preferences) -> None:
+    """Write the file, unless it would have a mistake that it does not have yet.
+
+    Raises:
+        UsageError: the value cannot be had, or the file cannot be written.
+    """
+    known = {*before.problems, *_key_problems(before.config)}
+    new = [words for words in (*before.under(after).problems, *_key_problems(after)) if words not in known]
+    if new:
+        raise UsageError(new[0].removeprefix(f"{after.path}, "))
+    write_config(after)
+
+
+def _key_problems(config: Config) -> tuple[str, ...]:
+    if not config.asked.keys:
+        return ()
+    from kgtui.settings.keymap import keymap_of
+
+    return keymap_of(config.asked.keys, file=str(config.path)).problems
