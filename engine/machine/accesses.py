@@ -1,0 +1,324 @@
+"""Loads, stores and atomics of a launch: exact bounds, the shadow of reads and writes, and the facts of each access.
+
+An access out of bounds, or a failing device assertion, stops the launch and undoes its writes.  Everything else is
+recorded and goes on.  Two lanes of one store that write the same element keep the value of the later lane, and that of
+the later program.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.errors import UnsupportedError
+from engine.machine.frame import Frame, MemoryAccess, Step, Update
+from engine.machine.ir import Scalar
+from engine.machine.journal import Access, Journal
+from engine.machine.lanes import Lanes, is_increasing
+from engine.machine.memory import Memory, Storage
+from engine.machine.numerics import Array, dtype_of, unsigned
+from engine.machine.results import AccessKind, FindingKind, Limits, MemoryFinding
+from engine.machine.shadow import Conflict, Shadow, event_of, stamp
+from engine.machine.values import NOWHERE, Pointers, Val, scalar_of
+
+_NO_STORAGE = Storage(name="", data=np.zeros(0, np.uint8), base=0, element=Scalar.I8)
+
+
+class StopLaunchError(Exception):
+    """A finding ended the launch; it is the last one of the launch."""
+
+
+class Accesses(MemoryAccess):
+    """The memory of one launch while it runs.
+
+    `tracked` are the storages that the kernel may write: reads of others can never conflict, and are not kept.
+    """
+
+    def __init__(self, memory: Memory, limits: Limits, *, programs: int, tracked: frozenset[int]) -> None:
+        self._memory = memory
+        self.journal = Journal(limits)
+        self.changes = 0
+        self._programs = programs
+        self._tracked = tracked
+        self._shadows: dict[int, Shadow] = {}
+        self._atomics: Array | None = None
+
+    def restore(self) -> None:
+        """Undo the launch."""
+        for shadow in self._shadows.values():
+            shadow.restore()
+
+    def commit(self) -> None:
+        """Keep what was written."""
+        for shadow in self._shadows.values():
+            shadow.commit()
+
+    def locate(self, addresses: Array) -> int | Array:
+        """The storages of absolute addresses."""
+        return self._memory.locate(addresses)
+
+    def bases(self, origin: int | Array) -> int | Array:
+        """The addresses at which storages begin."""
+        return self._memory.bases(origin)
+
+    def load(self, frame: Frame, step: Step, pointers: Val, mask: Array | None, other: Array | None) -> Array:
+        """The elements at `pointers`; `other`, or 0, where the mask is false."""
+        assert isinstance(pointers, Pointers)
+        event = self.journal.event(step)
+        if step.operation.attributes.get("isVolatile"):
+            self._synchronise(frame, event)
+        dtype = dtype_of(scalar_of(step.operation.results[0].type))
+        result = other
+        for place, chosen in _origins(pointers, mask):
+            access = self._access(frame, step, AccessKind.LOAD, pointers, chosen, place=place)
+            values = self._view(access, dtype)[access.lanes.flat]
+            self._check_read(access, event)
+            self.journal.tally(access)
+            result = access.lanes.spread(values != 0 if dtype == np.bool_ else values, result)
+        assert result is not None
+        return result
+
+    def store(self, frame: Frame, step: Step, pointers: Val, values: Array, mask: Array | None) -> None:
+        """Write elements."""
+        assert isinstance(pointers, Pointers)
+        event = self.journal.event(step)
+        for place, chosen in _origins(pointers, mask):
+            access = self._access(
+                frame, step, AccessKind.STORE, pointers, chosen, place=place, like=(frame.count, *values.shape[1:])
+            )
+            lanes = access.lanes
+            written = lanes.pick(values)
+            view = self._view(access, written.dtype)
+            shadow = self._shadow(place)
+            shadow.save()
+            self.changes += 1
+            programs = access.programs()
+            granules, per = shadow.granules(lanes.flat, access.pointers.unit, access.pointers.start)
+            owners = np.repeat(programs, per) if per > 1 else programs
+            self._check_write(access, shadow, granules, owners, per, view, written)
+            view[lanes.flat] = written.view(view.dtype)
+            shadow.note_write(granules, stamp(event, owners))
+            if not is_increasing(lanes.flat):
+                self._check_overwritten(access, shadow, programs, granules[::per], view, written)
+            self.journal.tally(access)
+
+    def update(self, frame: Frame, step: Step, pointers: Val, update: Update, mask: Array | None) -> Array:
+        """Read, change and write elements, one program after the other; the values before, 0 where masked."""
+        assert isinstance(pointers, Pointers)
+        event = self.journal.event(step)
+        self._synchronise(frame, event)
+        shape = np.broadcast_shapes((frame.count,), (1,))
+        result: Array | None = None
+        for place, chosen in _origins(pointers, mask):
+            shape = np.broadcast_shapes(*((frame.count, *part.shape[1:]) for part in update.operands))
+            access = self._access(frame, step, AccessKind.ATOMIC, pointers, chosen, place=place, like=shape)
+            operands = tuple(access.lanes.pick(part) for part in update.operands)
+            view = self._view(access, operands[0].dtype)
+            shadow = self._shadow(place)
+            shadow.save()
+            self._check_read(access, event)
+            before = self._apply(frame, step, view, access.lanes.flat, update, operands)
+            granules, per = shadow.granules(access.lanes.flat, access.pointers.unit, access.pointers.start)
+            programs = access.programs()
+            shadow.note_write(granules, stamp(event, np.repeat(programs, per) if per > 1 else programs))
+            self.journal.tally(access)
+            result = access.lanes.spread(before, result)
+        assert result is not None
+        return result
+
+    def fail(self, frame: Frame, step: Step, failing: Array, message: str) -> None:
+        """Stop the launch because of a device assertion."""
+        finding = MemoryFinding(
+            kind=FindingKind.ASSERTION,
+            access=AccessKind.LOAD,
+            storage="",
+            element=0,
+            elements=0,
+            program=int(frame.programs[failing[0]] if len(failing) else frame.programs[0]),
+            location=step.operation.location,
+            detail=message,
+        )
+        self.journal.note(finding)
+        raise StopLaunchError
+
+    def _apply(
+        self, frame: Frame, step: Step, view: Array, flat: Array, update: Update, operands: tuple[Array, ...]
+    ) -> Array:
+        """Update elements in the order of lanes: all first occurrences of an element, then all second ones, ..."""
+        if not update.needs_old and update.shortcut is not None:
+            update.shortcut(view, flat, operands)
+            self.changes += 1
+            return np.zeros(flat.shape, operands[0].dtype)
+        before = np.empty(flat.shape, operands[0].dtype)
+        for turn in _turns(flat):
+            frame.meter.work(1, step.operation)
+            chosen = flat[turn]
+            old = view[chosen].view(before.dtype)
+            before[turn] = old
+            new = update.apply(old, *(part[turn] for part in operands)).view(view.dtype)
+            self.changes += not np.array_equal(unsigned(new), unsigned(old))
+            view[chosen] = new
+        return before
+
+    def _synchronise(self, frame: Frame, event: int) -> None:
+        """These programs have performed an atomic operation."""
+        if self._atomics is None:
+            self._atomics = np.full(self._programs, -1, np.int64)
+        self._atomics[frame.programs] = event
+
+    def _shadow(self, place: int) -> Shadow:
+        if place == NOWHERE:
+            return Shadow.of(_NO_STORAGE)
+        if place not in self._shadows:
+            self._shadows[place] = Shadow.of(self._memory.storages[place])
+        return self._shadows[place]
+
+    def _access(
+        self,
+        frame: Frame,
+        step: Step,
+        kind: AccessKind,
+        pointers: Pointers,
+        mask: Array | None,
+        *,
+        place: int,
+        like: tuple[int, ...] = (),
+    ) -> Access:
+        """The active lanes, checked against the bounds of the storage."""
+        shapes = [part.shape for part in (pointers.index, mask) if part is not None]
+        shape = np.broadcast_shapes(*shapes, *((like,) if like else ()))
+        lanes = Lanes.of(pointers.index, mask, shape)
+        storage = _NO_STORAGE if place == NOWHERE else self._memory.storages[place]
+        access = Access(frame=frame, step=step, kind=kind, place=place, storage=storage, pointers=pointers, lanes=lanes)
+        length = max(0, storage.bytes - pointers.start) // pointers.unit
+        if lanes.flat.size and int(lanes.flat.view(np.uint64).max()) >= length:
+            self._stop_out_of_bounds(access, np.flatnonzero((lanes.flat < 0) | (lanes.flat >= length)))
+        if (storage.base + pointers.start) % pointers.unit and lanes.flat.size:
+            self.journal.find(FindingKind.MISALIGNED, access, np.zeros(1, np.int64), detail=_alignment(access))
+        return access
+
+    def _view(self, access: Access, dtype: np.dtype[np.generic]) -> Array:
+        """The storage as elements of the access, from its first byte."""
+        start, unit = access.pointers.start, access.pointers.unit
+        length = max(0, access.storage.bytes - start) // unit
+        held = np.dtype(np.uint8) if dtype == np.bool_ else dtype
+        if held.itemsize != unit:
+            raise UnsupportedError(f"an element of {held.itemsize} bytes at a pointer to {unit} bytes")
+        view: Array = access.storage.data[start : start + length * unit].view(held)
+        return view
+
+    def _check_read(self, access: Access, event: int) -> None:
+        """Bytes never written, and what other programs wrote; keeps the readers of storages that may be written."""
+        storage, place = access.storage, access.place
+        if place == NOWHERE or (storage.written is None and place not in self._tracked):
+            return
+        shadow = self._shadow(place)
+        lanes = access.lanes
+        granules, per = shadow.granules(lanes.flat, access.pointers.unit, access.pointers.start)
+        missing = shadow.unwritten(granules)
+        if missing is not None:
+            self.journal.find(FindingKind.UNINITIALIZED, access, missing // per)
+        if place not in self._tracked:
+            return
+        rows = np.tile if lanes.rows == 1 and access.frame.count > 1 else None
+        if rows is None:
+            programs = np.repeat(access.programs(), per) if per > 1 else access.programs()
+        else:
+            programs = np.repeat(access.frame.programs, granules.size)
+            granules = np.tile(granules, access.frame.count)
+        conflict = shadow.writes_of_others(granules, programs, self._atomics)
+        if conflict is not None and access.kind is not AccessKind.ATOMIC:
+            self._check_changed(access, shadow, granules, programs, conflict, per)
+        if conflict is not None and access.kind is AccessKind.ATOMIC:
+            self._check_mixed(access, programs, conflict, per)
+        if access.kind is AccessKind.LOAD:
+            shadow.note_read(granules, stamp(event, programs))
+
+    def _check_changed(
+        self, access: Access, shadow: Shadow, granules: Array, programs: Array, conflict: Conflict, per: int
+    ) -> None:
+        """A read of what another program wrote, unless it wrote what was there before the launch."""
+        assert shadow.before is not None
+        now, before = (_granules_of(data, shadow.granule) for data in (shadow.storage.data, shadow.before))
+        at = granules[conflict.at]
+        changed = (now[at] != before[at]).any(axis=1)
+        self.journal.find_conflict(FindingKind.READ_CONFLICT, access, programs, conflict, changed, per)
+
+    def _check_mixed(self, access: Access, programs: Array, conflict: Conflict, per: int) -> None:
+        """An atomic on what another program wrote with a plain store; two atomics never conflict."""
+        events = event_of(conflict.stamps)
+        kinds = {int(event): self.journal.steps[int(event)].operation.name for event in np.unique(events)}
+        plain = np.array([not kinds[int(event)].startswith("tt.atomic") for event in events])
+        self.journal.find_conflict(FindingKind.WRITE_CONFLICT, access, programs, conflict, plain, per)
+
+    def _check_write(
+        self,
+        access: Access,
+        shadow: Shadow,
+        granules: Array,
+        owners: Array,
+        per: int,
+        view: Array,
+        written: Array,
+    ) -> None:
+        """What other programs wrote or read of the elements that are about to change."""
+        writes = shadow.writes_of_others(granules, owners, self._atomics)
+        reads = shadow.reads_of_others(granules, owners, self._atomics) if access.place in self._tracked else None
+        if writes is None and reads is None:
+            return
+        differs = unsigned(view[access.lanes.flat]) != unsigned(written)
+        for kind, conflict in ((FindingKind.WRITE_CONFLICT, writes), (FindingKind.READ_CONFLICT, reads)):
+            if conflict is not None:
+                self.journal.find_conflict(kind, access, owners, conflict, differs[conflict.at // per], per)
+
+    def _check_overwritten(
+        self, access: Access, shadow: Shadow, programs: Array, granules: Array, view: Array, written: Array
+    ) -> None:
+        """Lanes of this store whose value another lane replaced."""
+        lost = np.flatnonzero(unsigned(view[access.lanes.flat]) != unsigned(written))
+        if lost.size == 0:
+            return
+        assert shadow.writers is not None
+        winners = shadow.writers[granules[lost]]
+        conflict = Conflict(at=lost, stamps=winners)
+        self.journal.find_conflict(FindingKind.WRITE_CONFLICT, access, programs, conflict, np.full(len(lost), True), 1)
+
+    def _stop_out_of_bounds(self, access: Access, bad: Array) -> None:
+        detail = f"address {access.byte(int(bad[0])):#x} belongs to no tensor" if access.place == NOWHERE else ""
+        self.journal.find(FindingKind.OUT_OF_BOUNDS, access, bad, detail=detail)
+        raise StopLaunchError
+
+
+def _origins(pointers: Pointers, mask: Array | None) -> list[tuple[int, Array | None]]:
+    """Each storage that pointers have, with the mask of its lanes; lanes of no storage come first."""
+    if isinstance(pointers.origin, int):
+        return [(pointers.origin, mask)]
+    origins = pointers.origin
+    if mask is not None:
+        origins, mask = np.broadcast_arrays(origins, mask)
+    active = origins if mask is None else origins[mask]
+    found = [int(place) for place in np.unique(active)] or [int(origins.flat[0])]
+    return [(place, (origins == place) if mask is None else (origins == place) & mask) for place in found]
+
+
+def _turns(flat: Array) -> list[Array]:
+    """Places in which no index occurs twice: the first occurrence of each index, then the second, ..."""
+    if flat.size < 2 or is_increasing(flat):
+        return [np.arange(flat.size)]
+    order = np.argsort(flat, kind="stable")
+    ordered = flat[order]
+    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+    lengths = np.diff(np.append(starts, flat.size))
+    ranks = np.arange(flat.size) - np.repeat(starts, lengths)
+    by_rank = np.argsort(ranks, kind="stable")
+    cuts = np.cumsum(np.bincount(ranks))[:-1]
+    return [order[part] for part in np.split(by_rank, cuts)]
+
+
+def _granules_of(data: Array, granule: int) -> Array:
+    """Bytes, a row per granule."""
+    return data[: len(data) // granule * granule].reshape(-1, granule)
+
+
+def _alignment(access: Access) -> str:
+    address = access.storage.base + access.byte(0)
+    return f"address {address:#x} is not a multiple of {access.pointers.unit} bytes"

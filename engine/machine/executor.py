@@ -1,0 +1,206 @@
+"""Executes a module for a grid: chunks of programs, one after the other, in the order that a seed chooses.
+
+The programs of a chunk run in lockstep.  What programs do to memory that others read or write is therefore one of the
+possible orders; a kernel whose result depends on it has a finding.  A kernel with a loop that may wait for another
+program runs its programs one at a time, in ascending order, so that locks and flags of earlier programs are free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.errors import UnsupportedError, UsageError
+from engine.machine.accesses import Accesses, StopLaunchError
+from engine.machine.errors import LimitError
+from engine.machine.frame import Frame, FunctionPlan, Meter, Services, as_array
+from engine.machine.ir import Descriptor, Function, Module, Pointer, Scalar, Tensor, Type, Value
+from engine.machine.memory import Address, Argument, DescriptorArgument, Memory
+from engine.machine.numerics import Array, constant, dtype_of, encode
+from engine.machine.operations.control import Departures, decided
+from engine.machine.plan import largest_tensor, may_write, plan_module, waits_for_programs
+from engine.machine.results import AccessKind, Execution, FindingKind, Limits, MemoryFinding
+from engine.machine.values import Pointers, TensorDescriptor, Val
+
+DEFAULT_LIMITS = Limits()
+
+
+def execute(
+    module: Module,
+    grid: tuple[int, int, int],
+    arguments: Sequence[Argument],
+    memory: Memory,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    seed: int = 0,
+) -> Execution:
+    """Run the kernel for every program of `grid`; storages of `memory` change in place.
+
+    `arguments` are those of the kernel's function, in order.  With seed 0 programs run in ascending order, with any
+    other in a permutation that it chooses.
+
+    Raises:
+        UnsupportedError: an operation, type or form that the machine does not execute; memory is unchanged.
+        LimitError: executing would take more than `limits` allows; memory is unchanged.
+        UsageError: the arguments are not those of the kernel.
+    """
+    kernel = module.kernel
+    programs = grid[0] * grid[1] * grid[2]
+    if min(grid) < 0 or programs > limits.programs:
+        raise LimitError(f"a grid of {grid[0]} x {grid[1]} x {grid[2]} programs; the limit is {limits.programs}")
+    plans = plan_module(module, limits)
+    values = _argument_values(kernel, arguments, memory)
+    accesses = Accesses(memory, limits, programs=programs, tracked=_tracked(module, kernel, arguments, memory))
+    meter = Meter(limits=limits)
+    for finding in _false_claims(kernel, arguments, memory):
+        accesses.journal.note(finding)
+    services = Services(memory=accesses, grid=grid, functions=plans, call=_call)
+    is_complete = False
+    try:
+        with np.errstate(all="ignore"):
+            for chunk in _chunks(module, programs, limits, seed):
+                frame = Frame(meter=meter, services=services, programs=chunk)
+                _call(frame, plans[kernel.name], values)
+        is_complete = True
+    except StopLaunchError:
+        pass
+    finally:
+        if is_complete:
+            accesses.commit()
+        else:
+            accesses.restore()
+    return Execution(
+        is_complete=is_complete,
+        programs=programs,
+        findings=accesses.journal.findings,
+        accesses=accesses.journal.facts,
+        elements_by_operation=dict(meter.elements_by_operation),
+        printed=tuple(meter.printed),
+    )
+
+
+def _chunks(module: Module, programs: int, limits: Limits, seed: int) -> list[Array]:
+    """Programs that run together; small enough that a block of each of them stays in a cache."""
+    if programs == 0:
+        return []
+    if waits_for_programs(module):
+        return list(np.arange(programs)[:, None])
+    order = np.arange(programs) if seed == 0 else np.random.default_rng(seed).permutation(programs)
+    together = max(1, limits.chunk_elements // largest_tensor(module))
+    return [order[first : first + together] for first in range(0, programs, together)]
+
+
+def _call(frame: Frame, plan: FunctionPlan, arguments: list[Val]) -> list[Val]:
+    """Run a function in a frame of its own; its results."""
+    return _from_block(frame, plan, 0, arguments)
+
+
+def _from_block(frame: Frame, plan: FunctionPlan, place: int, arguments: list[Val]) -> list[Val]:
+    """Follow branches to the return; where programs diverge each side runs to its end alone."""
+    while True:
+        block = plan.blocks[place]
+        operands = frame.run(block, arguments)
+        terminator = block.terminator
+        if terminator.name == "tt.return":
+            return operands
+        if terminator.name not in ("cf.br", "cf.cond_br"):
+            raise UnsupportedError(f"{terminator.name} at the end of a block of a function")
+        frame.meter.work(1, terminator)
+        condition = as_array(operands[0]) if terminator.name == "cf.cond_br" else None
+        choice = True if condition is None else decided(condition)
+        if choice is not None:
+            successor = terminator.successors[0 if choice else 1]
+            place, arguments = successor.block, frame.read_all(successor.operands)
+            continue
+        left = Departures()
+        for side, successor in zip((True, False), terminator.successors, strict=True):
+            places = np.flatnonzero(condition == side)
+            inner = frame.child(places)
+            left.add(places, _from_block(inner, plan, successor.block, inner.read_all(successor.operands)))
+        return list(left.merged(frame.count))
+
+
+def _tracked(module: Module, kernel: Function, arguments: Sequence[Argument], memory: Memory) -> frozenset[int]:
+    """The storages that the kernel may write."""
+    places = may_write(module, kernel)
+    if places is None:
+        return frozenset(range(len(memory.storages)))
+    targets = (_address_of(arguments[place]) for place in places)
+    return frozenset(address.storage for address in targets if address is not None)
+
+
+def _address_of(argument: Argument) -> Address | None:
+    """Where an argument points to."""
+    if isinstance(argument, DescriptorArgument):
+        return argument.base
+    return argument if isinstance(argument, Address) else None
+
+
+def _argument_values(kernel: Function, arguments: Sequence[Argument], memory: Memory) -> list[Val]:
+    if len(arguments) != len(kernel.arguments):
+        raise UsageError(f"{kernel.name} takes {len(kernel.arguments)} arguments, {len(arguments)} were given")
+    return [
+        _argument_value(value, argument, memory) for value, argument in zip(kernel.arguments, arguments, strict=True)
+    ]
+
+
+def _argument_value(declared: Value, argument: Argument, memory: Memory) -> Val:
+    kind = declared.type
+    if isinstance(argument, DescriptorArgument) and isinstance(kind, Descriptor):
+        return TensorDescriptor(
+            base=_pointer(kind.block, argument.base, memory),
+            shape=tuple(np.array([length], np.int64) for length in argument.shape),
+            strides=tuple(np.array([stride], np.int64) for stride in argument.strides),
+            padding_is_nan=argument.padding_is_nan,
+        )
+    if isinstance(argument, Address) and isinstance(kind, Pointer):
+        return _pointer(kind.pointee, argument, memory)
+    if isinstance(argument, int | float) and isinstance(kind, Scalar):
+        return _scalar(kind, argument)
+    raise UsageError(f"argument {declared.name} of type {kind} cannot be {type(argument).__name__}")
+
+
+def _pointer(pointee: Type, address: Address, memory: Memory) -> Pointers:
+    element = pointee.element if isinstance(pointee, Tensor) else pointee
+    if not isinstance(element, Scalar):
+        raise UnsupportedError("an argument that points to pointers is not executed")
+    if not 0 <= address.storage < len(memory.storages):
+        raise UsageError(f"an argument points to storage {address.storage} of {len(memory.storages)}")
+    index, start = divmod(address.offset, element.bytes)
+    return Pointers(index=np.array([index], np.int64), origin=address.storage, unit=element.bytes, start=start)
+
+
+def _scalar(scalar: Scalar, number: float) -> Array:
+    """A number as an element: integers by their low bits, floats rounded."""
+    if scalar.is_float:
+        return encode(scalar, np.array([number], np.float64)).astype(dtype_of(scalar), copy=False)
+    return constant(scalar, (int(number) & ((1 << scalar.bits) - 1),))
+
+
+def _false_claims(kernel: Function, arguments: Sequence[Argument], memory: Memory) -> list[MemoryFinding]:
+    """Arguments that are not multiples of the divisibility that the specialisation claims."""
+    findings = []
+    for place, divisor in kernel.divisibility.items():
+        argument = arguments[place]
+        address = _address_of(argument)
+        number = argument if isinstance(argument, int) else None
+        if address is not None:
+            number = memory.storages[address.storage].base + address.offset
+        if number is None or divisor <= 0 or number % divisor == 0:
+            continue
+        storage = memory.storages[address.storage] if address is not None else None
+        name = kernel.arguments[place].name
+        findings.append(
+            MemoryFinding(
+                kind=FindingKind.MISALIGNED,
+                access=AccessKind.LOAD,
+                storage="" if storage is None else storage.name,
+                element=0 if storage is None or address is None else address.offset // storage.element.bytes,
+                elements=0 if storage is None else storage.bytes // storage.element.bytes,
+                program=0,
+                location=kernel.location,
+                detail=f"argument {name} is {number:#x}, compiled as a multiple of {divisor}",
+            )
+        )
+    return findings

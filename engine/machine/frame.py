@@ -1,0 +1,234 @@
+"""What operations see while they run: the launch, a frame of active programs, and the plan of a block.
+
+Programs of a chunk run in lockstep, operation by operation.  Where they diverge, a child frame runs the programs of one
+branch: it reads values of its parent for its programs alone, on first use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from engine.errors import UnsupportedError
+from engine.machine.errors import LimitError
+from engine.machine.ir import Operation, Value
+from engine.machine.numerics import Array
+from engine.machine.results import Limits, kernel_line
+from engine.machine.values import Val, select, take
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """An operation with its handler; `dead` are values that nothing reads afterwards."""
+
+    operation: Operation
+    handler: Handler
+    elements: int
+    regions: tuple[tuple[BlockPlan, ...], ...]
+    dead: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockPlan:
+    """A block whose handlers are resolved; the terminator is kept apart."""
+
+    arguments: tuple[Value, ...]
+    steps: tuple[Step, ...]
+    terminator: Operation
+
+
+@dataclass(frozen=True, kw_only=True)
+class FunctionPlan:
+    """The blocks of a function."""
+
+    name: str
+    blocks: tuple[BlockPlan, ...]
+
+
+@dataclass(kw_only=True)
+class Meter:
+    """Counts of a launch against its limits."""
+
+    limits: Limits
+    steps: int = 0
+    elements: int = 0
+    elements_by_operation: dict[str, int] = field(default_factory=dict)
+    printed: list[str] = field(default_factory=list)
+
+    def count(self, step: Step, programs: int) -> None:
+        """One more execution of `step` by so many programs."""
+        self.steps += 1
+        elements = step.elements * programs
+        self.elements += elements
+        name = step.operation.name
+        self.elements_by_operation[name] = self.elements_by_operation.get(name, 0) + elements
+        if self.steps > self.limits.steps:
+            raise LimitError(f"{where(step.operation)}more than {self.limits.steps} steps were executed")
+        if self.elements > self.limits.elements:
+            raise LimitError(f"{where(step.operation)}more than {self.limits.elements} elements were computed")
+
+    def work(self, steps: int, operation: Operation) -> None:
+        """Work inside of one operation that takes many steps."""
+        self.steps += steps
+        if self.steps > self.limits.steps:
+            raise LimitError(f"{where(operation)}more than {self.limits.steps} steps were executed")
+
+    def print_line(self, text: str) -> None:
+        """A line of a device print; lines beyond the limit are dropped."""
+        if len(self.printed) < self.limits.printed_lines:
+            self.printed.append(text)
+
+
+class Frame:
+    """Values of the active programs in one region.
+
+    `chosen` are the places of its programs among those of `parent`; None means all of them.
+    """
+
+    def __init__(self, *, meter: Meter, services: Services, programs: Array, depth: int = 0) -> None:
+        self.meter = meter
+        self.services = services
+        self.programs = programs
+        self.depth = depth
+        self.values: dict[int, Val] = {}
+        self.parent: Frame | None = None
+        self.chosen: Array | None = None
+
+    @property
+    def count(self) -> int:
+        """How many programs are active."""
+        return len(self.programs)
+
+    def child(self, chosen: Array | None = None) -> Frame:
+        """A frame for a region: all programs, or those at places `chosen`."""
+        programs = self.programs if chosen is None else self.programs[chosen]
+        inner = Frame(meter=self.meter, services=self.services, programs=programs, depth=self.depth)
+        inner.parent, inner.chosen = self, chosen
+        return inner
+
+    def fresh(self) -> Frame:
+        """A frame for a called function: the same programs, none of the values."""
+        return Frame(meter=self.meter, services=self.services, programs=self.programs, depth=self.depth + 1)
+
+    def read(self, value: Value) -> Val:
+        """The value for the active programs."""
+        return self._read(value.index)
+
+    def read_all(self, values: Sequence[Value]) -> list[Val]:
+        """Several values."""
+        return [self._read(value.index) for value in values]
+
+    def _read(self, index: int) -> Val:
+        found = self.values.get(index)
+        if found is not None:
+            return found
+        if self.parent is None:
+            raise KeyError(index)
+        outer = self.parent._read(index)
+        if self.chosen is None:
+            return outer
+        self.values[index] = inner = select(outer, self.chosen)
+        return inner
+
+    def set(self, values: Sequence[Value], results: Sequence[Val]) -> None:
+        """Define values."""
+        for value, result in zip(values, results, strict=True):
+            self.values[value.index] = result
+
+    def narrow(self, array: Array, chosen: Array) -> Array:
+        """Rows of an array for some of the programs."""
+        return take(array, chosen)
+
+    def run(self, block: BlockPlan, arguments: Sequence[Val]) -> list[Val]:
+        """Execute a block; the operands of its terminator."""
+        self.set(block.arguments, arguments)
+        values, meter, count = self.values, self.meter, self.count
+        for step in block.steps:
+            meter.count(step, count)
+            operation = step.operation
+            try:
+                results = step.handler(self, step, [self._read(operand.index) for operand in operation.operands])
+            except UnsupportedError as error:
+                raise located(error, operation) from None
+            if not isinstance(results, tuple):
+                values[operation.results[0].index] = results
+            else:
+                self.set(operation.results, results)
+            for index in step.dead:
+                values.pop(index, None)
+        return self.read_all(block.terminator.operands)
+
+
+Handler: TypeAlias = Callable[[Frame, Step, list[Val]], "Val | tuple[Val, ...]"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Services:
+    """What a launch offers to operations beside values."""
+
+    memory: MemoryAccess
+    grid: tuple[int, int, int]
+    functions: Mapping[str, FunctionPlan]
+    call: Callable[[Frame, FunctionPlan, list[Val]], list[Val]]
+
+
+class MemoryAccess:
+    """What `accesses.Accesses` does for operations; a base class, so that frames need not know it."""
+
+    changes: int = 0  # how many stores and atomics may have changed memory
+
+    def load(self, frame: Frame, step: Step, pointers: Val, mask: Array | None, other: Array | None) -> Array:
+        """The elements at `pointers`; `other`, or 0, where the mask is false."""
+        raise NotImplementedError
+
+    def store(self, frame: Frame, step: Step, pointers: Val, values: Array, mask: Array | None) -> None:
+        """Write elements."""
+        raise NotImplementedError
+
+    def update(self, frame: Frame, step: Step, pointers: Val, update: Update, mask: Array | None) -> Array:
+        """Read, change and write elements, one program after the other; the values before."""
+        raise NotImplementedError
+
+    def locate(self, addresses: Array) -> int | Array:
+        """The storages of absolute addresses."""
+        raise NotImplementedError
+
+    def bases(self, origin: int | Array) -> int | Array:
+        """The addresses at which storages begin."""
+        raise NotImplementedError
+
+    def fail(self, frame: Frame, step: Step, failing: Array, message: str) -> None:
+        """Stop the launch because of a device assertion of the programs at places `failing`."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Update:
+    """An atomic: `apply(old, *operands)` is the new value; `shortcut(view, index, operands)` needs no old values."""
+
+    operands: tuple[Array, ...]
+    apply: Callable[..., Array]  # one parameter for the old values, and one per operand
+    shortcut: Callable[[Array, Array, tuple[Array, ...]], None] | None
+    needs_old: bool
+
+
+def where(operation: Operation) -> str:
+    """`softmax.py:12: ` or nothing, to begin a message with."""
+    line = kernel_line(operation.location)
+    return f"{line.file.rpartition('/')[2]}:{line.line}: " if line is not None else ""
+
+
+def located(error: UnsupportedError, operation: Operation) -> UnsupportedError:
+    """The error with the name of the operation and its line, once."""
+    text = str(error)
+    return error if operation.name in text else UnsupportedError(f"{where(operation)}{operation.name}: {text}")
+
+
+def as_array(value: Val) -> Array:
+    """A value that is an array by its type."""
+    if not isinstance(value, np.ndarray):
+        raise UnsupportedError("a pointer where a number is expected")
+    return value

@@ -1,0 +1,150 @@
+"""What is kept of a launch while it runs: its memory operations in order, findings, and facts of each access."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.machine.frame import Frame, Step
+from engine.machine.lanes import Lanes
+from engine.machine.memory import Storage
+from engine.machine.numerics import Array
+from engine.machine.results import AccessFacts, AccessKind, FindingKind, Limits, MemoryFinding
+from engine.machine.shadow import Conflict, event_of, program_of
+from engine.machine.values import Pointers, elements_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Access:
+    """One access to one storage."""
+
+    frame: Frame
+    step: Step
+    kind: AccessKind
+    place: int
+    storage: Storage
+    pointers: Pointers
+    lanes: Lanes
+
+    def byte(self, at: int) -> int:
+        """The first byte of a lane, from the start of the storage."""
+        return int(self.lanes.flat[at]) * self.pointers.unit + self.pointers.start
+
+    def programs(self) -> Array:
+        """The program of each lane; of the first program only, if the access is the same for all."""
+        rows = self.lanes.rows
+        return self.lanes.of_rows(self.frame.programs if rows == self.frame.count else self.frame.programs[:rows])
+
+    @property
+    def block_elements(self) -> int:
+        """How many lanes the block has per program, where the arrays may be shorter."""
+        operation = self.step.operation
+        kinds = operation.results or operation.operands[1:2] or operation.operands[:1]
+        return elements_of(kinds[0].type)
+
+
+class Journal:
+    """Findings and facts of one launch; events number its memory operations as they run."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.steps: list[Step] = []
+        self._limits = limits
+        self._facts: dict[int, AccessFacts] = {}
+        self._findings: dict[tuple[object, ...], MemoryFinding] = {}
+
+    @property
+    def findings(self) -> tuple[MemoryFinding, ...]:
+        """What was found, in the order of the first time."""
+        return tuple(self._findings.values())
+
+    @property
+    def facts(self) -> tuple[AccessFacts, ...]:
+        """The facts of each access, in the order of the first time."""
+        return tuple(self._facts.values())
+
+    def event(self, step: Step) -> int:
+        """The number of one more memory operation."""
+        self.steps.append(step)
+        return len(self.steps) - 1
+
+    def note(self, finding: MemoryFinding) -> None:
+        """Keep a finding that no access made."""
+        self._findings[(finding.kind, finding.storage, finding.detail)] = finding
+
+    def find_conflict(
+        self, kind: FindingKind, access: Access, programs: Array, conflict: Conflict, real: Array, per: int
+    ) -> None:
+        """A finding for each earlier operation of a conflict."""
+        at, stamps = conflict.at[real], conflict.stamps[real]
+        events = event_of(stamps)
+        for event in np.unique(events):
+            chosen = np.flatnonzero(events == event)
+            first = int(at[chosen[0]])
+            self.find(
+                kind,
+                access,
+                at[chosen] // per % access.lanes.flat.size,
+                program=int(programs[first]),
+                other_program=int(program_of(stamps[chosen[0]])),
+                other=self.steps[int(event)],
+            )
+
+    def find(
+        self,
+        kind: FindingKind,
+        access: Access,
+        at: Array,
+        *,
+        program: int | None = None,
+        other_program: int | None = None,
+        other: Step | None = None,
+        detail: str = "",
+    ) -> None:
+        """Keep a finding, or count it if the same operations were found before."""
+        key = (kind, id(access.step), access.place, id(other))
+        known = self._findings.get(key)
+        if known is not None:
+            self._findings[key] = replace(known, count=known.count + len(at))
+        elif len(self._findings) < self._limits.findings or kind is FindingKind.OUT_OF_BOUNDS:
+            first = int(at[0])
+            self._findings[key] = MemoryFinding(
+                kind=kind,
+                access=access.kind,
+                storage=access.storage.name,
+                element=access.byte(first) // access.storage.element.bytes,
+                elements=access.storage.bytes // access.storage.element.bytes,
+                program=int(access.programs()[first]) if program is None else program,
+                location=access.step.operation.location,
+                other_program=other_program,
+                other_location=None if other is None else other.operation.location,
+                count=len(at),
+                detail=detail,
+            )
+
+    def tally(self, access: Access) -> None:
+        """Add to the facts of the operation."""
+        lanes, unit = access.lanes, access.pointers.unit
+        times = access.frame.count if lanes.rows == 1 else 1
+        repeats = max(1, access.block_elements // max(1, math.prod(lanes.shape[1:])))
+        elements, sectors = lanes.distinct(unit, access.storage.base + access.pointers.start)
+        step = access.step
+        known = self._facts.get(id(step)) or AccessFacts(
+            kind=access.kind,
+            location=step.operation.location,
+            storages=(),
+            executions=0,
+            requested_bytes=0,
+            distinct_bytes=0,
+            sectors=0,
+        )
+        name = access.storage.name
+        self._facts[id(step)] = replace(
+            known,
+            storages=known.storages if name in known.storages else (*known.storages, name),
+            executions=known.executions + access.frame.count,
+            requested_bytes=known.requested_bytes + lanes.flat.size * unit * times * repeats,
+            distinct_bytes=known.distinct_bytes + elements * unit * times,
+            sectors=known.sectors + sectors * times,
+        )

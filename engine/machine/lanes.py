@@ -1,0 +1,125 @@
+"""The active lanes of one access: indices in the order of programs, and back from there into blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.machine.numerics import Array
+
+SECTOR_BYTES = 32
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lanes:
+    """Indices of active lanes, flat; `shape` is that of the access with its axis of programs.
+
+    A mask that is the same for all programs leaves `columns` of each row, any other mask is kept as `mask`.
+    """
+
+    flat: Array
+    shape: tuple[int, ...]
+    columns: slice | Array | None = None
+    mask: Array | None = None
+
+    @classmethod
+    def of(cls, index: Array, mask: Array | None, shape: tuple[int, ...]) -> Lanes:
+        """The lanes of `index` where `mask` is true."""
+        rows = shape[0]
+        wide = np.broadcast_to(index, shape)
+        if mask is None or mask.all():
+            return cls(flat=np.ascontiguousarray(wide).reshape(-1), shape=shape)
+        if mask.shape[0] == 1:
+            columns = _columns(np.broadcast_to(mask, (1, *shape[1:])).reshape(-1))
+            return cls(flat=wide.reshape(rows, -1)[:, columns].reshape(-1), shape=shape, columns=columns)
+        wide_mask = np.broadcast_to(mask, shape)
+        return cls(flat=wide[wide_mask], shape=shape, mask=wide_mask)
+
+    @property
+    def rows(self) -> int:
+        """How many programs have a row; 1 if the access is the same for all."""
+        return self.shape[0]
+
+    def counts(self) -> Array:
+        """Active lanes per row."""
+        if self.mask is not None:
+            return np.asarray(np.count_nonzero(self.mask.reshape(self.rows, -1), axis=1))
+        return np.full(self.rows, self.flat.size // self.rows if self.rows else 0)
+
+    def of_rows(self, values: Array) -> Array:
+        """A value per row, repeated for each active lane."""
+        return np.repeat(values, self.counts())
+
+    def pick(self, values: Array) -> Array:
+        """The active lanes of a block of values, flat."""
+        wide = np.broadcast_to(values, self.shape)
+        if self.mask is not None:
+            return wide[self.mask]
+        if self.columns is not None:
+            return wide.reshape(self.rows, -1)[:, self.columns].reshape(-1)
+        return wide.reshape(-1)
+
+    def spread(self, values: Array, other: Array | None) -> Array:
+        """A block with `values` in the active lanes, `other` or 0 in the rest."""
+        if self.mask is None and self.columns is None:
+            return values.reshape(self.shape)
+        shape = self.shape if other is None else np.broadcast_shapes(self.shape, other.shape)
+        block = np.empty(shape, values.dtype)
+        block[...] = 0 if other is None else other
+        if self.mask is not None:
+            block[np.broadcast_to(self.mask, shape)] = values
+        else:
+            block.reshape(shape[0], -1)[:, self.columns] = values.reshape(self.rows, -1)
+        return block
+
+    def distinct(self, unit: int, first_byte: int) -> tuple[int, int]:
+        """Different elements, and different 32-byte sectors, per row, summed; `first_byte` is that of index 0."""
+        if self.flat.size == 0:
+            return 0, 0
+        ends = np.cumsum(self.counts())[:-1]
+        ends = ends[(ends > 0) & (ends < self.flat.size)]
+        ordered = self.flat
+        if not _increases(ordered, ends):
+            ordered = self._sorted()
+        fresh = ordered[1:] != ordered[:-1]
+        fresh[ends - 1] = True
+        sectors = _sectors(ordered, unit, first_byte)
+        changes = sectors[1:] != sectors[:-1]
+        changes[ends - 1] = True
+        return int(np.count_nonzero(fresh)) + 1, int(np.count_nonzero(changes)) + 1
+
+    def _sorted(self) -> Array:
+        """Indices in ascending order within each row."""
+        if self.mask is None:
+            return np.sort(self.flat.reshape(self.rows, -1), axis=1).reshape(-1)
+        return self.flat[np.lexsort((self.flat, self.of_rows(np.arange(self.rows))))]
+
+
+def is_increasing(flat: Array) -> bool:
+    """Whether each index is larger than the one before, so that none occurs twice."""
+    return bool((flat[1:] > flat[:-1]).all())
+
+
+def _increases(flat: Array, ends: Array) -> bool:
+    """Whether each row is ascending."""
+    rising = flat[1:] >= flat[:-1]
+    rising[ends - 1] = True
+    return bool(rising.all())
+
+
+def _sectors(index: Array, unit: int, first_byte: int) -> Array:
+    """The sector of each element, by the byte where it begins."""
+    per = SECTOR_BYTES // unit
+    if first_byte % unit == 0 and per * unit == SECTOR_BYTES:
+        first = first_byte // unit % per
+        return (index + first if first else index) >> (per.bit_length() - 1)
+    return (index * unit + first_byte % SECTOR_BYTES) >> 5
+
+
+def _columns(mask: Array) -> slice | Array:
+    """The places where a mask is true; a slice if they are neighbours."""
+    places = np.flatnonzero(mask)
+    if places.size and places[-1] - places[0] + 1 == places.size:
+        return slice(int(places[0]), int(places[-1]) + 1)
+    return places

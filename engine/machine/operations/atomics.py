@@ -1,0 +1,98 @@
+"""Atomic operations: programs perform them one after the other, in the order of the launch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from engine.errors import UnsupportedError
+from engine.machine.frame import Frame, Handler, Step, Update, as_array
+from engine.machine.ir import Scalar
+from engine.machine.numerics import Array, decode, encode, is_coded, unsigned
+from engine.machine.operations.floats import maximum_number, minimum_number
+from engine.machine.values import Val, full, scalar_of, shape_of
+
+_INTEGERS: dict[str, np.ufunc] = {
+    "add": np.add,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "max": np.maximum,
+    "min": np.minimum,
+}
+_UNSIGNED: dict[str, np.ufunc] = {"umax": np.maximum, "umin": np.minimum}
+_FLOATS: dict[str, Callable[[Array, Array], Array]] = {
+    "fadd": np.add,
+    "add": np.add,
+    "max": maximum_number,
+    "min": minimum_number,
+}
+
+
+def update_of(step: Step, kind: str, scalar: Scalar, operands: tuple[Array, ...], *, needs_old: bool) -> Update:
+    """The update of a kind; sums of several programs round after each, in the order of programs."""
+    if kind in ("exch", "xchg"):
+        return Update(operands=operands, apply=lambda old, new: new, shortcut=None, needs_old=needs_old)
+    if scalar.is_float:
+        if kind not in _FLOATS:
+            raise UnsupportedError(f"an atomic {kind} of {scalar.value}")
+        compute = _FLOATS[kind]
+        in_place = _in_place(np.add) if compute is np.add and not is_coded(scalar) else None
+        return Update(operands=operands, apply=_on_floats(scalar, compute), shortcut=in_place, needs_old=needs_old)
+    if kind in _UNSIGNED:
+        function = _UNSIGNED[kind]
+
+        def apply(old: Array, new: Array) -> Array:
+            result: Array = function(unsigned(old), unsigned(new))
+            return result
+
+        return Update(operands=operands, apply=apply, shortcut=None, needs_old=needs_old)
+    if kind not in _INTEGERS:
+        raise UnsupportedError(f"an atomic {kind} of {scalar.value}")
+    ufunc = _INTEGERS[kind]
+    return Update(operands=operands, apply=ufunc, shortcut=_in_place(ufunc), needs_old=needs_old)
+
+
+def _on_floats(scalar: Scalar, compute: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
+    def apply(old: Array, new: Array) -> Array:
+        return encode(scalar, compute(decode(scalar, old), decode(scalar, new)))
+
+    return apply
+
+
+def _in_place(ufunc: np.ufunc) -> Callable[[Array, Array, tuple[Array, ...]], None]:
+    """One element after the other, as `ufunc.at` does."""
+
+    def update(view: Array, index: Array, operands: tuple[Array, ...]) -> None:
+        ufunc.at(view, index, operands[0])
+
+    return update
+
+
+def _read_modify_write(frame: Frame, step: Step, operands: list[Val]) -> Val:
+    operation = step.operation
+    kind = operation.operands[1].type
+    values = full(as_array(operands[1]), shape_of(kind))
+    mask = as_array(operands[2]) if len(operands) > 2 else None
+    needs_old = operation.results[0].index not in step.dead
+    update = update_of(step, str(operation.attributes["kind"]), scalar_of(kind), (values,), needs_old=needs_old)
+    return frame.services.memory.update(frame, step, operands[0], update, mask)
+
+
+def _compare_and_swap(frame: Frame, step: Step, operands: list[Val]) -> Val:
+    """Bits are compared, so that -0 is not 0 and a NaN equals itself."""
+    shape = shape_of(step.operation.operands[1].type)
+    expected, desired = (full(as_array(operand), shape) for operand in operands[1:3])
+
+    def apply(old: Array, expected: Array, desired: Array) -> Array:
+        return np.where(unsigned(old) == unsigned(expected), desired, old)
+
+    update = Update(operands=(expected, desired), apply=apply, shortcut=None, needs_old=True)
+    return frame.services.memory.update(frame, step, operands[0], update, None)
+
+
+OPERATIONS: dict[str, Handler] = {
+    "tt.atomic_rmw": _read_modify_write,
+    "tt.atomic_cas": _compare_and_swap,
+}

@@ -1,0 +1,108 @@
+"""Conversions between integers, floats and bits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.errors import UnsupportedError
+from engine.machine.frame import Frame, Handler, Step, as_array
+from engine.machine.ir import Pointer, Scalar
+from engine.machine.numerics import Array, decode, dtype_of, encode, encode_toward_zero, unsigned
+from engine.machine.values import Pointers, Val, element_of, scalar_of
+
+
+def to_integer(numbers: Array, target: np.dtype[np.generic], low: int, high: int) -> Array:
+    """Toward zero, saturating, NaN as 0: what the hardware's conversion does where the IR leaves it undefined."""
+    wide = numbers.astype(np.float32) if numbers.dtype == np.float16 else numbers
+    inside = (wide > low - 1) & (wide < high + 1) if high < 1 << 53 else (wide >= low) & (wide < float(high))
+    if inside.all():
+        return wide.astype(target)
+    result = np.where(inside, wide, 0).astype(target)
+    result = np.where(wide >= high, np.array(high, target), result)
+    return np.where(wide <= low, np.array(low, target), result)
+
+
+def _scalars(step: Step) -> tuple[Scalar, Scalar]:
+    return scalar_of(step.operation.operands[0].type), scalar_of(step.operation.results[0].type)
+
+
+def _float_to_float(frame: Frame, step: Step, operands: list[Val]) -> Val:
+    source, target = _scalars(step)
+    numbers = decode(source, as_array(operands[0]))
+    if step.operation.attributes.get("rounding") in ("rtz", 0) and target.bits < source.bits:
+        return encode_toward_zero(target, numbers)
+    return encode(target, numbers)
+
+
+def _signed_to_float(frame: Frame, step: Step, operands: list[Val]) -> Val:
+    _, target = _scalars(step)
+    source = as_array(operands[0])
+    return _from_integer(target, -source.astype(np.int8) if source.dtype == np.bool_ else source)
+
+
+def _unsigned_to_float(frame: Frame, step: Step, operands: list[Val]) -> Val:
+    _, target = _scalars(step)
+    return _from_integer(target, unsigned(as_array(operands[0])))
+
+
+def _from_integer(target: Scalar, integers: Array) -> Array:
+    """Round once: through float64, which holds 53 bits, and numpy's own conversion for float32 and float64."""
+    if target in (Scalar.F32, Scalar.F64):
+        return integers.astype(dtype_of(target))
+    return encode(target, integers.astype(np.float64))
+
+
+def _float_to_signed(frame: Frame, step: Step, operands: list[Val]) -> Val:
+    source, target = _scalars(step)
+    numbers = decode(source, as_array(operands[0]))
+    if target is Scalar.I1:
+        return np.not_equal(numbers, 0)
+    half = 1 << (target.bits - 1)
+    return to_integer(numbers, dtype_of(target), -half, half - 1)
+
+
+def _float_to_unsigned(frame: Frame, step: Step, operands: list[Val]) -> Val:
+    source, target = _scalars(step)
+    numbers, dtype = decode(source, as_array(operands[0])), dtype_of(target)
+    if target is Scalar.I1:
+        return np.not_equal(numbers, 0)
+    wide = np.dtype(f"u{dtype.itemsize}")
+    return to_integer(numbers, wide, 0, (1 << target.bits) - 1).view(dtype)
+
+
+def _bitcast(frame: Frame, step: Step, operands: list[Val]) -> Val:
+    value, result = operands[0], element_of(step.operation.results[0].type)
+    if isinstance(value, Pointers):
+        if not isinstance(result, Pointer) or not isinstance(result.pointee, Scalar):
+            raise UnsupportedError("a pointer is cast to something that is no pointer to scalars")
+        return repoint(value, result.pointee.bytes)
+    if not isinstance(result, Scalar):
+        raise UnsupportedError("bits are cast to a pointer")
+    array = as_array(value)
+    if result is Scalar.I1 or array.dtype == np.bool_:
+        return array.astype(dtype_of(result))
+    return np.ascontiguousarray(array).view(dtype_of(result))
+
+
+def repoint(pointers: Pointers, unit: int) -> Pointers:
+    """The same addresses, counted in elements of another size."""
+    if unit == pointers.unit:
+        return pointers
+    offsets = pointers.index * pointers.unit + pointers.start
+    start = int(offsets.flat[0]) % unit if offsets.size else 0
+    if not bool((offsets % unit == start).all()):
+        raise UnsupportedError("pointers of different alignment are cast to a larger element")
+    return Pointers(index=(offsets - start) // unit, origin=pointers.origin, unit=unit, start=start)
+
+
+OPERATIONS: dict[str, Handler] = {
+    "arith.extf": _float_to_float,
+    "arith.truncf": _float_to_float,
+    "tt.fp_to_fp": _float_to_float,
+    "arith.sitofp": _signed_to_float,
+    "arith.uitofp": _unsigned_to_float,
+    "arith.fptosi": _float_to_signed,
+    "arith.fptoui": _float_to_unsigned,
+    "arith.bitcast": _bitcast,
+    "tt.bitcast": _bitcast,
+}

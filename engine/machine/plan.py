@@ -1,0 +1,203 @@
+"""Functions made ready to run: handlers resolved, dead values known, and what a kernel may write or wait for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from engine.errors import UnsupportedError
+from engine.machine.errors import LimitError
+from engine.machine.frame import BlockPlan, FunctionPlan, Step, where
+from engine.machine.ir import Block, Descriptor, Function, Module, Operation, Pointer, Region, Tensor, Type
+from engine.machine.operations import TERMINATORS, handler_of
+from engine.machine.results import Limits
+from engine.machine.values import elements_of
+
+_WRITING = ("tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_store", "tt.descriptor_scatter")
+WRITES = frozenset({*_WRITING, "tt.descriptor_reduce"})
+
+
+def plan_module(module: Module, limits: Limits) -> Mapping[str, FunctionPlan]:
+    """All functions; UnsupportedError or LimitError for the first operation that cannot be executed."""
+    return {
+        name: FunctionPlan(name=name, blocks=_blocks(function.body, limits))
+        for name, function in module.functions.items()
+    }
+
+
+def nested(region: Region) -> Iterator[Operation]:
+    """Every operation of a region and of regions inside of it."""
+    for block in region.blocks:
+        for operation in block.operations:
+            yield operation
+            for inner in operation.regions:
+                yield from nested(inner)
+
+
+def largest_tensor(module: Module) -> int:
+    """Elements of the largest value."""
+    return max(
+        (
+            elements_of(result.type)
+            for function in module.functions.values()
+            for operation in nested(function.body)
+            for result in operation.results
+        ),
+        default=1,
+    )
+
+
+def waits_for_programs(module: Module) -> bool:
+    """Whether a loop may wait for what another program writes: it has an atomic operation or a volatile load."""
+    for function in module.functions.values():
+        if _may_repeat(function) and _has_atomics(function.body):
+            return True
+        for operation in nested(function.body):
+            if operation.name == "scf.while" and any(_has_atomics(region) for region in operation.regions):
+                return True
+    return False
+
+
+def _has_atomics(region: Region) -> bool:
+    """A call counts, since the called function may have one."""
+    return any(
+        inner.name.startswith("tt.atomic") or inner.name == "tt.call" or bool(inner.attributes.get("isVolatile"))
+        for inner in nested(region)
+    )
+
+
+def _may_repeat(function: Function) -> bool:
+    """Whether a branch goes back to an earlier block."""
+    return any(
+        successor.block <= place
+        for place, block in enumerate(function.body.blocks)
+        for successor in block.operations[-1].successors
+    )
+
+
+def may_write(module: Module, function: Function) -> frozenset[int] | None:
+    """Places of the arguments that stores may go through; None if a store may go anywhere.
+
+    Pointer values that meet in an operation, a loop or a branch are one class; a class that holds an integer made a
+    pointer may be anywhere.
+    """
+    classes = _PointerClasses()
+    for operation in nested(function.body):
+        classes.visit(operation)
+    for block in function.body.blocks:
+        for successor in block.operations[-1].successors:
+            arguments = function.body.blocks[successor.block].arguments
+            for operand, argument in zip(successor.operands, arguments, strict=True):
+                classes.join(operand.index, argument.index)
+    if classes.unknown & classes.written:
+        return None
+    return frozenset(
+        place for place, argument in enumerate(function.arguments) if classes.find(argument.index) in classes.written
+    )
+
+
+class _PointerClasses:
+    """Sets of pointer values of one function that may point to the same storages."""
+
+    def __init__(self) -> None:
+        self._parents: dict[int, int] = {}
+        self._written: set[int] = set()
+        self._unknown: set[int] = set()
+
+    @property
+    def written(self) -> set[int]:
+        """Classes that a store goes through."""
+        return {self.find(value) for value in self._written}
+
+    @property
+    def unknown(self) -> set[int]:
+        """Classes with pointers of unknown origin."""
+        return {self.find(value) for value in self._unknown}
+
+    def find(self, value: int) -> int:
+        """The name of a value's class."""
+        while self._parents.setdefault(value, value) != value:
+            self._parents[value] = value = self._parents[self._parents[value]]
+        return value
+
+    def join(self, one: int, other: int) -> None:
+        """Two values are of one class."""
+        self._parents[self.find(one)] = self.find(other)
+
+    def visit(self, operation: Operation) -> None:
+        """Join what meets in an operation, and note what it writes through."""
+        values = [*operation.operands, *operation.results]
+        for region in operation.regions:
+            for block in region.blocks:
+                values += [*block.arguments, *block.operations[-1].operands]
+        met = [value.index for value in values if _is_address(value.type)]
+        for value in met[1:]:
+            self.join(value, met[0])
+        if operation.name in WRITES and operation.operands:
+            self._written.add(operation.operands[0].index)
+        if operation.name == "tt.call":
+            self._written.update(met)
+        if operation.name == "tt.int_to_ptr":
+            self._unknown.update(value.index for value in operation.results)
+
+
+def _is_address(kind: Type) -> bool:
+    return isinstance(kind, Pointer | Descriptor) or (isinstance(kind, Tensor) and isinstance(kind.element, Pointer))
+
+
+def _blocks(region: Region, limits: Limits) -> tuple[BlockPlan, ...]:
+    shared = frozenset(_free_values(region)) if len(region.blocks) > 1 else frozenset()
+    return tuple(_block(block, limits, shared) for block in region.blocks)
+
+
+def _block(block: Block, limits: Limits, shared: frozenset[int]) -> BlockPlan:
+    """A block; `shared` are values that other blocks may read."""
+    if not block.operations or block.operations[-1].name not in TERMINATORS:
+        last = block.operations[-1] if block.operations else None
+        raise UnsupportedError(f"{where(last) if last else ''}a block ends with {last.name if last else 'nothing'}")
+    *body, terminator = block.operations
+    dead = [tuple(sorted({*values} - shared)) for values in _dead_after(block)]
+    steps = tuple(_step(operation, dead[place], limits) for place, operation in enumerate(body))
+    return BlockPlan(arguments=block.arguments, steps=steps, terminator=terminator)
+
+
+def _step(operation: Operation, dead: tuple[int, ...], limits: Limits) -> Step:
+    elements = max((elements_of(value.type) for value in (*operation.results, *operation.operands)), default=1)
+    if elements > limits.tensor_elements:
+        raise LimitError(
+            f"{where(operation)}{operation.name} has a tensor of {elements} elements; "
+            f"the limit is {limits.tensor_elements}"
+        )
+    return Step(
+        operation=operation,
+        handler=handler_of(operation),
+        elements=elements,
+        regions=tuple(_blocks(region, limits) for region in operation.regions),
+        dead=dead,
+    )
+
+
+def _dead_after(block: Block) -> list[tuple[int, ...]]:
+    """For each operation the values of this block that nothing reads afterwards."""
+    last: dict[int, int] = {}
+    kept: set[int] = set()
+    for place, operation in enumerate(block.operations):
+        for result in operation.results:
+            last[result.index] = place
+        used = [operand.index for operand in operation.operands]
+        for region in operation.regions:
+            used += _free_values(region)
+        for index in used:
+            if index in last:
+                last[index] = place
+        kept.update(operand.index for successor in operation.successors for operand in successor.operands)
+    end = len(block.operations) - 1
+    dead: list[list[int]] = [[] for _ in block.operations]
+    for index, place in last.items():
+        if place != end and index not in kept:
+            dead[place].append(index)
+    return [tuple(values) for values in dead]
+
+
+def _free_values(region: Region) -> list[int]:
+    """Every value that a region reads."""
+    return [operand.index for operation in nested(region) for operand in operation.operands]

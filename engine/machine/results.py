@@ -1,0 +1,126 @@
+"""What an execution reports: memory findings, facts of each load and store, counts, prints.  Pure records."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.machine.ir import SourceLocation
+
+_LIBRARY = "triton/language"  # functions of tl.* carry locations in Triton's own files
+
+
+class FindingKind(enum.Enum):
+    """What is wrong about an access."""
+
+    OUT_OF_BOUNDS = "out of bounds"
+    MISALIGNED = "misaligned"
+    UNINITIALIZED = "uninitialized read"
+    WRITE_CONFLICT = "conflicting writes"
+    READ_CONFLICT = "unsynchronized read"
+    ASSERTION = "device assertion failed"
+
+
+class AccessKind(enum.Enum):
+    """What an operation does to memory."""
+
+    LOAD = "load"
+    STORE = "store"
+    ATOMIC = "atomic"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Bounds of one execution; each is checked before the work is done.
+
+    `steps` counts executions of operations per chunk of programs; `chunk_elements` is how many elements of the largest
+    tensor of a kernel a chunk holds, and decides how many programs run together.
+    """
+
+    steps: int = 20_000_000
+    programs: int = 1 << 24
+    tensor_elements: int = 1 << 20
+    elements: int = 1 << 40
+    chunk_elements: int = 1 << 18
+    findings: int = 64
+    printed_lines: int = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryFinding:
+    """One kind of wrong access of one operation to one storage; the first element and program of `count` ones.
+
+    Programs are numbered over the whole grid, x fastest.  `other_program` and `other_location` name the second access
+    of a conflict; `element` counts from the start of the storage in elements of its type.
+    """
+
+    kind: FindingKind
+    access: AccessKind
+    storage: str
+    element: int
+    elements: int
+    program: int
+    location: SourceLocation | None
+    other_program: int | None = None
+    other_location: SourceLocation | None = None
+    count: int = 1
+    detail: str = ""
+
+    @property
+    def message(self) -> str:
+        """One sentence: kind, access, element, programs and lines."""
+        where = f"{self.access.value} of {self.storage}[{self.element}]" if self.storage else self.access.value
+        text = f"{self.kind.value}: {where} by program {self.program} at {place(self.location)}"
+        if self.kind is FindingKind.OUT_OF_BOUNDS and self.storage:
+            text += f"; the tensor has {self.elements} elements"
+        if self.other_program is not None:
+            text += f" and program {self.other_program} at {place(self.other_location)}"
+        if self.detail:
+            text += f": {self.detail}"
+        return text + (f" ({self.count} elements)" if self.count > 1 else "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccessFacts:
+    """What one load, store or atomic moved, summed over programs and executions; masked lanes are not counted.
+
+    `requested_bytes` counts each lane; `distinct_bytes` and `sectors` count the different bytes and 32-byte sectors
+    that one program touches in one execution, as if the whole block were one request: no warps, no caches.
+    """
+
+    kind: AccessKind
+    location: SourceLocation | None
+    storages: tuple[str, ...]
+    executions: int
+    requested_bytes: int
+    distinct_bytes: int
+    sectors: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """The result of a launch; when `is_complete` is false the last finding stopped it and memory is unchanged."""
+
+    is_complete: bool
+    programs: int
+    findings: tuple[MemoryFinding, ...]
+    accesses: tuple[AccessFacts, ...]
+    elements_by_operation: Mapping[str, int]
+    printed: tuple[str, ...]
+
+
+def kernel_line(location: SourceLocation | None) -> SourceLocation | None:
+    """The innermost location that is not in Triton's own library."""
+    if location is None:
+        return None
+    for candidate in (location, *location.callers):
+        if _LIBRARY not in candidate.file:
+            return candidate
+    return location
+
+
+def place(location: SourceLocation | None) -> str:
+    """`softmax.py:12`, or words where no location is known."""
+    line = kernel_line(location)
+    return f"{line.file.rpartition('/')[2]}:{line.line}" if line is not None else "an unknown line"

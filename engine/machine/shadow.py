@@ -1,0 +1,165 @@
+"""Which program wrote and read each element of a storage in one launch.
+
+A stamp is `event << 32 | program`; events number the executed memory operations.  Two accesses by different programs
+are ordered when both programs performed an atomic operation (or a volatile load) after the first one: locks, tickets
+and flags order what they guard.  This may overlook a race between programs that synchronise elsewhere; it invents none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from engine.machine.memory import Storage
+from engine.machine.numerics import Array
+
+NEVER = -1
+_PROGRAM_BITS = np.int64(0xFFFFFFFF)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conflict:
+    """Accesses of one execution that clash with earlier ones: places in the access, and the earlier stamps."""
+
+    at: Array
+    stamps: Array
+
+
+def stamp(event: int, programs: Array) -> Array:
+    """The stamps of an access."""
+    return np.int64(event << 32) | programs
+
+
+def program_of(stamps: Array) -> Array:
+    """The programs in stamps."""
+    return stamps & _PROGRAM_BITS
+
+
+def event_of(stamps: Array) -> Array:
+    """The events in stamps."""
+    return stamps >> 32
+
+
+@dataclass(kw_only=True)
+class Shadow:
+    """The history of one storage, per granule of bytes: an element, or one byte once an access is not of elements."""
+
+    storage: Storage
+    granule: int
+    written: Array | None
+    writers: Array | None = None
+    first_readers: Array | None = None
+    last_readers: Array | None = None
+    before: Array | None = field(default=None)
+
+    @classmethod
+    def of(cls, storage: Storage) -> Shadow:
+        """The state at the start of a launch."""
+        granule = storage.element.bytes if storage.bytes % storage.element.bytes == 0 else 1
+        written = storage.written
+        if written is None or written.all():
+            return cls(storage=storage, granule=granule, written=None)
+        rows = written.reshape(-1, granule)
+        whole = np.asarray(rows.all(axis=1))
+        if not np.array_equal(whole, rows.any(axis=1)):
+            return cls(storage=storage, granule=1, written=written.copy())
+        return cls(storage=storage, granule=granule, written=whole)
+
+    def granules(self, index: Array, unit: int, start: int) -> tuple[Array, int]:
+        """The granules of elements, one row per element or flat if one each; refines to bytes where it must."""
+        if unit % self.granule or start % self.granule:
+            self._refine()
+        per = unit // self.granule
+        if per == 1:
+            return (index + start // self.granule if start else index), 1
+        first = index * per + start // self.granule
+        return (first[:, None] + np.arange(per)).ravel(), per
+
+    def save(self) -> None:
+        """Keep the bytes as they are at the first write, to compare with and to restore."""
+        if self.before is None:
+            self.before = self.storage.data.copy()
+
+    def restore(self) -> None:
+        """Undo every write of the launch."""
+        if self.before is not None:
+            self.storage.data[:] = self.before
+
+    def commit(self) -> None:
+        """Record in the storage what was written."""
+        if self.storage.written is not None and self.written is not None:
+            self.storage.written[:] = np.repeat(self.written, self.granule)
+
+    def unwritten(self, granules: Array) -> Array | None:
+        """Places in `granules` that were never written, None if there are none."""
+        if self.written is None:
+            return None
+        missing = ~self.written[granules]
+        return np.flatnonzero(missing) if missing.any() else None
+
+    def writes_of_others(self, granules: Array, programs: Array, atomics: Array | None) -> Conflict | None:
+        """Unordered writes by other programs to what is accessed now."""
+        if self.writers is None:
+            return None
+        return _clashes(self.writers[granules], programs, atomics)
+
+    def reads_of_others(self, granules: Array, programs: Array, atomics: Array | None) -> Conflict | None:
+        """Unordered reads by other programs of what is written now."""
+        if self.first_readers is None or self.last_readers is None:
+            return None
+        first = _clashes(self.first_readers[granules], programs, atomics)
+        return first or _clashes(self.last_readers[granules], programs, atomics)
+
+    def note_write(self, granules: Array, stamps: Array) -> None:
+        """These granules are now written by these programs."""
+        if self.writers is None:
+            self.writers = np.full(self._count(), NEVER, np.int64)
+        self.writers[granules] = stamps
+        if self.written is not None:
+            self.written[granules] = True
+
+    def note_read(self, granules: Array, stamps: Array) -> None:
+        """Keep the first reader of each granule, and the last one that is another program."""
+        if self.first_readers is None or self.last_readers is None:
+            self.first_readers = np.full(self._count(), NEVER, np.int64)
+            self.last_readers = np.full(self._count(), NEVER, np.int64)
+        known = self.first_readers[granules]
+        unread = known == NEVER
+        if unread.all():
+            self.first_readers[granules] = stamps
+            known = self.first_readers[granules]
+        elif unread.any():
+            self.first_readers[granules[unread]] = stamps[unread]
+            known = self.first_readers[granules]
+        other = program_of(known) != program_of(stamps)
+        if other.any():
+            self.last_readers[granules[other]] = stamps[other]
+
+    def _count(self) -> int:
+        return self.storage.bytes // self.granule
+
+    def _refine(self) -> None:
+        """Split every granule into bytes."""
+        if self.granule == 1:
+            return
+        for name in ("written", "writers", "first_readers", "last_readers"):
+            array = getattr(self, name)
+            if array is not None:
+                setattr(self, name, np.repeat(array, self.granule))
+        self.granule = 1
+
+
+def _clashes(earlier: Array, programs: Array, atomics: Array | None) -> Conflict | None:
+    """Those earlier stamps that are another program's and not ordered before this access."""
+    if earlier.size == 0 or int(earlier.max()) == NEVER:
+        return None
+    owners = program_of(earlier)
+    clash = (earlier != NEVER) & (owners != programs)
+    if atomics is not None and clash.any():
+        events = event_of(earlier)
+        clash &= ~((atomics[programs] >= events) & (atomics[np.where(clash, owners, 0)] >= events))
+    if not clash.any():
+        return None
+    at = np.flatnonzero(clash)
+    return Conflict(at=at, stamps=earlier[at])
