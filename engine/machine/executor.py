@@ -50,6 +50,7 @@ def execute(
     if min(grid) < 0 or programs > limits.programs:
         raise LimitError(f"a grid of {grid[0]} x {grid[1]} x {grid[2]} programs; the limit is {limits.programs}")
     plans = plan_module(module, limits)
+    arguments = _with_descriptor_fields(kernel, arguments)
     values = _argument_values(kernel, arguments, memory)
     accesses = Accesses(memory, limits, programs=programs, tracked=_tracked(module, kernel, arguments, memory))
     meter = Meter(limits=limits)
@@ -135,6 +136,18 @@ def _address_of(argument: Argument) -> Address | None:
     if isinstance(argument, DescriptorArgument):
         return argument.base
     return argument if isinstance(argument, Address) else None
+
+
+def _with_descriptor_fields(kernel: Function, arguments: Sequence[Argument]) -> Sequence[Argument]:
+    """A kernel may take the shape and strides of a descriptor as arguments behind it."""
+    if len(arguments) == len(kernel.arguments):
+        return arguments
+    spread: list[Argument] = []
+    for argument in arguments:
+        spread.append(argument)
+        if isinstance(argument, DescriptorArgument):
+            spread += [*argument.shape, *argument.strides]
+    return spread
 
 
 def _argument_values(kernel: Function, arguments: Sequence[Argument], memory: Memory) -> list[Val]:

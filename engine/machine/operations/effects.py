@@ -47,6 +47,7 @@ OPERATIONS: dict[str, Handler] = {
     "tt.assert": _assert,
     "tt.debug_barrier": _nothing,
     "gpu.barrier": _nothing,
+    "ttg.barrier": _nothing,
     "llvm.intr.assume": _nothing,
 }
 UNSUPPORTED = {"tt.elementwise_inline_asm": "inline assembly is not executed"}

@@ -11,6 +11,9 @@ from engine.machine.reader.forms.loops import read_terminator, read_typed_list
 AXES = ("x", "y", "z")
 
 
+BARRIERS = frozenset({"none", "local", "global_read", "global_write", "tensor_read", "tensor_write", "all", "|"})
+
+
 def _program(context: Context) -> Draft:
     """`x : i32`; older text has `{axis = 0 : i32} : i32`."""
     cursor = context.cursor
@@ -96,6 +99,13 @@ def _nothing(context: Context) -> Draft:
     return Draft(attributes=read_attributes(context))
 
 
+def _barrier(context: Context) -> Draft:
+    """`all` or another set of address spaces, joined by `|`, or nothing."""
+    while context.cursor.next in BARRIERS:
+        context.cursor.take()
+    return Draft(attributes=read_attributes(context))
+
+
 FORMS: dict[str, Form] = {
     "tt.get_program_id": _program,
     "tt.get_num_programs": _program,
@@ -107,4 +117,5 @@ FORMS: dict[str, Form] = {
     "tt.elementwise_inline_asm": _assembly,
     "llvm.intr.assume": _assume,
     "gpu.barrier": _nothing,
+    "ttg.barrier": _barrier,
 }
