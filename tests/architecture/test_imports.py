@@ -17,7 +17,7 @@ import pytest
 from importlinter import cli as import_linter
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ("torch", "triton", "numpy", "textual", "sqlite_utils")
+HEAVY = ("torch", "triton", "numpy", "textual", "sqlite_utils", "jinja2", "tomlkit")
 # Code that runs in child processes, or is handed to them; everything else is, or may be, the parent's.
 CHILDREN = (
     "engine/worker/",
