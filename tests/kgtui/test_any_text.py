@@ -17,7 +17,7 @@ from engine.model.events import Event, KernelCompiled, KernelLaunched, LogWritte
 from kgtui.screens import screen_ids
 from kgtui.screens.base.styled import StyledScreen
 from kgtui.state.format.lines import Column, Row, Span
-from kgtui.state.workbench.tabs import TABS
+from kgtui.widgets.panes import pane_modules
 from kgtui.widgets.tables.paged_grid import PagedGrid
 
 pytestmark = pytest.mark.sampled
@@ -102,7 +102,7 @@ async def opened(bench: Any, pilot: Pilot[None]) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-@pytest.mark.parametrize("tab", TABS)
+@pytest.mark.parametrize("tab", pane_modules())
 async def test_every_pane_draws_any_text_as_it_is(
     make_bench: Any, problem: Problem, says_anything: Any, tab: str, size: tuple[int, int]
 ) -> None:

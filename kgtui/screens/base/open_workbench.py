@@ -11,9 +11,9 @@ from engine.model.events import Event
 from kgtui.ports.file_events import WatchTrouble
 from kgtui.ports.protocols import Order, RunHeader
 from kgtui.state.workbench.workbench import Workbench
-from kgtui.widgets.panes.cases_pane import CasesPane
-from kgtui.widgets.panes.pane import Scene
-from kgtui.widgets.panes.source_pane import SourcePane
+from kgtui.widgets.panes.base.pane import Scene
+from kgtui.widgets.panes.base.source_pane import SourcePane
+from kgtui.widgets.panes.cases import CasesPane
 
 
 class RunControl(Protocol):

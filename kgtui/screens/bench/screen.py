@@ -26,7 +26,7 @@ from kgtui.state.format.lines import Span, Tone, line, muted
 from kgtui.state.workbench.strip import head
 from kgtui.widgets.controls.bars import Bar, Strip
 from kgtui.widgets.controls.too_small import TooSmall
-from kgtui.widgets.panes.pane import Scene
+from kgtui.widgets.panes.base.pane import Scene
 from kgtui.widgets.tables.plot_view import Picture, PlotView
 from kgtui.widgets.text.toned import Grid, Lines
 

@@ -26,7 +26,7 @@ from kgtui.state.workbench.no_failure_message import why_nothing_failed
 from kgtui.state.workbench.strip import head
 from kgtui.widgets.controls.bars import Bar, Strip
 from kgtui.widgets.controls.too_small import TooSmall
-from kgtui.widgets.panes.cases_pane import CasesPane
+from kgtui.widgets.panes.cases import CasesPane
 from kgtui.widgets.text.toned import Lines
 
 if TYPE_CHECKING:

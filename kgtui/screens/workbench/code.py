@@ -15,8 +15,9 @@ from kgtui.screens.workbench.context import WorkbenchContext
 from kgtui.screens.workbench.tabs import TabSwitcher
 from kgtui.state.code.forms import artefact_of, forms_line, nearest_form, next_form, source_lines
 from kgtui.state.code.kernel_matching import kernels_for
-from kgtui.widgets.panes.ir_pane import Code, CodePane, IrPane
-from kgtui.widgets.panes.pane import is_seen
+from kgtui.widgets.panes.base.code_pane import Code, CodePane
+from kgtui.widgets.panes.base.pane import is_seen
+from kgtui.widgets.panes.ir import IrPane
 
 _FIRST_FORM = "ptx"
 

@@ -10,7 +10,7 @@ from kgtui.screens.base.host import Host
 from kgtui.screens.base.screen import KgtuiScreen
 from kgtui.state.workbench.status import Desk, Mode
 from kgtui.state.workbench.workbench import Workbench
-from kgtui.widgets.panes.source_pane import SourcePane
+from kgtui.widgets.panes.base.source_pane import SourcePane
 
 
 class WorkbenchContext:

@@ -18,16 +18,11 @@ from kgtui.state.operators import rail_rows
 from kgtui.state.workbench.next_step import next_step
 from kgtui.state.workbench.status import Mode, is_stale, status_of
 from kgtui.state.workbench.strip import head, pressed, progress, sentence
-from kgtui.state.workbench.tabs import TABS, tab_line
-from kgtui.widgets.controls.bars import Bar, Segment, Strip
-from kgtui.widgets.panes.cases_pane import CasesPane
-from kgtui.widgets.panes.ir_pane import CodePane, IrPane
-from kgtui.widgets.panes.log_pane import LogPane
-from kgtui.widgets.panes.pane import Scene
-from kgtui.widgets.panes.source_pane import SourcePane
+from kgtui.widgets.controls.bars import Strip
+from kgtui.widgets.panes.base.pane import Scene
+from kgtui.widgets.panes.ir import IrPane
 from kgtui.widgets.text.toned import Grid
 
-_SEARCHED = (SourcePane, CodePane, CasesPane, IrPane, LogPane)
 _EDIT_KEYS = frozenset(
     {"save", "find", "replace", "go-to-line", "editor", "run", "escape", "operators", "help", "quit"}
 )
@@ -95,10 +90,7 @@ class Drawing:
         folder = host.kernels.shown(bench.path.parent)
         name = bench.path.name if bench.unsaved else bench.shown_filename
         self._context.source.title(name, folder=folder, marked=len(marks), old=bench.old is not None)
-        tabs = ((name, tab_line(name, bench.results, wanted=scene.wanted)) for name in TABS)
-        segments = (Segment(key=name, line=line, active=name == self._tabs.shown) for name, line in tabs)
-        self._context.screen.query_one("#tabs", Bar).show(tuple(segments))
-        self._tabs.pane.show(scene)
+        self._tabs.panel.show(scene)
         if self._code.wanted:
             self._context.screen.query_one(IrPane).show(scene)
             self._code.refresh()
@@ -118,7 +110,7 @@ class Drawing:
                 "why": nothing_failed,
                 "edit": bench.old is not None or bool(bench.why_not_editable),
                 "compare": not others and len(self._context.host.past.marked) < FEWEST,
-                "search": not isinstance(self._pointer.focused_pane, _SEARCHED),
+                "search": not self._pointer.focused_pane.SEARCHES,
             }
         )
 

@@ -7,12 +7,9 @@ from kgtui.screens.workbench.context import WorkbenchContext
 from kgtui.screens.workbench.run_history import PastRunViewer
 from kgtui.screens.workbench.tabs import TabSwitcher
 from kgtui.state.workbench.markdown import run_markdown
-from kgtui.widgets.panes.bench_pane import BenchPane
-from kgtui.widgets.panes.cases_pane import CasesPane
-from kgtui.widgets.panes.history_pane import HistoryPane
-from kgtui.widgets.panes.ir_pane import CodePane
-from kgtui.widgets.panes.pane import Pane
-from kgtui.widgets.panes.source_pane import SourcePane
+from kgtui.widgets.panes.base.code_pane import CodePane
+from kgtui.widgets.panes.base.pane import Followed, Pane
+from kgtui.widgets.panes.base.source_pane import SourcePane
 
 
 class Pointer:
@@ -37,25 +34,21 @@ class Pointer:
 
     def action_follow(self) -> None:
         """From what is under the cursor to its line, or to the run as it was."""
-        context, pane = self._context, self._tabs.pane
+        context = self._context
         if context.in_source:
             self._code.follow(context.source.line)
         elif (code := self._code.focused) is not None:
             self._code.follow_back(code)
-        elif isinstance(pane, HistoryPane):
-            if pane.current is not None:
-                self._history.show(pane.current)
-        elif isinstance(pane, CasesPane) and pane.has_failed:
-            context.host.action_show("case")
         else:
-            self._follow_line(pane)
+            self._go_to(self._tabs.pane.follow())
 
-    def _follow_line(self, pane: Pane) -> None:
-        found = pane.followed_line()
-        if isinstance(pane, BenchPane):
-            self._tabs.take_keys()
-        if found is not None:
-            self._context.source.go_to(found)
+    def _go_to(self, followed: Followed) -> None:
+        if followed.screen_id:
+            self._context.host.action_show(followed.screen_id)
+        if followed.run is not None:
+            self._history.show(followed.run)
+        if followed.line is not None:
+            self._context.source.go_to(followed.line)
 
     def action_copy_value(self) -> None:
         """Copy what is under the cursor."""

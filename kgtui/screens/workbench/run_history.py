@@ -12,8 +12,8 @@ from kgtui.ports.protocols import BestRun, PastRun
 from kgtui.screens.workbench.context import WorkbenchContext
 from kgtui.screens.workbench.tabs import TabSwitcher
 from kgtui.state.compare.sides import toggled, unmarked
-from kgtui.widgets.panes.history_pane import HistoryPane
-from kgtui.widgets.panes.pane import is_seen
+from kgtui.widgets.panes.base.pane import is_seen
+from kgtui.widgets.panes.history import HistoryPane
 
 
 class PastRunViewer:

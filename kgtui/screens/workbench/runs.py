@@ -14,7 +14,7 @@ from kgtui.state.bench.benchmarks import bench_cases
 from kgtui.state.bench.static_cost import INTERPRETED
 from kgtui.state.workbench.status import Mode, is_stale, status_of
 from kgtui.state.workbench.workbench import Wish
-from kgtui.widgets.panes.cases_pane import CasesPane
+from kgtui.widgets.panes.cases import CasesPane
 
 
 class RunController:

@@ -15,7 +15,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
-from textual.widgets import ContentSwitcher, DataTable
+from textual.widgets import DataTable
 
 from engine.errors import UsageError
 from engine.model import Problem
@@ -29,6 +29,7 @@ from kgtui.screens.workbench.external_editor import ExternalEditor
 from kgtui.screens.workbench.file import FileKeeper
 from kgtui.screens.workbench.pointer import Pointer
 from kgtui.screens.workbench.replacing import Replacer
+from kgtui.screens.workbench.results import ResultsPanel
 from kgtui.screens.workbench.run_history import PastRunViewer
 from kgtui.screens.workbench.runs import RunController
 from kgtui.screens.workbench.search import Searcher
@@ -41,16 +42,11 @@ from kgtui.state.workbench.workbench import Workbench
 from kgtui.widgets.controls.ask import Ask
 from kgtui.widgets.controls.bars import Bar, Strip
 from kgtui.widgets.controls.entry import Entry
-from kgtui.widgets.controls.titled import Titled
 from kgtui.widgets.controls.too_small import TooSmall
-from kgtui.widgets.panes.bench_pane import BenchPane
-from kgtui.widgets.panes.cases_pane import CasesPane
-from kgtui.widgets.panes.findings_pane import FindingsPane
-from kgtui.widgets.panes.history_pane import HistoryPane
-from kgtui.widgets.panes.ir_pane import CodePane, IrPane
-from kgtui.widgets.panes.log_pane import LogPane
-from kgtui.widgets.panes.pane import Scene
-from kgtui.widgets.panes.source_pane import SourcePane
+from kgtui.widgets.panes import pane_modules
+from kgtui.widgets.panes.base.pane import Scene
+from kgtui.widgets.panes.base.source_pane import SourcePane
+from kgtui.widgets.panes.ir import IrPane
 from kgtui.widgets.text.code_view import CodeView
 from kgtui.widgets.text.toned import Grid, Lines
 
@@ -109,16 +105,7 @@ class WorkbenchScreen(KgtuiScreen):
         with Horizontal(id="body"):
             yield Grid(RAIL_COLUMNS, header=False, id="rail")
             yield SourcePane(id="source-pane")
-            with Titled(id="results"):
-                yield Bar(gap=" ", id="tabs")
-                with ContentSwitcher(initial=self.tabs.shown, id="panes"):
-                    yield CasesPane(id="cases")
-                    yield FindingsPane(id="findings")
-                    yield BenchPane(id="bench")
-                    yield IrPane(id="ir")
-                    yield HistoryPane(id="history")
-                    yield LogPane(id="log")
-                yield CodePane(id="ir-side")
+            yield ResultsPanel(pane_modules(), id="results")
         yield Entry(id="search")
         yield Entry(id="entry")
         yield Ask(id="ask")
@@ -221,9 +208,9 @@ class WorkbenchScreen(KgtuiScreen):
         else:
             self.runs.cancel()
 
-    @on(Bar.Chosen, "#tabs")
-    def _tab_clicked(self, message: Bar.Chosen) -> None:
-        self.tabs.show(message.key)
+    @on(ResultsPanel.TabChosen)
+    def _tab_clicked(self, message: ResultsPanel.TabChosen) -> None:
+        self.tabs.show(message.tab)
 
     @on(SourcePane.Edited)
     def _edited(self, message: SourcePane.Edited) -> None:

@@ -7,10 +7,11 @@ from kgtui.screens.workbench.context import WorkbenchContext
 from kgtui.screens.workbench.pointer import Pointer
 from kgtui.screens.workbench.tabs import TabSwitcher
 from kgtui.widgets.controls.entry import Entry
-from kgtui.widgets.panes.cases_pane import CasesPane
-from kgtui.widgets.panes.ir_pane import CodePane, IrPane
-from kgtui.widgets.panes.pane import Pane
-from kgtui.widgets.panes.source_pane import SourcePane
+from kgtui.widgets.panes.base.code_pane import CodePane
+from kgtui.widgets.panes.base.pane import Pane
+from kgtui.widgets.panes.base.source_pane import SourcePane
+from kgtui.widgets.panes.cases import CasesPane
+from kgtui.widgets.panes.ir import IrPane
 
 
 class Searcher:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from textual.widgets import ContentSwitcher
-
 from kgtui.screens.workbench.context import WorkbenchContext
-from kgtui.state.workbench.tabs import turned
-from kgtui.widgets.panes.pane import Pane
+from kgtui.screens.workbench.results import ResultsPanel
+from kgtui.widgets.panes.base.pane import Pane
 
 
 class TabSwitcher:
@@ -14,22 +12,27 @@ class TabSwitcher:
 
     def __init__(self, context: WorkbenchContext) -> None:
         self._context = context
-        self.shown = "cases"
         self.zoomed = ""
+
+    @property
+    def panel(self) -> ResultsPanel:
+        """The widget with the tabs."""
+        return self._context.screen.query_one(ResultsPanel)
+
+    @property
+    def shown(self) -> str:
+        """The id of the tab that is shown."""
+        return self.panel.shown
 
     @property
     def pane(self) -> Pane:
         """The tab that is shown."""
-        pane = self._context.screen.query_one(f"#{self.shown}")
-        assert isinstance(pane, Pane)
-        return pane
+        return self.panel.pane
 
     def show(self, name: str) -> None:
         """Show a tab, and give it the keys unless the file has the whole screen."""
-        context = self._context
-        self.shown = name
-        context.screen.query_one("#panes", ContentSwitcher).current = name
-        context.draw()
+        self.panel.show_tab(name)
+        self._context.draw()
         if not self.zoomed or self.zoomed == "results":
             self.take_keys()
 
@@ -49,7 +52,7 @@ class TabSwitcher:
 
     def action_turn_tab(self, step: int) -> None:
         """Show the next tab or the one before."""
-        self.show(turned(self.shown, step))
+        self.show(self.panel.turned(step))
 
     def action_zoom(self) -> None:
         """Give the focused pane the whole screen, or take it back."""

@@ -26,7 +26,7 @@ from kgtui.state.format.lines import plain_text
 from kgtui.state.workbench.status import Mode, status_of
 from kgtui.widgets.controls.ask import Ask
 from kgtui.widgets.controls.bars import Bar, Strip
-from kgtui.widgets.panes.cases_pane import CasesPane
+from kgtui.widgets.panes.cases import CasesPane
 from kgtui.widgets.text.code_view import CodeView
 from kgtui.widgets.text.toned import Grid, Lines
 

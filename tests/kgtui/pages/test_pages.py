@@ -12,7 +12,7 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from kgtui.screens import screen_ids
 from kgtui.state.format.glyphs import State
 from kgtui.state.workbench.status import status_of
-from kgtui.state.workbench.tabs import TABS
+from kgtui.widgets.panes import pane_modules
 from tests.kgtui.pages.catalogue import PAGES, SIZES, Page
 from tests.kgtui.pages.drawing import page_text
 
@@ -70,7 +70,7 @@ def test_every_state_of_the_workbench_has_a_page() -> None:
 
 def test_every_tab_of_the_workbench_has_a_page() -> None:
     pressed = {key for page in PAGES if page.screen == "workbench" for key in page.keys}
-    assert {str(number) for number, _ in enumerate(TABS, start=1)} - pressed == set()
+    assert {str(number) for number, _ in enumerate(pane_modules(), start=1)} - pressed == set()
 
 
 def test_every_page_has_a_name_of_its_own() -> None:

@@ -16,7 +16,7 @@ from kgtui.state.bench.sizes import Measure, Over
 from kgtui.state.bench.static_cost import INTERPRETED
 from kgtui.state.format.lines import plain_text
 from kgtui.widgets.controls.bars import Bar, Strip
-from kgtui.widgets.panes.bench_pane import BenchPane
+from kgtui.widgets.panes.bench import BenchPane
 from kgtui.widgets.tables.plot_view import PlotView
 from kgtui.widgets.text.toned import Grid, Lines
 

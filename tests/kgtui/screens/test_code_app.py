@@ -11,8 +11,9 @@ from engine.run.retarget import PORTABILITY_TARGETS
 from kgtui.screens.differences.screen import DifferencesScreen
 from kgtui.screens.targets.screen import TargetsScreen
 from kgtui.state.format.lines import plain_text
-from kgtui.widgets.panes.ir_pane import CodePane, IrPane
-from kgtui.widgets.panes.pane import is_seen
+from kgtui.widgets.panes.base.code_pane import CodePane
+from kgtui.widgets.panes.base.pane import is_seen
+from kgtui.widgets.panes.ir import IrPane
 from kgtui.widgets.text.code_view import CodeView
 from kgtui.widgets.text.toned import Grid, Lines
 

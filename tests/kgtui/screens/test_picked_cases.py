@@ -12,8 +12,8 @@ from kgtui.screens.case.screen import CaseScreen
 from kgtui.screens.workbench.screen import WorkbenchScreen
 from kgtui.state.format.lines import plain_text
 from kgtui.widgets.controls.bars import Bar
-from kgtui.widgets.panes.cases_pane import CasesPane
-from kgtui.widgets.panes.ir_pane import IrPane
+from kgtui.widgets.panes.cases import CasesPane
+from kgtui.widgets.panes.ir import IrPane
 from kgtui.widgets.text.toned import Grid
 
 BROKEN = b"# kgtui: op=aten::softmax\ndef softmax(:\n"

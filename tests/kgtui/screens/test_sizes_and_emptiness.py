@@ -14,8 +14,8 @@ from textual.pilot import Pilot
 
 from kgtui.screens import screen_ids
 from kgtui.screens.base.screen import KgtuiScreen
-from kgtui.state.workbench.tabs import TABS
 from kgtui.widgets.controls.too_small import TooSmall
+from kgtui.widgets.panes import pane_modules
 
 pytestmark = pytest.mark.sampled
 
@@ -118,7 +118,7 @@ def _fits(bench: Any, *, columns: int, rows: int) -> bool:
     return all(cell_len(line) <= columns for line in drawn(bench).splitlines())
 
 
-@pytest.mark.parametrize("tab", TABS)
+@pytest.mark.parametrize("tab", pane_modules())
 async def test_before_anything_ran_every_pane_says_what_to_do(make_bench: Any, fakes: Any, tab: str) -> None:
     bench = make_bench(fakes.never_begins)
     async with bench.app.run_test(size=(120, 36)) as pilot:

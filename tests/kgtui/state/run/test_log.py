@@ -13,7 +13,7 @@ from engine.model.events import Event, LogWritten
 from kgtui.screens.workbench.screen import WorkbenchScreen
 from kgtui.state.run.log import LONGEST, LogRows, wrapped
 from kgtui.state.run.run import LogLine
-from kgtui.widgets.panes.log_pane import LogPane
+from kgtui.widgets.panes.log import LogPane
 from kgtui.widgets.text.code_view import CodeView
 
 WARNING = (

@@ -21,9 +21,17 @@ from kgtui.state.bench.detail import LABEL, bench_detail
 from kgtui.state.bench.measurements import Measurement
 from kgtui.state.bench.static_cost import COLUMNS, INTERPRETED, cost_rows, static_lines
 from kgtui.state.format.lines import Line, Span, Tone, line, muted, plain_text
-from kgtui.widgets.panes.detailed import DetailedPane
-from kgtui.widgets.panes.pane import Scene
+from kgtui.widgets.panes.base.detailed import DetailedPane
+from kgtui.widgets.panes.base.pane import Followed, Scene
 from kgtui.widgets.text.toned import Grid, Lines
+
+ORDER = 30
+TITLE = "Bench"
+
+
+def make() -> BenchPane:
+    """The pane of one workbench."""
+    return BenchPane()
 
 
 class BenchPane(DetailedPane):
@@ -62,11 +70,12 @@ class BenchPane(DetailedPane):
             grid.show(bench_rows(problem, bench.view, measurements, glyphs=glyphs, dimmed=scene.outdated))
         self.show_detail()
 
-    def followed_line(self) -> int | None:
-        """Where there is no room for the detail, it takes the table's place; no line belongs to it."""
+    def follow(self) -> Followed:
+        """Nowhere; but where there is no room for the detail, it takes the table's place."""
         if self.current is not None:
             self.add_class("-detailed")
-        return None
+        self.screen.set_focus(self.main)
+        return Followed()
 
     def copied(self) -> str:
         """The case under the cursor with all that was measured."""

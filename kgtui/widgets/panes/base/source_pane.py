@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.message import Message
@@ -18,6 +19,8 @@ from kgtui.widgets.text.editor import WRONG, SourceEditor
 
 class SourcePane(Titled):
     """Holds the editor and says which lines went wrong; it never touches the file itself."""
+
+    SEARCHES: ClassVar[bool] = True
 
     class Edited(Message):
         """The text differs from what was loaded, or no longer does."""

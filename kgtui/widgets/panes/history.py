@@ -7,8 +7,16 @@ from textual.widget import Widget
 
 from kgtui.state.format.lines import line, muted
 from kgtui.state.run.tables import HISTORY_COLUMNS, history_rows
-from kgtui.widgets.panes.pane import Pane, Scene
+from kgtui.widgets.panes.base.pane import Followed, Pane, Scene
 from kgtui.widgets.text.toned import Grid, Lines
+
+ORDER = 50
+TITLE = "History"
+
+
+def make() -> HistoryPane:
+    """The pane of one workbench."""
+    return HistoryPane()
 
 
 class HistoryPane(Pane):
@@ -38,6 +46,10 @@ class HistoryPane(Pane):
         self.query_one(Grid).show(rows)
         keys = "enter opens it as it was; space marks, c compares"
         self.query_one(Lines).show((line(muted(keys if rows else "no run of it is kept yet; each save is one")),))
+
+    def follow(self) -> Followed:
+        """To the run as it was."""
+        return Followed(run=self.current)
 
     def copied(self) -> str:
         """The number of the run."""

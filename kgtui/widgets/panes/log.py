@@ -7,17 +7,28 @@ from textual.widget import Widget
 
 from kgtui.state.run.log import LogRows
 from kgtui.state.run.run import LogLine
-from kgtui.widgets.panes.pane import Pane, Scene
+from kgtui.widgets.panes.base.pane import Pane, Scene
 from kgtui.widgets.text.code_view import CodeView
 
 _SCROLL_BAR = 1
 
 
+ORDER = 60
+TITLE = "Log"
+
+
+def make() -> LogPane:
+    """The pane of one workbench."""
+    return LogPane()
+
+
 class LogPane(Pane):
     """Appends what is new; starts over with a new run, and at another width."""
 
-    def __init__(self, *, id: str) -> None:
-        super().__init__(id=id)
+    SEARCHES = True
+
+    def __init__(self) -> None:
+        super().__init__()
         self._log: tuple[LogLine, ...] = ()
         self._cells = 0
         self._rows = LogRows(cells=0)

@@ -9,15 +9,15 @@ from textual.containers import VerticalScroll
 from textual.widget import Widget
 from textual.widgets import DataTable
 
-from kgtui.widgets.panes.pane import Pane, Scene
+from kgtui.widgets.panes.base.pane import Pane, Scene
 from kgtui.widgets.text.toned import Grid
 
 
 class DetailedPane(Pane):
     """Enter puts the detail in place of the table; the style sheet says where there is no room for both."""
 
-    def __init__(self, *, id: str) -> None:
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__()
         self.scene: Scene | None = None
 
     @abstractmethod

@@ -7,19 +7,37 @@ from textual.containers import VerticalScroll
 
 from engine.model import CaseResult, Outcome
 from kgtui.ports.protocols import DEFAULT_TIERS
-from kgtui.state.format.lines import line, muted, plain_text
+from kgtui.state.format.lines import Line, Span, Tone, line, muted, plain_text
 from kgtui.state.run.cases import case_brief, case_columns, case_detail, case_rows
-from kgtui.widgets.panes.detailed import DetailedPane
-from kgtui.widgets.panes.pane import Scene
+from kgtui.state.run.run import RunView
+from kgtui.widgets.panes.base.detailed import DetailedPane
+from kgtui.widgets.panes.base.pane import Followed, Scene
 from kgtui.widgets.text.toned import Grid, Lines
+
+ORDER = 10
+TITLE = "Cases"
+_LONGEST_FILTER = 16
+
+
+def make() -> CasesPane:
+    """The pane of one workbench."""
+    return CasesPane()
 
 
 class CasesPane(DetailedPane):
     """A row for every case, and why the one under the cursor failed."""
 
-    def __init__(self, *, id: str) -> None:
-        super().__init__(id=id)
+    SEARCHES = True
+
+    def __init__(self) -> None:
+        super().__init__()
         self._led_to_failure_of = ""
+
+    def label(self, results: RunView, wanted: str) -> Line:
+        """How many failed, and what the cases are filtered by."""
+        only = wanted if len(wanted) <= _LONGEST_FILTER else f"{wanted[: _LONGEST_FILTER - 1]}…"
+        failed = Span(f"({len(results.failed)})" if results.failed else "", Tone.BAD)
+        return line(failed, Span(f" /{only}" if wanted else "", Tone.WARN))
 
     def compose(self) -> ComposeResult:
         """The table over the detail, or over a few lines of it where the terminal is low."""
@@ -63,6 +81,10 @@ class CasesPane(DetailedPane):
     def has_failed(self) -> bool:
         """Whether the case under the cursor was judged and is not right."""
         return self.current is not None and self.current.outcome is not Outcome.PASS
+
+    def follow(self) -> Followed:
+        """To the screen that says why the case failed."""
+        return Followed(screen_id="case" if self.has_failed else "")
 
     def go_to(self, name: str) -> None:
         """Put the cursor on a case."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from datetime import datetime
+from typing import ClassVar
 
 from textual.containers import Vertical
 from textual.widget import Widget
@@ -12,6 +13,8 @@ from textual.widget import Widget
 from engine.model import CompiledKernel
 from kgtui.ports.protocols import PastRun
 from kgtui.state.format.glyphs import Glyphs
+from kgtui.state.format.lines import Line
+from kgtui.state.run.run import RunView
 from kgtui.state.workbench.workbench import Workbench
 
 
@@ -37,6 +40,15 @@ class Scene:
     foreign_target: str = ""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Followed:
+    """Where enter leads from what is under the cursor: a line of the source, a past run, or the screen of this id."""
+
+    line: int | None = None
+    run: int | None = None
+    screen_id: str = ""
+
+
 class Pane(Vertical):
     """One tab's content.  A pane takes records and draws them; it calls no engine and no store.
 
@@ -52,9 +64,16 @@ class Pane(Vertical):
     def main(self) -> Widget:
         """The widget that takes the keys when the pane is chosen."""
 
-    def followed_line(self) -> int | None:
-        """The source line that belongs to what is under the cursor."""
-        return None
+    SEARCHES: ClassVar[bool] = False
+    """Whether `search` finds something in it, or filters it."""
+
+    def label(self, results: RunView, wanted: str) -> Line:
+        """What its tab has behind its title: how much there is to see, and what that is filtered by."""
+        return ()
+
+    def follow(self) -> Followed:
+        """Where enter leads from what is under the cursor; nowhere, unless the pane says so."""
+        return Followed()
 
     def copied(self) -> str:
         """The value under the cursor, for the clipboard."""

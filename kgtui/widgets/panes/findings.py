@@ -8,18 +8,31 @@ from textual.widget import Widget
 from textual.widgets import DataTable
 
 from engine.model import Finding
-from kgtui.state.format.lines import line, muted
+from kgtui.state.format.lines import Line, line, muted
+from kgtui.state.run.run import RunView
 from kgtui.state.run.tables import FINDING_COLUMNS, finding_detail, finding_rows, findings_in_order
-from kgtui.widgets.panes.pane import Pane, Scene
+from kgtui.widgets.panes.base.pane import Followed, Pane, Scene
 from kgtui.widgets.text.toned import Grid, Lines
+
+ORDER = 20
+TITLE = "Findings"
+
+
+def make() -> FindingsPane:
+    """The pane of one workbench."""
+    return FindingsPane()
 
 
 class FindingsPane(Pane):
     """The list, and the finding under the cursor in full."""
 
-    def __init__(self, *, id: str) -> None:
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__()
         self._scene: Scene | None = None
+
+    def label(self, results: RunView, wanted: str) -> Line:
+        """How many there are."""
+        return line(f"({len(results.findings)})" if results.findings else "")
 
     def compose(self) -> ComposeResult:
         """The table over the detail."""
@@ -45,10 +58,10 @@ class FindingsPane(Pane):
         self.query_one(Grid).show(finding_rows(bench.results, glyphs=scene.glyphs, stale=stale))
         self._show_detail()
 
-    def followed_line(self) -> int | None:
-        """The line that the finding is about."""
+    def follow(self) -> Followed:
+        """To the line that the finding is about."""
         found = self.current
-        return found.location.line if found and found.location else None
+        return Followed(line=found.location.line if found and found.location else None)
 
     def copied(self) -> str:
         """The finding in words."""

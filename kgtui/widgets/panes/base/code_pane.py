@@ -1,0 +1,88 @@
+"""Compiled code under a line that says what it is, linked to the lines of the source that it came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from kgtui.state.code.forms import lines_from
+from kgtui.state.format.lines import Line
+from kgtui.widgets.text.code_view import CodeView
+from kgtui.widgets.text.toned import Lines
+
+
+@dataclass(frozen=True, kw_only=True)
+class Code:
+    """A piece of compiled code: its form, its text, and the line that says what it is.
+
+    `origins` are the source lines that its lines came from.
+    """
+
+    heading: Line = ()
+    form: str = "plain"
+    text: str = ""
+    origins: tuple[int | None, ...] = ()
+
+
+class CodePane(Vertical):
+    """Compiled code under a line that names its forms; follows the source when asked."""
+
+    SEARCHES: ClassVar[bool] = True
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self._code = Code()
+
+    def compose(self) -> ComposeResult:
+        """The forms over the code."""
+        yield Lines(classes="forms")
+        yield CodeView()
+
+    @property
+    def view(self) -> CodeView:
+        """The widget with the text."""
+        return self.query_one(CodeView)
+
+    @property
+    def source_line(self) -> int | None:
+        """The source line that the code under the cursor came from."""
+        place = self.view.cursor_line - 1
+        return self._code.origins[place] if 0 <= place < len(self._code.origins) else None
+
+    def show(self, code: Code) -> None:
+        """Show this code instead."""
+        self.query_one(Lines).show((code.heading,))
+        if (code.form, code.text) != (self._code.form, self._code.text):
+            self.view.show_text(code.text, kind=code.form)
+        self._code = code
+
+    def highlight_own(self) -> None:
+        """Point out all the code that came from the same source line as that under the cursor."""
+        line = self.source_line
+        self.view.link(() if line is None else lines_from(self._code.origins, line), reveal=False)
+
+    def follow(self, source_line: int) -> bool:
+        """Point out the code that came from this source line and go to its beginning, unless the reader is in it.
+
+        False when there is none.
+        """
+        places = lines_from(self._code.origins, source_line)
+        self.view.link(places, reveal=False)
+        if places and self.source_line != source_line:
+            self.view.go_to(places[0])
+        return bool(places)
+
+    def copied(self) -> str:
+        """The line of code under the cursor."""
+        return self.view.current_text
+
+    def search(self, text: str) -> int | None:
+        """Search the code."""
+        return self.view.search(text)
+
+    def hit(self, step: int) -> None:
+        """The next or the previous match."""
+        self.view.hit(step)
