@@ -24,7 +24,7 @@ CATCHES = (
     "patches_comparators_and_computes.py", "patches_the_clock.py", "plain_torch_and_a_decoy.py",
     "reads_its_own_maps.py", "starts_a_helper.py", "walks_the_frames.py",
     "machine_code_in_the_text.py", "plants_modules.py", "poisons_the_compile_cache.py", "product_by_blas.py",
-    "product_in_a_thread.py", "rows_by_numpy.py", "silu_in_python.py", "silu_number_by_number.py",
+    "rows_by_numpy.py", "silu_in_python.py",
     "softmax_behind_an_operator.py", "softmax_beneath_the_modes.py", "softmax_row_by_row.py",
 )  # fmt: skip
 

@@ -27,7 +27,6 @@ CATCHES = (
     "decoy_launch.py",
     "fig_leaf.py",
     "honest_while_watched.py",
-    "norm_whose_copy_is_dropped.py",
     "torch_behind_a_kernel.py",
 )
 

@@ -22,7 +22,6 @@ TURN = 1  # withholds where it has a suspicion
 CATCHES = (
     "copied_then_summed.py",
     "copies_beside_a_decoy.py",
-    "norm_of_copies.py",
     "numbers_from_raw_bytes.py",
     "rows_by_joining.py",
     "silu_in_python.py",

@@ -20,7 +20,7 @@ from engine.probes.lab.case_session import CaseSession, Lab, Passed
 from engine.probes.lab.repeat_calls import gauged, smallest_first
 
 LAYER = Layer.INPUTS
-CATCHES = ("cuts_terms_of_the_residual.py", "rms_norm_cuts_terms_short.py")
+CATCHES = ("rms_norm_cuts_terms_short.py",)
 
 _CHECK = "precision"
 _POISON = 0xFF

@@ -28,8 +28,6 @@ CATCHES = (
     "last_by_number.py",
     "carry_from_the_program_before.py",
     "right_three_times.py",
-    "norm_by_the_last.py",
-    "race_in_long_rows.py",
 )
 
 _CHECK = "repeats"

@@ -40,8 +40,10 @@ class Place:
     value: float
 
 
-def one_element(tensor: torch.Tensor, rng: torch.Generator, *, factor: float, hidden: bool = True) -> Place:
-    """One element, and another value for it, `factor` times a usual one.
+def one_element(
+    tensor: torch.Tensor, rng: torch.Generator, *, factor: float, hidden: bool = True, in_range: bool = False
+) -> Place:
+    """One element, and another value for it, `factor` times a usual one; `in_range` of the finite ones there.
 
     A `hidden` one is where a sample would miss it: not near either end, and at no multiple of a small
     number, where the tensor is large enough for that.
@@ -52,7 +54,10 @@ def one_element(tensor: torch.Tensor, rng: torch.Generator, *, factor: float, hi
     finite = tensor[tensor.isfinite()].double()
     usual = float(finite.square().mean().sqrt()) if finite.numel() else 1.0
     size = max(abs(old) if math.isfinite(old) else 0.0, usual) or 1.0
-    return Place(index=index, value=-math.copysign(size * factor, old))
+    value = -math.copysign(size * factor, old)
+    if in_range and finite.numel():
+        value = min(max(value, float(finite.min())), float(finite.max()))
+    return Place(index=index, value=value)
 
 
 def _hidden(elements: int, rng: torch.Generator) -> int:

@@ -195,7 +195,7 @@ async def corpus(engine: Engine, kind: str, names: Sequence[str], log: IO[str], 
     """Every file of one kind, or those of these names: as stated or not, and the files by id."""
     judged: list[tuple[Inspected, dict[str, str]]] = []
     given_up: list[str] = []
-    for path in sorted((CORPUS / kind).glob("*.py")):
+    for path in sorted((CORPUS / kind).rglob("*.py")):
         if names and path.stem not in names:
             continue
         stated = directives(path.read_text(errors="replace"))

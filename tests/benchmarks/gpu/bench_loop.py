@@ -145,7 +145,7 @@ def show(benchmark: CaseBenchmark) -> None:
 async def run_corpus(engine: Engine, kinds: tuple[str, ...]) -> None:
     """Every file of these kinds on this device, one line each."""
     for kind in kinds:
-        for path in sorted((ROOT / "tests" / "corpus" / kind).glob("*.py")):
+        for path in sorted((ROOT / "tests" / "corpus" / kind).rglob("*.py")):
             stated = directives(path.read_text(errors="replace"))
             save = await judge(engine, path.read_bytes(), stated["op"], target=engine.device.target)
             right = save.verdict.outcome.value in stated["expect"].split("|")

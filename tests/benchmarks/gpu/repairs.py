@@ -58,7 +58,7 @@ UNSUPPORTED = "# kgtui: op=aten::silu\nimport a_package_that_nobody_has\n\n\ndef
 EXITS: Mapping[str, tuple[str, int]] = {
     "passing": (str(SAMPLE), 0),
     "failing": (str(CORPUS / "wrong" / "add_ignores_alpha.py"), 1),
-    "flagged": (str(CORPUS / "cheats" / "plain_torch_and_a_decoy.py"), 4),
+    "flagged": (str(CORPUS / "cheats" / "framework_computes" / "plain_torch_and_a_decoy.py"), 4),
     "unsupported": ("unsupported.py", 3),
 }
 """By its kind the kernel file, and the exit code that every command should end with for it."""

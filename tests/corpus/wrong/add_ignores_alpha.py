@@ -1,4 +1,4 @@
-# kgtui: op=aten::add expect=wrong_value
+# kgtui: op=aten::add expect=wrong_value diagnosis=missing_scale case="9x65 + 65 f32 alpha -0.999"
 """The factor alpha never reaches the kernel."""
 
 import torch

@@ -1,4 +1,4 @@
-# kgtui: op=aten::add expect=wrong_value
+# kgtui: op=aten::add expect=wrong_value diagnosis=precision case="700 i32 alpha 1"
 """Integers are added in float32, which holds 24 bits of them."""
 
 import torch

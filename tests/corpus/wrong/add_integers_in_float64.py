@@ -1,4 +1,4 @@
-# kgtui: op=aten::add expect=wrong_value
+# kgtui: op=aten::add expect=wrong_value diagnosis=precision case="700 i64 alpha 1"
 """Integers are added in float64, which holds 53 bits of them."""
 
 import torch

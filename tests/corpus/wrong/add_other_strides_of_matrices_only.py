@@ -1,4 +1,4 @@
-# kgtui: op=aten::add expect=wrong_value
+# kgtui: op=aten::add expect=wrong_value diagnosis=wrong_stride case="5x7x9 f32 other transposed"
 """Asks for the strides of a matrix that is added, and takes what has more dimensions and no broadcasting for dense."""
 
 import torch

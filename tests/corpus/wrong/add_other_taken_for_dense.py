@@ -1,4 +1,4 @@
-# kgtui: op=aten::add expect=wrong_value
+# kgtui: op=aten::add expect=wrong_value diagnosis=wrong_stride case="33x65 f32 other transposed"
 """Takes the other operand for contiguous wherever the shapes agree."""
 
 import torch

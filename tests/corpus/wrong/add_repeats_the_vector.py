@@ -1,4 +1,4 @@
-# kgtui: op=aten::add expect=wrong_value
+# kgtui: op=aten::add expect=wrong_value diagnosis=wrong_stride case="33x1 + 33x65 f32"
 """A wrong broadcast: the smaller operand is repeated from its beginning, which is right for the last dimension only."""
 
 import torch

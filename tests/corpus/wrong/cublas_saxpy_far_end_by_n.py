@@ -1,4 +1,4 @@
-# kgtui: op=cublas::cublasSaxpy_v2 expect=wrong_value|out_of_bounds
+# kgtui: op=cublas::cublasSaxpy_v2 expect=wrong_value|out_of_bounds diagnosis=not_reached
 """Begins a y of negative increment n - 1 elements into its buffer, however far its elements lie apart."""
 
 import triton

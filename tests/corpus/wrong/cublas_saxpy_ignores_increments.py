@@ -1,4 +1,4 @@
-# kgtui: op=cublas::cublasSaxpy_v2 expect=wrong_value
+# kgtui: op=cublas::cublasSaxpy_v2 expect=wrong_value diagnosis=wrong_stride case="497 alpha 0.5 inc 2 3"
 """incx and incy are ignored: the vectors are read as if their elements were adjacent."""
 
 import triton

@@ -1,4 +1,4 @@
-# kgtui: op=cublas::cublasSaxpy_v2 expect=wrong_value
+# kgtui: op=cublas::cublasSaxpy_v2 expect=wrong_value diagnosis=ignored_argument case="1024 alpha -0.999 inc 1 1"
 """The sign of alpha is turned round: y - alpha * x."""
 
 import triton

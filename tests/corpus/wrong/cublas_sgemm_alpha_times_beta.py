@@ -1,4 +1,4 @@
-# kgtui: op=cublas::cublasSgemm_v2 expect=wrong_value
+# kgtui: op=cublas::cublasSgemm_v2 expect=wrong_value diagnosis=ignored_argument case="17x33x65 NN alpha 2 beta -0.5"
 """alpha multiplies the whole of op(A) @ op(B) + beta * C, not the product alone."""
 
 import triton

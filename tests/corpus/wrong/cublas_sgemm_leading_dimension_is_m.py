@@ -1,4 +1,4 @@
-# kgtui: op=cublas::cublasSgemm_v2 expect=wrong_value|nonfinite
+# kgtui: op=cublas::cublasSgemm_v2 expect=wrong_value|nonfinite diagnosis=wrong_stride case="17x33x65 NN alpha 2 beta -0.5"
 """Columns of C are taken to be m apart, but they are ldc apart, and ldc may be larger."""
 
 import triton

@@ -1,4 +1,4 @@
-# kgtui: op=cublas::cublasSgemm_v2 expect=nonfinite
+# kgtui: op=cublas::cublasSgemm_v2 expect=nonfinite diagnosis=old_content case="32x64x16 NN alpha 1 beta 0"
 """C is read even when beta is 0, and 0 times the nan of a fresh buffer is nan."""
 
 import triton

@@ -1,4 +1,4 @@
-# kgtui: op=aten::cumsum expect=wrong_value
+# kgtui: op=aten::cumsum expect=wrong_value diagnosis=lost_rescale case="1000 f32"
 """Every block of 512 columns begins at 0 again; what the blocks before it have summed up is not carried on."""
 
 import torch

@@ -1,4 +1,4 @@
-# kgtui: op=aten::cumsum expect=wrong_value
+# kgtui: op=aten::cumsum expect=wrong_value diagnosis=precision case="16x200 f16 to float32"
 """Half-precision rows are summed in float16, where a running sum soon swallows the small terms."""
 
 import torch

@@ -1,4 +1,4 @@
-# kgtui: op=aten::cumsum expect=wrong_value
+# kgtui: op=aten::cumsum expect=wrong_value diagnosis=wrong_stride case="5x257 f32"
 """An exclusive running sum: each element is the sum of those before it, without itself."""
 
 import torch

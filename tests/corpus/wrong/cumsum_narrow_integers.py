@@ -1,4 +1,4 @@
-# kgtui: op=aten::cumsum expect=wrong_value
+# kgtui: op=aten::cumsum expect=wrong_value diagnosis=overflow case="17x200 i16"
 """Integers are summed in the dtype of the input and widened afterwards: a sum of int16 wraps around at 32768."""
 
 import torch

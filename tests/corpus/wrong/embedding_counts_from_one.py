@@ -1,4 +1,4 @@
-# kgtui: op=aten::embedding expect=wrong_value
+# kgtui: op=aten::embedding expect=wrong_value diagnosis=wrong_stride case="11x33[8] f32"
 """Rows are counted from one: index 1 gets the first row of the table, and so does index 0."""
 
 import torch

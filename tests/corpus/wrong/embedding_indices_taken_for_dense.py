@@ -1,4 +1,4 @@
-# kgtui: op=aten::embedding expect=wrong_value
+# kgtui: op=aten::embedding expect=wrong_value diagnosis=wrong_stride case="40x65[5x7] f32 indices transposed"
 """Reads the indices one after another from the first on, whatever their strides are."""
 
 import torch

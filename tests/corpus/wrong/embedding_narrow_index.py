@@ -1,4 +1,4 @@
-# kgtui: op=aten::embedding expect=out_of_bounds|wrong_value
+# kgtui: op=aten::embedding expect=out_of_bounds|wrong_value diagnosis=not_reached
 """The offset of a row is computed in 16 bits, which overflow in a table of more than 32767 elements."""
 
 import torch

@@ -1,4 +1,4 @@
-# kgtui: op=aten::embedding expect=wrong_value|nonfinite
+# kgtui: op=aten::embedding expect=wrong_value|nonfinite diagnosis=unwritten_output case="64x128[3x4] f32"
 """One block of 64 columns is copied from each row; the rest of a wider row stays uninitialised."""
 
 import torch

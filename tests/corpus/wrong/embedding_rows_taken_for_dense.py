@@ -1,4 +1,4 @@
-# kgtui: op=aten::embedding expect=wrong_value
+# kgtui: op=aten::embedding expect=wrong_value diagnosis=wrong_stride case="40x65[31] f32 weight padded"
 """Takes rows for neighbours wherever the numbers of a row are."""
 
 import torch

@@ -1,4 +1,4 @@
-# kgtui: op=aten::embedding expect=wrong_value
+# kgtui: op=aten::embedding expect=wrong_value diagnosis=zeroed case="8x65[31] f32 padding 1"
 """Rows of padding_idx come out as zeros, but padding concerns the gradient only."""
 
 import torch

@@ -1,4 +1,4 @@
-# kgtui: op=vllm::fused_add_rms_norm expect=wrong_value
+# kgtui: op=vllm::fused_add_rms_norm expect=wrong_value diagnosis=unwritten_output case="5x497 f32"
 """The normalised sum is right, but the sum itself is never written back to the residual."""
 
 import triton

@@ -1,4 +1,4 @@
-# kgtui: op=vllm::fused_add_rms_norm expect=wrong_value
+# kgtui: op=vllm::fused_add_rms_norm expect=wrong_value diagnosis=missing_bias case="5x497 f32"
 """Two launches in the wrong order: the rows are normalised before the input has been added to the residual."""
 
 import triton

@@ -1,4 +1,4 @@
-# kgtui: op=aten::gather expect=wrong_value
+# kgtui: op=aten::gather expect=wrong_value diagnosis=wrong_stride case="9x65 dim 1 f32"
 """The index is read without its row offset: every row is gathered with the indices of the first one."""
 
 import torch

@@ -1,4 +1,4 @@
-# kgtui: op=aten::gather expect=wrong_value
+# kgtui: op=aten::gather expect=wrong_value diagnosis=wrong_stride case="5x7x9 dim 1 f32 index transposed"
 """Asks for the strides of an index that is a matrix and takes what has more dimensions for dense."""
 
 import torch

@@ -1,4 +1,4 @@
-# kgtui: op=aten::gather expect=out_of_bounds|wrong_value
+# kgtui: op=aten::gather expect=out_of_bounds|wrong_value diagnosis=wrong_stride case="9x65 dim 1 f32"
 """Rows of self are taken to be as wide as those of the index, which may be narrower or wider."""
 
 import torch

@@ -1,4 +1,4 @@
-# kgtui: op=aten::gather expect=out_of_bounds|wrong_value
+# kgtui: op=aten::gather expect=out_of_bounds|wrong_value diagnosis=wrong_stride case="6x7x8 dim 0 f32"
 """The index moves along the dimension in steps of one element, which is right for the last dimension only."""
 
 import torch

@@ -1,4 +1,4 @@
-# kgtui: op=aten::gather expect=wrong_value
+# kgtui: op=aten::gather expect=wrong_value diagnosis=wrong_stride case="5x7x9 dim 1 f32 transposed"
 """Asks for the strides of matrices and takes what has more dimensions for dense."""
 
 import torch

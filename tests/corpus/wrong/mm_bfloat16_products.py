@@ -1,4 +1,4 @@
-# kgtui: op=aten::mm expect=wrong_value
+# kgtui: op=aten::mm expect=wrong_value diagnosis=precision case="33x65x40 f32"
 """Operands are rounded to bfloat16 before every product, whatever their dtype: fast, and far from float32."""
 
 import torch

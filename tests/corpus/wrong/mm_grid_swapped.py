@@ -1,4 +1,4 @@
-# kgtui: op=aten::mm expect=out_of_bounds|wrong_value|nonfinite
+# kgtui: op=aten::mm expect=out_of_bounds|wrong_value|nonfinite diagnosis=unwritten_output case="1x0x71 f32"
 """The dimensions of the grid are swapped: with more tiles one way than the other some are never computed."""
 
 import torch

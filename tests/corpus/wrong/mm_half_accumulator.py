@@ -1,4 +1,4 @@
-# kgtui: op=aten::mm expect=wrong_value|nonfinite
+# kgtui: op=aten::mm expect=wrong_value|nonfinite diagnosis=precision case="33x65x40 f32"
 """The sum over k is kept in float16 from block to block."""
 
 import torch

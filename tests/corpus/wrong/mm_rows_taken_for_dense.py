@@ -1,4 +1,4 @@
-# kgtui: op=aten::mm expect=wrong_value
+# kgtui: op=aten::mm expect=wrong_value diagnosis=wrong_stride case="40x71x48 f32 mat2 padded"
 """Takes rows of mat2 for neighbours wherever the numbers of a row are."""
 
 import torch

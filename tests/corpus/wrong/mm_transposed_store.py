@@ -1,4 +1,4 @@
-# kgtui: op=aten::mm expect=wrong_value
+# kgtui: op=aten::mm expect=wrong_value diagnosis=transposed_index case="33x65x40 f32"
 """Row and column are swapped in the address of the store: the buffer holds the transpose."""
 
 import torch

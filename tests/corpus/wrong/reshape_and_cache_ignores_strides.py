@@ -1,4 +1,4 @@
-# kgtui: op=vllm::reshape_and_cache expect=wrong_value
+# kgtui: op=vllm::reshape_and_cache expect=wrong_value diagnosis=wrong_stride case="13x2x64 to 4x16 f16 padded"
 """Keys and values are read as if they were contiguous, but they may be parts of a wider projection."""
 
 import triton

@@ -1,4 +1,4 @@
-# kgtui: op=vllm::reshape_and_cache expect=wrong_value
+# kgtui: op=vllm::reshape_and_cache expect=wrong_value diagnosis=ignored_argument case="15x2x64 to 4x16 bf16 a row by its ends"
 """Takes slots for neighbours whose first and last lie as far apart as if they were."""
 
 import torch

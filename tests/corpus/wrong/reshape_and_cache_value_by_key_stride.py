@@ -1,4 +1,4 @@
-# kgtui: op=vllm::reshape_and_cache expect=wrong_value
+# kgtui: op=vllm::reshape_and_cache expect=wrong_value diagnosis=wrong_stride case="11x2x64 to 4x16 f16 only values padded"
 """Steps through the values as far from token to token as through the keys."""
 
 import torch

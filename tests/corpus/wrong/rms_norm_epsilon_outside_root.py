@@ -1,4 +1,4 @@
-# kgtui: op=vllm::rms_norm expect=wrong_value
+# kgtui: op=vllm::rms_norm expect=wrong_value diagnosis=missing_scale case="7x497 f32 epsilon 1e-05"
 """Epsilon is added after the root instead of before it, which shows where the input is small."""
 
 import triton

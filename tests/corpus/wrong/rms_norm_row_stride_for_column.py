@@ -1,4 +1,4 @@
-# kgtui: op=vllm::rms_norm expect=out_of_bounds|wrong_value
+# kgtui: op=vllm::rms_norm expect=out_of_bounds|wrong_value diagnosis=not_reached
 """Wrong stride: columns of the output are as far apart as its rows are."""
 
 import triton

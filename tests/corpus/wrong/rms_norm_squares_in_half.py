@@ -1,4 +1,4 @@
-# kgtui: op=vllm::rms_norm expect=wrong_value|nonfinite
+# kgtui: op=vllm::rms_norm expect=wrong_value|nonfinite diagnosis=overflow case="7x497 f16 magnitude 1000"
 """A forgotten cast: squares are taken in the dtype of the input, and in float16 those of 256 and more are infinite."""
 
 import triton

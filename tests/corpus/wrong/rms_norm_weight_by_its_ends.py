@@ -1,4 +1,4 @@
-# kgtui: op=vllm::rms_norm expect=wrong_value
+# kgtui: op=vllm::rms_norm expect=wrong_value diagnosis=missing_scale case="7x497 f32 weight ones at the ends"
 """Takes a weight that begins and ends with 1 for one of ones throughout."""
 
 import triton

@@ -1,4 +1,4 @@
-# kgtui: op=vllm::rms_norm expect=wrong_value
+# kgtui: op=vllm::rms_norm expect=wrong_value diagnosis=missing_scale case="5x497 f32"
 """The rows are normalised, but the weight is never applied."""
 
 import triton

@@ -1,4 +1,4 @@
-# kgtui: op=vllm::rotary_embedding expect=wrong_value
+# kgtui: op=vllm::rotary_embedding expect=wrong_value diagnosis=ignored_argument case="5x2x64 f32 interleaved"
 """is_neox is ignored: element i is always paired with i + half, never 2i with 2i + 1."""
 
 import triton

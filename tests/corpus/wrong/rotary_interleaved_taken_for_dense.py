@@ -1,4 +1,4 @@
-# kgtui: op=vllm::rotary_embedding expect=wrong_value
+# kgtui: op=vllm::rotary_embedding expect=wrong_value diagnosis=none case="9x4x64 f32 padded interleaved"
 """Asks for strides where pairs lie far apart, and takes heads for dense where they are neighbours."""
 
 import triton

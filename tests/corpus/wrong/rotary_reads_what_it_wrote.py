@@ -1,4 +1,4 @@
-# kgtui: op=vllm::rotary_embedding expect=wrong_value
+# kgtui: op=vllm::rotary_embedding expect=wrong_value diagnosis=none case="7x2x64 f32"
 """In place one step too early: the second of a pair is computed from the first after that was overwritten."""
 
 import triton

@@ -1,4 +1,4 @@
-# kgtui: op=vllm::rotary_embedding expect=out_of_bounds|wrong_value
+# kgtui: op=vllm::rotary_embedding expect=out_of_bounds|wrong_value diagnosis=not_reached
 """The width of the table is never looked at: half a head is rotated, although only its first elements may turn."""
 
 import triton

@@ -1,4 +1,4 @@
-# kgtui: op=vllm::rotary_embedding expect=wrong_value
+# kgtui: op=vllm::rotary_embedding expect=wrong_value diagnosis=missing_scale case="7x2x64 f32"
 """The signs of the sine are exchanged: pairs are turned by the same angle the other way round."""
 
 import triton

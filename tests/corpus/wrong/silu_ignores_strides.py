@@ -1,4 +1,4 @@
-# kgtui: op=aten::silu expect=wrong_value
+# kgtui: op=aten::silu expect=wrong_value diagnosis=wrong_stride case="9x65 f32 transposed"
 """The input is read as if it were contiguous, but its strides are never looked at."""
 
 import torch

@@ -1,4 +1,4 @@
-# kgtui: op=aten::silu expect=wrong_value|nonfinite
+# kgtui: op=aten::silu expect=wrong_value|nonfinite diagnosis=unwritten_output case="1000 f32"
 """The grid is rounded down, so that the elements after the last whole block keep what the allocator left there."""
 
 import torch

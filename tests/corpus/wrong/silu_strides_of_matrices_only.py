@@ -1,4 +1,4 @@
-# kgtui: op=aten::silu expect=wrong_value
+# kgtui: op=aten::silu expect=wrong_value diagnosis=wrong_stride case="5x7x9 f32 transposed"
 """Minds the strides of matrices, and of nothing with more or fewer dimensions."""
 
 import torch

@@ -1,4 +1,4 @@
-# kgtui: op=aten::softmax expect=wrong_value
+# kgtui: op=aten::softmax expect=wrong_value diagnosis=ignored_argument case="17x40 dim 0 f32 transposed"
 """The argument dim is ignored: the softmax always runs along the last dimension."""
 
 import torch

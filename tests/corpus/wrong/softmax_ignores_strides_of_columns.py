@@ -1,4 +1,4 @@
-# kgtui: op=aten::softmax expect=wrong_value
+# kgtui: op=aten::softmax expect=wrong_value diagnosis=wrong_stride case="17x40 dim 0 f32 transposed"
 """Ignores the strides unless the last dimension is meant."""
 
 import torch

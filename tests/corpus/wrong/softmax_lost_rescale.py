@@ -1,4 +1,4 @@
-# kgtui: op=aten::softmax expect=wrong_value
+# kgtui: op=aten::softmax expect=wrong_value diagnosis=lost_rescale case="2x9000 f32 rising"
 """Online softmax that forgets to rescale the sum so far when a later block raises the maximum."""
 
 import torch

@@ -1,4 +1,4 @@
-# kgtui: op=aten::softmax expect=nonfinite
+# kgtui: op=aten::softmax expect=nonfinite diagnosis=reduction_identity case="2x9000 f32 masked head"
 """Online softmax without a guard: while all columns so far are -inf, -inf minus -inf is nan and stays in the sum."""
 
 import torch

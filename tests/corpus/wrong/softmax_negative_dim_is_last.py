@@ -1,4 +1,4 @@
-# kgtui: op=aten::softmax expect=wrong_value
+# kgtui: op=aten::softmax expect=wrong_value diagnosis=ignored_argument case="3x13x4 dim -2 f32"
 """Takes every negative dimension for the last one."""
 
 import torch

@@ -1,4 +1,4 @@
-# kgtui: op=aten::softmax expect=wrong_value
+# kgtui: op=aten::softmax expect=wrong_value diagnosis=missing_scale case="4x33 f32"
 """Powers of 2 in the place of powers of e: exp2 is fast, but the logarithm of e that belongs to it is forgotten."""
 
 import torch

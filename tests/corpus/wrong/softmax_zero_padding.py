@@ -1,4 +1,4 @@
-# kgtui: op=aten::softmax expect=wrong_value
+# kgtui: op=aten::softmax expect=wrong_value diagnosis=reduction_identity case="4x33 f32"
 """Padding is loaded as 0 instead of -inf, so that every padded column adds exp(0 - max) to the sum."""
 
 import torch

@@ -1,4 +1,4 @@
-# kgtui: op=aten::sum expect=wrong_value|wrong_shape
+# kgtui: op=aten::sum expect=wrong_value|wrong_shape diagnosis=none case="8x257 dims -1 f32"
 """The axis of the kernel is the wrong one: of every tile the columns are reduced to rows, not the rows to columns."""
 
 import torch

@@ -1,4 +1,4 @@
-# kgtui: op=aten::sum expect=wrong_value
+# kgtui: op=aten::sum expect=wrong_value diagnosis=race case="8x257 dims -1 f32"
 """A race: all programs of a row store their partial sum in the same place, and none adds to what the others left."""
 
 import torch

@@ -1,4 +1,4 @@
-# kgtui: op=aten::sum expect=wrong_value|nonfinite
+# kgtui: op=aten::sum expect=wrong_value|nonfinite diagnosis=unwritten_output case="8x257 dims -1 f32"
 """Partial sums are added atomically to memory that nobody has set to 0."""
 
 import torch

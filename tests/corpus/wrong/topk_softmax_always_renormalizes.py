@@ -1,4 +1,4 @@
-# kgtui: op=vllm::topk_softmax expect=wrong_value
+# kgtui: op=vllm::topk_softmax expect=wrong_value diagnosis=ignored_argument case="7x16 top 2 renormalize false"
 """renormalize is ignored: the weights of a token always add up to 1."""
 
 import triton

@@ -1,4 +1,4 @@
-# kgtui: op=vllm::topk_softmax expect=wrong_value|nonfinite|runtime_error
+# kgtui: op=vllm::topk_softmax expect=wrong_value|nonfinite|runtime_error diagnosis=not_reached
 """Looks for the largest value of a token from zero on, so that far below it every exponential vanishes."""
 
 import triton

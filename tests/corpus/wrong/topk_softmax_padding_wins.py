@@ -1,4 +1,4 @@
-# kgtui: op=vllm::topk_softmax expect=wrong_value
+# kgtui: op=vllm::topk_softmax expect=wrong_value diagnosis=reduction_identity case="17x7 top 1"
 """Experts that do not exist are loaded as 0 instead of -inf: where all others are below 0, one of them is chosen."""
 
 import triton

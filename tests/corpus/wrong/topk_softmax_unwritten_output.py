@@ -1,4 +1,4 @@
-# kgtui: op=vllm::topk_softmax expect=wrong_value
+# kgtui: op=vllm::topk_softmax expect=wrong_value diagnosis=unwritten_output case="7x16 top 2 renormalize false"
 """Weights and ids are right; token_expert_indices is never written."""
 
 import triton

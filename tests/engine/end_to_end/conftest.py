@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import textwrap
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -86,7 +87,7 @@ async def engine(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Engi
 
 @pytest.fixture
 def judging(engine: Engine) -> Judging:
-    """Judge a source text (or a file) and collect everything that was said."""
+    """Run a source text (or a file) and collect its events; without `sass` up to the verdict, before disassembly."""
 
     async def judge(
         source: str | Path,
@@ -97,6 +98,7 @@ def judging(engine: Engine) -> Judging:
         limits: Limits = SMALL,
         folder: Path | None = None,
         also: tuple[str, ...] = (),
+        sass: bool = True,
     ) -> Judged:
         if isinstance(source, Path):
             content, filename = source.read_bytes(), source.name
@@ -106,7 +108,13 @@ def judging(engine: Engine) -> Judging:
         plan = Plan.for_tiers(find(problem), tiers=tiers, device="cpu", target=target, limits=limits)
         chosen = (*plan.cases, *map(plan.problem.case, also))
         plan = replace(plan, cases=tuple({case.name: case for case in chosen}.values()))
-        return Judged(events=tuple([event async for event in engine.evaluate(candidate, plan)]))
+        collected: list[events.Event] = []
+        async with aclosing(engine.evaluate(candidate, plan)) as running:
+            async for event in running:
+                collected.append(event)
+                if isinstance(event, events.RunFinished) and not sass:
+                    break
+        return Judged(events=tuple(collected))
 
     return judge
 

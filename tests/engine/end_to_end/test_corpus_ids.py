@@ -5,35 +5,24 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from engine.model import Outcome
-from engine.static.source import directives
 from problems import find
+from tests.candidates import CORPUS, candidates, mechanism, stated
 
-CORPUS = Path(__file__).parents[2] / "corpus"
 README = CORPUS / "README.md"
-CHEATS = sorted((CORPUS / "cheats").glob("*.py"))
-ON_A_GPU = sorted((CORPUS / "cheats_gpu").glob("*.py"))
+CHEATS, ON_A_GPU = candidates("cheats"), candidates("cheats_gpu")
+BY_NAME = {False: {path.stem: path for path in CHEATS}, True: {path.stem: path for path in ON_A_GPU}}
 IDS = {
     f"{family}{number + 1}" for family, count in (("A", 21), ("B", 19), ("C", 10), ("D", 11)) for number in range(count)
 }
 ROW = re.compile(r"^\| ([A-D]\d+) \| (.+?) \| (.*)\|$", re.MULTILINE)
+MECHANISM = re.compile(r"^\| `(\w+)/` \| (.+?) \|$", re.MULTILINE)
 NONE = "none: "
 OUTCOMES = {*(outcome.value for outcome in Outcome), "out_of_bounds"}
-
-
-def stated(path: Path) -> Mapping[str, str]:
-    """The directives of a file."""
-    return directives(path.read_text())
-
-
-def ids(path: Path) -> set[str]:
-    """The tricks that a file says it plays."""
-    return set(stated(path)["ids"].split(","))
 
 
 def rows() -> dict[str, tuple[str, list[Path]]]:
@@ -43,10 +32,7 @@ def rows() -> dict[str, tuple[str, list[Path]]]:
     return {
         identifier: (
             trick,
-            [
-                CORPUS / ("cheats_gpu" if star else "cheats") / f"{name}.py"
-                for name, star in re.findall(r"`(\w+)`(\*?)", named)
-            ],
+            [BY_NAME[star == "*"][name] for name, star in re.findall(r"`(\w+)`(\*?)", named)],
         )
         for identifier, trick, named in table
     }
@@ -57,16 +43,22 @@ def test_the_readme_speaks_of_every_id() -> None:
 
 
 def test_every_id_has_a_file_or_a_reason_to_have_none() -> None:
-    have = {identifier for path in [*CHEATS, *ON_A_GPU] for identifier in ids(path)}
+    have = {identifier for path in [*CHEATS, *ON_A_GPU] for identifier in stated(path).ids}
     excused = {identifier for identifier, (trick, _) in rows().items() if trick.startswith(NONE)}
     assert (IDS - have - excused, have & excused, have - IDS) == (set(), set(), set())
 
 
 def test_the_files_that_the_readme_names_play_that_trick() -> None:
     named = [(identifier, path) for identifier, (_, paths) in rows().items() for path in paths]
-    assert [(one, path.name) for one, path in named if not path.exists() or one not in ids(path)] == []
+    assert [(one, path.name) for one, path in named if one not in stated(path).ids] == []
     unnamed = {one for one, (trick, paths) in rows().items() if not paths and not trick.startswith(NONE)}
     assert unnamed == set()
+
+
+def test_every_cheat_has_a_name_of_its_own_and_a_mechanism() -> None:
+    assert len({path.stem for path in CHEATS}) == len(CHEATS)
+    table = MECHANISM.findall(README.read_text())
+    assert {name for name, _ in table} == {mechanism(path) for path in CHEATS}
 
 
 def test_there_are_enough_cheats_for_a_cpu() -> None:
@@ -75,16 +67,17 @@ def test_there_are_enough_cheats_for_a_cpu() -> None:
 
 @pytest.mark.parametrize("family", ["A", "B", "C", "D"])
 def test_each_family_of_tricks_is_played_on_three_operators_and_more(family: str) -> None:
-    operators = {stated(path)["op"] for path in CHEATS if any(one.startswith(family) for one in ids(path))}
+    operators = {stated(path).op for path in CHEATS if any(one.startswith(family) for one in stated(path).ids)}
     assert len(operators) >= 3
 
 
 @pytest.mark.parametrize("path", [*CHEATS, *ON_A_GPU], ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_cheat_states_what_must_be_found(path: Path) -> None:
     facts = stated(path)
-    assert set(facts["expect"].split("|")) <= OUTCOMES
-    assert ("pass" in facts["expect"].split("|")) == ("finding" in facts)
-    assert find(facts["op"]).name == facts["op"]
+    assert facts.expect <= OUTCOMES
+    assert ("pass" in facts.expect) == bool(facts.findings)
+    assert find(facts.op).name == facts.op
+    assert facts.case is None or find(facts.op).case(facts.case).name == facts.case
 
 
 @pytest.mark.parametrize("path", ON_A_GPU, ids=lambda path: path.stem)
@@ -94,5 +87,5 @@ def test_a_cheat_for_a_gpu_is_python_and_defines_its_entry_and_a_kernel(path: Pa
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.FunctionDef)
     }
-    assert find(stated(path)["op"]).entry in functions
+    assert find(stated(path).op).entry in functions
     assert "triton.jit" in {decorator for decorators in functions.values() for decorator in decorators}

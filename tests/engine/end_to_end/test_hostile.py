@@ -10,12 +10,12 @@ import pytest
 
 from engine.engine import Engine
 from engine.model import Outcome
+from tests.candidates import cheat
 from tests.engine.end_to_end.conftest import SMALL
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 IMPATIENT = replace(SMALL, load_s=1.0, case_s=1.0)  # of what never ends
-CHEATS = Path(__file__).parents[2] / "corpus" / "cheats"
 HEAD = """
 import ctypes, os, sys, time
 import torch
@@ -61,15 +61,15 @@ async def test_a_segfault_is_a_crash_that_names_the_signal(judging):
     assert "signal 11" in judged.verdict.sentence
 
 
-@pytest.mark.parametrize("name", ["eats_memory.py", "eats_memory_in_tensors.py"])
+@pytest.mark.parametrize("name", ["eats_memory", "eats_memory_in_tensors"])
 async def test_unbounded_memory_is_out_of_memory(judging, name):
     # Memory that a virtual machine touches first takes it up to two seconds per GiB.
-    judged = await judging(CHEATS / name, limits=replace(SMALL, case_s=60.0))
+    judged = await judging(cheat(name), limits=replace(SMALL, case_s=60.0))
     assert judged.verdict.outcome is Outcome.OUT_OF_MEMORY
 
 
 async def test_a_gigabyte_of_output_is_cut_and_changes_nothing(judging):
-    judged = await judging(CHEATS / "prints_a_gigabyte.py")
+    judged = await judging(cheat("prints_a_gigabyte"))
     assert judged.verdict.outcome is Outcome.WRONG_VALUE
     assert "more output than is kept" in judged.log
     assert len(judged.log) < 4 << 20
@@ -116,7 +116,7 @@ def forge():
 
 
 async def test_a_reply_with_the_stolen_id_is_tampering(judging):
-    judged = await judging(CHEATS / "forges_with_the_real_id.py")
+    judged = await judging(cheat("forges_with_the_real_id"))
     assert judged.verdict.outcome is Outcome.TAMPERED
 
 

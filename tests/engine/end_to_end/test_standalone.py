@@ -13,11 +13,11 @@ from engine.model.events import CaseFinished
 from engine.static.source import directives
 from kgtui.standalone.script import FailedCase, standalone_script
 from problems import find
-from tests.engine.end_to_end.test_corpus import CORPUS
+from tests.candidates import CORPUS
 from tests.kgtui.standalone.test_script import ended, said
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sampled]
-LIMITS = Limits(load_s=5.0, case_s=20.0, memory_bytes=2 << 30)
+LIMITS = Limits(load_s=10.0, case_s=20.0, memory_bytes=2 << 30)
 SUMS_OF_PRODUCTS = {"cublas_sgemm_leading_dimension_is_m"}
 """Of these a run and a script were seen to differ in the last digit of a float32, once in six times."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -30,12 +29,11 @@ from engine.probes import behaviour, observations_of
 from engine.probes.lab.case_session import Lab, Passed
 from engine.processes.candidate_session import CandidateSession
 from engine.profile import Profile
-from engine.static.source import directives
+from tests.candidates import cheat, stated
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ, FakeNest
 
-CHEATS = Path(__file__).parents[2] / "corpus" / "cheats"
 PROBLEM = Problem(
     name="toy::twice",
     entry="f",
@@ -194,4 +192,4 @@ async def test_worker_that_is_gone_is_replaced_by_one_that_calls_again(
 
 @pytest.mark.parametrize("name", behaviour.CATCHES)
 def test_what_it_catches_is_in_the_corpus(name: str) -> None:
-    assert "behaviour" in directives((CHEATS / name).read_text())["finding"].split("|")
+    assert "behaviour" in stated(cheat(name.removesuffix(".py"))).findings

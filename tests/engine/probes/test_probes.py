@@ -17,9 +17,8 @@ from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import Observation, Probe, name_of, observations_of
 from engine.probes import probes as all_probes
 from engine.probes.lab.case_session import Lab
-from engine.static.source import directives
+from tests.candidates import candidates, stated
 
-CORPUS = Path(__file__).parents[2] / "corpus"
 PROBES = {probe.__name__.rpartition(".")[2]: probe for probe in all_probes()}
 GOOD = "CATCHES = ()\nLAYER = None\nasync def probe(lab):\n    yield None\n"
 LAB = cast(Lab, None)  # cast: these probes ask nothing of it
@@ -46,9 +45,8 @@ def test_a_probe_says_why_and_names_cheats_that_state_it(name: str) -> None:
     probe = PROBES[name]
     assert probe.__doc__
     assert probe.CATCHES
-    paths = {path.name: path for folder in ("cheats", "cheats_gpu") for path in (CORPUS / folder).glob("*.py")}
-    stated = {cheat: directives(paths[cheat].read_text())["finding"].split("|") for cheat in probe.CATCHES}
-    assert {cheat for cheat, findings in stated.items() if name not in findings} == set()
+    paths = {path.name: path for kind in ("cheats", "cheats_gpu") for path in candidates(kind)}
+    assert {cheat for cheat in probe.CATCHES if name not in stated(paths[cheat]).findings} == set()
 
 
 def test_a_file_that_defines_all_is_a_probe(folder: Path) -> None:

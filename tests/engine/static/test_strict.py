@@ -14,6 +14,7 @@ from engine.static.source import directives
 from engine.static.strict import WHITELIST, breaches, outside_whitelist, rules
 from engine.verdict.decide import Breach
 from problems import find
+from tests.candidates import cheat as find_cheat
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 SAMPLE = Path(kgtui.__file__).parent / "samples" / "softmax.py"
@@ -88,7 +89,7 @@ def broken_by(text: str, entry: str) -> tuple[Breach, ...]:
     ],
 )
 def test_a_cheat_breaks_a_rule_that_is_named_with_its_line(cheat: str, entry: str, check: str) -> None:
-    text = (CORPUS / "cheats" / f"{cheat}.py").read_text()
+    text = find_cheat(cheat).read_text()
     found = [breach for breach in broken_by(text, entry) if breach.finding.check == check]
     assert found
     assert found[0].rule == rules()[check]

@@ -17,7 +17,11 @@ from kgtui.cli.commands import bench, check, inspect, targets
 CORPUS = Path(__file__).parents[2] / "corpus"
 COMMANDS = {"check": check, "inspect": inspect, "bench": bench, "targets": targets}
 UNSUPPORTED = "# kgtui: op=aten::silu\nimport a_package_that_nobody_has\n\n\ndef silu(self):\n    return self\n"
-FILES = {0: "honest/silu.py", 1: "wrong/add_ignores_alpha.py", 4: "cheats/plain_torch_and_a_decoy.py"}
+FILES = {
+    0: "honest/silu.py",
+    1: "wrong/add_ignores_alpha.py",
+    4: "cheats/framework_computes/plain_torch_and_a_decoy.py",
+}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -79,7 +79,7 @@ def test_a_wrong_kernel_fails_in_the_real_engine(run, tmp_path):
     ("file", "exit_code", "outcome", "layers"),
     [
         ("honest/silu.py", 0, "pass", {"static", "behaviour", "ablation"}),
-        ("cheats/fig_leaf.py", 4, "pass", {"static", "behaviour", "ablation"}),
+        ("cheats/kernel_for_show/fig_leaf.py", 4, "pass", {"static", "behaviour", "ablation"}),
         ("wrong/add_ignores_alpha.py", 1, "wrong_value", {"static"}),
     ],
 )

@@ -166,6 +166,14 @@ def test_what_was_foreseen_for_other_content_or_another_variant_is_made_anew(jud
     assert not torch.equal(before, base)
 
 
+def test_one_element_stays_in_range_for_an_answer_of_integers(judge: Judge) -> None:
+    judge.prepare(problem(lambda rng: (torch.randn(8, 40, generator=rng) - 1000,), lambda x: x.argmax(1)))
+    before = judge.input().clone()
+    assert judge.vary(Variant.ONE_ELEMENT).dismissed == ""
+    assert int((judge.input() != before).sum()) == 1
+    assert judge.input().max() <= before.max()
+
+
 def test_what_was_foreseen_may_be_dismissed(judge: Judge) -> None:
     judge.prepare(problem(drawn(8, 8), lambda x: torch.ones(3)))
     judge.variants.foresee(judge.hand, Variant.ONE_ELEMENT)

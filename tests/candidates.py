@@ -1,0 +1,55 @@
+"""The candidates of `tests/corpus`, and what the first line of each file states."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.static.source import directives
+
+CORPUS = Path(__file__).parent / "corpus"
+_CASE = re.compile(r'case="([^"]*)"')
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stated:
+    """The first line of a file; `case` is one that shows the stated outcome, `diagnosis` what is found of a mistake."""
+
+    op: str
+    expect: frozenset[str]
+    findings: frozenset[str]
+    ids: frozenset[str]
+    diagnosis: str | None
+    case: str | None
+
+
+def candidates(kind: str) -> list[Path]:
+    """The files of a kind, "honest", "wrong", "cheats" or "cheats_gpu", in the order of their names."""
+    return sorted((CORPUS / kind).rglob("*.py"), key=lambda path: path.stem)
+
+
+def cheat(name: str) -> Path:
+    """The cheat of this name, of whatever mechanism."""
+    (path,) = (CORPUS / "cheats").glob(f"*/{name}.py")
+    return path
+
+
+def mechanism(path: Path) -> str:
+    """How a cheat works: the folder that it is in."""
+    return path.parent.name
+
+
+def stated(path: Path) -> Stated:
+    """What the first line of a file says of it."""
+    text = path.read_text()
+    found = directives(text)
+    case = _CASE.search(text.partition("\n")[0])
+    return Stated(
+        op=found["op"],
+        expect=frozenset(found["expect"].split("|")),
+        findings=frozenset(found["finding"].split("|")) if "finding" in found else frozenset(),
+        ids=frozenset(found["ids"].split(",")) if "ids" in found else frozenset(),
+        diagnosis=found.get("diagnosis"),
+        case=case.group(1) if case else None,
+    )
