@@ -6,6 +6,8 @@ With `--sample=N`, N > 0:
 - of a test marked `sampled` those sets of parameters run whose node id has a CRC-32 that N divides, and of each group
   the one with the smallest CRC-32.  `sampled(group=f)` makes groups of what `f` returns for the parameters, such as
   the operator; without it a test is one group;
+- of the other tests in a file of `COSTLY`, which start the application, processes or compilers or draw thousands of
+  numbers, those run whose CRC-32 `ONE_IN` divides, and of each file the one with the smallest CRC-32;
 - every other test runs.
 
 The rule depends on node ids alone: two runs of one source run the same tests, on any number of workers.
@@ -20,6 +22,20 @@ from dataclasses import dataclass
 import pytest
 
 OPTION = "--sample"
+ONE_IN = 5
+COSTLY = (
+    "tests/architecture/test_imports.py",
+    "tests/engine/compiler/",
+    "tests/engine/end_to_end/",
+    "tests/engine/timing/test_bench.py",
+    "tests/engine/timing/test_statistics.py",
+    "tests/kgtui/app/",
+    "tests/kgtui/cli/",
+    "tests/kgtui/screens/",
+    "tests/kgtui/standalone/",
+    "tests/kgtui/terminal/",
+    "tests/kgtui/widgets/",
+)
 _COUNTS = "sample_counts"
 
 
@@ -38,6 +54,11 @@ class Collected:
     group: Hashable = None
 
     @property
+    def costly(self) -> bool:
+        """Whether it is not marked and in a file of `COSTLY`."""
+        return not self.sampled and self.nodeid.startswith(COSTLY)
+
+    @property
     def checksum(self) -> int:
         """The CRC-32 of the node id."""
         return zlib.crc32(self.nodeid.encode())
@@ -48,10 +69,11 @@ def in_sample(tests: Iterable[Collected], divisor: int) -> frozenset[str]:
     chosen: set[str] = set()
     smallest: dict[Hashable, Collected] = {}
     for test in (test for test in tests if not test.slow):
-        if not test.sampled or test.checksum % divisor == 0:
+        one_in = divisor if test.sampled else ONE_IN if test.costly else 1
+        if test.checksum % one_in == 0:
             chosen.add(test.nodeid)
-        if test.sampled:
-            group = test.nodeid.partition("[")[0], test.group
+        if one_in > 1:
+            group = test.nodeid.partition("::" if test.costly else "[")[0], test.group
             smallest[group] = min(smallest.get(group, test), test, key=lambda one: one.checksum)
     return frozenset(chosen | {test.nodeid for test in smallest.values()})
 

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests.sampling import Collected, in_sample
+from tests.sampling import COSTLY, ONE_IN, Collected, in_sample
 
 ROOT = Path(__file__).parents[1]
 NUMBERS = [f"tests/test_a.py::test_numbers[{number}]" for number in range(40)]
@@ -64,6 +64,19 @@ def test_of_a_marked_test_the_sets_are_chosen_whose_checksum_the_divisor_divides
     divided = {nodeid for nodeid in NUMBERS if zlib.crc32(nodeid.encode()) % 8 == 0}
     assert 0 < len(divided) < len(NUMBERS)
     assert sampled(NUMBERS, 8) == divided | {min(NUMBERS, key=lambda nodeid: zlib.crc32(nodeid.encode()))}
+
+
+def test_of_a_costly_file_one_in_a_few_runs_and_one_at_least() -> None:
+    named = [f"{COSTLY[1]}test_a.py::test_{number}" for number in range(40)]
+    divided = {nodeid for nodeid in named if zlib.crc32(nodeid.encode()) % ONE_IN == 0}
+    assert 0 < len(divided) < len(named)
+    smallest = min(named, key=lambda nodeid: zlib.crc32(nodeid.encode()))
+    assert in_sample([Collected(nodeid=nodeid) for nodeid in named], 1_000) == divided | {smallest}
+    assert len(in_sample([Collected(nodeid=named[0])], 1_000)) == 1
+
+
+def test_every_costly_file_exists() -> None:
+    assert [name for name in COSTLY if not (ROOT / name).exists()] == []
 
 
 def test_the_order_of_the_tests_changes_nothing() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -28,17 +28,17 @@ TEXTS = ("*.py", "*.md", "*.tcss", "*.txt", "*.json", "*.svg")
 MACHINE_PATH = re.compile(rf"{re.escape(str(ROOT))}/|(?<![\w./])/(?:work|root|Users|mnt|builds)/")
 
 
-def modules() -> Iterator[tuple[str, str, ast.Module]]:
+@cache
+def modules() -> tuple[tuple[str, str, ast.Module], ...]:
     """Every module of the packages: its name, its text, its tree."""
-    for package in PACKAGES:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            text = path.read_text()
-            yield path.relative_to(ROOT).as_posix(), text, ast.parse(text)
+    paths = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+    return tuple((path.relative_to(ROOT).as_posix(), text := path.read_text(), ast.parse(text)) for path in paths)
 
 
-def called(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
+@cache
+def called(tree: ast.Module) -> tuple[tuple[str, ast.Call], ...]:
     """Every call, with the source of what is called: "eval", "sys.path.insert"."""
-    return ((ast.unparse(node.func), node) for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return tuple((ast.unparse(node.func), node) for node in ast.walk(tree) if isinstance(node, ast.Call))
 
 
 def calls_of(names: frozenset[str]) -> list[str]:
