@@ -69,7 +69,7 @@ async def test_unbounded_memory_is_out_of_memory(judging, name):
 
 
 async def test_a_gigabyte_of_output_is_cut_and_changes_nothing(judging):
-    judged = await judging(cheat("prints_a_gigabyte"))
+    judged = await judging(cheat("prints_a_gigabyte"), limits=replace(SMALL, case_s=60.0))
     assert judged.verdict.outcome is Outcome.WRONG_VALUE
     assert "more output than is kept" in judged.log
     assert len(judged.log) < 4 << 20
