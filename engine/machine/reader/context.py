@@ -201,7 +201,7 @@ class Context:
 
     def _source_of_line(self) -> str:
         """Where in the source the operation of this line of text comes from, in brackets; "" if it is not said."""
-        text, start = self.cursor.text, self.cursor.offset()
+        text, start = self.cursor.text, self.cursor.offset(self.cursor.place)
         end = text.find("\n", start)
         line = text[start : end if end >= 0 else len(text)]
         found = line.rfind("loc(#")

@@ -16,6 +16,7 @@ class Limits:
     functions: int = 256
     operations: int = 100_000
     nesting: int = 48
+    blocks: int = 1024
     rank: int = 16
     elements: int = 2**20
     constant_elements: int = 2**20

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from engine.machine.ir import Scalar
 
-_DECIMAL = re.compile(r"(-?)(\d{1,400})(?:\.(\d{0,1200}))?(?:[eE]([-+]?\d{1,5}))?")
+_DECIMAL = re.compile(r"(-?)(\d{1,400})(?:\.(\d{0,1200}))?(?:[eE]([-+]?\d{1,5}))?", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +122,7 @@ def literal_bits(token: str, scalar: Scalar) -> int:
         return pattern
     if scalar.is_float:
         return float_bits(token, scalar)
-    if not token.lstrip("-").isdecimal() or len(token) > 40:
+    if not (token.isascii() and token.lstrip("-").isdecimal()) or len(token) > 40:
         raise ValueError(f"{token[:40]} is not an integer")
     return integer_bits(int(token), scalar)
 

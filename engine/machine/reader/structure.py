@@ -11,6 +11,10 @@ from engine.machine.reader.attributes import read_attributes
 from engine.machine.reader.context import Context, Draft, Jump, Scope
 from engine.machine.reader.forms import FORMS
 from engine.machine.reader.generic import read_generic
+from engine.machine.reader.rules import RULES
+from engine.machine.reader.rules.calls import check_calls
+from engine.machine.reader.rules.kit import RuleError
+from engine.machine.reader.rules.regions import check_function
 
 
 @dataclass(kw_only=True)
@@ -44,6 +48,10 @@ def read_module(context: Context) -> Module:
     context.location()
     if cursor.next:
         cursor.fail("expected the end of the module")
+    try:
+        check_calls(functions)
+    except RuleError as error:
+        cursor.fail(str(error), back=1)
     return Module(functions=functions)
 
 
@@ -59,8 +67,9 @@ def _read_function(context: Context) -> Function:
         read_attributes(context)
     if cursor.next != "{":
         raise UnsupportedError(f"function {name} is not supported: it has no body")
+    start = cursor.place
     body = read_region(context, arguments, "")
-    return Function(
+    function = Function(
         name=name,
         body=body,
         results=results,
@@ -69,6 +78,11 @@ def _read_function(context: Context) -> Function:
         is_public=visibility == "public",
         location=context.location(),
     )
+    try:
+        check_function(function)
+    except RuleError as error:
+        cursor.fail_at(start, f"function {name}: {error}")
+    return function
 
 
 def _read_arguments(context: Context) -> tuple[tuple[Value, ...], dict[int, int]]:
@@ -121,6 +135,8 @@ def read_region(context: Context, arguments: tuple[Value, ...], terminator: str)
     while not cursor.accept("}"):
         if cursor.next.startswith("^"):
             blocks.append(_read_label(context, labels, len(blocks)))
+            if len(blocks) > context.limits.blocks:
+                raise LimitError(f"a region has more than {context.limits.blocks:,} blocks")
         else:
             _read_statement(context, blocks[-1])
     context.scope.close()
@@ -173,7 +189,7 @@ def _finished(context: Context, block: _OpenBlock, labels: dict[str, int]) -> Bl
 
 
 def _read_statement(context: Context, block: _OpenBlock) -> None:
-    cursor = context.cursor
+    cursor, start = context.cursor, context.cursor.place
     context.operations += 1
     if context.operations > context.limits.operations:
         raise LimitError(f"a module has more than {context.limits.operations:,} operations")
@@ -189,16 +205,20 @@ def _read_statement(context: Context, block: _OpenBlock) -> None:
     else:
         context.refuse_operation()
     location = context.location()
-    block.operations.append(
-        Operation(
-            name=name,
-            operands=draft.operands,
-            results=_define_results(context, names, draft, location),
-            attributes=draft.attributes,
-            regions=draft.regions,
-            location=location,
-        )
+    operation = Operation(
+        name=name,
+        operands=draft.operands,
+        results=_define_results(context, names, draft, location),
+        attributes=draft.attributes,
+        regions=draft.regions,
+        location=location,
     )
+    if rule := RULES.get(name):
+        try:
+            rule(operation)
+        except RuleError as error:
+            cursor.fail_at(start, f"{name}: {error}")
+    block.operations.append(operation)
     block.jumps = draft.jumps
 
 

@@ -24,9 +24,11 @@ _TOKEN = re.compile(
     r"|-?+\d++(?:\.\d*+(?:[eE][-+]?+\d++)?+)?+"
     r"|->"
     r"|\"(?:[^\"\\\n]|\\.)*+\""
-    r"|[\^@\#][\w$.]++"
+    r"|@(?:[\w$.]|-(?!>))++"
+    r"|[\^\#][\w$.]++"
     r"|@\"(?:[^\"\\\n]|\\.)*+\""
-    r"|\S)"
+    r"|\S)",
+    re.ASCII,
 )
 _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{2})|(.))")
 _ESCAPED = {"n": "\n", "t": "\t", '"': '"', "\\": "\\"}
@@ -138,16 +140,25 @@ class Cursor:
         self._at += 1
         return "".join(self._tokens[start : self._at])
 
-    def offset(self, *, back: int = 0) -> int:
-        """Where in the text the next token begins, or the one that was read `back` tokens ago."""
-        wanted = max(0, self._at - back)
-        for place, found in enumerate(_TOKEN.finditer(self.text, self._start, self._end)):
-            if place == wanted:
+    @property
+    def place(self) -> int:
+        """The number of the next token, for `offset` and `fail_at`."""
+        return self._at
+
+    def offset(self, place: int) -> int:
+        """Where in the text the token of that number begins."""
+        for number, found in enumerate(_TOKEN.finditer(self.text, self._start, self._end)):
+            if number == place:
                 return found.start(1)
         return self._end
 
     def fail(self, message: str, *, back: int = 0) -> NoReturn:
         """Raise MalformedError at the next token, or at the one that was read `back` tokens ago."""
-        token = self._tokens[max(0, self._at - back)]
+        place = max(0, self._at - back)
+        token = self._tokens[place]
         came = f"found {token[:40]}" if token else "the text ends here"
-        raise malformed(self.text, self.offset(back=back), f"{message}, {came}")
+        self.fail_at(place, f"{message}, {came}")
+
+    def fail_at(self, place: int, message: str) -> NoReturn:
+        """Raise MalformedError at the token of that number."""
+        raise malformed(self.text, self.offset(place), message)

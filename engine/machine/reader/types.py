@@ -10,7 +10,7 @@ from engine.machine.ir import Descriptor, Pointer, Scalar, Tensor, Type
 from engine.machine.reader.limits import Limits
 
 _SCALARS = {scalar.value: scalar for scalar in Scalar}
-_DIMENSIONS = re.compile(r"((?:\d++x)*+)(.*+)", re.DOTALL)
+_DIMENSIONS = re.compile(r"((?:\d++x)*+)(.*+)", re.DOTALL | re.ASCII)
 _OTHER_SCALAR = re.compile(r"(?:[su]?i\d+|t?f\d+\w*|none|complex<.*>|vector<.*>|memref<.*>|!\w.*)", re.DOTALL)
 
 

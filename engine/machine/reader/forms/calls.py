@@ -9,8 +9,6 @@ from engine.machine.reader.forms.kit import Form, keyword
 from engine.machine.reader.forms.loops import read_terminator, read_typed_list
 
 AXES = ("x", "y", "z")
-
-
 BARRIERS = frozenset({"none", "local", "global_read", "global_write", "tensor_read", "tensor_write", "all", "|"})
 
 
@@ -118,4 +116,6 @@ FORMS: dict[str, Form] = {
     "llvm.intr.assume": _assume,
     "gpu.barrier": _nothing,
     "ttg.barrier": _barrier,
+    "tt.grid_dependency_wait": _nothing,
+    "tt.grid_dependency_launch_dependents": _nothing,
 }

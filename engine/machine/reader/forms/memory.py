@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from engine.machine.ir import Attribute, Pointer, Scalar, Tensor, Type, Value
+import re
+
+from engine.machine.ir import Attribute, Value
 from engine.machine.reader.attributes import read_attributes
 from engine.machine.reader.context import Context, Draft
 from engine.machine.reader.forms.kit import Form, keyword, words_after
+from engine.machine.reader.rules.memory import pointee
 
 CACHES = ("none", "ca", "cg", "wb", "cs", "wt", "cv")
 EVICTIONS = ("normal", "evict_first", "evict_last")
@@ -14,11 +17,19 @@ ORDERS = ("relaxed", "acquire", "release", "acq_rel")
 SCOPES = ("gpu", "cta", "sys")
 REDUCTIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 _HINTS = {"cacheModifier": "cache", "evictionPolicy": "evict"}
+# Since 3.9: {cachePolicy = #tt.cache_policy<cache_modifier = cg, eviction_policy = evict_last>}.
+_HINTS_OF_POLICY = {"cache_modifier": "cache", "eviction_policy": "evict"}
+_POLICY_FIELD = re.compile(r"(cache_modifier|eviction_policy)=(\w+)")
 
 
 def _hints(context: Context, defaults: dict[str, Attribute]) -> dict[str, Attribute]:
     """Read cache hints and attributes; what is not given has its default."""
     found = {**defaults, **words_after(context, _HINTS), **read_attributes(context)}
+    policy = found.pop("cachePolicy", None)
+    if isinstance(policy, str):
+        found.update((_HINTS_OF_POLICY[name], word) for name, word in _POLICY_FIELD.findall(policy))
+    if found["evict"] == "evict_normal":
+        found["evict"] = "normal"
     if found["cache"] not in CACHES or found["evict"] not in EVICTIONS:
         context.cursor.fail("expected the name of a cache modifier and of an eviction policy")
     return found
@@ -27,17 +38,6 @@ def _hints(context: Context, defaults: dict[str, Attribute]) -> dict[str, Attrib
 LOAD_DEFAULTS: dict[str, Attribute] = {"cache": "none", "evict": "normal", "isVolatile": False, "boundaryCheck": ()}
 STORE_DEFAULTS: dict[str, Attribute] = {"cache": "none", "evict": "normal", "boundaryCheck": ()}
 DESCRIPTOR_DEFAULTS: dict[str, Attribute] = {"cache": "none", "evict": "normal"}
-
-
-def pointee(pointer: Type) -> Type | None:
-    """The type that is in memory behind a pointer, a tensor of pointers or a block pointer; None for other types."""
-    match pointer:
-        case Pointer():
-            return pointer.pointee
-        case Tensor(element=Pointer(pointee=Scalar() as element)):
-            return Tensor(shape=pointer.shape, element=element)
-        case _:
-            return None
 
 
 def _load(context: Context) -> Draft:
@@ -92,6 +92,33 @@ def _compare_and_swap(context: Context) -> Draft:
     """`acq_rel, gpu, %p, %compare, %value : (T, U, U) -> U`."""
     attributes = _order_and_scope(context)
     return _functional(context, context.operands(3), attributes)
+
+
+def _atomic_load(context: Context) -> Draft:
+    """`acquire, gpu, %p, %mask : (T, U) -> V`."""
+    attributes = _order_and_scope(context)
+    return _functional(context, _up_to(context, 2), attributes)
+
+
+def _atomic_store(context: Context) -> Draft:
+    """`release, gpu, %p, %value, %mask : T`."""
+    attributes = _order_and_scope(context)
+    operands = _up_to(context, 3)
+    attributes.update(read_attributes(context))
+    context.cursor.expect(":")
+    context.type_of(operands[0])
+    return Draft(operands=operands, attributes=attributes)
+
+
+def _atomic_poll(context: Context) -> Draft:
+    """`acquire, gpu, %p, %value : T, U -> V`."""
+    attributes = _order_and_scope(context)
+    operands = context.operands(2)
+    attributes.update(read_attributes(context))
+    context.cursor.expect(":")
+    context.types_of(operands)
+    context.cursor.expect("->")
+    return Draft(operands=operands, results=(context.type(),), attributes=attributes)
 
 
 def _order_and_scope(context: Context) -> dict[str, Attribute]:
@@ -214,6 +241,9 @@ FORMS: dict[str, Form] = {
     "tt.store": _store,
     "tt.atomic_rmw": _atomic,
     "tt.atomic_cas": _compare_and_swap,
+    "tt.atomic_load": _atomic_load,
+    "tt.atomic_store": _atomic_store,
+    "tt.atomic_poll": _atomic_poll,
     "tt.make_tensor_ptr": _make_block_pointer,
     "tt.advance": _advance,
     "tt.make_tensor_descriptor": _make_descriptor,

@@ -165,6 +165,7 @@ FORMS: dict[str, Form] = {
     "tt.clampf": _clampf,
     "tt.precise_sqrt": same_type(1),
     "tt.precise_divf": same_type(2),
+    "tt.approx_divf": same_type(2),
     "tt.mulhiui": same_type(2),
     "tt.dot": _dot,
     "tt.dot_scaled": _dot_scaled,
