@@ -7,7 +7,6 @@ engine.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 
 from rich.cells import cell_len
@@ -23,12 +22,11 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
-from kgtui.highlighting.cleaning import cleaned, lines_of
+from kgtui.highlighting.cleaning import lines_of
 from kgtui.highlighting.inks import ThemedInks, rich_style
 from kgtui.highlighting.lexers import TextKind
 from kgtui.highlighting.marks import Mark
-from kgtui.highlighting.reading import colours_of
-from kgtui.highlighting.searching import occurrences
+from kgtui.widgets.text.code_lines import CodeLines, Hit, Hits
 
 LONGEST_LINE = 4_000
 LONGEST_LOG_LINE = 400
@@ -41,8 +39,13 @@ class CodeView(ScrollView, can_focus=True):
 
     ALLOW_SELECT = True
     COMPONENT_CLASSES = {  # noqa: RUF012  # Textual's own form
-        "code--cursor", "code--empty", "code--gutter", "code--hit", "code--hit-here", "code--linked",
-    }  # fmt: skip
+        "code--cursor",
+        "code--empty",
+        "code--gutter",
+        "code--hit",
+        "code--hit-here",
+        "code--linked",
+    }
     DEFAULT_CSS = """
     CodeView {
         background: $surface;
@@ -91,24 +94,23 @@ class CodeView(ScrollView, can_focus=True):
             return self.view
 
     def __init__(
-        self, *, empty: str = "", line_numbers: bool = True, most_lines: int = MOST_LINES, id: str | None = None,
+        self,
+        *,
+        empty: str = "",
+        line_numbers: bool = True,
+        most_lines: int = MOST_LINES,
+        id: str | None = None,
         classes: str | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(id=id, classes=classes)
         self.empty = empty
         self._line_numbers = line_numbers
         self._most_lines = most_lines
-        self._kind = TextKind.PLAIN
-        self._lines: list[str] = []
-        self._colours = colours_of(self._lines, self._kind)
-        self._first = 1
+        self._lines = CodeLines()
+        self._hits = Hits()
         self._cursor = 1
-        self._columns = 0
         self._marks: dict[int, Mark] = {}
         self._linked: frozenset[int] = frozenset()
-        self._sought = ""
-        self._hits: list[tuple[int, int]] = []
-        self._here: tuple[int, int] | None = None
         self._inks = ThemedInks()
         self._strips: LRUCache[tuple[int, bool, bool], Strip] = LRUCache(CACHED_LINES)
 
@@ -117,14 +119,12 @@ class CodeView(ScrollView, can_focus=True):
     def show_text(self, text: str, *, kind: str, keep_place: bool = False) -> None:
         """Show this text instead; `kind` is one of TextKind, anything else is plain."""
         place, scroll = self._cursor, self.scroll_offset
-        self._kind = TextKind(kind)
-        self._lines, self._first, self._columns = [], 1, 0
+        self._lines = CodeLines(lines_of(text), kind=TextKind(kind), longest=LONGEST_LINE)
         self._marks, self._linked = {}, frozenset()
-        self._extend(cleaned(line, longest=LONGEST_LINE) for line in lines_of(text))
-        self._colours = colours_of(self._lines, self._kind)
         self._resize()
-        self._seek()
-        self._cursor = min(place, max(1, len(self._lines))) if keep_place else 1
+        self._hits.seek(self._lines)
+        self._redraw()
+        self._cursor = min(place, max(1, self.line_count)) if keep_place else 1
         self._scroll(x=scroll.x if keep_place else 0, y=scroll.y if keep_place else 0)
 
     def append_lines(self, lines: Iterable[str]) -> None:
@@ -132,14 +132,14 @@ class CodeView(ScrollView, can_focus=True):
 
         The view follows the end while it is there, and stands still where the reader went up.
         """
-        follows, was_last = self.scroll_offset.y >= self.max_scroll_y, self._cursor >= self._last
-        known = self._last
-        self._extend(cleaned(part, longest=LONGEST_LOG_LINE) for line in lines for part in line.split("\n"))
-        self._hits += self._hits_from(known + 1)
-        dropped = self._drop_oldest()
-        self._colours = colours_of(self._lines, self._kind)
+        follows, was_last = self.scroll_offset.y >= self.max_scroll_y, self._cursor >= self._lines.last
+        known = self._lines.last if self._lines.texts else 0
+        self._lines.extend((part for line in lines for part in line.split("\n")), longest=LONGEST_LOG_LINE)
+        self._hits.extend(self._lines, first=known + 1)
+        dropped = self._lines.drop_oldest(most=self._most_lines)
+        self._hits.drop_before(self._lines.first)
         self._resize()
-        self._cursor = self._last if was_last else max(self._cursor, self._first)
+        self._cursor = self._lines.last if was_last else max(self._cursor, self._lines.first)
         if follows:
             self._scroll(y=self.max_scroll_y)
         elif dropped:
@@ -163,7 +163,7 @@ class CodeView(ScrollView, can_focus=True):
     @property
     def line_count(self) -> int:
         """How many lines are shown."""
-        return len(self._lines)
+        return len(self._lines.texts)
 
     @property
     def cursor_line(self) -> int:
@@ -178,11 +178,11 @@ class CodeView(ScrollView, can_focus=True):
     @property
     def current_text(self) -> str:
         """The text of the line under the cursor."""
-        return self._lines[self._cursor - self._first] if self._lines else ""
+        return self._lines.text(self._cursor) if self._lines.texts else ""
 
     def go_to(self, line: int) -> None:
         """Put the cursor on a line and show it; before the first is the first, beyond the last the last."""
-        line = max(self._first, min(line, self._last))
+        line = max(self._lines.first, min(line, self._lines.last))
         if line != self._cursor:
             self._cursor = line
             self.post_message(self.CursorMoved(self, line))
@@ -196,23 +196,14 @@ class CodeView(ScrollView, can_focus=True):
 
         Capital letters count only where `text` has some.  The empty text ends the search.
         """
-        self._sought = text
-        self._seek()
-        if self._hits:
-            place = bisect_left(self._hits, (self._cursor, 0))
-            self._go_to_hit(self._hits[place % len(self._hits)])
+        self._hits.seek(self._lines, text)
+        self._redraw()
+        self._go_to_hit(self._hits.from_line(self._cursor))
         return len(self._hits)
 
     def hit(self, step: int) -> None:
         """Go to the next hit, or for -1 to the one before, round and round."""
-        if not self._hits:
-            return
-        here = self._here if self._here and self._here[0] == self._cursor else None
-        if here in self._hits:
-            place = self._hits.index(here) + step
-        else:
-            place = bisect_left(self._hits, (self._cursor, 0)) + min(step, 0)
-        self._go_to_hit(self._hits[place % len(self._hits)])
+        self._go_to_hit(self._hits.next(self._cursor, step))
 
     # Keys.
 
@@ -226,11 +217,11 @@ class CodeView(ScrollView, can_focus=True):
 
     def action_first(self) -> None:
         """Go to the first line."""
-        self.go_to(self._first)
+        self.go_to(self._lines.first)
 
     def action_last(self) -> None:
         """Go to the last line."""
-        self.go_to(self._last)
+        self.go_to(self._lines.last)
 
     def action_sideways(self, columns: int) -> None:
         """Scroll to the side."""
@@ -242,13 +233,13 @@ class CodeView(ScrollView, can_focus=True):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Without a search, the keys of its hits are left to the app."""
-        return bool(self._sought) if action == "hit" else super().check_action(action, parameters)
+        return bool(self._hits.sought) if action == "hit" else super().check_action(action, parameters)
 
     def on_click(self, event: events.Click) -> None:
         """Put the cursor where the mouse is."""
         offset = event.get_content_offset(self)
-        if offset is not None and self._lines:
-            self.go_to(self._first + self.scroll_offset.y + offset.y)
+        if offset is not None and self._lines.texts:
+            self.go_to(self._lines.first + self.scroll_offset.y + offset.y)
 
     def on_resize(self) -> None:
         """Keep the cursor on the screen; a view in a hidden tab has no size until it is shown."""
@@ -260,11 +251,11 @@ class CodeView(ScrollView, can_focus=True):
         """One row of the screen."""
         index, width = self.scroll_offset.y + y, self.size.width
         base = self.rich_style
-        if index >= len(self._lines):
-            text = self.empty if not self._lines and y == 0 else ""
+        if index >= self.line_count:
+            text = self.empty if not self.line_count and y == 0 else ""
             style = self.get_component_rich_style("code--empty")
             return Strip([Segment(text, style)]).crop_extend(0, width, base)
-        line = self._first + index
+        line = self._lines.first + index
         gutter = self._gutter(line, base)
         background = self._background(line, base)
         left = self.scroll_offset.x
@@ -279,7 +270,7 @@ class CodeView(ScrollView, can_focus=True):
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """The text that was selected with the mouse, without numbers and marks."""
-        return selection.extract("\n".join(self._lines)), "\n"
+        return selection.extract("\n".join(self._lines.texts)), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:
         """Called by Textual when another part of the text is selected."""
@@ -290,9 +281,9 @@ class CodeView(ScrollView, can_focus=True):
         key = (line, line == self._cursor, line in self._linked)
         if selection is None and (known := self._strips.get(key)) is not None:
             return known
-        text = Text(self._lines[index], no_wrap=True, end="")  # has no style: without spans it would not be drawn
+        text = Text(self._lines.texts[index], no_wrap=True, end="")  # has no style: without spans it would not be drawn
         inks = self._inks.under(self.app.theme_variables, self.background_colors[1])
-        for span in self._colours(index):
+        for span in self._lines.colours(index):
             text.stylize(inks[span.ink], span.start, span.end)
         self._stylize_hits(text, line)
         if selection is not None and (selected := selection.get_span(index)) is not None:
@@ -305,10 +296,10 @@ class CodeView(ScrollView, can_focus=True):
         return strip
 
     def _stylize_hits(self, text: Text, line: int) -> None:
-        for hit in self._hits[bisect_left(self._hits, (line, 0)) : bisect_left(self._hits, (line + 1, 0))]:
-            here = hit == self._here
+        for hit in self._hits.on(line):
+            here = hit == self._hits.here
             style = self.get_component_rich_style("code--hit-here") if here else self._backdrop("code--hit")
-            text.stylize(style, hit[1], hit[1] + len(self._sought))
+            text.stylize(style, hit[1], hit[1] + len(self._hits.sought))
 
     def _background(self, line: int, base: RichStyle) -> RichStyle:
         if line in self._linked:
@@ -337,49 +328,27 @@ class CodeView(ScrollView, can_focus=True):
     # Its own affairs.
 
     @property
-    def _last(self) -> int:
-        return self._first + max(0, len(self._lines) - 1)
-
-    @property
     def _gutter_columns(self) -> int:
         if self._line_numbers:
-            return len(str(self._last)) + 2
+            return len(str(self._lines.last)) + 2
         return 2 if self._marks else 0
-
-    def _extend(self, lines: Iterable[str]) -> None:
-        known = len(self._lines)
-        self._lines.extend(lines)
-        self._columns = max(self._columns, max(map(cell_len, self._lines[known:]), default=0))
-
-    def _drop_oldest(self) -> int:
-        dropped = max(0, len(self._lines) - self._most_lines)
-        del self._lines[:dropped]
-        self._first += dropped
-        self._hits = self._hits[bisect_left(self._hits, (self._first, 0)) :]
-        return dropped
 
     def _resize(self) -> None:
         self._strips.clear()
-        self.virtual_size = Size(self._gutter_columns + self._columns, len(self._lines))
+        self.virtual_size = Size(self._gutter_columns + self._lines.columns, self.line_count)
 
     def _redraw(self) -> None:
         self._strips.clear()
         self.refresh()
 
-    def _seek(self) -> None:
-        self._here = None
-        self._hits = self._hits_from(self._first)
-        self._redraw()
-
-    def _hits_from(self, first: int) -> list[tuple[int, int]]:
-        return occurrences(self._sought, self._lines[first - self._first :], first=first)
-
-    def _go_to_hit(self, hit: tuple[int, int]) -> None:
-        self._here = hit
+    def _go_to_hit(self, hit: Hit | None) -> None:
+        if hit is None:
+            return
+        self._hits.here = hit
         self.go_to(hit[0])
         left, width = self.scroll_offset.x, self.size.width - self._gutter_columns
-        column = cell_len(self._lines[hit[0] - self._first][: hit[1]])
-        if self.size and not left <= column <= left + width - len(self._sought):
+        column = cell_len(self._lines.text(hit[0])[: hit[1]])
+        if self.size and not left <= column <= left + width - len(self._hits.sought):
             self._scroll(x=max(0, column - width // 2))
         self._redraw()
 
@@ -387,7 +356,7 @@ class CodeView(ScrollView, can_focus=True):
         """Scroll as little as shows a line that is near, and to the middle for one that is far."""
         if not self.size:
             return
-        index, top, height = line - self._first, self.scroll_offset.y, self.size.height
+        index, top, height = line - self._lines.first, self.scroll_offset.y, self.size.height
         if index < top - 1 or index > top + height:
             self._scroll(y=index - height // 2)
         elif index < top:
