@@ -11,11 +11,8 @@ from collections.abc import Iterable, Mapping
 
 from rich.cells import cell_len
 from rich.segment import Segment
-from rich.style import Style as RichStyle
-from rich.text import Text
 from textual import events
 from textual.binding import Binding
-from textual.cache import LRUCache
 from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
@@ -23,10 +20,10 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from kgtui.highlighting.cleaning import lines_of
-from kgtui.highlighting.inks import ThemedInks, rich_style
 from kgtui.highlighting.lexers import TextKind
 from kgtui.highlighting.marks import Mark
-from kgtui.widgets.text.code_lines import CodeLines, Hit, Hits
+from kgtui.widgets.text.code_lines import CodeLines, Hit
+from kgtui.widgets.text.line_painter import LinePainter
 
 LONGEST_LINE = 4_000
 LONGEST_LOG_LINE = 400
@@ -104,25 +101,18 @@ class CodeView(ScrollView, can_focus=True):
     ) -> None:
         super().__init__(id=id, classes=classes)
         self.empty = empty
-        self._line_numbers = line_numbers
         self._most_lines = most_lines
-        self._lines = CodeLines()
-        self._hits = Hits()
         self._cursor = 1
-        self._marks: dict[int, Mark] = {}
-        self._linked: frozenset[int] = frozenset()
-        self._inks = ThemedInks()
-        self._strips: LRUCache[tuple[int, bool, bool], Strip] = LRUCache(CACHED_LINES)
+        self._painter = LinePainter(self, line_numbers=line_numbers)
 
     # What is shown.
 
     def show_text(self, text: str, *, kind: str, keep_place: bool = False) -> None:
         """Show this text instead; `kind` is one of TextKind, anything else is plain."""
         place, scroll = self._cursor, self.scroll_offset
-        self._lines = CodeLines(lines_of(text), kind=TextKind(kind), longest=LONGEST_LINE)
-        self._marks, self._linked = {}, frozenset()
+        self._painter.show(CodeLines(lines_of(text), kind=TextKind(kind), longest=LONGEST_LINE))
         self._resize()
-        self._hits.seek(self._lines)
+        self._painter.hits.seek(self._painter.lines)
         self._redraw()
         self._cursor = min(place, max(1, self.line_count)) if keep_place else 1
         self._scroll(x=scroll.x if keep_place else 0, y=scroll.y if keep_place else 0)
@@ -132,14 +122,14 @@ class CodeView(ScrollView, can_focus=True):
 
         The view follows the end while it is there, and stands still where the reader went up.
         """
-        follows, was_last = self.scroll_offset.y >= self.max_scroll_y, self._cursor >= self._lines.last
-        known = self._lines.last if self._lines.texts else 0
-        self._lines.extend((part for line in lines for part in line.split("\n")), longest=LONGEST_LOG_LINE)
-        self._hits.extend(self._lines, first=known + 1)
-        dropped = self._lines.drop_oldest(most=self._most_lines)
-        self._hits.drop_before(self._lines.first)
+        follows, was_last = self.scroll_offset.y >= self.max_scroll_y, self._cursor >= self._painter.lines.last
+        known = self._painter.lines.last if self._painter.lines.texts else 0
+        self._painter.lines.extend((part for line in lines for part in line.split("\n")), longest=LONGEST_LOG_LINE)
+        self._painter.hits.extend(self._painter.lines, first=known + 1)
+        dropped = self._painter.lines.drop_oldest(most=self._most_lines)
+        self._painter.hits.drop_before(self._painter.lines.first)
         self._resize()
-        self._cursor = self._lines.last if was_last else max(self._cursor, self._lines.first)
+        self._cursor = self._painter.lines.last if was_last else max(self._cursor, self._painter.lines.first)
         if follows:
             self._scroll(y=self.max_scroll_y)
         elif dropped:
@@ -148,22 +138,22 @@ class CodeView(ScrollView, can_focus=True):
 
     def set_marks(self, marks: Mapping[int, Mark]) -> None:
         """Mark these lines in place of those marked before."""
-        self._marks = dict(marks)
+        self._painter.marks = dict(marks)
         self._redraw()
 
     def link(self, lines: Iterable[int], *, reveal: bool = True) -> None:
         """Highlight the lines that belong to a line elsewhere, and show the first of them."""
-        self._linked = frozenset(lines)
+        self._painter.linked = frozenset(lines)
         self.refresh()  # not _redraw: kept strips know whether their line is linked
-        if self._linked and reveal:
-            self._reveal(min(self._linked))
+        if self._painter.linked and reveal:
+            self._reveal(min(self._painter.linked))
 
     # Where the reader is.
 
     @property
     def line_count(self) -> int:
         """How many lines are shown."""
-        return len(self._lines.texts)
+        return len(self._painter.lines.texts)
 
     @property
     def cursor_line(self) -> int:
@@ -173,16 +163,16 @@ class CodeView(ScrollView, can_focus=True):
     @property
     def linked(self) -> frozenset[int]:
         """The lines that are highlighted because they belong to a line elsewhere."""
-        return self._linked
+        return self._painter.linked
 
     @property
     def current_text(self) -> str:
         """The text of the line under the cursor."""
-        return self._lines.text(self._cursor) if self._lines.texts else ""
+        return self._painter.lines.text(self._cursor) if self._painter.lines.texts else ""
 
     def go_to(self, line: int) -> None:
         """Put the cursor on a line and show it; before the first is the first, beyond the last the last."""
-        line = max(self._lines.first, min(line, self._lines.last))
+        line = max(self._painter.lines.first, min(line, self._painter.lines.last))
         if line != self._cursor:
             self._cursor = line
             self.post_message(self.CursorMoved(self, line))
@@ -196,14 +186,14 @@ class CodeView(ScrollView, can_focus=True):
 
         Capital letters count only where `text` has some.  The empty text ends the search.
         """
-        self._hits.seek(self._lines, text)
+        self._painter.hits.seek(self._painter.lines, text)
         self._redraw()
-        self._go_to_hit(self._hits.from_line(self._cursor))
-        return len(self._hits)
+        self._go_to_hit(self._painter.hits.from_line(self._cursor))
+        return len(self._painter.hits)
 
     def hit(self, step: int) -> None:
         """Go to the next hit, or for -1 to the one before, round and round."""
-        self._go_to_hit(self._hits.next(self._cursor, step))
+        self._go_to_hit(self._painter.hits.next(self._cursor, step))
 
     # Keys.
 
@@ -217,11 +207,11 @@ class CodeView(ScrollView, can_focus=True):
 
     def action_first(self) -> None:
         """Go to the first line."""
-        self.go_to(self._lines.first)
+        self.go_to(self._painter.lines.first)
 
     def action_last(self) -> None:
         """Go to the last line."""
-        self.go_to(self._lines.last)
+        self.go_to(self._painter.lines.last)
 
     def action_sideways(self, columns: int) -> None:
         """Scroll to the side."""
@@ -233,13 +223,13 @@ class CodeView(ScrollView, can_focus=True):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Without a search, the keys of its hits are left to the app."""
-        return bool(self._hits.sought) if action == "hit" else super().check_action(action, parameters)
+        return bool(self._painter.hits.sought) if action == "hit" else super().check_action(action, parameters)
 
     def on_click(self, event: events.Click) -> None:
         """Put the cursor where the mouse is."""
         offset = event.get_content_offset(self)
-        if offset is not None and self._lines.texts:
-            self.go_to(self._lines.first + self.scroll_offset.y + offset.y)
+        if offset is not None and self._painter.lines.texts:
+            self.go_to(self._painter.lines.first + self.scroll_offset.y + offset.y)
 
     def on_resize(self) -> None:
         """Keep the cursor on the screen; a view in a hidden tab has no size until it is shown."""
@@ -255,100 +245,50 @@ class CodeView(ScrollView, can_focus=True):
             text = self.empty if not self.line_count and y == 0 else ""
             style = self.get_component_rich_style("code--empty")
             return Strip([Segment(text, style)]).crop_extend(0, width, base)
-        line = self._lines.first + index
-        gutter = self._gutter(line, base)
-        background = self._background(line, base)
+        line = self._painter.lines.first + index
+        is_cursor = line == self._cursor
+        gutter = self._painter.gutter(line, base)
+        background = self._painter.background(line, base, is_cursor=is_cursor)
         left = self.scroll_offset.x
         right = left + max(0, width - gutter.cell_length)
-        strip = self._strip(index, line, background).crop_extend(left, right, background).apply_offsets(left, index)
+        strip = (
+            self._painter.strip(line, background, is_cursor=is_cursor)
+            .crop_extend(left, right, background)
+            .apply_offsets(left, index)
+        )
         return Strip.join([gutter, strip]).crop(0, width)
 
     def notify_style_update(self) -> None:
         """Called by Textual when the theme or the focus changed how things look."""
-        self._strips.clear()
+        self._painter.forget()
         super().notify_style_update()
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """The text that was selected with the mouse, without numbers and marks."""
-        return selection.extract("\n".join(self._lines.texts)), "\n"
+        return selection.extract("\n".join(self._painter.lines.texts)), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:
         """Called by Textual when another part of the text is selected."""
         self._redraw()
 
-    def _strip(self, index: int, line: int, background: RichStyle) -> Strip:
-        selection = self.text_selection
-        key = (line, line == self._cursor, line in self._linked)
-        if selection is None and (known := self._strips.get(key)) is not None:
-            return known
-        text = Text(self._lines.texts[index], no_wrap=True, end="")  # has no style: without spans it would not be drawn
-        inks = self._inks.under(self.app.theme_variables, self.background_colors[1])
-        for span in self._lines.colours(index):
-            text.stylize(inks[span.ink], span.start, span.end)
-        self._stylize_hits(text, line)
-        if selection is not None and (selected := selection.get_span(index)) is not None:
-            start, end = selected
-            style = self.screen.get_component_rich_style("screen--selection")
-            text.stylize(style, start, len(text) if end == -1 else end)
-        strip = Strip(text.render(self.app.console), cell_len(text.plain)).apply_style(background)
-        if selection is None:
-            self._strips[key] = strip
-        return strip
-
-    def _stylize_hits(self, text: Text, line: int) -> None:
-        for hit in self._hits.on(line):
-            here = hit == self._hits.here
-            style = self.get_component_rich_style("code--hit-here") if here else self._backdrop("code--hit")
-            text.stylize(style, hit[1], hit[1] + len(self._hits.sought))
-
-    def _background(self, line: int, base: RichStyle) -> RichStyle:
-        if line in self._linked:
-            base += self._backdrop("code--linked")
-        if line == self._cursor:
-            base += self._backdrop("code--cursor")
-        return base
-
-    def _backdrop(self, name: str) -> RichStyle:
-        """The part of a component's style that leaves the inks on it as they are."""
-        style = self.get_component_rich_style(name)
-        return RichStyle(bgcolor=style.bgcolor, bold=style.bold, underline=style.underline, reverse=style.reverse)
-
-    def _gutter(self, line: int, base: RichStyle) -> Strip:
-        """The line's number and its mark's glyph."""
-        if not self._gutter_columns:
-            return Strip([], 0)
-        number = f"{line:>{self._gutter_columns - 2}}" if self._line_numbers else ""
-        style = self.get_component_rich_style("code--gutter")
-        mark = self._marks.get(line)
-        if mark is None:
-            return Strip([Segment(f"{number}  ", style)], self._gutter_columns)
-        marked = base + rich_style(mark.style, self.app.theme_variables, self.background_colors[1])
-        return Strip([Segment(number, style), Segment(mark.glyph, marked), Segment(" ", style)], self._gutter_columns)
-
     # Its own affairs.
 
-    @property
-    def _gutter_columns(self) -> int:
-        if self._line_numbers:
-            return len(str(self._lines.last)) + 2
-        return 2 if self._marks else 0
-
     def _resize(self) -> None:
-        self._strips.clear()
-        self.virtual_size = Size(self._gutter_columns + self._lines.columns, self.line_count)
+        self._painter.forget()
+        self.virtual_size = Size(self._painter.gutter_columns + self._painter.lines.columns, self.line_count)
 
     def _redraw(self) -> None:
-        self._strips.clear()
+        self._painter.forget()
         self.refresh()
 
     def _go_to_hit(self, hit: Hit | None) -> None:
         if hit is None:
             return
-        self._hits.here = hit
+        self._painter.hits.here = hit
         self.go_to(hit[0])
-        left, width = self.scroll_offset.x, self.size.width - self._gutter_columns
-        column = cell_len(self._lines.text(hit[0])[: hit[1]])
-        if self.size and not left <= column <= left + width - len(self._hits.sought):
+        left, width = self.scroll_offset.x, self.size.width - self._painter.gutter_columns
+        column = cell_len(self._painter.lines.text(hit[0])[: hit[1]])
+        if self.size and not left <= column <= left + width - len(self._painter.hits.sought):
             self._scroll(x=max(0, column - width // 2))
         self._redraw()
 
@@ -356,7 +296,7 @@ class CodeView(ScrollView, can_focus=True):
         """Scroll as little as shows a line that is near, and to the middle for one that is far."""
         if not self.size:
             return
-        index, top, height = line - self._lines.first, self.scroll_offset.y, self.size.height
+        index, top, height = line - self._painter.lines.first, self.scroll_offset.y, self.size.height
         if index < top - 1 or index > top + height:
             self._scroll(y=index - height // 2)
         elif index < top:
