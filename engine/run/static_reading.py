@@ -18,7 +18,8 @@ import msgspec
 from engine.errors import EngineError
 from engine.model import Candidate, Finding, Location, Plan
 from engine.processes.single_task import ask_apart, limit_this_process
-from engine.static.checks import could_not_check, read_statically
+from engine.static.checks import read_statically
+from engine.static.findings import could_not_check
 from engine.static.source import (
     Source,
     SourceError,

@@ -32,10 +32,10 @@ async def read_and_refuse(parsed: Parsed, *, plan: Plan, told: EventEmitter) -> 
 
 
 def _report(found: Sequence[Finding]) -> LayerReport:
-    """How much was read; a NOTE of this stage says what could not be."""
+    """Number of checks and findings; a NOTE names a check that failed."""
     unread = [finding for finding in found if finding.severity is Severity.NOTE]
     hints = len(found) - len(unread)
-    facts = (Fact(name="checks", value=f"{len(checks())}"), Fact(name="patterns of tricks", value=f"{hints}"))
+    facts = (Fact(name="checks", value=f"{len(checks())}"), Fact(name="suspicious patterns", value=f"{hints}"))
     why = "; ".join(f"{finding.check}: {finding.message}" for finding in unread)
     coverage = Coverage.NOT_CHECKED if why else Coverage.CHECKED
     return LayerReport(layer=Layer.STATIC, by="checks", coverage=coverage, why=why, facts=facts)

@@ -15,7 +15,8 @@ from engine.model.parsing import parse
 from engine.static.analysis import Reading
 from engine.static.analysis.tensors import Origin
 from engine.static.analysis.vocabulary import weight_of, weight_of_method
-from engine.static.checks import checks, hint, name_of
+from engine.static.checks import checks
+from engine.static.findings import hint
 from engine.verdict.decide import Breach
 
 WHITELIST = "whitelist"
@@ -24,7 +25,7 @@ _READABLE = "What the rules ask can be told from the text."
 
 def rules() -> Mapping[str, str]:
     """The sentence of the rule that a finding of each name breaks; a check that breaks none is not in it."""
-    sentences = {name_of(check): check.STRICT for check in checks() if check.STRICT}
+    sentences = {check.name: check.strict for check in checks() if check.strict}
     return {**sentences, WHITELIST: "Of PyTorch, only what allocates, views, copies and describes is called."}
 
 

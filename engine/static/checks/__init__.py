@@ -1,11 +1,11 @@
-"""Static checks: one file each, found by scanning this folder.
+"""Static checks that follow data or structure: one file each, found by scanning this folder.
 
-A check reads a candidate through `engine.static.analysis` and yields hints with a line.  Spelling proves
-nothing, so a static check never decides: patterns of hacks are as common in honest code.  A check module
-defines `CATCHES` and `SPARES` (example sources that it must flag and must leave alone), `STRICT` (the
-rule of strict benchmarks that what it flags breaks, as a sentence, or "" where their published rules
-allow it) and `check(reading)`.  Its file name is the stable name of its findings.  A check that fails
-becomes a visible finding, never silence.
+A check that only looks for names is a row of `engine.static.names`; `checks()` lists both.  A check reads a candidate
+through `engine.static.analysis` and yields hints with a line.  Spelling proves nothing, so a static check never
+decides: suspicious patterns are as common in honest code.  A check module defines `CATCHES` and `SPARES` (example
+sources that it must flag and must not), `STRICT` (the rule of strict benchmarks that a finding breaks, as a sentence,
+or "" where their published rules allow it) and `check(reading)`.  Its file name is the stable name of its findings.
+A check that fails becomes a visible finding.
 """
 
 from __future__ import annotations
@@ -13,54 +13,67 @@ from __future__ import annotations
 import ast
 import importlib
 import pkgutil
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from engine.errors import EngineError
-from engine.model import Finding, Location, Severity
+from engine.model import Finding
 from engine.static.analysis import Reading
+from engine.static.findings import could_not_check
+from engine.static.names import TABLE
 
 MOST_NODES = 50_000
-"""A text of more syntax is not read: whoever waits for the verdict would wait for this."""
+"""A source with more syntax nodes is not checked: the verdict would wait for it."""
 
 _LEAST_GROUPED, _MOST_LINES = 3, 6
 _REQUIRED = ("CATCHES", "SPARES", "STRICT", "check")
 
 
-class Check(Protocol):
-    """What every check module offers."""
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One check, from a file or from the table of names."""
 
-    __name__: str
-    CATCHES: tuple[str, ...]
-    SPARES: tuple[str, ...]
-    STRICT: str
-
-    def check(self, reading: Reading) -> Iterator[Finding]:
-        """Findings in this text."""
-        ...
+    name: str
+    why: str
+    strict: str
+    catches: tuple[str, ...]
+    spares: tuple[str, ...]
+    find: Callable[[Reading], Iterator[Finding]]
 
 
 def checks() -> tuple[Check, ...]:
-    """Every check, in the order of their names.
+    """Every check, by name.
 
     Raises:
         EngineError: a module here does not define what a check must define.
     """
-    found: list[Check] = []
-    for entry in pkgutil.iter_modules(__path__):
-        module = importlib.import_module(f"{__name__}.{entry.name}")
-        missing = [name for name in _REQUIRED if not hasattr(module, name)]
-        if missing:
-            raise EngineError(f"engine/static/checks/{entry.name}.py does not define {', '.join(missing)}")
-        found.append(module)
-    return tuple(found)
+    rows = (
+        Check(name=row.name, why=row.why, strict=row.strict, catches=row.catches, spares=row.spares, find=row.find)
+        for row in TABLE
+    )
+    files = (_from_module(entry.name) for entry in pkgutil.iter_modules(__path__))
+    return tuple(sorted((*rows, *files), key=lambda check: check.name))
+
+
+def _from_module(name: str) -> Check:
+    module = importlib.import_module(f"{__name__}.{name}")
+    missing = [required for required in _REQUIRED if not hasattr(module, required)]
+    if missing:
+        raise EngineError(f"engine/static/checks/{name}.py does not define {', '.join(missing)}")
+    return Check(
+        name=name,
+        why=module.__doc__ or "",
+        strict=module.STRICT,
+        catches=module.CATCHES,
+        spares=module.SPARES,
+        find=module.check,
+    )
 
 
 def read_statically(tree: ast.Module, text: str = "", entry: str | None = None) -> Iterator[Finding]:
-    """What all checks find in this tree; comments are read if the text is given.
+    """Findings of all checks in this tree; comments are read if the source is given.
 
-    With `entry`, the function that will be called, code that it does not lead to is left alone.
+    With `entry`, the function that will be called, code that it does not reach is skipped.
     """
     try:
         reading = Reading(tree, text=text, entry=entry)
@@ -68,20 +81,20 @@ def read_statically(tree: ast.Module, text: str = "", entry: str | None = None) 
         yield could_not_check("reading", f"{type(error).__name__}: {error}")
         return
     if reading.size > MOST_NODES:
-        yield could_not_check("reading", f"the file has {reading.size} nodes of syntax, and {MOST_NODES} are the most")
+        yield could_not_check("reading", f"the file has {reading.size} syntax nodes (limit: {MOST_NODES})")
         return
     for check in checks():
         found: list[Finding] = []
         try:
-            for finding in check.check(reading):
+            for finding in check.find(reading):
                 found.append(finding)  # noqa: PERF402  # what was found before it failed is kept
         except Exception as error:  # the edge of a plug-in: fail closed, with a finding
-            found.append(could_not_check(name_of(check), f"{type(error).__name__}: {error}"))
+            found.append(could_not_check(check.name, f"{type(error).__name__}: {error}"))
         yield from _grouped(found)
 
 
 def _grouped(found: Iterable[Finding]) -> Iterator[Finding]:
-    """One finding for all with the same words, in the order of the first, with their count and lines."""
+    """Merge findings with the same message into the first, with their count and lines."""
     same: dict[str, list[Finding]] = {}
     for finding in found:
         same.setdefault(finding.message, []).append(finding)
@@ -91,21 +104,4 @@ def _grouped(found: Iterable[Finding]) -> Iterator[Finding]:
             continue
         lines = sorted({finding.location.line for finding in group if finding.location is not None})
         shown = ", ".join(map(str, lines[:_MOST_LINES])) + (", ..." if len(lines) > _MOST_LINES else "")
-        yield replace(group[0], message=f"{message} ({len(group)} times, in lines {shown})")
-
-
-def name_of(check: Check) -> str:
-    """The name that the findings of a check carry."""
-    return check.__name__.rpartition(".")[2]
-
-
-def hint(check: str, node: ast.AST, message: str) -> Finding:
-    """A HINT at the place of `node`."""
-    line, column = getattr(node, "lineno", None), getattr(node, "col_offset", None)
-    location = Location(line=line, column=column + 1 if column is not None else None) if line else None
-    return Finding(check=check, severity=Severity.HINT, message=message, location=location)
-
-
-def could_not_check(name: str, why: str) -> Finding:
-    """A NOTE that this check was not made, and why."""
-    return Finding(check=name, severity=Severity.NOTE, message=f"could not check: {why}")
+        yield replace(group[0], message=f"{message} ({len(group)} times, lines {shown})")

@@ -1,7 +1,7 @@
-"""Names that are put together so that nobody finds them by searching the text.
+"""Names assembled at run time, which a search of the source does not find.
 
-A dtype looked up by its name is ordinary; an operator that is looked up by a name that cannot be read, and then
-called, or a name that is assembled out of pieces, is not.
+A dtype looked up by its name is ordinary; calling an operator looked up by an unknown name, or a name assembled from
+pieces, is not.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from engine.model import Finding
 from engine.static.analysis import Reading
 from engine.static.analysis.names import UNSEEN
-from engine.static.checks import hint
+from engine.static.findings import hint
 
-STRICT = "What is called is written out by its name."
+STRICT = "Every call is written with its name."
 CATCHES = (
     "import torch\ndef f(x, name):\n    return getattr(torch, name)(x)\n",
     "import torch\nop = getattr(torch.nn.functional, NAME)\ndef f(x):\n    return op(x)\n",
@@ -37,15 +37,13 @@ _READERS = frozenset({"builtins.getattr", "builtins.__import__", "importlib.impo
 
 
 def check(reading: Reading) -> Iterator[Finding]:
-    """A hint where what is called has a name that cannot be read, or one that was taken apart before."""
+    """A hint for calls by an unknown name, and for names assembled from pieces."""
     for call in reading.host(ast.Call):
         if any(
             (name.endswith(f".{UNSEEN}") and name.startswith("torch")) or name.startswith(f"{UNSEEN}.")
             for name in reading.names.of(call.func)
         ):
-            yield hint(
-                "assembled_names", call, "what is called here is looked up by a name that cannot be read in the text"
-            )
+            yield hint("assembled_names", call, "the called function is looked up by a name computed at run time")
         elif reading.names.of(call.func) & _READERS:
             yield from _apart(reading, call, call.args)
     for item in reading.host(ast.Subscript):
@@ -57,4 +55,4 @@ def _apart(reading: Reading, node: ast.expr, parts: list[ast.expr]) -> Iterator[
     for part in parts:
         text = reading.names.text(part)
         if text is not None and isinstance(part, ast.BinOp | ast.Call | ast.Subscript):
-            yield hint("assembled_names", node, f"the name {text!r} is put together out of pieces")
+            yield hint("assembled_names", node, f"the name {text!r} is assembled from pieces")

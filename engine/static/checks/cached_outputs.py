@@ -1,7 +1,7 @@
-"""An answer that is kept and handed out again.
+"""An output that is cached and returned again.
 
-Kept by the address, the identity, the shape or a sample of the input, an answer is right as long as nobody
-changes the contents.  Kept plans, descriptors, packed weights and buffers that a kernel fills anew are ordinary.
+Cached by address, identity, shape or a sample of the input, an output is correct until the contents change.  Cached
+plans, descriptors, packed weights and buffers that a kernel refills are ordinary.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from engine.static.analysis.outputs import used_here
 from engine.static.analysis.scopes import Function
 from engine.static.analysis.tensors import Flow, same_values
 from engine.static.analysis.vocabulary import weight_of
-from engine.static.checks import hint
+from engine.static.findings import hint
 
 _KERNEL = (
     "@triton.jit\ndef k(x, y):\n    tl.store(y, tl.load(x))\n"
     "def launch(x):\n    y = torch.empty_like(x)\n    k[(1,)](x, y)\n    return y\n"
 )
 
-STRICT = "Every call computes; no answer is kept from one call to the next."
+STRICT = "Every call computes; no output is cached between calls."
 CATCHES = (
     _KERNEL + "C = {}\ndef f(x):\n    key = x.data_ptr()\n    if key not in C:\n        C[key] = launch(x)\n"
     "    return C[key]\n",
@@ -77,14 +77,14 @@ def check(reading: Reading) -> Iterator[Finding]:
         if isinstance(reading.parent(function), ast.FunctionDef) or function.name in helpers:
             continue
         if function in computing and any(_keeps(reading, item) for item in function.decorator_list):
-            yield hint("cached_outputs", function, f"the answers of {function.name} are kept and returned again")
+            yield hint("cached_outputs", function, f"{function.name} caches its outputs across calls")
             continue
         flow = reading.tensors.flow(function)
         kept = _kept(reading, flow, function, computing)
         for value in flow.returns if kept else ():
             slot = _slot_behind(reading, flow, value)
             if slot in kept and not _is_written_anew(reading, flow, function, value, slot):
-                yield hint("cached_outputs", value, f"this returns what an earlier call left in {slot}")
+                yield hint("cached_outputs", value, f"returns a result of an earlier call, cached in {slot}")
                 break
 
 

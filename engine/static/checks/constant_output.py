@@ -1,7 +1,7 @@
-"""An answer of one value that stands in the text.
+"""An output filled with a constant of the source.
 
-Zeros, or the average of the operator, pass a comparison that is loose enough.  A constant for a case of no work,
-such as a product over nothing, is ordinary.
+Zeros, or the operator's average, pass a comparison that is loose enough.  A constant for a case without work, such
+as an empty product, is ordinary.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from engine.model import Finding
 from engine.static.analysis import Reading
 from engine.static.analysis.outputs import untouched_outputs
-from engine.static.checks import hint
+from engine.static.findings import hint
 
-STRICT = "The answer depends on the input."
+STRICT = "The output depends on the input."
 CATCHES = (
     "import torch\ndef f(x):\n    return torch.zeros_like(x)\n",
     "import torch\ndef f(x):\n    y = torch.full(x.shape, 1.0 / x.shape[-1])\n    return y\n",
@@ -37,4 +37,4 @@ _CONSTANT = frozenset(
 def check(reading: Reading) -> Iterator[Finding]:
     """A hint for every return of a constant tensor that nothing was written to."""
     for value, _ in untouched_outputs(reading, _CONSTANT, filled=True):
-        yield hint("constant_output", value, "this answer is one value that stands in the text, whatever the input")
+        yield hint("constant_output", value, "the output is a constant, independent of the input")

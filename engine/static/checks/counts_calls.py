@@ -1,7 +1,7 @@
-"""A count of calls that decides what a call does.
+"""Behaviour that depends on the number of calls or on the clock.
 
-An evaluator checks first and times later; whoever counts can be right at first and fast afterwards.  A counter that
-nobody asks, and a flag for what is set up once, are ordinary.
+An evaluator verifies first and times later; code that counts calls can be correct first and fast later.  A counter
+that is never tested, and a flag for one-time set-up, are ordinary.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 from engine.model import Finding
 from engine.static.analysis import Reading
-from engine.static.checks import hint
+from engine.static.findings import hint
 
-STRICT = "Every call does the same for the same arguments, whatever calls came before."
+STRICT = "Every call does the same for the same arguments, independent of earlier calls."
 CATCHES = (
     "N = 0\ndef f(x):\n    global N\n    N += 1\n    if N > 15:\n        return x\n    return launch(x)\n",
     "class M:\n    def f(self, x):\n        self.calls = self.calls + 1\n"
@@ -44,11 +44,11 @@ def check(reading: Reading) -> Iterator[Finding]:
     for node in branches:
         for part in ast.walk(node.test):
             if _counts(reading, part, counters):
-                yield hint("counts_calls", node.test, "what this call does depends on how many calls came before")
+                yield hint("counts_calls", node.test, "behaviour depends on the number of earlier calls")
                 break
         else:
             if _asks_the_clock(reading, node.test):
-                yield hint("counts_calls", node.test, "what this call does depends on the time")
+                yield hint("counts_calls", node.test, "behaviour depends on the time")
 
 
 def _counters(reading: Reading) -> Iterator[str]:

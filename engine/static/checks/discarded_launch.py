@@ -1,6 +1,6 @@
-"""A kernel is launched and what it wrote is never read.
+"""A kernel is launched and its output is never read.
 
-Whoever counts launches sees one, and the answer comes from somewhere else.
+A count of launches includes it, and the output comes from elsewhere.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from engine.static.analysis import Reading
 from engine.static.analysis.launches import LaunchSite
 from engine.static.analysis.tensors import Flow, same_values
 from engine.static.analysis.words import words
-from engine.static.checks import hint
+from engine.static.findings import hint
 
 _KERNEL = "@triton.jit\ndef k(x, y):\n    tl.store(y, tl.load(x))\n"
 _METADATA = words("shape dtype device ndim stride numel size dim data_ptr element_size is_contiguous nbytes")
 
 _SOON = 40  # statements: what takes the place of a result does so right after the launch
 
-STRICT = "What a kernel writes is part of the answer."
+STRICT = "What a kernel writes is part of the output."
 CATCHES = (
     _KERNEL + "def f(x):\n    t = torch.empty_like(x)\n    k[(1,)](x, t)\n    return torch.relu(x)\n",
     _KERNEL + "def f(x):\n    k[(1,)](x, torch.empty_like(x))\n    return x.clone()\n",
@@ -60,9 +60,7 @@ def check(reading: Reading) -> Iterator[Finding]:
             discarded |= more
         for site in sites:
             if site.call in discarded:
-                yield hint(
-                    "discarded_launch", site.call, "what this kernel writes is never read; it only seems to compute"
-                )
+                yield hint("discarded_launch", site.call, "output of this launch is never read")
 
 
 def _is_unread(reading: Reading, flow: Flow, site: LaunchSite, discarded: set[ast.Call]) -> bool:

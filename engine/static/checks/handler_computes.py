@@ -1,7 +1,7 @@
-"""A handler that computes the answer another way.
+"""An exception handler that computes the output another way.
 
-If the kernel does not compile, the handler calls something else, and a kernel that never ran is
-judged in its name.  Handlers of missing imports, devices and attributes are how honest code asks what is there.
+If the kernel does not compile, the handler calls something else, and the kernel itself is never verified.  Handlers
+of missing imports, devices and attributes are ordinary.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from engine.model import Finding
 from engine.static.analysis import Reading
 from engine.static.analysis.tensors import Origin
 from engine.static.analysis.vocabulary import PLAIN, weight_of, weight_of_method
-from engine.static.checks import hint
+from engine.static.findings import hint
 
 STRICT = "No fallback: where the kernel fails, the run fails."
 CATCHES = (
@@ -51,9 +51,7 @@ def check(reading: Reading) -> Iterator[Finding]:
     """A hint for every handler whose result takes the place of what the kernel would have computed."""
     for node in reading.host(ast.ExceptHandler):
         if not _only_asks(node) and any(_computes(reading, statement) for statement in _statements(node.body)):
-            yield hint(
-                "handler_computes", node, "this handler computes an answer; if the kernel fails, let the run fail"
-            )
+            yield hint("handler_computes", node, "exception handler computes the output (fallback)")
 
 
 def _only_asks(handler: ast.ExceptHandler) -> bool:

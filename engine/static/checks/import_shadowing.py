@@ -1,6 +1,6 @@
-"""Changes to where imports come from.
+"""Changes of the import path.
 
-A module that is put before the real one serves everybody in the process.  The file's own folder is ordinary.
+A module placed before the real one is imported by the whole process.  The file's own folder is ordinary.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from engine.model import Finding
 from engine.static.analysis import Reading
-from engine.static.checks import hint
+from engine.static.findings import hint
 
-STRICT = "Imports come from where they came from before."
+STRICT = "The import path is left unchanged."
 CATCHES = (
     "import sys\nsys.path.insert(0, '/tmp/mine')\n",
     "import sys as s\ns.path[:0] = ['/tmp/mine']\n",
@@ -38,16 +38,16 @@ def check(reading: Reading) -> Iterator[Finding]:
             continue
         own = any(_is_own_folder(reading, item) for item in call.args)
         if reading.names.of(call.func.value) & _PATHS and not own:
-            yield hint("import_shadowing", call, "this changes where everybody's imports come from")
+            yield hint("import_shadowing", call, "changes the import path of the process")
     stores: list[ast.Assign | ast.AugAssign] = [*reading.host(ast.Assign), *reading.host(ast.AugAssign)]
     for node in stores:
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             held = target.value if isinstance(target, ast.Subscript) else target
             changes = bool(reading.names.of(held) & _PATHS) and not isinstance(held, ast.Name)
             if changes and not _is_own_folder(reading, node.value):
-                yield hint("import_shadowing", target, "this changes where everybody's imports come from")
+                yield hint("import_shadowing", target, "changes the import path of the process")
     for used, name in reading.mentions("site.addsitedir", "importlib.reload", "sys.setdlopenflags", "zipimport."):
-        yield hint("import_shadowing", used, f"{name} changes what everybody's imports bring")
+        yield hint("import_shadowing", used, f"{name} changes the imports of the process")
 
 
 def _is_own_folder(reading: Reading, node: ast.expr, depth: int = 5) -> bool:

@@ -1,7 +1,7 @@
-"""An input that is changed although the answer is returned.
+"""An input that is modified although the output is returned.
 
-A damaged input can make a comparison that comes later agree, or the next call trivial.  Operators that return
-nothing write to their arguments by contract, and so do arguments that are named for it.
+A modified input can make a later comparison agree, or the next call trivial.  Operators that return nothing write to
+their arguments by contract, and arguments such as `out` are named for it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from engine.model import Finding
 from engine.static.analysis import Reading
 from engine.static.analysis.tensors import Flow, same_values
-from engine.static.checks import hint
+from engine.static.findings import hint
 
 _KERNEL = "@triton.jit\ndef k(x, y):\n    tl.store(y, tl.load(x))\n"
 _EPILOGUE = (
@@ -72,7 +72,7 @@ def check(reading: Reading) -> Iterator[Finding]:
         inputs -= {name for value in returned for name in same_values(value)}
         for node, name in _writes(reading, flow):
             if name in inputs:
-                yield hint("input_mutation", node, f"the input {name} is written to, and something else is returned")
+                yield hint("input_mutation", node, f"input {name} is modified")
 
 
 def _is_none(value: ast.expr) -> bool:

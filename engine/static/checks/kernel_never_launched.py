@@ -1,6 +1,6 @@
-"""A kernel that stands in the file and is never launched.
+"""A kernel that is defined and never launched.
 
-Whoever looks for a kernel finds one, and the answer comes from somewhere else.
+The file has a kernel, and the output comes from elsewhere.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from engine.model import Finding
 from engine.static.analysis import Reading
-from engine.static.checks import hint
+from engine.static.findings import hint
 
 _KERNEL = "import torch, triton\n@triton.jit\ndef k(x, y):\n    pass\n"
 
@@ -41,7 +41,7 @@ def check(reading: Reading) -> Iterator[Finding]:
     asked_by_name = {node.value for node in reading.host(ast.Constant) if isinstance(node.value, str)}
     if not names & (mentioned | asked_by_name):
         first = min(reading.kernels, key=lambda kernel: kernel.lineno)
-        yield hint("kernel_never_launched", first, f"no code that runs launches {first.name} or another kernel")
+        yield hint("kernel_never_launched", first, f"neither {first.name} nor another kernel is ever launched")
 
 
 def _is_written(function: ast.FunctionDef) -> bool:

@@ -1,7 +1,6 @@
-"""Less precision for some sizes than for others.
+"""Lower precision for some sizes than for others.
 
-Sizes that are checked can be exact while those that are timed are computed in half the width.  A choice of tiles by
-size is ordinary.
+Verified sizes can be exact while timed ones are computed at half the width.  A choice of tiles by size is ordinary.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Iterator
 from engine.model import Finding
 from engine.static.analysis import Reading
 from engine.static.analysis.words import words
-from engine.static.checks import hint
+from engine.static.findings import hint
 
 STRICT = ""
 CATCHES = (
@@ -44,7 +43,7 @@ def check(reading: Reading) -> Iterator[Finding]:
         if _asks_for_size(reading, test):
             for node in (part for arm in arms for part in ast.walk(arm) if isinstance(part, ast.Call)):
                 if _narrows(reading, node):
-                    yield hint("narrowed_by_size", node, "only some sizes are cast to a narrow type here")
+                    yield hint("narrowed_by_size", node, "lower precision for some sizes only")
 
 
 def _asks_for_size(reading: Reading, test: ast.expr) -> bool:

@@ -1,7 +1,6 @@
-"""A file without any kernel of its own.
+"""A file without a kernel of its own.
 
-A candidate is asked for a GPU kernel; one that defines none may still be right, and then the answer
-comes from somewhere else.
+A candidate that defines no kernel may still be correct; then the output comes from elsewhere.
 """
 
 from __future__ import annotations
@@ -12,11 +11,11 @@ from collections.abc import Iterator
 
 from engine.model import Finding
 from engine.static.analysis import Reading
-from engine.static.checks import hint
+from engine.static.findings import hint
 
 _LIBRARIES = frozenset({"torch", "triton", "numpy"})
 
-STRICT = "The answer is computed by a kernel that the file itself defines."
+STRICT = "The output is computed by a kernel that the file itself defines."
 CATCHES = (
     "from __future__ import annotations\nimport torch\n\n@torch.jit.script\ndef add(a, b):\n    return a + b\n",
     "import torch\n\ndef softmax(self, dim):\n    return torch.softmax(self, dim)\n",
@@ -39,7 +38,7 @@ def check(reading: Reading) -> Iterator[Finding]:
     if reading.kernels or _imports_from_beside(reading) or _makes_a_kernel(reading) or _holds_source(reading):
         return
     first = reading.tree.body[0] if reading.tree.body else reading.tree
-    yield hint("no_kernel", first, "this file defines no kernel: nothing is decorated with triton.jit")
+    yield hint("no_kernel", first, "no kernel defined: nothing is decorated with triton.jit")
 
 
 def _makes_a_kernel(reading: Reading) -> bool:

@@ -1,7 +1,7 @@
-"""The answer of a library's kernel.
+"""Output computed by a library's kernel.
 
-Vendor libraries and collections of kernels are fast and right, and nobody wrote them for this file.  An import that
-is only tried, and arithmetic on sizes, are ordinary.
+Vendor libraries and collections of kernels are fast and correct, but not part of this file.  An optional import, and
+arithmetic on sizes, are ordinary.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from engine.model import Finding
 from engine.static.analysis import Reading
 from engine.static.analysis.tensors import Origin
 from engine.static.analysis.words import words
-from engine.static.checks import hint
+from engine.static.findings import hint
 
-STRICT = "No library computes any part of the answer."
+STRICT = "No library computes any part of the output."
 CATCHES = (
     "import cupy as cp\ndef f(x, w):\n    return cp.matmul(x, w)\n",
     "from flash_attn import flash_attn_func as fa\ndef f(q, k, v):\n    return fa(q, k, v)\n",
@@ -69,16 +69,16 @@ def check(reading: Reading) -> Iterator[Finding]:
     """A hint for calls of kernel libraries, of array libraries on tensors, and for C++ text that calls one."""
     for node, name in reading.mentions(*_LIBRARIES):
         if isinstance(node, ast.Call):
-            yield hint("other_libraries", node, f"{name} is a library's function, not a kernel of this file")
+            yield hint("other_libraries", node, f"{name} is a library function, not a kernel of this file")
     for node, name in reading.mentions(*_ARRAYS):
         if isinstance(node, ast.Call) and _computes_on_tensors(reading, node, name):
-            yield hint("other_libraries", node, f"{name} computes outside of the file's kernels")
+            yield hint("other_libraries", node, f"{name} computes outside of the kernels of this file")
     documentation = set(reading.docstrings())
     for constant in reading.host(ast.Constant):
         if isinstance(constant.value, str) and constant not in documentation:
             called = _called(constant.value)
             if called:
-                yield hint("other_libraries", constant, f"this C++ text calls {called}, a library's operator")
+                yield hint("other_libraries", constant, f"C++ source calls the library operator {called}")
 
 
 def _called(text: str) -> str:

@@ -1,7 +1,7 @@
-"""Functions of PyTorch, Triton, the clock or Python itself that are replaced.
+"""Replaced functions of PyTorch, Triton, the clock or Python itself.
 
-Whoever shares the process then measures, compares or prints with the candidate's functions.  A stand-in for what
-an older version lacks, guarded by hasattr, is ordinary.
+Code in the same process then measures, compares or prints with the candidate's functions.  A backport guarded by
+hasattr is ordinary.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from engine.model import Finding
 from engine.static.analysis import Reading
 from engine.static.analysis.words import words
-from engine.static.checks import hint
+from engine.static.findings import hint
 
 STRICT = "Nothing outside the file is changed."
 CATCHES = (
@@ -65,7 +65,7 @@ _PATCHERS = ("unittest.mock.", "mock.patch", "pytest.MonkeyPatch", "wrapt.")
 
 
 def check(reading: Reading) -> Iterator[Finding]:
-    """A hint for every store into a module, class or function that belongs to somebody else."""
+    """A hint for every store into a module, class or function of another file."""
     for attribute in reading.host(ast.Attribute):
         if isinstance(attribute.ctx, ast.Store | ast.Del):
             names = {f"{name}.{attribute.attr}" for name in reading.names.of(attribute.value)}
@@ -78,7 +78,7 @@ def check(reading: Reading) -> Iterator[Finding]:
     for call in reading.host(ast.Call):
         yield from _called(reading, call)
     for node, name in reading.mentions(*_PATCHERS):
-        yield hint("patched_globals", node, f"{name} replaces what belongs to another module")
+        yield hint("patched_globals", node, f"{name} replaces attributes of another module")
 
 
 def _called(reading: Reading, call: ast.Call) -> Iterator[Finding]:
@@ -93,7 +93,7 @@ def _called(reading: Reading, call: ast.Call) -> Iterator[Finding]:
 def _stored(reading: Reading, node: ast.expr, names: set[str] | frozenset[str]) -> Iterator[Finding]:
     foreign = sorted(name for name in names if _is_foreign(name))
     if foreign and not _fills_a_gap(reading, node):
-        yield hint("patched_globals", node, f"{foreign[0]} is changed for everybody in the process")
+        yield hint("patched_globals", node, f"{foreign[0]} is replaced for the whole process")
 
 
 def _is_foreign(name: str) -> bool:

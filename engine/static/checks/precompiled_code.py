@@ -1,6 +1,6 @@
-"""Machine code or an encoded text in the place of a kernel's source.
+"""Machine code or encoded data in place of a kernel's source.
 
-A cubin, PTX or a long base64 string cannot be read by whoever judges the file, and may be a library's kernel.
+A cubin, PTX or a long base64 string cannot be reviewed, and may be a library's kernel.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from engine.model import Finding
 from engine.static.analysis import Reading
 from engine.static.analysis.words import words
-from engine.static.checks import hint
+from engine.static.findings import hint
 
 _LONG = 400
 _ENCODED = re.compile(r"[A-Za-z0-9+/=_\-\s]+|[A-Za-z0-9!#$%&()*+\-;<=>?@^_`{|}~\s]+")
@@ -50,7 +50,7 @@ _ASSEMBLY = re.compile(r"^[^\S\n]*\.(version|target|visible|amdgcn_target)\b", r
 def check(reading: Reading) -> Iterator[Finding]:
     """A hint for decoders, module loaders, files of machine code and long constants that are no text."""
     for node, name in reading.mentions(*_DECODERS):
-        yield hint("precompiled_code", node, f"{name} decodes something that cannot be read in this file")
+        yield hint("precompiled_code", node, f"{name} decodes data that cannot be reviewed")
     for attribute in reading.host(ast.Attribute):
         if _LOADERS.search(attribute.attr):
             yield hint("precompiled_code", attribute, f"{attribute.attr} loads machine code, not source")
@@ -63,18 +63,18 @@ def check(reading: Reading) -> Iterator[Finding]:
 
 def _remark(value: object) -> str | None:
     if isinstance(value, bytes):
-        return f"{len(value)} bytes that are no text" if len(value) >= _LONG else None
+        return f"{len(value)} bytes of binary data" if len(value) >= _LONG else None
     if not isinstance(value, str):
         return None
     if _ARTEFACT.search(value) and len(value) < _LONG:
-        return f"{value!r} names a file of machine code, not source"
+        return f"{value!r} is a file of machine code, not source"
     if _ASSEMBLY.search(value):
-        return "this text is assembly as a compiler writes it"
+        return "string is compiler-generated assembly"
     if (
         len(value) >= _LONG
         and not _WORDS.search(value)
         and _ENCODED.fullmatch(value)
         and value.count(" ") < len(value) / 40
     ):
-        return f"{len(value)} characters that look encoded"
+        return f"string of {len(value)} characters looks encoded"
     return None

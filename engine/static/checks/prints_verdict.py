@@ -1,6 +1,6 @@
 """Printed text that looks like a verdict.
 
-An evaluator that reads its results from the output of the candidate's process would believe it.
+An evaluator that parses the output of the candidate's process would accept it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from engine.model import Finding
 from engine.static.analysis import Reading
 from engine.static.analysis.passages import passages
 from engine.static.analysis.words import words
-from engine.static.checks import hint
+from engine.static.findings import hint
 
 STRICT = ""
 CATCHES = (
@@ -53,7 +53,7 @@ def check(reading: Reading) -> Iterator[Finding]:
         if isinstance(node, ast.Call):
             said = next((text for text in _texts(reading, node) if _is_verdict(text, known)), None)
             if said is not None:
-                yield hint("prints_verdict", node, f"this prints what looks like a verdict: {said.strip()[:60]!r}")
+                yield hint("prints_verdict", node, f"prints a verdict: {said.strip()[:60]!r}")
 
 
 def _is_verdict(text: str, known: dict[str, bool]) -> bool:

@@ -1,7 +1,7 @@
-"""Text that is run as code.
+"""Strings that are executed as code.
 
-What exec, eval or compile run cannot be seen by whoever reads the file.  A template that stands in the file and
-only makes arithmetic or a kernel of it is spared.
+Code run by exec, eval or compile is not visible in the source.  A template in the file that only expands to
+arithmetic or a kernel is ordinary.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from engine.model import Finding
 from engine.model.parsing import parse
 from engine.static.analysis import Reading
-from engine.static.checks import hint
+from engine.static.findings import hint
 
 STRICT = "No code is made at run time from text, and none is hidden in data."
 CATCHES = (
@@ -53,9 +53,9 @@ def check(reading: Reading) -> Iterator[Finding]:
     for node, name in reading.mentions(*_RUNNERS):
         if not _is_plain(reading, node):
             said = name.removeprefix("builtins.")
-            yield hint("runs_text", node, f"{said} runs a text as code that cannot be judged by reading this file")
+            yield hint("runs_text", node, f"{said} executes code that is not visible in this file")
     for node, name in reading.mentions(*_MAKERS):
-        yield hint("runs_text", node, f"{name} makes code out of data")
+        yield hint("runs_text", node, f"{name} creates code from data")
 
 
 def _is_plain(reading: Reading, node: ast.expr) -> bool:

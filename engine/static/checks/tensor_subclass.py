@@ -1,6 +1,6 @@
-"""An answer that only behaves like a tensor.
+"""An output that only behaves like a tensor.
 
-A subclass or a dispatch mode can compute when it is looked at, or answer every comparison with yes.
+A subclass or a dispatch mode can compute when it is read, or make every comparison succeed.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from engine.model import Finding
 from engine.static.analysis import Reading
 from engine.static.analysis.tensors import Origin
 from engine.static.analysis.words import words
-from engine.static.checks import hint
+from engine.static.findings import hint
 
-STRICT = "The answer is a plain torch.Tensor, and no operator is intercepted."
+STRICT = "The output is a plain torch.Tensor, and no operator is intercepted."
 CATCHES = (
     "import torch\nclass Lazy(torch.Tensor):\n    pass\ndef f(x):\n    return x.as_subclass(Lazy)\n",
     "class Lazy:\n    @classmethod\n    def __torch_function__(cls, *a):\n        return True\ndef f(x):\n"
@@ -46,16 +46,14 @@ def check(reading: Reading) -> Iterator[Finding]:
         for name in (name for base in declared.bases for name in reading.names.of(base)):
             if name in _BASES or name.endswith(("TorchDispatchMode", "TorchFunctionMode")):
                 yield hint(
-                    "tensor_subclass", declared, f"{declared.name} derives from {name} and can answer for a tensor"
+                    "tensor_subclass", declared, f"{declared.name} derives from {name} and can intercept operators"
                 )
     for function in reading.host(ast.FunctionDef):
         if function.name in _SPECIAL:
-            yield hint("tensor_subclass", function, f"{function.name} decides what every operator on this object does")
+            yield hint("tensor_subclass", function, f"{function.name} intercepts every operator on this object")
     for attribute in reading.host(ast.Attribute):
         if attribute.attr in _MAKERS:
-            yield hint(
-                "tensor_subclass", attribute, f"{attribute.attr} makes an object that only behaves like a tensor"
-            )
+            yield hint("tensor_subclass", attribute, f"{attribute.attr} creates a tensor subclass")
         elif isinstance(attribute.ctx, ast.Store) and attribute.attr not in _OWN_STATE:
             yield from _replaced(reading, attribute)
 
@@ -65,4 +63,4 @@ def _replaced(reading: Reading, attribute: ast.Attribute) -> Iterator[Finding]:
     value = above.value if isinstance(above, ast.Assign) else None
     callable_ = isinstance(value, ast.Lambda) or bool(reading.definitions(value))
     if callable_ and reading.tensors.origin(attribute.value) is not Origin.UNKNOWN:
-        yield hint("tensor_subclass", attribute, f"{attribute.attr} of this one tensor is replaced")
+        yield hint("tensor_subclass", attribute, f"{attribute.attr} is replaced on one tensor")

@@ -20,11 +20,11 @@ from engine.static.analysis.vocabulary import (
     weight_of,
     weight_of_method,
 )
-from engine.static.checks import hint
+from engine.static.findings import hint
 
 _LAUNCH = "import torch, triton\n@triton.jit\ndef k(x, y):\n    tl.store(y, 0)\n"
 
-STRICT = "PyTorch allocates, views and moves; it computes nothing of the answer."
+STRICT = "PyTorch allocates, views and moves; it computes no part of the output."
 CATCHES = (
     "import torch\ndef f(x):\n    if x.is_cuda:\n        return torch.softmax(x, -1)\n    return launch(x)\n",
     "import torch\ndef f(x):\n    if not x.is_cuda or x.numel() < 9:\n        return torch.softmax(x, -1)\n"
@@ -115,7 +115,7 @@ def check(reading: Reading) -> Iterator[Finding]:
         place = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
         if place not in places:
             places.add(place)
-            yield hint("torch_compute", node, f"{spelled} is PyTorch's own operator, not a kernel of this file")
+            yield hint("torch_compute", node, f"{spelled} is a PyTorch operator, not a kernel of this file")
 
 
 def _operators(reading: Reading) -> Iterator[tuple[ast.expr, str]]:

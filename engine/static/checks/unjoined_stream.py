@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from engine.model import Finding
 from engine.static.analysis import Reading
 from engine.static.analysis.words import words
-from engine.static.checks import hint
+from engine.static.findings import hint
 
 STRICT = "All work is on the stream of the caller, or that stream waits for it."
 CATCHES = (
@@ -57,9 +57,7 @@ def check(reading: Reading) -> Iterator[Finding]:
             continue
         around = reading.function(node) or reading.tree
         if not any(_joins(reading, part, node) for part in ast.walk(around) if isinstance(part, ast.Call)):
-            yield hint(
-                "unjoined_stream", node, "nothing waits for this stream; its work may be done after the call returned"
-            )
+            yield hint("unjoined_stream", node, "no wait for this stream: its work may end after the call has returned")
 
 
 def _is_current(reading: Reading, stream: ast.expr) -> bool:

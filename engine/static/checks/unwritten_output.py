@@ -1,6 +1,6 @@
-"""A fresh tensor that is returned as it came from the allocator.
+"""A new tensor that is returned without being written.
 
-Freed memory may still hold somebody else's answer.  An empty tensor of no elements is ordinary.
+Freed memory may still hold the output of other code.  A tensor of no elements is ordinary.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from engine.model import Finding
 from engine.static.analysis import Reading
 from engine.static.analysis.outputs import untouched_outputs
-from engine.static.checks import hint
+from engine.static.findings import hint
 
-STRICT = "Every element of the answer is written by a kernel."
+STRICT = "Every element of the output is written by a kernel."
 CATCHES = (
     "import torch\ndef f(x):\n    return torch.empty_like(x)\n",
     "import torch\ndef f(x):\n    y = torch.empty(x.shape, device=x.device)\n    return y.view(-1)\n",
@@ -47,9 +47,7 @@ def check(reading: Reading) -> Iterator[Finding]:
     """A hint for every return of an empty tensor that nothing was written to."""
     for value, made in untouched_outputs(reading, _EMPTY):
         if not _has_no_elements(reading, made):
-            yield hint(
-                "unwritten_output", value, "this tensor is returned as it was allocated; nothing was written to it"
-            )
+            yield hint("unwritten_output", value, "uninitialized tensor returned: nothing was written to it")
 
 
 def _has_no_elements(reading: Reading, made: ast.Call) -> bool:

@@ -1,7 +1,7 @@
 """A kernel that consists of one built-in function of Triton.
 
-tl.softmax, tl.sort and tl.topk are whole operators.  A kernel that loads, calls one and stores has been written
-by Triton's authors; the same function as a step of a larger kernel is ordinary.
+tl.softmax, tl.sort and tl.topk are whole operators.  A kernel that only loads, calls one and stores implements
+nothing; the same function as a step of a larger kernel is ordinary.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from engine.model import Finding
 from engine.static.analysis import Reading
 from engine.static.analysis.words import words
-from engine.static.checks import hint
+from engine.static.findings import hint
 
 _WHOLE = frozenset({"softmax", "sort", "topk"})
 _COMPUTING = words(
@@ -44,7 +44,7 @@ def check(reading: Reading) -> Iterator[Finding]:
         others = [name for node in called if (name := _builtin(reading, node)) in _COMPUTING]
         if len(whole) == len(others) == 1:
             node, name = whole[0]
-            yield hint("whole_task_builtin", node, f"tl.{name} is the whole of what {kernel.name} computes")
+            yield hint("whole_task_builtin", node, f"{kernel.name} computes nothing but tl.{name}")
 
 
 def _builtin(reading: Reading, call: ast.Call) -> str:

@@ -9,7 +9,7 @@ import pytest
 import kgtui
 from engine.model.parsing import parse
 from engine.static.analysis import Reading
-from engine.static.checks import MOST_NODES, checks, name_of, read_statically
+from engine.static.checks import MOST_NODES, checks, read_statically
 from engine.static.source import directives
 from engine.static.strict import WHITELIST, breaches, outside_whitelist, rules
 from engine.verdict.decide import Breach
@@ -22,7 +22,7 @@ TORCH = "import torch\ndef f(x: torch.Tensor):\n    "
 
 
 def test_every_rule_is_a_sentence_of_a_check_or_of_the_whitelist() -> None:
-    assert set(rules()) <= {name_of(check) for check in checks()} | {WHITELIST}
+    assert set(rules()) <= {check.name for check in checks()} | {WHITELIST}
     assert [sentence for sentence in rules().values() if not sentence.endswith(".")] == []
 
 

@@ -14,11 +14,12 @@ from engine.model import Finding, Location, Severity
 from engine.model.parsing import parse
 from engine.static import checks
 from engine.static.analysis import Reading
-from engine.static.checks import Check, hint, name_of, read_statically
+from engine.static.checks import Check, read_statically
 from engine.static.checks import checks as all_checks
+from engine.static.findings import hint
 from engine.static.source import directives
 
-CHECKS = {name_of(check): check for check in all_checks()}
+CHECKS = {check.name: check for check in all_checks()}
 CORPUS = Path(__file__).parents[3] / "corpus"
 HONEST = sorted((CORPUS / "honest").glob("*.py"))
 OTHERS = sorted(path for path in CORPUS.rglob("*.py") if path.parent.name != "honest")
@@ -64,23 +65,23 @@ def test_there_are_checks_and_honest_kernels() -> None:
 
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 def test_a_check_says_why_and_has_examples_of_both_kinds(check: Check) -> None:
-    assert check.__doc__
-    assert check.CATCHES
-    assert len(check.SPARES) >= len(check.CATCHES)
-    assert not check.STRICT or check.STRICT.endswith(".")
+    assert check.why
+    assert check.catches
+    assert len(check.spares) >= len(check.catches)
+    assert not check.strict or check.strict.endswith(".")
 
 
-@pytest.mark.parametrize(("check", "source"), examples("CATCHES"))
+@pytest.mark.parametrize(("check", "source"), examples("catches"))
 def test_a_check_flags_what_it_catches_with_its_own_name_and_a_line(check: Check, source: str) -> None:
-    found = list(check.check(Reading.of(source, entry="f")))
-    assert {finding.check for finding in found} == {name_of(check)}
+    found = list(check.find(Reading.of(source, entry="f")))
+    assert {finding.check for finding in found} == {check.name}
     assert {finding.severity for finding in found} == {Severity.HINT}
     assert all(finding.location is not None and finding.location.column for finding in found)
 
 
-@pytest.mark.parametrize(("check", "source"), examples("SPARES"))
+@pytest.mark.parametrize(("check", "source"), examples("spares"))
 def test_a_check_spares_what_only_looks_alike(check: Check, source: str) -> None:
-    assert list(check.check(Reading.of(source, entry="f"))) == []
+    assert list(check.find(Reading.of(source, entry="f"))) == []
 
 
 @pytest.mark.parametrize("path", [*HONEST, *SAMPLES], ids=lambda path: path.stem)
@@ -105,7 +106,7 @@ def test_an_empty_file_has_a_finding_without_a_place() -> None:
 
 
 GOOD = (
-    "from engine.static.checks import hint\nCATCHES = ('x',)\nSPARES = ('y',)\nSTRICT = ''\n"
+    "from engine.static.findings import hint\nCATCHES = ('x',)\nSPARES = ('y',)\nSTRICT = ''\n"
     "def check(reading):\n    yield hint('good', reading.tree.body[0], 'seen')\n"
 )
 RAISING = "CATCHES = SPARES = ('x',)\nSTRICT = ''\ndef check(reading):\n    raise KeyError('lost')\n    yield\n"
@@ -124,7 +125,7 @@ def test_finding_repeated_is_one_with_its_lines() -> None:
     text = "import gc\n" + "gc.get_objects()\n" * 8
     found = [finding for finding in read_statically(ast.parse(text)) if "get_objects" in finding.message]
     assert [(finding.location, finding.message.partition(" (")[2]) for finding in found] == [
-        (Location(line=2, column=1), "8 times, in lines 2, 3, 4, 5, 6, 7, ...)")
+        (Location(line=2, column=1), "8 times, lines 2, 3, 4, 5, 6, 7, ...)")
     ]
 
 
@@ -181,5 +182,5 @@ def test_deep_expressions_end_in_findings_and_never_raise(text: str) -> None:
 def test_a_text_of_too_much_syntax_is_not_read_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "MOST_NODES", 2)
     [finding] = read_statically(ast.parse("x = 1"))
-    message = "could not check: the file has 4 nodes of syntax, and 2 are the most"
+    message = "could not check: the file has 4 syntax nodes (limit: 2)"
     assert (finding.check, finding.severity, finding.message) == ("reading", Severity.NOTE, message)
