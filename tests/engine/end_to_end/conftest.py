@@ -17,7 +17,7 @@ from engine.engine import Engine
 from engine.model import Candidate, CaseResult, CompiledKernel, Finding, Limits, Plan, Tier, Verdict, events
 from problems import find
 
-SMALL = Limits(load_s=5.0, case_s=3.0, memory_bytes=1 << 30, processes=64)
+SMALL = Limits(load_s=20.0, case_s=3.0, memory_bytes=1 << 30, processes=64)
 COPY_KERNEL = """
 import torch
 import triton

@@ -12,6 +12,7 @@ import pytest
 from engine.errors import UsageError
 from kgtui.files.external_editor import Opening, opening
 from kgtui.screens.workbench import external_editor
+from tests.guards import PATIENCE_S
 
 KERNEL = Path("/k/my kernel.py")
 
@@ -86,7 +87,7 @@ def test_inside_tmux_the_pane_of_a_failed_editor_stays(tmp_path: Path) -> None:
     environment = {"EDITOR": f"'{editor}'", "TMUX": "/tmp/tmux-0/default,1,0"}
     command = opening(KERNEL, line=1, columns=200, rows=50, environment=environment).command
     in_pane = command[command.index("sh") :]
-    ended = subprocess.run(in_pane, input="\n", capture_output=True, text=True, timeout=60)
+    ended = subprocess.run(in_pane, input="\n", capture_output=True, text=True, timeout=PATIENCE_S)
     assert ended.stdout == f"\n{editor} ended with status 3; enter closes this pane "
     assert ended.stderr == "no such theme\n"
 
