@@ -16,6 +16,7 @@ from triton.runtime.jit import JITFunction
 
 from engine import protocol
 from engine.compiler import offline, resources
+from engine.compiler.offsets import line_of_narrow_offset
 from engine.compiler.specialise import specialise
 from engine.devices.hardware.targets import Target, target_named
 from engine.errors import UnsupportedError
@@ -101,7 +102,7 @@ class _Compiler:
             raise
         except Exception as error:  # Triton raises what LLVM, MLIR and ptxas make of it: every kind is the candidate's
             return self._refused(command.id, error)
-        delivered = _deliver(command, target, compiled)
+        delivered = _deliver(command, target, compiled, self._filename)
         if command.specialisation and isinstance(delivered, protocol.Compiled):
             return msgspec.structs.replace(delivered, cache=self._cache.new_files())
         return delivered
@@ -168,7 +169,7 @@ def _options(launch: Launch) -> dict[str, object]:
     return chosen
 
 
-def _deliver(command: protocol.Compile, target: Target, compiled: Any) -> protocol.AnyReply:
+def _deliver(command: protocol.Compile, target: Target, compiled: Any, filename: str) -> protocol.AnyReply:
     """Write the stages to the command's folder and read the resources off the binary."""
     folder = Path(command.folder)
     stages: dict[str, str] = {}
@@ -188,7 +189,12 @@ def _deliver(command: protocol.Compile, target: Target, compiled: Any) -> protoc
         message = f"needs {shared_bytes} bytes of shared memory, {target.name} has {target.shared_bytes} a block"
         return protocol.Failed(id=command.id, kind=protocol.FailureKind.COMPILE, message=message)
     return protocol.Compiled(
-        id=command.id, stages=stages, registers=used.registers, spill_bytes=used.spill_bytes, shared_bytes=shared_bytes
+        id=command.id,
+        stages=stages,
+        registers=used.registers,
+        spill_bytes=used.spill_bytes,
+        shared_bytes=shared_bytes,
+        narrow_offset_line=line_of_narrow_offset(str(compiled.asm.get("ttir", "")), filename),
     )
 
 

@@ -57,7 +57,10 @@ class Artefact:
 
 @dataclass(frozen=True, kw_only=True)
 class CompiledKernel:
-    """A launch compiled for a target.  Resources are None where the target's tools do not tell them."""
+    """A launch compiled for a target.  Resources are None where the target's tools do not tell them.
+
+    `narrow_offset_line` is the first line with a product of at most 32 bits in an address, None without one.
+    """
 
     launch: Launch
     target: str
@@ -68,4 +71,5 @@ class CompiledKernel:
     registers: int | None = None
     spill_bytes: int | None = None
     shared_bytes: int | None = None
+    narrow_offset_line: int | None = None
     artefacts: tuple[Artefact, ...] = ()

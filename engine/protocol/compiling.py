@@ -88,4 +88,5 @@ class Compiled(Reply, tag="compiled", frozen=True):
     registers: Count | None = None
     spill_bytes: Count | None = None
     shared_bytes: Count | None = None
+    narrow_offset_line: Count | None = None
     cache: FilePaths = ()

@@ -335,6 +335,7 @@ class Builder:
                 registers=reply.registers,
                 spill_bytes=reply.spill_bytes,
                 shared_bytes=reply.shared_bytes,
+                narrow_offset_line=reply.narrow_offset_line,
                 artefacts=self._keep(session, reply.stages),
             )
         if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.ENGINE:

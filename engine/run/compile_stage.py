@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 
-from engine.model import Launch, Outcome, Stage
+from engine.model import CompiledKernel, Finding, Launch, Location, Outcome, Severity, Stage
 from engine.run.compile_queue import Builder
 from engine.run.event_stream import EventEmitter
 from engine.verdict.decide import NOT_BUILT_HERE
@@ -48,6 +49,8 @@ class CompilingStage:
         if failed is not None and failed.outcome in NOT_BUILT_HERE:
             message = f"could not check that {failed.launch.kernel} builds for {failed.target}: {failed.message}"
             self._told.note("offline_compile", message)
+        for finding in narrow_offsets(builder.kernels):
+            self._told.find(finding)
         if builder.overfull:
             self._told.note("offline_compile", OVERFULL)
         if failed is not None:
@@ -60,3 +63,22 @@ class CompilingStage:
             self._told.end(Stage.COMPILE, began, Outcome.UNSUPPORTED, message)
         else:
             self._told.end(Stage.COMPILE, began)
+
+
+def narrow_offsets(kernels: Iterable[CompiledKernel]) -> tuple[Finding, ...]:
+    """A NOTE for each kernel that computes addresses in 32 bits, at its first line that does."""
+    line_by_kernel: dict[str, int] = {}
+    for kernel in kernels:
+        if kernel.narrow_offset_line is not None:
+            name = kernel.launch.kernel
+            line_by_kernel[name] = min(kernel.narrow_offset_line, line_by_kernel.get(name, kernel.narrow_offset_line))
+    return tuple(
+        Finding(
+            check="offsets",
+            severity=Severity.NOTE,
+            message=f"{name} computes offsets in 32 bits: tensors of more than 2,147,483,647 elements are addressed "
+            "wrongly; use tl.int64 if such sizes are allowed",
+            location=Location(line=line),
+        )
+        for name, line in line_by_kernel.items()
+    )

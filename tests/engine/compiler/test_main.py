@@ -96,6 +96,7 @@ def test_a_binary_is_disassembled_with_its_source_lines(told: Told, folder: Path
         "registers": None,
         "spill_bytes": None,
         "shared_bytes": None,
+        "narrow_offset_line": None,
         "cache": [],
     }
     sass = (folder / "sm_90.sass").read_text()

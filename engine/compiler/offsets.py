@@ -1,0 +1,85 @@
+"""Where a kernel computes addresses in 32 bits, read off its TTIR.
+
+Such a kernel is right for tensors of up to 2^31 - 1 elements and addresses the wrong ones beyond, which no case is
+large enough to show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.errors import UnsupportedError
+from engine.machine.errors import MachineError
+from engine.machine.ir import Function, Operation, Region, Scalar, SourceLocation, Tensor, Value
+from engine.machine.reader import read_module
+
+_STATIC = frozenset({"arith.constant", "tt.make_range"})
+_NARROW = (Scalar.I32, Scalar.I16, Scalar.I8)
+
+
+def line_of_narrow_offset(ttir: str, filename: str) -> int | None:
+    """The first line of `filename` with a product of at most 32 bits in an address; None without one.
+
+    A product of constants and ranges alone cannot overflow and does not count.  None too where the TTIR cannot be read.
+    """
+    try:
+        functions = read_module(ttir).functions.values()
+    except (MachineError, UnsupportedError):
+        return None
+    lines = [line for function in functions for line in _lines(function, filename)]
+    return min(lines, default=None)
+
+
+def _lines(function: Function, filename: str) -> Iterator[int]:
+    operations = tuple(_all(function.body))
+    maker_by_value = {result.index: operation for operation in operations for result in operation.results}
+    static = _static(operations)
+    pending = [operation.operands[1] for operation in operations if operation.name == "tt.addptr"]
+    seen: set[int] = set()
+    while pending:
+        value = pending.pop()
+        maker = maker_by_value.get(value.index)
+        if maker is None or value.index in seen:
+            continue
+        seen.add(value.index)
+        pending += maker.operands
+        pending += (operand for region in maker.regions for end in _ends(region) for operand in end.operands)
+        if maker.name == "arith.muli" and _is_narrow(value) and value.index not in static:
+            line = _line_in(filename, maker.location)
+            if line is not None:
+                yield line
+
+
+def _all(region: Region) -> Iterator[Operation]:
+    for block in region.blocks:
+        for operation in block.operations:
+            yield operation
+            for inner in operation.regions:
+                yield from _all(inner)
+
+
+def _ends(region: Region) -> Iterator[Operation]:
+    return (block.operations[-1] for block in region.blocks if block.operations)
+
+
+def _static(operations: tuple[Operation, ...]) -> frozenset[int]:
+    """The values that are known when the kernel is compiled."""
+    known: set[int] = set()
+    for operation in operations:
+        made_of_known = bool(operation.operands) and all(operand.index in known for operand in operation.operands)
+        if operation.name in _STATIC or (made_of_known and not operation.regions):
+            known.update(result.index for result in operation.results)
+    return frozenset(known)
+
+
+def _is_narrow(value: Value) -> bool:
+    element = value.type.element if isinstance(value.type, Tensor) else value.type
+    return element in _NARROW
+
+
+def _line_in(filename: str, location: SourceLocation | None) -> int | None:
+    """The line of this file that an operation comes from, that of the call where a helper of another file made it."""
+    if location is None:
+        return None
+    places = (location, *location.callers)
+    return next((place.line for place in places if place.file == filename), None)

@@ -1,0 +1,71 @@
+"""Products of 32 bits in addresses are found in TTIR, with the line of the kernel's own file."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.compiler.offsets import line_of_narrow_offset
+
+KERNEL = """
+module {{
+  tt.func public @k(%x: !tt.ptr<f32> loc("k.py":1:1), %s: i32 loc("k.py":1:1)) attributes {{noinline = false}} {{
+    %c = arith.constant 64 : i32 loc("k.py":2:1)
+    %pid = tt.get_program_id x : i32 loc("k.py":2:1)
+    %r = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32> loc("k.py":2:1)
+{body}
+    %v = tt.load %p : tensor<64x!tt.ptr<f32>> loc("k.py":9:1)
+    tt.store %p, %v : tensor<64x!tt.ptr<f32>> loc("k.py":9:1)
+    tt.return loc("k.py":9:1)
+  }} loc("k.py":1:1)
+}} loc("k.py":1:1)
+"""
+BASE = '    %b = tt.splat %x : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>> loc("k.py":3:1)\n'
+SCALAR = (
+    '    %m = arith.muli %pid, %s : i32 loc({place})\n    %o = tt.splat %m : i32 -> tensor<64xi32> loc("k.py":5:1)\n'
+)
+ADD = '    %p = tt.addptr %b, %o : tensor<64x!tt.ptr<f32>>, tensor<64xi32> loc("k.py":6:1)'
+
+
+def kernel(body: str) -> str:
+    return KERNEL.format(body=BASE + body)
+
+
+@pytest.mark.parametrize(
+    ("place", "line"),
+    [('"k.py":4:1', 4), ('callsite("other.py":70:1 at "k.py":8:1)', 8), ('"other.py":70:1', None)],
+    ids=["own line", "inlined helper", "other file"],
+)
+def test_product_of_program_and_stride_in_an_address_has_its_line(place: str, line: int | None) -> None:
+    assert line_of_narrow_offset(kernel(SCALAR.format(place=place) + ADD), "k.py") == line
+
+
+def test_product_that_is_widened_too_late_counts() -> None:
+    late = (
+        SCALAR.format(place='"k.py":4:1')
+        + '    %w = arith.extsi %o : tensor<64xi32> to tensor<64xi64> loc("k.py":5:1)\n'
+        + '    %p = tt.addptr %b, %w : tensor<64x!tt.ptr<f32>>, tensor<64xi64> loc("k.py":6:1)'
+    )
+    assert line_of_narrow_offset(kernel(late), "k.py") == 4
+
+
+def test_product_of_64_bits_does_not_count() -> None:
+    wide = (
+        '    %w = arith.extsi %pid : i32 to i64 loc("k.py":4:1)\n'
+        '    %s64 = arith.extsi %s : i32 to i64 loc("k.py":4:1)\n'
+        '    %m = arith.muli %w, %s64 : i64 loc("k.py":4:1)\n'
+        '    %o = tt.splat %m : i64 -> tensor<64xi64> loc("k.py":5:1)\n'
+        '    %p = tt.addptr %b, %o : tensor<64x!tt.ptr<f32>>, tensor<64xi64> loc("k.py":6:1)'
+    )
+    assert line_of_narrow_offset(kernel(wide), "k.py") is None
+
+
+def test_product_of_constants_and_ranges_does_not_count() -> None:
+    fixed = (
+        '    %cs = tt.splat %c : i32 -> tensor<64xi32> loc("k.py":4:1)\n'
+        '    %o = arith.muli %r, %cs : tensor<64xi32> loc("k.py":4:1)\n' + ADD
+    )
+    assert line_of_narrow_offset(kernel(fixed), "k.py") is None
+
+
+def test_text_that_is_no_ttir_has_no_line() -> None:
+    assert line_of_narrow_offset("nonsense", "k.py") is None
