@@ -5,6 +5,8 @@
 Each side runs in a process of its own, because Triton decides at import whether it interprets.
 """
 
+# ruff: noqa: N803  (constexpr parameters are upper case in every Triton kernel)
+
 from __future__ import annotations
 
 import os
@@ -112,7 +114,8 @@ def main() -> None:
         print(f"{'launch':34}{'interpreter':>14}{'machine':>12}{'faster':>9}")
         for name, (machine_s, machine_sum) in sides["machine"].items():
             interpreter_s, interpreter_sum = sides["interpreter"][name]
-            agrees = abs(machine_sum - interpreter_sum) <= 1e-3 * abs(interpreter_sum)
+            # Wide enough for half a unit in the last place of bf16, rounded always in one direction.
+            agrees = abs(machine_sum - interpreter_sum) <= 5e-3 * abs(interpreter_sum)
             note = "" if agrees else "  results differ"
             print(f"{name:34}{interpreter_s:12.3f} s{machine_s * 1e3:9.1f} ms{interpreter_s / machine_s:8.0f}x{note}")
 
