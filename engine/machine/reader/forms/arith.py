@@ -79,7 +79,7 @@ def _comparison(predicates: tuple[str, ...]) -> Form:
         return Draft(
             operands=operands,
             results=(with_element(type_, Scalar.I1),),
-            attributes={"predicate": predicate, **attributes},
+            attributes={**attributes, "predicate": predicate},
         )
 
     return read
@@ -110,7 +110,7 @@ def _constant(context: Context) -> Draft:
     """`{...} 1 : i32`."""
     attributes = read_attributes(context)
     value, type_ = read_constant(context)
-    return Draft(results=(type_,), attributes={"value": value, **attributes})
+    return Draft(results=(type_,), attributes={**attributes, "value": value})
 
 
 def _float_power(context: Context) -> Draft:

@@ -18,7 +18,7 @@ def _program(context: Context) -> Draft:
     attributes: dict[str, Attribute] = {}
     if cursor.next != "{":
         attributes["axis"] = AXES.index(keyword(context, AXES, "x, y or z"))
-    attributes.update(read_attributes(context))
+    attributes = {**read_attributes(context), **attributes}
     cursor.expect(":")
     return Draft(results=(context.type(),), attributes=attributes)
 
@@ -32,7 +32,7 @@ def _call(context: Context) -> Draft:
     attributes = read_attributes(context)
     cursor.expect(":")
     results = context.function_type(operands)
-    return Draft(operands=operands, results=results, attributes={"callee": callee, **attributes})
+    return Draft(operands=operands, results=results, attributes={**attributes, "callee": callee})
 
 
 def _print(context: Context) -> Draft:
@@ -41,7 +41,7 @@ def _print(context: Context) -> Draft:
     prefix = cursor.string()
     attributes = read_attributes(context)
     operands = read_typed_list(context) if cursor.accept(":") else ()
-    return Draft(operands=operands, attributes={"prefix": prefix, **attributes})
+    return Draft(operands=operands, attributes={**attributes, "prefix": prefix})
 
 
 def _assert(context: Context) -> Draft:
@@ -53,7 +53,7 @@ def _assert(context: Context) -> Draft:
     attributes = read_attributes(context)
     cursor.expect(":")
     context.type_of(condition)
-    return Draft(operands=(condition,), attributes={"message": message, **attributes})
+    return Draft(operands=(condition,), attributes={**attributes, "message": message})
 
 
 def _extern(context: Context) -> Draft:
@@ -81,7 +81,7 @@ def _assembly(context: Context) -> Draft:
     results = [context.type()]
     while cursor.accept(","):
         results.append(context.type())
-    return Draft(operands=operands, results=tuple(results), attributes={"asm_string": text, **attributes})
+    return Draft(operands=operands, results=tuple(results), attributes={**attributes, "asm_string": text})
 
 
 def _assume(context: Context) -> Draft:

@@ -135,7 +135,7 @@ def _word(context: Context, allowed: tuple[str, ...], what: str) -> str:
 
 
 def _functional(context: Context, operands: tuple[Value, ...], attributes: dict[str, Attribute]) -> Draft:
-    attributes.update(read_attributes(context))
+    attributes = {**read_attributes(context), **attributes}
     context.cursor.expect(":")
     return Draft(operands=operands, results=context.function_type(operands), attributes=attributes)
 
@@ -215,7 +215,7 @@ def _descriptor_reduce(context: Context) -> Draft:
     """`add, %d[%i, %j], %value : D, T`."""
     kind = _word(context, REDUCTIONS, "the kind of a reduction")
     draft = _descriptor_store(context)
-    return Draft(operands=draft.operands, attributes={"kind": kind, **draft.attributes})
+    return Draft(operands=draft.operands, attributes={**draft.attributes, "kind": kind})
 
 
 def _descriptor_gather(context: Context) -> Draft:

@@ -49,7 +49,7 @@ def _clampf(context: Context) -> Draft:
     attributes = read_attributes(context)
     cursor.expect(":")
     type_ = context.type_of(*operands)
-    return Draft(operands=operands, results=(type_,), attributes={"propagateNan": rule, **attributes})
+    return Draft(operands=operands, results=(type_,), attributes={**attributes, "propagateNan": rule})
 
 
 def _reshape(context: Context) -> Draft:
@@ -102,12 +102,12 @@ def _dot(context: Context) -> Draft:
     """`%a, %b, %c, inputPrecision = tf32 {...} : T * U -> V`."""
     cursor = context.cursor
     first, second, third = context.operands(3)
-    attributes: dict[str, Attribute] = {"inputPrecision": "ieee", "maxNumImpreciseAcc": 0}
+    attributes: dict[str, Attribute] = {"inputPrecision": "ieee"}
     if cursor.accept(","):
         cursor.expect("inputPrecision")
         cursor.expect("=")
         attributes["inputPrecision"] = keyword(context, PRECISIONS, "a precision")
-    attributes.update(read_attributes(context))
+    attributes = {"maxNumImpreciseAcc": 0, **read_attributes(context), **attributes}
     cursor.expect(":")
     context.type_of(first)
     cursor.expect("*")

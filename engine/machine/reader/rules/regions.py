@@ -212,12 +212,18 @@ def _condition(operation: Operation) -> None:
     require(bool(operation.operands) and operation.operands[0].type is Scalar.I1, "expected a condition of i1")
 
 
+def _program(operation: Operation) -> None:
+    require(0 <= integer(operation, "axis") <= 2, "expected an axis from 0 to 2")
+    expect_types(types_of(operation.results), (Scalar.I32,), "a result")
+
+
 def _assert(operation: Operation) -> None:
     require(len(operation.operands) == 1, "expected 1 operand")
     require(element_of(operation.operands[0].type) is Scalar.I1, "expected a condition of i1")
 
 
 RULES: dict[str, Rule] = {
+    **dict.fromkeys(("tt.get_program_id", "tt.get_num_programs"), _program),
     "scf.for": _for,
     "scf.if": _if,
     "scf.while": _while,

@@ -42,6 +42,9 @@ MALFORMED = (
     (("scf.yield",), "an operation follows the one that ends its block"),
     (("%a = arith.addi %i, %i : i32 loc(#loc3)",), "location #loc3 is not defined"),
     (("tt.call @f(%i) : (i32) -> ()",), "function f is called but not defined"),
+    (("%a = tt.get_program_id {axis = 3 : i32} : i32",), "expected an axis from 0 to 2"),
+    (("%a = tt.get_program_id {} : i32",), "expected the integer axis"),
+    (("%a = tt.get_program_id x : i64",), "expected a result of type i32, found i64"),
     (("not an operation",), "line 3, column 1: expected an operation, found not"),
 )
 
@@ -150,3 +153,13 @@ def test_number_of_operations_is_limited() -> None:
     limits = Limits(operations=2)
     with pytest.raises(LimitError, match="more than 2 operations"):
         read_module(kernel("%a = ub.poison : f32", "%b = ub.poison : f32"), limits)
+
+
+def test_attribute_does_not_replace_what_the_form_states() -> None:
+    lines = (
+        "%a = arith.cmpi slt, %i, %i {predicate = 9 : i64} : i32",
+        "%b = tt.get_program_id x {axis = 7 : i32} : i32",
+    )
+    module = read_module(kernel(*lines))
+    found = [operation.attributes for operation in module.kernel.body.blocks[0].operations]
+    assert found == [{"predicate": "slt"}, {"axis": 0}, {}]
