@@ -89,6 +89,7 @@ KERNEL = CompiledKernel(
     registers=32,
     spill_bytes=0,
     shared_bytes=49152,
+    narrow_offset_line=7,
     artefacts=(ARTEFACT,),
 )
 FINDING = Finding(check="no_launch", severity=Severity.SUSPECT, message="why [so]?", location=HERE, case="(2, 3) f32")
