@@ -23,9 +23,9 @@ from engine.model.benchmark import CANDIDATE, CaseBenchmark, Interval
 from engine.model.events import to_plain
 from engine.reports.bench import Benchmarks, bench_cells, failure_of, gated
 from engine.reports.remarks import remarks_on
-from engine.reports.text import CollectedRun
+from engine.reports.run_record import RunRecord, StageRecord
 from sessions.reading import Reader
-from sessions.rows import RunDetails, RunRow, SessionRow
+from sessions.rows import RunRow, SessionRow
 
 JSON_SCHEMA = "kgtui.session/1"
 
@@ -123,7 +123,7 @@ def _csv_text(rows: Iterable[Sequence[object]]) -> str:
 
 
 def _run_document(store: Reader, run: RunRow) -> Plain:
-    details = store.details(run.id)
+    record = store.run_record(run.id)
     source = store.source(run.digest)
     try:
         text = {"source": source.decode()}
@@ -132,12 +132,24 @@ def _run_document(store: Reader, run: RunRow) -> Plain:
     return {
         **_plain(run),
         **text,
-        "stages": _plain(details.stages),
-        "cases": _plain(details.cases),
-        "findings": _plain(details.findings),
-        "kernels": _plain(details.kernels),
-        "benchmarks": _plain([gated(benchmark) for benchmark in details.benchmarks]),
-        "summaries": _plain(details.summaries),
+        "stages": [_stage(stage) for stage in record.finished_stages],
+        "cases": _plain(record.cases),
+        "findings": _plain(record.findings),
+        "kernels": _plain(record.kernels),
+        "benchmarks": _plain(record.benchmark_report.cases),
+        "summaries": _plain(record.summaries),
+    }
+
+
+def _stage(stage: StageRecord) -> Plain:
+    """A stage that has ended; `at_s` is when it did."""
+    return {
+        "at_s": stage.finished_s,
+        "stage": stage.stage,
+        "outcome": stage.outcome,
+        "elapsed_s": stage.elapsed_s,
+        "message": stage.message,
+        "location": _plain(stage.location),
     }
 
 
@@ -161,8 +173,7 @@ def _moment(moment: datetime) -> str:
 
 
 def _run_page(store: Reader, run: RunRow, *, heading: str) -> list[str]:
-    details = store.details(run.id)
-    told = CollectedRun(file="", events=tuple(store.events(run.id)), number=run.id)
+    record = store.run_record(run.id)
     facts = [
         ("verdict", run.sentence),
         ("state", f"{run.state}, flagged" if run.flagged else run.state),
@@ -181,25 +192,25 @@ def _run_page(store: Reader, run: RunRow, *, heading: str) -> list[str]:
         f"{heading} Run #{run.id}: {run.problem}: {run.outcome or run.state}",
         "",
         *_table(("run", f"#{run.id}"), [(name, str(value)) for name, value in facts if value is not None]),
-        *_evidence(details, heading=f"{heading}#"),
-        *_benchmark_tables(told.benchmarks, heading=f"{heading}#"),
+        *_evidence(record, heading=f"{heading}#"),
+        *_benchmark_tables(record.benchmark_report, heading=f"{heading}#"),
         f"{heading}# Source",
         "",
         *_fenced(store.source(run.digest).decode(errors="replace")),
     ]
 
 
-def _evidence(details: RunDetails, *, heading: str) -> Iterator[str]:
+def _evidence(record: RunRecord, *, heading: str) -> Iterator[str]:
     """The tables of a run; one that would be empty is left out."""
-    if details.cases:
+    if record.cases:
         yield from (f"{heading} Cases", "")
-        yield from _table(("case", "outcome", "what happened"), [_case_cells(case) for case in details.cases])
-    if details.findings:
+        yield from _table(("case", "outcome", "what happened"), [_case_cells(case) for case in record.cases])
+    if record.findings:
         yield from (f"{heading} Findings", "")
-        yield from _table(_FINDING_HEADER, [_finding_cells(finding) for finding in details.findings])
-    if details.kernels:
+        yield from _table(_FINDING_HEADER, [_finding_cells(finding) for finding in record.findings])
+    if record.kernels:
         yield from (f"{heading} Kernels", "")
-        yield from _table(_KERNEL_HEADER, [_kernel_cells(kernel) for kernel in details.kernels])
+        yield from _table(_KERNEL_HEADER, [_kernel_cells(kernel) for kernel in record.kernels])
 
 
 def _case_cells(case: CaseResult) -> tuple[str, ...]:

@@ -15,15 +15,12 @@ from engine.errors import StoreError, UsageError
 from engine.model import BenchmarkPlan, Policy, Tier
 from engine.model.benchmark import CaseBenchmark
 from engine.model.events import (
-    BenchmarkSummarised,
     CaseBenchmarked,
-    CaseFinished,
     Event,
-    FindingRaised,
-    KernelCompiled,
-    StageFinished,
     from_json,
 )
+from engine.reports.reducer import record_of
+from engine.reports.run_record import RunRecord
 from sessions.cached_runs import SELECT_CACHED, timed_values
 from sessions.conditions import IS_OWN, NO_VERDICT_ON_CANDIDATE, SELECT_RUNS, VARIANTS
 from sessions.database import Database, Value
@@ -34,7 +31,6 @@ from sessions.rows import (
     BestBenchmark,
     ProblemSummary,
     RecentFile,
-    RunDetails,
     RunFilter,
     RunRow,
     SessionRow,
@@ -184,18 +180,9 @@ class Reader:
         self.run(run_id)
         return self._decoded(run_id, self._database.rows(_SELECT_EVENTS, {"run": run_id}))
 
-    def details(self, run_id: int) -> RunDetails:
+    def run_record(self, run_id: int) -> RunRecord:
         """What the events of a run come to.  Raises as `events` does."""
-        events = tuple(self.events(run_id))
-        return RunDetails(
-            run=self.run(run_id),
-            stages=tuple(event for event in events if isinstance(event, StageFinished)),
-            cases=tuple(event.result for event in events if isinstance(event, CaseFinished)),
-            findings=tuple(event.finding for event in events if isinstance(event, FindingRaised)),
-            kernels=tuple(event.kernel for event in events if isinstance(event, KernelCompiled)),
-            benchmarks=tuple(event.benchmark for event in events if isinstance(event, CaseBenchmarked)),
-            summaries=next((event.summaries for event in events[::-1] if isinstance(event, BenchmarkSummarised)), ()),
-        )
+        return record_of(self.events(run_id), number=run_id)
 
     def benchmarks(self, run_id: int) -> tuple[CaseBenchmark, ...]:
         """What was timed in a run.

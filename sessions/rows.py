@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from engine.model import CacheState, CaseResult, CompiledKernel, Finding, Outcome, Policy, Tier
-from engine.model.benchmark import CaseBenchmark, Interval, Method, Summary
-from engine.model.events import StageFinished
+from engine.model import CacheState, Outcome, Policy, Tier
+from engine.model.benchmark import Interval, Method, Summary
 
 VARIANT_TAG = "tune"
 """The tag of a run that judged a file with other values than it has: it is a run, but none of the file."""
@@ -78,19 +77,6 @@ class RunRow:
     flagged: bool
     note: str | None
     tag: str | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunDetails:
-    """Everything that a finished or unfinished run said, rebuilt from its events."""
-
-    run: RunRow
-    stages: tuple[StageFinished, ...]
-    cases: tuple[CaseResult, ...]
-    findings: tuple[Finding, ...]
-    kernels: tuple[CompiledKernel, ...]
-    benchmarks: tuple[CaseBenchmark, ...]
-    summaries: tuple[Summary, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

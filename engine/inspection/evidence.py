@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from engine.devices import platform_named
 from engine.inspection.coverage import Axis, Tally, axes_of, tallies_of
 from engine.inspection.speedup_claim import Backing, Claim, HeldClaim, hold
-from engine.model import CaseResult, CompiledKernel, Finding, Outcome, Policy, Problem, Severity, Verdict
+from engine.model import Finding, Outcome, Problem, Severity
 from engine.model.layers import Coverage, Layer, LayerReport
-from engine.reports.bench import Benchmarks
-from engine.reports.text import CollectedRun
+from engine.reports.run_record import RunRecord
 from engine.verdict.policy import WEIGHTS
 
 INTERPRETED = "Triton's interpreter ran the kernels on this device, and its times are no speeds"
@@ -27,53 +26,6 @@ _NOT_A_GPU = "Triton's interpreter ran the kernels; what the compiled code does 
 _NOT_COMPILED = "nothing was compiled, so it is not known whether it builds for a GPU"
 _NOT_REPORTED = "not reported"
 _UNCOMPILED = {Outcome.UNSUPPORTED: "not supported here", Outcome.ENGINE_ERROR: Coverage.ENGINE_FAILED.value}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Evidence:
-    """All that a run has said so far; `verdict` and `elapsed_s` are None while it goes on, or if `cut_short`."""
-
-    file: str
-    number: int | None
-    problem: str
-    digest: str
-    device: str
-    device_name: str
-    target: str | None
-    policy: Policy
-    planned: int
-    verdict: Verdict | None
-    elapsed_s: float | None
-    cases: tuple[CaseResult, ...]
-    findings: tuple[Finding, ...]
-    layers: tuple[LayerReport, ...]
-    benchmarks: Benchmarks
-    cut_short: bool = False
-
-    @property
-    def kernels(self) -> tuple[CompiledKernel, ...]:
-        """What was compiled of it."""
-        return self.benchmarks.kernels
-
-    @property
-    def cancelled(self) -> bool:
-        """Whether somebody stopped it before it came to its end."""
-        return self.verdict is not None and self.verdict.outcome is Outcome.CANCELLED
-
-    @property
-    def ended(self) -> bool:
-        """Whether it came to an end of its own."""
-        return self.verdict is not None and not self.cancelled
-
-    @property
-    def interpreted(self) -> bool:
-        """Whether no GPU had a part in it."""
-        return platform_named(self.device).INTERPRETED
-
-    @property
-    def passed(self) -> int:
-        """How many cases were right."""
-        return sum(case.outcome is Outcome.PASS for case in self.cases)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +64,7 @@ class Inspection:
     those of the programs that the verdict depends on, `inspected_at` a date (ISO 8601) or None.
     """
 
-    evidence: Evidence
+    run: RunRecord
     headline: str
     claim: HeldClaim | None
     layers: tuple[LayerSeen, ...]
@@ -125,23 +77,8 @@ class Inspection:
     inspected_at: str | None = None
 
 
-def evidence_of(run: CollectedRun) -> Evidence:
-    """What a run that has ended said.
-
-    Raises:
-        ValueError: it has no beginning, or no end.
-    """
-    started, finished = run.started, run.finished
-    return Evidence(
-        file=run.file, number=run.number, problem=started.problem, digest=started.digest, device=started.device,
-        device_name=started.device_name, target=started.target, policy=started.policy, planned=started.cases,
-        verdict=finished.verdict, elapsed_s=finished.at_s, cases=run.cases, findings=run.findings, layers=run.layers,
-        benchmarks=run.benchmarks,
-    )  # fmt: skip
-
-
 def inspect(
-    evidence: Evidence,
+    run: RunRecord,
     *,
     problem: Problem,
     source: str,
@@ -149,40 +86,40 @@ def inspect(
     versions: Mapping[str, str] | None = None,
     inspected_at: str | None = None,
 ) -> Inspection:
-    """The evidence as one page says it; `source` is the text that was judged, `problem` what it was judged as."""
-    untimed = _untimed(evidence)
-    held = hold(claim, evidence.benchmarks, untimed=untimed) if claim is not None else None
-    layers = tuple(_seen(layer, evidence) for layer in Layer)
+    """The run as one page reports it; `source` is the text of its candidate, `problem` its operator."""
+    untimed = _untimed(run)
+    held = hold(claim, run.benchmark_report, untimed=untimed) if claim is not None else None
+    layers = tuple(_seen(layer, run) for layer in Layer)
     return Inspection(
-        evidence=evidence,
-        headline=_headline(evidence, layers, held),
+        run=run,
+        headline=_headline(run, layers, held),
         claim=held,
         layers=layers,
-        findings=_findings(evidence, source),
-        tallies=tallies_of(evidence.cases, problem),
-        axes=axes_of(evidence.cases, problem),
-        unchecked=tuple(_unchecked(evidence, layers, untimed)),
+        findings=_findings(run, source),
+        tallies=tallies_of(run.cases, problem),
+        axes=axes_of(run.cases, problem),
+        unchecked=tuple(_unchecked(run, layers, untimed)),
         untimed=untimed,
         versions=dict(versions or {}),
         inspected_at=inspected_at,
     )
 
 
-def _headline(evidence: Evidence, layers: Sequence[LayerSeen], held: HeldClaim | None) -> str:
-    verdict = evidence.verdict
+def _headline(run: RunRecord, layers: Sequence[LayerSeen], held: HeldClaim | None) -> str:
+    verdict = run.verdict
     if verdict is None:
-        return f"no verdict: {CUT_SHORT}" if evidence.cut_short else f"no verdict yet: {RUNNING}"
-    if evidence.cancelled:
+        return f"no verdict: {CUT_SHORT}" if run.cut_short else f"no verdict yet: {RUNNING}"
+    if run.cancelled:
         unseen = ", ".join(seen.layer for seen in layers if not seen.reports)
-        judged = f"{len(evidence.cases)} of {evidence.planned} cases were judged"
+        judged = f"{len(run.cases)} of {run.planned} cases were judged"
         return f"the run was cancelled: {judged}" + (f"; not looked at: {unseen}" if unseen else "")
     if held is not None and held.backing is Backing.NOT_SUPPORTED:
         return f"{verdict.sentence}, but not {held.claim.factor} against {held.claim.baseline}"
     return verdict.sentence
 
 
-def _seen(layer: Layer, evidence: Evidence) -> LayerSeen:
-    reports = tuple(report for report in evidence.layers if report.layer is layer)
+def _seen(layer: Layer, run: RunRecord) -> LayerSeen:
+    reports = tuple(report for report in run.layers if report.layer is layer)
     covered = {report.coverage for report in reports}
     weakest_first = (
         Coverage.ENGINE_FAILED,
@@ -192,15 +129,15 @@ def _seen(layer: Layer, evidence: Evidence) -> LayerSeen:
         Coverage.NOT_ASKED,
     )
     coverage = next((one for one in weakest_first if one in covered), None)
-    required = WEIGHTS[evidence.policy].requires(layer)
+    required = WEIGHTS[run.policy].requires(layer)
     return LayerSeen(layer=layer, coverage=coverage, reports=reports, required=required)
 
 
-def _findings(evidence: Evidence, source: str) -> tuple[FindingSeen, ...]:
+def _findings(run: RunRecord, source: str) -> tuple[FindingSeen, ...]:
     """Heaviest first, with the text of their lines."""
     lines = source.splitlines()
-    weights, order = WEIGHTS[evidence.policy], tuple(reversed(Severity))
-    ordered = sorted(evidence.findings, key=lambda finding: order.index(finding.severity))
+    weights, order = WEIGHTS[run.policy], tuple(reversed(Severity))
+    ordered = sorted(run.findings, key=lambda finding: order.index(finding.severity))
     return tuple(
         FindingSeen(finding=finding, code=_line_of(finding, lines), flags=weights.flags(finding.severity))
         for finding in ordered
@@ -212,56 +149,61 @@ def _line_of(finding: Finding, lines: Sequence[str]) -> str:
     return lines[place.line - 1].strip() if place is not None and place.line <= len(lines) else ""
 
 
-def _untimed(evidence: Evidence) -> str:
+def _untimed(run: RunRecord) -> str:
     """Why nothing was timed; "" where something was."""
-    if evidence.benchmarks.cases:
+    if run.benchmark_report.cases:
         return ""
-    if unended := _unended(evidence):
+    if unended := _unended(run):
         return unended
-    if evidence.verdict is not None and evidence.verdict.outcome is not Outcome.PASS:
+    if run.verdict is not None and run.verdict.outcome is not Outcome.PASS:
         return "nothing is timed of a kernel that is not right"
-    if evidence.interpreted:
+    if _interpreted(run):
         return INTERPRETED
-    reasons = (report.why for report in evidence.layers if report.layer is Layer.TIMING and report.why)
+    reasons = (report.why for report in run.layers if report.layer is Layer.TIMING and report.why)
     return next(reasons, "no case was to be timed")
 
 
-def _unchecked(evidence: Evidence, layers: Sequence[LayerSeen], untimed: str) -> Iterator[Unchecked]:
+def _unchecked(run: RunRecord, layers: Sequence[LayerSeen], untimed: str) -> Iterator[Unchecked]:
     for seen in layers:
         for report in seen.reports:
             if report.coverage is not Coverage.CHECKED:
                 who = f" ({report.by})" if report.by.replace("_", " ") != report.layer else ""
                 yield Unchecked(what=f"{report.layer}{who}", state=report.coverage, why=report.why)
         if not seen.reports:
-            yield Unchecked(what=seen.layer, state=_NOT_REPORTED, why=_unreported(evidence))
-    missing = evidence.planned - len(evidence.cases)
+            yield Unchecked(what=seen.layer, state=_NOT_REPORTED, why=_unreported(run))
+    missing = run.planned - len(run.cases)
     if missing > 0:
-        why = _unended(evidence) or "the run ended before"
-        yield Unchecked(what="cases", state="not judged", why=f"{missing} of {evidence.planned}: {why}")
-    if evidence.interpreted:
+        why = _unended(run) or "the run ended before"
+        yield Unchecked(what="cases", state="not judged", why=f"{missing} of {run.planned}: {why}")
+    if _interpreted(run):
         yield Unchecked(what="device", state="not a GPU", why=_NOT_A_GPU)
-    if evidence.target is None:
+    if run.target is None:
         yield Unchecked(what="compiled code", state="not asked", why=_NOT_COMPILED)
-    for kernel in evidence.kernels:
+    for kernel in run.kernels:
         if kernel.outcome in _UNCOMPILED:
             why = f"{kernel.launch.kernel}, line {kernel.launch.line}: {kernel.message or 'no reason was given'}"
             yield Unchecked(what=f"compiled for {kernel.target}", state=_UNCOMPILED[kernel.outcome], why=why)
     if untimed:
         yield Unchecked(what="speed", state=Backing.NOT_MEASURED, why=untimed)
-    elif evidence.benchmarks.doubt:
-        yield Unchecked(what="speed", state="does not count", why=evidence.benchmarks.doubt)
+    elif run.benchmark_report.doubt:
+        yield Unchecked(what="speed", state="does not count", why=run.benchmark_report.doubt)
 
 
-def _unreported(evidence: Evidence) -> str:
-    if unended := _unended(evidence):
+def _unreported(run: RunRecord) -> str:
+    if unended := _unended(run):
         return unended
-    if evidence.verdict is not None and evidence.verdict.outcome is not Outcome.PASS:
+    if run.verdict is not None and run.verdict.outcome is not Outcome.PASS:
         return "the run ended before: what is not right is not examined further"
     return "no check reported on it in this run"
 
 
-def _unended(evidence: Evidence) -> str:
+def _unended(run: RunRecord) -> str:
     """Why the run has not come to an end of its own; "" where it has."""
-    if evidence.verdict is None:
-        return CUT_SHORT if evidence.cut_short else RUNNING
-    return CANCELLED if evidence.cancelled else ""
+    if run.verdict is None:
+        return CUT_SHORT if run.cut_short else RUNNING
+    return CANCELLED if run.cancelled else ""
+
+
+def _interpreted(run: RunRecord) -> bool:
+    """Whether no GPU was involved."""
+    return platform_named(run.device).INTERPRETED

@@ -11,13 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from engine.inspection.evidence import Evidence, FindingSeen, Inspection, LayerSeen
+from engine.inspection.evidence import FindingSeen, Inspection, LayerSeen
 from engine.inspection.speedup_claim import Backing, HeldClaim
 from engine.model import Outcome, Severity, Tier, Verdict
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.reports.bench import bench_cells, failure_of
 from engine.reports.remarks import remarks_on
-from engine.reports.text import numbered, printable, word_of
+from engine.reports.run_record import RunRecord
+from engine.reports.text import numbered, printable
+from engine.reports.verdict_words import word_of
 from engine.verdict.policy import WEIGHTS, Effect
 
 
@@ -96,11 +98,11 @@ _MOST_FAILED = 5
 
 def page_of(inspection: Inspection, *, is_ascii: bool = False) -> Page:
     """The page: the answer first, then what it rests on, and what it does not."""
-    evidence = inspection.evidence
-    word, mark = _word(evidence.verdict, inspection.claim, cut_short=evidence.cut_short)
+    run = inspection.run
+    word, mark = _word(run.verdict, inspection.claim, cut_short=run.cut_short)
     return Page(
-        title=f"{evidence.problem}: {word}",
-        subject=printable(f"{evidence.file}{numbered(evidence.number)}"),
+        title=f"{run.problem}: {word}",
+        subject=printable(f"{run.file}{numbered(run.number)}"),
         word=word,
         mark=mark,
         headline=printable(inspection.headline),
@@ -109,7 +111,7 @@ def page_of(inspection: Inspection, *, is_ascii: bool = False) -> Page:
             Section(
                 title="Findings",
                 entries=tuple(map(_finding, inspection.findings)),
-                note="" if inspection.findings else "none" if evidence.ended else "none so far",
+                note="" if inspection.findings else "none" if run.ended else "none so far",
             ),
             Section(
                 title="What was checked",
@@ -140,9 +142,9 @@ def _claim(held: HeldClaim) -> Entry:
     return Entry(name="claim", state=held.backing, mark=_BACKINGS[held.backing], text=printable(held.sentence))
 
 
-def _unseen(evidence: Evidence) -> str:
+def _unseen(run: RunRecord) -> str:
     """How a layer is called on which nobody reported."""
-    return "not looked at" if evidence.cancelled else "not reported"
+    return "not looked at" if run.cancelled else "not reported"
 
 
 def _layer(seen: LayerSeen, inspection: Inspection) -> Entry:
@@ -151,7 +153,7 @@ def _layer(seen: LayerSeen, inspection: Inspection) -> Entry:
     flags = any(report.by in flagging for report in seen.reports)
     return Entry(
         name=seen.layer,
-        state=seen.coverage or _unseen(inspection.evidence),
+        state=seen.coverage or _unseen(inspection.run),
         mark=Mark.DOUBT if flags else _COVERAGES[seen.coverage],
         text=f"{required} by the policy{'; what it found flags the run' if flags else ''}",
         details=tuple(line for report in seen.reports for line in _report(report)),
@@ -184,12 +186,12 @@ def _finding(seen: FindingSeen) -> Entry:
 
 
 def _cases(inspection: Inspection) -> Section:
-    evidence = inspection.evidence
+    run = inspection.run
     tiers = tuple(tier for tier in Tier if any(tally.tier is tier for tally in inspection.tallies))
     count = {(tally.dtype, tally.tier): f"{tally.passed} of {tally.judged}" for tally in inspection.tallies}
     types = tuple(dict.fromkeys(tally.dtype for tally in inspection.tallies))
     rows = tuple((dtype, *(count.get((dtype, tier), "-") for tier in tiers)) for dtype in types)
-    failed = [case for case in evidence.cases if case.outcome is not Outcome.PASS]
+    failed = [case for case in run.cases if case.outcome is not Outcome.PASS]
     entries = [
         Entry(
             name=printable(case.case),
@@ -206,19 +208,19 @@ def _cases(inspection: Inspection) -> Section:
         title="Cases",
         entries=tuple(entries),
         rows=(("type", *tiers), *rows) if rows else (),
-        note=_counted(evidence),
+        note=_counted(run),
     )
 
 
-def _counted(evidence: Evidence) -> str:
+def _counted(run: RunRecord) -> str:
     """How many were right; of a run that has no end of its own, how many were judged and did not pass."""
-    judged, planned = len(evidence.cases), evidence.planned
-    amiss = f", {judged - evidence.passed} failed" if judged > evidence.passed else ""
-    if evidence.cancelled:
-        return f"{evidence.passed} of {judged} right that were judged; {planned - judged} of {planned} were not judged"
-    if evidence.verdict is None:
+    judged, planned = len(run.cases), run.planned
+    amiss = f", {judged - run.passed} failed" if judged > run.passed else ""
+    if run.cancelled:
+        return f"{run.passed} of {judged} right that were judged; {planned - judged} of {planned} were not judged"
+    if run.verdict is None:
         return f"{judged} of {planned} judged{amiss}"
-    return f"{evidence.passed} of {planned} right"
+    return f"{run.passed} of {planned} right"
 
 
 def _inputs(inspection: Inspection) -> Section:
@@ -227,7 +229,7 @@ def _inputs(inspection: Inspection) -> Section:
 
 
 def _speed(inspection: Inspection, *, sign: str) -> Section:
-    benchmarks = inspection.evidence.benchmarks
+    benchmarks = inspection.run.benchmark_report
     title = "Measured speed"
     if not benchmarks.cases:
         return Section(title=title, note=printable(f"not measured: {inspection.untimed}"))
@@ -255,7 +257,7 @@ def _doubtful(state: str) -> Mark:
 
 
 def _policy(inspection: Inspection) -> Section:
-    policy = inspection.evidence.policy
+    policy = inspection.run.policy
     weights = WEIGHTS[policy]
     entries = [Entry(name=severity, text=weights.by_severity[severity]) for severity in reversed(Severity)]
     entries.append(Entry(name="broken strict rule", text=weights.broken_rule))
@@ -267,16 +269,16 @@ def _policy(inspection: Inspection) -> Section:
 
 
 def _provenance(inspection: Inspection) -> Section:
-    evidence = inspection.evidence
-    unended = "cut short" if evidence.cut_short else "goes on"
-    took = f"{evidence.elapsed_s:.2f} s" if evidence.elapsed_s is not None else unended
+    run = inspection.run
+    unended = "cut short" if run.cut_short else "goes on"
+    took = f"{run.finished_s:.2f} s" if run.finished_s is not None else unended
     facts: Sequence[tuple[str, str]] = (
-        ("operator", evidence.problem),
-        ("file", evidence.file),
-        ("SHA-256", evidence.digest),
-        ("device", f"{evidence.device}, {evidence.device_name}"),
-        ("compiled for", evidence.target or "nothing"),
-        ("run", f"#{evidence.number}" if evidence.number is not None else "not kept"),
+        ("operator", run.problem),
+        ("file", run.file),
+        ("SHA-256", run.digest),
+        ("device", f"{run.device}, {run.device_name}"),
+        ("compiled for", run.target or "nothing"),
+        ("run", f"#{run.number}" if run.number is not None else "not kept"),
         ("took", took),
         ("versions", ", ".join(f"{name} {version}" for name, version in inspection.versions.items()) or "not told"),
         *((("inspected at", inspection.inspected_at),) if inspection.inspected_at is not None else ()),

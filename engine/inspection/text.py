@@ -112,20 +112,20 @@ def as_markdown(inspection: Inspection) -> str:
 
 def as_json(inspection: Inspection) -> str:
     """The document "kgtui.inspect/1", as the head of this module describes it."""
-    evidence, held = inspection.evidence, inspection.claim
+    run, held = inspection.run, inspection.claim
     document: Plain = {
         "schema": JSON_SCHEMA,
-        "run": evidence.number,
-        "problem": evidence.problem,
-        "file": evidence.file,
-        "digest": evidence.digest,
-        "device": {"platform": evidence.device, "name": evidence.device_name},
-        "target": evidence.target,
-        "policy": evidence.policy,
+        "run": run.number,
+        "problem": run.problem,
+        "file": run.file,
+        "digest": run.digest,
+        "device": {"platform": run.device, "name": run.device_name},
+        "target": run.target,
+        "policy": run.policy,
         "inspected_at": inspection.inspected_at,
         "versions": dict(inspection.versions),
-        "elapsed_s": evidence.elapsed_s,
-        "verdict": msgspec.to_builtins(evidence.verdict),
+        "elapsed_s": run.finished_s,
+        "verdict": msgspec.to_builtins(run.verdict),
         "headline": inspection.headline,
         "claim": None
         if held is None
@@ -146,9 +146,9 @@ def as_json(inspection: Inspection) -> str:
         "cases": _plain_cases(inspection),
         "speed": {
             "untimed": inspection.untimed,
-            "doubt": evidence.benchmarks.doubt if evidence.benchmarks.cases else "",
-            "benchmarks": msgspec.to_builtins(evidence.benchmarks.cases),
-            "summaries": [plain_summary(summary) for summary in evidence.benchmarks.summaries],
+            "doubt": run.benchmark_report.doubt if run.benchmark_report.cases else "",
+            "benchmarks": msgspec.to_builtins(run.benchmark_report.cases),
+            "summaries": [plain_summary(summary) for summary in run.benchmark_report.summaries],
         },
         "not_checked": msgspec.to_builtins(inspection.unchecked),
     }
@@ -156,12 +156,12 @@ def as_json(inspection: Inspection) -> str:
 
 
 def _plain_cases(inspection: Inspection) -> Plain:
-    evidence = inspection.evidence
-    failed = [case for case in evidence.cases if case.outcome is not Outcome.PASS]
+    run = inspection.run
+    failed = [case for case in run.cases if case.outcome is not Outcome.PASS]
     return {
-        "planned": evidence.planned,
-        "judged": len(evidence.cases),
-        "passed": evidence.passed,
+        "planned": run.planned,
+        "judged": len(run.cases),
+        "passed": run.passed,
         "by_type": msgspec.to_builtins(inspection.tallies),
         "axes": msgspec.to_builtins(inspection.axes),
         "failed": [{"case": case.case, "outcome": case.outcome, "message": case.message} for case in failed],

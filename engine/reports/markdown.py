@@ -1,6 +1,6 @@
 """A run as one Markdown page, for a pull request or a report.
 
-Decides nothing: the verdict is the one in the events.
+Decides nothing: the verdict is the one of the run.
 """
 
 from __future__ import annotations
@@ -11,22 +11,24 @@ from engine.model import Policy
 from engine.reports.bench import bench_cells, cost_rows, failure_of, resource_rows
 from engine.reports.profile import NO_PROFILE, profile_rows
 from engine.reports.remarks import remarks_on
-from engine.reports.text import CollectedRun, numbered, printable, word_of
+from engine.reports.run_record import RunRecord
+from engine.reports.text import numbered, printable
+from engine.reports.verdict_words import word_of
 
 
-def as_markdown(run: CollectedRun, *, with_profile: bool = False) -> str:
+def as_markdown(run: RunRecord, *, with_profile: bool = False) -> str:
     """A page for a pull request or a report: the verdict, the cases, where the first wrong one is wrong, the rest."""
-    started, verdict = run.started, run.finished.verdict
+    verdict = run.final
     place = f" (line {verdict.location.line})" if verdict.location else ""
     lines = [
-        f"# {started.problem}: {word_of(verdict)}",
+        f"# {run.problem}: {word_of(verdict)}",
         "",
         f"{_cell(verdict.sentence)}{place}",
         "",
-        f"- file: `{_cell(run.file)}`{numbered(run.number)}, SHA-256 `{started.digest}`",
-        f"- device: {started.device}, {_cell(started.device_name)}",
-        f"- compiled for: {started.target or 'nothing'}",
-        *([f"- policy: {started.policy}"] if started.policy is not Policy.DEFAULT else []),
+        f"- file: `{_cell(run.file)}`{numbered(run.number)}, SHA-256 `{run.digest}`",
+        f"- device: {run.device}, {_cell(run.device_name)}",
+        f"- compiled for: {run.target or 'nothing'}",
+        *([f"- policy: {run.policy}"] if run.policy is not Policy.DEFAULT else []),
         "",
     ]
     lines += _table(("case", "outcome", "what happened"), [(c.case, c.outcome, c.message) for c in run.cases])
@@ -38,13 +40,13 @@ def as_markdown(run: CollectedRun, *, with_profile: bool = False) -> str:
     lines += _table(("severity", "check", "line", "finding"), findings)
     lines += [*_benchmark_lines(run), *(_rows(resource_rows(run.kernels)) if run.kernels else [])]
     if with_profile:
-        lines += ["## Profile", "", *(_rows(profile_rows(run.profile)) or [f"- {NO_PROFILE}", ""])]
+        lines += ["## Profile", "", *(_rows(profile_rows(run)) or [f"- {NO_PROFILE}", ""])]
     return "\n".join(lines)
 
 
-def _benchmark_lines(run: CollectedRun) -> list[str]:
+def _benchmark_lines(run: RunRecord) -> list[str]:
     """What was timed and how far to trust it; of what was not, only what it cannot do without."""
-    benchmarks = run.benchmarks
+    benchmarks = run.benchmark_report
     if not benchmarks.cases:
         return ["## Not timed", "", *_rows(cost_rows(run.costs))] if run.costs else []
     rows = [tuple(bench_cells(case, benchmarks).items()) for case in benchmarks.right]

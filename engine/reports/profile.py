@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from engine.model.benchmark import Span
-from engine.model.events import StageFinished
+from engine.reports.run_record import RunRecord, StageRecord
 from engine.reports.table import aligned
 
 NO_PROFILE = "the engine told no profile of this run"
@@ -21,39 +20,31 @@ _LEAST_BAR, _WIDEST_BAR = 10, 60
 _GAP = "  "
 
 
-@dataclass(frozen=True, kw_only=True)
-class Profile:
-    """The kinds of work of a run, None when it told none, and its stages; the run took `elapsed_s`."""
-
-    spans: tuple[Span, ...] | None
-    stages: tuple[StageFinished, ...]
-    elapsed_s: float
-
-
-def profile_lines(profile: Profile, *, width: int, is_ascii: bool = False) -> list[str]:
+def profile_lines(run: RunRecord, *, width: int, is_ascii: bool = False) -> list[str]:
     """A line for each kind of work, then one for each stage, all on one axis from 0 to the end of the run."""
-    works, stages = _work_rows(profile.spans or ()), _stage_rows(profile.stages)
+    spans, stage_periods = run.profile or (), [(stage, _period(stage)) for stage in run.finished_stages]
+    works, stages = _work_rows(spans), [_stage_row(*pair) for pair in stage_periods]
     cells = aligned([("work", "count", "busy s", "from", "to"), *works, ("stage", "", "took s", "from", "to"), *stages])
     texts = [cell.ljust(max(map(len, cells))) for cell in cells]
     periods = [
         None,
-        *((span.began_s, span.ended_s) for span in profile.spans or ()),
+        *((span.began_s, span.ended_s) for span in spans),
         None,
-        *((stage.at_s - stage.elapsed_s, stage.at_s) for stage in profile.stages),
+        *(period for _, period in stage_periods),
     ]
-    end_s = max((profile.elapsed_s, *(period[1] for period in periods if period is not None)))
+    end_s = max((run.finished_s or run.at_s, *(period[1] for period in periods if period is not None)))
     wide = min(_WIDEST_BAR, max(_LEAST_BAR, width - len(texts[0]) - len(_GAP)))
     axis = f"0 s{f'{end_s:.2f} s':>{wide - 3}}"
     lines = [
         f"{text}{_GAP}{_bar(period, end_s=end_s, wide=wide, is_ascii=is_ascii) if period else axis}".rstrip()
         for text, period in zip(texts, periods, strict=True)
     ]
-    return lines if profile.spans is not None else [NO_PROFILE, *lines[1:]]
+    return lines if run.profile is not None else [NO_PROFILE, *lines[1:]]
 
 
-def profile_rows(profile: Profile) -> list[tuple[str, ...]]:
+def profile_rows(run: RunRecord) -> list[tuple[str, ...]]:
     """The kinds of work, a header first; nothing when the run told none."""
-    rows = _work_rows(profile.spans or ())
+    rows = _work_rows(run.profile or ())
     return [("work", "count", "busy s", "from", "to"), *rows] if rows else []
 
 
@@ -64,17 +55,15 @@ def _work_rows(spans: Sequence[Span]) -> list[tuple[str, ...]]:
     ]
 
 
-def _stage_rows(stages: Sequence[StageFinished]) -> list[tuple[str, ...]]:
-    return [
-        (
-            stage.stage,
-            "",
-            f"{stage.elapsed_s:.3f}",
-            f"{max(0.0, stage.at_s - stage.elapsed_s):.3f}",
-            f"{stage.at_s:.3f}",
-        )
-        for stage in stages
-    ]
+def _period(stage: StageRecord) -> tuple[float, float]:
+    """From when to when a stage that has ended took, in seconds of the run."""
+    assert stage.finished_s is not None and stage.elapsed_s is not None
+    return stage.finished_s - stage.elapsed_s, stage.finished_s
+
+
+def _stage_row(stage: StageRecord, period: tuple[float, float]) -> tuple[str, ...]:
+    began_s, ended_s = period
+    return (stage.stage, "", f"{stage.elapsed_s:.3f}", f"{max(0.0, began_s):.3f}", f"{ended_s:.3f}")
 
 
 def _bar(period: tuple[float, float], *, end_s: float, wide: int, is_ascii: bool) -> str:

@@ -7,20 +7,13 @@ tool told stays None: a target is never said to take nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from engine.devices.hardware.occupancy import occupancy
-from engine.model import Artefact, CompiledKernel, Outcome
-from engine.model.events import (
-    Event,
-    KernelPorted,
-    PortDisassembled,
-    PortingFinished,
-    PortingStarted,
-)
+from engine.model import CompiledKernel, Outcome
 
 Row = tuple[str, ...]
 
@@ -122,31 +115,6 @@ class Ports:
 NOT_PORTED = Ports()
 
 
-def ports_of(events: Iterable[Event], *, known: Ports = NOT_PORTED) -> Ports:
-    """What is known after these events; others than those of porting change nothing."""
-    targets, launches, outcome, message = known.targets, known.launches, known.outcome, known.message
-    kernel_by_number = dict(zip(known.numbers, known.kernels, strict=True))
-    for event in events:
-        match event:
-            case PortingStarted():
-                targets, launches, outcome, message = event.targets, event.launches, None, ""
-                kernel_by_number = {}
-            case KernelPorted():
-                kernel_by_number[event.number] = event.kernel
-            case PortDisassembled() if event.number in kernel_by_number:
-                kernel_by_number[event.number] = _with(kernel_by_number[event.number], event.artefact)
-            case PortingFinished():
-                outcome, message = event.outcome, event.message
-    return Ports(
-        targets=targets,
-        launches=launches,
-        kernels=tuple(kernel_by_number.values()),
-        numbers=tuple(kernel_by_number),
-        outcome=outcome,
-        message=message,
-    )
-
-
 def plain_target(report: TargetReport) -> dict[str, Any]:  # Any: JSON values of every shape
     """One target for a JSON document."""
     failed = report.first_failed
@@ -191,10 +159,6 @@ def first_errors(reports: Sequence[TargetReport]) -> list[str]:
         f"{f', line {kernel.location.line}' if kernel.location else ''}: {' '.join(kernel.message.split())}"
         for target, kernel in failed
     ]
-
-
-def _with(kernel: CompiledKernel, artefact: Artefact) -> CompiledKernel:
-    return replace(kernel, artefacts=(*kernel.artefacts, artefact))
 
 
 def _told(value: int | None) -> str:

@@ -1,7 +1,7 @@
 """A run as text: plain lines for people and scripts, and one JSON document.
 
-One function per format over the events of a run, in whatever order a stream or a store hands them
-over.  They print nothing, colour nothing and decide nothing: the verdict is the one in the events.
+Plain lines are made event by event, the document from the record of the run.  They print nothing, colour nothing and
+decide nothing: the verdict is the one in the events.
 
 The JSON document, "kgtui.check/1".  Names and meanings stay as they are; what is added later is a
 new name, and a change of meaning is a new number.  A number that is not finite or was not measured
@@ -42,58 +42,51 @@ is null, times are in seconds, and hashes are SHA-256 in hexadecimal.
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NoReturn, TypeAlias, TypeVar
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import msgspec
 
 from engine.devices.hardware.occupancy import occupancy
 from engine.model import (
-    CaseResult,
-    CompiledKernel,
-    Cost,
     Finding,
     Location,
     Outcome,
     Policy,
     Stage,
-    Verdict,
 )
 from engine.model.benchmark import Holder, Summary
 from engine.model.events import (
-    BenchmarkSummarised,
     CaseBenchmarked,
     CaseFinished,
     DeviceAwaited,
     Event,
     FindingRaised,
     KernelCompiled,
-    KernelDisassembled,
     KernelPorted,
     LayerChecked,
     LogWritten,
-    ProfileTaken,
     RunFinished,
     RunStarted,
     StageFinished,
     StageStarted,
     TierFinished,
 )
-from engine.model.layers import Coverage, LayerReport
-from engine.reports.bench import Benchmarks, case_text, gated
+from engine.model.layers import Coverage
+from engine.reports.bench import case_text, gated
 from engine.reports.output import output_lines
-from engine.reports.profile import Profile
+from engine.reports.reducer import record_of
+from engine.reports.run_record import RunRecord, StageRecord
 from engine.reports.table import bench_lines
-from engine.reports.targets import plain_target, ports_of
+from engine.reports.targets import plain_target
+from engine.reports.verdict_words import word_of
 
 JSON_SCHEMA = "kgtui.check/1"
 
 STARTED = "started"
 BUSY = "busy"
 TIMING = "timing"
-FLAGGED = "flagged"
 FAILED = "failed"
 UNCHECKED = "unchecked"
 
@@ -101,93 +94,6 @@ _LABEL_WIDTH = 9
 _KEPT_WIDTH = 80
 
 Plain: TypeAlias = dict[str, Any]  # Any: JSON values of every shape
-Kind = TypeVar("Kind")
-
-
-@dataclass(frozen=True, kw_only=True)
-class CollectedRun:
-    """The events of one run; `file` is how its user calls the candidate, `number` its place in the store.
-
-    `costs` are those of the cases that were to be timed, by name.
-    """
-
-    file: str
-    events: tuple[Event, ...]
-    number: int | None = None
-    costs: Mapping[str, Cost] = field(default_factory=dict)
-
-    @property
-    def started(self) -> RunStarted:
-        """How the run began.
-
-        Raises:
-            ValueError: it did not.
-        """
-        return next(self._of(RunStarted), None) or _lacking(RunStarted)
-
-    @property
-    def finished(self) -> RunFinished:
-        """How the run ended.
-
-        Raises:
-            ValueError: it did not.
-        """
-        return next(self._of(RunFinished), None) or _lacking(RunFinished)
-
-    @property
-    def kernels(self) -> tuple[CompiledKernel, ...]:
-        """The compiled kernels, each with its disassembly among its artefacts."""
-        kernel_by_number = {event.number: event.kernel for event in self._of(KernelCompiled)}
-        for event in self._of(KernelDisassembled):
-            kernel = kernel_by_number[event.number]
-            kernel_by_number[event.number] = dataclasses.replace(kernel, artefacts=(*kernel.artefacts, event.artefact))
-        return tuple(kernel_by_number.values())
-
-    @property
-    def cases(self) -> tuple[CaseResult, ...]:
-        """What became of each case."""
-        return tuple(event.result for event in self._of(CaseFinished))
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """What the checks observed."""
-        return tuple(event.finding for event in self._of(FindingRaised))
-
-    @property
-    def layers(self) -> tuple[LayerReport, ...]:
-        """How far each layer of the inspector was checked."""
-        return tuple(event.report for event in self._of(LayerChecked))
-
-    @property
-    def stages(self) -> tuple[StageFinished, ...]:
-        """The stages that ended."""
-        return tuple(self._of(StageFinished))
-
-    @property
-    def benchmarks(self) -> Benchmarks:
-        """What was timed, without the numbers of cases that were not right."""
-        end = next(self._of(RunFinished), None)
-        return Benchmarks(
-            cases=tuple(gated(event.benchmark) for event in self._of(CaseBenchmarked)),
-            summaries=tuple(summary for event in self._of(BenchmarkSummarised) for summary in event.summaries),
-            kernels=self.kernels,
-            doubt=doubt_of(end.verdict) if end is not None else "the run did not come to its end",
-        )
-
-    @property
-    def profile(self) -> Profile:
-        """Where the time of the run went."""
-        taken = next(self._of(ProfileTaken), None)
-        spans = taken.spans if taken is not None else None
-        return Profile(spans=spans, stages=self.stages, elapsed_s=self.finished.at_s)
-
-    @property
-    def log(self) -> tuple[LogWritten, ...]:
-        """What was written while it ran."""
-        return tuple(self._of(LogWritten))
-
-    def _of(self, kind: type[Kind]) -> Iterator[Kind]:
-        return (event for event in self.events if isinstance(event, kind))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,11 +116,12 @@ class PlainLine:
 LOG = "log"
 
 
-def as_plain(run: CollectedRun) -> str:
-    """Every state change of the run, a line each, and below them the table of what was timed."""
-    lines = [str(line) for event in run.events for line in plain_lines(event, file=run.file, number=run.number)]
-    if run.benchmarks.cases:
-        lines += ["", *map(printable, bench_lines(run.benchmarks, width=_KEPT_WIDTH))]
+def as_plain(events: Sequence[Event], *, file: str, number: int | None = None) -> str:
+    """Every state change of a run, a line each, and below them the table of what was timed."""
+    lines = [str(line) for event in events for line in plain_lines(event, file=file, number=number)]
+    benchmarks = record_of(events).benchmark_report
+    if benchmarks.cases:
+        lines += ["", *map(printable, bench_lines(benchmarks, width=_KEPT_WIDTH))]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -267,21 +174,25 @@ def plain_lines(event: Event, *, file: str, number: int | None = None) -> Iterat
             yield PlainLine(label="verdict", state=word_of(verdict), text=text)
 
 
-def as_json(run: CollectedRun) -> str:
-    """The document "kgtui.check/1", as the head of this module describes it."""
-    started, finished = run.started, run.finished
+def as_json(run: RunRecord) -> str:
+    """The document "kgtui.check/1", as the head of this module describes it.
+
+    Raises:
+        ValueError: the run has not ended.
+    """
+    verdict, benchmarks = run.final, run.benchmark_report
     document: Plain = {
         "schema": JSON_SCHEMA,
         "run": run.number,
-        "problem": started.problem,
+        "problem": run.problem,
         "file": run.file,
-        "digest": started.digest,
-        "device": {"platform": started.device, "name": started.device_name},
-        "target": started.target,
-        "policy": started.policy,
-        "elapsed_s": finished.at_s,
-        "verdict": msgspec.to_builtins(finished.verdict),
-        "stages": [_without_clock(event) for event in run.stages],
+        "digest": run.digest,
+        "device": {"platform": run.device, "name": run.device_name},
+        "target": run.target,
+        "policy": run.policy,
+        "elapsed_s": run.finished_s,
+        "verdict": msgspec.to_builtins(verdict),
+        "stages": [_plain_stage(stage) for stage in run.finished_stages],
         "cases": [{**msgspec.to_builtins(case), "seed": str(case.seed)} for case in run.cases],
         "findings": msgspec.to_builtins(run.findings),
         "layers": msgspec.to_builtins(run.layers),
@@ -289,19 +200,14 @@ def as_json(run: CollectedRun) -> str:
             {**msgspec.to_builtins(kernel), "occupancy": msgspec.to_builtins(occupancy(kernel))}
             for kernel in run.kernels
         ],
-        "targets": [plain_target(report) for report in ports_of(run.events).reports],
+        "targets": [plain_target(report) for report in run.ports.reports],
         "costs": [{"case": name, **msgspec.to_builtins(cost)} for name, cost in run.costs.items()],
-        "benchmarks": msgspec.to_builtins(run.benchmarks.cases),
-        "summaries": [plain_summary(summary) for summary in run.benchmarks.summaries],
-        "profile": msgspec.to_builtins(run.profile.spans),
-        "log": [_without_clock(event) for event in run.log],
+        "benchmarks": msgspec.to_builtins(benchmarks.cases),
+        "summaries": [plain_summary(summary) for summary in benchmarks.summaries],
+        "profile": msgspec.to_builtins(run.profile),
+        "log": [{"stream": event.stream, "text": event.text} for event in run.log],
     }
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
-
-
-def word_of(verdict: Verdict) -> str:
-    """The verdict in one word: its outcome, or "flagged" where the answers are right but not credible."""
-    return FLAGGED if verdict.flagged else verdict.outcome
 
 
 def printable(text: str) -> str:
@@ -312,13 +218,6 @@ def printable(text: str) -> str:
 def numbered(number: int | None) -> str:
     """How a run that is kept is called, after whatever it stands."""
     return f" run #{number}" if number is not None else ""
-
-
-def doubt_of(verdict: Verdict) -> str:
-    """Why the times of a run with this verdict do not count; "" when they do."""
-    if verdict.outcome is Outcome.PASS and not verdict.flagged:
-        return ""
-    return f"these times do not count: the verdict is {word_of(verdict)}, {verdict.sentence}"
 
 
 def plain_summary(summary: Summary) -> Plain:
@@ -332,8 +231,14 @@ def plain_summary(summary: Summary) -> Plain:
     }
 
 
-def _lacking(kind: type[Event]) -> NoReturn:
-    raise ValueError(f"the events hold no {kind.__name__}; a run has one before it is reported")
+def _plain_stage(stage: StageRecord) -> Plain:
+    return {
+        "stage": stage.stage,
+        "outcome": stage.outcome,
+        "elapsed_s": stage.elapsed_s,
+        "message": stage.message,
+        "location": msgspec.to_builtins(stage.location),
+    }
 
 
 def _place(location: Location, *, file: str) -> str:
@@ -386,9 +291,3 @@ def _kernel_line(event: KernelCompiled | KernelPorted, *, file: str) -> PlainLin
         state=kernel.outcome,
         text=printable(", ".join((text, *told))) + _explained(kernel.message, kernel.location, file=file),
     )
-
-
-def _without_clock(event: Event) -> Plain:
-    plain: Plain = msgspec.to_builtins(event)
-    del plain["at_s"]
-    return plain

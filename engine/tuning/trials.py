@@ -16,7 +16,9 @@ import msgspec
 from engine.devices.hardware.occupancy import occupancy
 from engine.model import CompiledKernel, Outcome
 from engine.model.benchmark import Interval, Summary
-from engine.reports.text import CollectedRun, Plain, word_of
+from engine.reports.run_record import RunRecord
+from engine.reports.text import Plain
+from engine.reports.verdict_words import word_of
 from engine.tuning.tunables import Variant
 
 AS_IT_IS = "as it is"
@@ -27,18 +29,18 @@ class Trial:
     """One variant and its run."""
 
     variant: Variant
-    run: CollectedRun
+    run: RunRecord
 
     @property
     def is_right(self) -> bool:
         """Whether it passed and is credible."""
-        verdict = self.run.finished.verdict
+        verdict = self.run.final
         return verdict.outcome is Outcome.PASS and not verdict.flagged
 
     @property
     def summary(self) -> Summary | None:
         """Against the first baseline; None where not every planned case was right and timed."""
-        whole = [one for one in self.run.benchmarks.summaries if one.cases == one.planned and one.cases]
+        whole = [one for one in self.run.benchmark_report.summaries if one.cases == one.planned and one.cases]
         return whole[0] if whole and self.is_right else None
 
     @property
@@ -49,7 +51,7 @@ class Trial:
     @property
     def device_us(self) -> Interval | None:
         """Of one call on the device, the geometric mean over the cases; None where one of them has no such time."""
-        times = [one.timing.device_us if one.timing else None for one in self.run.benchmarks.right]
+        times = [one.timing.device_us if one.timing else None for one in self.run.benchmark_report.right]
         known = [time_us for time_us in times if time_us is not None]
         if self.summary is None or not known or len(known) < len(times) or min(one.low for one in known) <= 0:
             return None
@@ -113,7 +115,7 @@ def why_none(trials: Sequence[Trial]) -> str:
     """Why nothing is proposed, in a sentence."""
     if not any(trial.is_right for trial in trials):
         return "no variant is right, so none is proposed"
-    if not any(trial.run.benchmarks.cases for trial in trials):
+    if not any(trial.run.benchmark_report.cases for trial in trials):
         return "nothing was timed on this device, so no variant is proposed: what it takes up tells no speed"
     if trials[0].speedup is None:
         return "the file as it is was not timed in all cases, so nothing can be said to be faster than it"
@@ -131,13 +133,13 @@ def trial_rows(trials: Sequence[Trial]) -> list[tuple[str, ...]]:
 
 def plain_trial(trial: Trial) -> Plain:
     """One trial for a JSON document."""
-    verdict = trial.run.finished.verdict
+    verdict = trial.run.final
     speedup: Any = msgspec.to_builtins(trial.speedup)  # Any: JSON values of every shape
     return {
         "variant": trial.variant.name,
         "run": trial.run.number,
         "verdict": msgspec.to_builtins(verdict),
-        "digest": trial.run.started.digest,
+        "digest": trial.run.digest,
         "registers": trial.registers,
         "spill_bytes": trial.spill_bytes,
         "shared_bytes": trial.shared_bytes,
@@ -153,7 +155,7 @@ def _row(trial: Trial) -> tuple[str, ...]:
     return (
         trial.variant.name,
         "-" if trial.run.number is None else f"#{trial.run.number}",
-        word_of(trial.run.finished.verdict),
+        word_of(trial.run.final),
         *("-" if value is None else f"{value:,}" for value in numbers),
         "-" if percent is None else f"{percent:.0f}%",
         "-" if speedup is None else f"{speedup.value:.2f} ({speedup.low:.2f} to {speedup.high:.2f})",

@@ -6,13 +6,12 @@ It knows no widget, and it is the only one here that writes a winner into the us
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from engine.errors import UsageError
 from engine.model import Outcome
 from engine.model.events import Event, RunFinished
-from engine.reports.text import CollectedRun
 from engine.tuning.trials import Trial
 from kgtui.app.notifications import Notifications
 from kgtui.files import disk
@@ -137,10 +136,11 @@ class Tuning:
         self.grid = self.grid.happened(events)
         self.watch_file()
 
-    def variant_finished(self, run: CollectedRun) -> None:
-        """The variant has its verdict."""
+    def variant_finished(self, number: int | None) -> None:
+        """The variant has its verdict; `number` is its run in the store."""
         assert self.grid is not None
-        if run.finished.verdict.outcome is Outcome.CANCELLED:
+        run = replace(self.grid.running, file=self.grid.path.name, number=number)
+        if run.cancelled:
             self._end()
             return
         trial = Trial(variant=self.grid.variants[len(self.grid.tried)], run=run)
@@ -193,7 +193,7 @@ class _Hearing:
     place: int
     run: int | None = None
     shows_file: bool = False
-    events: list[Event] = field(default_factory=list)
+    done: bool = False
 
     def run_began(self, header: RunHeader) -> None:
         """The engine begins with it."""
@@ -206,14 +206,12 @@ class _Hearing:
         """More of the run; it counts once its verdict is there."""
         if self.shows_file:
             self.tuning.tell_file(events)
-        done = any(isinstance(event, RunFinished) for event in self.events)
-        if done or not self.tuning.is_current(self.number):
+        if self.done or not self.tuning.is_current(self.number):
             return
-        self.events += events
         self.tuning.variant_happened(events)
         if any(isinstance(event, RunFinished) for event in events) and self.tuning.is_current(self.number):
-            name = self.tuning.grid.path.name if self.tuning.grid else ""
-            self.tuning.variant_finished(CollectedRun(file=name, events=tuple(self.events), number=self.run))
+            self.done = True
+            self.tuning.variant_finished(self.run)
 
     def trouble_arose(self, message: str) -> None:
         """The store has a problem of its own."""

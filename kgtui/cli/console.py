@@ -16,7 +16,8 @@ from typing import TextIO
 from engine.inspection.page import Mark
 from engine.inspection.text import PageLine
 from engine.model import Outcome, Severity, Verdict
-from engine.reports.text import FLAGGED, LOG, PlainLine, printable
+from engine.reports.text import LOG, PlainLine, printable
+from engine.reports.verdict_words import FLAGGED
 from kgtui.ports.exit_code import Exit as Exit
 from kgtui.state.format.glyphs import has_signs
 

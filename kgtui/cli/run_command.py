@@ -27,7 +27,9 @@ from engine.model.events import (
     StageFinished,
     StageStarted,
 )
-from engine.reports.text import CollectedRun, PlainLine, plain_lines
+from engine.reports.reducer import record_of
+from engine.reports.run_record import RunRecord
+from engine.reports.text import PlainLine, plain_lines
 from engine.static.source import SourceError, is_quickly_parsed, read_source
 from engine.verdict.decide import Facts, Stop, judge
 from kgtui.cli.choices import KernelFile
@@ -93,7 +95,7 @@ class Request:
     policy: Policy
     is_kept: bool
     is_plain: bool
-    document: Callable[[CollectedRun], str] | None
+    document: Callable[[RunRecord], str] | None
     wants_profile: bool = False
     benchmark: BenchmarkPlan | None = None
     port_to: tuple[str, ...] = ()
@@ -118,7 +120,7 @@ class Request:
 
 
 def carry_out(
-    request: Request, console: Console, *, engine_factory: EngineFactory | None, close: Callable[[CollectedRun], int]
+    request: Request, console: Console, *, engine_factory: EngineFactory | None, close: Callable[[RunRecord], int]
 ) -> int:
     """Judge what was asked for; the exit code is what `close` says of the whole run, unless a signal ended it."""
     paths = find_paths(console.environment)
@@ -164,7 +166,7 @@ class _Running:
         self._events: list[Event] = []
 
     async def run(
-        self, engine_factory: EngineFactory, artefacts: ArtefactStore, close: Callable[[CollectedRun], int]
+        self, engine_factory: EngineFactory, artefacts: ArtefactStore, close: Callable[[RunRecord], int]
     ) -> int:
         """Judge, print, and say how it ended."""
         self._heed_signals()
@@ -178,9 +180,9 @@ class _Running:
             if self._signal is None:
                 raise
             return _SIGNAL_BASE + self._signal
-        run = CollectedRun(
+        run = record_of(
+            self._events,
             file=self._request.file.shown,
-            events=tuple(self._events),
             number=self._keeper.number,
             costs=self._request.costs,
         )

@@ -9,37 +9,39 @@ from collections.abc import Iterable
 
 from engine.reports.bench import cost_rows, merged_resource_rows
 from engine.reports.profile import profile_lines
+from engine.reports.run_record import RunRecord
 from engine.reports.table import aligned, bench_lines
 from engine.reports.targets import Ports, first_errors, target_table
-from engine.reports.text import CollectedRun, printable
+from engine.reports.text import printable
 from kgtui.cli.console import Console
 from kgtui.cli.run_command import Request
 
 _SIGNS = "±█·"
 
 
-def say_document(request: Request, console: Console, run: CollectedRun) -> None:
+def say_document(request: Request, console: Console, run: RunRecord) -> None:
     """The one document that was asked for, where one was."""
     if request.document is not None:
         console.hand_out(request.document(run).removesuffix("\n"))
 
 
-def say_profile(request: Request, console: Console, run: CollectedRun) -> None:
+def say_profile(request: Request, console: Console, run: RunRecord) -> None:
     """Where the time of the run went, where that was asked for; a document holds it already."""
     if request.wants_profile and request.document is None:
-        _say(console, profile_lines(run.profile, width=console.width, is_ascii=not console.can_write(_SIGNS)))
+        _say(console, profile_lines(run, width=console.width, is_ascii=not console.can_write(_SIGNS)))
 
 
-def say_benchmark(request: Request, console: Console, run: CollectedRun) -> None:
+def say_benchmark(request: Request, console: Console, run: RunRecord) -> None:
     """What was timed; where nothing was, what is known without a device.  A document holds it already."""
     if request.document is not None:
         return
-    if run.benchmarks.cases:
-        _say(console, bench_lines(run.benchmarks, width=console.width, is_ascii=not console.can_write(_SIGNS)))
+    benchmarks = run.benchmark_report
+    if benchmarks.cases:
+        _say(console, bench_lines(benchmarks, width=console.width, is_ascii=not console.can_write(_SIGNS)))
         return
     _say(console, ["nothing was timed; what each case cannot do without:", *aligned(cost_rows(run.costs))])
     if run.kernels:
-        head = f"what each kernel takes of {run.started.target}, memory in bytes:"
+        head = f"what each kernel takes of {run.target}, memory in bytes:"
         _say(console, [head, *aligned(merged_resource_rows(run.kernels))])
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from kgtui.state.compare.sides import Side
-from kgtui.state.run.run import NO_RUN, reduce_all
 from sessions import Browser
 
 
@@ -17,7 +16,7 @@ def read_side(store: Browser, number: int) -> Side:
     run = store.run(number)
     return Side(
         run=run,
-        view=reduce_all(NO_RUN, store.events(number)),
+        view=store.run_record(number),
         source=store.source(run.digest),
         environment=store.environment(run.session),
         answer=store.answer(number),

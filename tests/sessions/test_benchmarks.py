@@ -52,9 +52,9 @@ class TestRecording:
         events = (told.case(), told.summary())
         run_id = time(*events)
         assert tuple(store.events(run_id))[1:-1] == events
-        details = store.details(run_id)
-        assert details.benchmarks == (events[0].benchmark,)
-        assert details.summaries == events[1].summaries
+        record = store.run_record(run_id)
+        assert record.benchmarks == (events[0].benchmark,)
+        assert record.summaries == events[1].summaries
 
 
 class TestBaselines:

@@ -15,6 +15,7 @@ from engine.errors import StoreError, UsageError
 from engine.model import Finding, Outcome, Policy, Severity, Tier
 from engine.model.events import FindingRaised, LayerChecked
 from engine.model.layers import Coverage, Layer, LayerReport
+from engine.reports.reducer import record_of
 from sessions import RunFilter, RunState, open_store
 
 
@@ -102,16 +103,11 @@ def test_an_event_of_another_version_names_run_and_event(store, begin, whole_run
         list(store.events(run_id))
 
 
-def test_details_are_rebuilt_from_the_events(store, begin, whole_run):
+def test_record_of_a_stored_run_is_that_of_its_events(store, begin, whole_run):
     run_id = begin()
     for event in whole_run:
         store.record(run_id, event)
-    details = store.details(run_id)
-    assert details.run == store.run(run_id)
-    assert details.stages == (whole_run[7],)
-    assert details.cases == (whole_run[5].result, whole_run[6].result)
-    assert details.findings == (whole_run[2].finding,)
-    assert details.kernels == (whole_run[8].kernel,)
+    assert store.run_record(run_id) == record_of(whole_run, number=run_id)
 
 
 def test_notes_and_tags_can_be_set_and_taken_away(store, begin):

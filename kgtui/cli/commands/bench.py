@@ -15,7 +15,8 @@ from engine.judge.baselines import baseline_names
 from engine.model import BenchmarkPlan, CacheState, Outcome, Policy, Problem, Tier
 from engine.model.layers import left_out_count
 from engine.reports.bench import failure_of
-from engine.reports.text import TIMING, CollectedRun, PlainLine, printable
+from engine.reports.run_record import RunRecord
+from engine.reports.text import TIMING, PlainLine, printable
 from kgtui.cli.argument_groups import (
     add_device,
     add_kernel_file,
@@ -86,7 +87,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     if request.benchmark is None:
         tell(request, console, PlainLine(label=TIMING, state=Outcome.UNSUPPORTED, text=_INTERPRETED))
 
-    def close(run: CollectedRun) -> int:
+    def close(run: RunRecord) -> int:
         say_document(request, console, run)
         say_profile(request, console, run)
         say_benchmark(request, console, run)
@@ -123,9 +124,9 @@ def read_request(options: argparse.Namespace, console: Console) -> Request:
     )
 
 
-def exit_of_bench(request: Request, console: Console, run: CollectedRun) -> int:
+def exit_of_bench(request: Request, console: Console, run: RunRecord) -> int:
     """As the verdict says; and never a success when what should have been timed was not."""
-    exit_code = exit_of(run.finished.verdict)
+    exit_code = exit_of(run.final)
     if exit_code is not Exit.PASSED or request.benchmark is None:
         return exit_code
     exit_code, reason = _shortfall(run, planned=len(request.benchmark.cases))
@@ -143,12 +144,12 @@ def _plan(options: argparse.Namespace, problem: Problem) -> BenchmarkPlan:
     )
 
 
-def _shortfall(run: CollectedRun, *, planned: int) -> tuple[Exit, str]:
+def _shortfall(run: RunRecord, *, planned: int) -> tuple[Exit, str]:
     """What is missing of the benchmark of a candidate that passed, and the exit code for that; "" when nothing is.
 
     Cases that were left out on purpose are not missing, as long as one was timed.
     """
-    benchmarks = run.benchmarks
+    benchmarks = run.benchmark_report
     failed = [case for case in benchmarks.cases if case.outcome is not Outcome.PASS]
     if failed:
         reason = f"{len(failed)} of {planned} cases could not be timed: {failed[0].case}: {failure_of(failed[0])}"

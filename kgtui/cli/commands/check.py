@@ -8,7 +8,8 @@ from collections.abc import Callable
 from engine.errors import UsageError
 from engine.model import Policy, Problem
 from engine.reports.markdown import as_markdown
-from engine.reports.text import CollectedRun, as_json
+from engine.reports.run_record import RunRecord
+from engine.reports.text import as_json
 from kgtui.cli.argument_groups import (
     add_cases,
     add_device,
@@ -61,10 +62,10 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     """
     request = read_request(options, console)
 
-    def close(run: CollectedRun) -> int:
+    def close(run: RunRecord) -> int:
         say_document(request, console, run)
         say_profile(request, console, run)
-        return exit_of(run.finished.verdict)
+        return exit_of(run.final)
 
     return carry_out(request, console, engine_factory=engine_factory, close=close)
 
@@ -110,7 +111,7 @@ def kernel_and_problem(options: argparse.Namespace, console: Console) -> tuple[K
     return file, problem_for(file, options.op)
 
 
-def document_for(options: argparse.Namespace) -> Callable[[CollectedRun], str] | None:
+def document_for(options: argparse.Namespace) -> Callable[[RunRecord], str] | None:
     """The one document that is printed at the end; None for plain lines."""
     if options.json:
         return as_json

@@ -8,12 +8,11 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import problems
 from engine.errors import UsageError
-from engine.model import CaseResult, Outcome
-from engine.model.events import CaseFinished, Event
+from engine.model import CaseResult
 from engine.reports.text import printable
 from kgtui.cli.argument_groups import add_former, positive_integer
 from kgtui.cli.choices import absolute
@@ -53,7 +52,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         kept = store.run(options.run)
         failed = FailedCase(
             problem=problems.find(kept.problem),
-            result=_failed_case(store.events(kept.id), options.case, run=kept.id),
+            result=_failed_case(store.run_record(kept.id).failed, options.case, run=kept.id),
             source=store.source(kept.digest),
             filename=printable(kept.path.name) if kept.path else "kernel.py",
             device=kept.device,
@@ -72,10 +71,8 @@ def _new_form(options: argparse.Namespace, words: Sequence[str]) -> str:
     return f"CASE and FILE are options: `kgtui export-case {options.run} --case {shlex.quote(case)}{output}`"
 
 
-def _failed_case(events: Iterable[Event], name: str | None, *, run: int) -> CaseResult:
+def _failed_case(failed: Sequence[CaseResult], name: str | None, *, run: int) -> CaseResult:
     """The failed case of that name; the first that failed where none is named."""
-    results = [event.result for event in events if isinstance(event, CaseFinished)]
-    failed = [result for result in results if result.outcome is not Outcome.PASS]
     if not failed:
         raise UsageError(f"no case of run #{run} failed; there is nothing to reproduce")
     if name is None:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from engine.devices import platform_named
-from engine.inspection.evidence import Inspection, evidence_of, inspect
+from engine.inspection.evidence import Inspection, inspect
 from engine.inspection.html import as_html
 from engine.inspection.page import page_of
 from engine.inspection.plan import benchmark_plan
@@ -19,7 +19,7 @@ from engine.inspection.speedup_claim import Backing, Claim, parse_claim
 from engine.inspection.text import as_json, as_markdown, page_lines
 from engine.judge.baselines import baseline_names
 from engine.model import Policy, Tier
-from engine.reports.text import CollectedRun
+from engine.reports.run_record import RunRecord
 from engine.static.source import SourceError, decode
 from kgtui.cli.argument_groups import add_device, add_kernel_file, add_output_format, add_policy, add_storage
 from kgtui.cli.choices import KernelFile
@@ -77,9 +77,9 @@ def run(
     claim = parse_claim(options.claim, baselines=baseline_names()) if options.claim is not None else None
     request = read_request(options, console, claim)
 
-    def close(run: CollectedRun) -> int:
+    def close(run: RunRecord) -> int:
         inspection = inspect(
-            evidence_of(run),
+            run,
             problem=request.problem,
             source=text_of(request.file),
             claim=claim,
@@ -135,9 +135,9 @@ def _say(options: argparse.Namespace, console: Console, inspection: Inspection) 
         console.show_page(page_lines(page, width=min(console.width, _WIDEST)), plain=options.plain)
 
 
-def _exit_of(request: Request, console: Console, run: CollectedRun, inspection: Inspection) -> int:
+def _exit_of(request: Request, console: Console, run: RunRecord, inspection: Inspection) -> int:
     """As the verdict says; of what is right and credible, as the claim turned out."""
-    exit_code, held = exit_of(run.finished.verdict), inspection.claim
+    exit_code, held = exit_of(run.final), inspection.claim
     if exit_code is Exit.PASSED and held is not None:
         if held.backing is Backing.NOT_SUPPORTED:
             return Exit.FAILED

@@ -13,8 +13,8 @@ from dataclasses import replace
 from engine.devices.hardware.targets import asked_target
 from engine.errors import UsageError
 from engine.model import Outcome
-from engine.reports.targets import Ports, ports_of
-from engine.reports.text import CollectedRun
+from engine.reports.run_record import RunRecord
+from engine.reports.targets import Ports
 from engine.run.retarget import PORTABILITY_TARGETS
 from kgtui.cli.argument_groups import (
     add_cases,
@@ -69,8 +69,8 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
         raise UsageError("which file? FILE stands before --to, which takes every word that follows")
     request = replace(read_request(options, console), label=LABEL, port_to=targets)
 
-    def close(run: CollectedRun) -> int:
-        ports = ports_of(run.events)
+    def close(run: RunRecord) -> int:
+        ports = run.ports
         say_document(request, console, run)
         say_profile(request, console, run)
         say_targets(request, console, ports)
@@ -84,9 +84,9 @@ def _targets(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(asked_target(name).name for name in names))
 
 
-def _exit_of(console: Console, run: CollectedRun, ports: Ports) -> int:
+def _exit_of(console: Console, run: RunRecord, ports: Ports) -> int:
     """As the verdict says; of a candidate that passed, as its worst target says."""
-    exit_code = exit_of(run.finished.verdict)
+    exit_code = exit_of(run.final)
     if exit_code is not Exit.PASSED:
         return exit_code
     if not ports.asked:

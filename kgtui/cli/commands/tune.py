@@ -20,8 +20,9 @@ from engine.devices import platform_named
 from engine.errors import StoreError, UsageError
 from engine.model import BenchmarkPlan, Tier
 from engine.model.events import Event, RunFinished
+from engine.reports.reducer import record_of
 from engine.reports.table import aligned
-from engine.reports.text import CollectedRun, printable
+from engine.reports.text import printable
 from engine.tuning.trials import AS_IT_IS, Trial, plain_trial, proposed, trial_rows, why_none
 from engine.tuning.tunables import Variant, configurations, tunables_of, variants
 from kgtui.cli.argument_groups import add_cases, add_device, add_kernel_file, add_policy, add_storage
@@ -165,9 +166,9 @@ async def _try_all(
                         events.append(event)
                         if isinstance(event, RunFinished):
                             verdict_came.set()
-                collected = CollectedRun(file=request.file.shown, events=tuple(events), number=keeper.number)
-                trials.append(Trial(variant=variant, run=collected))
-                verdict = collected.finished.verdict
+                run = record_of(events, file=request.file.shown, number=keeper.number)
+                trials.append(Trial(variant=variant, run=run))
+                verdict = run.final
                 text = f"{number}/{len(grid)} {variant.name}: {verdict.outcome}, {verdict.sentence}"
                 (console.warn if request.document else console.say)(printable(text))
     return trials

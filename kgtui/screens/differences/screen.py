@@ -15,6 +15,8 @@ from textual.binding import BindingType
 
 from engine.errors import UsageError
 from engine.model import CompiledKernel
+from engine.reports.reducer import reduce_all
+from engine.reports.run_record import NO_RUN
 from kgtui.background import in_background
 from kgtui.highlighting.lexers import TextKind
 from kgtui.ports.protocols import PastRun
@@ -31,7 +33,6 @@ from kgtui.state.code.kernel_matching import (
     specialisation_line,
 )
 from kgtui.state.format.lines import Line, Span, Tone, line, muted, strong
-from kgtui.state.run.run import NO_RUN, reduce_all
 from kgtui.widgets.controls.bars import Bar
 from kgtui.widgets.controls.too_small import TooSmall
 from kgtui.widgets.text.code_view import CodeView

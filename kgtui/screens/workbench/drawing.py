@@ -15,6 +15,7 @@ from kgtui.state.compare.sides import FEWEST
 from kgtui.state.format.glyphs import TONES
 from kgtui.state.format.lines import Line, Span, Tone
 from kgtui.state.operators import rail_rows
+from kgtui.state.run.error_notes import error_notes
 from kgtui.state.workbench.next_step import next_step
 from kgtui.state.workbench.status import Mode, is_stale, status_of
 from kgtui.state.workbench.strip import head, pressed, progress, sentence
@@ -85,7 +86,7 @@ class Drawing:
         self.draw_keys()
         bench, host = self._context.bench, self._context.host
         scene = self.scene
-        marks = {} if scene.stale else bench.view.error_notes
+        marks = {} if scene.stale else error_notes(bench.view)
         self._context.source.mark(marks)
         folder = host.kernels.shown(bench.path.parent)
         name = bench.path.name if bench.unsaved else bench.shown_filename

@@ -18,6 +18,7 @@ from engine.model.benchmark import (
     Standing,
     Summary,
 )
+from engine.reports.run_record import RunRecord
 from kgtui.ports.protocols import BestRun
 from kgtui.state.bench.distribution import distribution
 from kgtui.state.bench.measurements import Measurement, Measurements, Trust, evidence
@@ -25,7 +26,6 @@ from kgtui.state.format import numbers
 from kgtui.state.format.glyphs import Glyphs, State, outcome_tone, outcome_words
 from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
 from kgtui.state.run.resources import resource_cells
-from kgtui.state.run.run import RunView
 
 STANDING_TONES = {Standing.FASTER: Tone.GOOD, Standing.SLOWER: Tone.BAD, Standing.SAME: Tone.PLAIN}
 BOUND_WORDS = {Bound.MEMORY: "memory", Bound.COMPUTE: "compute"}
@@ -61,7 +61,7 @@ def bench_columns(problem: Problem, measurements: Measurements, *, glyphs: Glyph
 
 
 def bench_rows(
-    problem: Problem, view: RunView, measurements: Measurements, *, glyphs: Glyphs, dimmed: bool = False
+    problem: Problem, view: RunRecord, measurements: Measurements, *, glyphs: Glyphs, dimmed: bool = False
 ) -> tuple[Row, ...]:
     """A row for every bench case and for every other one that was timed; `dimmed` says that all are of another text."""
     names = dict.fromkeys([case.name for case in bench_cases(problem)] + [one.case for one in measurements.cases])
@@ -160,7 +160,7 @@ def standing_of(speedup: Interval, *, resolution: float) -> Standing:
     return Standing.FASTER if speedup.value > 1 else Standing.SLOWER
 
 
-def why_nothing(view: RunView, problem: Problem) -> str:
+def why_nothing(view: RunRecord, problem: Problem) -> str:
     """Why no case is timed, and what to do about it."""
     if not bench_cases(problem):
         return f"{problem.name} has no bench cases, so there is nothing to time"
@@ -180,7 +180,7 @@ def why_nothing(view: RunView, problem: Problem) -> str:
     return "nothing timed yet: b times the bench cases"
 
 
-def trouble(view: RunView) -> str:
+def trouble(view: RunRecord) -> str:
     """Why a run that timed something shows no speed-up, or not of all cases; nothing when it does."""
     if view.benchmarks and evidence(view) is Trust.WRONG:
         return NOT_RIGHT
@@ -218,7 +218,7 @@ def _standing(summary: Summary, measurements: Measurements, glyphs: Glyphs) -> t
     return STANDING_TONES[standing], glyphs.standings[standing]
 
 
-def _untimed(name: str, view: RunView, baselines: int, glyphs: Glyphs) -> tuple[Span, ...]:
+def _untimed(name: str, view: RunRecord, baselines: int, glyphs: Glyphs) -> tuple[Span, ...]:
     waiting = view.running and view.stage(Stage.BENCHMARK) is not None
     word = muted(f"{glyphs.outcome(None)} {'waits' if waiting else 'not timed'}")
     return (Span(name), word, *[muted(glyphs.dash)] * (baselines + 7), Span(""))

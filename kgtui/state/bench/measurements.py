@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from engine.model import CompiledKernel, Launch, Outcome, Stage
 from engine.model.benchmark import CaseBenchmark, Summary
-from kgtui.state.run.run import RunView
+from engine.reports.run_record import RunRecord
 
 # A shape that is too large or too slow to be timed says nothing against the answers on the others.
 _NOT_WRONG = (
@@ -112,7 +112,7 @@ class Measurements:
         """The newest measurement of this case, or None."""
         return next((one for one in self.cases if one.case == case), None)
 
-    def over(self, before: Measurements, view: RunView) -> Measurements:
+    def over(self, before: Measurements, view: RunRecord) -> Measurements:
         """These, and of the cases that they lack what earlier runs measured; `view` is the run that is shown."""
         ours = {one.case for one in self.cases}
         kept = tuple(_aged(one, view) for one in before.cases if one.case not in ours)
@@ -131,7 +131,7 @@ class Measurements:
 NOTHING_MEASURED = Measurements()
 
 
-def measured(view: RunView, *, number: int | None) -> Measurements:
+def measured(view: RunRecord, *, number: int | None) -> Measurements:
     """What this run has measured so far."""
     trust = evidence(view)
     verified = view.stage(Stage.VERIFY)
@@ -144,7 +144,7 @@ def measured(view: RunView, *, number: int | None) -> Measurements:
     return Measurements(cases=cases, summaries=view.summaries, trust=trust, number=number, digest=view.digest)
 
 
-def evidence(view: RunView) -> Trust:
+def evidence(view: RunRecord) -> Trust:
     """What the run has shown so far against its candidate."""
     timed_wrong = any(one.outcome not in _NOT_WRONG for one in view.benchmarks)
     verdict_against = view.verdict is not None and view.verdict.outcome not in _NOT_THE_CANDIDATES_FAULT
@@ -153,7 +153,7 @@ def evidence(view: RunView) -> Trust:
     return Trust.FLAGGED if view.is_suspect else Trust.CREDIBLE
 
 
-def _aged(one: Measurement, view: RunView) -> Measurement:
+def _aged(one: Measurement, view: RunRecord) -> Measurement:
     """The measurement of an earlier run beside a newer one, which may show that the same text is worse than thought."""
     trust = max(one.trust, evidence(view)) if one.digest == view.digest else one.trust
     return replace(one, earlier=True, trust=trust)

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from engine.model import Case, CompiledKernel, Outcome, Problem
+from engine.reports.run_record import RunRecord
 from kgtui.state.bench.benchmarks import bench_cases
 from kgtui.state.bench.detail import LABEL
 from kgtui.state.format import numbers
 from kgtui.state.format.glyphs import Glyphs
 from kgtui.state.format.lines import Column, Line, Row, Span, line, muted
 from kgtui.state.run.resources import kernel_lines, resource_words
-from kgtui.state.run.run import RunView
 
 COLUMNS = (
     Column(label="bench case", width=21),
@@ -31,7 +31,7 @@ def cost_rows(problem: Problem, *, glyphs: Glyphs) -> tuple[Row, ...]:
     return tuple(_row(problem, case, glyphs) for case in bench_cases(problem))
 
 
-def static_lines(view: RunView) -> tuple[Line, ...]:
+def static_lines(view: RunRecord) -> tuple[Line, ...]:
     """What the kernels take up, from the compiler, which needs no device."""
     if not view.kernels:
         return (line(muted("no kernel was compiled yet, so registers and shared memory are not known")),)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from engine.devices.hardware.occupancy import occupancy
 from engine.model import CompiledKernel, Launch, Outcome
+from engine.reports.run_record import RunRecord
 from kgtui.state.format import numbers
 from kgtui.state.format.glyphs import Glyphs, outcome_words
 from kgtui.state.format.lines import Line, Span, Tone, line, muted
-from kgtui.state.run.run import RunView
 
 
-def kernels_for(view: RunView, target: str | None) -> tuple[CompiledKernel, ...]:
+def kernels_for(view: RunRecord, target: str | None) -> tuple[CompiledKernel, ...]:
     """What a run compiled for a target: its own, or another that somebody asked for; None is its own."""
     own = tuple(kernel for kernel in view.kernels if target is None or kernel.target == target)
     return own or (view.ports.of(target).kernels if target is not None else ())

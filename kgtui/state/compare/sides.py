@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from engine.errors import UsageError
 from engine.model import Outcome
+from engine.reports.run_record import RunRecord
 from kgtui.ports.protocols import BestRun, PastRun
 from kgtui.state.history.past_runs import one_line
-from kgtui.state.run.run import RunView
 from sessions.rows import Answer, RunRow
 
 FEWEST, MOST = 2, 4
@@ -25,7 +25,7 @@ class Side:
     """One run with its source, the versions and the device it was judged under, and the model that wrote it, if any."""
 
     run: RunRow
-    view: RunView
+    view: RunRecord
     source: bytes
     environment: Mapping[str, str] = field(default_factory=dict)
     answer: Answer | None = None

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from engine.model import Case, CaseResult, Diagnosis, Outcome, OutOfBounds, OutputReport
+from engine.reports.run_record import RunRecord
 from kgtui.state.format.glyphs import Glyphs, outcome_tone, outcome_words
 from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
 from kgtui.state.format.numbers import error, seconds
-from kgtui.state.run.run import RunView
 from kgtui.state.run.suspects import Suspects
 
 MAX_ROWS = 200  # three times as many as any operator has: so many are put into the table within one turn of the loop
@@ -38,7 +38,13 @@ def case_columns(cases: Sequence[Case]) -> tuple[Column, ...]:
 
 
 def case_rows(
-    cases: tuple[Case, ...], view: RunView, before: RunView, *, glyphs: Glyphs, wanted: str = "", stale: bool = False
+    cases: tuple[Case, ...],
+    view: RunRecord,
+    before: RunRecord,
+    *,
+    glyphs: Glyphs,
+    wanted: str = "",
+    stale: bool = False,
 ) -> tuple[Row, ...]:
     """A row for every case, those of `view` first in the order they were judged; `wanted` filters by any cell."""
     names = list(dict.fromkeys([result.case for result in view.cases[:MAX_ROWS]] + [case.name for case in cases]))

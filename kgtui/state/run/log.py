@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from rich.cells import cell_len, get_character_cell_size
 
 from engine.model import Stream
+from engine.model.events import LogWritten
 from kgtui.highlighting.cleaning import harmless
-from kgtui.state.run.run import LogLine
 
 LONGEST = 4_000
 _FEWEST_CELLS = 20
@@ -28,7 +28,7 @@ class LogRows:
         self._repeats = 0
         self._lines: list[str] = []
 
-    def add(self, pieces: Iterable[LogLine]) -> list[str]:
+    def add(self, pieces: Iterable[LogWritten]) -> list[str]:
         """The rows that these pieces make; repeats of the last line wait until another comes, or the end."""
         rows: list[str] = []
         for piece in pieces:

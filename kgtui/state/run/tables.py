@@ -8,11 +8,11 @@ from datetime import datetime
 
 from engine.devices.hardware.occupancy import occupancy
 from engine.model import CompiledKernel, Finding, Launch, Outcome, Severity
+from engine.reports.run_record import RunRecord
 from kgtui.ports.protocols import PastRun
 from kgtui.state.format.glyphs import TONES, Glyphs, State, outcome_tone, outcome_words, state_of
 from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
 from kgtui.state.format.numbers import percent, seconds
-from kgtui.state.run.run import RunView
 
 FINDING_COLUMNS = (
     Column(label="line", width=6),
@@ -39,12 +39,12 @@ _WEIGHTS = {
 _HEAVIEST_FIRST = (Severity.PROOF, Severity.SUSPECT, Severity.HINT, Severity.NOTE)
 
 
-def findings_in_order(view: RunView) -> tuple[Finding, ...]:
+def findings_in_order(view: RunRecord) -> tuple[Finding, ...]:
     """The findings, heaviest first, then in the order they were raised."""
     return tuple(sorted(view.findings, key=lambda finding: _HEAVIEST_FIRST.index(finding.severity)))
 
 
-def finding_rows(view: RunView, *, glyphs: Glyphs, stale: bool = False) -> tuple[Row, ...]:
+def finding_rows(view: RunRecord, *, glyphs: Glyphs, stale: bool = False) -> tuple[Row, ...]:
     """A row for every finding; its key is its place in `findings_in_order`."""
     return tuple(
         Row(
@@ -92,7 +92,7 @@ def kernel_columns(kernels: Sequence[CompiledKernel]) -> tuple[Column, ...]:
 
 
 def kernel_rows(
-    kernels: Sequence[CompiledKernel], view: RunView, *, glyphs: Glyphs, stale: bool = False
+    kernels: Sequence[CompiledKernel], view: RunRecord, *, glyphs: Glyphs, stale: bool = False
 ) -> tuple[Row, ...]:
     """A row for every compiled specialisation, one for all that fail with the same words.
 
@@ -116,7 +116,7 @@ def kernel_rows(
     return tuple(rows)
 
 
-def kernel_note(view: RunView) -> Line:
+def kernel_note(view: RunRecord) -> Line:
     """Why there is no kernel to show."""
     if view.target is None and view.started:
         return line(muted("nothing was compiled: this run had no target; t chooses one"))
@@ -127,7 +127,7 @@ def kernel_note(view: RunView) -> Line:
     return line(muted("no kernel was compiled yet; r judges the file"))
 
 
-def nothing_launched(view: RunView) -> str:
+def nothing_launched(view: RunRecord) -> str:
     """Why a run without launches has nothing to compile; one that ended in an error may have begun some."""
     if view.failed:
         return "no launch of a Triton kernel came to its end, so there is nothing to compile"

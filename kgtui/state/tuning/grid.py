@@ -14,13 +14,14 @@ from pathlib import Path
 
 from engine.model.benchmark import Interval
 from engine.model.events import Event
+from engine.reports.reducer import reduce_all
+from engine.reports.run_record import NO_RUN, RunRecord
 from engine.reports.text import printable
 from engine.tuning.trials import Trial, proposed, why_none
 from engine.tuning.tunables import Variant
 from kgtui.state.format import numbers
 from kgtui.state.format.glyphs import Glyphs, State, outcome_words, state_of
 from kgtui.state.format.lines import Line, Span, Tone, line, muted, strong
-from kgtui.state.run.run import NO_RUN, RunView, reduce_all
 from kgtui.state.workbench.status import Desk, activity_of, status_of
 
 
@@ -76,7 +77,7 @@ class VariantGrid:
     began_s: float
     last_s: float
     tried: tuple[Tried, ...] = ()
-    running: RunView = NO_RUN
+    running: RunRecord = NO_RUN
     ending: Ending | None = None
     winner: Tried | None = None
     why_none: str = ""
@@ -134,7 +135,7 @@ def left_s(grid: VariantGrid, now_s: float) -> float | None:
     return max(0.0, mean_s * (len(grid.variants) - done) - (now_s - grid.last_s))
 
 
-def doing(view: RunView) -> tuple[State, str, str]:
+def doing(view: RunRecord) -> tuple[State, str, str]:
     """What goes on in the run of a variant, the same in words, and how far that is; "" where nobody knows."""
     desk = Desk(operator="", filename="", waiting=not view.started)
     status = activity_of(view) if view.running else status_of(view, desk)
@@ -180,11 +181,11 @@ def proposal_lines(grid: VariantGrid) -> tuple[Line, ...]:
 def tried_detail(tried: Tried, grid: VariantGrid, *, glyphs: Glyphs) -> tuple[Line, ...]:
     """One variant in full: its values, its run, and what that came to."""
     run = tried.trial.run
-    verdict = run.finished.verdict
+    verdict = run.final
     number = "not kept" if run.number is None else f"run #{run.number}"
     mark = "the file " if tried.place == 0 else "fastest: " if tried is grid.winner else ""
     flagged = "flagged: " if verdict.flagged else "" if verdict.outcome.value == "pass" else "not right: "
-    cases = len(run.benchmarks.right)
+    cases = len(run.benchmark_report.right)
     mean = f"; times are geometric means of {cases} cases" if tried.device_us and cases > 1 else ""
     return (
         line(mark, strong(tried.name), muted(f"  {number}  "), printable(f"{flagged}{verdict.sentence}")),
@@ -209,7 +210,7 @@ def tuning_markdown(grid: VariantGrid, header: Sequence[str], rows: Sequence[Seq
 
 def verdict_words(tried: Tried) -> tuple[State, str]:
     """What the run of a variant came to."""
-    verdict = tried.trial.run.finished.verdict
+    verdict = tried.trial.run.final
     if tried.trial.is_right:
         return State.PASSED, "passed"
     if verdict.flagged:

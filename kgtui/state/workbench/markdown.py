@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine.model import CaseResult, Outcome
+from engine.reports.run_record import RunRecord
 from kgtui.state.bench.benchmarks import ratio_span, roofline_span, summary_lines, time_span
 from kgtui.state.bench.measurements import measured
 from kgtui.state.format import numbers
@@ -10,13 +11,12 @@ from kgtui.state.format.glyphs import Glyphs, outcome_words
 from kgtui.state.format.lines import plain_text
 from kgtui.state.format.numbers import error, seconds
 from kgtui.state.run.cases import case_detail, largest, max_errors
-from kgtui.state.run.run import RunView
 from kgtui.state.workbench.status import Desk
 
 _DETAILED = 3
 
 
-def run_markdown(view: RunView, desk: Desk, *, glyphs: Glyphs) -> str:
+def run_markdown(view: RunRecord, desk: Desk, *, glyphs: Glyphs) -> str:
     """The whole result: verdict, cases, why the first ones failed, findings, kernels."""
     number_of = f" (run #{desk.number})" if desk.number is not None else ""
     lines = [f"### {view.problem}: {_word(view)}{number_of}", ""]
@@ -43,7 +43,7 @@ def run_markdown(view: RunView, desk: Desk, *, glyphs: Glyphs) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _benchmarks(view: RunView, glyphs: Glyphs) -> list[str]:
+def _benchmarks(view: RunRecord, glyphs: Glyphs) -> list[str]:
     """The table of what was timed, and what it comes to."""
     if not view.benchmarks:
         return []
@@ -68,7 +68,7 @@ def _benchmarks(view: RunView, glyphs: Glyphs) -> list[str]:
     return [*lines, *([""] if summaries else []), *(f"- {text}" for text in summaries.splitlines())]
 
 
-def _word(view: RunView) -> str:
+def _word(view: RunRecord) -> str:
     if view.verdict is None:
         return "not finished"
     return "flagged" if view.verdict.flagged else outcome_words(view.verdict.outcome)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from engine.reports.run_record import RunRecord
 from kgtui.state.format.glyphs import BUSY, State
-from kgtui.state.run.run import RunView
 from kgtui.state.workbench.status import Desk, Mode, status_of
 
 
@@ -41,7 +41,7 @@ _STEPS: Mapping[State, NextStep] = {
 }
 
 
-def next_step(view: RunView, desk: Desk) -> NextStep:
+def next_step(view: RunRecord, desk: Desk) -> NextStep:
     """What to press now; while text is typed only what types nothing is offered."""
     status = status_of(view, desk)
     state = status.state

@@ -6,8 +6,8 @@ import enum
 from dataclasses import dataclass, replace
 
 from engine.model import Outcome, Stage
+from engine.reports.run_record import RunRecord
 from kgtui.state.format.glyphs import BUSY, State, state_of
-from kgtui.state.run.run import RunView
 
 _STATES = {
     Stage.PARSE: State.LOADING,
@@ -74,7 +74,7 @@ class Status:
         return self.going_on or self.state in BUSY
 
 
-def status_of(view: RunView, desk: Desk) -> Status:
+def status_of(view: RunRecord, desk: Desk) -> Status:
     """The one state that the strip shows."""
     if view.running:
         return _so_far(view, activity_of(view))
@@ -89,14 +89,14 @@ def status_of(view: RunView, desk: Desk) -> Status:
     return _finished(view)
 
 
-def is_stale(view: RunView, desk: Desk) -> bool:
+def is_stale(view: RunRecord, desk: Desk) -> bool:
     """Whether the results are of another text than the file holds, or the editor shows."""
     if not view.started or desk.opened:
         return False
     return desk.unsaved or bool(desk.content_digest and desk.content_digest != view.digest)
 
 
-def _so_far(view: RunView, doing: Status) -> Status:
+def _so_far(view: RunRecord, doing: Status) -> Status:
     """What is being done, behind the worst that is known; times have states of their own."""
     known = view.interim
     if known is None:
@@ -110,12 +110,12 @@ def _so_far(view: RunView, doing: Status) -> Status:
     return Status(state=state, detail=f"{count}/{view.planned}{so_far}, {goes_on}", going_on=True)
 
 
-def _with_tiers(view: RunView, detail: str) -> str:
+def _with_tiers(view: RunRecord, detail: str) -> str:
     """How far it is, and which tiers passed."""
     return ", ".join([detail, *(f"{tier.tier} {tier.passed}/{tier.total} passed" for tier in view.tiers)])
 
 
-def activity_of(view: RunView) -> Status:
+def activity_of(view: RunRecord) -> Status:
     """What a run in progress is doing, whatever is known of its outcome."""
     active = view.active
     if view.holder is not None and (active is None or active.stage is Stage.BENCHMARK):
@@ -139,7 +139,7 @@ def activity_of(view: RunView) -> Status:
     return Status(state=state, detail="" if done is None or total is None else f"{done}/{total}")
 
 
-def _finished(view: RunView) -> Status:
+def _finished(view: RunRecord) -> Status:
     verdict = view.verdict
     if verdict is None:
         return Status(state=State.CUT_SHORT if view.cut_short else State.IDLE)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.model import Outcome, Stage
+from engine.reports.run_record import RunRecord, StageRecord
 from engine.verdict.decide import first_unbuilt
 from kgtui.ports.protocols import INTERPRETED_DEVICE
 from kgtui.state.bench.benchmarks import awaited
 from kgtui.state.format.glyphs import TONES, Glyphs, State, state_of
 from kgtui.state.format.lines import Line, Span, Tone, line, muted, strong
 from kgtui.state.format.numbers import seconds
-from kgtui.state.run.run import RunView, StageView
 from kgtui.state.run.tables import findings_in_order
 from kgtui.state.workbench.status import Desk, Status, is_stale, status_of
 
@@ -38,7 +38,7 @@ _IDLE_SENTENCE = "save the file to judge it"
 _PAUSED_SENTENCE = "saves are not judged"
 
 
-def head(view: RunView, desk: Desk, glyphs: Glyphs) -> tuple[Line, Line]:
+def head(view: RunRecord, desk: Desk, glyphs: Glyphs) -> tuple[Line, Line]:
     """The first line, its left and its right part: state, what is judged and where; the run's number and the mode."""
     status = status_of(view, desk)
     tone = TONES[status.state]
@@ -51,7 +51,7 @@ def head(view: RunView, desk: Desk, glyphs: Glyphs) -> tuple[Line, Line]:
     return tuple(left), line(muted(f"{_number(view, desk)}  "), *_mode(desk, status, glyphs))
 
 
-def progress(view: RunView, glyphs: Glyphs, *, short: bool = False, timed: bool = True) -> Line:
+def progress(view: RunRecord, glyphs: Glyphs, *, short: bool = False, timed: bool = True) -> Line:
     """The second line: the stages of the run.
 
     `short` leaves out the first ones when they passed, and probing too where the stages are not even `timed`.
@@ -72,7 +72,7 @@ def progress(view: RunView, glyphs: Glyphs, *, short: bool = False, timed: bool 
     return tuple(parts)
 
 
-def sentence(view: RunView, desk: Desk) -> Line:
+def sentence(view: RunRecord, desk: Desk) -> Line:
     """The third line: what the run came to, or what is to be done."""
     if desk.notice:
         return line(Span(desk.notice, Tone.WARN))
@@ -118,13 +118,13 @@ def pressed(key: str, words: str) -> Line:
     return line(strong(key), muted(f" {words}"))
 
 
-def title(view: RunView, desk: Desk, glyphs: Glyphs) -> str:
+def title(view: RunRecord, desk: Desk, glyphs: Glyphs) -> str:
     """The terminal's title: state and operator."""
     status = status_of(view, desk)
     return f"{glyphs.state(status.state)} {status.state} {desk.operator}"
 
 
-def elapsed(status: Status, view: RunView, desk: Desk) -> str:
+def elapsed(status: Status, view: RunRecord, desk: Desk) -> str:
     """How long the run takes or took; nothing when none did."""
     if status.busy:
         return "" if desk.opened else seconds(desk.elapsed_s)
@@ -133,7 +133,7 @@ def elapsed(status: Status, view: RunView, desk: Desk) -> str:
     return seconds(view.finished_s)
 
 
-def _number(view: RunView, desk: Desk) -> str:
+def _number(view: RunRecord, desk: Desk) -> str:
     if desk.number is None:
         return "not kept" if view.started else ""
     if desk.opened:
@@ -148,7 +148,7 @@ def _mode(desk: Desk, status: Status, glyphs: Glyphs) -> tuple[Span, ...]:
     return (Span(f"{glyphs.state(State.PAUSED)} paused  ", Tone.WARN), word) if hides_pause else (word,)
 
 
-def _explained(text: str, view: RunView) -> str:
+def _explained(text: str, view: RunRecord) -> str:
     """A sentence that ends with the first failed case, with what its answer looks like in place of its numbers."""
     first = view.failed[0] if view.failed else None
     named = f"first {first.case}: " if first else ""
@@ -159,13 +159,13 @@ def _explained(text: str, view: RunView) -> str:
     return text
 
 
-def _judged(view: RunView) -> str:
+def _judged(view: RunRecord) -> str:
     """How far the cases of a run without an end of its own are."""
     amiss = f", {len(view.failed)} of them {_amiss_word([case.outcome for case in view.failed])}" if view.failed else ""
     return f"{len(view.cases)} of {view.planned} cases were judged{amiss}"
 
 
-def _ended(view: RunView) -> str:
+def _ended(view: RunRecord) -> str:
     """What the run came to; one that was cancelled says how far it was."""
     verdict = view.verdict
     if verdict is None:
@@ -177,7 +177,7 @@ def _ended(view: RunView) -> str:
     return f"{_place(view)}{_explained(verdict.sentence, view)}"
 
 
-def _doubt(view: RunView, sentence: str) -> str:
+def _doubt(view: RunRecord, sentence: str) -> str:
     """What makes a right run not credible, before how right it is: of a long sentence the end is cut."""
     for found in findings_in_order(view)[:1]:
         before, said, after = sentence.partition(found.message)
@@ -187,7 +187,7 @@ def _doubt(view: RunView, sentence: str) -> str:
     return ""
 
 
-def _place(view: RunView) -> str:
+def _place(view: RunRecord) -> str:
     """Where the file itself is at fault; the cases that fail name their lines in the table."""
     place = view.verdict.location if view.verdict and not view.failed else None
     if view.verdict is None or place is None or f"line {place.line}:" in view.verdict.sentence:
@@ -195,12 +195,12 @@ def _place(view: RunView) -> str:
     return f"line {place.line}, column {place.column}: " if place.column else f"line {place.line}: "
 
 
-def _says_nothing(seen: StageView | None, *, brief: bool) -> bool:
+def _says_nothing(seen: StageRecord | None, *, brief: bool) -> bool:
     """Whether a stage has not begun, or has passed where there is no room to say so."""
     return seen is None or (brief and seen.outcome is Outcome.PASS)
 
 
-def _stage(stage: Stage, view: RunView, glyphs: Glyphs, *, timed: bool) -> tuple[Span, ...]:
+def _stage(stage: Stage, view: RunRecord, glyphs: Glyphs, *, timed: bool) -> tuple[Span, ...]:
     word, seen = _STAGE_WORDS[stage], view.stage(stage)
     parsed = view.stage(Stage.PARSE)
     if stage is Stage.STATIC and parsed is not None and (seen is None or parsed.outcome is not Outcome.PASS):
@@ -222,7 +222,7 @@ def _stage(stage: Stage, view: RunView, glyphs: Glyphs, *, timed: bool) -> tuple
     return (Span(f"{word.upper()} {count}".rstrip() + f" {glyphs.state(state)}", TONES[state]),)
 
 
-def _count(stage: Stage, view: RunView, seen: StageView) -> str:
+def _count(stage: Stage, view: RunRecord, seen: StageRecord) -> str:
     """How many of how many are done, the same as the state says; and apart from it how many did not go well."""
     outcomes, planned = {
         Stage.VERIFY: ([case.outcome for case in view.cases], view.planned),

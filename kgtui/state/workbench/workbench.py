@@ -14,11 +14,12 @@ from pathlib import Path
 
 from engine.model import BenchmarkPlan, CaseResult, Outcome, Problem, Tier
 from engine.model.events import Event
+from engine.reports.reducer import reduce_all
+from engine.reports.run_record import NO_RUN, RunRecord
 from engine.static.source import directives
 from kgtui.files.disk import shown_text, why_not_editable
 from kgtui.ports.protocols import DEFAULT_TIERS, INTERPRETED_DEVICE, Order
 from kgtui.state.bench.measurements import NOTHING_MEASURED, Measurements, measured
-from kgtui.state.run.run import NO_RUN, RunView, reduce_all
 from kgtui.state.run.suspects import Suspects, suspects
 from kgtui.state.workbench.status import Desk, Mode
 
@@ -41,7 +42,7 @@ class Shown:
     the open one; None and empty are the open file's own.  `picked` says that its cases were picked by hand.
     """
 
-    view: RunView = NO_RUN
+    view: RunRecord = NO_RUN
     number: int | None = None
     cached: bool = False
     began_s: float = 0.0
@@ -74,7 +75,7 @@ class Workbench:
     unsaved: bool = False
     overtaking: bytes | None = None
     live: Shown = Shown()
-    before: RunView = NO_RUN
+    before: RunRecord = NO_RUN
     kept: tuple[CaseResult, ...] = ()
     timed_before: Measurements = NOTHING_MEASURED
     old: Shown | None = None
@@ -108,7 +109,7 @@ class Workbench:
         return replace(self, live=live or self.live, old=old or self.old)
 
     @property
-    def view(self) -> RunView:
+    def view(self) -> RunRecord:
         """What that run said."""
         return self.shown.view
 
@@ -123,7 +124,7 @@ class Workbench:
         return self.shown.filename or self.path.name
 
     @property
-    def known_before(self) -> RunView:
+    def known_before(self) -> RunRecord:
         """What earlier runs said of each case; nothing beside a past run, which is shown as it was."""
         return NO_RUN if self.old is not None else self.before
 
@@ -135,7 +136,7 @@ class Workbench:
         return self.old is None and has_failed and not view.cases and self.before.started
 
     @property
-    def results(self) -> RunView:
+    def results(self) -> RunRecord:
         """What the panes show of cases, findings and kernels.
 
         Beside picked cases the others of the same text; after a run that judged nothing those of the run before.
@@ -271,7 +272,7 @@ class Workbench:
         return replace(self, target=TARGETS[place % len(TARGETS)])
 
 
-def _remembered(before: RunView, view: RunView) -> RunView:
+def _remembered(before: RunRecord, view: RunRecord) -> RunRecord:
     """The newest result of every case over both."""
     if not view.started or (before.started and view.verdict is not None and not view.cases):
         return before

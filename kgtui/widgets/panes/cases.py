@@ -6,10 +6,10 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 
 from engine.model import CaseResult, Outcome
+from engine.reports.run_record import RunRecord
 from kgtui.ports.protocols import DEFAULT_TIERS
 from kgtui.state.format.lines import Line, Span, Tone, line, muted, plain_text
 from kgtui.state.run.cases import case_brief, case_columns, case_detail, case_rows
-from kgtui.state.run.run import RunView
 from kgtui.widgets.panes.base.detailed import DetailedPane
 from kgtui.widgets.panes.base.pane import Followed, Scene
 from kgtui.widgets.text.toned import Grid, Lines
@@ -33,7 +33,7 @@ class CasesPane(DetailedPane):
         super().__init__()
         self._led_to_failure_of = ""
 
-    def label(self, results: RunView, wanted: str) -> Line:
+    def label(self, results: RunRecord, wanted: str) -> Line:
         """How many failed, and what the cases are filtered by."""
         only = wanted if len(wanted) <= _LONGEST_FILTER else f"{wanted[: _LONGEST_FILTER - 1]}…"
         failed = Span(f"({len(results.failed)})" if results.failed else "", Tone.BAD)

@@ -8,8 +8,8 @@ from textual.widget import Widget
 from textual.widgets import DataTable
 
 from engine.model import Finding
+from engine.reports.run_record import RunRecord
 from kgtui.state.format.lines import Line, line, muted
-from kgtui.state.run.run import RunView
 from kgtui.state.run.tables import FINDING_COLUMNS, finding_detail, finding_rows, findings_in_order
 from kgtui.widgets.panes.base.pane import Followed, Pane, Scene
 from kgtui.widgets.text.toned import Grid, Lines
@@ -30,7 +30,7 @@ class FindingsPane(Pane):
         super().__init__()
         self._scene: Scene | None = None
 
-    def label(self, results: RunView, wanted: str) -> Line:
+    def label(self, results: RunRecord, wanted: str) -> Line:
         """How many there are."""
         return line(f"({len(results.findings)})" if results.findings else "")
 

@@ -9,9 +9,9 @@ from textual.widget import Widget
 from textual.widgets import DataTable
 
 from engine.model import CompiledKernel, Outcome
+from engine.reports.run_record import RunRecord
 from kgtui.state.format.lines import Line, line
 from kgtui.state.run.resources import resource_words
-from kgtui.state.run.run import RunView
 from kgtui.state.run.tables import kernel_columns, kernel_note, kernel_rows
 from kgtui.widgets.panes.base.code_pane import CodePane
 from kgtui.widgets.panes.base.pane import Followed, Pane, Scene
@@ -41,7 +41,7 @@ class IrPane(Pane):
         super().__init__()
         self._scene: Scene | None = None
 
-    def label(self, results: RunView, wanted: str) -> Line:
+    def label(self, results: RunRecord, wanted: str) -> Line:
         """How many kernels were compiled."""
         return line(f"({len(results.kernels)})" if results.kernels else "")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from textual.app import ComposeResult
 from textual.widget import Widget
 
+from engine.model.events import LogWritten
 from kgtui.state.run.log import LogRows
-from kgtui.state.run.run import LogLine
 from kgtui.widgets.panes.base.pane import Pane, Scene
 from kgtui.widgets.text.code_view import CodeView
 
@@ -29,7 +29,7 @@ class LogPane(Pane):
 
     def __init__(self) -> None:
         super().__init__()
-        self._log: tuple[LogLine, ...] = ()
+        self._log: tuple[LogWritten, ...] = ()
         self._cells = 0
         self._rows = LogRows(cells=0)
         self._scene: Scene | None = None

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine.inspection.coverage import Axis, Tally, axes_of, tallies_of
-from engine.inspection.evidence import INTERPRETED, Evidence, Unchecked, evidence_of, inspect
+from engine.inspection.evidence import INTERPRETED, Unchecked, inspect
 from engine.inspection.page import page_of
 from engine.inspection.speedup_claim import Backing, Claim
 from engine.model import (
@@ -39,7 +39,8 @@ from engine.model.events import (
     RunStarted,
 )
 from engine.model.layers import Coverage, Layer, LayerReport
-from engine.reports.text import CollectedRun
+from engine.reports.reducer import record_of
+from engine.reports.run_record import RunRecord
 from engine.verdict.decide import Facts, Stop, judge
 
 SOURCE = "import torch\n\n    y = torch.relu(x)  # [bold]\n"
@@ -114,7 +115,7 @@ def evidence(
     stop=None,
     timed=(),
     kernels=(),
-) -> Evidence:
+) -> RunRecord:
     """What a run says of these facts, with the verdict that they come to."""
     facts = Facts(planned=2, policy=policy, stop=stop, cases=cases, kernels=kernels, findings=findings, layers=layers)
     events = (
@@ -136,7 +137,7 @@ def evidence(
         *((BenchmarkSummarised(at_s=0.4, summaries=(SUMMARY,)),) if timed else ()),
         RunFinished(at_s=0.5, verdict=judge(facts)),
     )
-    return evidence_of(CollectedRun(file="relu.py", events=events, number=7))
+    return record_of(events, file="relu.py", number=7)
 
 
 def inspected(claim: Claim | None = None, **facts):
@@ -314,9 +315,7 @@ def test_a_kernel_that_this_machine_could_not_compile_is_named():
 
 def test_a_run_that_goes_on_has_no_verdict_and_says_so():
     done = evidence(cases=(result("a"),), layers=(report(Layer.STATIC),))
-    going_on = Evidence(
-        **{**{name: getattr(done, name) for name in done.__dataclass_fields__}, "verdict": None, "elapsed_s": None}
-    )
+    going_on = replace(done, verdict=None, finished_s=None)
     inspection = inspect(going_on, problem=PROBLEM, source=SOURCE, claim=Claim(speedup=2.0))
     assert inspection.headline == "no verdict yet: the run goes on"
     assert {one.why for one in inspection.unchecked} == {"the run goes on", "1 of 2: the run goes on"}
@@ -329,7 +328,7 @@ def test_of_a_run_that_goes_on_the_cases_that_failed_are_counted_apart():
     sections = {
         section.title: section
         for section in page_of(
-            inspect(replace(done, verdict=None, elapsed_s=None, planned=3), problem=PROBLEM, source=SOURCE)
+            inspect(replace(done, verdict=None, finished_s=None, planned=3), problem=PROBLEM, source=SOURCE)
         ).sections
     }
     assert sections["Cases"].note == "2 of 3 judged, 1 failed"
@@ -337,7 +336,7 @@ def test_of_a_run_that_goes_on_the_cases_that_failed_are_counted_apart():
 
 def test_a_run_that_was_cut_short_has_no_verdict_and_does_not_go_on():
     done = evidence(cases=(result("a"),), layers=(report(Layer.STATIC),))
-    inspection = inspect(replace(done, verdict=None, elapsed_s=None, cut_short=True), problem=PROBLEM, source=SOURCE)
+    inspection = inspect(replace(done, verdict=None, finished_s=None, cut_short=True), problem=PROBLEM, source=SOURCE)
     page = page_of(inspection)
     assert (page.word, inspection.headline) == ("cut short", "no verdict: the run was cut short before")
     assert {one.why for one in inspection.unchecked} == {

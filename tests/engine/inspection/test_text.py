@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.inspection.evidence import Inspection, evidence_of, inspect
+from engine.inspection.evidence import Inspection, inspect
 from engine.inspection.html import as_html
 from engine.inspection.page import page_of
 from engine.inspection.speedup_claim import Claim
@@ -55,7 +55,7 @@ from engine.model.events import (
     RunStarted,
 )
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
-from engine.reports.text import CollectedRun
+from engine.reports.reducer import record_of
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -138,7 +138,7 @@ def started(device: str, device_name: str) -> RunStarted:
 
 def inspected(*events: Event, claim: Claim | None = None, file: str = "kernels/relu.py") -> Inspection:
     return inspect(
-        evidence_of(CollectedRun(file=file, events=events, number=12)),
+        record_of(events, file=file, number=12),
         problem=PROBLEM,
         source=SOURCE,
         claim=claim,

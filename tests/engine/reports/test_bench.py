@@ -38,9 +38,11 @@ from engine.model.events import (
 )
 from engine.reports.markdown import as_markdown
 from engine.reports.profile import profile_lines
+from engine.reports.reducer import record_of
 from engine.reports.remarks import remarks_on
+from engine.reports.run_record import RunRecord
 from engine.reports.table import bench_lines
-from engine.reports.text import CollectedRun, as_json, as_plain, plain_lines
+from engine.reports.text import as_json, as_plain, plain_lines
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -172,15 +174,17 @@ def events(*cases: CaseBenchmark, verdict: Verdict = PASSED, summaries: tuple[Su
     )
 
 
-RUN = CollectedRun(file="kernels/softmax.py", events=events(WIDE, SMALL, WRONG), number=12, costs=COSTS)
+FILE = "kernels/softmax.py"
+EVENTS = events(WIDE, SMALL, WRONG)
+RUN = record_of(EVENTS, file=FILE, number=12, costs=COSTS)
 
 
-def run_of(*cases: CaseBenchmark, verdict: Verdict = PASSED, summaries: tuple[Summary, ...] = ()) -> CollectedRun:
-    return CollectedRun(file="k.py", events=events(*cases, verdict=verdict, summaries=summaries))
+def run_of(*cases: CaseBenchmark, verdict: Verdict = PASSED, summaries: tuple[Summary, ...] = ()) -> RunRecord:
+    return record_of(events(*cases, verdict=verdict, summaries=summaries), file="k.py")
 
 
-def remarks(run: CollectedRun) -> list[tuple[str, str]]:
-    return [(remark.label, remark.text) for remark in remarks_on(run.benchmarks)]
+def remarks(run: RunRecord) -> list[tuple[str, str]]:
+    return [(remark.label, remark.text) for remark in remarks_on(run.benchmark_report)]
 
 
 # The golden files
@@ -188,12 +192,12 @@ def remarks(run: CollectedRun) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_table_is_that_of_the_golden_file(width):
-    text = "".join(f"{line}\n" for line in bench_lines(RUN.benchmarks, width=width))
+    text = "".join(f"{line}\n" for line in bench_lines(RUN.benchmark_report, width=width))
     assert text == (GOLDEN / f"bench_{width}.txt").read_text()
 
 
 def test_plain_lines_end_with_the_table():
-    assert as_plain(RUN) == (GOLDEN / "bench.txt").read_text()
+    assert as_plain(EVENTS, file=FILE, number=12) == (GOLDEN / "bench.txt").read_text()
 
 
 def test_the_json_document_is_that_of_the_golden_file():
@@ -206,7 +210,7 @@ def test_the_markdown_page_is_that_of_the_golden_file():
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_profile_is_that_of_the_golden_file(width):
-    text = "".join(f"{line}\n" for line in profile_lines(RUN.profile, width=width))
+    text = "".join(f"{line}\n" for line in profile_lines(RUN, width=width))
     assert text == (GOLDEN / f"profile_{width}.txt").read_text()
 
 
@@ -220,7 +224,7 @@ def test_no_line_is_wider_than_it_may_be(width):
         case="4096x4096x4096 bf16 mat2 transposed",
         comparisons=tuple(compared(name, 1.0, Standing.SAME) for name in ("eager", "compile", "compile-max")),
     )
-    lines = bench_lines(run_of(WIDE, second, WRONG, summaries=(SUMMARY,)).benchmarks, width=width)
+    lines = bench_lines(run_of(WIDE, second, WRONG, summaries=(SUMMARY,)).benchmark_report, width=width)
     assert [line for line in lines if len(line) > width] == []
 
 
@@ -228,14 +232,16 @@ def test_every_baseline_has_its_ratio_where_lines_are_short():
     many = dataclasses.replace(
         WIDE, comparisons=(compared("eager", 1.32, Standing.FASTER), compared("compile", 0.8, Standing.SLOWER))
     )
-    lines = bench_lines(run_of(many).benchmarks, width=80)
+    lines = bench_lines(run_of(many).benchmark_report, width=80)
     assert "1.320 [1.300, 1.340] faster" in lines[3]
     assert lines[4] == "  vs compile: 0.800 [0.780, 0.820] slower"
 
 
 def test_a_case_that_was_not_right_has_no_number_in_any_format():
     run = run_of(WRONG)
-    told = "\n".join((as_plain(run), as_markdown(run), *bench_lines(run.benchmarks, width=120)))
+    told = "\n".join(
+        (as_plain(events(WRONG), file="k.py"), as_markdown(run), *bench_lines(run.benchmark_report, width=120))
+    )
     assert [sign for sign in ("99.0", "99x", "400%", "1.000") if sign in told] == []
     (kept,) = json.loads(as_json(run))["benchmarks"]
     assert (kept["timing"], kept["comparisons"], kept["floor"], kept["ratio_to_self"]) == (None, [], None, None)
@@ -247,7 +253,7 @@ def test_what_was_not_measured_is_said_in_words():
         WIDE, timing=bare, comparisons=(), floor=None, ratio_to_self=None, launches=(), before=None, after=None
     )
     run = run_of(unmeasured)
-    (_, row, *_) = bench_lines(run.benchmarks, width=120)
+    (_, row, *_) = bench_lines(run.benchmark_report, width=120)
     assert row == "4096x4096 f32  not measured  not measured  unknown   cold     40/40  -"
     assert remarks(run) == [
         ("method", "device times could not be taken by any method"),
@@ -261,22 +267,22 @@ def test_what_was_not_measured_is_said_in_words():
 
 def test_a_launch_that_was_not_compiled_here_has_no_resources():
     other = dataclasses.replace(WIDE, launches=(dataclasses.replace(LAUNCH, num_warps=8),))
-    assert bench_lines(run_of(other).benchmarks, width=120)[1].endswith("  40/40  -")
+    assert bench_lines(run_of(other).benchmark_report, width=120)[1].endswith("  40/40  -")
 
 
 def test_many_kernels_of_a_case_are_counted():
     many = dataclasses.replace(WIDE, launches=(LAUNCH,) * 5)
-    assert bench_lines(run_of(many).benchmarks, width=200)[1].endswith("  40/0/75% 40/0/75% 40/0/75% +2")
+    assert bench_lines(run_of(many).benchmark_report, width=200)[1].endswith("  40/0/75% 40/0/75% 40/0/75% +2")
 
 
 def test_a_console_of_ascii_gets_ascii():
-    assert "\n".join(bench_lines(RUN.benchmarks, width=80, is_ascii=True)).isascii()
-    assert "\n".join(profile_lines(RUN.profile, width=80, is_ascii=True)).isascii()
+    assert "\n".join(bench_lines(RUN.benchmark_report, width=80, is_ascii=True)).isascii()
+    assert "\n".join(profile_lines(RUN, width=80, is_ascii=True)).isascii()
 
 
 @pytest.mark.parametrize("us", [0.25, 7.5, 51.25, 999.5, 12345.0])
 def test_numbers_have_four_digits_that_count_and_a_half_interval_as_fine(us):
-    row = bench_lines(run_of(dataclasses.replace(WIDE, timing=timing(CANDIDATE, us))).benchmarks, width=120)[1]
+    row = bench_lines(run_of(dataclasses.replace(WIDE, timing=timing(CANDIDATE, us))).benchmark_report, width=120)[1]
     shown = {
         0.25: "0.250 ±0.003",
         7.5: "7.500 ±0.075",
@@ -307,9 +313,9 @@ def test_times_of_a_flagged_run_do_not_count():
 
 
 def test_times_of_a_run_without_its_end_do_not_count():
-    unfinished = CollectedRun(file="k.py", events=events(WIDE)[:-1])
-    assert remarks(unfinished)[0] == ("doubt", "the run did not come to its end")
-    assert "these times do not count" not in as_plain(unfinished)
+    unfinished = events(WIDE)[:-1]
+    assert remarks(record_of(unfinished))[0] == ("doubt", "the run did not come to its end")
+    assert "these times do not count" not in as_plain(unfinished, file="k.py")
 
 
 def test_a_less_precise_method_is_named_with_what_it_cannot_see():
@@ -363,8 +369,8 @@ def test_the_longest_label_keeps_its_distance():
 
 
 def test_a_run_that_told_no_profile_says_so_and_shows_its_stages():
-    silent = CollectedRun(file="k.py", events=tuple(e for e in RUN.events if not isinstance(e, ProfileTaken)))
-    lines = profile_lines(silent.profile, width=80)
+    silent = record_of(event for event in EVENTS if not isinstance(event, ProfileTaken))
+    lines = profile_lines(silent, width=80)
     assert lines[0] == "the engine told no profile of this run"
     assert [line.split()[0] for line in lines[1:]] == ["stage", "verify", "benchmark"]
     assert json.loads(as_json(silent))["profile"] is None
@@ -374,12 +380,12 @@ def test_a_run_that_told_no_profile_says_so_and_shows_its_stages():
 @pytest.mark.parametrize("at_s", [0.0, 3.0, 6.0])
 def test_work_that_took_no_time_still_has_a_sign(at_s):
     moment = Span(name="look", count=1, busy_s=0.0, began_s=at_s, ended_s=at_s)
-    line = profile_lines(dataclasses.replace(RUN.profile, spans=(moment,)), width=80, is_ascii=True)[1]
+    line = profile_lines(dataclasses.replace(RUN, profile=(moment,)), width=80, is_ascii=True)[1]
     assert line.count("#") == 1
 
 
 def test_bars_lie_on_one_axis_and_are_never_empty():
-    lines = profile_lines(RUN.profile, width=80, is_ascii=True)
+    lines = profile_lines(RUN, width=80, is_ascii=True)
     bars = {line.split()[0]: line.rpartition(" ")[2] for line in (lines[1], lines[2], lines[3], lines[5], lines[6])}
     assert {len(bar) for bar in bars.values()} == {len(bars["compile"])}
     assert bars["benchmark"] == bars["time"]

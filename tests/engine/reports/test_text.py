@@ -45,7 +45,9 @@ from engine.model.events import (
 )
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.reports.markdown import as_markdown
-from engine.reports.text import CollectedRun, as_json, as_plain, plain_lines, printable, word_of
+from engine.reports.reducer import record_of
+from engine.reports.text import as_json, as_plain, plain_lines, printable
+from engine.reports.verdict_words import word_of
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -124,11 +126,12 @@ EVENTS: tuple[Event, ...] = (
     ),
     KernelDisassembled(at_s=0.5, number=1, artefact=Artefact(kind="sass", digest="ef" * 32, bytes=20)),
 )  # fmt: skip
-RUN = CollectedRun(file="kernels/softmax.py", events=EVENTS, number=12)
+FILE = "kernels/softmax.py"
+RUN = record_of(EVENTS, file=FILE, number=12)
 
 
 def test_plain_lines_are_those_of_the_golden_file():
-    assert as_plain(RUN) == (GOLDEN / "report.txt").read_text()
+    assert as_plain(EVENTS, file=FILE, number=12) == (GOLDEN / "report.txt").read_text()
 
 
 def test_the_json_document_is_that_of_the_golden_file():
@@ -141,11 +144,12 @@ def test_the_markdown_page_is_that_of_the_golden_file():
 
 def test_a_policy_other_than_the_default_is_named_in_every_report():
     strict = dataclasses.replace(EVENTS[0], policy=Policy.STRICT)
-    run = dataclasses.replace(RUN, events=(strict, *EVENTS[1:]))
-    assert as_plain(run).splitlines()[0].endswith(", strict policy")
+    events = (strict, *EVENTS[1:])
+    run = record_of(events, file=FILE)
+    assert as_plain(events, file=FILE).splitlines()[0].endswith(", strict policy")
     assert json.loads(as_json(run))["policy"] == "strict"
     assert "\n- policy: strict\n" in as_markdown(run)
-    assert "policy" not in as_plain(RUN) + as_markdown(RUN)
+    assert "policy" not in as_plain(EVENTS, file=FILE) + as_markdown(RUN)
 
 
 def test_every_plain_line_begins_with_two_single_words():
@@ -166,7 +170,7 @@ def test_a_seed_keeps_all_of_its_digits():
 def test_a_run_that_is_not_kept_has_no_number():
     unkept = dataclasses.replace(RUN, number=None)
     assert json.loads(as_json(unkept))["run"] is None
-    assert as_plain(unkept).startswith("run      started aten::softmax kernels/softmax.py on cpu ")
+    assert as_plain(EVENTS, file=FILE).startswith("run      started aten::softmax kernels/softmax.py on cpu ")
 
 
 def test_a_flagged_pass_is_called_flagged():
@@ -175,7 +179,7 @@ def test_a_flagged_pass_is_called_flagged():
 
 
 def test_a_run_without_its_end_is_refused():
-    unfinished = CollectedRun(file="kernel.py", events=EVENTS[:4])
+    unfinished = record_of(EVENTS[:4])
     with pytest.raises(ValueError, match="the events hold no RunFinished"):
         as_json(unfinished)
 
@@ -209,5 +213,5 @@ def test_what_a_wrong_output_looks_like_is_said_below_its_case():
     told = dataclasses.replace(event, result=dataclasses.replace(event.result, outputs=(output,)))
     assert (
         "return: looks like tail mask: the end is wrong (fits every wrong element; 3 of 3 wrong elements lie there)"
-        in as_plain(CollectedRun(file="kernel.py", events=(told,), number=None))
+        in as_plain((told,), file="kernel.py")
     )

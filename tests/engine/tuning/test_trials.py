@@ -17,7 +17,7 @@ from engine.model.events import (
     RunFinished,
     RunStarted,
 )
-from engine.reports.text import CollectedRun
+from engine.reports.reducer import record_of
 from engine.tuning.trials import AS_IT_IS, Trial, plain_trial, proposed, trial_rows, why_none
 from engine.tuning.tunables import Variant
 
@@ -63,7 +63,7 @@ def trial(
             BenchmarkSummarised(at_s=0.3, summaries=(whole,)),
         ]
     verdict = Verdict(outcome=outcome, sentence="as prepared", passed=1, total=1, flagged=flagged)
-    run = CollectedRun(file="k.py", events=(*events, RunFinished(at_s=0.4, verdict=verdict)), number=7)
+    run = record_of((*events, RunFinished(at_s=0.4, verdict=verdict)), file="k.py", number=7)
     return Trial(variant=Variant(name=name, source=name.encode()), run=run)
 
 

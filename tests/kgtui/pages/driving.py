@@ -16,8 +16,9 @@ from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
 from engine.model.events import Event, RunFinished
+from engine.reports.reducer import reduce_all
+from engine.reports.run_record import NO_RUN
 from kgtui.ports.file_events import TroubleKind, WatchTrouble
-from kgtui.state.run.run import NO_RUN, reduce_all
 from tests.kgtui.pages.catalogue import Page
 from tests.kgtui.pages.drawing import Shot, shot_of
 

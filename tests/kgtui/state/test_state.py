@@ -40,6 +40,8 @@ from engine.model.events import (
     from_json,
     to_json,
 )
+from engine.reports.reducer import reduce_all
+from engine.reports.run_record import NO_RUN, RunRecord
 from kgtui.state.format.glyphs import ASCII, UNICODE, State
 from kgtui.state.format.lines import plain_text
 from kgtui.state.operators import Choice, Facets, choices, operator_rows, preview, rail_rows
@@ -52,8 +54,8 @@ from kgtui.state.run.cases import (
     max_errors,
     reading,
 )
+from kgtui.state.run.error_notes import error_notes
 from kgtui.state.run.failed_case import failed_case
-from kgtui.state.run.run import NO_RUN, RunView, reduce, reduce_all
 from kgtui.state.run.suspects import Suspects
 from kgtui.state.run.tables import ago, finding_rows, kernel_note, kernel_rows
 from kgtui.state.workbench.markdown import run_markdown
@@ -76,7 +78,7 @@ def plan(fakes: ModuleType) -> Plan:
     return Plan.for_tiers(problem, tiers=(Tier.SMOKE, Tier.FULL), device="cpu", target="sm_90")
 
 
-def view_of(events: list[object]) -> RunView:
+def view_of(events: list[object]) -> RunRecord:
     return reduce_all(NO_RUN, events)  # type: ignore[arg-type]  # the doubles are not typed here
 
 
@@ -86,7 +88,7 @@ def test_a_batch_gives_the_same_view_as_its_events_one_by_one(
     events = fakes.some_fail(candidate, plan)
     one_by_one = NO_RUN
     for event in events:
-        one_by_one = reduce(one_by_one, event)
+        one_by_one = reduce_all(one_by_one, (event,))
     assert one_by_one == view_of(events)
 
 
@@ -103,7 +105,7 @@ def test_a_replay_of_a_timed_run_gives_the_same_view(
     events = getattr(bench_fakes, script)(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem()))
     one_by_one = NO_RUN
     for event in events:
-        one_by_one = reduce(one_by_one, from_json(to_json(event)))
+        one_by_one = reduce_all(one_by_one, (from_json(to_json(event)),))
     assert one_by_one == view_of(events)
 
 
@@ -120,10 +122,10 @@ def test_who_holds_the_device_is_known_until_the_benchmark_begins_or_the_run_end
 ) -> None:
     waiting = view_of(bench_fakes.waits_for_the_device(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem())))
     assert waiting.holder == bench_fakes.HOLDER
-    assert reduce(waiting, StageStarted(at_s=2.0, stage=Stage.BENCHMARK, total=5)).holder is None
-    assert reduce(waiting, StageStarted(at_s=2.0, stage=Stage.LOAD)).holder is None
+    assert reduce_all(waiting, (StageStarted(at_s=2.0, stage=Stage.BENCHMARK, total=5),)).holder is None
+    assert reduce_all(waiting, (StageStarted(at_s=2.0, stage=Stage.LOAD),)).holder is None
     verdict = Verdict(outcome=Outcome.CANCELLED, sentence="cancelled", passed=8, total=8)
-    assert reduce(waiting, RunFinished(at_s=2.0, verdict=verdict)).holder is None
+    assert reduce_all(waiting, (RunFinished(at_s=2.0, verdict=verdict),)).holder is None
 
 
 def test_the_next_run_starts_from_nothing(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
@@ -148,7 +150,7 @@ def test_a_view_is_never_changed(fakes: ModuleType, candidate: Candidate, plan: 
 
 
 def test_a_stage_that_never_said_it_began_is_shown_as_finished() -> None:
-    view = reduce(NO_RUN, StageFinished(at_s=0.5, stage=Stage.LOAD, outcome=Outcome.TIMEOUT, elapsed_s=0.2))
+    view = reduce_all(NO_RUN, (StageFinished(at_s=0.5, stage=Stage.LOAD, outcome=Outcome.TIMEOUT, elapsed_s=0.2),))
     assert [(stage.stage, stage.started_s, stage.outcome) for stage in view.stages] == [
         (Stage.LOAD, 0.3, Outcome.TIMEOUT)
     ]
@@ -157,13 +159,13 @@ def test_a_stage_that_never_said_it_began_is_shown_as_finished() -> None:
 def test_lines_that_failed_say_how_many_cases_failed_on_them(
     fakes: ModuleType, candidate: Candidate, plan: Plan
 ) -> None:
-    assert view_of(fakes.some_fail(candidate, plan)).error_notes == {12: "2 failing"}
+    assert error_notes(view_of(fakes.some_fail(candidate, plan))) == {12: "2 failing"}
 
 
 def test_a_suspect_finding_marks_its_line_and_a_hint_does_not(
     fakes: ModuleType, candidate: Candidate, plan: Plan
 ) -> None:
-    assert view_of(fakes.suspicious(candidate, plan)).error_notes == {22: "library call"}
+    assert error_notes(view_of(fakes.suspicious(candidate, plan))) == {22: "library call"}
 
 
 @pytest.mark.parametrize(
@@ -328,7 +330,7 @@ def test_a_syntax_error_is_said_at_the_first_stage(candidate: Candidate) -> None
     failed = StageFinished(at_s=0.01, stage=Stage.PARSE, outcome=Outcome.COMPILE_ERROR, elapsed_s=0.01)
     view = view_of([started(candidate), failed, RunFinished(at_s=0.01, verdict=verdict)])
     assert plain_text((progress(view, UNICODE),)) == "saved ▸ READ ✗ ▸ load – ▸ verify – ▸ compile –"
-    assert view.error_notes == {3: ""}
+    assert error_notes(view) == {3: ""}
     assert plain_text((sentence(view, DESK),)) == "line 3: syntax error"
     at_column = replace(view, verdict=replace(verdict, location=Location(line=3, column=9)))
     assert plain_text((sentence(at_column, DESK),)) == "line 3, column 9: syntax error"
@@ -357,7 +359,7 @@ def test_while_cases_are_judged_what_is_compiled_beside_them_is_not_the_state(
     both = view_of([*begun, StageStarted(at_s=0.15, stage=Stage.COMPILE, total=None), *judged])
     assert status_of(both, DESK).state is State.VERIFYING
     assert plain_text((sentence(both, DESK),)) == "1 of 8 cases judged, none failed"
-    done = reduce(both, StageFinished(at_s=0.3, stage=Stage.VERIFY, outcome=Outcome.PASS, elapsed_s=0.2))
+    done = reduce_all(both, (StageFinished(at_s=0.3, stage=Stage.VERIFY, outcome=Outcome.PASS, elapsed_s=0.2),))
     assert status_of(done, DESK).state is State.COMPILING
     assert plain_text((sentence(done, DESK),)) == "right on all 1 cases; compiling what they launched for sm_90"
 
@@ -544,7 +546,7 @@ def test_a_kernel_row_tells_its_resources(fakes: ModuleType, candidate: Candidat
 
 
 def test_a_run_without_a_target_says_that_nothing_was_compiled(candidate: Candidate) -> None:
-    view = reduce(NO_RUN, replace(started(candidate), target=None))
+    view = reduce_all(NO_RUN, (replace(started(candidate), target=None),))
     assert plain_text((kernel_note(view),)) == "nothing was compiled: this run had no target; t chooses one"
 
 
@@ -690,7 +692,7 @@ def started(candidate: Candidate) -> RunStarted:
     )
 
 
-def probed(bench_fakes: ModuleType, candidate: Candidate, *, ended: bool) -> RunView:
+def probed(bench_fakes: ModuleType, candidate: Candidate, *, ended: bool) -> RunRecord:
     """A run that two of five cases are timed of, or one that is being probed."""
     plan = bench_fakes.bench_plan(bench_fakes.timed_problem())
     told = list(bench_fakes.times_two_of_five(candidate, plan))

@@ -9,11 +9,11 @@ import pytest
 from textual.app import App, ComposeResult
 
 from engine.model import Outcome
+from engine.reports.run_record import NO_RUN
 from kgtui.screens.base.styled import StyledScreen
 from kgtui.state.format.glyphs import UNICODE
 from kgtui.state.format.lines import Column, Row, Span, laid_out
 from kgtui.state.run.cases import case_columns
-from kgtui.state.run.run import NO_RUN
 from kgtui.state.run.tables import HISTORY_COLUMNS, kernel_columns, kernel_rows
 from kgtui.widgets.text.toned import Grid
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from engine.errors import UsageError
-from engine.reports.text import CollectedRun, as_plain
+from engine.reports.text import as_plain
 from kgtui.cli.argument_groups import positive_integer
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
@@ -34,8 +34,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     with open_store(find_paths(console.environment).sessions, read_only=True) as store:
         shown = store.run(options.run) if options.run is not None else _newest_run(store)
         events = tuple(store.events(shown.id))
-    collected = CollectedRun(file=file_of(shown), events=events, number=shown.id)
-    console.say(as_plain(collected).removesuffix("\n"))
+    console.say(as_plain(events, file=file_of(shown), number=shown.id).removesuffix("\n"))
     return Exit.PASSED
 
 

@@ -11,10 +11,10 @@ from textual.containers import Vertical
 from textual.widget import Widget
 
 from engine.model import CompiledKernel
+from engine.reports.run_record import RunRecord
 from kgtui.ports.protocols import PastRun
 from kgtui.state.format.glyphs import Glyphs
 from kgtui.state.format.lines import Line
-from kgtui.state.run.run import RunView
 from kgtui.state.workbench.workbench import Workbench
 
 
@@ -67,7 +67,7 @@ class Pane(Vertical):
     SEARCHES: ClassVar[bool] = False
     """Whether `search` finds something in it, or filters it."""
 
-    def label(self, results: RunView, wanted: str) -> Line:
+    def label(self, results: RunRecord, wanted: str) -> Line:
         """What its tab has behind its title: how much there is to see, and what that is filtered by."""
         return ()
 

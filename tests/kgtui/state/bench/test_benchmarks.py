@@ -10,6 +10,8 @@ import pytest
 
 from engine.model import Candidate, Outcome, Plan, Problem, Stage, Verdict
 from engine.model.events import RunFinished, RunStarted, StageFinished
+from engine.reports.reducer import reduce_all
+from engine.reports.run_record import NO_RUN, RunRecord
 from kgtui.ports.protocols import BestRun
 from kgtui.state.bench.benchmarks import (
     bench_columns,
@@ -24,7 +26,6 @@ from kgtui.state.bench.measurements import NOTHING_MEASURED, Measurements, Trust
 from kgtui.state.bench.static_cost import cost_rows, static_lines
 from kgtui.state.format.glyphs import ASCII, UNICODE
 from kgtui.state.format.lines import Row, Tone, plain_text
-from kgtui.state.run.run import NO_RUN, RunView, reduce_all
 from kgtui.state.workbench.markdown import run_markdown
 from kgtui.state.workbench.status import Desk
 from kgtui.state.workbench.workbench import Wish, Workbench
@@ -53,7 +54,7 @@ def timed(bench_fakes: ModuleType, candidate: Candidate, plan: Plan) -> Any:
     return lambda script: reduce_all(NO_RUN, getattr(bench_fakes, script)(candidate, plan))
 
 
-def rows_of(problem: Problem, view: RunView, measurements: Measurements, **options: Any) -> tuple[Row, ...]:
+def rows_of(problem: Problem, view: RunRecord, measurements: Measurements, **options: Any) -> tuple[Row, ...]:
     return bench_rows(problem, view, measurements, glyphs=options.pop("glyphs", UNICODE), **options)
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from engine.model import Candidate
+from engine.reports.reducer import reduce_all
+from engine.reports.run_record import NO_RUN
 from kgtui.state.bench.distribution import distribution
 from kgtui.state.bench.measurements import Measurements, Trust, measured
 from kgtui.state.bench.plot import Axis, Point, Series, draw, linear_axis, log_axis
@@ -24,7 +26,6 @@ from kgtui.state.bench.sizes import (
 )
 from kgtui.state.format.glyphs import ASCII, UNICODE
 from kgtui.state.format.lines import Tone, plain_text
-from kgtui.state.run.run import NO_RUN, reduce_all
 
 SQUARE = Axis(low=0.0, high=10.0, ticks=((0.0, "0"), (10.0, "10")))
 

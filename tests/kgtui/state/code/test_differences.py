@@ -9,6 +9,8 @@ import pytest
 
 from engine.model import CompiledKernel, Outcome
 from engine.model.events import KernelPorted, PortingStarted
+from engine.reports.reducer import reduce_all
+from engine.reports.run_record import NO_RUN
 from kgtui.state.code.differences import Differences, code_lines, differences
 from kgtui.state.code.kernel_matching import (
     counterpart,
@@ -18,7 +20,6 @@ from kgtui.state.code.kernel_matching import (
 )
 from kgtui.state.format.glyphs import UNICODE
 from kgtui.state.format.lines import Tone, plain_text
-from kgtui.state.run.run import NO_RUN, reduce_all
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from engine.model import Stream
 from engine.model.events import Event, LogWritten
 from kgtui.screens.workbench.screen import WorkbenchScreen
 from kgtui.state.run.log import LONGEST, LogRows, wrapped
-from kgtui.state.run.run import LogLine
 from kgtui.widgets.panes.log import LogPane
 from kgtui.widgets.text.code_view import CodeView
 
@@ -22,8 +21,8 @@ WARNING = (
 )
 
 
-def piece(text: str, stream: Stream = Stream.STDERR) -> LogLine:
-    return LogLine(at_s=0.0, stream=stream, text=text)
+def piece(text: str, stream: Stream = Stream.STDERR) -> LogWritten:
+    return LogWritten(at_s=0.0, stream=stream, text=text)
 
 
 def test_a_line_that_is_too_long_goes_on_below_broken_at_a_space() -> None:

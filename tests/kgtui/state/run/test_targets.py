@@ -15,7 +15,9 @@ from engine.model.events import (
     PortingFinished,
     PortingStarted,
 )
-from engine.reports.targets import NOT_PORTED, Ports, ports_of
+from engine.reports.reducer import record_of, reduce_all
+from engine.reports.run_record import NO_RUN
+from engine.reports.targets import NOT_PORTED, Ports
 from kgtui.state.format.glyphs import UNICODE
 from kgtui.state.format.lines import plain_text
 from kgtui.state.run.targets import ports_line, target_detail, target_rows
@@ -52,7 +54,7 @@ def builds(*kernels: CompiledKernel) -> list[Event]:
 
 def all_four(first: CompiledKernel, second: CompiledKernel) -> Ports:
     targets = [replace(kernel, target=target) for target in STARTED.targets for kernel in (first, second)]
-    return ports_of([STARTED, *builds(*targets), DONE])
+    return record_of([STARTED, *builds(*targets), DONE]).ports
 
 
 def cells(ports: Ports) -> list[list[str]]:
@@ -65,20 +67,20 @@ def words(ports: Ports) -> str:
 
 def test_events_one_by_one_say_the_same_as_all_at_once(kernel: CompiledKernel) -> None:
     events = [STARTED, *builds(kernel), PortDisassembled(at_s=1.7, number=1, artefact=SASS), DONE]
-    known = NOT_PORTED
+    known = NO_RUN
     for event in events:
-        known = ports_of((event,), known=known)
-    assert known == ports_of(events)
+        known = reduce_all(known, (event,))
+    assert known == record_of(events)
 
 
 def test_machine_code_comes_to_its_kernel(kernel: CompiledKernel) -> None:
     events = [STARTED, *builds(kernel, kernel), PortDisassembled(at_s=1.7, number=2, artefact=SASS)]
-    first, second = ports_of(events).kernels
+    first, second = record_of(events).ports.kernels
     assert (first, second) == (kernel, replace(kernel, artefacts=(*kernel.artefacts, SASS)))
 
 
 def test_beginning_again_forgets_what_was_known(kernel: CompiledKernel) -> None:
-    assert ports_of([STARTED, *builds(kernel), DONE, STARTED]) == ports_of([STARTED])
+    assert record_of([STARTED, *builds(kernel), DONE, STARTED]).ports == record_of([STARTED]).ports
 
 
 def test_a_target_is_described_by_its_worst_kernel(kernel: CompiledKernel) -> None:
@@ -123,15 +125,15 @@ def test_what_is_not_complete_says_how_far_it_came(
     kernel: CompiledKernel, finished: PortingFinished | None, expected: str
 ) -> None:
     events = [STARTED, *builds(replace(kernel, target="sm_80")), *([finished] if finished else [])]
-    assert words(ports_of(events)) == expected
-    assert cells(ports_of(events))[0][1] == "· 1/2"
-    assert ports_of(events).of("sm_80").outcome is None
+    assert words(record_of(events).ports) == expected
+    assert cells(record_of(events).ports)[0][1] == "· 1/2"
+    assert record_of(events).ports.of("sm_80").outcome is None
 
 
 def test_before_and_without_a_beginning_it_says_what_to_do_or_what_went_wrong() -> None:
     failed = PortingFinished(at_s=2.0, outcome=Outcome.ENGINE_ERROR, message="no compiler got ready")
     assert words(NOT_PORTED).startswith("r compiles what this run launched")
-    assert words(ports_of([failed])) == "no compiler got ready"
+    assert words(record_of([failed]).ports) == "no compiler got ready"
 
 
 def test_the_detail_tells_each_error_once_and_how_often_it_came(kernel: CompiledKernel) -> None:
@@ -143,4 +145,4 @@ def test_the_detail_tells_each_error_once_and_how_often_it_came(kernel: Compiled
 
 
 def test_of_a_target_that_was_not_begun_no_code_is_offered() -> None:
-    assert plain_text(target_detail(ports_of([STARTED]).of("sm_80"))) == "sm_80  nothing was compiled yet"
+    assert plain_text(target_detail(record_of([STARTED]).ports.of("sm_80"))) == "sm_80  nothing was compiled yet"

@@ -12,7 +12,7 @@ import pytest
 from engine.errors import UsageError
 from engine.model import Outcome
 from engine.model.benchmark import Interval
-from engine.reports.text import CollectedRun
+from engine.reports.reducer import record_of
 from engine.tuning.trials import Trial
 from engine.tuning.tunables import Tunable, tunables_of
 from kgtui.state.format.glyphs import ASCII, UNICODE
@@ -204,7 +204,7 @@ def tried(fakes: ModuleType, bench_fakes: ModuleType) -> Any:
         )
         if speedup is not None:
             events = [with_speedup(event, speedup) for event in events]
-        run = CollectedRun(file="softmax.py", events=tuple(events), number=number)
+        run = record_of(events, file="softmax.py", number=number)
         return grid.finished(Trial(variant=variant, run=run), now_s=now_s)
 
     return next_of

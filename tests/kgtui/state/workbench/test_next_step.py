@@ -8,9 +8,9 @@ from types import ModuleType
 import pytest
 
 from engine.model import Outcome, Stage, Verdict
+from engine.reports.run_record import NO_RUN, RunRecord, StageRecord
 from kgtui.settings.keys import ACTIONS, binding_id
 from kgtui.state.format.glyphs import State
-from kgtui.state.run.run import NO_RUN, RunView, StageView
 from kgtui.state.workbench.next_step import _BACK, _EDIT, _EDITOR, _STEPS, next_step
 from kgtui.state.workbench.status import Desk, Mode, status_of
 
@@ -18,11 +18,11 @@ DESK = Desk(operator="aten::softmax", filename="softmax.py")
 RUNNING = replace(NO_RUN, digest="d", planned=8)
 
 
-def during(stage: Stage) -> RunView:
-    return replace(RUNNING, stages=(StageView(stage=stage, started_s=0.0),))
+def during(stage: Stage) -> RunRecord:
+    return replace(RUNNING, stages=(StageRecord(stage=stage, started_s=0.0),))
 
 
-def ended(outcome: Outcome, *, flagged: bool = False) -> RunView:
+def ended(outcome: Outcome, *, flagged: bool = False) -> RunRecord:
     return replace(RUNNING, verdict=Verdict(outcome=outcome, sentence="it ended", passed=0, total=8, flagged=flagged))
 
 
@@ -45,7 +45,7 @@ KNOWN = [
 
 
 @pytest.mark.parametrize(("view", "desk", "state", "binding"), KNOWN)
-def test_a_state_names_what_helps(view: RunView, desk: Desk, state: State, binding: str) -> None:
+def test_a_state_names_what_helps(view: RunRecord, desk: Desk, state: State, binding: str) -> None:
     assert (status_of(view, desk).state, next_step(view, desk).binding) == (state, binding)
 
 

@@ -10,20 +10,21 @@ import pytest
 
 from engine.model import Candidate, Outcome, Plan, Tier, Verdict
 from engine.model.events import RunFinished
-from kgtui.state.run.run import NO_RUN, RunView, reduce_all
+from engine.reports.reducer import reduce_all
+from engine.reports.run_record import NO_RUN, RunRecord
 from kgtui.state.workbench.no_failure_message import why_nothing_failed
 from kgtui.state.workbench.workbench import Shown, Workbench
 
 
 @pytest.fixture
-def half(fakes: ModuleType) -> RunView:
+def half(fakes: ModuleType) -> RunRecord:
     """Five of eight cases are judged, of which one is wrong."""
     candidate = Candidate(source=fakes.SOURCE, problem="aten::softmax")
     plan = Plan.for_tiers(fakes.softmax_problem(), tiers=(Tier.SMOKE, Tier.FULL), device="cpu", target=None)
     return reduce_all(NO_RUN, fakes.stops_half_way(candidate, plan))
 
 
-def bench(fakes: ModuleType, view: RunView) -> Workbench:
+def bench(fakes: ModuleType, view: RunRecord) -> Workbench:
     return Workbench(
         problem=fakes.softmax_problem(),
         path=Path("k.py"),
@@ -34,18 +35,18 @@ def bench(fakes: ModuleType, view: RunView) -> Workbench:
     )
 
 
-def ended(view: RunView, outcome: Outcome, sentence: str) -> RunView:
+def ended(view: RunRecord, outcome: Outcome, sentence: str) -> RunRecord:
     verdict = Verdict(outcome=outcome, sentence=sentence, passed=4, total=8)
     return reduce_all(view, [RunFinished(at_s=1.0, verdict=verdict)])
 
 
-def test_a_case_that_is_right_did_not_fail(fakes: ModuleType, half: RunView) -> None:
+def test_a_case_that_is_right_did_not_fail(fakes: ModuleType, half: RunRecord) -> None:
     assert why_nothing_failed(bench(fakes, half), half.cases[0].case) == (
         f"{half.cases[0].case} did not fail; n shows a case that failed"
     )
 
 
-def test_a_case_that_was_not_judged_is_not_said_to_be_right(fakes: ModuleType, half: RunView) -> None:
+def test_a_case_that_was_not_judged_is_not_said_to_be_right(fakes: ModuleType, half: RunRecord) -> None:
     name = "128x127 f16"
     said = {
         "before": why_nothing_failed(bench(fakes, NO_RUN), name),
