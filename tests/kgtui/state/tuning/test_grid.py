@@ -438,5 +438,5 @@ def test_what_was_chosen_is_written_as_it_is_typed() -> None:
 
 def test_a_wrong_outcome_is_named_as_such(tried: Any, fakes: ModuleType) -> None:
     grid = tried(grid_of(64), script=fakes.some_fail)
-    assert grid.tried[0].trial.run.finished.verdict.outcome is Outcome.WRONG_VALUE
+    assert grid.tried[0].trial.run.final.outcome is Outcome.WRONG_VALUE
     assert cells(grid, timed=False)[1][2] == "x wrong value"
