@@ -75,7 +75,7 @@ def test_an_unknown_run_is_answered_with_the_newest_one(store, begin, path):
     with pytest.raises(UsageError, match=rf"no run #1 in {path}; it holds no run yet"):
         store.run(1)
     begin()
-    for ask in (store.run, store.events, store.details):
+    for ask in (store.run, store.events, store.run_record):
         with pytest.raises(UsageError, match=rf"no run #99 in {path}; the newest is #1"):
             ask(99)
 
